@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// The engine's C edge.
+#include "dnn_torch/engine.h"
+
+#include "failure.h"
+#include "model.h"
+#include "session.h"
+
+#include <memory>
+#include <torch/version.h>
+
+namespace
+{
+
+using engine_torch::guarded;
+using engine_torch::Phase;
+
+int model_open(const DnnTorchModelOptions *options, DnnTorchModel **model,
+               DnnTorchMessage *message) noexcept
+{
+    return guarded(Phase::loading, message,
+                   [&] { *model = std::make_unique<DnnTorchModel>(*options).release(); });
+}
+
+void model_close(DnnTorchModel **model) noexcept
+{
+    delete *model;
+    *model = nullptr;
+}
+
+const char *model_notice(const DnnTorchModel *model) noexcept
+{
+    return model->notice();
+}
+
+int session_open(DnnTorchModel *model, DnnTorchSession **session, DnnTorchMessage *message) noexcept
+{
+    return guarded(Phase::loading, message,
+                   [&] { *session = std::make_unique<DnnTorchSession>(*model).release(); });
+}
+
+int session_run(DnnTorchSession *session, const DnnTorchImages *input, DnnTorchImages *output,
+                DnnTorchMessage *message) noexcept
+{
+    return guarded(Phase::running, message, [&] { *output = session->run(*input); });
+}
+
+void session_stop(DnnTorchSession *session) noexcept
+{
+    session->stop();
+}
+
+void session_close(DnnTorchSession **session) noexcept
+{
+    delete *session;
+    *session = nullptr;
+}
+
+constexpr DnnTorchEngine engine = {
+    DNN_TORCH_ENGINE_ABI, "LibTorch",   TORCH_VERSION, model_open,   model_close,
+    model_notice,         session_open, session_run,   session_stop, session_close,
+};
+
+} // namespace
+
+extern "C" __attribute__((visibility("default"))) const DnnTorchEngine *
+dnn_torch_engine(std::uint32_t host_abi)
+{
+    return host_abi == DNN_TORCH_ENGINE_ABI ? &engine : nullptr;
+}

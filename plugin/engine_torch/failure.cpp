@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "failure.h"
+
+#include "text.h"
+
+#include <c10/util/Exception.h>
+
+#include <new>
+
+namespace engine_torch
+{
+namespace
+{
+
+constexpr const char *no_words = "no reason given";
+
+DnnTorchStatus say(DnnTorchStatus status, std::string_view text, DnnTorchMessage &message)
+{
+    copy_as_line(text, message.text, sizeof message.text);
+    return status;
+}
+
+DnnTorchStatus out_of_memory(Phase phase, std::string_view text, DnnTorchMessage &message)
+{
+    const std::string words = phase == Phase::loading
+                                  ? "out of memory while the model was loaded; close other "
+                                    "programs or take a smaller model"
+                                  : "out of memory while the model ran" + asked_for(text) +
+                                        "; lower the frame size, batch_size or workers";
+    return say(DNN_TORCH_OUT_OF_MEMORY, words, message);
+}
+
+DnnTorchStatus foreign(Phase phase, std::string_view text, DnnTorchMessage &message)
+{
+    if (tells_of_memory(text))
+        return out_of_memory(phase, text, message);
+    const std::string line = short_message(text);
+    return say(phase == Phase::loading ? DNN_TORCH_BAD_MODEL : DNN_TORCH_RUN_FAILED,
+               line.empty() ? no_words : line, message);
+}
+
+DnnTorchStatus rethrow(Phase phase, DnnTorchMessage &message)
+{
+    try {
+        throw;
+    } catch (const Failure &failure) {
+        return say(failure.status(), failure.what(), message);
+    } catch (const c10::OutOfMemoryError &error) {
+        return out_of_memory(phase, error.what_without_backtrace(), message);
+    } catch (const c10::Error &error) {
+        return foreign(phase, error.what_without_backtrace(), message);
+    } catch (const std::bad_alloc &) {
+        return out_of_memory(phase, "", message);
+    } catch (const std::exception &error) {
+        return foreign(phase, error.what(), message);
+    } catch (...) {
+        return say(DNN_TORCH_INTERNAL, "something that is no C++ exception was thrown", message);
+    }
+}
+
+} // namespace
+
+DnnTorchStatus describe_current_exception(Phase phase, DnnTorchMessage &message) noexcept
+{
+    try {
+        return rethrow(phase, message);
+    } catch (...) {
+        // Memory ran out while the words were being put together.
+        copy_as_line("out of memory", message.text, sizeof message.text);
+        return DNN_TORCH_OUT_OF_MEMORY;
+    }
+}
+
+} // namespace engine_torch

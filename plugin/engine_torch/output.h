@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// From what forward() returned to a picture.
+#pragma once
+
+#include <ATen/core/ivalue.h>
+#include <string>
+
+namespace engine_torch
+{
+
+// A float32 tensor [batch, channels, height, width] on the CPU, of any strides,
+// that shares memory with the returned value if it can.  `name` chooses among
+// several tensors: a key of a dict or an index into a tuple; it is ignored
+// where there is but one tensor.  Throws a Failure that tells what came instead.
+at::Tensor picture_of(const c10::IValue &returned, const std::string &name, std::int64_t batch);
+
+} // namespace engine_torch

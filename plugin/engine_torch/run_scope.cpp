@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "run_scope.h"
+
+#include <ATen/Parallel.h>
+
+namespace engine_torch
+{
+
+void use_threads(int threads)
+{
+    // Asking first also brings LibTorch's own first setting of a thread behind
+    // us, which would otherwise come later and undo this one.
+    if (at::get_num_threads() != threads)
+        at::set_num_threads(threads);
+}
+
+ThreadsScope::ThreadsScope(int threads) : before_(at::get_num_threads())
+{
+    use_threads(threads);
+}
+
+ThreadsScope::~ThreadsScope()
+{
+    use_threads(before_);
+}
+
+} // namespace engine_torch

@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "engine.h"
+
+#include "../pipeline/error.h"
+
+#include "module_path.h"
+
+extern "C" {
+#include <libavutil/error.h>
+}
+
+#include <climits>
+#include <dlfcn.h>
+#include <vector>
+
+namespace dnn_torch {
+namespace {
+
+int error_code(int status)
+{
+    switch (status) {
+    case DNN_TORCH_BAD_OPTION:
+    case DNN_TORCH_BAD_INPUT:
+        return AVERROR(EINVAL);
+    case DNN_TORCH_NO_FILE:
+        return AVERROR(ENOENT);
+    case DNN_TORCH_BAD_MODEL:
+    case DNN_TORCH_BAD_OUTPUT:
+        return AVERROR_INVALIDDATA;
+    case DNN_TORCH_NO_DEVICE:
+        return AVERROR(ENODEV);
+    case DNN_TORCH_OUT_OF_MEMORY:
+        return AVERROR(ENOMEM);
+    case DNN_TORCH_STOPPED:
+        return AVERROR_EXIT;
+    case DNN_TORCH_INTERNAL:
+        return AVERROR_BUG;
+    default:
+        return AVERROR_EXTERNAL;
+    }
+}
+
+void check(int status, const DnnTorchMessage &message)
+{
+    if (status != DNN_TORCH_OK)
+        throw Error(error_code(status), message.text);
+}
+
+void *open_library(const std::string &name)
+{
+    std::string file_name = "engine-" + name + ".so";
+    char path[PATH_MAX];
+    if (!dnn_torch_find_module(reinterpret_cast<const void *>(&open_engine), file_name.c_str(),
+                               path, sizeof(path)))
+        throw Error(AVERROR(ENOENT), "there is no " + file_name + " in " + path +
+                                         "; choose another engine or install that one");
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!library)
+        throw Error(AVERROR_EXTERNAL, std::string("the engine cannot be loaded: ") + dlerror());
+    return library;
+}
+
+const char *or_null(const std::string &text) { return text.empty() ? nullptr : text.c_str(); }
+
+} // namespace
+
+const DnnTorchEngine *open_engine(const std::string &name)
+{
+    if (name.empty() || name.find('/') != std::string::npos)
+        throw Error(AVERROR(EINVAL), "'" + name + "' is no engine's name; try engine=torch");
+    void *symbol = dlsym(open_library(name), DNN_TORCH_ENGINE_SYMBOL);
+    if (!symbol)
+        throw Error(AVERROR_EXTERNAL, "engine-" + name + ".so is no engine: it lacks " +
+                                          DNN_TORCH_ENGINE_SYMBOL + "()");
+    const DnnTorchEngine *engine =
+        reinterpret_cast<DnnTorchEngineFunction *>(symbol)(DNN_TORCH_ENGINE_ABI);
+    if (!engine || engine->abi != DNN_TORCH_ENGINE_ABI)
+        throw Error(AVERROR_EXTERNAL,
+                    "engine-" + name + ".so speaks engine ABI " +
+                        (engine ? std::to_string(engine->abi) : std::string("other than")) +
+                        (engine ? " and not " : " ") + std::to_string(DNN_TORCH_ENGINE_ABI) +
+                        "; install the engine and the filters from one release");
+    return engine;
+}
+
+Model::Model(const DnnTorchEngine &engine, const ModelOptions &options) : engine_(engine)
+{
+    DnnTorchMessage message{};
+    DnnTorchModelOptions plain{};
+    plain.path = options.path.c_str();
+    plain.device = options.device.c_str();
+    plain.input_name = or_null(options.input_name);
+    plain.output_name = or_null(options.output_name);
+    plain.threads = options.threads;
+    plain.optimize = options.optimize;
+    check(engine_.model_open(&plain, &model_, &message), message);
+}
+
+std::string Model::notice() const { return engine_.model_notice(model_); }
+
+Session::Session(std::shared_ptr<Model> model) : model_(std::move(model))
+{
+    DnnTorchMessage message{};
+    check(model_->engine_.session_open(model_->model_, &session_, &message), message);
+}
+
+DnnTorchImages Session::run(const DnnTorchImages &input)
+{
+    DnnTorchMessage message{};
+    DnnTorchImages output{};
+    check(model_->engine_.session_run(session_, &input, &output, &message), message);
+    if (output.element != DNN_TORCH_F32)
+        throw Error(AVERROR_EXTERNAL, "the engine gave pictures of an unknown element type");
+    if (output.batch != input.batch)
+        throw Error(AVERROR_INVALIDDATA,
+                    "the model returned " + std::to_string(output.batch) + " pictures for " +
+                        std::to_string(input.batch) + "; it must return one for each");
+    return output;
+}
+
+Size Session::probe(Size size, int channels)
+{
+    std::vector<float> grey(static_cast<size_t>(channels) * static_cast<size_t>(size.width) *
+                                static_cast<size_t>(size.height),
+                            0.5F);
+    DnnTorchImages output = run(float_planes(grey.data(), 1, channels, size));
+    if (output.channels != channels)
+        throw Error(AVERROR_INVALIDDATA, "the model turns " + std::to_string(channels) +
+                                             " channels into " + std::to_string(output.channels) +
+                                             "; the filter needs as many out as in");
+    return {output.width, output.height};
+}
+
+DnnTorchImages float_planes(float *data, int batch, int channels, Size size)
+{
+    DnnTorchImages images{};
+    images.data = data;
+    images.element = DNN_TORCH_F32;
+    images.batch = batch;
+    images.channels = channels;
+    images.height = size.height;
+    images.width = size.width;
+    images.column_stride = sizeof(float);
+    images.row_stride = images.column_stride * size.width;
+    images.channel_stride = images.row_stride * size.height;
+    images.batch_stride = images.channel_stride * channels;
+    return images;
+}
+
+} // namespace dnn_torch

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// C++ owners for what include/dnn_torch/engine.h offers.  Everything here
+// throws Error with the engine's own message.
+#pragma once
+
+#include "../pipeline/size_rule.h"
+
+#include "dnn_torch/engine.h"
+
+#include <memory>
+#include <string>
+
+namespace dnn_torch {
+
+// Opens `engine-NAME.so`, which then stays open: no LibTorch survives being unloaded.
+const DnnTorchEngine *open_engine(const std::string &name);
+
+struct ModelOptions {
+    std::string path, device, input_name, output_name;
+    int threads = 1;
+    bool optimize = true;
+};
+
+// May be shared by threads.
+class Model
+{
+public:
+    Model(const DnnTorchEngine &engine, const ModelOptions &options);
+    ~Model() { engine_.model_close(&model_); }
+    Model(const Model &) = delete;
+    Model &operator=(const Model &) = delete;
+
+    // What the engine noticed while loading; empty for nothing.
+    std::string notice() const;
+
+private:
+    friend class Session;
+    const DnnTorchEngine &engine_;
+    DnnTorchModel *model_ = nullptr;
+};
+
+// Belongs to one thread, but for stop().
+class Session
+{
+public:
+    explicit Session(std::shared_ptr<Model> model);
+    ~Session() { model_->engine_.session_close(&session_); }
+    Session(const Session &) = delete;
+    Session &operator=(const Session &) = delete;
+
+    // The view holds until the next run.
+    DnnTorchImages run(const DnnTorchImages &input);
+    void stop() noexcept { model_->engine_.session_stop(session_); }
+
+    // Runs the model on one even grey picture and tells the size that comes out.
+    // Throws as well where the channels that come out differ from those that go in.
+    Size probe(Size size, int channels);
+
+private:
+    std::shared_ptr<Model> model_;
+    DnnTorchSession *session_ = nullptr;
+};
+
+// A view of contiguous planes of floats, batch by batch.
+DnnTorchImages float_planes(float *data, int batch, int channels, Size size);
+
+} // namespace dnn_torch

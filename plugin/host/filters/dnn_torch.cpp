@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// dnn_torch as libavfilter sees it: a table of callbacks over a ModelFilter.
+#include "../guard.h"
+#include "filters.h"
+#include "model_filter.h"
+#include "options.h"
+
+#include <lavfi_abi.h>
+
+namespace dnn_torch {
+namespace {
+
+constexpr AVPixelFormat any_formats[] = {
+    AV_PIX_FMT_RGB24,    AV_PIX_FMT_BGR24,    AV_PIX_FMT_GBRP,     AV_PIX_FMT_GBRPF32,
+    AV_PIX_FMT_GRAY8,    AV_PIX_FMT_GRAYF32,  AV_PIX_FMT_YUV420P,  AV_PIX_FMT_YUV422P,
+    AV_PIX_FMT_YUV444P,  AV_PIX_FMT_YUV410P,  AV_PIX_FMT_YUV411P,  AV_PIX_FMT_YUVJ420P,
+    AV_PIX_FMT_YUVJ422P, AV_PIX_FMT_YUVJ444P, AV_PIX_FMT_NONE};
+constexpr AVPixelFormat rgb_formats[] = {AV_PIX_FMT_RGB24, AV_PIX_FMT_BGR24, AV_PIX_FMT_GBRP,
+                                         AV_PIX_FMT_GBRPF32, AV_PIX_FMT_NONE};
+constexpr const AVPixelFormat *luma_formats = any_formats + 4;
+
+PrivateData &private_data(AVFilterContext *ctx) { return *static_cast<PrivateData *>(ctx->priv); }
+
+const AVFilter *filter_for(const ModelFilter &filter);
+
+// Formats are a property of the AVFilter, not of its instance: an instance
+// becomes one of the variant whose formats its model takes.
+int init(AVFilterContext *ctx) noexcept
+{
+    return guarded(ctx, [&] {
+        PrivateData &data = private_data(ctx);
+        if (int ret = apply_backend_configs(data); ret < 0)
+            return ret;
+        data.filter = new ModelFilter(ctx, data);
+        data.filter->open();
+        ctx->filter = filter_for(*data.filter);
+        return 0;
+    });
+}
+
+void uninit(AVFilterContext *ctx) noexcept
+{
+    PrivateData &data = private_data(ctx);
+    delete data.filter;
+    data.filter = nullptr;
+}
+
+int config_output(AVFilterLink *out) noexcept
+{
+    return guarded(out->src, [&] {
+        Size size = private_data(out->src).filter->configure(out->src->inputs[0]);
+        out->w = size.width;
+        out->h = size.height;
+        return 0;
+    });
+}
+
+int activate(AVFilterContext *ctx) noexcept
+{
+    return guarded(ctx, [&] { return private_data(ctx).filter->activate(); });
+}
+
+lavfi_abi::Pad make_pad(int (*config_props)(AVFilterLink *))
+{
+    lavfi_abi::Pad pad{};
+    pad.name = "default";
+    pad.type = AVMEDIA_TYPE_VIDEO;
+    pad.config_props = config_props;
+    return pad;
+}
+
+lavfi_abi::Filter make_filter(const AVPixelFormat *formats)
+{
+    static const lavfi_abi::Pad inputs[] = {make_pad(nullptr)};
+    static const lavfi_abi::Pad outputs[] = {make_pad(config_output)};
+
+    lavfi_abi::Filter filter{};
+    AVFilter &visible = lavfi_abi::public_part(filter);
+    visible.name = "dnn_torch";
+    visible.description = "Run a PyTorch model on each frame.";
+    visible.inputs = lavfi_abi::as_pads(inputs);
+    visible.outputs = lavfi_abi::as_pads(outputs);
+    visible.priv_class = &dnn_torch_class;
+    visible.flags = lavfi_abi::flag_timeline_internal;
+    filter.nb_inputs = filter.nb_outputs = 1;
+    filter.formats_state = lavfi_abi::formats_pixel_list;
+    filter.formats.pixels_list = formats;
+    filter.priv_size = sizeof(PrivateData);
+    filter.init = init;
+    filter.uninit = uninit;
+    filter.activate = activate;
+    return filter;
+}
+
+const AVFilter *variant(Channels channels)
+{
+    static const lavfi_abi::Filter any = make_filter(any_formats);
+    static const lavfi_abi::Filter rgb = make_filter(rgb_formats);
+    static const lavfi_abi::Filter luma = make_filter(luma_formats);
+    switch (channels) {
+    case Channels::rgb:
+        return &lavfi_abi::public_part(rgb);
+    case Channels::luma:
+        return &lavfi_abi::public_part(luma);
+    default:
+        return &lavfi_abi::public_part(any);
+    }
+}
+
+const AVFilter *filter_for(const ModelFilter &filter) { return variant(filter.channels()); }
+
+} // namespace
+
+const AVFilter *dnn_torch_filter() { return variant(Channels::any); }
+
+} // namespace dnn_torch

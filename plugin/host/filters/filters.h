@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// The filters of this module; a new one is declared here and listed in registry.cpp.
+#pragma once
+
+extern "C" {
+#include <libavfilter/avfilter.h>
+}
+
+namespace dnn_torch {
+
+const AVFilter *dnn_torch_filter(); // frame to frame, filters/dnn_torch.cpp
+
+} // namespace dnn_torch

@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "frame_job.h"
+
+#include "../pipeline/error.h"
+#include "../pixels/picture.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <new>
+
+namespace dnn_torch {
+namespace {
+
+std::string describe(const AVFrame *frame, AVRational time_base)
+{
+    if (frame->pts == AV_NOPTS_VALUE)
+        return "frame without a timestamp";
+    char text[64];
+    snprintf(text, sizeof(text), "frame at %.3f s",
+             static_cast<double>(frame->pts) * av_q2d(time_base));
+    return text;
+}
+
+void copy_properties(const AVFrame *from, AVFrame *to)
+{
+    if (int ret = av_frame_copy_props(to, from); ret < 0)
+        throw Error(ret, "a frame's properties cannot be copied");
+}
+
+} // namespace
+
+FrameWorker::FrameWorker(std::shared_ptr<const FramePlan> plan)
+    : plan_(std::move(plan)), session_(plan_->model)
+{
+}
+
+void FrameWorker::run(Job &job)
+{
+    FrameJob &frames = static_cast<FrameJob &>(job);
+    std::string where = describe(frames.items.front().frame.get(), plan_->time_base);
+    try {
+        for (FrameJob::Item &item : frames.items)
+            if (item.bypass)
+                bypass(item);
+        run_model(frames);
+    } catch (const Error &error) {
+        throw Error(error.code(), where + ": " + error.what());
+    } catch (const std::bad_alloc &) {
+        throw Error(AVERROR(ENOMEM), where + ": out of memory; lower workers, nireq or batch_size");
+    }
+}
+
+void FrameWorker::bypass(FrameJob::Item &item)
+{
+    if (plan_->input == plan_->output)
+        return;
+    FramePointer scaled = plan_->frames.take();
+    copy_properties(item.frame.get(), scaled.get());
+    scaler_.scale_frame(item.frame.get(), scaled.get());
+    item.frame = std::move(scaled);
+}
+
+void FrameWorker::run_model(FrameJob &job)
+{
+    auto seen = [](const FrameJob::Item &item) { return !item.bypass; };
+    int batch = static_cast<int>(std::count_if(job.items.begin(), job.items.end(), seen));
+    if (!batch)
+        return;
+    DnnTorchImages input = float_planes(nullptr, batch, plan_->channels, plan_->input);
+    input_.resize(static_cast<size_t>(input.batch_stride) / sizeof(float) * plan_->batch_size);
+    input.data = input_.data();
+    int index = 0;
+    for (FrameJob::Item &item : job.items)
+        if (!item.bypass)
+            read_picture(item.frame.get(), input, index++);
+
+    DnnTorchImages output = session_.run(input);
+    check_size(output);
+    index = 0;
+    for (FrameJob::Item &item : job.items)
+        if (!item.bypass)
+            finish(item, output, index++, job.saw_nan);
+}
+
+void FrameWorker::check_size(const DnnTorchImages &output) const
+{
+    if (output.width == plan_->output.width && output.height == plan_->output.height &&
+        output.channels == plan_->channels)
+        return;
+    throw Error(AVERROR_INVALIDDATA,
+                "the model returned " + std::to_string(output.channels) + " channels of " +
+                    std::to_string(output.width) + "x" + std::to_string(output.height) +
+                    ", not " + std::to_string(plan_->channels) + " of " +
+                    std::to_string(plan_->output.width) + "x" +
+                    std::to_string(plan_->output.height) +
+                    " as before; its output size must depend on its input size alone");
+}
+
+void FrameWorker::finish(FrameJob::Item &item, const DnnTorchImages &output, int index,
+                         bool &saw_nan)
+{
+    FramePointer result = plan_->frames.take();
+    copy_properties(item.frame.get(), result.get());
+    saw_nan = write_picture(output, index, result.get()) || saw_nan;
+    if (has_chroma(static_cast<AVPixelFormat>(result->format)))
+        scaler_.scale_chroma(item.frame.get(), result.get());
+    item.frame = std::move(result);
+}
+
+} // namespace dnn_torch

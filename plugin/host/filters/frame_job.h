@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// One request to the pool, a batch of frames, and the worker that serves it.
+#pragma once
+
+#include "../engine/engine.h"
+#include "../ffmpeg_pointers.h"
+#include "../pipeline/ordered_pool.h"
+#include "../pixels/frame_pool.h"
+#include "../pixels/frame_scaler.h"
+
+#include <string>
+#include <vector>
+
+namespace dnn_torch {
+
+struct FrameJob : Job {
+    struct Item {
+        FramePointer frame; // the input, then the output
+        bool bypass;        // the timeline excludes it from the model
+    };
+    std::vector<Item> items;
+    bool saw_nan = false;
+};
+
+// What all workers of a filter share; read only, but for the pool.
+struct FramePlan {
+    std::shared_ptr<Model> model;
+    int channels;
+    Size input, output;
+    AVRational time_base;
+    size_t batch_size;
+    FramePool frames;
+};
+
+// Converts in, runs the model, converts out.
+class FrameWorker : public Worker
+{
+public:
+    explicit FrameWorker(std::shared_ptr<const FramePlan> plan);
+
+    void run(Job &job) override;
+    void stop() noexcept override { session_.stop(); }
+
+private:
+    void run_model(FrameJob &job);
+    void bypass(FrameJob::Item &item);
+    void finish(FrameJob::Item &item, const DnnTorchImages &output, int index, bool &saw_nan);
+    void check_size(const DnnTorchImages &output) const;
+
+    std::shared_ptr<const FramePlan> plan_;
+    Session session_;
+    FrameScaler scaler_;
+    std::vector<float> input_;
+};
+
+} // namespace dnn_torch

@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// The proof that the gate works with the libavfilter that runs.
+#pragma once
+
+namespace dnn_torch {
+
+// Sends frames through a filter behind a gate, in a private graph and in a
+// bounded number of steps.  Null on success, otherwise one line that says what
+// went wrong and names both versions.  Does so once, whoever asks; not part of
+// opening the module, because it makes libavfilter log, and `ffmpeg -h` shows all.
+const char *gate_fault();
+
+} // namespace dnn_torch

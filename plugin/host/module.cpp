@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// The host module's one exported function: checks the libavfilter that runs
+// against what the module was built for, and hands its filters out.
+#include "dnn_torch/filter_module.h"
+
+#include "gate/self_test.h"
+#include "guard.h"
+#include "registration/registry.h"
+#include "versions.h"
+
+#include <lavfi_abi.h>
+#include <lavfi_abi/probe.h>
+
+#include <cstdio>
+#include <dlfcn.h>
+#include <mutex>
+#include <string>
+#include <type_traits>
+
+namespace dnn_torch {
+namespace {
+
+// A program may carry a libavfilter of its own beside the one that this module
+// is linked to: then its graphs are not ours to touch.
+bool is_linked_to(const void *function)
+{
+    Dl_info theirs, ours;
+    return dladdr(function, &theirs) &&
+           dladdr(reinterpret_cast<const void *>(&avfilter_graph_alloc), &ours) &&
+           theirs.dli_fbase == ours.dli_fbase;
+}
+
+// Not by their plain names: under the preload object those are its wrappers.
+FilterRegistry linked_registry()
+{
+    FilterRegistry registry{};
+    Dl_info info;
+    void *library = dladdr(reinterpret_cast<const void *>(&avfilter_graph_alloc), &info)
+                        ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD)
+                        : nullptr;
+    auto find = [&](auto &function, const char *name) {
+        function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));
+    };
+    find(registry.get_by_name, "avfilter_get_by_name");
+    find(registry.iterate, "av_filter_iterate");
+    find(registry.graph_parse, "avfilter_graph_parse");
+    find(registry.graph_parse2, "avfilter_graph_parse2");
+    find(registry.graph_parse_ptr, "avfilter_graph_parse_ptr");
+    find(registry.segment_parse, "avfilter_graph_segment_parse");
+    find(registry.segment_create_filters, "avfilter_graph_segment_create_filters");
+    find(registry.segment_apply, "avfilter_graph_segment_apply");
+    return registry;
+}
+
+std::string find_fault(const FilterModuleHost &host)
+{
+    if (host.abi != FILTER_MODULE_ABI)
+        return "module ABI " + std::to_string(host.abi) + " is asked for and this is " +
+               std::to_string(FILTER_MODULE_ABI);
+    if (!lavfi_abi::in_window(host.lavfi_version))
+        return both_versions(host.lavfi_version);
+    if (host.real && !is_linked_to(reinterpret_cast<const void *>(host.real->graph_parse_ptr)))
+        return "the program uses another libavfilter than the system's; " +
+               both_versions(host.lavfi_version);
+    set_real_registry(host.real ? *host.real : linked_registry());
+    const lavfi_abi::Library library = {real_registry().iterate, avfilter_filter_pad_count,
+                                        avfilter_pad_get_name, avfilter_pad_get_type};
+    if (const char *what = lavfi_abi::disagreement(library))
+        return std::string(what) + " of its own filters: not as pinned; " +
+               both_versions(host.lavfi_version);
+    return {};
+}
+
+FilterModule describe(const FilterRegistry *wrappers)
+{
+    return {FILTER_MODULE_ABI,    "ffmpeg-dnn-torch " PROJECT_VERSION,
+            LIBAVFILTER_VERSION_INT, registered_filters(),
+            wrappers,             gate_fault};
+}
+
+const FilterModule *open_module(const FilterModuleHost &host)
+{
+    // A patched libavfilter opens us again while we look at its filters.
+    static std::recursive_mutex mutex;
+    static const FilterModule extending = describe(registry_wrappers());
+    static const FilterModule served = describe(&real_registry());
+    std::lock_guard lock(mutex);
+    std::string fault = find_fault(host);
+    if (!fault.empty()) {
+        snprintf(host.message, host.message_size, "%s", fault.c_str());
+        return nullptr;
+    }
+    bool has_ours = host.real && host.real->get_by_name(registered_filters()[0]->name);
+    return has_ours ? &served : &extending;
+}
+
+} // namespace
+} // namespace dnn_torch
+
+extern "C" __attribute__((visibility("default"))) const FilterModule *
+filter_module_open(const FilterModuleHost *host)
+{
+    const FilterModule *module = nullptr;
+    dnn_torch::guarded(nullptr, [&] {
+        module = dnn_torch::open_module(*host);
+        return 0;
+    });
+    return module;
+}

@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// What goes wrong with a frame or a model: a code for the program, a line for the user.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace dnn_torch {
+
+class Error : public std::runtime_error
+{
+public:
+    // `code` is negative and is what the filter returns in the end.
+    Error(int code, const std::string &line) : std::runtime_error(line), code_(code) {}
+    int code() const { return code_; }
+
+private:
+    int code_;
+};
+
+} // namespace dnn_torch

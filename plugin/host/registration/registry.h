@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// The filters of this module, and libavfilter's registry functions extended by them.
+#pragma once
+
+#include "dnn_torch/filter_module.h"
+
+extern "C" {
+#include <libavfilter/avfilter.h>
+}
+
+namespace dnn_torch {
+
+// All filters of this module; ends with NULL.
+const AVFilter *const *registered_filters();
+
+// The same after the gate's self-test; none, and one line that says so, where it fails.
+const AVFilter *const *usable_filters();
+
+// The one of that name, or NULL; `name` may be NULL.
+const AVFilter *registered_filter(const char *name);
+
+// libavfilter's own functions, as the preload object found them.  Set once,
+// before any wrapper is handed out.
+const FilterRegistry &real_registry();
+void set_real_registry(const FilterRegistry &real);
+
+// The wrappers; they live as long as the module.
+const FilterRegistry *registry_wrappers();
+
+} // namespace dnn_torch

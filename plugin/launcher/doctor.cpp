@@ -1,0 +1,165 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "commands.h"
+#include "installation.h"
+
+#include "dnn_torch/engine.h"
+#include "dnn_torch/filter_module.h"
+
+#include <cstdio>
+#include <dlfcn.h>
+#include <functional>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace dnn_torch {
+namespace {
+
+constexpr unsigned first_major = 7, last_major = 15; // FFmpeg 4.4 to well past what is served
+constexpr unsigned patience_s = 60;
+constexpr int passed = 0, failed = 1, absent = 2;
+
+// What is looked at may crash, hang, or not go together with what was looked at
+// before: each look has a process of its own.
+int in_child(const std::function<int()> &look)
+{
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(patience_s);
+        int status = look();
+        fflush(stdout);
+        _exit(status); // no destructors of libraries: they are not what is examined
+    }
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) != child)
+        return failed;
+    if (WIFSIGNALED(status)) {
+        printf("%s (signal %d)\n",
+               WTERMSIG(status) == SIGALRM ? "does not come back" : "crashes", WTERMSIG(status));
+        return failed;
+    }
+    return WEXITSTATUS(status);
+}
+
+template <class Function> void look_up(void *library, const char *name, Function &function)
+{
+    function = reinterpret_cast<Function>(dlsym(library, name));
+}
+
+std::string version_text(unsigned version)
+{
+    return std::to_string(version >> 16) + "." + std::to_string(version >> 8 & 255) + "." +
+           std::to_string(version & 255);
+}
+
+FilterRegistry registry_of(void *library)
+{
+    FilterRegistry registry{};
+    look_up(library, "avfilter_get_by_name", registry.get_by_name);
+    look_up(library, "av_filter_iterate", registry.iterate);
+    look_up(library, "avfilter_graph_parse", registry.graph_parse);
+    look_up(library, "avfilter_graph_parse2", registry.graph_parse2);
+    look_up(library, "avfilter_graph_parse_ptr", registry.graph_parse_ptr);
+    look_up(library, "avfilter_graph_segment_parse", registry.segment_parse);
+    look_up(library, "avfilter_graph_segment_create_filters", registry.segment_create_filters);
+    look_up(library, "avfilter_graph_segment_apply", registry.segment_apply);
+    return registry;
+}
+
+int open_module(const std::string &path, void *library, unsigned version)
+{
+    char reason[512] = "";
+    FilterRegistry real = registry_of(library);
+    FilterModuleHost host = {FILTER_MODULE_ABI, version, &real, reason, sizeof(reason)};
+    FilterModuleOpen *open = nullptr;
+    void *opened = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (opened)
+        look_up(opened, FILTER_MODULE_SYMBOL, open);
+    if (!open) {
+        printf("not served: %s\n", dlerror());
+        return failed;
+    }
+    const FilterModule *module = open(&host);
+    const char *fault = module ? module->self_test() : reason;
+    if (fault) {
+        printf("not served: %s\n", fault);
+        return failed;
+    }
+    printf("served by %s, built for %s, self-test passed\n", path.c_str(),
+           version_text(module->built_against).c_str());
+    return passed;
+}
+
+int look_at_lavfi(unsigned major)
+{
+    std::string places, library_name = "libavfilter.so." + std::to_string(major);
+    std::string module_name = "host-lavfi" + std::to_string(major) + ".so";
+    std::string path = find_module(module_name, places);
+    void *library = dlopen(library_name.c_str(), RTLD_NOW | RTLD_GLOBAL);
+    unsigned (*lavfi_version)() = nullptr;
+
+    if (library)
+        look_up(library, "avfilter_version", lavfi_version);
+    if (!lavfi_version) {
+        if (!path.empty())
+            printf("libavfilter %u: not installed, %s waits for it\n", major, path.c_str());
+        return absent;
+    }
+    printf("libavfilter %s: ", version_text(lavfi_version()).c_str());
+    if (path.empty()) {
+        printf("not served, there is no %s in %s\n", module_name.c_str(), places.c_str());
+        return failed;
+    }
+    return open_module(path, library, lavfi_version());
+}
+
+int look_at_engine()
+{
+    std::string places, path = find_module("engine-torch.so", places);
+    printf("engine torch: ");
+    if (path.empty()) {
+        printf("not installed, there is no engine-torch.so in %s\n", places.c_str());
+        return failed;
+    }
+    fflush(stdout);
+    void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    DnnTorchEngineFunction *function = nullptr;
+    if (library)
+        look_up(library, DNN_TORCH_ENGINE_SYMBOL, function);
+    const DnnTorchEngine *engine = function ? function(DNN_TORCH_ENGINE_ABI) : nullptr;
+    if (!engine) {
+        const char *reason = dlerror();
+        printf("not usable: %s\n", reason ? reason : "it was built for another release");
+        return failed;
+    }
+    printf("%s, %s %s\n", path.c_str(), engine->name, engine->version);
+    return passed;
+}
+
+bool look_at_preload()
+{
+    std::string places, path = find_preload(places);
+    printf("preload object: %s%s\n", path.empty() ? "not installed, looked in " : path.c_str(),
+           places.c_str());
+    return !path.empty();
+}
+
+} // namespace
+
+int doctor()
+{
+    bool well = look_at_preload();
+    int served = 0;
+    for (unsigned major = first_major; major <= last_major; major++)
+        served += in_child([major] { return look_at_lavfi(major); }) == passed;
+    if (!served)
+        printf("libavfilter: none that is installed is served\n");
+    bool engine = in_child(look_at_engine) == passed;
+    well = well && served && engine;
+    printf("%s\n", well ? "all is well" : "something is missing");
+    return well ? 0 : 1;
+}
+
+} // namespace dnn_torch

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// dnn-torch: runs programs with the filters, and answers questions about them.
+#include "commands.h"
+
+#include <cstdio>
+#include <exception>
+#include <string_view>
+
+namespace {
+
+constexpr const char *usage =
+    "usage: dnn-torch run PROGRAM [ARGUMENT...]\n"
+    "       dnn-torch doctor\n"
+    "       dnn-torch --help | --version\n"
+    "\n"
+    "run      runs a program that uses FFmpeg's libavfilter, ffmpeg itself for one,\n"
+    "         so that it has the dnn_torch filters\n"
+    "doctor   shows what is installed and which of it works together\n";
+
+int main_with(std::string_view command, int argc, char **argv)
+{
+    if (command == "--help" || command == "help")
+        return fputs(usage, stdout) < 0;
+    if (command == "--version")
+        return puts("dnn-torch " PROJECT_VERSION) < 0;
+    if (command == "run" && argc > 2)
+        return dnn_torch::run(argv + 2);
+    if (command == "doctor" && argc == 2)
+        return dnn_torch::doctor();
+    fputs(usage, stderr);
+    return dnn_torch::exit_usage;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    try {
+        return main_with(argc > 1 ? argv[1] : "", argc, argv);
+    } catch (const std::exception &error) {
+        fprintf(stderr, "dnn-torch: %s\n", error.what());
+        return 1;
+    }
+}

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# All checks of one Debian suite, to be run in it: the tests, the pinned ABI
+# against the source of its FFmpeg and, if asked, the patched build.
+#
+# usage: check-suite.sh [--patched]
+#
+#   --patched  builds the suite's FFmpeg with patches/ and runs the tests of
+#              whole ffmpeg runs with it too, without LD_PRELOAD
+#   DNN_TORCH_PATCHED_DIR  where that build is kept (out/patched-ffmpeg)
+set -eu -o pipefail
+cd "$(dirname "$(dirname "$(realpath "$0")")")"
+# shellcheck source=scripts/stages.sh
+. scripts/stages.sh
+
+patched()
+{
+    local directory=${DNN_TORCH_PATCHED_DIR:-$PWD/out/patched-ffmpeg}
+    scripts/build-patched-ffmpeg.sh - "$directory" || return
+    DNN_TORCH_PATCHED=1 FFMPEG=$directory/bin/ffmpeg FFMPEG_FILTER_PATH=$PWD/build/plugin \
+        scripts/check.sh --no-install --suite golden --suite fault
+}
+
+# shellcheck source=/dev/null
+suite=$(. /etc/os-release && echo "${PRETTY_NAME:-this system}")
+
+stage "$suite: tests" scripts/check.sh || :
+status=0
+stage "$suite: pinned ABI against FFmpeg's source" scripts/check-abi.sh || status=$?
+if [ "$status" = "$unavailable" ]; then
+    skip "$suite: pinned ABI" "the archive has not the source of the installed FFmpeg"
+fi
+if [ "${1:-}" = --patched ]; then
+    stage "$suite: patched FFmpeg" patched || :
+fi
+finish

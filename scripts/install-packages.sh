@@ -1,0 +1,119 @@
+#!/bin/sh
+# SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# Installs what building and testing needs, on Debian 12, 13 and sid. Where all
+# of it is installed already, apt is not called at all.
+#
+# usage: install-packages.sh [--list | --missing]
+#
+#   --list     only print the names
+#   --missing  only print the names of those that are not installed
+#   DNN_TORCH_APT_OPTIONS  further options for apt, such as
+#              "-o Acquire::Check-Valid-Until=false" for an archive whose index
+#              has expired
+set -eu
+
+table()
+{
+    cat <<'END'
+g++               compiles
+meson             builds
+ninja-build       builds, for meson
+pkg-config        tells meson where the libraries are
+ccache            makes the second build a short one
+ffmpeg            is what the filters are for; tests run it and ffplay
+libavfilter-dev   is what the host module lives in
+libavformat-dev   the tests read and write files with it
+libavcodec-dev    the tests encode and decode with it
+libavutil-dev     frames, options and logging
+libswscale-dev    scales chroma along with luma
+libtorch-dev      is what the engine runs models with
+libhwy-dev        vectorises pixel conversions
+libgtest-dev      unit tests
+python3-pytest    all other tests
+python3-numpy     the tests compare frames with it
+python3-torch     the tests make their models with it, and the reference results
+python3-av        is a program that opens libavfilter with RTLD_LOCAL
+dpkg-dev          unpacks FFmpeg's source, for the check of the pinned ABI
+make              builds the patched FFmpeg
+patch             patches it
+nasm              and assembles its faster half
+zlib1g-dev        for png in the patched FFmpeg
+xz-utils          Debian's source packages are compressed with it
+ca-certificates   mirrors that speak https
+git               says which files belong to the working tree
+END
+}
+
+packages()
+{
+    table | cut -d ' ' -f 1
+}
+
+missing()
+{
+    # The statuses of all at once; dpkg-query fails for names that it does not know.
+    # shellcheck disable=SC2016,SC2046 # dpkg-query's braces; and a list to split
+    installed=$(dpkg-query -W -f '${Package} ${db:Status-Status}\n' $(packages) 2>/dev/null |
+        sed -n 's/ installed$//p') || :
+    packages | while read -r package; do
+        echo "$installed" | grep -qxF -e "$package" || echo "$package"
+    done
+}
+
+in_a_line()
+{
+    paste -s -d ' '
+}
+
+as_root()
+{
+    if [ "$(id -u)" = 0 ]; then
+        "$@"
+    elif command -v sudo >/dev/null; then
+        sudo "$@"
+    else
+        echo "install-packages.sh: needs root (or sudo) to install: $wanted" >&2
+        exit 1
+    fi
+}
+
+case ${1:-} in
+--list)
+    packages
+    exit 0
+    ;;
+--missing)
+    missing
+    exit 0
+    ;;
+'') ;;
+*)
+    sed -n 's/^# \{0,1\}//; /^usage:/,/^set -eu/{/^set -eu/!p;}' "$0" >&2
+    exit 2
+    ;;
+esac
+
+wanted=$(missing | in_a_line)
+[ -n "$wanted" ] || exit 0
+
+if ! command -v apt-get >/dev/null; then
+    echo "install-packages.sh: this is no Debian system; install what corresponds to: $wanted" >&2
+    exit 1
+fi
+
+echo "install-packages.sh: installing $wanted"
+# sudo hands the environment on only where it is told to, hence env.
+# shellcheck disable=SC2086 # lists to split
+as_root env DEBIAN_FRONTEND=noninteractive apt-get -q ${DNN_TORCH_APT_OPTIONS:-} update ||
+    echo "install-packages.sh: apt could not update all of its lists; going on with what it has" >&2
+# shellcheck disable=SC2086
+as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends \
+    ${DNN_TORCH_APT_OPTIONS:-} install $wanted </dev/null
+
+wanted=$(missing | in_a_line)
+if [ -n "$wanted" ]; then
+    echo "install-packages.sh: apt is done and yet these are not installed: $wanted" >&2
+    exit 1
+fi

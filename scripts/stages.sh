@@ -1,0 +1,71 @@
+# SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash
+#
+# For the scripts that run several others and add up what those counted. To be
+# sourced. A command that counts says "N passed, N failed, N skipped" last.
+
+passed=0
+failed=0
+skipped=0
+remarks=()
+unavailable=3 # exit code of a command that could not get what it needs
+
+# banner WORD...: on a line that is found again in a long log.
+banner()
+{
+    printf '\n==== %s  (%d:%02d)  %s\n' "$(date +%T)" $((SECONDS / 60)) $((SECONDS % 60)) "$*"
+}
+
+# stage NAME COMMAND...: runs it to its end, adds what it counted, and returns
+# what it returned.
+stage()
+{
+    local name=$1 status=0 log counts inner started=$SECONDS
+    shift
+    banner "$name"
+    log=$(mktemp)
+    "$@" </dev/null 2>&1 | tee "$log" || status=${PIPESTATUS[0]}
+    counts=$(tail -n 1 "$log" | sed -nE 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p')
+    mapfile -t inner < <(grep -E '^(FAILED |SKIPPED|NOTE   )  ' "$log" | while read -r word rest; do
+        printf '%-8s %s: %s\n' "$word" "$name" "$rest"
+    done)
+    rm -f "$log"
+
+    local more_passed=0 more_failed=0 more_skipped=0
+    [ -z "$counts" ] || read -r more_passed more_failed more_skipped <<<"$counts"
+    # Whatever it counted, it did not come through.
+    if [ "$status" != 0 ] && [ "$status" != "$unavailable" ] && [ "$more_failed" = 0 ]; then
+        more_failed=1
+    fi
+    passed=$((passed + more_passed))
+    failed=$((failed + more_failed))
+    skipped=$((skipped + more_skipped))
+    if [ ${#inner[@]} != 0 ]; then
+        remarks+=("${inner[@]}")
+    elif [ "$more_failed" != 0 ]; then
+        remarks+=("FAILED   $name")
+    fi
+    banner "$name: exit $status after $((SECONDS - started)) s"
+    return "$status"
+}
+
+# The remarks of a stage that has stages itself are found in what it prints, by
+# their first word.
+
+# skip NAME REASON: not run, counted, and said where nobody misses it.
+skip()
+{
+    skipped=$((skipped + 1))
+    remarks+=("SKIPPED  $1: $2")
+    banner "SKIPPED: $1: $2"
+}
+
+# The verdict as the last line, and the exit code.
+finish()
+{
+    banner "the end"
+    [ ${#remarks[@]} = 0 ] || printf '%s\n' "${remarks[@]}"
+    printf '\n%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
+    [ "$failed" = 0 ] && [ "$passed" != 0 ]
+}

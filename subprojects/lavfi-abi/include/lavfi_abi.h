@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/// What a filter outside libavfilter has to know of libavfilter's insides: the
+/// layouts of AVFilterPad and of AVFilter / FFFilter, and for which versions
+/// they hold. One libavfilter major per translation unit, that of the headers
+/// which it is compiled with. The numbers are in lavfi_abi/vN.h, and check/
+/// compares them with these declarations and with FFmpeg's own.
+#ifndef LAVFI_ABI_H
+#define LAVFI_ABI_H
+
+#include <cstddef>
+#include <cstdint>
+
+extern "C" {
+#include <libavfilter/avfilter.h>
+#include <libavfilter/version.h>
+}
+#include "lavfi_abi/select.h"
+
+static_assert(sizeof(void *) == 8 && sizeof(int) == 4, "only LP64 layouts are pinned");
+
+namespace lavfi_abi
+{
+
+/// struct AVFilterPad, which no installed header shows. Static storage: a
+/// filter's pads outlive every graph.
+struct Pad {
+    const char *name;
+    AVMediaType type;
+    int flags;
+    AVFrame *(*get_buffer)(AVFilterLink *link, int width, int height);
+    int (*filter_frame)(AVFilterLink *link, AVFrame *frame);
+    int (*request_frame)(AVFilterLink *link);
+    int (*config_props)(AVFilterLink *link);
+};
+
+#if LAVFI_ABI_HAS_FFFILTER
+/// struct FFFilter.
+struct Filter {
+    AVFilter p;
+    uint8_t nb_inputs;
+    uint8_t nb_outputs;
+    uint8_t formats_state;
+    int (*preinit)(AVFilterContext *ctx);
+    int (*init)(AVFilterContext *ctx);
+    void (*uninit)(AVFilterContext *ctx);
+    union {
+        int (*query_func)(AVFilterContext *ctx);
+        const AVPixelFormat *pixels_list;
+        AVPixelFormat pix_fmt;
+    } formats;
+    int priv_size;
+    int flags_internal;
+    int (*process_command)(AVFilterContext *ctx, const char *command, const char *argument,
+                           char *result, int result_size, int flags);
+    int (*activate)(AVFilterContext *ctx);
+};
+
+constexpr AVFilter &public_part(Filter &filter)
+{
+    return filter.p;
+}
+constexpr const AVFilter &public_part(const Filter &filter)
+{
+    return filter.p;
+}
+#else
+using Filter = AVFilter;
+
+constexpr AVFilter &public_part(Filter &filter)
+{
+    return filter;
+}
+constexpr const AVFilter &public_part(const Filter &filter)
+{
+    return filter;
+}
+#endif
+
+/// The pads of a filter as its public part takes them.
+inline const AVFilterPad *as_pads(const Pad *pads)
+{
+    return reinterpret_cast<const AVFilterPad *>(pads);
+}
+
+/// FF_FILTER_FORMATS_*, for Filter::formats_state.
+inline constexpr uint8_t formats_passthrough = LAVFI_ABI_FORMATS_PASSTHROUGH;
+inline constexpr uint8_t formats_query_function = LAVFI_ABI_FORMATS_QUERY_FUNC;
+inline constexpr uint8_t formats_pixel_list = LAVFI_ABI_FORMATS_PIXFMT_LIST;
+
+/// AVFILTER_FLAG_SUPPORT_TIMELINE_*: with `generic`, libavfilter hands frames
+/// past a filter while it is disabled, which it cannot for one with activate();
+/// with `internal`, the filter looks at AVFilterContext.is_disabled itself.
+inline constexpr int flag_timeline_generic = AVFILTER_FLAG_SUPPORT_TIMELINE_GENERIC;
+inline constexpr int flag_timeline_internal = AVFILTER_FLAG_SUPPORT_TIMELINE_INTERNAL;
+
+/// AVFILTERPAD_FLAG_NEEDS_WRITABLE and FF_FILTER_FLAG_HWFRAME_AWARE.
+inline constexpr int pad_flag_needs_writable = 1 << 0;
+inline constexpr int internal_flag_hwframe_aware = 1 << 0;
+
+/// Values of avfilter_version() for which the above is known to hold, ends
+/// included: never two majors.
+inline constexpr unsigned window_first = LAVFI_ABI_WINDOW_FIRST;
+inline constexpr unsigned window_last = LAVFI_ABI_WINDOW_LAST;
+
+/// The FFmpeg releases in that window, for messages.
+inline constexpr const char *ffmpeg_releases = LAVFI_ABI_RELEASES;
+
+constexpr bool in_window(unsigned version)
+{
+    return version >= window_first && version <= window_last;
+}
+
+static_assert(in_window(LIBAVFILTER_VERSION_INT),
+              "the installed libavfilter is outside the window of its pinned ABI");
+static_assert(AV_VERSION_MAJOR(window_first) == LIBAVFILTER_VERSION_MAJOR &&
+                  AV_VERSION_MAJOR(window_last) == LIBAVFILTER_VERSION_MAJOR,
+              "a window never reaches into another major");
+
+} // namespace lavfi_abi
+
+#endif

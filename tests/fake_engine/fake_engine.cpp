@@ -1,0 +1,326 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// An engine without LibTorch, which does what its model's script says.
+//
+// FAKE_ENGINE_ABI in the environment makes it an engine of that ABI, or, with
+// "none", one that serves no host.
+#include "dnn_torch/engine.h"
+
+#include "script.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+using fake_engine::Failure;
+using fake_engine::Script;
+
+struct DnnTorchModel final {
+    explicit DnnTorchModel(const Script &read) : script(read) {}
+
+    const Script script;
+    std::atomic<int> sessions{0};
+    std::atomic<std::uint64_t> runs{0};
+    std::mutex log_mutex; // around appending to the log's file
+};
+
+struct DnnTorchSession final {
+public:
+    explicit DnnTorchSession(DnnTorchModel &model) : model_(model), script_(model.script) {}
+
+    DnnTorchImages run(const DnnTorchImages &input);
+    void stop();
+
+private:
+    void sleep_until_due();
+    void hang();
+    void log_run(int batch);
+
+    DnnTorchModel &model_;
+    const Script &script_;
+    std::vector<float> output_;
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    // ---- under mutex_
+    bool stopped_ = false;
+};
+
+namespace
+{
+
+void check_input(const Script &script, const DnnTorchImages &input)
+{
+    if (!input.data || input.element != DNN_TORCH_F32)
+        throw Failure(DNN_TORCH_BAD_INPUT, "the input is not of float32");
+    if (input.batch < 1 || input.channels < 1 || input.height < 1 || input.width < 1)
+        throw Failure(DNN_TORCH_BAD_INPUT, "the input is empty");
+    if (script.channels != 0 && script.channels != input.channels)
+        throw Failure(DNN_TORCH_BAD_INPUT, "the model takes " + std::to_string(script.channels) +
+                                               " channels and got " +
+                                               std::to_string(input.channels));
+}
+
+const float &sample(const DnnTorchImages &images, int n, int c, int y, int x)
+{
+    const char *data = static_cast<const char *>(images.data);
+    return *reinterpret_cast<const float *>(data + n * images.batch_stride +
+                                            c * images.channel_stride + y * images.row_stride +
+                                            x * images.column_stride);
+}
+
+int picture_number(const DnnTorchImages &input, int n)
+{
+    return static_cast<int>(std::lround(255.0F * sample(input, n, 0, 0, 0)));
+}
+
+bool holds(const DnnTorchImages &input, int number)
+{
+    for (int n = 0; n < input.batch; ++n)
+        if (number >= 0 && picture_number(input, n) == number)
+            return true;
+    return false;
+}
+
+int extent_of(const Script &script, int input)
+{
+    return input * script.enlarge / script.reduce - script.shrink;
+}
+
+// The view that comes out, still without memory.
+DnnTorchImages shape_of(const Script &script, const DnnTorchImages &input)
+{
+    DnnTorchImages output = {};
+    output.element = DNN_TORCH_F32;
+    output.batch = input.batch + (holds(input, script.wrong_batch_at) ? 1 : 0);
+    output.channels = script.output_channels ? script.output_channels : input.channels;
+    output.height = extent_of(script, input.height);
+    output.width = extent_of(script, input.width);
+    if (output.height < 1 || output.width < 1)
+        throw Failure(DNN_TORCH_RUN_FAILED, "nothing is left of a picture of the size " +
+                                                std::to_string(input.width) + "x" +
+                                                std::to_string(input.height));
+    output.width += holds(input, script.wrong_size_at) ? 1 : 0;
+    output.column_stride = sizeof(float);
+    output.row_stride = output.column_stride * output.width;
+    output.channel_stride = output.row_stride * output.height;
+    output.batch_stride = output.channel_stride * output.channels;
+    return output;
+}
+
+int source_of(const Script &script, int position, int extent)
+{
+    return std::min(position * script.reduce / script.enlarge, extent - 1);
+}
+
+void fill_plane(const Script &script, const DnnTorchImages &input, int n, int c,
+                const DnnTorchImages &output, float *plane)
+{
+    const bool is_nan = picture_number(input, n) == script.nan_at;
+    for (int y = 0; y < output.height; ++y)
+        for (int x = 0; x < output.width; ++x) {
+            const float value = sample(input, n, c, source_of(script, y, input.height),
+                                       source_of(script, x, input.width));
+            *plane++ = is_nan ? std::numeric_limits<float>::quiet_NaN()
+                              : value * script.gain + script.offset;
+        }
+}
+
+void fill(const Script &script, const DnnTorchImages &input, const DnnTorchImages &output,
+          std::vector<float> &samples)
+{
+    const std::size_t plane_size =
+        static_cast<std::size_t>(output.height) * static_cast<std::size_t>(output.width);
+    samples.resize(plane_size * static_cast<std::size_t>(output.channels) *
+                   static_cast<std::size_t>(output.batch));
+    float *plane = samples.data();
+    for (int n = 0; n < output.batch; ++n)
+        for (int c = 0; c < output.channels; ++c, plane += plane_size)
+            fill_plane(script, input, std::min(n, input.batch - 1), std::min(c, input.channels - 1),
+                       output, plane);
+}
+
+// The same for the same seed and run, and spread evenly (SplitMix64).
+std::uint64_t random_number(std::uint64_t seed, std::uint64_t run)
+{
+    std::uint64_t bits = seed * 0xbf58476d1ce4e5b9U + (run + 1) * 0x9e3779b97f4a7c15U;
+    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9U;
+    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebU;
+    return bits ^ (bits >> 31);
+}
+
+} // namespace
+
+void DnnTorchSession::stop()
+{
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stopped_ = true;
+    changed_.notify_all();
+}
+
+void DnnTorchSession::sleep_until_due()
+{
+    const std::uint64_t run = model_.runs++;
+    std::int64_t latency_us = script_.latency_us;
+    if (script_.latency_random_us > 0)
+        latency_us +=
+            static_cast<std::int64_t>(random_number(static_cast<std::uint64_t>(script_.seed), run) %
+                                      (static_cast<std::uint64_t>(script_.latency_random_us) + 1));
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (changed_.wait_for(lock, std::chrono::microseconds(latency_us), [&] { return stopped_; }))
+        throw Failure(DNN_TORCH_STOPPED, "stopped");
+}
+
+void DnnTorchSession::hang()
+{
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [&] { return stopped_; });
+    throw Failure(DNN_TORCH_STOPPED, "stopped");
+}
+
+void DnnTorchSession::log_run(int batch)
+{
+    if (script_.log.empty())
+        return;
+    const std::lock_guard<std::mutex> lock(model_.log_mutex);
+    std::ofstream(script_.log, std::ios::app) << std::this_thread::get_id() << ' ' << batch << '\n';
+}
+
+DnnTorchImages DnnTorchSession::run(const DnnTorchImages &input)
+{
+    check_input(script_, input);
+    sleep_until_due();
+    log_run(input.batch);
+    if (holds(input, script_.hang_at))
+        hang();
+    if (holds(input, script_.fail_at))
+        throw Failure(DNN_TORCH_RUN_FAILED, script_.fail_text);
+    if (holds(input, script_.out_of_memory_at))
+        throw Failure(DNN_TORCH_OUT_OF_MEMORY, "the script says that memory ran out");
+    DnnTorchImages output = shape_of(script_, input);
+    fill(script_, input, output, output_);
+    output.data = output_.data();
+    if (holds(input, script_.wrong_element_at))
+        output.element = 99;
+    return output;
+}
+
+namespace
+{
+
+void say(DnnTorchMessage &message, const char *text)
+{
+    std::strncpy(message.text, text, sizeof message.text - 1);
+    message.text[sizeof message.text - 1] = '\0';
+}
+
+template <typename Body> int guarded(DnnTorchMessage *message, Body &&body) noexcept
+{
+    try {
+        body();
+        return DNN_TORCH_OK;
+    } catch (const Failure &failure) {
+        say(*message, failure.what());
+        return failure.status();
+    } catch (const std::exception &error) {
+        say(*message, error.what());
+        return DNN_TORCH_INTERNAL;
+    }
+}
+
+void check_options(const DnnTorchModelOptions &options)
+{
+    const std::string device = options.device ? options.device : "";
+    if (!options.path || !*options.path)
+        throw Failure(DNN_TORCH_BAD_OPTION, "no model is given; name one with model=FILE");
+    if (options.threads < 1)
+        throw Failure(DNN_TORCH_BAD_OPTION, "threads is below 1");
+    if (!device.empty() && device != "cpu")
+        throw Failure(DNN_TORCH_NO_DEVICE, "device '" + device + "' is not available");
+}
+
+int model_open(const DnnTorchModelOptions *options, DnnTorchModel **model,
+               DnnTorchMessage *message) noexcept
+{
+    return guarded(message, [&] {
+        check_options(*options);
+        const Script script = fake_engine::read_script(options->path);
+        if (!script.fail_open.empty())
+            throw Failure(DNN_TORCH_BAD_MODEL, script.fail_open);
+        *model = std::make_unique<DnnTorchModel>(script).release();
+    });
+}
+
+void model_close(DnnTorchModel **model) noexcept
+{
+    delete *model;
+    *model = nullptr;
+}
+
+const char *model_notice(const DnnTorchModel *model) noexcept
+{
+    return model->script.notice.c_str();
+}
+
+int session_open(DnnTorchModel *model, DnnTorchSession **session, DnnTorchMessage *message) noexcept
+{
+    return guarded(message, [&] {
+        if (++model->sessions == model->script.fail_session_open)
+            throw Failure(DNN_TORCH_RUN_FAILED, "the script says that this session fails");
+        *session = std::make_unique<DnnTorchSession>(*model).release();
+    });
+}
+
+int session_run(DnnTorchSession *session, const DnnTorchImages *input, DnnTorchImages *output,
+                DnnTorchMessage *message) noexcept
+{
+    return guarded(message, [&] { *output = session->run(*input); });
+}
+
+void session_stop(DnnTorchSession *session) noexcept
+{
+    session->stop();
+}
+
+void session_close(DnnTorchSession **session) noexcept
+{
+    delete *session;
+    *session = nullptr;
+}
+
+constexpr DnnTorchEngine engine = {
+    DNN_TORCH_ENGINE_ABI, "fake",       "1",         model_open,   model_close,
+    model_notice,         session_open, session_run, session_stop, session_close,
+};
+
+DnnTorchEngine engine_of_abi(const char *abi)
+{
+    DnnTorchEngine other = engine;
+    other.abi = static_cast<std::uint32_t>(std::strtoul(abi, nullptr, 10));
+    return other;
+}
+
+} // namespace
+
+extern "C" __attribute__((visibility("default"))) const DnnTorchEngine *
+dnn_torch_engine(std::uint32_t host_abi)
+{
+    const char *abi = std::getenv("FAKE_ENGINE_ABI");
+    if (!abi)
+        return host_abi == DNN_TORCH_ENGINE_ABI ? &engine : nullptr;
+    if (std::strcmp(abi, "none") == 0)
+        return nullptr;
+    static const DnnTorchEngine other = engine_of_abi(abi);
+    return &other;
+}

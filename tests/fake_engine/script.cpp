@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "script.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <string_view>
+#include <variant>
+
+namespace fake_engine
+{
+namespace
+{
+
+using Field =
+    std::variant<int Script::*, std::int64_t Script::*, float Script::*, std::string Script::*>;
+
+struct Key {
+    std::string_view name;
+    Field field;
+};
+
+const Key keys[] = {
+    {"channels", &Script::channels},
+    {"output_channels", &Script::output_channels},
+    {"shrink", &Script::shrink},
+    {"gain", &Script::gain},
+    {"offset", &Script::offset},
+    {"latency_us", &Script::latency_us},
+    {"latency_random_us", &Script::latency_random_us},
+    {"seed", &Script::seed},
+    {"fail_open", &Script::fail_open},
+    {"fail_session_open", &Script::fail_session_open},
+    {"fail_at", &Script::fail_at},
+    {"fail_text", &Script::fail_text},
+    {"out_of_memory_at", &Script::out_of_memory_at},
+    {"hang_at", &Script::hang_at},
+    {"nan_at", &Script::nan_at},
+    {"wrong_batch_at", &Script::wrong_batch_at},
+    {"wrong_size_at", &Script::wrong_size_at},
+    {"wrong_element_at", &Script::wrong_element_at},
+    {"notice", &Script::notice},
+    {"log", &Script::log},
+};
+
+std::string_view trimmed(std::string_view text)
+{
+    constexpr std::string_view blanks = " \t\r";
+    const std::size_t first = text.find_first_not_of(blanks);
+    if (first == std::string_view::npos)
+        return {};
+    return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+// False where `text` is not such a value alone.
+template <typename Value> bool parse(std::string_view text, Value &value)
+{
+    const char *end = text.data() + text.size();
+    const auto result = std::from_chars(text.data(), end, value);
+    return result.ec == std::errc() && result.ptr == end;
+}
+
+bool parse(std::string_view text, std::string &value)
+{
+    value = text;
+    return !text.empty();
+}
+
+bool parse_scale(std::string_view text, Script &script)
+{
+    const std::size_t slash = text.find('/');
+    if (slash != std::string_view::npos && !parse(text.substr(slash + 1), script.reduce))
+        return false;
+    return parse(text.substr(0, slash), script.enlarge) && script.enlarge > 0 && script.reduce > 0;
+}
+
+bool assign(Script &script, const Field &field, std::string_view text)
+{
+    return std::visit([&](auto member) { return parse(text, script.*member); }, field);
+}
+
+const Key *find_key(std::string_view name)
+{
+    for (const Key &key : keys)
+        if (key.name == name)
+            return &key;
+    return nullptr;
+}
+
+// Returns what is wrong with the line, or "".
+std::string read_line(std::string_view line, Script &script)
+{
+    line = trimmed(line);
+    if (line.empty() || line.front() == '#')
+        return "";
+    const std::size_t end = line.find_first_of(" \t");
+    const std::string_view name = line.substr(0, end);
+    const std::string_view text = trimmed(line.substr(std::min(end, line.size())));
+    const Key *key = find_key(name);
+    if (!key && name != "scale")
+        return "unknown key '" + std::string(name) + "'";
+    const bool good = key ? assign(script, key->field, text) : parse_scale(text, script);
+    return good ? "" : "bad value '" + std::string(text) + "' of " + std::string(name);
+}
+
+} // namespace
+
+Script read_script(const std::string &path)
+{
+    errno = 0;
+    std::ifstream file(path);
+    if (!file)
+        throw Failure(DNN_TORCH_NO_FILE, "'" + path + "' cannot be opened: " + strerror(errno));
+    Script script;
+    std::string line;
+    for (int number = 1; std::getline(file, line); ++number)
+        if (const std::string wrong = read_line(line, script); !wrong.empty())
+            throw Failure(DNN_TORCH_BAD_MODEL,
+                          "'" + path + "' line " + std::to_string(number) + ": " + wrong);
+    return script;
+}
+
+} // namespace fake_engine

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// The "model" that the fake engine runs: a text of lines `key value`.
+#pragma once
+
+#include "dnn_torch/engine.h"
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace fake_engine
+{
+
+class Failure : public std::runtime_error
+{
+public:
+    Failure(DnnTorchStatus status, const std::string &text)
+        : std::runtime_error(text), status_(status)
+    {
+    }
+    DnnTorchStatus status() const { return status_; }
+
+private:
+    DnnTorchStatus status_;
+};
+
+// What ends with _at names a picture: the one whose first sample is N/255.
+// Negative values name none.
+struct Script {
+    int channels = 0;            // that it takes; 0 for any number
+    int output_channels = 0;     // 0 for as many as come in
+    int enlarge = 1, reduce = 1; // `scale 2` or `scale 1/2`
+    int shrink = 0;              // off each extent, after scaling
+    float gain = 1, offset = 0;
+
+    std::int64_t latency_us = 0;
+    std::int64_t latency_random_us = 0; // at most this much more
+    std::int64_t seed = 0;
+
+    std::string fail_open;     // the message; empty to open
+    int fail_session_open = 0; // the how-maniest; 0 for none
+    int fail_at = -1;
+    std::string fail_text = "the script says that this picture fails";
+    int out_of_memory_at = -1;
+    int hang_at = -1; // until session_stop()
+    int nan_at = -1;
+
+    // Views that no engine may return.
+    int wrong_batch_at = -1;
+    int wrong_size_at = -1;
+    int wrong_element_at = -1;
+
+    std::string notice;
+    std::string log; // a file that gets a line "thread batch" for each run
+};
+
+// Throws a Failure that names the file and, for a bad line, its number.
+Script read_script(const std::string &path);
+
+} // namespace fake_engine

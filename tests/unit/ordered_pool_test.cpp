@@ -1,0 +1,226 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "pipeline/error.h"
+#include "pipeline/ordered_pool.h"
+
+#include <atomic>
+#include <gtest/gtest.h>
+#include <random>
+#include <thread>
+
+using namespace dnn_torch;
+using namespace std::chrono_literals;
+using State = OrderedPool::State;
+
+namespace {
+
+struct Number : Job {
+    explicit Number(int number) : value(number) {}
+    int value;
+};
+
+using Work = std::function<void(Number &)>;
+
+struct NumberWorker : Worker {
+    explicit NumberWorker(Work to_do) : work(std::move(to_do)) {}
+    void run(Job &job) override { work(static_cast<Number &>(job)); }
+    Work work;
+};
+
+MakeWorker workers_that(Work work)
+{
+    return [work](size_t) { return std::make_unique<NumberWorker>(work); };
+}
+
+int take(OrderedPool &pool)
+{
+    std::unique_ptr<Job> job = pool.take();
+    return static_cast<Number &>(*job).value;
+}
+
+void submit(OrderedPool &pool, int value) { pool.submit(std::make_unique<Number>(value)); }
+
+int code_of(const std::function<void()> &action)
+{
+    try {
+        action();
+    } catch (const Error &error) {
+        return error.code();
+    }
+    return 0;
+}
+
+void nap(std::minstd_rand &random, int most_us)
+{
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % static_cast<unsigned>(most_us)));
+}
+
+struct Shape {
+    size_t workers, capacity;
+};
+
+class Pools : public testing::TestWithParam<Shape>
+{
+};
+
+TEST_P(Pools, KeepTheOrderUnderRandomLatencies)
+{
+    constexpr int jobs = 400;
+    OrderedPool pool({GetParam().workers, GetParam().capacity, 60s}, workers_that([](Number &job) {
+                         thread_local std::minstd_rand random(static_cast<unsigned>(job.value));
+                         nap(random, 300);
+                         job.value *= 3;
+                     }));
+    int taken = 0;
+    for (int i = 0; i < jobs; i++) {
+        if (pool.full()) {
+            EXPECT_EQ(take(pool), 3 * taken++);
+        }
+        submit(pool, i);
+    }
+    pool.drain();
+    EXPECT_EQ(pool.state(), State::draining);
+    while (!pool.empty())
+        EXPECT_EQ(take(pool), 3 * taken++);
+    EXPECT_EQ(taken, jobs);
+}
+
+TEST_P(Pools, DeliverWhatCameBeforeAFailureAndNothingAfter)
+{
+    constexpr int bad = 37;
+    OrderedPool pool({GetParam().workers, GetParam().capacity, 60s}, workers_that([](Number &job) {
+                         thread_local std::minstd_rand random(static_cast<unsigned>(job.value));
+                         nap(random, 200);
+                         if (job.value == bad)
+                             throw Error(-5, "job " + std::to_string(job.value));
+                     }));
+    int taken = 0, code = 0;
+    for (int i = 0; !code && i < 1000; i++) {
+        while (!code && (pool.full() || pool.oldest_is_due()))
+            code = code_of([&] {
+                EXPECT_EQ(take(pool), taken);
+                taken++;
+            });
+        if (!code)
+            submit(pool, i);
+    }
+    EXPECT_EQ(code, -5);
+    EXPECT_EQ(taken, bad);
+    EXPECT_EQ(pool.state(), State::failed);
+    EXPECT_EQ(code_of([&] { pool.take(); }), -5) << "the failure is thrown again";
+}
+
+TEST_P(Pools, StopWithWorkInFlight)
+{
+    OrderedPool pool({GetParam().workers, GetParam().capacity, 60s},
+                     workers_that([](Number &) { std::this_thread::sleep_for(2ms); }));
+    size_t submitted = 0;
+    while (!pool.full()) {
+        submit(pool, 1);
+        submitted++;
+    }
+    EXPECT_EQ(pool.stop(), submitted);
+    EXPECT_EQ(pool.state(), State::stopped);
+    EXPECT_EQ(pool.stop(), 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, Pools,
+                         testing::Values(Shape{1, 1}, Shape{1, 4}, Shape{2, 1}, Shape{2, 3},
+                                         Shape{4, 16}),
+                         [](const auto &shape) {
+                             return std::to_string(shape.param.workers) + "of" +
+                                    std::to_string(shape.param.capacity);
+                         });
+
+TEST(OrderedPool, AWorkerThatCannotBeMadeIsAFailure)
+{
+    OrderedPool pool({2, 4, 60s}, [](size_t) -> std::unique_ptr<Worker> {
+        throw Error(-12, "no session");
+    });
+    submit(pool, 1);
+    EXPECT_EQ(code_of([&] { pool.take(); }), -12);
+}
+
+TEST(OrderedPool, OneWorkerThatCannotBeMadeEndsWorkThatOthersDo)
+{
+    OrderedPool pool({2, 4, 60s}, [](size_t index) -> std::unique_ptr<Worker> {
+        if (index == 1)
+            throw Error(-12, "no second session");
+        return std::make_unique<NumberWorker>([](Number &) { std::this_thread::sleep_for(1ms); });
+    });
+    int code = 0;
+    for (int i = 0; !code && i < 10000; i++) {
+        if (!pool.full())
+            submit(pool, i);
+        code = code_of([&] { pool.take(); });
+    }
+    EXPECT_EQ(code, -12);
+}
+
+TEST(OrderedPool, FailsWhenPatienceEnds)
+{
+    struct Stubborn : Worker {
+        std::atomic<bool> stopped{false};
+        void run(Job &) override
+        {
+            while (!stopped)
+                std::this_thread::sleep_for(1ms);
+        }
+        void stop() noexcept override { stopped = true; }
+    };
+    OrderedPool pool({1, 2, 1s}, [](size_t) { return std::make_unique<Stubborn>(); });
+    submit(pool, 1);
+    submit(pool, 2);
+    EXPECT_EQ(code_of([&] { pool.take(); }), -ETIMEDOUT);
+    EXPECT_EQ(pool.state(), State::failed);
+}
+
+TEST(OrderedPool, LeavesAWorkerBehindThatNeverComesBack)
+{
+    static std::atomic<bool> release{false}, gone{false};
+    {
+        OrderedPool pool({1, 1, 1s}, workers_that([](Number &) {
+                             while (!release)
+                                 std::this_thread::sleep_for(1ms);
+                             gone = true;
+                         }));
+        submit(pool, 1);
+        EXPECT_EQ(code_of([&] { pool.take(); }), -ETIMEDOUT);
+    }
+    EXPECT_FALSE(gone);
+    release = true;
+    while (!gone)
+        std::this_thread::sleep_for(1ms);
+}
+
+TEST(OrderedPool, NeverUsedEndsAtOnce)
+{
+    OrderedPool pool({4, 4, 60s}, workers_that([](Number &) {}));
+    EXPECT_TRUE(pool.empty());
+    EXPECT_FALSE(pool.full());
+    EXPECT_FALSE(pool.oldest_is_due());
+}
+
+TEST(OrderedPool, ThreadsCarryAName)
+{
+    std::string name(16, '\0');
+    OrderedPool pool({1, 1, 60s}, workers_that([&](Number &) {
+                         pthread_getname_np(pthread_self(), name.data(), name.size());
+                     }));
+    submit(pool, 1);
+    pool.take();
+    EXPECT_STREQ(name.c_str(), "dnn_torch:0");
+}
+
+TEST(OrderedPool, WorkersTakeNoSignals)
+{
+    sigset_t mask;
+    sigemptyset(&mask);
+    OrderedPool pool({1, 1, 60s},
+                     workers_that([&](Number &) { pthread_sigmask(SIG_SETMASK, nullptr, &mask); }));
+    submit(pool, 1);
+    pool.take();
+    EXPECT_EQ(sigismember(&mask, SIGINT), 1);
+}
+
+} // namespace
