@@ -25,5 +25,5 @@ sanitized()
 }
 
 stage "address and undefined behaviour" sanitized address,undefined --suite unit --suite abi || :
-stage "threads" sanitized thread --suite unit || :
+stage "threads" sanitized thread --suite unit --suite stress || :
 finish

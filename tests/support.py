@@ -46,6 +46,8 @@ def launched(*command):
 
 def environment(fake_engine=False, **extra):
     env = dict(os.environ)
+    # What an earlier run found fastest must not decide over what this one tests.
+    env["DNN_TORCH_CACHE"] = ""
     if fake_engine:
         env["DNN_TORCH_MODULE_PATH"] = FAKE_ENGINE_DIR
     if PATCHED:

@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 /** Raised with every change of a layout or a meaning below. */
-#define DNN_TORCH_ENGINE_ABI 1u
+#define DNN_TORCH_ENGINE_ABI 2u
 
 /** The name of the one symbol that an engine exports. */
 #define DNN_TORCH_ENGINE_SYMBOL "dnn_torch_engine"
@@ -63,17 +63,47 @@ typedef struct DnnTorchImages {
     int64_t batch_stride, channel_stride, row_stride, column_stride;
 } DnnTorchImages;
 
+/** What a batch of pictures measures, without its samples. */
+typedef struct DnnTorchShape {
+    int32_t batch, channels, height, width;
+} DnnTorchShape;
+
 typedef struct DnnTorchModelOptions {
     const char *path;
     const char *device;      /**< "cpu" and the like; NULL or "" is "cpu" */
     const char *input_name;  /**< NULL: the model's only image input */
     const char *output_name; /**< NULL: the only tensor, or the first of a tuple or list */
-    int32_t threads;         /**< for one run of one session; at least 1 */
-    int32_t optimize;        /**< 0: run the model just as it was saved */
+    /**
+     * "fp32", "bf16" or "fp16": what the model computes with.  "auto", NULL and
+     * "" are whatever changes no result on the device.
+     */
+    const char *precision;
+    /**
+     * "0": run the model just as it was saved.  "1", NULL and "": run the fastest
+     * form of it that the engine knows.  The name of a form: run that one; a name
+     * that the engine does not know fails with a message that lists them.
+     */
+    const char *optimize;
 } DnnTorchModelOptions;
+
+/** What model_tune() found out. */
+typedef struct DnnTorchTuning {
+    double run_seconds;  /**< one run of that shape on one thread, or on the device; 0: not known */
+    int64_t run_bytes;   /**< what a run holds at most, beside the model; 0: not known */
+    int32_t interleaved; /**< 1: input is taken best with its channels side by side */
+} DnnTorchTuning;
 
 typedef struct DnnTorchModel DnnTorchModel;
 typedef struct DnnTorchSession DnnTorchSession;
+
+/** A device as the library that runs the models sees it. */
+typedef struct DnnTorchDevice {
+    char name[32];         /**< as DnnTorchModelOptions.device takes it: "cuda:0" */
+    char description[160]; /**< "NVIDIA H200" */
+    int64_t memory;        /**< bytes; 0: not known */
+    int32_t usable;        /**< 1: models can run on it */
+    char reason[256];      /**< otherwise why not */
+} DnnTorchDevice;
 
 /**
  * What an engine offers.  Every function but the closing ones returns a
@@ -93,19 +123,44 @@ typedef struct DnnTorchEngine {
     void (*model_close)(DnnTorchModel **model);
 
     /**
+     * Settles how pictures of `shape` are run from now on: takes what an earlier
+     * call on this machine found, or measures for about `budget_seconds` (0: does
+     * not measure).  Never at the same time as a run.  Without this call runs give
+     * the same pictures but for rounding, maybe slower.
+     */
+    int (*model_tune)(DnnTorchModel *model, const DnnTorchShape *shape, double budget_seconds,
+                      DnnTorchTuning *tuning, DnnTorchMessage *message);
+
+    /**
      * What the engine noticed and the user should know; "" for nothing.  May change
      * with a run; the text holds as long as the model.
      */
     const char *(*model_notice)(const DnnTorchModel *model);
 
-    /**
-     * Makes a place to run the model in, on the calling thread.
-     * The caller owns *session and gives it to session_close().
-     */
-    int (*session_open)(DnnTorchModel *model, DnnTorchSession **session, DnnTorchMessage *message);
+    /** How the model is run ("fp32, frozen"); holds until the next call of model_tune(). */
+    const char *(*model_form)(const DnnTorchModel *model);
+
+    /** What other options would gain ("precision=bf16 ..."), or "".  Holds as long. */
+    const char *(*model_advice)(const DnnTorchModel *model);
 
     /**
-     * Runs the model once.  `input` stays the caller's and is only read.
+     * Makes a place to run the model in, on the calling thread, with that many
+     * threads for one run; at least 1.
+     * The caller owns *session and gives it to session_close().
+     */
+    int (*session_open)(DnnTorchModel *model, int32_t threads, DnnTorchSession **session,
+                        DnnTorchMessage *message);
+
+    /**
+     * Runs the model once on some picture, so that the next run takes no longer
+     * than those after it.  Does nothing where that could change later results;
+     * tells of no failure, for the next run will.
+     */
+    void (*session_warm)(DnnTorchSession *session, const DnnTorchShape *shape);
+
+    /**
+     * Runs the model once.  `input` stays the caller's and is only read; its
+     * channels lie one after the other or side by side, without gaps.
      * `output` is filled with a view whose memory is the session's and holds
      * until its next run or its end.  The engine has checked that the batch is
      * that of the input and that no extent is below 1.
@@ -122,6 +177,14 @@ typedef struct DnnTorchEngine {
 
     /** Frees *session, which may be NULL, and sets it to NULL. */
     void (*session_close)(DnnTorchSession **session);
+
+    /**
+     * Fills in at most `capacity` devices and returns how many there are.  A kind
+     * that the library was built without, or that no device of is there, is one
+     * entry ("cuda") that is not usable, with the reason.  Wakes drivers, which may
+     * take seconds, hang or crash: not for a process that must live on.
+     */
+    int32_t (*list_devices)(DnnTorchDevice *devices, int32_t capacity);
 } DnnTorchEngine;
 
 /**

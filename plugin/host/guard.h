@@ -4,6 +4,8 @@
 // The one place where an exception becomes an AVERROR.
 #pragma once
 
+#include "pipeline/error.h"
+
 extern "C" {
 #include <libavutil/error.h>
 #include <libavutil/log.h>
@@ -22,6 +24,9 @@ template <class Work> int guarded(void *log_ctx, Work &&work) noexcept
     } catch (const std::bad_alloc &) {
         av_log(log_ctx, AV_LOG_ERROR, "out of memory\n");
         return AVERROR(ENOMEM);
+    } catch (const Error &error) {
+        av_log(log_ctx, AV_LOG_ERROR, "%s\n", error.what());
+        return error.code();
     } catch (const std::exception &error) {
         av_log(log_ctx, AV_LOG_ERROR, "%s\n", error.what());
     } catch (...) {

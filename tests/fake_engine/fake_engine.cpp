@@ -43,7 +43,7 @@ public:
     void stop();
 
 private:
-    void sleep_until_due();
+    void sleep_until_due(std::uint64_t run);
     void hang();
     void log_run(int batch);
 
@@ -169,9 +169,8 @@ void DnnTorchSession::stop()
     changed_.notify_all();
 }
 
-void DnnTorchSession::sleep_until_due()
+void DnnTorchSession::sleep_until_due(std::uint64_t run)
 {
-    const std::uint64_t run = model_.runs++;
     std::int64_t latency_us = script_.latency_us;
     if (script_.latency_random_us > 0)
         latency_us +=
@@ -200,11 +199,12 @@ void DnnTorchSession::log_run(int batch)
 DnnTorchImages DnnTorchSession::run(const DnnTorchImages &input)
 {
     check_input(script_, input);
-    sleep_until_due();
+    const std::uint64_t run = model_.runs++;
+    sleep_until_due(run);
     log_run(input.batch);
     if (holds(input, script_.hang_at))
         hang();
-    if (holds(input, script_.fail_at))
+    if (holds(input, script_.fail_at) || static_cast<std::int64_t>(run) == script_.fail_at_run)
         throw Failure(DNN_TORCH_RUN_FAILED, script_.fail_text);
     if (holds(input, script_.out_of_memory_at))
         throw Failure(DNN_TORCH_OUT_OF_MEMORY, "the script says that memory ran out");
@@ -244,8 +244,6 @@ void check_options(const DnnTorchModelOptions &options)
     const std::string device = options.device ? options.device : "";
     if (!options.path || !*options.path)
         throw Failure(DNN_TORCH_BAD_OPTION, "no model is given; name one with model=FILE");
-    if (options.threads < 1)
-        throw Failure(DNN_TORCH_BAD_OPTION, "threads is below 1");
     if (!device.empty() && device != "cpu")
         throw Failure(DNN_TORCH_NO_DEVICE, "device '" + device + "' is not available");
 }
@@ -273,14 +271,42 @@ const char *model_notice(const DnnTorchModel *model) noexcept
     return model->script.notice.c_str();
 }
 
-int session_open(DnnTorchModel *model, DnnTorchSession **session, DnnTorchMessage *message) noexcept
+int model_tune(DnnTorchModel *model, const DnnTorchShape *, double, DnnTorchTuning *tuning,
+               DnnTorchMessage *message) noexcept
 {
     return guarded(message, [&] {
+        const Script &script = model->script;
+        if (!script.fail_tune.empty())
+            throw Failure(DNN_TORCH_RUN_FAILED, script.fail_tune);
+        *tuning = {static_cast<double>(script.tuned_us) / 1e6, script.tuned_bytes,
+                   script.interleaved};
+    });
+}
+
+const char *model_form(const DnnTorchModel *) noexcept
+{
+    return "scripted";
+}
+
+const char *model_advice(const DnnTorchModel *model) noexcept
+{
+    return model->script.advice.c_str();
+}
+
+int session_open(DnnTorchModel *model, std::int32_t threads, DnnTorchSession **session,
+                 DnnTorchMessage *message) noexcept
+{
+    return guarded(message, [&] {
+        if (threads < 1)
+            throw Failure(DNN_TORCH_BAD_OPTION, "threads is below 1");
         if (++model->sessions == model->script.fail_session_open)
             throw Failure(DNN_TORCH_RUN_FAILED, "the script says that this session fails");
         *session = std::make_unique<DnnTorchSession>(*model).release();
     });
 }
+
+// Warming would count as a run, and scripts count runs.
+void session_warm(DnnTorchSession *, const DnnTorchShape *) noexcept {}
 
 int session_run(DnnTorchSession *session, const DnnTorchImages *input, DnnTorchImages *output,
                 DnnTorchMessage *message) noexcept
@@ -300,8 +326,9 @@ void session_close(DnnTorchSession **session) noexcept
 }
 
 constexpr DnnTorchEngine engine = {
-    DNN_TORCH_ENGINE_ABI, "fake",       "1",         model_open,   model_close,
-    model_notice,         session_open, session_run, session_stop, session_close,
+    DNN_TORCH_ENGINE_ABI, "fake",       "1",          model_open,    model_close,
+    model_tune,           model_notice, model_form,   model_advice,  session_open,
+    session_warm,         session_run,  session_stop, session_close,
 };
 
 DnnTorchEngine engine_of_abi(const char *abi)

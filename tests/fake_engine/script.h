@@ -42,6 +42,7 @@ struct Script {
     std::string fail_open;     // the message; empty to open
     int fail_session_open = 0; // the how-maniest; 0 for none
     int fail_at = -1;
+    std::int64_t fail_at_run = -1; // the how-maniest run of all, from 0
     std::string fail_text = "the script says that this picture fails";
     int out_of_memory_at = -1;
     int hang_at = -1; // until session_stop()
@@ -51,6 +52,13 @@ struct Script {
     int wrong_batch_at = -1;
     int wrong_size_at = -1;
     int wrong_element_at = -1;
+
+    // What tuning finds out.
+    std::string fail_tune; // the message; empty to tune
+    std::int64_t tuned_us = 0;
+    std::int64_t tuned_bytes = 0;
+    int interleaved = 0;
+    std::string advice;
 
     std::string notice;
     std::string log; // a file that gets a line "thread batch" for each run

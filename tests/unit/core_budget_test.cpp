@@ -4,31 +4,69 @@
 
 #include <gtest/gtest.h>
 
-using dnn_torch::CoreBudget;
-using dnn_torch::divide_cores;
+using namespace dnn_torch;
 
 namespace {
 
+constexpr int64_t gigabyte = 1 << 30;
+constexpr RunCost usual = {0.2, gigabyte / 4};
+
+Machine machine(size_t cores) { return {cores, 64 * gigabyte}; }
+
+CoreBudget divide(size_t cores, const CoreRequest &request, const RunCost &cost = usual)
+{
+    return divide_cores(machine(cores), request, cost);
+}
+
 TEST(CoreBudget, NeverExceedsTheMachineByItself)
 {
-    for (size_t cores : {1U, 2U, 3U, 4U, 7U, 16U, 128U}) {
-        CoreBudget budget = divide_cores(cores, 0, 0, 0, true);
-        EXPECT_LE(budget.workers * budget.threads_per_worker, cores);
-        EXPECT_GE(budget.workers, 1U);
-        EXPECT_GT(budget.in_flight, budget.workers);
+    for (size_t cores : {1U, 2U, 3U, 4U, 7U, 16U, 128U})
+        for (const RunCost &cost : {RunCost{}, usual, RunCost{1e-4, 1000}, RunCost{9, 9 * gigabyte}}) {
+            CoreBudget budget = divide(cores, {}, cost);
+            EXPECT_LE(budget.workers * budget.threads_per_worker, cores);
+            EXPECT_GE(budget.workers, 1U);
+            EXPECT_EQ(budget.in_flight, budget.workers + 1);
+        }
+}
+
+TEST(CoreBudget, EachCoreIsAWorkerOfOneThread)
+{
+    for (size_t cores : {1U, 2U, 16U}) {
+        CoreBudget budget = divide(cores, {});
+        EXPECT_EQ(budget.workers, cores);
+        EXPECT_EQ(budget.threads_per_worker, 1U);
     }
 }
 
-TEST(CoreBudget, TwoCoresAreTwoWorkers)
+TEST(CoreBudget, WorkersFitIntoHalfOfTheMemory)
 {
-    CoreBudget budget = divide_cores(2, 0, 0, 0, true);
-    EXPECT_EQ(budget.workers, 2U);
-    EXPECT_EQ(budget.threads_per_worker, 1U);
+    CoreBudget budget = divide(16, {}, {2.0, 8 * gigabyte});
+    EXPECT_EQ(budget.workers, 4U);
+    EXPECT_EQ(budget.threads_per_worker, 4U);
+    EXPECT_EQ(divide(16, {}, {2.0, 100 * gigabyte}).workers, 1U);
+    EXPECT_EQ(divide_cores({16, 0}, {}, {2.0, 100 * gigabyte}).workers, 16U);
+}
+
+TEST(CoreBudget, ModelsOfNoCostNeedFewWorkers)
+{
+    EXPECT_EQ(divide(16, {}, {100e-6, 0}).workers, 1U);
+    EXPECT_EQ(divide(16, {}, {600e-6, 0}).workers, 3U);
+    EXPECT_EQ(divide(16, {}, {0.1, 0}).workers, 16U);
+    EXPECT_EQ(divide(16, {}, {100e-6, 0}).threads_per_worker, 1U);
+    EXPECT_EQ(divide(16, {0, 0, 0, false}, {100e-6, 0}).threads_per_worker, 1U);
+}
+
+TEST(CoreBudget, UnknownCostIsFourWorkersAtMost)
+{
+    EXPECT_EQ(divide(2, {}, {}).workers, 2U);
+    CoreBudget budget = divide(16, {}, {});
+    EXPECT_EQ(budget.workers, 4U);
+    EXPECT_EQ(budget.threads_per_worker, 4U);
 }
 
 TEST(CoreBudget, SynchronousIsOneAtATimeWithAllCores)
 {
-    CoreBudget budget = divide_cores(8, 4, 0, 16, false);
+    CoreBudget budget = divide(8, {4, 0, 16, false});
     EXPECT_EQ(budget.workers, 1U);
     EXPECT_EQ(budget.in_flight, 1U);
     EXPECT_EQ(budget.threads_per_worker, 8U);
@@ -36,7 +74,7 @@ TEST(CoreBudget, SynchronousIsOneAtATimeWithAllCores)
 
 TEST(CoreBudget, WhatTheUserSaysStands)
 {
-    CoreBudget budget = divide_cores(2, 5, 3, 7, true);
+    CoreBudget budget = divide(2, {5, 3, 7, true}, {1e-6, 100 * gigabyte});
     EXPECT_EQ(budget.workers, 5U);
     EXPECT_EQ(budget.threads_per_worker, 3U);
     EXPECT_EQ(budget.in_flight, 7U);
@@ -44,15 +82,21 @@ TEST(CoreBudget, WhatTheUserSaysStands)
 
 TEST(CoreBudget, OneRequestNeedsOneWorker)
 {
-    CoreBudget budget = divide_cores(4, 0, 0, 1, true);
+    CoreBudget budget = divide(4, {0, 0, 1, true});
     EXPECT_EQ(budget.workers, 1U);
     EXPECT_EQ(budget.threads_per_worker, 4U);
 }
 
 TEST(CoreBudget, ThreadsGivenLeaveRoomForFewerWorkers)
 {
-    EXPECT_EQ(divide_cores(4, 0, 2, 0, true).workers, 2U);
-    EXPECT_EQ(divide_cores(2, 0, 8, 0, true).workers, 1U);
+    EXPECT_EQ(divide(4, {0, 2, 0, true}).workers, 2U);
+    EXPECT_EQ(divide(2, {0, 8, 0, true}).workers, 1U);
+}
+
+TEST(CoreBudget, ThisMachineHasCoresAndMemory)
+{
+    EXPECT_GE(usable_machine().cores, 1U);
+    EXPECT_GT(usable_machine().memory, 1 << 20);
 }
 
 } // namespace

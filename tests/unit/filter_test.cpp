@@ -1,146 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "filter_graph.h"
 
-// dnn_torch in a graph of this process, with the fake engine: what a sanitizer
-// can look at as a whole.  DNN_TORCH_MODULE_PATH names the engine's folder.
-#include "ffmpeg_pointers.h"
-#include "filters/filters.h"
-#include "registration/registry.h"
-
-extern "C" {
-#include <libavfilter/buffersink.h>
-#include <libavfilter/buffersrc.h>
-#include <libavutil/log.h>
-}
-
-#include <cstdio>
-#include <cstdlib>
-#include <fstream>
-#include <gtest/gtest.h>
-#include <string>
-#include <unistd.h>
+#include <sstream>
 
 using namespace dnn_torch;
 
 namespace {
-
-constexpr int width = 16, height = 8;
-
-// A model's script that is removed with the test.
-class Script
-{
-public:
-    explicit Script(const std::string &text)
-    {
-        path_ = testing::TempDir() + "dnn_torch_" + std::to_string(getpid()) + ".txt";
-        std::ofstream(path_) << "channels 0\n" << text;
-    }
-    ~Script() { unlink(path_.c_str()); }
-    Script(const Script &) = delete;
-    Script &operator=(const Script &) = delete;
-    const std::string &path() const { return path_; }
-
-private:
-    std::string path_;
-};
-
-class Graph
-{
-public:
-    Graph(const std::string &script, const std::string &options)
-        : script_(script), graph_(avfilter_graph_alloc()), frame_(av_frame_alloc())
-    {
-        std::string arguments = script_.path() + ":engine=fake:" + options;
-        EXPECT_EQ(create(&source_, avfilter_get_by_name("buffer"), "in",
-                         "video_size=16x8:pix_fmt=gray:time_base=1/25"),
-                  0);
-        EXPECT_EQ(create(&sink_, avfilter_get_by_name("buffersink"), "out", nullptr), 0);
-        status_ = create(&filter_, dnn_torch_filter(), "dnn", arguments.c_str());
-        if (status_ >= 0)
-            status_ = avfilter_link(source_, 0, filter_, 0);
-        if (status_ >= 0)
-            status_ = avfilter_link(filter_, 0, sink_, 0);
-        if (status_ >= 0)
-            status_ = avfilter_graph_config(graph_.get(), nullptr);
-    }
-
-    int status() const { return status_; }
-
-    // The number of a frame is its first sample.
-    int send(int number)
-    {
-        frame_->width = width;
-        frame_->height = height;
-        frame_->format = AV_PIX_FMT_GRAY8;
-        frame_->pts = number;
-        if (int ret = av_frame_get_buffer(frame_.get(), 0); ret < 0)
-            return ret;
-        for (int y = 0; y < height; y++)
-            memset(frame_->data[0] + y * frame_->linesize[0], number % 100, width);
-        return av_buffersrc_add_frame_flags(source_, frame_.get(), AV_BUFFERSRC_FLAG_PUSH);
-    }
-
-    int end() { return av_buffersrc_close(source_, AV_NOPTS_VALUE, AV_BUFFERSRC_FLAG_PUSH); }
-
-    // Checks every frame that is there; AVERROR(EAGAIN), AVERROR_EOF or the failure.
-    int receive()
-    {
-        for (;;) {
-            int ret = av_buffersink_get_frame(sink_, frame_.get());
-            if (ret < 0)
-                return ret;
-            EXPECT_EQ(frame_->pts, received_);
-            EXPECT_EQ(frame_->data[0][0], received_ % 100);
-            EXPECT_EQ(frame_->data[0][(height - 1) * frame_->linesize[0]], received_ % 100);
-            received_++;
-            av_frame_unref(frame_.get());
-        }
-    }
-
-    // Sends `count` frames and ends the stream; how the stream ended.
-    int run(int count)
-    {
-        int ret = AVERROR(EAGAIN);
-        for (int i = 0; i < count && ret == AVERROR(EAGAIN); i++)
-            ret = after(send(i));
-        return ret == AVERROR(EAGAIN) ? after(end()) : ret;
-    }
-
-    int received() const { return received_; }
-
-private:
-    // A failure may come out of either; the frames before it are there in any case.
-    int after(int status)
-    {
-        int received = receive();
-        return status < 0 ? status : received;
-    }
-
-    int create(AVFilterContext **ctx, const AVFilter *filter, const char *name, const char *options)
-    {
-        return avfilter_graph_create_filter(ctx, filter, name, options, nullptr, graph_.get());
-    }
-
-    Script script_;
-    GraphPointer graph_;
-    FramePointer frame_;
-    AVFilterContext *source_ = nullptr, *filter_ = nullptr, *sink_ = nullptr;
-    int status_ = 0, received_ = 0;
-};
-
-struct Shape {
-    int async, nireq, batch_size, workers;
-
-    std::string options() const
-    {
-        char text[96];
-        snprintf(text, sizeof(text), "threads=1:async=%d:nireq=%d:batch_size=%d:workers=%d", async,
-                 nireq, batch_size, workers);
-        return text;
-    }
-};
-
-void PrintTo(const Shape &shape, std::ostream *out) { *out << shape.options(); }
 
 class Shapes : public testing::TestWithParam<Shape>
 {
@@ -212,15 +78,82 @@ TEST(Filter, FailuresBeforeTheFirstFrameAreThoseOfInit)
     EXPECT_LT(Graph("nonsense 1\n", "threads=1").status(), 0);
 }
 
+TEST(Filter, AnswersCommands)
+{
+    Graph graph("", "threads=1:workers=2:nireq=3");
+    ASSERT_EQ(graph.status(), 0);
+    EXPECT_EQ(graph.command("progress"), "frames 0 fps 0.00 in_flight 0");
+    EXPECT_NE(graph.command("stats").find("\"state\": \"waiting\""), std::string::npos);
+    EXPECT_EQ(graph.run(20), AVERROR_EOF);
+    EXPECT_EQ(graph.command("progress").substr(0, 14), "frames 20 fps ");
+    std::string stats = graph.command("stats");
+    for (const char *part : {"\"frames\": 20,", "\"state\": \"stopped\"", "\"workers\": 2,",
+                             "\"threads\": 1,", "\"nireq\": 3,", "\"input\": \"16x8\""})
+        EXPECT_NE(stats.find(part), std::string::npos) << part << " in " << stats;
+    EXPECT_EQ(graph.command("nonsense"), "status " + std::to_string(AVERROR(ENOSYS)));
+}
+
+// However many cores there are.
+TEST(Filter, ThreadsAndWorkersAreAsGiven)
+{
+    for (int threads : {1, 3}) {
+        Graph graph("", "workers=2:threads=" + std::to_string(threads));
+        EXPECT_EQ(graph.run(3), AVERROR_EOF);
+        std::string stats = graph.command("stats");
+        EXPECT_NE(stats.find("\"workers\": 2, \"threads\": " + std::to_string(threads) + ","),
+                  std::string::npos)
+            << stats;
+    }
+}
+
+TEST(Filter, WritesItsStatisticsOnceItEnds)
+{
+    std::string path = testing::TempDir() + "dnn_torch_stats_" + std::to_string(getpid()) + ".json";
+    for (const auto &[script, state] : {std::pair{"", "stopped"}, {"fail_at 5\n", "failed"}}) {
+        {
+            Graph graph(script, "threads=1:stats=" + path);
+            ASSERT_EQ(graph.status(), 0);
+            graph.run(9);
+        }
+        std::stringstream text;
+        text << std::ifstream(path).rdbuf();
+        unlink(path.c_str());
+        EXPECT_NE(text.str().find("\"state\": \"" + std::string(state) + "\""), std::string::npos);
+        EXPECT_NE(text.str().find(*script ? "\"frames\": 5," : "\"frames\": 9,"), std::string::npos);
+    }
+}
+
+TEST(Filter, RefusesAFileForStatisticsThatCannotBe)
+{
+    EXPECT_EQ(Graph("", "threads=1:stats=/nowhere/stats.json").status(), AVERROR(ENOENT));
+}
+
+TEST(Filter, GivesTheModelItsChannelsSideBySide)
+{
+    Graph graph("interleaved 1\n", "threads=1");
+    ASSERT_EQ(graph.status(), 0);
+    EXPECT_EQ(graph.run(20), AVERROR_EOF);
+    EXPECT_EQ(graph.received(), 20);
+}
+
+TEST(Filter, WorkersFollowTheCostThatTuningFound)
+{
+    Graph cheap("tuned_us 100\n", "threads=1");
+    EXPECT_EQ(cheap.run(3), AVERROR_EOF);
+    EXPECT_NE(cheap.command("stats").find("\"workers\": 1,"), std::string::npos);
+    Graph huge("tuned_us 100000\ntuned_bytes 1000000000000000\n", "threads=1");
+    EXPECT_EQ(huge.run(3), AVERROR_EOF);
+    EXPECT_NE(huge.command("stats").find("\"workers\": 1,"), std::string::npos);
+}
+
+TEST(Filter, EndsWhereTuningFails)
+{
+    Graph graph("fail_tune out of luck\n", "threads=1");
+    ASSERT_EQ(graph.status(), 0);
+    EXPECT_EQ(graph.run(3), AVERROR_EXTERNAL);
+    EXPECT_EQ(graph.received(), 0);
+}
+
 } // namespace
 
-int main(int argc, char **argv)
-{
-    testing::InitGoogleTest(&argc, argv);
-    av_log_set_level(AV_LOG_FATAL); // the failures here are wanted
-    FilterRegistry linked{};
-    linked.get_by_name = avfilter_get_by_name;
-    linked.iterate = av_filter_iterate;
-    set_real_registry(linked);
-    return RUN_ALL_TESTS();
-}
+int main(int argc, char **argv) { return run_filter_tests(argc, argv); }

@@ -92,17 +92,27 @@ Model::Model(const DnnTorchEngine &engine, const ModelOptions &options) : engine
     plain.device = options.device.c_str();
     plain.input_name = or_null(options.input_name);
     plain.output_name = or_null(options.output_name);
-    plain.threads = options.threads;
-    plain.optimize = options.optimize;
+    plain.precision = or_null(options.precision);
+    plain.optimize = or_null(options.optimize);
     check(engine_.model_open(&plain, &model_, &message), message);
 }
 
-std::string Model::notice() const { return engine_.model_notice(model_); }
-
-Session::Session(std::shared_ptr<Model> model) : model_(std::move(model))
+DnnTorchTuning Model::tune(const DnnTorchShape &shape, double budget_seconds)
 {
     DnnTorchMessage message{};
-    check(model_->engine_.session_open(model_->model_, &session_, &message), message);
+    DnnTorchTuning tuning{};
+    check(engine_.model_tune(model_, &shape, budget_seconds, &tuning, &message), message);
+    return tuning;
+}
+
+std::string Model::notice() const { return engine_.model_notice(model_); }
+std::string Model::advice() const { return engine_.model_advice(model_); }
+std::string Model::form() const { return engine_.model_form(model_); }
+
+Session::Session(std::shared_ptr<Model> model, int threads) : model_(std::move(model))
+{
+    DnnTorchMessage message{};
+    check(model_->engine_.session_open(model_->model_, threads, &session_, &message), message);
 }
 
 DnnTorchImages Session::run(const DnnTorchImages &input)
@@ -145,6 +155,15 @@ DnnTorchImages float_planes(float *data, int batch, int channels, Size size)
     images.row_stride = images.column_stride * size.width;
     images.channel_stride = images.row_stride * size.height;
     images.batch_stride = images.channel_stride * channels;
+    return images;
+}
+
+DnnTorchImages float_pixels(float *data, int batch, int channels, Size size)
+{
+    DnnTorchImages images = float_planes(data, batch, channels, size);
+    images.channel_stride = sizeof(float);
+    images.column_stride = images.channel_stride * channels;
+    images.row_stride = images.column_stride * size.width;
     return images;
 }
 

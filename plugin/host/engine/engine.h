@@ -18,12 +18,10 @@ namespace dnn_torch {
 const DnnTorchEngine *open_engine(const std::string &name);
 
 struct ModelOptions {
-    std::string path, device, input_name, output_name;
-    int threads = 1;
-    bool optimize = true;
+    std::string path, device, input_name, output_name, precision, optimize;
 };
 
-// May be shared by threads.
+// May be shared by threads, except during tune().
 class Model
 {
 public:
@@ -32,8 +30,13 @@ public:
     Model(const Model &) = delete;
     Model &operator=(const Model &) = delete;
 
-    // What the engine noticed while loading; empty for nothing.
+    // Settles how pictures of that shape are run; measures for about that long.
+    DnnTorchTuning tune(const DnnTorchShape &shape, double budget_seconds);
+
+    // What the engine noticed, and what would be gained by other options; empty for nothing.
     std::string notice() const;
+    std::string advice() const;
+    std::string form() const;
 
 private:
     friend class Session;
@@ -45,7 +48,7 @@ private:
 class Session
 {
 public:
-    explicit Session(std::shared_ptr<Model> model);
+    Session(std::shared_ptr<Model> model, int threads);
     ~Session() { model_->engine_.session_close(&session_); }
     Session(const Session &) = delete;
     Session &operator=(const Session &) = delete;
@@ -53,6 +56,7 @@ public:
     // The view holds until the next run.
     DnnTorchImages run(const DnnTorchImages &input);
     void stop() noexcept { model_->engine_.session_stop(session_); }
+    void warm(const DnnTorchShape &shape) { model_->engine_.session_warm(session_, &shape); }
 
     // Runs the model on one even grey picture and tells the size that comes out.
     // Throws as well where the channels that come out differ from those that go in.
@@ -63,7 +67,9 @@ private:
     DnnTorchSession *session_ = nullptr;
 };
 
-// A view of contiguous planes of floats, batch by batch.
+// A view of floats without gaps, batch by batch: plane by plane, or with the
+// channels side by side.
 DnnTorchImages float_planes(float *data, int batch, int channels, Size size);
+DnnTorchImages float_pixels(float *data, int batch, int channels, Size size);
 
 } // namespace dnn_torch

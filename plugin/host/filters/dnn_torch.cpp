@@ -3,23 +3,19 @@
 
 // dnn_torch as libavfilter sees it: a table of callbacks over a ModelFilter.
 #include "../guard.h"
+#include "../pixels/formats.h"
 #include "filters.h"
 #include "model_filter.h"
 #include "options.h"
 
 #include <lavfi_abi.h>
 
+extern "C" {
+#include <libavutil/avstring.h>
+}
+
 namespace dnn_torch {
 namespace {
-
-constexpr AVPixelFormat any_formats[] = {
-    AV_PIX_FMT_RGB24,    AV_PIX_FMT_BGR24,    AV_PIX_FMT_GBRP,     AV_PIX_FMT_GBRPF32,
-    AV_PIX_FMT_GRAY8,    AV_PIX_FMT_GRAYF32,  AV_PIX_FMT_YUV420P,  AV_PIX_FMT_YUV422P,
-    AV_PIX_FMT_YUV444P,  AV_PIX_FMT_YUV410P,  AV_PIX_FMT_YUV411P,  AV_PIX_FMT_YUVJ420P,
-    AV_PIX_FMT_YUVJ422P, AV_PIX_FMT_YUVJ444P, AV_PIX_FMT_NONE};
-constexpr AVPixelFormat rgb_formats[] = {AV_PIX_FMT_RGB24, AV_PIX_FMT_BGR24, AV_PIX_FMT_GBRP,
-                                         AV_PIX_FMT_GBRPF32, AV_PIX_FMT_NONE};
-constexpr const AVPixelFormat *luma_formats = any_formats + 4;
 
 PrivateData &private_data(AVFilterContext *ctx) { return *static_cast<PrivateData *>(ctx->priv); }
 
@@ -33,6 +29,9 @@ int init(AVFilterContext *ctx) noexcept
         PrivateData &data = private_data(ctx);
         if (int ret = apply_backend_configs(data); ret < 0)
             return ret;
+        // libavfilter has an option of this name for all filters, which comes first.
+        if (!data.threads)
+            data.threads = ctx->nb_threads;
         data.filter = new ModelFilter(ctx, data);
         data.filter->open();
         ctx->filter = filter_for(*data.filter);
@@ -60,6 +59,21 @@ int config_output(AVFilterLink *out) noexcept
 int activate(AVFilterContext *ctx) noexcept
 {
     return guarded(ctx, [&] { return private_data(ctx).filter->activate(); });
+}
+
+// "progress" and "stats"; libavfilter itself knows more commands.
+int process_command(AVFilterContext *ctx, const char *command, const char *, char *result,
+                    int result_size, int) noexcept
+{
+    return guarded(ctx, [&] {
+        std::optional<std::string> answer = private_data(ctx).filter->answer(command);
+        if (!answer)
+            return AVERROR(ENOSYS);
+        if (result_size <= 0 || !result)
+            return 0;
+        size_t written = av_strlcpy(result, answer->c_str(), static_cast<size_t>(result_size));
+        return written < static_cast<size_t>(result_size) ? 0 : AVERROR(ENOSPC);
+    });
 }
 
 lavfi_abi::Pad make_pad(int (*config_props)(AVFilterLink *))
@@ -90,15 +104,16 @@ lavfi_abi::Filter make_filter(const AVPixelFormat *formats)
     filter.priv_size = sizeof(PrivateData);
     filter.init = init;
     filter.uninit = uninit;
+    filter.process_command = process_command;
     filter.activate = activate;
     return filter;
 }
 
 const AVFilter *variant(Channels channels)
 {
-    static const lavfi_abi::Filter any = make_filter(any_formats);
-    static const lavfi_abi::Filter rgb = make_filter(rgb_formats);
-    static const lavfi_abi::Filter luma = make_filter(luma_formats);
+    static const lavfi_abi::Filter any = make_filter(formats_for_any_model());
+    static const lavfi_abi::Filter rgb = make_filter(formats_for_rgb_models());
+    static const lavfi_abi::Filter luma = make_filter(formats_for_luma_models());
     switch (channels) {
     case Channels::rgb:
         return &lavfi_abi::public_part(rgb);

@@ -31,8 +31,10 @@ void copy_properties(const AVFrame *from, AVFrame *to)
 } // namespace
 
 FrameWorker::FrameWorker(std::shared_ptr<const FramePlan> plan)
-    : plan_(std::move(plan)), session_(plan_->model)
+    : plan_(std::move(plan)), session_(plan_->model, plan_->threads)
 {
+    session_.warm({static_cast<int32_t>(plan_->batch_size), plan_->channels, plan_->input.height,
+                   plan_->input.width});
 }
 
 void FrameWorker::run(Job &job)
@@ -61,23 +63,46 @@ void FrameWorker::bypass(FrameJob::Item &item)
     item.frame = std::move(scaled);
 }
 
+// The buffer has room for a whole batch from the first one on.
+DnnTorchImages FrameWorker::input_for(int batch)
+{
+    auto view = plan_->interleaved ? float_pixels : float_planes;
+    DnnTorchImages input = view(nullptr, batch, plan_->channels, plan_->input);
+    input_.resize(static_cast<size_t>(input.batch_stride) / sizeof(float) * plan_->batch_size);
+    input.data = input_.data();
+    return input;
+}
+
 void FrameWorker::run_model(FrameJob &job)
 {
     auto seen = [](const FrameJob::Item &item) { return !item.bypass; };
     int batch = static_cast<int>(std::count_if(job.items.begin(), job.items.end(), seen));
     if (!batch)
         return;
-    DnnTorchImages input = float_planes(nullptr, batch, plan_->channels, plan_->input);
-    input_.resize(static_cast<size_t>(input.batch_stride) / sizeof(float) * plan_->batch_size);
-    input.data = input_.data();
+    DnnTorchImages input = input_for(batch);
+    convert_in(job, input);
+    DnnTorchImages output;
+    {
+        Stopwatch watch(job.stages.forward);
+        output = session_.run(input);
+    }
+    check_size(output);
+    convert_out(job, output);
+}
+
+void FrameWorker::convert_in(FrameJob &job, const DnnTorchImages &input)
+{
+    Stopwatch watch(job.stages.convert_in);
     int index = 0;
     for (FrameJob::Item &item : job.items)
         if (!item.bypass)
             read_picture(item.frame.get(), input, index++);
+}
 
-    DnnTorchImages output = session_.run(input);
-    check_size(output);
-    index = 0;
+void FrameWorker::convert_out(FrameJob &job, const DnnTorchImages &output)
+{
+    Stopwatch watch(job.stages.convert_out);
+    int index = 0;
     for (FrameJob::Item &item : job.items)
         if (!item.bypass)
             finish(item, output, index++, job.saw_nan);
@@ -102,9 +127,8 @@ void FrameWorker::finish(FrameJob::Item &item, const DnnTorchImages &output, int
 {
     FramePointer result = plan_->frames.take();
     copy_properties(item.frame.get(), result.get());
-    saw_nan = write_picture(output, index, result.get()) || saw_nan;
-    if (has_chroma(static_cast<AVPixelFormat>(result->format)))
-        scaler_.scale_chroma(item.frame.get(), result.get());
+    saw_nan = write_picture(output, index, item.frame.get(), result.get()) || saw_nan;
+    scaler_.carry_unseen(item.frame.get(), result.get());
     item.frame = std::move(result);
 }
 

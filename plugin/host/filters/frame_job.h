@@ -7,10 +7,11 @@
 #include "../engine/engine.h"
 #include "../ffmpeg_pointers.h"
 #include "../pipeline/ordered_pool.h"
+#include "../pipeline/statistics.h"
 #include "../pixels/frame_pool.h"
 #include "../pixels/frame_scaler.h"
 
-#include <string>
+#include <memory>
 #include <vector>
 
 namespace dnn_torch {
@@ -19,14 +20,18 @@ struct FrameJob : Job {
     struct Item {
         FramePointer frame; // the input, then the output
         bool bypass;        // the timeline excludes it from the model
+        Clock::time_point arrival;
     };
     std::vector<Item> items;
+    StageSeconds stages;
     bool saw_nan = false;
 };
 
 // What all workers of a filter share; read only, but for the pool.
 struct FramePlan {
     std::shared_ptr<Model> model;
+    int threads;      // of one run
+    bool interleaved; // the model takes its channels best side by side
     int channels;
     Size input, output;
     AVRational time_base;
@@ -44,7 +49,10 @@ public:
     void stop() noexcept override { session_.stop(); }
 
 private:
+    DnnTorchImages input_for(int batch);
     void run_model(FrameJob &job);
+    void convert_in(FrameJob &job, const DnnTorchImages &input);
+    void convert_out(FrameJob &job, const DnnTorchImages &output);
     void bypass(FrameJob::Item &item);
     void finish(FrameJob::Item &item, const DnnTorchImages &output, int index, bool &saw_nan);
     void check_size(const DnnTorchImages &output) const;

@@ -4,8 +4,6 @@
 
 #include "../ffmpeg_versions.h"
 #include "../gate/self_test.h"
-#include "../pipeline/core_budget.h"
-#include "../pipeline/error.h"
 #include "../pixels/picture.h"
 
 #include <new>
@@ -15,24 +13,19 @@ namespace {
 
 std::string text(const char *value) { return value ? value : ""; }
 
-std::string text(Size size)
-{
-    return std::to_string(size.width) + "x" + std::to_string(size.height);
-}
-
 void check_frame(const AVFrame *frame, const FramePlan &plan, int format)
 {
     Size size = {frame->width, frame->height};
     if (size != plan.input || frame->format != format)
         throw Error(AVERROR(EINVAL),
-                    "the frames changed from " + text(plan.input) + " to " + text(size) +
+                    "the frames changed from " + to_text(plan.input) + " to " + to_text(size) +
                         " or in format while the filter runs; configure a new graph for them");
 }
 
 } // namespace
 
 ModelFilter::ModelFilter(AVFilterContext *ctx, const PrivateData &options)
-    : ctx_(ctx), options_(options), frame_(av_frame_alloc())
+    : ctx_(ctx), options_(options), report_(ctx, text(options.stats)), frame_(av_frame_alloc())
 {
     if (!frame_)
         throw std::bad_alloc();
@@ -44,6 +37,7 @@ ModelFilter::~ModelFilter()
     lost += batch_ ? batch_->items.size() : 0;
     if (lost && !result_)
         av_log(ctx_, AV_LOG_INFO, "ended with up to %zu frames in flight\n", lost);
+    tell_statistics();
 }
 
 // ---- opening and configuring ----------------------------------------------
@@ -58,107 +52,103 @@ void ModelFilter::open()
     if (int ret = gate_.open(); ret < 0)
         throw Error(ret, "no private graph can be made");
     open_model();
-    channels_ = find_channels();
+    probe_ = std::make_unique<ModelProbe>(model_);
+    channels_ = probe_->find_channels();
 }
 
 void ModelFilter::open_model()
 {
-    CoreBudget budget = divide_cores(usable_cores(), static_cast<size_t>(options_.workers),
-                                     static_cast<size_t>(options_.threads),
-                                     static_cast<size_t>(options_.nireq), options_.async != 0);
-    workers_ = budget.workers;
-    in_flight_ = budget.in_flight;
-
     ModelOptions options;
     options.path = options_.model;
     options.device = text(options_.device);
     options.input_name = text(options_.input);
     options.output_name = text(options_.output);
-    options.threads = static_cast<int>(budget.threads_per_worker);
-    options.optimize = options_.optimize != 0;
-    model_threads_ = options.threads;
+    options.precision = text(options_.precision);
+    options.optimize = text(options_.optimize);
 
     const DnnTorchEngine *engine = open_engine(text(options_.engine));
     model_ = std::make_shared<Model>(*engine, options);
     av_log(ctx_, AV_LOG_VERBOSE, "%s runs on %s %s\n", options_.model, engine->name,
            engine->version);
-    if (std::string notice = model_->notice(); !notice.empty())
+    log_notice();
+}
+
+void ModelFilter::log_notice()
+{
+    std::string notice = model_->notice();
+    if (!notice.empty() && notice != told_notice_)
         av_log(ctx_, AV_LOG_WARNING, "%s\n", notice.c_str());
-}
-
-// Models seldom say what they take: a small picture of each kind tells.  One that
-// takes neither may still take pictures of another size; configure() will see.
-Channels ModelFilter::find_channels()
-{
-    constexpr Size small = {size_step, size_step};
-    probe_ = std::make_unique<Session>(model_);
-    std::optional<Error> rgb = probe_fault(3, small), luma = probe_fault(1, small);
-    // What is wrong with the results is not a matter of what goes in.
-    if (rgb && luma)
-        for (const Error &fault : {*rgb, *luma})
-            if (fault.code() != AVERROR_EXTERNAL)
-                throw fault;
-    return !rgb == !luma ? Channels::any : rgb ? Channels::luma : Channels::rgb;
-}
-
-std::optional<Error> ModelFilter::probe_fault(int channels, Size size)
-{
-    try {
-        probe_->probe(size, channels);
-        return std::nullopt;
-    } catch (const Error &error) {
-        return error;
-    }
-}
-
-Size ModelFilter::find_output(Size input, int channels)
-try {
-    return predict_output(input, [&](Size size) { return probe_->probe(size, channels); });
-} catch (const Error &fault) {
-    if (fault.code() != AVERROR_EXTERNAL)
-        throw;
-    int other = channels == 3 ? 1 : 3;
-    std::optional<Error> other_fault = probe_fault(other, input);
-    auto kind = [](int count) { return count == 3 ? "3 channels (RGB)" : "1 channel (luma)"; };
-    if (!other_fault)
-        throw Error(AVERROR(EINVAL), std::string("the model takes ") + kind(other) + " at " +
-                                         text(input) + "; put format=" +
-                                         (other == 3 ? "rgb24" : "gray") + " before the filter");
-    throw Error(fault.code(), "the model takes pictures of " + text(input) + " neither of " +
-                                  kind(channels) + ": " + fault.what() + " -- nor of " +
-                                  kind(other) + ": " + other_fault->what());
+    told_notice_ = notice;
 }
 
 Size ModelFilter::configure(const AVFilterLink *in)
 {
     auto format = static_cast<AVPixelFormat>(in->format);
+    auto batch_size = static_cast<size_t>(options_.batch_size);
     Size input = {in->w, in->h};
     int channels = model_channels(format);
-    Size output = find_output(input, channels);
+    Size output = probe_->find_output(input, channels);
 
-    plan_ = std::make_shared<FramePlan>(FramePlan{model_, channels, input, output, in->time_base,
-                                                  static_cast<size_t>(options_.batch_size),
+    plan_ = std::make_shared<FramePlan>(FramePlan{model_, 1, false, channels, input, output,
+                                                  in->time_base, batch_size,
                                                   FramePool(format, output)});
-    av_log(ctx_, AV_LOG_VERBOSE, "%s %s becomes %s\n", av_get_pix_fmt_name(format),
-           text(input).c_str(), text(output).c_str());
+    facts_ = {options_.model, "",     {}, batch_size, av_get_pix_fmt_name(format),
+              input,          output};
+    av_log(ctx_, AV_LOG_VERBOSE, "%s %s becomes %s\n", facts_.format.c_str(),
+           to_text(input).c_str(), to_text(output).c_str());
     return output;
+}
+
+// Only once frames come: ffmpeg builds each graph once more than it runs.
+CoreBudget ModelFilter::tune_model()
+{
+    DnnTorchShape shape = {options_.batch_size, plan_->channels, plan_->input.height,
+                           plan_->input.width};
+    DnnTorchTuning tuning = model_->tune(shape, static_cast<double>(options_.tune) / AV_TIME_BASE);
+    plan_->interleaved = tuning.interleaved != 0;
+    CoreRequest request = {static_cast<size_t>(options_.workers),
+                           static_cast<size_t>(options_.threads),
+                           static_cast<size_t>(options_.nireq), options_.async != 0};
+    return divide_cores(usable_machine(), request, {tuning.run_seconds, tuning.run_bytes});
 }
 
 void ModelFilter::start_pool()
 {
     probe_.reset();
-    av_log(ctx_, AV_LOG_INFO, "%zu workers of %d threads, %zu requests of %d frames in flight\n",
-           workers_, model_threads_, in_flight_, options_.batch_size);
+    CoreBudget budget = tune_model();
+    plan_->threads = static_cast<int>(budget.threads_per_worker);
+    facts_.budget = budget;
+    facts_.form = model_->form();
+    log_notice();
+    av_log(ctx_, AV_LOG_INFO, "%zu workers of %zu threads, %zu requests of %d frames in flight; %s\n",
+           budget.workers, budget.threads_per_worker, budget.in_flight, options_.batch_size,
+           facts_.form.c_str());
+    if (std::string advice = model_->advice(); !advice.empty())
+        av_log(ctx_, AV_LOG_INFO, "%s\n", advice.c_str());
+
+    statistics_.emplace(budget.workers);
     auto patience = std::chrono::ceil<std::chrono::seconds>(
         std::chrono::microseconds(options_.timeout));
+    std::shared_ptr<const FramePlan> plan = plan_;
     pool_ = std::make_unique<OrderedPool>(
-        PoolSize{workers_, in_flight_, patience},
-        [plan = plan_](size_t) { return std::make_unique<FrameWorker>(plan); });
+        PoolSize{budget.workers, budget.in_flight, patience},
+        [plan](size_t) { return std::make_unique<FrameWorker>(plan); });
 }
 
 // ---- running ----------------------------------------------------------------
 
 int ModelFilter::activate()
+{
+    if (statistics_)
+        statistics_->enter();
+    sent_ = false;
+    int ret = take_turn();
+    if (statistics_)
+        statistics_->leave(sent_);
+    return ret;
+}
+
+int ModelFilter::take_turn()
 {
     if (result_)
         return *result_;
@@ -176,13 +166,13 @@ int ModelFilter::activate()
 int ModelFilter::pass_frames()
 {
     take_in();
-    bool sent = hand_out();
+    hand_out();
     if (failure_)
-        return sent && !too_late_to_fail() ? 0 : report(*failure_);
+        return sent_ && !too_late_to_fail() ? 0 : report(*failure_);
     if (input_status_ && (!pool_ || pool_->empty()))
         return finish();
     // After a frame has gone out, downstream wakes us when it wants another one.
-    if (!sent && !input_status_)
+    if (!sent_ && !input_status_)
         request();
     return 0;
 }
@@ -230,7 +220,7 @@ void ModelFilter::take_frame()
         throw Error(AVERROR(ENOMEM), "out of memory");
     av_frame_move_ref(received.get(), frame_.get());
     end_pts_ = end_of_frame(received.get());
-    batch_->items.push_back({std::move(received), ctx_->is_disabled != 0});
+    batch_->items.push_back({std::move(received), ctx_->is_disabled != 0, Clock::now()});
     if (batch_->items.size() >= plan_->batch_size)
         submit_batch();
 }
@@ -255,11 +245,10 @@ bool ModelFilter::due() const
     return pool_->oldest_is_due() || (wait && !pool_->empty());
 }
 
-// Returns whether a frame went out.  A failure waits until downstream has taken
-// what went out before it: an error drops whatever is still on its way there.
-bool ModelFilter::hand_out()
+// A failure waits until downstream has taken what went out before it: an error
+// drops whatever is still on its way there.
+void ModelFilter::hand_out()
 {
-    bool sent = false;
     while (!failure_ && pool_ && due()) {
         std::unique_ptr<Job> done = take();
         if (!done)
@@ -268,13 +257,12 @@ bool ModelFilter::hand_out()
         warn_of_nan(job);
         if (int ret = send(job); ret < 0)
             throw Error(ret, "a frame cannot be handed on");
-        sent = true;
     }
-    return sent;
 }
 
 std::unique_ptr<Job> ModelFilter::take()
 {
+    Stopwatch watch(statistics_->waiting_for_workers());
     try {
         return pool_->take();
     } catch (const Error &error) {
@@ -285,9 +273,13 @@ std::unique_ptr<Job> ModelFilter::take()
 
 int ModelFilter::send(FrameJob &job)
 {
-    for (FrameJob::Item &item : job.items)
+    statistics_->add_job(job.stages, job.items.size());
+    for (FrameJob::Item &item : job.items) {
         if (int ret = gate_.send(ctx_->outputs[0], item.frame.get()); ret < 0)
             return ret;
+        statistics_->add_frame(item.arrival, job.stages.sum());
+        sent_ = true;
+    }
     return 0;
 }
 
@@ -298,6 +290,48 @@ void ModelFilter::warn_of_nan(const FrameJob &job)
     warned_of_nan_ = warned_of_nan_ || job.saw_nan;
 }
 
+// ---- telling ----------------------------------------------------------------
+
+const char *ModelFilter::state() const
+{
+    if (result_)
+        return *result_ < 0 ? "failed" : "stopped";
+    if (!pool_)
+        return "waiting";
+    switch (pool_->state()) {
+    case OrderedPool::State::running:
+        return "running";
+    case OrderedPool::State::draining:
+        return "draining";
+    case OrderedPool::State::failed:
+        return "failed";
+    default:
+        return "stopped";
+    }
+}
+
+size_t ModelFilter::in_flight() const
+{
+    size_t jobs = pool_ ? pool_->in_flight() : 0;
+    return jobs * static_cast<size_t>(options_.batch_size) + (batch_ ? batch_->items.size() : 0);
+}
+
+std::optional<std::string> ModelFilter::answer(const std::string &command) const
+{
+    Summary summary = statistics_ ? statistics_->summary() : Summary{};
+    if (command == "progress")
+        return StatsReport::progress(summary, in_flight());
+    if (command == "stats")
+        return StatsReport::json(facts_, summary, state(), in_flight());
+    return std::nullopt;
+}
+
+void ModelFilter::tell_statistics()
+{
+    if (statistics_)
+        report_.tell(facts_, statistics_->summary(), state());
+}
+
 // ---- ending -----------------------------------------------------------------
 
 // The input's end goes on downstream, once everything before it has.
@@ -306,6 +340,7 @@ int ModelFilter::finish()
     if (*input_status_ != AVERROR_EOF)
         return end_with(*input_status_);
     result_ = 0;
+    tell_statistics();
     return gate_.close(ctx_->outputs[0], end_pts_);
 }
 
@@ -321,6 +356,7 @@ int ModelFilter::end_with(int code)
     if (pool_)
         pool_->stop();
     result_ = code;
+    tell_statistics();
     return code;
 }
 

@@ -8,14 +8,13 @@
 #include "../gate/gate.h"
 #include "../pipeline/error.h"
 #include "frame_job.h"
+#include "model_probe.h"
 #include "options.h"
+#include "stats_report.h"
 
 #include <optional>
 
 namespace dnn_torch {
-
-// What a model takes.
-enum class Channels { any, rgb, luma };
 
 class ModelFilter
 {
@@ -36,13 +35,16 @@ public:
     // libavfilter's turn: takes frames in, hands results out.  Returns an AVERROR.
     int activate();
 
+    // What the command "progress" or "stats" answers; nothing for any other.
+    std::optional<std::string> answer(const std::string &command) const;
+
 private:
     void open_model();
-    Channels find_channels();
-    std::optional<Error> probe_fault(int channels, Size size);
-    Size find_output(Size input, int channels);
+    CoreBudget tune_model();
     void start_pool();
+    void log_notice();
 
+    int take_turn();
     int pass_frames();
     bool too_late_to_fail() const;
     void request();
@@ -50,11 +52,14 @@ private:
     void take_frame();
     void submit_batch();
     void end_input(int status);
-    bool hand_out();
+    void hand_out();
     std::unique_ptr<Job> take();
     bool due() const;
     int send(FrameJob &job);
     void warn_of_nan(const FrameJob &job);
+    const char *state() const;
+    size_t in_flight() const;
+    void tell_statistics();
     int finish();
     int abandon();
     int report(const Error &error);
@@ -64,13 +69,16 @@ private:
     const PrivateData &options_;
     Gate gate_;
     std::shared_ptr<Model> model_;
-    std::unique_ptr<Session> probe_; // until the first frame
-    int model_threads_ = 1;
-    size_t workers_ = 1, in_flight_ = 1;
+    std::string told_notice_;
+    std::unique_ptr<ModelProbe> probe_; // until the first frame
     Channels channels_ = Channels::any;
+    StatsReport report_;
 
-    std::shared_ptr<const FramePlan> plan_;
-    std::unique_ptr<OrderedPool> pool_; // from the first frame on
+    std::shared_ptr<FramePlan> plan_; // not written to once the pool is there
+    RunFacts facts_{};
+    // From the first frame on:
+    std::optional<Statistics> statistics_;
+    std::unique_ptr<OrderedPool> pool_;
     std::unique_ptr<FrameJob> batch_;   // being gathered
     FramePointer frame_;                // the one being received
 
@@ -79,6 +87,7 @@ private:
     std::optional<Error> failure_; // not told yet
     std::optional<int> result_;    // once set, the filter does no more
     bool warned_of_nan_ = false;
+    bool sent_ = false; // in this turn
 };
 
 } // namespace dnn_torch

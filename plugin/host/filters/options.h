@@ -15,10 +15,11 @@ class ModelFilter;
 // AVFilterContext.priv.  Plain, for libavfilter zeroes and frees it.
 struct PrivateData {
     const AVClass *av_class;
-    char *model, *input, *output, *device, *engine, *backend_configs;
+    char *model, *input, *output, *device, *precision, *optimize, *engine, *stats;
+    char *backend_configs;
     int backend;
-    int async, nireq, batch_size, optimize, workers, threads;
-    int64_t timeout;
+    int async, nireq, batch_size, workers, threads;
+    int64_t tune, timeout; // microseconds
     ModelFilter *filter; // made by init, deleted by uninit
 };
 

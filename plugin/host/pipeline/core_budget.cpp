@@ -3,9 +3,13 @@
 #include "core_budget.h"
 
 #include <algorithm>
+#include <cmath>
+#include <fstream>
 #include <sched.h>
+#include <string>
 
 namespace dnn_torch {
+namespace {
 
 size_t usable_cores()
 {
@@ -16,22 +20,67 @@ size_t usable_cores()
     return static_cast<size_t>(std::max(CPU_COUNT(&set), 1));
 }
 
-CoreBudget divide_cores(size_t cores, size_t workers, size_t threads, size_t in_flight, bool async)
+int64_t usable_memory()
 {
-    // Each worker holds the activations of a whole picture: beyond four, memory costs more
-    // than the parts of a model that do not scale over threads.
-    constexpr size_t most_workers = 4;
+    std::ifstream info("/proc/meminfo");
+    std::string key, unit;
+    int64_t kilobytes = 0;
+    while (info >> key >> kilobytes && std::getline(info, unit))
+        if (key == "MemAvailable:")
+            return kilobytes * 1024;
+    return 0;
+}
 
-    if (!async)
-        return {1, threads ? threads : cores, 1};
-    if (!workers) {
-        workers = std::min(threads ? std::max<size_t>(cores / threads, 1) : cores, most_workers);
-        workers = in_flight ? std::min(workers, in_flight) : workers;
-    }
-    if (!threads)
-        threads = std::max<size_t>(cores / workers, 1);
+// More workers than this would wait for frames: the filter's own thread needs
+// some time for each.
+size_t most_that_can_be_fed(double run_seconds)
+{
+    constexpr double feeding_seconds = 250e-6;
+    return static_cast<size_t>(std::max(std::ceil(run_seconds / feeding_seconds), 1.0));
+}
+
+bool fits(size_t workers, const Machine &machine, const RunCost &cost)
+{
+    return !machine.memory || !cost.bytes ||
+           static_cast<int64_t>(workers) <= machine.memory / 2 / cost.bytes;
+}
+
+// Threads of one run meet at each layer; a cheap run would do little else.
+size_t choose_threads(size_t cores, size_t workers, const RunCost &cost)
+{
+    constexpr double cheap_seconds = 5e-3;
+    bool cheap = cost.seconds > 0 && cost.seconds < cheap_seconds;
+    return cheap ? 1 : std::max<size_t>(cores / workers, 1);
+}
+
+// Runs side by side share nothing and wait for nobody: one thread each gives the
+// highest rate, as long as there is memory for all.
+size_t choose_workers(const Machine &machine, const CoreRequest &request, const RunCost &cost)
+{
+    constexpr size_t most_of_unknown_cost = 4;
+    size_t most = cost.seconds > 0 ? most_that_can_be_fed(cost.seconds) : most_of_unknown_cost;
+    if (request.in_flight)
+        most = std::min(most, request.in_flight);
+    size_t workers = std::max<size_t>(machine.cores / std::max<size_t>(request.threads, 1), 1);
+    workers = std::min(workers, most);
+    while (workers > 1 && !fits(workers, machine, cost))
+        workers = (workers + 1) / 2;
+    return workers;
+}
+
+} // namespace
+
+Machine usable_machine() { return {usable_cores(), usable_memory()}; }
+
+CoreBudget divide_cores(const Machine &machine, const CoreRequest &request, const RunCost &cost)
+{
+    if (!request.async)
+        return {1, request.threads ? request.threads : choose_threads(machine.cores, 1, cost), 1};
+    size_t workers = request.workers ? request.workers : choose_workers(machine, request, cost);
+    size_t threads =
+        request.threads ? request.threads : choose_threads(machine.cores, workers, cost);
     // One more than are worked on, so that no worker waits for the filter's thread.
-    return {workers, threads, in_flight ? in_flight : workers + 1};
+    return {workers, threads, request.in_flight ? request.in_flight : workers + 1};
 }
 
 } // namespace dnn_torch

@@ -5,8 +5,28 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace dnn_torch {
+
+// What this process may use.
+struct Machine {
+    size_t cores;   // at least 1
+    int64_t memory; // bytes that are free or can be freed; 0 where that is not known
+};
+Machine usable_machine();
+
+// What the user asked for; 0 leaves a number to us.
+struct CoreRequest {
+    size_t workers = 0, threads = 0, in_flight = 0;
+    bool async = true;
+};
+
+// Of one run on one thread; 0 where it is not known.
+struct RunCost {
+    double seconds = 0;
+    int64_t bytes = 0;
+};
 
 struct CoreBudget {
     size_t workers;
@@ -14,11 +34,8 @@ struct CoreBudget {
     size_t in_flight; // jobs
 };
 
-// The cores that this process may use, at least 1.
-size_t usable_cores();
-
 // Fills in what the user left at 0.  workers * threads_per_worker exceeds the
 // cores only where the user asked for it.
-CoreBudget divide_cores(size_t cores, size_t workers, size_t threads, size_t in_flight, bool async);
+CoreBudget divide_cores(const Machine &machine, const CoreRequest &request, const RunCost &cost);
 
 } // namespace dnn_torch

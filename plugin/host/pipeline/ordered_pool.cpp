@@ -202,16 +202,10 @@ OrderedPool::State OrderedPool::state() const
     return shared_->state;
 }
 
-bool OrderedPool::empty() const
+size_t OrderedPool::in_flight() const
 {
     std::lock_guard lock(shared_->mutex);
-    return shared_->in_flight.empty();
-}
-
-bool OrderedPool::full() const
-{
-    std::lock_guard lock(shared_->mutex);
-    return shared_->in_flight.size() >= capacity_;
+    return shared_->in_flight.size();
 }
 
 void OrderedPool::submit(std::unique_ptr<Job> job)

@@ -65,8 +65,9 @@ public:
     OrderedPool &operator=(const OrderedPool &) = delete;
 
     State state() const;
-    bool empty() const;
-    bool full() const;
+    size_t in_flight() const; // jobs
+    bool empty() const { return in_flight() == 0; }
+    bool full() const { return in_flight() >= capacity_; }
 
     // Only while running and not full.
     void submit(std::unique_ptr<Job> job);

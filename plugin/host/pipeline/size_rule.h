@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 namespace dnn_torch {
 
@@ -12,6 +13,8 @@ struct Size {
     int width, height;
     bool operator==(const Size &) const = default;
 };
+
+std::string to_text(Size size); // "640x360"
 
 // Runs the model on a picture of that size; throws what the model throws.
 using RunAtSize = std::function<Size(Size)>;

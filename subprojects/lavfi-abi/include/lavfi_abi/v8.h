@@ -68,6 +68,7 @@
 #define LAVFI_ABI_CONTEXT_PRIV             72
 #define LAVFI_ABI_CONTEXT_GRAPH            80
 #define LAVFI_ABI_CONTEXT_THREAD_TYPE      88
+#define LAVFI_ABI_CONTEXT_NB_THREADS       152
 #define LAVFI_ABI_CONTEXT_IS_DISABLED      136
 
 /* AVFilterLink */

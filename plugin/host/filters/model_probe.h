@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// What a model takes and what it makes of it, found by running it on small
+// grey pictures: models seldom say.
+#pragma once
+
+#include "../engine/engine.h"
+#include "../pipeline/error.h"
+
+#include <optional>
+
+namespace dnn_torch {
+
+enum class Channels { any, rgb, luma };
+
+// Belongs to one thread.
+class ModelProbe
+{
+public:
+    explicit ModelProbe(std::shared_ptr<Model> model);
+
+    // Throws Error where no picture at all will do.
+    Channels find_channels();
+
+    // The size that comes out for `input`; throws Error where such pictures will not do.
+    Size find_output(Size input, int channels);
+
+private:
+    std::optional<Error> fault(int channels, Size size);
+
+    Session session_;
+};
+
+} // namespace dnn_torch

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// A filter's statistics in words: for the log, a file and a command.
+#pragma once
+
+#include "../pipeline/core_budget.h"
+#include "../pipeline/statistics.h"
+#include "frame_job.h"
+
+extern "C" {
+#include <libavfilter/avfilter.h>
+}
+
+#include <string>
+
+namespace dnn_torch {
+
+// How a filter came to run, which its statistics are read beside.
+struct RunFacts {
+    std::string model, form;
+    CoreBudget budget;
+    size_t batch_size;
+    std::string format;
+    Size input, output;
+};
+
+// Belongs to the filter's thread.
+class StatsReport
+{
+public:
+    // `path` is the file to write in the end, or empty; throws Error where it cannot be written.
+    StatsReport(AVFilterContext *ctx, const std::string &path);
+
+    // One JSON object on one line.
+    static std::string json(const RunFacts &facts, const Summary &summary, const char *state,
+                            size_t in_flight);
+    // "frames 12 fps 3.40 in_flight 2".
+    static std::string progress(const Summary &summary, size_t in_flight);
+
+    // Logs the line and writes the file; does nothing from the second time on.
+    void tell(const RunFacts &facts, const Summary &summary, const char *state);
+
+private:
+    void write(const std::string &text);
+
+    AVFilterContext *ctx_;
+    std::string path_;
+    bool told_ = false;
+};
+
+} // namespace dnn_torch

@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace dnn_torch {
+namespace {
+
+constexpr double smallest = 1e-6, step = 1.02; // seconds; from bucket to bucket
+
+double seconds_between(Clock::time_point from, Clock::time_point to)
+{
+    return std::chrono::duration<double>(to - from).count();
+}
+
+double divide(double value, double by) { return by > 0 ? value / by : 0; }
+
+template <class... Arguments> std::string print(const char *format, Arguments... arguments)
+{
+    char text[768];
+    snprintf(text, sizeof(text), format, arguments...);
+    return text;
+}
+
+} // namespace
+
+// ---- latencies --------------------------------------------------------------
+
+void Latencies::add(double seconds)
+{
+    double bucket = std::log(std::max(seconds / smallest, 1.0)) / std::log(step);
+    buckets_[std::min(static_cast<size_t>(bucket), bucket_count - 1)]++;
+    count_++;
+    sum_ += seconds;
+}
+
+double Latencies::mean() const { return divide(sum_, static_cast<double>(count_)); }
+
+double Latencies::quantile(double share) const
+{
+    double wanted = share * static_cast<double>(count_);
+    size_t below = 0;
+    for (size_t i = 0; count_ && i < bucket_count; i++) {
+        below += buckets_[i];
+        if (static_cast<double>(below) >= wanted)
+            return smallest * std::pow(step, static_cast<double>(i) + 0.5);
+    }
+    return 0;
+}
+
+// ---- what comes in ------------------------------------------------------------
+
+void Statistics::add_job(const StageSeconds &stages, size_t frames)
+{
+    stages_.convert_in += stages.convert_in;
+    stages_.forward += stages.forward;
+    stages_.convert_out += stages.convert_out;
+    frames_ += frames;
+}
+
+void Statistics::add_frame(Clock::time_point arrival, double job_seconds, Clock::time_point now)
+{
+    if (!started_) {
+        started_ = true;
+        first_ = arrival;
+    }
+    last_ = now;
+    double latency = seconds_between(arrival, last_);
+    latencies_.add(latency);
+    waited_ += std::max(latency - job_seconds, 0.0);
+}
+
+// What passes between two turns is spent by those who took our frame, or by
+// those whom we asked for one.
+void Statistics::enter(Clock::time_point now)
+{
+    if (left_ != Clock::time_point{})
+        (sent_ ? downstream_seconds_ : upstream_seconds_) += seconds_between(left_, now);
+}
+
+void Statistics::leave(bool sent, Clock::time_point now)
+{
+    left_ = now;
+    sent_ = sent;
+}
+
+// ---- what comes out -----------------------------------------------------------
+
+Summary Statistics::summary() const
+{
+    auto count = static_cast<double>(frames_);
+    Summary known{};
+    known.frames = frames_;
+    known.seconds = started_ ? seconds_between(first_, last_) : 0;
+    known.frames_per_second = divide(count, known.seconds);
+    known.latency_mean = latencies_.mean();
+    known.latency_99 = latencies_.quantile(0.99);
+    known.wait = divide(waited_, count);
+    known.per_frame = {divide(stages_.convert_in, count), divide(stages_.forward, count),
+                       divide(stages_.convert_out, count)};
+    known.upstream = divide(upstream_seconds_, known.seconds);
+    known.downstream = divide(downstream_seconds_, known.seconds);
+    known.workers = divide(workers_seconds_, known.seconds);
+    known.busy = divide(stages_.sum(), known.seconds * static_cast<double>(workers_));
+    known.limit = limit(known);
+    return known;
+}
+
+// Workers that hardly ever rest are the limit, whoever waits for whom.
+Limit Statistics::limit(const Summary &known) const
+{
+    constexpr double hardly_rests = 0.85;
+    bool by_workers = known.busy >= hardly_rests ||
+                      known.workers >= std::max(known.upstream, known.downstream);
+    if (!by_workers)
+        return known.upstream >= known.downstream ? Limit::decoding : Limit::encoding;
+    bool converts = stages_.convert_in + stages_.convert_out > stages_.forward;
+    return converts ? Limit::conversion : Limit::model;
+}
+
+const char *name_of(Limit limit)
+{
+    switch (limit) {
+    case Limit::conversion:
+        return "conversion";
+    case Limit::decoding:
+        return "decoding";
+    case Limit::encoding:
+        return "encoding";
+    default:
+        return "the model";
+    }
+}
+
+std::string to_line(const Summary &known)
+{
+    return print("%zu frames in %.3f s, %.2f fps; latency %.1f ms, 99 %% within %.1f ms; a frame: "
+                 "wait %.2f, convert in %.2f, model %.2f, convert out %.2f ms; workers busy "
+                 "%.0f %%; limited by %s",
+                 known.frames, known.seconds, known.frames_per_second, known.latency_mean * 1e3,
+                 known.latency_99 * 1e3, known.wait * 1e3, known.per_frame.convert_in * 1e3,
+                 known.per_frame.forward * 1e3, known.per_frame.convert_out * 1e3,
+                 std::min(known.busy, 1.0) * 100, name_of(known.limit));
+}
+
+std::string to_json(const Summary &known)
+{
+    return print("\"frames\": %zu, \"seconds\": %.6f, \"fps\": %.4f, "
+                 "\"latency_ms\": {\"mean\": %.3f, \"p99\": %.3f}, "
+                 "\"frame_ms\": {\"wait\": %.4f, \"convert_in\": %.4f, \"forward\": %.4f, "
+                 "\"convert_out\": %.4f}, "
+                 "\"waited_for\": {\"upstream\": %.4f, \"downstream\": %.4f, \"workers\": %.4f}, "
+                 "\"workers_busy\": %.4f, \"limit\": \"%s\"",
+                 known.frames, known.seconds, known.frames_per_second, known.latency_mean * 1e3,
+                 known.latency_99 * 1e3, known.wait * 1e3, known.per_frame.convert_in * 1e3,
+                 known.per_frame.forward * 1e3, known.per_frame.convert_out * 1e3, known.upstream,
+                 known.downstream, known.workers, known.busy, name_of(known.limit));
+}
+
+std::string json_string(const std::string &text)
+{
+    std::string quoted = "\"";
+    for (char c : text)
+        if (c == '"' || c == '\\')
+            quoted += std::string("\\") + c;
+        else if (static_cast<unsigned char>(c) < 0x20)
+            quoted += print("\\u%04x", static_cast<unsigned>(c));
+        else
+            quoted += c;
+    return quoted + "\"";
+}
+
+} // namespace dnn_torch

@@ -1,0 +1,107 @@
+# SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the filter says of its own work: at the end, in a file, and on command."""
+import json
+import re
+
+import pytest
+import support
+
+SOURCE = ("-f", "lavfi", "-i", "testsrc=s=64x48:r=25:d=4")
+LINE = re.compile(
+    r"(\d+) frames in ([\d.]+) s, ([\d.]+) fps; latency ([\d.]+) ms, 99 % within ([\d.]+) ms; "
+    r"a frame: wait ([\d.]+), convert in ([\d.]+), model ([\d.]+), convert out ([\d.]+) ms; "
+    r"workers busy (\d+) %; limited by (.+)"
+)
+
+
+def run(graph, *more, **options):
+    arguments = (*SOURCE, "-vf", graph, *more, "-f", "null", "-")
+    return support.ffmpeg(*arguments, fake_engine=True, **options)
+
+
+def final_line(result):
+    lines = [line for line in result.filter_lines("info") if LINE.fullmatch(line)]
+    assert len(lines) == 1, str(result)
+    found = LINE.fullmatch(lines[0]).groups()
+    return [float(number) for number in found[:-1]] + [found[-1]]
+
+
+@pytest.fixture
+def stats(tmp_path):
+    path = tmp_path / "stats.json"
+
+    def read():
+        return json.loads(path.read_text())
+
+    read.path = path
+    return read
+
+
+def test_line_and_file_say_the_same(script, stats):
+    model = script(latency_us=5000)
+    result = run(support.fake(model, workers=2, threads=1, stats=stats.path))
+    assert result.returncode == 0, str(result)
+    frames, seconds, fps, latency, latency_99, wait, _, forward, _, busy, limit = final_line(result)
+    told = stats()
+    assert frames == told["frames"] == 100
+    assert fps == pytest.approx(frames / seconds, rel=0.01) == pytest.approx(told["fps"], rel=0.01)
+    assert latency == pytest.approx(told["latency_ms"]["mean"], abs=0.06)
+    assert latency_99 == pytest.approx(told["latency_ms"]["p99"], abs=0.06) and latency_99 >= 5
+    assert 5 <= forward == pytest.approx(told["frame_ms"]["forward"], abs=0.006)
+    assert wait + forward <= latency + 0.1
+    assert busy == pytest.approx(100 * told["workers_busy"], abs=1)
+    assert limit == told["limit"] == "the model"
+    expected = {"state": "stopped", "workers": 2, "threads": 1, "nireq": 3, "batch_size": 1}
+    expected.update(input="64x48", output="64x48", format="rgb24", form="scripted", in_flight=0)
+    assert {key: told[key] for key in expected} == expected
+    assert told["model"] == str(model)
+
+
+@pytest.mark.parametrize("workers,threads", [(1, 1), (3, 1), (1, 3)])
+def test_workers_and_threads_are_as_given(script, stats, workers, threads):
+    result = run(support.fake(script(), workers=workers, threads=threads, stats=stats.path))
+    assert result.returncode == 0, str(result)
+    assert (stats()["workers"], stats()["threads"]) == (workers, threads)
+
+
+# The filter `realtime` sleeps, before ours as a slow decoder does, or behind as a slow encoder does.
+@pytest.mark.parametrize(
+    "before,latency_us,behind,limit",
+    [
+        ("", 30000, "", "the model"),
+        ("realtime,", 0, "", "decoding"),
+        ("", 0, ",realtime", "encoding"),
+    ],
+    ids=["model", "decoding", "encoding"],
+)
+def test_limit_is_named(need, script, before, latency_us, behind, limit):
+    need(filters=["realtime"])
+    graph = support.fake(script(latency_us=latency_us), workers=2, threads=1)
+    result = run(before + graph + behind)
+    assert final_line(result)[-1] == limit, str(result)
+
+
+def test_a_failure_is_told_too(script, stats):
+    """The frames before it went out."""
+    result = run(support.fake(script(fail_at_run=40), **{"async": 0, "stats": stats.path}))
+    assert result.returncode > 0, str(result)
+    assert stats()["state"] == "failed" and 0 < stats()["frames"] < 100
+
+
+def test_progress_is_told_on_command(need, script):
+    need(filters=["sendcmd"])
+    commands = r"sendcmd=c='2 dnn_torch@mine progress x\; 3 dnn_torch@mine stats x'"
+    graph = f"{commands},{support.fake(script(), instance='mine', nireq=1)}"
+    result = run(graph, loglevel="verbose")
+    replies = re.findall(r"Command reply for command #\d+: ret:(.*?) res:(.*)", result.stderr)
+    assert len(replies) == 2, str(result)
+    count = re.fullmatch(r"frames (\d+) fps [\d.]+ in_flight (\d+)", replies[0][1])
+    assert count and 40 <= int(count[1]) <= 50, replies
+    told = json.loads(replies[1][1])
+    assert told["state"] == "running" and 65 <= told["frames"] <= 75
+
+
+def test_unwritable_file_is_refused_at_once(script, tmp_path):
+    result = run(support.fake(script(), stats=tmp_path))
+    support.assert_fails_clearly(result, "stats=.*cannot be written: Is a directory", "name a file")
