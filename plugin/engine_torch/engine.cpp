@@ -30,15 +30,38 @@ void model_close(DnnTorchModel **model) noexcept
     *model = nullptr;
 }
 
+int model_tune(DnnTorchModel *model, const DnnTorchShape *shape, double budget_seconds,
+               DnnTorchTuning *tuning, DnnTorchMessage *message) noexcept
+{
+    return guarded(Phase::running, message, [&] { *tuning = model->tune(*shape, budget_seconds); });
+}
+
 const char *model_notice(const DnnTorchModel *model) noexcept
 {
     return model->notice();
 }
 
-int session_open(DnnTorchModel *model, DnnTorchSession **session, DnnTorchMessage *message) noexcept
+const char *model_form(const DnnTorchModel *model) noexcept
 {
-    return guarded(Phase::loading, message,
-                   [&] { *session = std::make_unique<DnnTorchSession>(*model).release(); });
+    return model->form();
+}
+
+const char *model_advice(const DnnTorchModel *model) noexcept
+{
+    return model->advice();
+}
+
+int session_open(DnnTorchModel *model, std::int32_t threads, DnnTorchSession **session,
+                 DnnTorchMessage *message) noexcept
+{
+    return guarded(Phase::loading, message, [&] {
+        *session = std::make_unique<DnnTorchSession>(*model, threads).release();
+    });
+}
+
+void session_warm(DnnTorchSession *session, const DnnTorchShape *shape) noexcept
+{
+    session->warm(*shape);
 }
 
 int session_run(DnnTorchSession *session, const DnnTorchImages *input, DnnTorchImages *output,
@@ -59,8 +82,9 @@ void session_close(DnnTorchSession **session) noexcept
 }
 
 constexpr DnnTorchEngine engine = {
-    DNN_TORCH_ENGINE_ABI, "LibTorch",   TORCH_VERSION, model_open,   model_close,
-    model_notice,         session_open, session_run,   session_stop, session_close,
+    DNN_TORCH_ENGINE_ABI, "LibTorch",   TORCH_VERSION, model_open,    model_close,
+    model_tune,           model_notice, model_form,    model_advice,  session_open,
+    session_warm,         session_run,  session_stop,  session_close,
 };
 
 } // namespace

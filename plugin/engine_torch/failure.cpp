@@ -60,7 +60,24 @@ DnnTorchStatus rethrow(Phase phase, DnnTorchMessage &message)
     }
 }
 
+const char *text_of(const std::exception &error)
+{
+    const auto *of_torch = dynamic_cast<const c10::Error *>(&error);
+    return of_torch ? of_torch->what_without_backtrace() : error.what();
+}
+
 } // namespace
+
+std::string words_of(const std::exception &error)
+{
+    const std::string words = short_message(text_of(error));
+    return words.empty() ? no_words : words;
+}
+
+bool is_out_of_memory(const std::exception &error)
+{
+    return dynamic_cast<const std::bad_alloc *>(&error) || tells_of_memory(text_of(error));
+}
 
 DnnTorchStatus describe_current_exception(Phase phase, DnnTorchMessage &message) noexcept
 {

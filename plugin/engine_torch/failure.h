@@ -33,6 +33,12 @@ enum class Phase { loading, running };
 // Call it inside a catch block only.  Fills the message, returns the status.
 DnnTorchStatus describe_current_exception(Phase phase, DnnTorchMessage &message) noexcept;
 
+// The short message of an exception, for a sentence of ours.
+std::string words_of(const std::exception &error);
+
+// Whether memory ran out, which no other way of computing would help.
+bool is_out_of_memory(const std::exception &error);
+
 // Runs the body of an entry; nothing thrown gets past it.
 template <typename Body> int guarded(Phase phase, DnnTorchMessage *message, Body &&body) noexcept
 {

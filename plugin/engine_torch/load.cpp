@@ -122,8 +122,6 @@ void check_options(const DnnTorchModelOptions &options)
 {
     if (!options.path || !*options.path)
         throw Failure(DNN_TORCH_BAD_OPTION, "no model is given; name one with model=FILE");
-    if (options.threads < 1)
-        throw Failure(DNN_TORCH_BAD_OPTION, "threads is below 1");
     const std::string device = options.device ? options.device : "";
     if (!device.empty() && device != "cpu")
         throw Failure(DNN_TORCH_NO_DEVICE, "device '" + device +

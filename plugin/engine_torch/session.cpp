@@ -26,6 +26,33 @@ bool steps_by(std::int32_t extent, std::int64_t stride, std::int64_t wanted)
     return extent == 1 || stride == wanted;
 }
 
+// The strides of a batch without gaps, in samples.
+struct Strides {
+    std::int64_t batch, channel, row, column;
+
+    bool fit(const DnnTorchImages &input) const
+    {
+        return steps_by(input.batch, input.batch_stride, sample_size * batch) &&
+               steps_by(input.channels, input.channel_stride, sample_size * channel) &&
+               steps_by(input.height, input.row_stride, sample_size * row) &&
+               steps_by(input.width, input.column_stride, sample_size * column);
+    }
+};
+
+// Channels one after the other wherever that fits: where both do, the two
+// layouts must not give different results.
+Strides strides_of(const DnnTorchImages &input)
+{
+    const std::int64_t channels = input.channels, height = input.height, width = input.width;
+    const Strides planar = {channels * height * width, height * width, width, 1};
+    const Strides interleaved = {channels * height * width, 1, channels * width, channels};
+    if (planar.fit(input))
+        return planar;
+    if (interleaved.fit(input))
+        return interleaved;
+    refuse("the input has gaps; this engine takes pictures without any");
+}
+
 void check_input(const DnnTorchImages &input)
 {
     if (!input.data)
@@ -34,18 +61,13 @@ void check_input(const DnnTorchImages &input)
         refuse("the input is not of float32, which this engine takes alone");
     if (input.batch < 1 || input.channels < 1 || input.height < 1 || input.width < 1)
         refuse("the input is empty: all its extents must be at least 1");
-    const std::int64_t row = sample_size * input.width;
-    const std::int64_t channel = row * input.height;
-    if (!steps_by(input.width, input.column_stride, sample_size) ||
-        !steps_by(input.height, input.row_stride, row) ||
-        !steps_by(input.channels, input.channel_stride, channel) ||
-        !steps_by(input.batch, input.batch_stride, channel * input.channels))
-        refuse("the input has gaps; this engine takes contiguous pictures alone");
 }
 
 at::Tensor tensor_over(const DnnTorchImages &input)
 {
+    const Strides strides = strides_of(input);
     return at::from_blob(input.data, {input.batch, input.channels, input.height, input.width},
+                         {strides.batch, strides.channel, strides.row, strides.column},
                          at::TensorOptions(at::kFloat));
 }
 
@@ -73,6 +95,26 @@ DnnTorchImages view_of(const at::Tensor &picture)
 
 } // namespace
 
+DnnTorchSession::DnnTorchSession(DnnTorchModel &model, std::int32_t threads)
+    : model_(model), threads_(threads)
+{
+    if (threads < 1)
+        throw Failure(DNN_TORCH_BAD_OPTION, "threads is below 1");
+}
+
+void DnnTorchSession::warm(const DnnTorchShape &shape) noexcept
+{
+    if (stopped_ || model_.keeps_state())
+        return;
+    try {
+        engine_torch::use_threads(threads_);
+        model_.forward(at::full({shape.batch, shape.channels, shape.height, shape.width}, 0.5,
+                                at::TensorOptions(at::kFloat)));
+    } catch (...) {
+        // The next run will tell.
+    }
+}
+
 void DnnTorchSession::check_stopped() const
 {
     if (stopped_)
@@ -85,7 +127,7 @@ DnnTorchImages DnnTorchSession::run(const DnnTorchImages &input)
     check_input(input);
     // Given back first, so that the model can use the same memory again.
     output_ = at::Tensor();
-    engine_torch::use_threads(model_.threads());
+    engine_torch::use_threads(threads_);
     const at::Tensor images = tensor_over(input);
     output_ =
         kept(engine_torch::picture_of(model_.forward(images), model_.output_name(), input.batch),

@@ -9,7 +9,11 @@
 // Belongs to one thread at a time, except for stop().
 struct DnnTorchSession final {
 public:
-    explicit DnnTorchSession(DnnTorchModel &model) : model_(model) {}
+    // Throws a Failure where `threads` is below 1.
+    DnnTorchSession(DnnTorchModel &model, std::int32_t threads);
+
+    // What a first run costs more than others is paid here, if it can be.
+    void warm(const DnnTorchShape &shape) noexcept;
 
     // The view holds until the next run or the session's end.  Throws a Failure
     // or what LibTorch throws.
@@ -22,6 +26,7 @@ private:
     void check_stopped() const;
 
     DnnTorchModel &model_;
+    const std::int32_t threads_;
     std::atomic<bool> stopped_{false};
     at::Tensor output_; // what the last view looks at
 };

@@ -80,7 +80,8 @@ def test_agrees_however_it_runs(model, name, pixel_format, options):
     check(model(name), pixel_format, **options)
 
 
-def test_same_bytes_for_any_number_of_workers(model):
+@pytest.mark.parametrize("form", ["0", "frozen", "channels_last", "inference"])
+def test_same_bytes_for_any_number_of_workers(model, form):
     frames = pictures.make_frames("gbrpf32le", WIDTH, HEIGHT, 6)
     runs = [
         by_ffmpeg(
@@ -91,6 +92,7 @@ def test_same_bytes_for_any_number_of_workers(model):
             threads=1,
             workers=n,
             nireq=8,
+            optimize=form,
         )
         for n in (1, 2, 3)
     ]

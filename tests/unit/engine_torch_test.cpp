@@ -3,10 +3,8 @@
 
 // The LibTorch engine through its table: engine_torch_test ENGINE MODELS, with
 // the folder that make_engine_models.py has filled.
-#include "engine_under_test.h"
+#include "engine_torch_models.h"
 
-#include <algorithm>
-#include <cmath>
 #include <fstream>
 #include <memory>
 #include <sys/stat.h>
@@ -16,60 +14,15 @@
 namespace
 {
 
-std::string models;
-
-std::string path_of(const std::string &name)
-{
-    return models + "/" + name + ".pt";
-}
-
-// A model and a session of it.
-struct Running {
-    explicit Running(const std::string &name, int optimize = 1)
-        : path(path_of(name)), model(options_for(path, optimize)), session(model)
-    {
-        EXPECT_EQ(model.opened.status, DNN_TORCH_OK) << name << ": " << model.opened.message;
-    }
-    std::string path;
-    Model model;
-    Session session;
-};
-
 Outcome open_failure(const std::string &path)
 {
     return Model(options_for(path)).opened;
 }
 
-Outcome run_failure(const std::string &name, int optimize = 1)
+Outcome run_failure(const std::string &name, const char *optimize = "1")
 {
     Running running(name, optimize);
     return running.session.run(Pictures(2, 3, 10, 12));
-}
-
-std::vector<float> run(Running &running, const Pictures &pictures)
-{
-    const Outcome result = running.session.run(pictures);
-    EXPECT_EQ(result.status, DNN_TORCH_OK) << running.path << ": " << result.message;
-    return result.status == DNN_TORCH_OK ? samples_of(running.session.output)
-                                         : std::vector<float>();
-}
-
-std::vector<float> times(const std::vector<float> &samples, float factor)
-{
-    std::vector<float> result = samples;
-    for (float &value : result)
-        value *= factor;
-    return result;
-}
-
-float difference(const std::vector<float> &a, const std::vector<float> &b)
-{
-    if (a.size() != b.size())
-        return INFINITY;
-    float largest = 0;
-    for (std::size_t i = 0; i < a.size(); ++i)
-        largest = std::max(largest, std::abs(a[i] - b[i]));
-    return largest;
 }
 
 // ---- the table ------------------------------------------------------------------
@@ -93,9 +46,9 @@ TEST(Table, ClosesWhatNeverOpened)
 
 TEST(Files, ThatCannotBeRead)
 {
-    expect_failure(open_failure(models + "/absent.pt"), DNN_TORCH_NO_FILE,
+    expect_failure(open_failure(models_folder() + "/absent.pt"), DNN_TORCH_NO_FILE,
                    {"absent.pt", "No such"});
-    expect_failure(open_failure(models), DNN_TORCH_NO_FILE, {"directory"});
+    expect_failure(open_failure(models_folder()), DNN_TORCH_NO_FILE, {"directory"});
     expect_failure(open_failure("/dev/null"), DNN_TORCH_NO_FILE, {"/dev/null", "regular"});
     expect_failure(open_failure(""), DNN_TORCH_BAD_OPTION, {"model="});
     expect_failure(Model(DnnTorchModelOptions{}).opened, DNN_TORCH_BAD_OPTION, {"model="});
@@ -194,7 +147,7 @@ TEST(Files, DamagedAnywhere)
         for (std::size_t i = at; i < std::min(at + 7, whole.size()); ++i)
             damaged[i] = static_cast<char>(~damaged[i]);
         std::ofstream(path, std::ios::binary | std::ios::trunc) << damaged;
-        Model(options_for(path, 0)); // any outcome but a crash
+        Model(options_for(path, "0")); // any outcome but a crash
     }
     unlink(path.c_str());
 }
@@ -236,12 +189,9 @@ TEST(Options, Device)
 TEST(Options, Threads)
 {
     const std::string path = path_of("net_relu");
-    DnnTorchModelOptions options = options_for(path);
-    options.threads = 0;
-    expect_failure(Model(options).opened, DNN_TORCH_BAD_OPTION, {"threads"});
-    options.threads = 2;
-    Model model(options);
-    Session session(model);
+    Model model(options_for(path));
+    expect_failure(Session(model, 0).opened, DNN_TORCH_BAD_OPTION, {"threads"});
+    Session session(model, 2);
     EXPECT_EQ(session.run(Pictures(1, 3, 40, 40)).status, DNN_TORCH_OK);
 }
 
@@ -308,7 +258,7 @@ TEST(Input, StridesOfSingleExtentsDoNotMatter)
 
 TEST(Input, IsNeverWrittenTo)
 {
-    for (const int optimize : {0, 1}) {
+    for (const char *optimize : {"0", "1"}) {
         for (const char *name : {"writes_input", "writes_input_view"}) {
             Running running(name, optimize);
             const Pictures pictures(1, 3, 6, 6);
@@ -322,7 +272,7 @@ TEST(Input, IsNeverWrittenTo)
 
 TEST(Output, Exact)
 {
-    for (const int optimize : {0, 1})
+    for (const char *optimize : {"0", "1"})
         for (const char *name : {"double", "dict_one", "tuple_two", "list_two", "default_argument",
                                  "as_half", "as_double", "mkldnn", "writes_input"}) {
             Running running(name, optimize);
@@ -425,7 +375,7 @@ TEST(Output, ThatIsNoPicture)
         {"sparse", {"sparse"}},
         {"quantized", {"quantised"}},
     };
-    for (const int optimize : {0, 1})
+    for (const char *optimize : {"0", "1"})
         for (const BadFile &output : outputs)
             expect_failure(run_failure(output.name, optimize), DNN_TORCH_BAD_OUTPUT, output.parts);
 }
@@ -434,7 +384,7 @@ TEST(Output, ThatIsNoPicture)
 
 TEST(Failures, InTheModelsOwnWords)
 {
-    for (const int optimize : {0, 1}) {
+    for (const char *optimize : {"0", "1"}) {
         expect_failure(run_failure("raises", optimize), DNN_TORCH_RUN_FAILED,
                        {"ValueError: this model never works"});
         expect_failure(run_failure("raises_inside", optimize), DNN_TORCH_RUN_FAILED,
@@ -450,7 +400,7 @@ TEST(Failures, InTheModelsOwnWords)
 TEST(Failures, WrongChannels)
 {
     for (const char *name : {"net_relu", "net_traced", "net_frozen"})
-        for (const int optimize : {0, 1}) {
+        for (const char *optimize : {"0", "1"}) {
             Running running(name, optimize);
             expect_failure(running.session.run(Pictures(1, 1, 8, 8)), DNN_TORCH_RUN_FAILED,
                            {"to have 3 channels, but got 1"});
@@ -461,7 +411,7 @@ TEST(Failures, WrongChannels)
 
 TEST(Failures, OutOfMemory)
 {
-    for (const int optimize : {0, 1})
+    for (const char *optimize : {"0", "1"})
         expect_failure(run_failure("too_big", optimize), DNN_TORCH_OUT_OF_MEMORY,
                        {"GiB", "frame size", "batch_size", "workers"});
 }
@@ -496,7 +446,7 @@ TEST(Optimised, SameResultsAtEverySize)
     const int sizes[][4] = {{1, 3, 64, 64}, {1, 3, 1, 1}, {1, 3, 2, 3},  {2, 3, 5, 7},
                             {3, 3, 33, 17}, {1, 3, 9, 1}, {1, 3, 64, 64}};
     for (const char *name : nets) {
-        Running plain(name, 0), optimised(name, 1);
+        Running plain(name, "0"), optimised(name, "1");
         for (const auto &size : sizes) {
             const Pictures pictures(size[0], size[1], size[2], size[3]);
             EXPECT_LT(difference(run(plain, pictures), run(optimised, pictures)), 1e-4F)
@@ -509,7 +459,7 @@ TEST(Optimised, SameResultsAtEverySize)
 
 TEST(Optimised, LowPrecision)
 {
-    Running plain("net_bfloat16", 0), optimised("net_bfloat16", 1);
+    Running plain("net_bfloat16", "0"), optimised("net_bfloat16", "1");
     const Pictures pictures(1, 3, 20, 20);
     EXPECT_LT(difference(run(plain, pictures), run(optimised, pictures)), 0.05F);
 }
@@ -518,6 +468,7 @@ TEST(Optimised, ModelThatTakesNoTrialPictureRuns)
 {
     Running running("fixed_size");
     EXPECT_NE(running.model.notice().find("trial"), std::string::npos);
+    EXPECT_EQ(running.model.form(), "as saved");
     const Pictures pictures(1, 3, 9, 5);
     EXPECT_EQ(run(running, pictures), times(pictures.samples, 2));
 }
@@ -537,9 +488,10 @@ TEST(Optimised, RunsAgainBitByBit)
 TEST(Sessions, AtOnce)
 {
     for (const char *name : {"net_upscaler", "net_squeeze", "net_traced", "forks"})
-        for (const int optimize : {0, 1}) {
+        for (const char *optimize : {"0", "1"}) {
             const std::string path = path_of(name);
             Model model(options_for(path, optimize));
+            model.tune(usual_shape);
             const Pictures pictures(1, 3, 24, 31);
             std::vector<std::vector<float>> results(8);
             std::vector<std::thread> threads;
@@ -573,15 +525,12 @@ TEST(Sessions, OpenedHereRunThere)
 TEST(Sessions, OfModelsWithOtherThreads)
 {
     const std::string path = path_of("net_wide");
-    DnnTorchModelOptions options = options_for(path);
     std::vector<std::thread> threads;
     std::vector<std::vector<float>> results(4);
     for (std::size_t i = 0; i < results.size(); ++i)
         threads.emplace_back([&, i] {
-            DnnTorchModelOptions mine = options;
-            mine.threads = static_cast<int>(1 + i % 2);
-            Model model(mine);
-            Session session(model);
+            Model model(options_for(path));
+            Session session(model, static_cast<int>(1 + i % 2));
             for (int n = 0; n < 10; ++n)
                 EXPECT_EQ(session.run(Pictures(1, 3, 50, 50)).status, DNN_TORCH_OK);
             results[i] = samples_of(session.output);
@@ -596,7 +545,7 @@ TEST(Sessions, OfModelsWithOtherThreads)
 
 TEST(State, IsNoticed)
 {
-    for (const int optimize : {0, 1})
+    for (const char *optimize : {"0", "1"})
         for (const char *name : {"keeps_input", "counts", "returns_state", "appends"}) {
             Running running(name, optimize);
             EXPECT_NE(running.model.notice().find("workers=1"), std::string::npos) << name;
@@ -607,7 +556,7 @@ TEST(State, IsNotSeenWhereThereIsNone)
 {
     for (const char *name : {"double", "writes_input", "in_training", "net_upscaler", "net_traced",
                              "net_frozen", "net_squeeze", "forks", "prints"})
-        EXPECT_EQ(Running(name, 0).model.notice(), "") << name;
+        EXPECT_EQ(Running(name, "0").model.notice(), "") << name;
 }
 
 TEST(State, PictureIsKeptByValue)
@@ -669,7 +618,8 @@ int main(int argc, char **argv)
         std::fprintf(stderr, "usage: %s ENGINE MODELS\n", argv[0]);
         return 1;
     }
-    models = argv[2];
+    models_folder() = argv[2];
+    setenv("DNN_TORCH_CACHE", "", 1);
     if (access(path_of("double").c_str(), R_OK) != 0) {
         std::fprintf(stderr, "there are no models in %s: python3-torch makes them\n", argv[2]);
         return 77;

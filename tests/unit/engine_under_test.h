@@ -83,25 +83,37 @@ public:
     Model(const Model &) = delete;
     Model &operator=(const Model &) = delete;
 
+    // Without a budget nothing is measured.
+    Outcome tune(const DnnTorchShape &shape, double budget_seconds = 0)
+    {
+        DnnTorchMessage message = {};
+        return outcome(engine().model_tune(model_, &shape, budget_seconds, &tuning, &message),
+                       message);
+    }
+
     std::string notice() const { return engine().model_notice(model_); }
+    std::string form() const { return engine().model_form(model_); }
+    std::string advice() const { return engine().model_advice(model_); }
     DnnTorchModel *get() { return model_; }
 
     Outcome opened;
+    DnnTorchTuning tuning = {};
 
 private:
     DnnTorchModel *model_ = nullptr;
 };
 
-inline DnnTorchModelOptions options_for(const std::string &path, int optimize = 1)
+inline DnnTorchModelOptions options_for(const std::string &path, const char *optimize = "1",
+                                        const char *precision = nullptr)
 {
     DnnTorchModelOptions options = {};
     options.path = path.c_str();
-    options.threads = 1;
     options.optimize = optimize;
+    options.precision = precision;
     return options;
 }
 
-// Contiguous float planes of one's own.
+// Float samples of one's own without gaps, at first as planes.
 struct Pictures {
     Pictures(int batch, int channels, int height, int width)
         : samples(static_cast<std::size_t>(batch) * static_cast<std::size_t>(channels) *
@@ -121,9 +133,30 @@ struct Pictures {
         view.channel_stride = view.row_stride * height;
         view.batch_stride = view.channel_stride * channels;
     }
+    // The same pictures with their channels side by side.
+    void interleave()
+    {
+        const std::vector<float> planes = samples;
+        const DnnTorchImages from = view;
+        view.column_stride = sample_bytes * from.channels;
+        view.row_stride = view.column_stride * from.width;
+        view.channel_stride = sample_bytes;
+        for (std::size_t i = 0; i < planes.size(); ++i) {
+            const auto at = static_cast<std::int64_t>(i);
+            const std::int64_t x = at % from.width, y = at / from.width % from.height;
+            const std::int64_t c = at / from.width / from.height % from.channels;
+            const std::int64_t n = at / from.width / from.height / from.channels;
+            const std::int64_t bytes = n * view.batch_stride + c * view.channel_stride +
+                                       y * view.row_stride + x * view.column_stride;
+            samples[static_cast<std::size_t>(bytes / sample_bytes)] = planes[i];
+        }
+    }
     Pictures(const Pictures &) = delete;
     Pictures &operator=(const Pictures &) = delete;
 
+    DnnTorchShape shape() const { return {view.batch, view.channels, view.height, view.width}; }
+
+    static constexpr std::int64_t sample_bytes = sizeof(float);
     std::vector<float> samples;
     DnnTorchImages view;
 };
@@ -153,12 +186,12 @@ inline std::vector<float> samples_of(const DnnTorchImages &images)
 class Session
 {
 public:
-    explicit Session(Model &model)
+    explicit Session(Model &model, int threads = 1)
     {
         if (!model.get())
             throw std::runtime_error("no model: " + model.opened.message);
         DnnTorchMessage message = {};
-        opened = outcome(engine().session_open(model.get(), &session_, &message), message);
+        opened = outcome(engine().session_open(model.get(), threads, &session_, &message), message);
         EXPECT_EQ(opened.status == DNN_TORCH_OK, session_ != nullptr);
     }
     ~Session()
@@ -187,6 +220,7 @@ public:
         return outcome(status, message);
     }
 
+    void warm(const DnnTorchShape &shape) { engine().session_warm(session_, &shape); }
     void stop() { engine().session_stop(session_); }
 
     Outcome opened;

@@ -429,6 +429,56 @@ class InTraining(nn.Module):
         return self.drop(self.normal(x))
 
 
+class Memory(nn.Module):
+    """Few operations, much memory: planes of 32 channels."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2d(3, 32, 3, padding=1)
+        self.last = nn.Conv2d(32, 3, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.last(torch.relu(self.first(x)))
+
+
+class Deep(nn.Module):
+    """Many operations: what a shorter number format is for."""
+
+    def __init__(self):
+        super().__init__()
+        layers = [nn.Conv2d(3, 64, 3, padding=1), nn.ReLU()]
+        for _ in range(3):
+            layers += [nn.Conv2d(64, 64, 3, padding=1), nn.ReLU()]
+        self.layers = nn.Sequential(*layers, nn.Conv2d(64, 3, 3, padding=1))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.layers(x)
+
+
+class FloatConstant(nn.Module):
+    """Holds its input at float32, whatever the weights are."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 3, 3, padding=1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        scale = torch.full([1, 3, 1, 1], 0.5, dtype=torch.float32)
+        return self.conv(x * scale)
+
+
+class Halves(nn.Module):
+    """Takes only sides that are multiples of eight."""
+
+    def __init__(self):
+        super().__init__()
+        self.down = nn.Conv2d(3, 8, 8, stride=8)
+        self.up = nn.ConvTranspose2d(8, 3, 8, stride=8)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.up(torch.relu(self.down(x)))
+
+
 class FixedSize(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         if x.size(2) != 9:
@@ -452,6 +502,10 @@ def scripted():
     models["net_wide"] = Net(nn.ReLU(), 17).eval()
     models["net_squeeze"] = SqueezeExcite().eval()
     models["net_upscaler"] = Upscaler().eval()
+    models["net_memory"] = Memory().eval()
+    models["net_deep"] = Deep().eval()
+    models["net_halves"] = Halves().eval()
+    models["float_constant"] = FloatConstant().eval()
     models["in_training"] = InTraining()
     for name, dtype in {
         "half": torch.half,

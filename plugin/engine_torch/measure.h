@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// How fast the forms of a model are.
+#pragma once
+
+#include "dnn_torch/engine.h"
+#include "forms.h"
+
+#include <vector>
+
+namespace engine_torch
+{
+
+struct Candidate {
+    Form form;
+    bool may_win = true;       // false: measured only to tell the user about it
+    double seconds = 0;        // one run of the whole shape; 0: not known
+    std::int64_t bytes = 0;    // what it holds at most; 0: not known
+    double decibel = 0;        // how near it comes to the plain module
+    bool is_compared = false;  // timed in turn with the others
+    bool gives_others = false; // results that are not those of the plain module
+};
+
+// Times the candidates, of which there is at least one, in turn, on the calling
+// thread and in about the time that is left of the budget, on as much of a
+// picture as that allows.  False where it does not allow a comparison; the
+// first candidate's figures are then an estimate, if there are any.
+// Throws where memory ran out.
+bool measure(std::vector<Candidate> &candidates, const Source &source, double own_tolerance,
+             const DnnTorchShape &shape, double budget_seconds);
+
+} // namespace engine_torch

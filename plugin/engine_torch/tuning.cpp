@@ -1,0 +1,326 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "tuning.h"
+
+#include "failure.h"
+#include "measure.h"
+#include "quiet.h"
+#include "run_scope.h"
+#include "trial.h"
+#include "tuning_cache.h"
+
+#include <algorithm>
+#include <ATen/Version.h>
+#include <cstdio>
+#include <sstream>
+#include <torch/version.h>
+
+namespace engine_torch
+{
+namespace
+{
+
+// Forms this near to the fastest count as fast; the plainer one is taken, so
+// that a choice does not hang on a disturbance.
+constexpr double as_fast = 1.03;
+// What is worth a word to the user.
+constexpr double much_faster = 1.5, slower = 1.05;
+
+using Kinds = std::vector<FormKind>;
+
+void add_line(std::string &lines, const std::string &line)
+{
+    if (!line.empty())
+        lines += (lines.empty() ? "" : "; ") + line;
+}
+
+std::string with_one_digit(double number)
+{
+    char text[32];
+    std::snprintf(text, sizeof text, "%.1f", number);
+    return text;
+}
+
+// The instructions that LibTorch uses, which its environment may narrow.
+std::string capability()
+{
+    const std::string about = at::show_config();
+    const std::string before = "CPU capability usage: ";
+    const std::size_t at = about.find(before);
+    if (at == std::string::npos)
+        return "";
+    return about.substr(at + before.size(), about.find('\n', at) - at - before.size());
+}
+
+TuningKey key_of(const Source &source, const Wishes &wishes, const DnnTorchShape &shape)
+{
+    std::ostringstream settings;
+    settings << "engine " << PROJECT_VERSION << "; LibTorch " << TORCH_VERSION << ' '
+             << capability() << "; " << shape.batch << 'x' << shape.channels << 'x' << shape.height
+             << 'x' << shape.width << "; "
+             << (wishes.precision.is_automatic ? "auto" : name_of(wishes.precision.precision))
+             << "; " << (wishes.pinned ? name_of(*wishes.pinned) : "fastest") << "; "
+             << source.input_name;
+    return {wishes.path, settings.str()};
+}
+
+class Tuner
+{
+public:
+    Tuner(const Source &source, const Wishes &wishes, const DnnTorchShape &shape,
+          double budget_seconds)
+        : source_(source), wishes_(wishes), shape_(shape), budget_seconds_(budget_seconds),
+          key_(key_of(source, wishes, shape))
+    {
+    }
+
+    Tuned run()
+    {
+        if (const auto known = recall_from_process(key_))
+            if (auto tuned = tuned_from(*known, false))
+                return *tuned;
+        if (const auto known = recall_from_folder(key_))
+            if (auto tuned = tuned_from(*known, true)) {
+                remember_in_process(key_, *known);
+                return *tuned;
+            }
+        std::vector<Candidate> candidates;
+        for (Form &form : usable_forms())
+            candidates.push_back({std::move(form)});
+        return budget_seconds_ > 0 ? measured(candidates) : chosen(candidates.front());
+    }
+
+private:
+    const Trial &trial()
+    {
+        if (!trial_)
+            trial_.emplace(source_, shape_, budget_seconds_);
+        return *trial_;
+    }
+
+    // Nothing where it does not fit this model after all.
+    std::optional<Tuned> tuned_from(const TuningRecord &record, bool try_it)
+    {
+        const auto kind = find_form(record.form);
+        if (!kind || (record.precision != name_of(Precision::fp32) &&
+                      record.precision != name_of(wishes_.precision.precision)))
+            return std::nullopt;
+        const auto form = usable(*kind, parse_precision(record.precision).precision, try_it);
+        if (!form)
+            return std::nullopt;
+        const DnnTorchTuning figures = {record.run_seconds, record.run_bytes,
+                                        takes_interleaved(*form)};
+        return Tuned{*form, figures, true, record.notice, record.advice};
+    }
+
+    // ---- what can be used at all
+
+    // Nothing where the model cannot be brought to that form, or fails its trial.
+    std::optional<Form> usable(FormKind kind, Precision precision, bool try_it = true)
+    {
+        try {
+            const bool is_plain = kind == FormKind::saved && precision == Precision::fp32;
+            Form form = make_form(source_, kind, precision);
+            fault_ = "";
+            if (try_it && !is_plain)
+                fault_ = trial().empty() ? "the model takes none of the trial pictures"
+                                         : trial().fault_of(form);
+            return fault_.empty() ? std::optional(std::move(form)) : std::nullopt;
+        } catch (const std::exception &error) {
+            if (is_out_of_memory(error))
+                throw;
+            fault_ = words_of(error);
+            return std::nullopt;
+        }
+    }
+
+    std::vector<Form> usable(const Kinds &kinds, Precision precision)
+    {
+        std::vector<Form> forms;
+        for (const FormKind kind : kinds) {
+            if (auto form = usable(kind, precision))
+                forms.push_back(std::move(*form));
+            if (budget_seconds_ <= 0 && !forms.empty())
+                break;
+        }
+        return forms;
+    }
+
+    // The first is what is taken without measuring.
+    Kinds kinds() const
+    {
+        if (!source_.frozen)
+            return {};
+        if (budget_seconds_ <= 0)
+            return {FormKind::inference, FormKind::frozen};
+        return {FormKind::inference, FormKind::frozen, FormKind::channels_last};
+    }
+
+    std::vector<Form> usable_in(Precision precision)
+    {
+        if (wishes_.pinned) {
+            if (auto form = usable(*wishes_.pinned, precision))
+                return {std::move(*form)};
+            if (*wishes_.pinned != FormKind::saved)
+                pin_fault_ = fault_;
+        }
+        const bool as_saved = wishes_.pinned == FormKind::saved;
+        return usable(as_saved ? Kinds{} : kinds(), precision);
+    }
+
+    // At least one.
+    std::vector<Form> usable_forms()
+    {
+        const Precision precision = wishes_.precision.precision;
+        std::vector<Form> forms = usable_in(precision);
+        if (forms.empty() && precision != Precision::fp32)
+            forms = usable(Kinds{FormKind::saved}, precision);
+        if (forms.empty() && precision != Precision::fp32) {
+            add_line(notice_, std::string("precision=") + name_of(precision) +
+                                  " cannot be used: " + fault_ + "; the model runs in fp32");
+            pin_fault_ = "";
+            forms = usable_in(Precision::fp32);
+        }
+        if (!pin_fault_.empty())
+            add_line(notice_, std::string("optimize=") + name_of(*wishes_.pinned) +
+                                  " cannot be used: " + pin_fault_);
+        else if (forms.empty() && source_.frozen)
+            add_line(notice_, "no faster form of the model can be used: " + fault_ +
+                                  "; it runs as it was saved");
+        if (forms.empty())
+            forms.push_back(make_form(source_, FormKind::saved, Precision::fp32));
+        return forms;
+    }
+
+    // ---- which one it shall be
+
+    int takes_interleaved(const Form &form) const
+    {
+        return form.kind == FormKind::channels_last && shape_.channels > 1;
+    }
+
+    Tuned chosen(const Candidate &candidate) const
+    {
+        return {candidate.form,
+                {candidate.seconds, candidate.bytes, takes_interleaved(candidate.form)},
+                false,
+                notice_,
+                ""};
+    }
+
+    // Those that the user should hear of, without being run.
+    void add_others(std::vector<Candidate> &candidates)
+    {
+        const Precision used = candidates.front().form.precision;
+        Kinds others;
+        Precision precision = Precision::fp32;
+        if (used != Precision::fp32) {
+            others = {FormKind::inference, FormKind::channels_last};
+        } else if (wishes_.precision.is_automatic && wishes_.pinned != FormKind::saved &&
+                   computes_bf16_fast()) {
+            others = {FormKind::channels_last};
+            precision = Precision::bf16;
+        }
+        if (source_.frozen)
+            for (Form &form : usable(others, precision))
+                candidates.push_back({std::move(form), false});
+    }
+
+    Tuned measured(std::vector<Candidate> &candidates)
+    {
+        add_others(candidates);
+        if (!measure_all(candidates))
+            return chosen(candidates.front());
+        const Candidate *winner = fastest(candidates, true);
+        if (!winner)
+            return chosen(plain());
+        Tuned tuned = chosen(*winner);
+        tuned.is_measured = true;
+        if (const Candidate *other = fastest(candidates, false))
+            compare(*winner, *other, tuned);
+        remember(key_,
+                 {name_of(tuned.form.kind), name_of(tuned.form.precision),
+                  tuned.figures.run_seconds, tuned.figures.run_bytes, tuned.notice, tuned.advice});
+        return tuned;
+    }
+
+    Candidate plain() const { return {make_form(source_, FormKind::saved, Precision::fp32)}; }
+
+    // A model that refuses the picture is told of when it runs.
+    bool measure_all(std::vector<Candidate> &candidates)
+    {
+        try {
+            return measure(candidates, source_, trial().tolerance(), shape_, budget_seconds_);
+        } catch (const std::exception &error) {
+            if (is_out_of_memory(error))
+                throw;
+            return false;
+        }
+    }
+
+    static const Candidate *fastest(const std::vector<Candidate> &candidates, bool may_win)
+    {
+        const auto counts = [may_win](const Candidate &candidate) {
+            return candidate.may_win == may_win && candidate.is_compared;
+        };
+        const Candidate *best = nullptr;
+        for (const Candidate &candidate : candidates)
+            if (counts(candidate) && (!best || candidate.seconds < best->seconds))
+                best = &candidate;
+        if (!best)
+            return nullptr;
+        const double enough = best->seconds * as_fast;
+        for (const Candidate &candidate : candidates)
+            if (counts(candidate) && candidate.seconds <= enough &&
+                candidate.form.kind < best->form.kind)
+                best = &candidate;
+        return best;
+    }
+
+    static void compare(const Candidate &winner, const Candidate &other, Tuned &tuned)
+    {
+        const double factor = winner.seconds / other.seconds;
+        const std::string option = std::string("precision=") +
+                                   name_of(std::max(winner.form.precision, other.form.precision));
+        if (winner.form.precision == Precision::fp32 && factor >= much_faster)
+            tuned.advice = option + " would be " + with_one_digit(factor) + " times as fast, at " +
+                           with_one_digit(other.decibel) + " dB to fp32";
+        if (winner.form.precision != Precision::fp32 && factor >= slower)
+            add_line(tuned.notice,
+                     option + " takes " + with_one_digit(factor) + " times as long as fp32 here");
+    }
+
+    const Source &source_;
+    const Wishes &wishes_;
+    const DnnTorchShape shape_;
+    const double budget_seconds_;
+    const TuningKey key_;
+    std::optional<Trial> trial_;
+    std::string fault_, pin_fault_, notice_;
+};
+
+} // namespace
+
+std::optional<FormKind> parse_optimize(const std::string &text)
+{
+    if (text.empty() || text == "1")
+        return std::nullopt;
+    if (text == "0")
+        return FormKind::saved;
+    if (const auto kind = find_form(text))
+        return kind;
+    throw Failure(DNN_TORCH_BAD_OPTION,
+                  "optimize=" + text + " is unknown; choose among 0, 1, " + form_names());
+}
+
+Tuned tune(const Source &source, const Wishes &wishes, const DnnTorchShape &shape,
+           double budget_seconds)
+{
+    // Warnings about a form that may be thrown away are not for the user.
+    const Quiet quiet;
+    const ThreadsScope one_thread(1);
+    return Tuner(source, wishes, shape, budget_seconds).run();
+}
+
+} // namespace engine_torch

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Settles how a model is run.
+#pragma once
+
+#include "dnn_torch/engine.h"
+#include "forms.h"
+
+#include <optional>
+#include <string>
+
+namespace engine_torch
+{
+
+// What the user asked for.
+struct Wishes {
+    std::string path; // of the model file
+    PrecisionOption precision = {};
+    std::optional<FormKind> pinned; // nothing: the fastest
+};
+
+// Of the text of the option `optimize`.  Throws a Failure that lists the names.
+std::optional<FormKind> parse_optimize(const std::string &text);
+
+struct Tuned {
+    Form form;
+    DnnTorchTuning figures = {};
+    bool is_measured = false;
+    std::string notice, advice; // lines for the user, or ""
+};
+
+// For a model that keeps no state.  Measures for about the budget, on the
+// calling thread and with one thread; nothing where it is 0 or where an earlier
+// result is known.  Throws where memory ran out.
+Tuned tune(const Source &source, const Wishes &wishes, const DnnTorchShape &shape,
+           double budget_seconds);
+
+} // namespace engine_torch

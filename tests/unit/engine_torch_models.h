@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// The models of make_engine_models.py, opened and run.
+#pragma once
+
+#include "engine_under_test.h"
+
+#include <algorithm>
+#include <cmath>
+
+inline std::string &models_folder()
+{
+    static std::string folder;
+    return folder;
+}
+
+inline std::string path_of(const std::string &name)
+{
+    return models_folder() + "/" + name + ".pt";
+}
+
+constexpr DnnTorchShape usual_shape = {1, 3, 32, 48};
+
+// A model, in the form that is chosen for it without measuring, and a session of it.
+struct Running {
+    explicit Running(const std::string &name, const char *optimize = "1",
+                     const char *precision = nullptr)
+        : path(path_of(name)), model(options_for(path, optimize, precision)), session(model)
+    {
+        EXPECT_EQ(model.opened.status, DNN_TORCH_OK) << name << ": " << model.opened.message;
+        tuned = model.tune(usual_shape);
+    }
+    std::string path;
+    Model model;
+    Session session;
+    Outcome tuned;
+};
+
+inline std::vector<float> run(Running &running, const Pictures &pictures)
+{
+    const Outcome result = running.session.run(pictures);
+    EXPECT_EQ(result.status, DNN_TORCH_OK) << running.path << ": " << result.message;
+    return result.status == DNN_TORCH_OK ? samples_of(running.session.output)
+                                         : std::vector<float>();
+}
+
+inline std::vector<float> times(const std::vector<float> &samples, float factor)
+{
+    std::vector<float> result = samples;
+    for (float &value : result)
+        value *= factor;
+    return result;
+}
+
+inline float difference(const std::vector<float> &a, const std::vector<float> &b)
+{
+    if (a.size() != b.size())
+        return INFINITY;
+    float largest = 0;
+    for (std::size_t i = 0; i < a.size(); ++i)
+        largest = std::max(largest, std::abs(a[i] - b[i]));
+    return largest;
+}
+
+// Of samples whose white is 1.0.
+inline double psnr_decibel(const std::vector<float> &a, const std::vector<float> &b)
+{
+    if (a.size() != b.size() || a.empty())
+        return 0;
+    double squares = 0;
+    for (std::size_t i = 0; i < a.size(); ++i)
+        squares += (static_cast<double>(a[i]) - b[i]) * (static_cast<double>(a[i]) - b[i]);
+    return -10 * std::log10(squares / static_cast<double>(a.size()));
+}

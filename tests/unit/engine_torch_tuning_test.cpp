@@ -1,0 +1,516 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// The forms of a model, how one of them is chosen, and that this is remembered.
+#include "engine_torch_models.h"
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+namespace
+{
+
+namespace filesystem = std::filesystem;
+
+const char *const nets[] = {"net_relu",   "net_relu6",  "net_hardswish", "net_hardsigmoid",
+                            "net_leaky",  "net_prelu",  "net_silu",      "net_tanh",
+                            "net_wide",   "net_halves", "net_squeeze",   "net_upscaler",
+                            "net_traced", "net_frozen", "in_training",   "writes_input"};
+const char *const forms[] = {"saved", "frozen", "channels_last", "inference"};
+
+bool contains(const std::string &text, const std::string &part)
+{
+    return text.find(part) != std::string::npos;
+}
+
+std::string form_text(const std::string &precision, const std::string &form)
+{
+    return form == "saved" ? "as saved" : precision + ", " + form;
+}
+
+double seconds_of(const auto &action)
+{
+    const auto start = std::chrono::steady_clock::now();
+    action();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// The same model under a name that this process has not seen.
+class Copy
+{
+public:
+    explicit Copy(const char *name)
+    {
+        static int count = 0;
+        path = testing::TempDir() + "copy-" + std::to_string(getpid()) + "-" +
+               std::to_string(count++) + ".pt";
+        filesystem::copy_file(path_of(name), path, filesystem::copy_options::overwrite_existing);
+    }
+    ~Copy() { filesystem::remove(path); }
+    Copy(const Copy &) = delete;
+    Copy &operator=(const Copy &) = delete;
+
+    std::string path;
+};
+
+// ---- forms ------------------------------------------------------------------------
+
+TEST(Forms, PinnedGiveThePlainResults)
+{
+    const Pictures pictures(2, 3, 24, 40);
+    for (const char *net : nets) {
+        Running plain(net, "0");
+        const std::vector<float> expected = run(plain, pictures);
+        EXPECT_EQ(plain.model.form(), "as saved");
+        for (const char *form : forms) {
+            Running pinned(net, form);
+            EXPECT_LT(difference(run(pinned, pictures), expected), 1e-4F) << net << ' ' << form;
+            const std::string refused = std::string("optimize=") + form + " cannot be used";
+            EXPECT_TRUE(pinned.model.form() == form_text("fp32", form) ||
+                        contains(pinned.model.notice(), refused))
+                << net << ' ' << form << ": " << pinned.model.form();
+        }
+    }
+}
+
+// A net of convolutions alone, which all LibTorch versions do right.
+TEST(Forms, SimpleNetTakesAll)
+{
+    for (const char *form : {"frozen", "channels_last", "inference"}) {
+        Running pinned("net_relu", form);
+        EXPECT_EQ(pinned.model.form(), std::string("fp32, ") + form);
+        EXPECT_EQ(pinned.model.tuning.interleaved, std::string(form) == "channels_last");
+        EXPECT_EQ(pinned.model.notice(), "");
+    }
+}
+
+TEST(Forms, UnknownNamesAreRefused)
+{
+    const std::string path = path_of("double");
+    for (const char *name : {"2", "-1", "fastest", "Frozen", "saved ", "\n"})
+        expect_failure(Model(options_for(path, name)).opened, DNN_TORCH_BAD_OPTION,
+                       {"optimize=", "0, 1", "saved", "frozen", "channels_last", "inference"});
+    for (const char *name : {"int8", "float16", "BF16", "0"})
+        expect_failure(Model(options_for(path, "1", name)).opened, DNN_TORCH_BAD_OPTION,
+                       {"precision=", "auto", "fp32", "bf16", "fp16"});
+}
+
+TEST(Forms, AsSavedBeforeTuning)
+{
+    const std::string path = path_of("net_relu");
+    for (const char *name : {static_cast<const char *>(nullptr), "", "1", "inference"}) {
+        Model model(options_for(path, name));
+        EXPECT_EQ(model.form(), "as saved");
+        Session session(model);
+        EXPECT_EQ(session.run(Pictures(1, 3, 8, 8)).status, DNN_TORCH_OK);
+    }
+}
+
+TEST(Forms, TakeInterleavedPictures)
+{
+    const int sizes[][4] = {
+        {1, 3, 16, 24}, {2, 3, 8, 16}, {1, 3, 8, 1}, {1, 3, 1, 8}, {1, 3, 1, 1}};
+    for (const char *precision : {"fp32", "bf16"})
+        for (const char *form : forms)
+            for (const auto &size : sizes) {
+                Running running("net_upscaler", form, precision);
+                Pictures pictures(size[0], size[1], size[2], size[3]);
+                const std::vector<float> planar = run(running, pictures);
+                pictures.interleave();
+                EXPECT_EQ(run(running, pictures), planar) << precision << ' ' << form;
+            }
+}
+
+TEST(Forms, OneChannelIsBothLayouts)
+{
+    Running running("double", "channels_last");
+    running.model.tune({1, 1, 32, 32});
+    EXPECT_EQ(running.model.tuning.interleaved, 0);
+    Pictures pictures(2, 1, 5, 7);
+    const std::vector<float> expected = times(pictures.samples, 2);
+    EXPECT_EQ(run(running, pictures), expected);
+    pictures.interleave();
+    EXPECT_EQ(run(running, pictures), expected);
+}
+
+TEST(Forms, SameBytesOnManyThreads)
+{
+    for (const char *precision : {"fp32", "bf16"}) {
+        Model model(options_for(path_of("net_upscaler"), "channels_last", precision));
+        EXPECT_EQ(model.tune(usual_shape).status, DNN_TORCH_OK);
+        const Pictures pictures(1, 3, 40, 56);
+        std::vector<std::vector<float>> results(4);
+        std::vector<std::thread> threads;
+        for (std::vector<float> &result : results)
+            threads.emplace_back([&] {
+                Session session(model);
+                for (int i = 0; i < 10; ++i)
+                    EXPECT_EQ(session.run(pictures).status, DNN_TORCH_OK);
+                result = samples_of(session.output);
+            });
+        for (std::thread &thread : threads)
+            thread.join();
+        for (const std::vector<float> &result : results)
+            EXPECT_EQ(result, results.front());
+    }
+}
+
+// ---- precision ----------------------------------------------------------------------
+
+TEST(Precision, AutomaticChangesNoResult)
+{
+    Running automatic("net_upscaler", "frozen", "auto"), full("net_upscaler", "frozen", "fp32");
+    const Pictures pictures(1, 3, 32, 32);
+    EXPECT_EQ(run(automatic, pictures), run(full, pictures));
+}
+
+TEST(Precision, Bfloat16)
+{
+    const Pictures pictures(1, 3, 40, 48);
+    for (const char *net : {"net_upscaler", "net_squeeze", "net_traced", "net_frozen", "net_prelu"})
+        for (const char *form : forms) {
+            Running full(net, "0"), low(net, form, "bf16");
+            if (std::string(net) == "net_frozen" && std::string(form) == "saved") {
+                EXPECT_TRUE(contains(low.model.notice(), "precision=bf16 cannot be used"));
+                continue; // weights in the code itself are not looked for there
+            }
+            EXPECT_TRUE(contains(low.model.form(), "bf16")) << net << ' ' << low.model.notice();
+            const std::vector<float> expected = run(full, pictures), result = run(low, pictures);
+            EXPECT_NE(result, expected) << net << ' ' << form;
+            EXPECT_GE(psnr_decibel(result, expected), 35) << net << ' ' << form;
+        }
+}
+
+// Works, or is told of; LibTorch 1.13 has no convolution for it.
+TEST(Precision, Half)
+{
+    Running full("net_upscaler", "1"), low("net_upscaler", "1", "fp16");
+    const Pictures pictures(1, 3, 32, 32);
+    const std::vector<float> expected = run(full, pictures), result = run(low, pictures);
+    EXPECT_GE(psnr_decibel(result, expected), 50);
+    const bool used = contains(low.model.form(), "fp16");
+    EXPECT_EQ(result == expected, !used);
+    EXPECT_EQ(contains(low.model.notice(), "precision=fp16 cannot be used: "), !used);
+}
+
+TEST(Precision, ModelThatHoldsOnToFloat32)
+{
+    Running full("float_constant", "1"), low("float_constant", "1", "bf16");
+    const Pictures pictures(1, 3, 32, 32);
+    EXPECT_GE(psnr_decibel(run(low, pictures), run(full, pictures)), 35);
+    EXPECT_EQ(contains(low.model.notice(), "the model runs in fp32"),
+              contains(low.model.form(), "fp32"));
+}
+
+// Only whoever left the choice open is told of another one, where it is worth it.
+TEST(Precision, Advice)
+{
+    const Copy copy("net_deep");
+    constexpr double budget_seconds = 1;
+    Model automatic(options_for(copy.path)), chosen(options_for(copy.path, "1", "fp32"));
+    Model again(options_for(copy.path)), low(options_for(copy.path, "channels_last", "bf16"));
+    EXPECT_EQ(automatic.advice(), "");
+    for (Model *model : {&automatic, &chosen, &again, &low})
+        EXPECT_EQ(model->tune({1, 3, 64, 96}, budget_seconds).status, DNN_TORCH_OK);
+    EXPECT_EQ(chosen.advice(), "");
+    EXPECT_EQ(again.advice(), automatic.advice());
+    EXPECT_TRUE(contains(low.form(), "bf16"));
+    const double factor = automatic.tuning.run_seconds / low.tuning.run_seconds;
+    double told = 0, decibel = 0;
+    if (std::sscanf(automatic.advice().c_str(),
+                    "precision=bf16 would be %lf times as fast, at %lf dB to fp32", &told,
+                    &decibel) == 2) {
+        EXPECT_GE(told, 1.5);
+        EXPECT_GE(decibel, 35);
+        EXPECT_GT(factor, told / 2);
+    } else {
+        EXPECT_EQ(automatic.advice(), "");
+    }
+}
+
+// ---- tuning -------------------------------------------------------------------------
+
+TEST(Tuning, WithoutBudgetMeasuresNothing)
+{
+    Running running("net_memory");
+    EXPECT_EQ(running.tuned.status, DNN_TORCH_OK);
+    EXPECT_EQ(running.model.tuning.run_seconds, 0);
+    EXPECT_EQ(running.model.tuning.run_bytes, 0);
+    EXPECT_FALSE(contains(running.model.form(), "measured"));
+}
+
+TEST(Tuning, AnyBudgetWillDo)
+{
+    const Pictures pictures(1, 3, 160, 96);
+    Running plain("net_prelu", "0");
+    for (const double budget_seconds : {1e-9, 0.01, 0.1, 1.0}) {
+        Running running("net_prelu");
+        EXPECT_EQ(running.model.tune(pictures.shape(), budget_seconds).status, DNN_TORCH_OK);
+        EXPECT_LT(difference(run(running, pictures), run(plain, pictures)), 1e-4F);
+    }
+}
+
+// Whether what tuning tells of a run is near to what a run takes.
+bool tells_the_time(const Pictures &pictures, double budget_seconds)
+{
+    const Copy copy("net_memory");
+    Model model(options_for(copy.path));
+    const double took = seconds_of(
+        [&] { EXPECT_EQ(model.tune(pictures.shape(), budget_seconds).status, DNN_TORCH_OK); });
+    EXPECT_TRUE(contains(model.form(), "(measured)")) << model.form();
+    Session session(model);
+    double fastest = 1e9;
+    for (int i = 0; i < 5; ++i)
+        fastest = std::min(fastest, seconds_of([&] { session.run(pictures.view); }));
+    const double told = model.tuning.run_seconds;
+    return told > fastest / 2 && told < fastest * 2 && took < 3 * budget_seconds;
+}
+
+// A busy machine may disturb one of the two, but not time after time.
+TEST(Tuning, TellsHowLongARunTakes)
+{
+    const Pictures pictures(1, 3, 640, 256);
+    bool told = false;
+    for (int attempt = 0; attempt < 5 && !told; ++attempt)
+        told = tells_the_time(pictures, attempt % 2 ? 1 : 0.15);
+    EXPECT_TRUE(told);
+}
+
+TEST(Tuning, TellsWhatARunHolds)
+{
+    const Copy whole("net_memory"), in_parts("net_memory");
+    // What the first layer returns, and never more than some of its like.
+    constexpr std::int64_t layer_bytes = 32 * 640 * 256 * 4;
+    Model model(options_for(whole.path, "frozen")), hasty(options_for(in_parts.path, "frozen"));
+    EXPECT_EQ(model.tune({1, 3, 640, 256}, 1).status, DNN_TORCH_OK);
+    EXPECT_EQ(hasty.tune({1, 3, 640, 256}, 1e-6).status, DNN_TORCH_OK);
+    for (const std::int64_t bytes : {model.tuning.run_bytes, hasty.tuning.run_bytes}) {
+        EXPECT_GE(bytes, layer_bytes);
+        EXPECT_LT(bytes, 4 * layer_bytes);
+    }
+}
+
+TEST(Tuning, RefusesAnEmptyShape)
+{
+    Running running("double");
+    expect_failure(running.model.tune({1, 3, 0, 8}), DNN_TORCH_BAD_INPUT, {"shape"});
+    expect_failure(running.model.tune({0, 3, 8, 8}, 1), DNN_TORCH_BAD_INPUT, {"shape"});
+}
+
+// Such a model is told of when it runs.
+TEST(Tuning, ThatFailsIsNoFailure)
+{
+    for (const char *name : {"raises", "asserts", "mismatch", "cuda"}) {
+        Running running(name);
+        EXPECT_EQ(running.model.tune(usual_shape, 0.1).status, DNN_TORCH_OK) << name;
+        EXPECT_EQ(running.model.form(), "as saved") << name;
+        EXPECT_NE(running.session.run(Pictures(1, 3, 16, 16)).status, DNN_TORCH_OK) << name;
+    }
+}
+
+TEST(Tuning, OfAModelForSomeSizesAlone)
+{
+    Running halves("net_halves"), fixed("fixed_size");
+    EXPECT_EQ(halves.model.tune({1, 3, 104, 72}, 0.2).status, DNN_TORCH_OK);
+    EXPECT_EQ(run(halves, Pictures(1, 3, 104, 72)).size(), 3U * 104 * 72);
+    EXPECT_EQ(fixed.model.tune({1, 3, 9, 31}, 0.2).status, DNN_TORCH_OK);
+    EXPECT_TRUE(contains(fixed.model.form(), "fp32")) << fixed.model.form();
+    const Pictures pictures(1, 3, 9, 31);
+    EXPECT_EQ(run(fixed, pictures), times(pictures.samples, 2));
+}
+
+TEST(Tuning, LeavesStateAlone)
+{
+    Model model(options_for(path_of("counts"), "inference", "bf16"));
+    EXPECT_TRUE(contains(model.notice(), "precision=bf16 is ignored")) << model.notice();
+    EXPECT_TRUE(contains(model.notice(), "optimize=inference is ignored")) << model.notice();
+    EXPECT_EQ(model.tune({1, 1, 2, 2}, 0.2).status, DNN_TORCH_OK);
+    EXPECT_EQ(model.form(), "as saved");
+    Session session(model);
+    session.warm({1, 1, 2, 2});
+    ASSERT_EQ(session.run(Pictures(1, 1, 2, 2)).status, DNN_TORCH_OK);
+    EXPECT_EQ(sample(session.output, 0, 0, 0, 0), 1.0F);
+}
+
+TEST(Warm, LeavesTheLastPictureAndTellsNothing)
+{
+    Running running("fixed_size");
+    const Pictures pictures(1, 3, 9, 5);
+    const std::vector<float> result = run(running, pictures);
+    running.session.warm({1, 3, 9, 5});
+    running.session.warm({1, 3, 8, 8}); // which it does not take
+    running.session.warm({0, -1, 8, 8});
+    EXPECT_EQ(samples_of(running.session.output), result);
+    EXPECT_EQ(run(running, pictures), result);
+}
+
+// ---- what is remembered ---------------------------------------------------------------
+
+// A folder of one's own, named by an environment variable while it lives.
+class Folder
+{
+public:
+    explicit Folder(const char *variable)
+        : path(filesystem::path(testing::TempDir()) / "engine-torch-XXXXXX"), variable_(variable),
+          before_(getenv(variable) ? getenv(variable) : "")
+    {
+        std::string name = path.string();
+        path = mkdtemp(name.data());
+        setenv(variable, path.c_str(), 1);
+    }
+    ~Folder()
+    {
+        setenv(variable_, before_.c_str(), 1);
+        filesystem::remove_all(path);
+    }
+    Folder(const Folder &) = delete;
+    Folder &operator=(const Folder &) = delete;
+
+    std::vector<filesystem::path> files() const
+    {
+        std::vector<filesystem::path> all;
+        for (const auto &entry : filesystem::recursive_directory_iterator(path))
+            if (entry.is_regular_file())
+                all.push_back(entry.path());
+        return all;
+    }
+
+    filesystem::path path;
+
+private:
+    const char *variable_;
+    std::string before_;
+};
+
+constexpr DnnTorchShape small_shape = {1, 3, 64, 64};
+constexpr double short_seconds = 0.3;
+
+struct Found {
+    DnnTorchTuning tuning;
+    std::string form;
+
+    bool operator==(const Found &other) const
+    {
+        return tuning.run_seconds == other.tuning.run_seconds &&
+               tuning.run_bytes == other.tuning.run_bytes &&
+               tuning.interleaved == other.tuning.interleaved && form == other.form;
+    }
+};
+
+Found tune(const std::string &path, double budget_seconds = short_seconds)
+{
+    Model model(options_for(path));
+    EXPECT_EQ(model.tune(small_shape, budget_seconds).status, DNN_TORCH_OK);
+    EXPECT_TRUE(contains(model.form(), "(measured)")) << model.form();
+    EXPECT_GT(model.tuning.run_seconds, 0);
+    return {model.tuning, model.form()};
+}
+
+std::string contents_of(const filesystem::path &path)
+{
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(Remembered, InTheProcess)
+{
+    const Copy copy("net_tanh");
+    const Found first = tune(copy.path);
+    EXPECT_EQ(tune(copy.path), first);
+    EXPECT_EQ(tune(copy.path, 0), first);
+}
+
+TEST(Remembered, NotForAnotherFileOfThatName)
+{
+    const Copy copy("net_tanh");
+    const Found first = tune(copy.path);
+    filesystem::copy_file(path_of("net_memory"), copy.path,
+                          filesystem::copy_options::overwrite_existing);
+    EXPECT_FALSE(tune(copy.path) == first);
+}
+
+TEST(Remembered, InTheFolder)
+{
+    const Folder folder("DNN_TORCH_CACHE");
+    const Copy here("net_tanh"), there("net_tanh"), other("net_silu");
+    const Found first = tune(here.path);
+    ASSERT_EQ(folder.files().size(), 1U);
+    EXPECT_EQ(tune(there.path, 0), first);
+    EXPECT_EQ(folder.files().size(), 1U);
+    tune(other.path);
+    EXPECT_EQ(folder.files().size(), 2U);
+}
+
+TEST(Remembered, DamagedFilesAreMeasuredAnew)
+{
+    const Folder folder("DNN_TORCH_CACHE");
+    const Copy first("net_tanh");
+    tune(first.path);
+    ASSERT_EQ(folder.files().size(), 1U);
+    const filesystem::path file = folder.files().front();
+    const std::string whole = contents_of(file);
+    const std::string damages[] = {"",
+                                   "x",
+                                   whole.substr(0, whole.size() / 2),
+                                   whole.substr(0, whole.size() - 1),
+                                   whole + whole,
+                                   std::string(100000, '\n')};
+    for (const std::string &damage : damages) {
+        std::ofstream(file, std::ios::binary | std::ios::trunc) << damage;
+        const Copy copy("net_tanh");
+        tune(copy.path);
+        EXPECT_NE(contents_of(file), damage);
+    }
+}
+
+TEST(Remembered, NonsenseInAWellFormedFileIsNotBelieved)
+{
+    const Folder folder("DNN_TORCH_CACHE");
+    const Copy first("net_tanh");
+    tune(first.path);
+    const filesystem::path file = folder.files().at(0);
+    const std::string whole = contents_of(file);
+    const std::string lines[] = {
+        "nosuch", "fp64", "-1", "nan", "inf", "1e", "99999999999999999999"};
+    for (std::size_t line = 2; line < 6; ++line)
+        for (const std::string &nonsense : lines) {
+            if (line == 4 && nonsense[0] == '9')
+                continue; // a long time, but a time
+            std::size_t start = 0;
+            for (std::size_t i = 0; i < line; ++i)
+                start = whole.find('\n', start) + 1;
+            std::string changed = whole;
+            changed.replace(start, whole.find('\n', start) - start, nonsense);
+            std::ofstream(file, std::ios::binary | std::ios::trunc) << changed;
+            const Copy copy("net_tanh");
+            tune(copy.path, 0.05);
+            EXPECT_NE(contents_of(file), changed) << line << ' ' << nonsense;
+        }
+}
+
+TEST(Remembered, WithoutAFolderToWriteTo)
+{
+    for (const char *folder : {"/proc/nowhere", "/dev/null", "/dev/null/below"}) {
+        setenv("DNN_TORCH_CACHE", folder, 1);
+        const Copy copy("net_tanh");
+        tune(copy.path);
+    }
+    setenv("DNN_TORCH_CACHE", "", 1);
+}
+
+TEST(Remembered, WhereTheUserKeepsCaches)
+{
+    const Folder caches("XDG_CACHE_HOME");
+    const Copy first("net_tanh"), second("net_tanh");
+    tune(first.path);
+    EXPECT_TRUE(caches.files().empty());
+    unsetenv("DNN_TORCH_CACHE");
+    tune(second.path);
+    setenv("DNN_TORCH_CACHE", "", 1);
+    ASSERT_EQ(caches.files().size(), 1U);
+    EXPECT_EQ(caches.files().front().parent_path(), caches.path / "dnn-torch");
+}
+
+} // namespace
