@@ -1,11 +1,17 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "engine/engine.h"
-#include "pipeline/error.h"
+
+// Whole frames of every format: through floats, around the model, past it.
+#include "pixels/formats.h"
 #include "pixels/frame_pool.h"
 #include "pixels/frame_scaler.h"
 #include "pixels/picture.h"
 
+extern "C" {
+#include <libavutil/imgutils.h>
+}
+
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
@@ -18,193 +24,365 @@ namespace {
 
 constexpr Size odd = {37, 23};
 
-struct Planes {
-    std::vector<float> data;
-    DnnTorchImages images;
+std::vector<AVPixelFormat> listed(const AVPixelFormat *list)
+{
+    std::vector<AVPixelFormat> formats;
+    for (; *list != AV_PIX_FMT_NONE; list++)
+        formats.push_back(*list);
+    return formats;
+}
 
-    Planes(int batch, int channels, Size size)
-        : data(static_cast<size_t>(batch * channels * size.width * size.height)),
-          images(float_planes(data.data(), batch, channels, size))
+std::vector<AVPixelFormat> all_formats()
+{
+    return listed(formats_for_any_model());
+}
+
+bool is_float(const AVPixFmtDescriptor &format)
+{
+    return (format.flags & AV_PIX_FMT_FLAG_FLOAT) != 0;
+}
+
+// One component of a frame, as libavutil describes it, in codes or numbers.
+struct Component {
+    const AVPixFmtDescriptor &format;
+    const AVComponentDescriptor &described;
+    uint8_t *data;
+    int stride, width, height;
+
+    Component(const AVFrame *frame, int c)
+        : format(*av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame->format))),
+          described(format.comp[c]), data(frame->data[described.plane] + described.offset),
+          stride(frame->linesize[described.plane]), width(frame->width), height(frame->height)
     {
+        if ((c == 1 || c == 2) && !(format.flags & AV_PIX_FMT_FLAG_RGB)) {
+            width = AV_CEIL_RSHIFT(width, format.log2_chroma_w);
+            height = AV_CEIL_RSHIFT(height, format.log2_chroma_h);
+        }
+    }
+
+    uint8_t *at(int x, int y) const { return data + y * stride + x * described.step; }
+    double white() const { return is_float(format) ? 1 : (1 << described.depth) - 1; }
+
+    void set(int x, int y, double value) const
+    {
+        const auto number = static_cast<float>(value);
+        const auto code = static_cast<uint16_t>(static_cast<int>(value) << described.shift);
+        if (is_float(format))
+            memcpy(at(x, y), &number, sizeof(number));
+        else if (described.depth > 8)
+            memcpy(at(x, y), &code, sizeof(code));
+        else
+            *at(x, y) = static_cast<uint8_t>(code);
+    }
+
+    // Fails where bits below the value are set.
+    double get(int x, int y) const
+    {
+        float number;
+        uint16_t code = *at(x, y);
+        memcpy(&number, at(x, y), is_float(format) ? sizeof(number) : 0);
+        memcpy(&code, at(x, y), described.depth > 8 ? sizeof(code) : 1);
+        if (is_float(format))
+            return number;
+        EXPECT_EQ(code & ((1 << described.shift) - 1), 0) << "low bits";
+        return code >> described.shift;
+    }
+
+    template <class Value> void fill(Value value) const
+    {
+        for (int y = 0; y < height; y++)
+            for (int x = 0; x < width; x++)
+                set(x, y, value(x, y));
     }
 };
 
-void fill(AVFrame *frame, unsigned seed)
+int components(const AVFrame *frame)
+{
+    return av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame->format))->nb_components;
+}
+
+int plane_rows(const AVFrame *frame, int plane)
+{
+    for (int c = 0; c < components(frame); c++)
+        if (Component component(frame, c); component.described.plane == plane)
+            return component.height;
+    return 0;
+}
+
+// Random, or all alike.
+void fill_bytes(AVFrame *frame, std::minstd_rand *random)
+{
+    for (int plane = 0; plane < 4 && frame->data[plane]; plane++) {
+        const int rows = plane_rows(frame, plane);
+        for (int i = 0; i < rows * frame->linesize[plane]; i++)
+            frame->data[plane][i] = random ? static_cast<uint8_t>((*random)()) : 0xA5;
+    }
+}
+
+// Every code that the format has, or numbers on both sides of black and white.
+void fill_randomly(AVFrame *frame, unsigned seed)
 {
     std::minstd_rand random(seed);
-    const AVPixFmtDescriptor *format =
-        av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame->format));
-    bool is_float = (format->flags & AV_PIX_FMT_FLAG_FLOAT) != 0;
-    for (int c = 0; c < format->nb_components; c++) {
-        const AVComponentDescriptor &component = format->comp[c];
-        bool chroma = (c == 1 || c == 2) && !(format->flags & AV_PIX_FMT_FLAG_RGB);
-        int width = chroma ? AV_CEIL_RSHIFT(frame->width, format->log2_chroma_w) : frame->width;
-        int height = chroma ? AV_CEIL_RSHIFT(frame->height, format->log2_chroma_h) : frame->height;
-        for (int y = 0; y < height; y++)
-            for (int x = 0; x < width; x++) {
-                uint8_t *at = frame->data[component.plane] + y * frame->linesize[component.plane] +
-                              x * component.step + component.offset;
-                float number = static_cast<float>(random() % 1000) / 100.0F - 4.0F;
-                if (is_float)
-                    memcpy(at, &number, sizeof(number));
-                else
-                    *at = static_cast<uint8_t>(random());
+    fill_bytes(frame, &random);
+    for (int c = 0; c < components(frame); c++) {
+        const Component component(frame, c);
+        component.fill([&](int, int) -> double {
+            if (is_float(component.format))
+                return static_cast<float>(random() % 1000) / 100.0F - 4.0F;
+            return static_cast<double>(random() % (static_cast<unsigned>(component.white()) + 1));
+        });
+    }
+}
+
+struct Floats {
+    std::vector<float> data;
+    DnnTorchImages images{};
+
+    // `step`: 1 for planes, as many as channels for those side by side, or more.
+    Floats(int batch, int channels, Size size, int step = 1)
+    {
+        const int64_t pixels = size.width * size.height, bytes = sizeof(float);
+        const int copies = step == 1 ? channels : step;
+        data.resize(static_cast<size_t>(batch * copies * pixels));
+        images = {data.data(),
+                  DNN_TORCH_F32,
+                  batch,
+                  channels,
+                  size.height,
+                  size.width,
+                  copies * pixels * bytes,
+                  step == 1 ? pixels * bytes : bytes,
+                  size.width * step * bytes,
+                  step * bytes};
+    }
+};
+
+// ---- the lists -----------------------------------------------------------------
+
+TEST(Formats, EachIsListedOnceAndForTheRightModels)
+{
+    std::vector<AVPixelFormat> all = all_formats(), rgb = listed(formats_for_rgb_models());
+    std::vector<AVPixelFormat> luma = listed(formats_for_luma_models());
+    EXPECT_EQ(std::set(all.begin(), all.end()).size(), all.size());
+    EXPECT_EQ(rgb.size() + luma.size(), all.size());
+    for (AVPixelFormat format : all) {
+        const std::vector<AVPixelFormat> &list = model_channels(format) == 3 ? rgb : luma;
+        EXPECT_EQ(std::count(list.begin(), list.end(), format), 1) << av_get_pix_fmt_name(format);
+    }
+}
+
+TEST(Formats, ThoseOfEveryDayAreThere)
+{
+    std::set<std::string> names;
+    for (AVPixelFormat format : all_formats())
+        names.insert(av_get_pix_fmt_name(format));
+    for (const char *name :
+         {"gray",     "ya8",      "rgb24",    "bgr24",    "rgba",     "bgra",     "argb",
+          "abgr",     "0rgb",     "rgb0",     "0bgr",     "bgr0",     "gbrp",     "gbrap",
+          "yuv420p",  "yuv422p",  "yuv444p",  "yuv440p",  "yuv411p",  "yuv410p",  "yuvj420p",
+          "yuvj422p", "yuvj444p", "yuvj440p", "yuvj411p", "yuva420p", "yuva422p", "yuva444p",
+          "nv12",     "nv21",     "nv16",     "nv24",     "nv42"})
+        EXPECT_EQ(names.count(name), 1U) << name;
+    for (const char *name :
+         {"gray9",      "gray10",     "gray12",     "gray14",     "gray16",     "grayf32",
+          "ya16",       "rgb48",      "bgr48",      "rgba64",     "bgra64",     "gbrp9",
+          "gbrp10",     "gbrp12",     "gbrp14",     "gbrp16",     "gbrap10",    "gbrap12",
+          "gbrap16",    "gbrpf32",    "gbrapf32",   "yuv420p9",   "yuv422p9",   "yuv444p9",
+          "yuv420p10",  "yuv422p10",  "yuv444p10",  "yuv440p10",  "yuv420p12",  "yuv422p12",
+          "yuv444p12",  "yuv440p12",  "yuv420p14",  "yuv422p14",  "yuv444p14",  "yuv420p16",
+          "yuv422p16",  "yuv444p16",  "yuva420p10", "yuva422p10", "yuva444p10", "yuva422p12",
+          "yuva444p12", "yuva420p16", "yuva444p16", "p010",       "p016",       "p210",
+          "p410"}) {
+        // One of the two byte orders: this machine's.
+        EXPECT_EQ(names.count(std::string(name) + "le") + names.count(std::string(name) + "be"), 1U)
+            << name;
+    }
+}
+
+// ---- every format --------------------------------------------------------------
+
+class EveryFormat : public testing::TestWithParam<AVPixelFormat>
+{
+};
+
+void expect_same_rows(const AVFrame *in, const AVFrame *out)
+{
+    const auto format = static_cast<AVPixelFormat>(in->format);
+    for (int plane = 0; plane < 4 && in->data[plane]; plane++) {
+        const int rows = plane_rows(in, plane);
+        const int used = av_image_get_linesize(format, in->width, plane);
+        for (int y = 0; y < rows; y++) {
+            const uint8_t *row = out->data[plane] + y * out->linesize[plane];
+            ASSERT_EQ(
+                memcmp(in->data[plane] + y * in->linesize[plane], row, static_cast<size_t>(used)),
+                0)
+                << "plane " << plane << " row " << y;
+            for (int x = used; x < out->linesize[plane]; x++)
+                ASSERT_EQ(row[x], 0xA5) << "beyond the end of plane " << plane << " row " << y;
+        }
+    }
+}
+
+TEST_P(EveryFormat, ComesBackUnchangedFromAnIdentity)
+{
+    const int channels = model_channels(GetParam());
+    for (Size size : {Size{1, 1}, {1, 3}, odd, {64, 4}, {600, 2}})
+        for (int step : {1, channels, 4}) {
+            SCOPED_TRACE(testing::Message()
+                         << size.width << "x" << size.height << " step " << step);
+            FramePool pool(GetParam(), size);
+            FramePointer in = pool.take(), out = pool.take();
+            Floats floats(2, channels, size, step);
+            FrameScaler scaler;
+            fill_randomly(in.get(), 7);
+            fill_bytes(out.get(), nullptr);
+            read_picture(in.get(), floats.images, 1);
+            EXPECT_FALSE(write_picture(floats.images, 1, in.get(), out.get()));
+            scaler.carry_unseen(in.get(), out.get());
+            expect_same_rows(in.get(), out.get());
+        }
+}
+
+TEST_P(EveryFormat, ChannelsAreRedGreenBlueOrLuma)
+{
+    const int channels = model_channels(GetParam());
+    FramePointer frame = FramePool(GetParam(), {2, 2}).take();
+    Floats floats(1, channels, {2, 2});
+    fill_randomly(frame.get(), 3);
+    for (int c = 0; c < channels; c++)
+        Component(frame.get(), c).set(1, 1, Component(frame.get(), c).white() * (c == 1 ? 1 : 0));
+    read_picture(frame.get(), floats.images, 0);
+    for (int c = 0; c < channels; c++)
+        EXPECT_EQ(floats.data[static_cast<size_t>(4 * c + 3)], c == 1 ? 1.0F : 0.0F);
+}
+
+// A value of its own for each component.
+double even(const Component &component, int c)
+{
+    const double part = 0.125 * (c + 2);
+    return is_float(component.format) ? part : std::floor(component.white() * part);
+}
+
+void expect_even(const AVFrame *frame, int c)
+{
+    const Component component(frame, c);
+    const double tolerance = is_float(component.format) ? 1e-4 : 0;
+    for (int y = 0; y < component.height; y++)
+        for (int x = 0; x < component.width; x++)
+            ASSERT_NEAR(component.get(x, y), even(component, c), tolerance)
+                << "component " << c << " at " << x << "," << y;
+}
+
+FramePointer even_frame(AVPixelFormat format, Size size)
+{
+    FramePointer frame = FramePool(format, size).take();
+    fill_randomly(frame.get(), 5);
+    for (int c = 0; c < components(frame.get()); c++) {
+        const Component component(frame.get(), c);
+        component.fill([&](int, int) { return even(component, c); });
+    }
+    return frame;
+}
+
+constexpr Size other_sizes[] = {{74, 46}, {18, 11}, {38, 23}, {37, 1}, {111, 69}};
+
+TEST_P(EveryFormat, WhatIsEvenStaysEvenWhenItIsCarriedToAnotherSize)
+{
+    FramePointer in = even_frame(GetParam(), odd);
+    for (Size size : other_sizes) {
+        SCOPED_TRACE(testing::Message() << size.width << "x" << size.height);
+        FramePointer out = FramePool(GetParam(), size).take();
+        Floats floats(1, model_channels(GetParam()), size);
+        std::fill(floats.data.begin(), floats.data.end(), 1.0F);
+        FrameScaler scaler;
+        for (int time = 0; time < 2; time++) {
+            write_picture(floats.images, 0, in.get(), out.get());
+            scaler.carry_unseen(in.get(), out.get());
+        }
+        for (int c = model_channels(GetParam()); c < components(in.get()); c++)
+            expect_even(out.get(), c);
+        for (int c = 0; c < model_channels(GetParam()); c++)
+            EXPECT_EQ(Component(out.get(), c).get(size.width - 1, 0),
+                      Component(out.get(), c).white());
+    }
+}
+
+TEST_P(EveryFormat, WhatIsEvenStaysEvenPastTheModel)
+{
+    FramePointer in = even_frame(GetParam(), odd);
+    for (Size size : other_sizes) {
+        SCOPED_TRACE(testing::Message() << size.width << "x" << size.height);
+        FramePointer out = FramePool(GetParam(), size).take();
+        fill_bytes(out.get(), nullptr);
+        FrameScaler scaler;
+        scaler.scale_frame(in.get(), out.get());
+        for (int c = 0; c < components(in.get()); c++)
+            expect_even(out.get(), c);
+    }
+}
+
+// Enlarged twice, a slope stays one, at its place.
+TEST_P(EveryFormat, ASlopeStaysASlope)
+{
+    constexpr Size size = {40, 24};
+    FramePointer in = FramePool(GetParam(), size).take();
+    FramePointer out = FramePool(GetParam(), {size.width * 2, size.height * 2}).take();
+    for (int c = 0; c < components(in.get()); c++) {
+        const Component component(in.get(), c);
+        component.fill([&](int x, int y) {
+            const double slope = component.white() * (0.2 + 0.012 * x + 0.002 * y);
+            return is_float(component.format) ? slope : std::floor(slope);
+        });
+    }
+    FrameScaler scaler;
+    scaler.scale_frame(in.get(), out.get());
+    for (int c = 0; c < components(in.get()); c++) {
+        const Component small(in.get(), c), large(out.get(), c);
+        const double tolerance = small.white() * 0.002 + (is_float(small.format) ? 0 : 2);
+        for (int y = 8; y < large.height - 8; y++)
+            for (int x = 8; x < large.width - 8; x++) {
+                const double slope =
+                    large.white() * (0.2 + 0.012 * (x / 2.0 - 0.25) + 0.002 * (y / 2.0 - 0.25));
+                ASSERT_NEAR(large.get(x, y), slope, tolerance) << c << " at " << x << "," << y;
             }
     }
 }
 
-float sample(const AVFrame *frame, int plane, int x, int y, int step, int offset)
-{
-    const uint8_t *at = frame->data[plane] + y * frame->linesize[plane] + x * step + offset;
-    return static_cast<float>(*at);
-}
-
-class Formats : public testing::TestWithParam<AVPixelFormat>
-{
-};
-
-TEST_P(Formats, ComeBackUnchangedFromAnIdentity)
-{
-    FramePool pool(GetParam(), odd);
-    FramePointer in = pool.take(), out = pool.take();
-    int channels = model_channels(GetParam());
-    Planes planes(2, channels, odd);
-    FrameScaler scaler;
-    fill(in.get(), 7);
-    fill(out.get(), 8);
-
-    read_picture(in.get(), planes.images, 1);
-    EXPECT_FALSE(write_picture(planes.images, 1, out.get()));
-    if (has_chroma(GetParam()))
-        scaler.scale_chroma(in.get(), out.get());
-
-    const AVPixFmtDescriptor *format = av_pix_fmt_desc_get(GetParam());
-    for (int plane = 0; plane < av_pix_fmt_count_planes(GetParam()); plane++) {
-        bool chroma = plane > 0 && has_chroma(GetParam());
-        int width = chroma ? AV_CEIL_RSHIFT(odd.width, format->log2_chroma_w) : odd.width;
-        int height = chroma ? AV_CEIL_RSHIFT(odd.height, format->log2_chroma_h) : odd.height;
-        size_t bytes = static_cast<size_t>(width * format->comp[0].step);
-        for (int y = 0; y < height; y++)
-            EXPECT_EQ(memcmp(in->data[plane] + y * in->linesize[plane],
-                             out->data[plane] + y * out->linesize[plane], bytes),
-                      0)
-                << "plane " << plane << " row " << y;
-    }
-}
-
-INSTANTIATE_TEST_SUITE_P(All, Formats,
-                         testing::Values(AV_PIX_FMT_RGB24, AV_PIX_FMT_BGR24, AV_PIX_FMT_GBRP,
-                                         AV_PIX_FMT_GBRPF32, AV_PIX_FMT_GRAY8, AV_PIX_FMT_GRAYF32,
-                                         AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUV422P,
-                                         AV_PIX_FMT_YUV444P, AV_PIX_FMT_YUV410P,
-                                         AV_PIX_FMT_YUV411P),
+INSTANTIATE_TEST_SUITE_P(All, EveryFormat, testing::ValuesIn(all_formats()),
                          [](const auto &format) {
                              return std::string(av_get_pix_fmt_name(format.param));
                          });
 
-TEST(Picture, ChannelsAreRedGreenBlue)
+TEST(Picture, PaddingBecomesOnesAtAnotherSize)
 {
-    for (AVPixelFormat format : {AV_PIX_FMT_RGB24, AV_PIX_FMT_BGR24, AV_PIX_FMT_GBRP}) {
-        FramePointer frame = FramePool(format, {1, 1}).take();
-        Planes planes(1, 3, {1, 1});
-        const AVPixFmtDescriptor *descriptor = av_pix_fmt_desc_get(format);
-        for (int c = 0; c < 3; c++)
-            frame->data[descriptor->comp[c].plane][descriptor->comp[c].offset] =
-                static_cast<uint8_t>(51 * (c + 1));
-        read_picture(frame.get(), planes.images, 0);
-        EXPECT_FLOAT_EQ(planes.data[0], 0.2F);
-        EXPECT_FLOAT_EQ(planes.data[1], 0.4F);
-        EXPECT_FLOAT_EQ(planes.data[2], 0.6F);
+    for (auto [format, padding] : {std::pair{AV_PIX_FMT_0RGB, 0}, {AV_PIX_FMT_BGR0, 3}}) {
+        FramePointer in = FramePool(format, odd).take(), out = FramePool(format, {12, 9}).take();
+        fill_bytes(in.get(), nullptr);
+        FrameScaler scaler;
+        for (bool past : {false, true}) {
+            fill_bytes(out.get(), nullptr);
+            Floats floats(1, 3, {12, 9});
+            if (past)
+                scaler.scale_frame(in.get(), out.get());
+            else
+                write_picture(floats.images, 0, in.get(), out.get());
+            for (int y = 0; y < 9; y++)
+                for (int x = 0; x < 12; x++)
+                    ASSERT_EQ(out->data[0][y * out->linesize[0] + 4 * x + padding], 255);
+        }
     }
 }
 
-TEST(Picture, BytesAreClampedAndRoundedToNearest)
+TEST(Picture, NanIsReportedOfAnyRow)
 {
-    const float infinity = std::numeric_limits<float>::infinity();
-    const std::vector<std::pair<float, int>> cases = {
-        {-1.0F, 0},          {1.5F, 255},         {0.5F, 128},         {127.4F / 255, 127},
-        {infinity, 255},     {-infinity, 0},      {254.6F / 255, 255}, {0.4F / 255, 0},
-        {0.6F / 255, 1}};
-    FramePointer frame = FramePool(AV_PIX_FMT_GRAY8, {static_cast<int>(cases.size()), 1}).take();
-    Planes planes(1, 1, {static_cast<int>(cases.size()), 1});
-    for (size_t i = 0; i < cases.size(); i++)
-        planes.data[i] = cases[i].first;
-    EXPECT_FALSE(write_picture(planes.images, 0, frame.get()));
-    for (size_t i = 0; i < cases.size(); i++)
-        EXPECT_EQ(frame->data[0][i], cases[i].second) << cases[i].first;
-}
-
-TEST(Picture, NanBecomesBlackAndIsReported)
-{
-    for (AVPixelFormat format : {AV_PIX_FMT_GRAY8, AV_PIX_FMT_GRAYF32}) {
-        FramePointer frame = FramePool(format, {4, 1}).take();
-        Planes planes(1, 1, {4, 1});
-        planes.data = {1, 1, std::nanf(""), 1};
-        planes.images.data = planes.data.data();
-        EXPECT_TRUE(write_picture(planes.images, 0, frame.get()));
-        EXPECT_EQ(sample(frame.get(), 0, 2, 0, format == AV_PIX_FMT_GRAY8 ? 1 : 4, 0), 0.0F);
+    for (AVPixelFormat format : {AV_PIX_FMT_GRAY8, AV_PIX_FMT_RGBA64, AV_PIX_FMT_GBRPF32}) {
+        FramePointer frame = FramePool(format, odd).take();
+        Floats floats(1, model_channels(format), odd);
+        EXPECT_FALSE(write_picture(floats.images, 0, nullptr, frame.get()));
+        floats.data[40] = std::nanf("");
+        EXPECT_TRUE(write_picture(floats.images, 0, nullptr, frame.get()));
+        EXPECT_EQ(Component(frame.get(), 0).get(3, 1), 0);
     }
-}
-
-TEST(Picture, StridesOfAnyKindAreRead)
-{
-    FramePointer frame = FramePool(AV_PIX_FMT_RGB24, {2, 1}).take();
-    std::vector<float> interleaved = {0.2F, 0.4F, 0.6F, 0.8F, 1.0F, 0.0F};
-    DnnTorchImages images = float_planes(interleaved.data(), 1, 3, {2, 1});
-    images.column_stride = 3 * sizeof(float);
-    images.channel_stride = sizeof(float);
-    write_picture(images, 0, frame.get());
-    const uint8_t expected[] = {51, 102, 153, 204, 255, 0};
-    EXPECT_EQ(memcmp(frame->data[0], expected, sizeof(expected)), 0);
-}
-
-TEST(FramePool, RowsAreAlignedAndPlanesApart)
-{
-    FramePool pool(AV_PIX_FMT_YUV420P, odd);
-    FramePointer frame = pool.take();
-    std::set<const uint8_t *> starts;
-    for (int plane = 0; plane < 3; plane++) {
-        EXPECT_EQ(reinterpret_cast<uintptr_t>(frame->data[plane]) % 64, 0U);
-        EXPECT_GE(frame->linesize[plane], plane ? (odd.width + 1) / 2 : odd.width);
-        starts.insert(frame->data[plane]);
-    }
-    EXPECT_EQ(starts.size(), 3U);
-    EXPECT_EQ(frame->data[3], nullptr);
-    EXPECT_EQ(av_frame_is_writable(frame.get()), 1);
-}
-
-TEST(FramePool, UsesMemoryAgain)
-{
-    FramePool pool(AV_PIX_FMT_GRAY8, odd);
-    const uint8_t *first = pool.take()->data[0];
-    EXPECT_EQ(pool.take()->data[0], first);
-}
-
-TEST(FramePool, FramesOutliveThePool)
-{
-    FramePointer frame = FramePool(AV_PIX_FMT_GRAY8, odd).take();
-    memset(frame->data[0], 1, static_cast<size_t>(frame->linesize[0] * odd.height));
-}
-
-TEST(FramePool, RefusesWhatNoFrameCanBe)
-{
-    EXPECT_THROW(FramePool(AV_PIX_FMT_RGB24, {1 << 30, 1 << 30}), Error);
-    EXPECT_THROW(FramePool(AV_PIX_FMT_RGB24, {0, 4}), Error);
-}
-
-TEST(FrameScaler, ScalesAnEvenPlaneToAnEvenPlane)
-{
-    FramePointer small = FramePool(AV_PIX_FMT_YUV420P, odd).take();
-    FramePointer large = FramePool(AV_PIX_FMT_YUV420P, {odd.width * 2, odd.height * 2}).take();
-    for (int plane = 0; plane < 3; plane++)
-        for (int y = 0; y < (plane ? 12 : odd.height); y++)
-            memset(small->data[plane] + y * small->linesize[plane], 40 + plane,
-                   static_cast<size_t>(small->linesize[plane]));
-    FrameScaler scaler;
-    scaler.scale_chroma(small.get(), large.get());
-    scaler.scale_frame(small.get(), large.get());
-    for (int plane = 0; plane < 3; plane++)
-        EXPECT_EQ(large->data[plane][5 * large->linesize[plane] + 9], 40 + plane);
 }
 
 } // namespace

@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "formats.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+namespace dnn_torch {
+namespace {
+
+// Where libavfilter has no other reason to choose, it takes what comes first.
+constexpr AVPixelFormat rgb_table[] = {
+    AV_PIX_FMT_RGB24,   AV_PIX_FMT_BGR24,   AV_PIX_FMT_GBRP,     AV_PIX_FMT_RGBA,
+    AV_PIX_FMT_BGRA,    AV_PIX_FMT_ARGB,    AV_PIX_FMT_ABGR,     AV_PIX_FMT_RGB0,
+    AV_PIX_FMT_BGR0,    AV_PIX_FMT_0RGB,    AV_PIX_FMT_0BGR,     AV_PIX_FMT_GBRAP,
+    AV_PIX_FMT_RGB48,   AV_PIX_FMT_BGR48,   AV_PIX_FMT_RGBA64,   AV_PIX_FMT_BGRA64,
+    AV_PIX_FMT_GBRP9,   AV_PIX_FMT_GBRP10,  AV_PIX_FMT_GBRP12,   AV_PIX_FMT_GBRP14,
+    AV_PIX_FMT_GBRP16,  AV_PIX_FMT_GBRAP10, AV_PIX_FMT_GBRAP12,
+#ifdef AV_PIX_FMT_GBRAP14
+    AV_PIX_FMT_GBRAP14,
+#endif
+    AV_PIX_FMT_GBRAP16, AV_PIX_FMT_GBRPF32, AV_PIX_FMT_GBRAPF32,
+#ifdef AV_PIX_FMT_RGBF32
+    AV_PIX_FMT_RGBF32,
+#endif
+#ifdef AV_PIX_FMT_RGBAF32
+    AV_PIX_FMT_RGBAF32,
+#endif
+};
+
+constexpr AVPixelFormat luma_table[] = {
+    AV_PIX_FMT_GRAY8,      AV_PIX_FMT_GRAY9,      AV_PIX_FMT_GRAY10,     AV_PIX_FMT_GRAY12,
+    AV_PIX_FMT_GRAY14,     AV_PIX_FMT_GRAY16,     AV_PIX_FMT_GRAYF32,    AV_PIX_FMT_YA8,
+    AV_PIX_FMT_YA16,
+#ifdef AV_PIX_FMT_YAF32
+    AV_PIX_FMT_YAF32,
+#endif
+    AV_PIX_FMT_YUV420P,    AV_PIX_FMT_YUV422P,    AV_PIX_FMT_YUV444P,    AV_PIX_FMT_YUV440P,
+    AV_PIX_FMT_YUV411P,    AV_PIX_FMT_YUV410P,    AV_PIX_FMT_YUVJ420P,   AV_PIX_FMT_YUVJ422P,
+    AV_PIX_FMT_YUVJ444P,   AV_PIX_FMT_YUVJ440P,   AV_PIX_FMT_YUVJ411P,   AV_PIX_FMT_YUV420P9,
+    AV_PIX_FMT_YUV422P9,   AV_PIX_FMT_YUV444P9,   AV_PIX_FMT_YUV420P10,  AV_PIX_FMT_YUV422P10,
+    AV_PIX_FMT_YUV444P10,  AV_PIX_FMT_YUV440P10,  AV_PIX_FMT_YUV420P12,  AV_PIX_FMT_YUV422P12,
+    AV_PIX_FMT_YUV444P12,  AV_PIX_FMT_YUV440P12,  AV_PIX_FMT_YUV420P14,  AV_PIX_FMT_YUV422P14,
+    AV_PIX_FMT_YUV444P14,  AV_PIX_FMT_YUV420P16,  AV_PIX_FMT_YUV422P16,  AV_PIX_FMT_YUV444P16,
+    AV_PIX_FMT_YUVA420P,   AV_PIX_FMT_YUVA422P,   AV_PIX_FMT_YUVA444P,   AV_PIX_FMT_YUVA420P9,
+    AV_PIX_FMT_YUVA422P9,  AV_PIX_FMT_YUVA444P9,  AV_PIX_FMT_YUVA420P10, AV_PIX_FMT_YUVA422P10,
+    AV_PIX_FMT_YUVA444P10, AV_PIX_FMT_YUVA422P12, AV_PIX_FMT_YUVA444P12, AV_PIX_FMT_YUVA420P16,
+    AV_PIX_FMT_YUVA422P16, AV_PIX_FMT_YUVA444P16, AV_PIX_FMT_NV12,       AV_PIX_FMT_NV21,
+    AV_PIX_FMT_NV16,       AV_PIX_FMT_NV24,       AV_PIX_FMT_NV42,       AV_PIX_FMT_NV20,
+    AV_PIX_FMT_P010,       AV_PIX_FMT_P210,       AV_PIX_FMT_P410,
+#ifdef AV_PIX_FMT_P012
+    AV_PIX_FMT_P012,
+#endif
+#ifdef AV_PIX_FMT_P212
+    AV_PIX_FMT_P212,
+#endif
+#ifdef AV_PIX_FMT_P412
+    AV_PIX_FMT_P412,
+#endif
+    AV_PIX_FMT_P016,       AV_PIX_FMT_P216,       AV_PIX_FMT_P416,
+};
+
+constexpr size_t rgb_count = std::size(rgb_table), luma_count = std::size(luma_table);
+
+// The first list is the whole of this one; the last begins behind the RGB formats.
+constexpr auto any_formats = [] {
+    std::array<AVPixelFormat, rgb_count + luma_count + 1> all{};
+    auto end = std::copy(std::begin(rgb_table), std::end(rgb_table), all.begin());
+    end = std::copy(std::begin(luma_table), std::end(luma_table), end);
+    *end = AV_PIX_FMT_NONE;
+    return all;
+}();
+
+constexpr auto rgb_formats = [] {
+    std::array<AVPixelFormat, rgb_count + 1> all{};
+    *std::copy(std::begin(rgb_table), std::end(rgb_table), all.begin()) = AV_PIX_FMT_NONE;
+    return all;
+}();
+
+Element element_of(const AVPixFmtDescriptor &format)
+{
+    if (format.flags & AV_PIX_FMT_FLAG_FLOAT)
+        return Element::f32;
+    return sample_bytes(format) == 1 ? Element::u8 : Element::u16;
+}
+
+bool is_rgb(const AVPixFmtDescriptor &format)
+{
+    return format.flags & AV_PIX_FMT_FLAG_RGB;
+}
+
+// The one position that no channel takes; -1 where all are taken.
+int rest_position(const RowLayout &layout)
+{
+    for (int position = 0; position < layout.group; position++) {
+        const int *end = layout.position + layout.channels;
+        if (std::find(layout.position, end, position) == end)
+            return position;
+    }
+    return -1;
+}
+
+} // namespace
+
+const AVPixelFormat *formats_for_any_model()
+{
+    return any_formats.data();
+}
+const AVPixelFormat *formats_for_rgb_models()
+{
+    return rgb_formats.data();
+}
+const AVPixelFormat *formats_for_luma_models()
+{
+    return any_formats.data() + rgb_count;
+}
+
+int model_channels(AVPixelFormat format)
+{
+    return is_rgb(*av_pix_fmt_desc_get(format)) ? 3 : 1;
+}
+
+bool model_sees(const AVPixFmtDescriptor &format, int component)
+{
+    return component < (is_rgb(format) ? 3 : 1);
+}
+
+int sample_bytes(const AVPixFmtDescriptor &format)
+{
+    int depth = format.comp[0].depth;
+    return depth <= 8 ? 1 : depth <= 16 ? 2 : 4;
+}
+
+RowLayout row_layout(AVPixelFormat format)
+{
+    const AVPixFmtDescriptor &descriptor = *av_pix_fmt_desc_get(format);
+    const AVComponentDescriptor &first = descriptor.comp[0];
+    RowLayout layout{};
+    layout.element = element_of(descriptor);
+    layout.shift = first.shift;
+    layout.white =
+        layout.element == Element::f32 ? 1.0F : static_cast<float>((1 << first.depth) - 1);
+    layout.channels = model_channels(format);
+    layout.group = first.step / sample_bytes(descriptor);
+    for (int c = 0; c < layout.channels; c++)
+        layout.position[c] = descriptor.comp[c].offset / sample_bytes(descriptor);
+    layout.rest = rest_position(layout);
+    return layout;
+}
+
+} // namespace dnn_torch

@@ -1,0 +1,122 @@
+# SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What is written about options, commands and the version is what the programs say."""
+import re
+import shutil
+import subprocess
+
+import pytest
+import support
+
+README = support.REPOSITORY / "README.md"
+MAN_FILTER = support.REPOSITORY / "man" / "dnn_torch.7.in"
+MAN_LAUNCHER = support.REPOSITORY / "man" / "dnn-torch.1.in"
+COMPLETIONS = support.REPOSITORY / "completions"
+
+
+# ---- the options of the filter ----------------------------------------------
+
+
+def plain(default):
+    """A default as one text, however it was written: true is 1, 10:00 is 600."""
+    text = {"true": "1", "false": "0", None: ""}.get(default, default).strip('"')
+    if re.fullmatch(r"\d+(:\d+)+", text):
+        seconds = 0
+        for part in text.split(":"):
+            seconds = seconds * 60 + int(part)
+        text = str(seconds)
+    return text
+
+
+@pytest.fixture(scope="module")
+def offered():
+    """The filter's own table: {option: default}."""
+    listing = support.ffmpeg("-h", "filter=dnn_torch", plain=support.PATCHED).stdout.decode()
+    options = {}
+    for name, text in re.findall(r"^ {1,4}(\w+) +<\w+> +\S{11} (.*)$", listing, re.MULTILINE):
+        default = re.search(r"\(default (.*)\)$", text)
+        options[name] = plain(default and default.group(1))
+    assert "model" in options, listing
+    return options
+
+
+def options_in_readme():
+    section = README.read_text().split("\n## Options\n")[1].split("\n## ")[0]
+    options = {}
+    for names, default in re.findall(r"^\|( `[^|]*)\|([^|]*)\|", section, re.MULTILINE):
+        for name in re.findall(r"`(\w+)`", names):
+            options[name] = plain(default.strip("` "))
+    return options
+
+
+def options_in_man_page():
+    section = MAN_FILTER.read_text().split("\n.Sh OPTIONS\n")[1].split("\n.Sh ")[0]
+    entries = re.findall(r"^\.It Cm (\w+) Ns = Ns Ar \w+(?: Pq (.*))?$", section, re.MULTILINE)
+    return {name: plain(default) for name, default in entries}
+
+
+def test_readme_has_every_option(offered):
+    written = options_in_readme()
+    # libavfilter's own, which it offers to every filter that says it can.
+    assert written.pop("enable", None) == ""
+    assert written == offered
+
+
+def test_man_page_has_every_option(offered):
+    assert options_in_man_page() == offered
+
+
+# ---- the commands of the launcher -------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def commands():
+    """What `dnn-torch --help` lists, without options."""
+    if support.PATCHED:
+        pytest.skip("the patched ffmpeg needs no launcher")
+    text = support.execute([support.LAUNCHER, "--help"]).stdout.decode()
+    found = set(re.findall(r"^(?:usage:|) *dnn-torch (\w+)", text, re.MULTILINE))
+    assert "run" in found, text
+    return found
+
+
+def test_man_page_has_every_command(commands):
+    synopsis = MAN_LAUNCHER.read_text().split("\n.Sh SYNOPSIS\n")[1].split("\n.Sh ")[0]
+    assert commands <= set(re.findall(r"^\.Cm (\w+)", synopsis, re.MULTILINE))
+
+
+def test_zsh_completes_every_command(commands):
+    offered = re.findall(r"^ +'(\w+):", (COMPLETIONS / "_dnn-torch").read_text(), re.MULTILINE)
+    assert commands <= set(offered)
+
+
+def test_bash_completes_every_command(commands):
+    if not shutil.which("bash"):
+        pytest.skip("bash is not installed")
+    script = (
+        f". '{COMPLETIONS / 'dnn-torch.bash'}'; COMP_WORDS=(dnn-torch ''); COMP_CWORD=1;"
+        ' _dnn_torch; printf "%s\\n" "${COMPREPLY[@]}"'
+    )
+    result = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=20)
+    assert commands <= set(result.stdout.split()), result.stderr
+
+
+# ---- the version ------------------------------------------------------------
+
+# Everything else is made from meson.build's number.
+REPEATED = {
+    "NEWS": r"^ffmpeg-dnn-torch (\S+)",
+    "debian/changelog": r"^ffmpeg-dnn-torch \((.*)-[^-]*\)",
+    "packaging/ffmpeg-dnn-torch.spec": r"^Version: +(\S+)",
+    "packaging/PKGBUILD": r"^pkgver=(\S+)",
+}
+
+
+@pytest.mark.parametrize("file", REPEATED)
+def test_one_version(file):
+    if not (support.REPOSITORY / file).parent.exists():
+        pytest.skip("not in this tarball")
+    build = (support.REPOSITORY / "meson.build").read_text()
+    version = re.search(r"^  version: '(.*)',$", build, re.MULTILINE).group(1)
+    repeated = re.search(REPEATED[file], (support.REPOSITORY / file).read_text(), re.MULTILINE)
+    assert repeated and repeated.group(1) == version
