@@ -24,59 +24,8 @@ JOBS in the environment says how many compilers run at once.
 END
 }
 
-die() {
-    printf 'build-patched-ffmpeg.sh: %s\n' "$*" >&2
-    exit 1
-}
-
-# testing and unstable carry the name of the coming release in VERSION_CODENAME;
-# the "/sid" alone tells them from it.
-own_suite() (
-    # shellcheck source=/dev/null
-    . /etc/os-release
-    case ${PRETTY_NAME-} in
-    */sid*) echo sid ;;
-    *) echo "${VERSION_CODENAME-unknown}" ;;
-    esac
-)
-
-# The upstream version of the FFmpeg that this system has.
-own_version() {
-    local version
-    # shellcheck disable=SC2016 # the braces are dpkg-query's, not the shell's
-    version=$(dpkg-query -W -f '${source:Version}' libavfilter-dev 2>/dev/null) ||
-        die "libavfilter-dev is not installed, so there is no version to build; name a source"
-    version=${version#*:}
-    version=${version%-*}
-    printf '%s\n' "${version%%[+~]*}"
-}
-
-source_version() { # SOURCE
-    if [ -d "$1" ]; then
-        cat "$1/RELEASE"
-    else
-        tar -xOf "$1" --wildcards --no-wildcards-match-slash '*/RELEASE'
-    fi
-}
-
 patch_for() { # VERSION
     printf '%s\n' "$root/patches/ffmpeg-$(cut -d . -f 1,2 <<<"$1")/$patch_name"
-}
-
-# Prints the unpacked tree or the tarball to build from.
-fetch() {
-    # A mirror that is a snapshot, or behind a cache, looks expired to apt.
-    DNN_TORCH_APT_OPTIONS="-o Acquire::Check-Valid-Until=false ${DNN_TORCH_APT_OPTIONS-}" \
-        "$root/scripts/fetch-ffmpeg-source.sh"
-}
-
-unpack() { # SOURCE TREE
-    mkdir "$2"
-    if [ -d "$1" ]; then
-        cp -R "$1/." "$2"
-    else
-        tar -xf "$1" -C "$2" --strip-components=1
-    fi
 }
 
 # One option per line.
@@ -99,23 +48,19 @@ configure_options() {
     # The lists are words to be split.
     # shellcheck disable=SC2086
     {
-        printf -- '--enable-encoder=%s\n' $codecs
-        printf -- '--enable-decoder=%s\n' $codecs
-        printf -- '--enable-parser=%s\n' $parsers
-        printf -- '--enable-muxer=%s\n' $muxers
-        printf -- '--enable-demuxer=%s\n' $demuxers $image_pipes
-        printf -- '--enable-filter=%s\n' $sources $shapes $joins $others
+        enable encoder $codecs
+        enable decoder $codecs
+        enable parser $parsers
+        enable muxer $muxers
+        enable demuxer $demuxers $image_pipes
+        enable filter $sources $shapes $joins $others
     }
-    printf -- '--enable-%s\n' indev=lavfi protocol=file protocol=pipe
+    enable indev lavfi
+    enable protocol file pipe
     if cc -E -x c -include zlib.h /dev/null >/dev/null 2>&1; then
         printf '%s\n' --enable-zlib # for png
     fi
-    if command -v ccache >/dev/null; then
-        printf '%s\n' '--cc=ccache gcc'
-    fi
-    if ! command -v nasm >/dev/null && ! command -v yasm >/dev/null; then
-        printf '%s\n' --disable-x86asm
-    fi
+    toolchain_options
 }
 
 build() { # TREE PATCH
@@ -123,10 +68,7 @@ build() { # TREE PATCH
     cd "$1"
     patch -p1 <"$2"
     mapfile -t options <<<"$(configure_options)"
-    ./configure "${options[@]}" || {
-        tail -n 20 ffbuild/config.log >&2
-        die "configure failed"
-    }
+    run_configure "${options[@]}"
     # By $ORIGIN the build can be moved; the other one is for a chroot without
     # /proc, where a program does not know its origin.  As a linker option this
     # would be evaluated by configure, by make once or twice, and by a shell.
@@ -143,8 +85,12 @@ build() { # TREE PATCH
 stamp_for() { # VERSION PATCH
     printf 'version %s\n' "$1"
     printf 'patch %s\n' "$(sha256sum <"$2")"
-    printf 'script %s\n' "$(sha256sum <"$root/scripts/build-patched-ffmpeg.sh")"
+    printf 'scripts %s\n' "$(cat "$root"/scripts/{build-patched-ffmpeg,ffmpeg-build}.sh | sha256sum)"
 }
+
+root=$(dirname "$(dirname "$(realpath "$0")")")
+# shellcheck source=scripts/ffmpeg-build.sh
+. "$root/scripts/ffmpeg-build.sh"
 
 case ${1-} in
 -h | --help)
@@ -154,7 +100,6 @@ case ${1-} in
 esac
 [ $# -le 2 ] || die "more than two arguments; see --help"
 
-root=$(dirname "$(dirname "$(realpath "$0")")")
 patch_name=0001-avfilter-open-filter-modules-from-a-plugin-path.patch
 destdir=$(realpath -m "${2:-$root/out/patched-ffmpeg}")
 source=''
@@ -175,17 +120,12 @@ fi
 patch=$(patch_for "$version")
 [ -e "$patch" ] || die "no patch for FFmpeg $version in $root/patches; see the README.md there"
 
-mkdir -p "$destdir"
-# Tests that run side by side may all ask for the build.
-exec 9>"$destdir/.lock"
-flock 9
-if [ -e "$destdir/.stamp" ] && [ "$(cat "$destdir/.stamp")" = "$(stamp_for "$version" "$patch")" ]; then
+lock_destination
+if up_to_date "$(stamp_for "$version" "$patch")"; then
     printf 'patched FFmpeg %s is up to date in %s\n' "$version" "$destdir"
     exit 0
 fi
-for tool in patch make gcc; do
-    command -v "$tool" >/dev/null || die "$tool is needed and is not installed"
-done
+need_tools patch make gcc
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -1,0 +1,126 @@
+# SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Whether the benchmarks measure what they say: on programs whose rate is known."""
+import pathlib
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import model_only
+import rates
+import report
+import run
+import settings
+
+# Reports its progress as ffmpeg does: a slow start, then bursts at an even rate.
+PRETENDER = """
+    import os, signal, sys, time
+    fps, burst, last = float(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    time.sleep(0.3)
+    start = time.monotonic()
+    for frame in range(burst, last + 1, burst):
+        time.sleep(max(0, start + frame / fps - time.monotonic()))
+        print(f"fps=1\\nframe={frame}\\nprogress=continue", flush=True)
+    exec(sys.argv[4])
+"""
+SHORT = rates.Window(1.0, min_frames=4, warm_up_seconds=0.1, warm_up_frames=2, limit_seconds=20)
+
+
+def pretend(fps, burst=1, last=10**6, end=""):
+    return [sys.executable, "-c", textwrap.dedent(PRETENDER), str(fps), str(burst), str(last), end]
+
+
+@pytest.mark.parametrize("burst", [1, 2, 5])
+def test_rate_is_that_of_the_program(burst):
+    rate = rates.measure_chain([pretend(50, burst)], SHORT)
+    assert not rate.failure
+    # Wide enough for a busy machine; the start alone would take off a quarter.
+    assert rate.fps == pytest.approx(50, rel=0.1)
+
+
+def test_half_the_rate_is_half_the_ratio():
+    sides = {
+        fps: lambda f=fps: rates.measure_chain([pretend(f)], SHORT) for fps in (40, 80)
+    }
+    results = rates.alternate(2, sides)
+    assert rates.median_ratio(results[40], results[80]) == pytest.approx(0.5, rel=0.15)
+
+
+def test_crash_is_told_with_its_frame():
+    end = "os.kill(os.getpid(), signal.SIGSEGV)"
+    rate = rates.measure_chain([pretend(100, last=7, end=end)], SHORT)
+    assert rate.failure == "ended by SIGSEGV after 7 frames"
+    assert rates.median_fps([rate]) is None
+
+
+def test_failure_is_told_in_its_own_words():
+    end = "sys.exit(sys.stderr.write('[dnn_torch @ 0x5f] no such model\\nSo it failed\\n') and 3)"
+    rate = rates.measure_chain([pretend(100, last=2, end=end)], SHORT)
+    assert rate.failure == "exit 3: no such model"
+
+
+def test_last_frames_do_not_count():
+    watch = rates.Watch([], SHORT)
+    watch.take(b"frame=9\nprogress=end\n", 1.0)
+    assert watch.samples == []
+
+
+def test_side_that_fails_is_not_run_again():
+    calls = []
+
+    def fail():
+        calls.append(1)
+        return rates.Rate(failure="broken")
+
+    results = rates.alternate(3, {"broken": fail, "good": lambda: rates.Rate(fps=2.0)})
+    assert len(calls) == 1 and len(results["good"]) == 3
+    assert rates.median_ratio(results["good"], results["broken"]) is None
+
+
+def test_cores_are_divided_without_rest(monkeypatch):
+    monkeypatch.setattr(model_only, "CORES", 6)
+    assert model_only.splits_of_cores() == [(6, 1), (3, 2), (2, 3), (1, 6)]
+
+
+def test_search_varies_from_the_best(monkeypatch):
+    def pretended(_settings, _net, configuration, _seconds):
+        fps = model_only.FORMS.index(configuration.form) + configuration.threads
+        return rates.Rate(fps=fps + 10 * (configuration.malloc == "huge"))
+
+    monkeypatch.setattr(model_only, "rate_of", pretended)
+    told = settings.Settings(build=pathlib.Path(), work=pathlib.Path(), seconds=1)
+    best = model_only.Search(told, settings.NETS["espcn"], "fp32").look_around()[0]
+    assert best.form == model_only.FORMS[-1]
+    assert best.malloc == "huge" and best.threads == model_only.splits_of_cores()[-1][1]
+
+
+def test_model_only_refuses_what_it_does_not_know():
+    told = settings.Settings(build=run.default_build(), work=pathlib.Path())
+    try:
+        program = told.program("model_only")
+    except settings.Unavailable as error:
+        pytest.skip(str(error))
+    for words in (["colour=red"], ["model=/nowhere.pt"]):
+        done = subprocess.run([program, *words], stderr=subprocess.PIPE)
+        assert done.returncode == 1 and done.stderr.startswith(b"model_only: ")
+
+
+def test_table_shows_what_is_missing():
+    table = report.Table("x", "Title", ["model", "fps"])
+    table.add(model="espcn", fps=12.345)
+    table.add(model="srvgg", fps=None)
+    assert report.as_markdown(table).splitlines()[2:] == [
+        "| model | fps   |",
+        "|-------|-------|",
+        "| espcn | 12.35 |",
+        "| srvgg | -     |",
+    ]
+
+
+def test_options_of_the_outer_run_do_not_go_into_the_chroot():
+    words = ["upstream", "--suite", "sid", "--rounds", "3", "--json=/x", "--quick"]
+    assert run.words_without(words, "--suite", "--json") == ["upstream", "--rounds", "3", "--quick"]
