@@ -30,6 +30,7 @@ libavutil-dev     frames, options and logging
 libswscale-dev    scales chroma along with luma
 libtorch-dev      is what the engine runs models with
 libhwy-dev        vectorises pixel conversions
+libze-dev         headers of Level Zero, by which Intel GPUs are found
 libgtest-dev      unit tests
 python3-pytest    all other tests
 python3-numpy     the tests compare frames with it

@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 /** Raised with every change of a layout or a meaning below. */
-#define DNN_TORCH_ENGINE_ABI 2u
+#define DNN_TORCH_ENGINE_ABI 3u
 
 /** The name of the one symbol that an engine exports. */
 #define DNN_TORCH_ENGINE_SYMBOL "dnn_torch_engine"
@@ -61,6 +61,8 @@ typedef struct DnnTorchImages {
     int32_t element; /**< a DnnTorchElement */
     int32_t batch, channels, height, width;
     int64_t batch_stride, channel_stride, row_stride, column_stride;
+    int32_t white;   /**< the code of 1.0, of DNN_TORCH_U8 and DNN_TORCH_U16 */
+    int32_t had_nan; /**< of an output in codes: 1: a sample was NaN and is 0 here */
 } DnnTorchImages;
 
 /** What a batch of pictures measures, without its samples. */
@@ -91,6 +93,7 @@ typedef struct DnnTorchTuning {
     double run_seconds;  /**< one run of that shape on one thread, or on the device; 0: not known */
     int64_t run_bytes;   /**< what a run holds at most, beside the model; 0: not known */
     int32_t interleaved; /**< 1: input is taken best with its channels side by side */
+    int32_t takes_codes; /**< 1: input and output go best in a frame's own codes, not as floats */
 } DnnTorchTuning;
 
 typedef struct DnnTorchModel DnnTorchModel;
@@ -162,11 +165,19 @@ typedef struct DnnTorchEngine {
      * Runs the model once.  `input` stays the caller's and is only read; its
      * channels lie one after the other or side by side, without gaps.
      * `output` is filled with a view whose memory is the session's and holds
-     * until its next run or its end.  The engine has checked that the batch is
+     * until its next run or its end.  Its `element` and `white` say on entry what
+     * the caller would like (0: floats), with channels as they lie in `input`; an
+     * engine may give floats all the same.  The engine has checked that the batch is
      * that of the input and that no extent is below 1.
      */
     int (*session_run)(DnnTorchSession *session, const DnnTorchImages *input,
                        DnnTorchImages *output, DnnTorchMessage *message);
+
+    /**
+     * Memory of that many bytes from which the session takes its input fastest; it
+     * holds until the next call or the session's end.  NULL: any other is as good.
+     */
+    void *(*session_memory)(DnnTorchSession *session, int64_t bytes);
 
     /**
      * Asks a run that may be under way on another thread to end soon with
@@ -181,7 +192,8 @@ typedef struct DnnTorchEngine {
     /**
      * Fills in at most `capacity` devices and returns how many there are.  A kind
      * that the library was built without, or that no device of is there, is one
-     * entry ("cuda") that is not usable, with the reason.  Wakes drivers, which may
+     * entry ("cuda") that is not usable, with the reason; "built without" in it says
+     * that no driver could help.  Wakes drivers, which may
      * take seconds, hang or crash: not for a process that must live on.
      */
     int32_t (*list_devices)(DnnTorchDevice *devices, int32_t capacity);

@@ -4,12 +4,14 @@
 // The engine's C edge.
 #include "dnn_torch/engine.h"
 
+#include "device.h"
 #include "failure.h"
 #include "model.h"
 #include "session.h"
 
 #include <memory>
 #include <torch/version.h>
+#include <vector>
 
 namespace
 {
@@ -67,7 +69,25 @@ void session_warm(DnnTorchSession *session, const DnnTorchShape *shape) noexcept
 int session_run(DnnTorchSession *session, const DnnTorchImages *input, DnnTorchImages *output,
                 DnnTorchMessage *message) noexcept
 {
-    return guarded(Phase::running, message, [&] { *output = session->run(*input); });
+    return guarded(Phase::running, message, [&] { *output = session->run(*input, *output); });
+}
+
+void *session_memory(DnnTorchSession *session, std::int64_t bytes) noexcept
+{
+    DnnTorchMessage message;
+    void *memory = nullptr;
+    guarded(Phase::running, &message, [&] { memory = session->memory(bytes); });
+    return memory;
+}
+
+std::int32_t list_devices(DnnTorchDevice *devices, std::int32_t capacity) noexcept
+{
+    DnnTorchMessage message;
+    std::vector<DnnTorchDevice> known;
+    guarded(Phase::loading, &message, [&] { known = engine_torch::known_devices(); });
+    for (std::size_t i = 0; i < known.size() && static_cast<std::int32_t>(i) < capacity; ++i)
+        devices[i] = known[i];
+    return static_cast<std::int32_t>(known.size());
 }
 
 void session_stop(DnnTorchSession *session) noexcept
@@ -82,9 +102,22 @@ void session_close(DnnTorchSession **session) noexcept
 }
 
 constexpr DnnTorchEngine engine = {
-    DNN_TORCH_ENGINE_ABI, "LibTorch",   TORCH_VERSION, model_open,    model_close,
-    model_tune,           model_notice, model_form,    model_advice,  session_open,
-    session_warm,         session_run,  session_stop,  session_close,
+    .abi = DNN_TORCH_ENGINE_ABI,
+    .name = "LibTorch",
+    .version = TORCH_VERSION,
+    .model_open = model_open,
+    .model_close = model_close,
+    .model_tune = model_tune,
+    .model_notice = model_notice,
+    .model_form = model_form,
+    .model_advice = model_advice,
+    .session_open = session_open,
+    .session_warm = session_warm,
+    .session_run = session_run,
+    .session_memory = session_memory,
+    .session_stop = session_stop,
+    .session_close = session_close,
+    .list_devices = list_devices,
 };
 
 } // namespace

@@ -111,7 +111,8 @@ at::Tensor input_of(const Form &form, const Source &source, const at::Tensor &im
         form.precision == Precision::fp32 ? at::kFloat : scalar_type_of(form.precision);
     const auto layout = form.kind == FormKind::channels_last ? at::MemoryFormat::ChannelsLast
                                                              : at::MemoryFormat::Contiguous;
-    const at::Tensor input = images.to(type, false, false, layout);
+    const at::Tensor input =
+        images.to(at::TensorOptions(source.device).dtype(type), true, false, layout);
     return source.writes_input && input.is_alias_of(images) ? input.clone() : input;
 }
 

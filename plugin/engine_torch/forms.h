@@ -7,6 +7,8 @@
 
 #include "precision.h"
 
+#include <c10/core/Device.h>
+
 #include <optional>
 #include <string>
 #include <torch/csrc/jit/api/module.h>
@@ -34,6 +36,7 @@ struct Source {
     std::optional<torch::jit::Module> frozen; // shares the weights
     std::string input_name;                   // forward()'s argument for the images
     bool writes_input = true;                 // forward() may change what it is given
+    c10::Device device = c10::Device(c10::DeviceType::CPU); // where the weights are
 };
 
 // May be run by several threads at once.
@@ -54,7 +57,8 @@ std::optional<torch::jit::Module> freeze(const torch::jit::Module &plain, std::s
 Form make_form(const Source &source, FormKind kind, Precision precision);
 
 // One call of forward(), in a RunScope.  `images` are float32, of one of the
-// two layouts, and are only read; the result may share their memory.
+// two layouts and on any device, and are only read; the result may share their
+// memory, and on a device it may not be there yet.
 c10::IValue run_form(const Form &form, const Source &source, const at::Tensor &images);
 
 } // namespace engine_torch

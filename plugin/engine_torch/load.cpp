@@ -64,11 +64,11 @@ void print_to_stderr()
         torch::jit::setPrintHandler([](const std::string &text) { std::cerr << text; });
 }
 
-Module load_archive(const std::string &path)
+Module load_archive(const std::string &path, const c10::Device &device)
 {
     try {
         refuse_denied_while_loading(path, find_denied_in_loading_code(path));
-        Module module = torch::jit::load(path, at::Device(at::kCPU));
+        Module module = torch::jit::load(path, device);
         refuse_denied(path, find_denied_operator(module));
         return module;
     } catch (const Failure &) {
@@ -122,18 +122,13 @@ void check_options(const DnnTorchModelOptions &options)
 {
     if (!options.path || !*options.path)
         throw Failure(DNN_TORCH_BAD_OPTION, "no model is given; name one with model=FILE");
-    const std::string device = options.device ? options.device : "";
-    if (!device.empty() && device != "cpu")
-        throw Failure(DNN_TORCH_NO_DEVICE, "device '" + device +
-                                               "' is not available: this engine runs on the CPU "
-                                               "so far; use device=cpu");
 }
 
-Module load_module(const std::string &path)
+Module load_module(const std::string &path, const c10::Device &device)
 {
     check_model_file(path);
     print_to_stderr();
-    Module module = load_archive(path);
+    Module module = load_archive(path, device);
     if (!module.find_method("forward"))
         refuse(path, "has no forward(); export the model's own module");
     module.eval();

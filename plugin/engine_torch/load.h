@@ -17,7 +17,7 @@ void check_options(const DnnTorchModelOptions &options);
 
 // The module, in evaluation mode, with all its functions looked through.
 // Throws a Failure that names the file.
-torch::jit::Module load_module(const std::string &path);
+torch::jit::Module load_module(const std::string &path, const c10::Device &device);
 
 // The argument of forward() that the images go to: the named one, else the
 // first.  Throws a Failure unless the others have defaults.

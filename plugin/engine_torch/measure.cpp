@@ -4,6 +4,7 @@
 #include "measure.h"
 
 #include "block_cache.h"
+#include "device.h"
 #include "failure.h"
 #include "trial.h"
 
@@ -165,6 +166,7 @@ private:
         const PeakScope peak;
         const auto start = Clock::now();
         run_form(candidate.form, source_, images);
+        wait_for(source_.device);
         const double seconds = seconds_since(start) * parts;
         candidate.seconds = candidate.seconds > 0 ? std::min(candidate.seconds, seconds) : seconds;
         candidate.bytes = std::llround(static_cast<double>(peak.peak_bytes()) * parts);

@@ -3,6 +3,7 @@
 
 #include "model.h"
 
+#include "device.h"
 #include "failure.h"
 #include "graph_checks.h"
 #include "load.h"
@@ -25,7 +26,8 @@ std::string or_empty(const char *text)
 
 engine_torch::Wishes wishes_of(const DnnTorchModelOptions &options)
 {
-    return {or_empty(options.path), engine_torch::parse_precision(or_empty(options.precision)),
+    return {or_empty(options.path), or_empty(options.device),
+            engine_torch::parse_precision(or_empty(options.precision)),
             engine_torch::parse_optimize(or_empty(options.optimize))};
 }
 
@@ -48,7 +50,8 @@ DnnTorchModel::DnnTorchModel(const DnnTorchModelOptions &options)
       output_name_(or_empty(options.output_name))
 {
     const std::string wanted = or_empty(options.input_name);
-    source_.plain = engine_torch::load_module(wishes_.path);
+    source_.device = engine_torch::open_device(wishes_.device);
+    source_.plain = engine_torch::load_module(wishes_.path, source_.device);
     source_.input_name = engine_torch::choose_input(source_.plain, wishes_.path, wanted);
     if (!wanted.empty() && wanted != source_.input_name)
         notices_.add("input=" + wanted + " is ignored: the model's input is called " +

@@ -34,6 +34,7 @@ public:
     const char *form() const noexcept { return form_text_.c_str(); }
     const char *advice() const noexcept { return advice_.c_str(); }
     const std::string &output_name() const noexcept { return output_name_; }
+    const c10::Device &device() const noexcept { return source_.device; }
     bool keeps_state() const noexcept { return keeps_state_; }
 
 private:

@@ -115,12 +115,12 @@ bool is_picture_type(at::ScalarType type)
     return type == at::kFloat || type == at::kHalf || type == at::kBFloat16 || type == at::kDouble;
 }
 
-void check_kind(const at::Tensor &tensor)
+void check_kind(const at::Tensor &tensor, const c10::Device &device)
 {
     if (!tensor.defined())
         refuse("no tensor but an undefined one");
-    if (!tensor.device().is_cpu())
-        refuse("a tensor on the device " + tensor.device().str() + "; move it to the CPU");
+    if (!tensor.device().is_cpu() && tensor.device().type() != device.type())
+        refuse("a tensor on the device " + tensor.device().str() + "; leave it on the input's");
     if (tensor.is_quantized())
         refuse("a quantised tensor; let it end with dequantize()");
     if (tensor.layout() != at::kStrided && tensor.layout() != at::kMkldnn)
@@ -145,14 +145,15 @@ void check_shape(at::IntArrayRef sizes, std::int64_t batch)
 
 } // namespace
 
-at::Tensor picture_of(const c10::IValue &returned, const std::string &name, std::int64_t batch)
+at::Tensor picture_of(const c10::IValue &returned, const std::string &name, std::int64_t batch,
+                      const c10::Device &device)
 {
     at::Tensor tensor = tensor_of(returned, name);
-    check_kind(tensor);
+    check_kind(tensor, device);
     check_shape(tensor.sizes(), batch);
     if (tensor.layout() == at::kMkldnn)
         tensor = tensor.to_dense();
-    return tensor.to(at::kFloat);
+    return tensor.to(device, at::kFloat);
 }
 
 } // namespace engine_torch

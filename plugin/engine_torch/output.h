@@ -10,10 +10,11 @@
 namespace engine_torch
 {
 
-// A float32 tensor [batch, channels, height, width] on the CPU, of any strides,
+// A float32 tensor [batch, channels, height, width] on `device`, of any strides,
 // that shares memory with the returned value if it can.  `name` chooses among
 // several tensors: a key of a dict or an index into a tuple; it is ignored
 // where there is but one tensor.  Throws a Failure that tells what came instead.
-at::Tensor picture_of(const c10::IValue &returned, const std::string &name, std::int64_t batch);
+at::Tensor picture_of(const c10::IValue &returned, const std::string &name, std::int64_t batch,
+                      const c10::Device &device);
 
 } // namespace engine_torch

@@ -3,7 +3,9 @@
 
 #include "session.h"
 
+#include "device.h"
 #include "failure.h"
+#include "images.h"
 #include "output.h"
 #include "run_scope.h"
 
@@ -14,89 +16,26 @@ namespace
 
 using engine_torch::Failure;
 
-constexpr std::int64_t sample_size = sizeof(float);
-
-[[noreturn]] void refuse(const char *words)
+// Memory for transfers; ordinary memory where LibTorch has no other for the device.
+at::Tensor transfer_memory(at::IntArrayRef sizes, at::IntArrayRef strides, at::ScalarType type)
 {
-    throw Failure(DNN_TORCH_BAD_INPUT, words);
-}
-
-bool steps_by(std::int32_t extent, std::int64_t stride, std::int64_t wanted)
-{
-    return extent == 1 || stride == wanted;
-}
-
-// The strides of a batch without gaps, in samples.
-struct Strides {
-    std::int64_t batch, channel, row, column;
-
-    bool fit(const DnnTorchImages &input) const
-    {
-        return steps_by(input.batch, input.batch_stride, sample_size * batch) &&
-               steps_by(input.channels, input.channel_stride, sample_size * channel) &&
-               steps_by(input.height, input.row_stride, sample_size * row) &&
-               steps_by(input.width, input.column_stride, sample_size * column);
+    const at::TensorOptions options(type);
+    try {
+        return at::empty_strided(sizes, strides, options.pinned_memory(true));
+    } catch (const std::exception &) {
+        return at::empty_strided(sizes, strides, options);
     }
-};
-
-// Channels one after the other wherever that fits: where both do, the two
-// layouts must not give different results.
-Strides strides_of(const DnnTorchImages &input)
-{
-    const std::int64_t channels = input.channels, height = input.height, width = input.width;
-    const Strides planar = {channels * height * width, height * width, width, 1};
-    const Strides interleaved = {channels * height * width, 1, channels * width, channels};
-    if (planar.fit(input))
-        return planar;
-    if (interleaved.fit(input))
-        return interleaved;
-    refuse("the input has gaps; this engine takes pictures without any");
 }
 
-void check_input(const DnnTorchImages &input)
+bool wishes_codes(const DnnTorchImages &wish)
 {
-    if (!input.data)
-        refuse("the input has no samples");
-    if (input.element != DNN_TORCH_F32)
-        refuse("the input is not of float32, which this engine takes alone");
-    if (input.batch < 1 || input.channels < 1 || input.height < 1 || input.width < 1)
-        refuse("the input is empty: all its extents must be at least 1");
-}
-
-at::Tensor tensor_over(const DnnTorchImages &input)
-{
-    const Strides strides = strides_of(input);
-    return at::from_blob(input.data, {input.batch, input.channels, input.height, input.width},
-                         {strides.batch, strides.channel, strides.row, strides.column},
-                         at::TensorOptions(at::kFloat));
-}
-
-// A model that returns its input returns memory of the caller's.
-at::Tensor kept(const at::Tensor &picture, const at::Tensor &images)
-{
-    return picture.is_alias_of(images) ? picture.clone() : picture;
-}
-
-DnnTorchImages view_of(const at::Tensor &picture)
-{
-    DnnTorchImages view = {};
-    view.data = picture.data_ptr();
-    view.element = DNN_TORCH_F32;
-    view.batch = static_cast<std::int32_t>(picture.size(0));
-    view.channels = static_cast<std::int32_t>(picture.size(1));
-    view.height = static_cast<std::int32_t>(picture.size(2));
-    view.width = static_cast<std::int32_t>(picture.size(3));
-    view.batch_stride = sample_size * picture.stride(0);
-    view.channel_stride = sample_size * picture.stride(1);
-    view.row_stride = sample_size * picture.stride(2);
-    view.column_stride = sample_size * picture.stride(3);
-    return view;
+    return (wish.element == DNN_TORCH_U8 || wish.element == DNN_TORCH_U16) && wish.white > 0;
 }
 
 } // namespace
 
 DnnTorchSession::DnnTorchSession(DnnTorchModel &model, std::int32_t threads)
-    : model_(model), threads_(threads)
+    : model_(model), threads_(threads), stream_(engine_torch::make_stream(model.device()))
 {
     if (threads < 1)
         throw Failure(DNN_TORCH_BAD_OPTION, "threads is below 1");
@@ -107,12 +46,22 @@ void DnnTorchSession::warm(const DnnTorchShape &shape) noexcept
     if (stopped_ || model_.keeps_state())
         return;
     try {
+        const engine_torch::StreamScope own_stream(stream_);
         engine_torch::use_threads(threads_);
         model_.forward(at::full({shape.batch, shape.channels, shape.height, shape.width}, 0.5,
                                 at::TensorOptions(at::kFloat)));
+        engine_torch::wait_for(model_.device());
     } catch (...) {
         // The next run will tell.
     }
+}
+
+void *DnnTorchSession::memory(std::int64_t bytes)
+{
+    if (model_.device().is_cpu() || bytes < 1)
+        return nullptr;
+    memory_ = transfer_memory({bytes}, {1}, at::kByte);
+    return memory_.data_ptr();
 }
 
 void DnnTorchSession::check_stopped() const
@@ -121,17 +70,74 @@ void DnnTorchSession::check_stopped() const
         throw Failure(DNN_TORCH_STOPPED, "the run was stopped");
 }
 
-DnnTorchImages DnnTorchSession::run(const DnnTorchImages &input)
+// A device's memory is small: what does not fit at once may fit in parts.
+at::Tensor DnnTorchSession::run_or_halve(const at::Tensor &images)
+{
+    try {
+        return run_once(images);
+    } catch (const std::exception &error) {
+        if (images.size(0) < 2 || model_.keeps_state() || !engine_torch::is_out_of_memory(error))
+            throw;
+    }
+    const std::int64_t half = images.size(0) / 2;
+    const at::Tensor first = run_or_halve(images.narrow(0, 0, half));
+    return at::cat({first, run_or_halve(images.narrow(0, half, images.size(0) - half))});
+}
+
+at::Tensor DnnTorchSession::run_once(const at::Tensor &images)
+{
+    return engine_torch::picture_of(model_.forward(images), model_.output_name(), images.size(0),
+                                    model_.device());
+}
+
+// Channels lie as in the input.
+at::Tensor DnnTorchSession::to_caller(const at::Tensor &picture, const at::Tensor &elements,
+                                      const DnnTorchImages &wish)
+{
+    had_nan_ = false;
+    if (!wishes_codes(wish))
+        return brought_back(picture);
+    const bool interleaved = elements.size(1) > 1 && elements.stride(1) == 1;
+    const at::Tensor nan = picture.isnan().any();
+    const at::Tensor result =
+        brought_back(engine_torch::codes_of(picture, wish.element, wish.white)
+                         .contiguous(interleaved ? at::MemoryFormat::ChannelsLast
+                                                 : at::MemoryFormat::Contiguous));
+    had_nan_ = nan.item<bool>();
+    return result;
+}
+
+// The device has done all its work when this returns.
+at::Tensor DnnTorchSession::brought_back(const at::Tensor &picture)
+{
+    if (picture.device().is_cpu())
+        return picture;
+    if (!staging_.defined() || staging_.sizes() != picture.sizes() ||
+        staging_.strides() != picture.strides() || staging_.scalar_type() != picture.scalar_type())
+        staging_ = transfer_memory(picture.sizes(), picture.strides(), picture.scalar_type());
+    staging_.copy_(picture, true);
+    engine_torch::wait_for(model_.device());
+    return staging_;
+}
+
+DnnTorchImages DnnTorchSession::run(const DnnTorchImages &input, const DnnTorchImages &wish)
 {
     check_stopped();
-    check_input(input);
     // Given back first, so that the model can use the same memory again.
     output_ = at::Tensor();
+    const engine_torch::StreamScope own_stream(stream_);
     engine_torch::use_threads(threads_);
-    const at::Tensor images = tensor_over(input);
-    output_ =
-        kept(engine_torch::picture_of(model_.forward(images), model_.output_name(), input.batch),
-             images);
+    const at::Tensor elements = engine_torch::tensor_over(input);
+    const at::Tensor images = engine_torch::floats_of(
+        elements.to(model_.device(), elements.scalar_type(), true), input.white);
+    const at::Tensor picture = run_or_halve(images);
+    output_ = to_caller(picture, elements, wish);
+    // A model that returns its input returns memory of the caller's.
+    if (output_.is_alias_of(elements))
+        output_ = output_.clone();
     check_stopped();
-    return view_of(output_);
+    DnnTorchImages view = engine_torch::view_of(output_);
+    view.white = view.element == DNN_TORCH_F32 ? 0 : wish.white;
+    view.had_nan = had_nan_;
+    return view;
 }

@@ -6,6 +6,8 @@
 
 #include "model.h"
 
+#include <c10/core/Stream.h>
+
 // Belongs to one thread at a time, except for stop().
 struct DnnTorchSession final {
 public:
@@ -15,18 +17,30 @@ public:
     // What a first run costs more than others is paid here, if it can be.
     void warm(const DnnTorchShape &shape) noexcept;
 
-    // The view holds until the next run or the session's end.  Throws a Failure
-    // or what LibTorch throws.
-    DnnTorchImages run(const DnnTorchImages &input);
+    // The view holds until the next run or the session's end.  `wish` has the
+    // elements that the caller would like.  Throws a Failure or what LibTorch throws.
+    DnnTorchImages run(const DnnTorchImages &input, const DnnTorchImages &wish);
+
+    // Memory that a device reads without a copy in between; null on the CPU.
+    void *memory(std::int64_t bytes);
 
     // LibTorch cannot be interrupted: a run under way computes to its end.
     void stop() noexcept { stopped_ = true; }
 
 private:
     void check_stopped() const;
+    at::Tensor run_or_halve(const at::Tensor &images);
+    at::Tensor run_once(const at::Tensor &images);
+    at::Tensor to_caller(const at::Tensor &picture, const at::Tensor &elements,
+                         const DnnTorchImages &wish);
+    at::Tensor brought_back(const at::Tensor &picture);
 
     DnnTorchModel &model_;
     const std::int32_t threads_;
+    const std::optional<c10::Stream> stream_; // the device's, if there is one
     std::atomic<bool> stopped_{false};
-    at::Tensor output_; // what the last view looks at
+    at::Tensor memory_;    // what memory() gave last
+    at::Tensor staging_;   // where results of a device arrive
+    at::Tensor output_;    // what the last view looks at
+    bool had_nan_ = false; // the last output in codes
 };

@@ -46,7 +46,7 @@ std::int64_t samples_of(const DnnTorchShape &shape)
 void collect_tensors(const c10::IValue &value, std::vector<at::Tensor> &tensors)
 {
     if (value.isTensor())
-        tensors.push_back(value.toTensor());
+        tensors.push_back(value.toTensor().cpu()); // some devices lack doubles
     else if (value.isTuple())
         for (const c10::IValue &element : value.toTupleRef().elements())
             collect_tensors(element, tensors);

@@ -61,7 +61,7 @@ TuningKey key_of(const Source &source, const Wishes &wishes, const DnnTorchShape
              << 'x' << shape.width << "; "
              << (wishes.precision.is_automatic ? "auto" : name_of(wishes.precision.precision))
              << "; " << (wishes.pinned ? name_of(*wishes.pinned) : "fastest") << "; "
-             << source.input_name;
+             << source.input_name << "; " << source.device.str();
     return {wishes.path, settings.str()};
 }
 
@@ -103,14 +103,15 @@ private:
     std::optional<Tuned> tuned_from(const TuningRecord &record, bool try_it)
     {
         const auto kind = find_form(record.form);
-        if (!kind || (record.precision != name_of(Precision::fp32) &&
+        const bool is_chosen = wishes_.precision.is_automatic && !source_.device.is_cpu();
+        if (!kind || (record.precision != name_of(Precision::fp32) && !is_chosen &&
                       record.precision != name_of(wishes_.precision.precision)))
             return std::nullopt;
         const auto form = usable(*kind, parse_precision(record.precision).precision, try_it);
         if (!form)
             return std::nullopt;
         const DnnTorchTuning figures = {record.run_seconds, record.run_bytes,
-                                        takes_interleaved(*form)};
+                                        takes_interleaved(*form), takes_codes()};
         return Tuned{*form, figures, true, record.notice, record.advice};
     }
 
@@ -152,6 +153,9 @@ private:
     {
         if (!source_.frozen)
             return {};
+        // What optimize_for_inference does is for the CPU.
+        if (!source_.device.is_cpu())
+            return {FormKind::channels_last, FormKind::frozen};
         if (budget_seconds_ <= 0)
             return {FormKind::inference, FormKind::frozen};
         return {FormKind::inference, FormKind::frozen, FormKind::channels_last};
@@ -172,6 +176,12 @@ private:
     // At least one.
     std::vector<Form> usable_forms()
     {
+        if (wishes_.precision.is_automatic && !source_.device.is_cpu()) {
+            std::vector<Form> halves = usable_in(Precision::fp16);
+            if (!halves.empty())
+                return halves;
+            pin_fault_ = "";
+        }
         const Precision precision = wishes_.precision.precision;
         std::vector<Form> forms = usable_in(precision);
         if (forms.empty() && precision != Precision::fp32)
@@ -200,18 +210,24 @@ private:
         return form.kind == FormKind::channels_last && shape_.channels > 1;
     }
 
+    // A frame's own codes are less to send than floats are.
+    int takes_codes() const { return !source_.device.is_cpu(); }
+
     Tuned chosen(const Candidate &candidate) const
     {
-        return {candidate.form,
-                {candidate.seconds, candidate.bytes, takes_interleaved(candidate.form)},
-                false,
-                notice_,
-                ""};
+        return {
+            candidate.form,
+            {candidate.seconds, candidate.bytes, takes_interleaved(candidate.form), takes_codes()},
+            false,
+            notice_,
+            ""};
     }
 
     // Those that the user should hear of, without being run.
     void add_others(std::vector<Candidate> &candidates)
     {
+        if (!source_.device.is_cpu())
+            return;
         const Precision used = candidates.front().form.precision;
         Kinds others;
         Precision precision = Precision::fp32;

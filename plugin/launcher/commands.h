@@ -16,4 +16,7 @@ int run(char **program);
 // Prints what is installed and what of it works; 0 where a video could be filtered.
 int doctor();
 
+// Prints which devices models can run on; always 0, unless it cannot print.
+int devices(bool as_json);
+
 } // namespace dnn_torch

@@ -13,11 +13,13 @@ namespace {
 constexpr const char *usage =
     "usage: dnn-torch run PROGRAM [ARGUMENT...]\n"
     "       dnn-torch doctor\n"
+    "       dnn-torch devices [--json]\n"
     "       dnn-torch --help | --version\n"
     "\n"
     "run      runs a program that uses FFmpeg's libavfilter, ffmpeg itself for one,\n"
     "         so that it has the dnn_torch filters\n"
-    "doctor   shows what is installed and which of it works together\n";
+    "doctor   shows what is installed and which of it works together\n"
+    "devices  shows what models can run on, and what is in the way of the rest\n";
 
 int main_with(std::string_view command, int argc, char **argv)
 {
@@ -29,6 +31,10 @@ int main_with(std::string_view command, int argc, char **argv)
         return dnn_torch::run(argv + 2);
     if (command == "doctor" && argc == 2)
         return dnn_torch::doctor();
+    if (command == "devices" && argc == 2)
+        return dnn_torch::devices(false);
+    if (command == "devices" && argc == 3 && std::string_view(argv[2]) == "--json")
+        return dnn_torch::devices(true);
     fputs(usage, stderr);
     return dnn_torch::exit_usage;
 }

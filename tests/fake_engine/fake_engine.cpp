@@ -39,7 +39,7 @@ struct DnnTorchSession final {
 public:
     explicit DnnTorchSession(DnnTorchModel &model) : model_(model), script_(model.script) {}
 
-    DnnTorchImages run(const DnnTorchImages &input);
+    DnnTorchImages run(const DnnTorchImages &input, const DnnTorchImages &wish);
     void stop();
 
 private:
@@ -50,6 +50,7 @@ private:
     DnnTorchModel &model_;
     const Script &script_;
     std::vector<float> output_;
+    std::vector<std::uint16_t> codes_; // bytes, or numbers of 16 bits
 
     std::mutex mutex_;
     std::condition_variable changed_;
@@ -62,8 +63,8 @@ namespace
 
 void check_input(const Script &script, const DnnTorchImages &input)
 {
-    if (!input.data || input.element != DNN_TORCH_F32)
-        throw Failure(DNN_TORCH_BAD_INPUT, "the input is not of float32");
+    if (!input.data || input.element < DNN_TORCH_U8 || input.element > DNN_TORCH_F32)
+        throw Failure(DNN_TORCH_BAD_INPUT, "the input has no samples that are known");
     if (input.batch < 1 || input.channels < 1 || input.height < 1 || input.width < 1)
         throw Failure(DNN_TORCH_BAD_INPUT, "the input is empty");
     if (script.channels != 0 && script.channels != input.channels)
@@ -72,12 +73,21 @@ void check_input(const Script &script, const DnnTorchImages &input)
                                                std::to_string(input.channels));
 }
 
-const float &sample(const DnnTorchImages &images, int n, int c, int y, int x)
+char *address(const DnnTorchImages &images, int n, int c, int y, int x)
 {
-    const char *data = static_cast<const char *>(images.data);
-    return *reinterpret_cast<const float *>(data + n * images.batch_stride +
-                                            c * images.channel_stride + y * images.row_stride +
-                                            x * images.column_stride);
+    return static_cast<char *>(images.data) + n * images.batch_stride + c * images.channel_stride +
+           y * images.row_stride + x * images.column_stride;
+}
+
+float sample(const DnnTorchImages &images, int n, int c, int y, int x)
+{
+    const char *at = address(images, n, c, y, x);
+    const auto white = static_cast<float>(images.white);
+    if (images.element == DNN_TORCH_U8)
+        return static_cast<float>(*reinterpret_cast<const std::uint8_t *>(at)) / white;
+    if (images.element == DNN_TORCH_U16)
+        return static_cast<float>(*reinterpret_cast<const std::uint16_t *>(at)) / white;
+    return *reinterpret_cast<const float *>(at);
 }
 
 int picture_number(const DnnTorchImages &input, int n)
@@ -151,6 +161,39 @@ void fill(const Script &script, const DnnTorchImages &input, const DnnTorchImage
                        output, plane);
 }
 
+// The same images in codes, with channels side by side or not as in `input`.
+DnnTorchImages in_codes(const DnnTorchImages &floats, const DnnTorchImages &input,
+                        const DnnTorchImages &wish, std::vector<std::uint16_t> &memory)
+{
+    DnnTorchImages codes = floats;
+    const std::int64_t bytes = wish.element == DNN_TORCH_U8 ? 1 : 2;
+    const bool side_by_side = input.column_stride > input.channel_stride && input.channels > 1;
+    codes.element = wish.element;
+    codes.white = wish.white;
+    codes.column_stride = bytes * (side_by_side ? codes.channels : 1);
+    codes.row_stride = codes.column_stride * codes.width;
+    codes.channel_stride = side_by_side ? bytes : codes.row_stride * codes.height;
+    codes.batch_stride = bytes * codes.channels * codes.height * codes.width;
+    memory.resize(static_cast<std::size_t>(codes.batch_stride * codes.batch));
+    codes.data = memory.data();
+    for (int n = 0; n < codes.batch; ++n)
+        for (int c = 0; c < codes.channels; ++c)
+            for (int y = 0; y < codes.height; ++y)
+                for (int x = 0; x < codes.width; ++x) {
+                    const float value = sample(floats, n, c, y, x);
+                    codes.had_nan |= std::isnan(value);
+                    const auto white = static_cast<float>(wish.white);
+                    const long code =
+                        std::isnan(value) ? 0 : std::lrint(std::clamp(value * white, 0.0F, white));
+                    char *at = address(codes, n, c, y, x);
+                    if (bytes == 1)
+                        *reinterpret_cast<std::uint8_t *>(at) = static_cast<std::uint8_t>(code);
+                    else
+                        *reinterpret_cast<std::uint16_t *>(at) = static_cast<std::uint16_t>(code);
+                }
+    return codes;
+}
+
 // The same for the same seed and run, and spread evenly (SplitMix64).
 std::uint64_t random_number(std::uint64_t seed, std::uint64_t run)
 {
@@ -196,7 +239,7 @@ void DnnTorchSession::log_run(int batch)
     std::ofstream(script_.log, std::ios::app) << std::this_thread::get_id() << ' ' << batch << '\n';
 }
 
-DnnTorchImages DnnTorchSession::run(const DnnTorchImages &input)
+DnnTorchImages DnnTorchSession::run(const DnnTorchImages &input, const DnnTorchImages &wish)
 {
     check_input(script_, input);
     const std::uint64_t run = model_.runs++;
@@ -211,6 +254,8 @@ DnnTorchImages DnnTorchSession::run(const DnnTorchImages &input)
     DnnTorchImages output = shape_of(script_, input);
     fill(script_, input, output, output_);
     output.data = output_.data();
+    if (script_.takes_codes && (wish.element == DNN_TORCH_U8 || wish.element == DNN_TORCH_U16))
+        output = in_codes(output, input, wish, codes_);
     if (holds(input, script_.wrong_element_at))
         output.element = 99;
     return output;
@@ -279,7 +324,7 @@ int model_tune(DnnTorchModel *model, const DnnTorchShape *, double, DnnTorchTuni
         if (!script.fail_tune.empty())
             throw Failure(DNN_TORCH_RUN_FAILED, script.fail_tune);
         *tuning = {static_cast<double>(script.tuned_us) / 1e6, script.tuned_bytes,
-                   script.interleaved};
+                   script.interleaved, script.takes_codes};
     });
 }
 
@@ -311,7 +356,19 @@ void session_warm(DnnTorchSession *, const DnnTorchShape *) noexcept {}
 int session_run(DnnTorchSession *session, const DnnTorchImages *input, DnnTorchImages *output,
                 DnnTorchMessage *message) noexcept
 {
-    return guarded(message, [&] { *output = session->run(*input); });
+    return guarded(message, [&] { *output = session->run(*input, *output); });
+}
+
+void *session_memory(DnnTorchSession *, std::int64_t) noexcept
+{
+    return nullptr;
+}
+
+std::int32_t list_devices(DnnTorchDevice *devices, std::int32_t capacity) noexcept
+{
+    if (capacity > 0)
+        *devices = {"cpu", "", 0, 1, ""};
+    return 1;
 }
 
 void session_stop(DnnTorchSession *session) noexcept
@@ -326,9 +383,22 @@ void session_close(DnnTorchSession **session) noexcept
 }
 
 constexpr DnnTorchEngine engine = {
-    DNN_TORCH_ENGINE_ABI, "fake",       "1",          model_open,    model_close,
-    model_tune,           model_notice, model_form,   model_advice,  session_open,
-    session_warm,         session_run,  session_stop, session_close,
+    .abi = DNN_TORCH_ENGINE_ABI,
+    .name = "fake",
+    .version = "1",
+    .model_open = model_open,
+    .model_close = model_close,
+    .model_tune = model_tune,
+    .model_notice = model_notice,
+    .model_form = model_form,
+    .model_advice = model_advice,
+    .session_open = session_open,
+    .session_warm = session_warm,
+    .session_run = session_run,
+    .session_memory = session_memory,
+    .session_stop = session_stop,
+    .session_close = session_close,
+    .list_devices = list_devices,
 };
 
 DnnTorchEngine engine_of_abi(const char *abi)

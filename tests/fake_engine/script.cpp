@@ -48,6 +48,7 @@ const Key keys[] = {
     {"tuned_us", &Script::tuned_us},
     {"tuned_bytes", &Script::tuned_bytes},
     {"interleaved", &Script::interleaved},
+    {"takes_codes", &Script::takes_codes},
     {"advice", &Script::advice},
     {"notice", &Script::notice},
     {"log", &Script::log},

@@ -58,6 +58,7 @@ struct Script {
     std::int64_t tuned_us = 0;
     std::int64_t tuned_bytes = 0;
     int interleaved = 0;
+    int takes_codes = 0;
     std::string advice;
 
     std::string notice;

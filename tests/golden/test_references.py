@@ -65,10 +65,14 @@ def test_reference_is_what_numpy_says(name, pixel_format):
     assert reference(name, pixel_format) == cases.reference(name, pixel_format)
 
 
+@pytest.mark.parametrize("way", ["interleaved", "takes_codes", "channels"])
 @pytest.mark.parametrize("formats", in_groups(pictures.FORMATS, 12), ids=lambda names: names[0])
-def test_every_format(script, tmp_path, formats):
-    """Without LibTorch: that all bits come through is no matter of the engine."""
-    graph = support.fake(script(channels=0), workers=1)
+def test_every_format(script, tmp_path, formats, way):
+    """Without LibTorch: that all bits come through is no matter of the engine.
+
+    As planes of floats, as floats with channels side by side, and in the frame's own codes.
+    """
+    graph = support.fake(script(**{"channels": 0, way: int(way != "channels")}), workers=1)
     got = run_at_once(tmp_path, graph, "identity", formats, fake_engine=True)
     assert got == {name: reference("identity", name) for name in formats}
 

@@ -64,6 +64,17 @@ TEST(CoreBudget, UnknownCostIsFourWorkersAtMost)
     EXPECT_EQ(budget.threads_per_worker, 4U);
 }
 
+TEST(CoreBudget, ADeviceWantsFewWorkersOfOneThread)
+{
+    CoreRequest request;
+    request.device = true;
+    CoreBudget budget = divide(16, request, {1e-3, 0});
+    EXPECT_EQ(budget.workers, 4U);
+    EXPECT_EQ(budget.threads_per_worker, 1U);
+    request.async = false;
+    EXPECT_EQ(divide(16, request).threads_per_worker, 1U);
+}
+
 TEST(CoreBudget, SynchronousIsOneAtATimeWithAllCores)
 {
     CoreBudget budget = divide(8, {4, 0, 16, false});

@@ -4,6 +4,7 @@
 
 #include "../pipeline/error.h"
 
+#include "devices/verdict.h"
 #include "module_path.h"
 
 extern "C" {
@@ -47,15 +48,31 @@ void check(int status, const DnnTorchMessage &message)
         throw Error(error_code(status), message.text);
 }
 
+// The path, or empty with `places` telling where it was looked for.
+std::string find(const std::string &file_name, std::string &places)
+{
+    char path[PATH_MAX];
+    bool found = dnn_torch_find_module(reinterpret_cast<const void *>(&open_engine),
+                                       file_name.c_str(), path, sizeof(path));
+    places = found ? "" : path;
+    return found ? path : "";
+}
+
+std::string find_engine(const std::string &name)
+{
+    if (name.empty() || name.find('/') != std::string::npos)
+        throw Error(AVERROR(EINVAL), "'" + name + "' is no engine's name; try engine=torch");
+    std::string file_name = "engine-" + name + ".so", places;
+    std::string path = find(file_name, places);
+    if (path.empty())
+        throw Error(AVERROR(ENOENT), "there is no " + file_name + " in " + places +
+                                         "; choose another engine or install that one");
+    return path;
+}
+
 void *open_library(const std::string &name)
 {
-    std::string file_name = "engine-" + name + ".so";
-    char path[PATH_MAX];
-    if (!dnn_torch_find_module(reinterpret_cast<const void *>(&open_engine), file_name.c_str(),
-                               path, sizeof(path)))
-        throw Error(AVERROR(ENOENT), "there is no " + file_name + " in " + path +
-                                         "; choose another engine or install that one");
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    void *library = dlopen(find_engine(name).c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!library)
         throw Error(AVERROR_EXTERNAL, std::string("the engine cannot be loaded: ") + dlerror());
     return library;
@@ -67,8 +84,6 @@ const char *or_null(const std::string &text) { return text.empty() ? nullptr : t
 
 const DnnTorchEngine *open_engine(const std::string &name)
 {
-    if (name.empty() || name.find('/') != std::string::npos)
-        throw Error(AVERROR(EINVAL), "'" + name + "' is no engine's name; try engine=torch");
     void *symbol = dlsym(open_library(name), DNN_TORCH_ENGINE_SYMBOL);
     if (!symbol)
         throw Error(AVERROR_EXTERNAL, "engine-" + name + ".so is no engine: it lacks " +
@@ -82,6 +97,17 @@ const DnnTorchEngine *open_engine(const std::string &name)
                         (engine ? " and not " : " ") + std::to_string(DNN_TORCH_ENGINE_ABI) +
                         "; install the engine and the filters from one release");
     return engine;
+}
+
+DeviceChoice choose_device(const std::string &device, const std::string &engine)
+{
+    std::string places;
+    Facts facts = gather_facts_for(device, {find("device-probe", places), find_engine(engine)});
+    Verdict verdict = verdict_for(device, facts);
+    if (!verdict.usable)
+        throw Error(AVERROR(ENODEV),
+                    verdict.reason + (verdict.remedy.empty() ? "" : "; ") + verdict.remedy);
+    return {verdict.device, verdict.reason};
 }
 
 Model::Model(const DnnTorchEngine &engine, const ModelOptions &options) : engine_(engine)
@@ -115,12 +141,15 @@ Session::Session(std::shared_ptr<Model> model, int threads) : model_(std::move(m
     check(model_->engine_.session_open(model_->model_, threads, &session_, &message), message);
 }
 
-DnnTorchImages Session::run(const DnnTorchImages &input)
+DnnTorchImages Session::run(const DnnTorchImages &input, const DnnTorchImages &wish)
 {
     DnnTorchMessage message{};
     DnnTorchImages output{};
+    output.element = wish.element;
+    output.white = wish.white;
     check(model_->engine_.session_run(session_, &input, &output, &message), message);
-    if (output.element != DNN_TORCH_F32)
+    bool as_wished = output.element == wish.element && output.white == wish.white;
+    if (output.element != DNN_TORCH_F32 && !as_wished)
         throw Error(AVERROR_EXTERNAL, "the engine gave pictures of an unknown element type");
     if (output.batch != input.batch)
         throw Error(AVERROR_INVALIDDATA,
@@ -134,7 +163,8 @@ Size Session::probe(Size size, int channels)
     std::vector<float> grey(static_cast<size_t>(channels) * static_cast<size_t>(size.width) *
                                 static_cast<size_t>(size.height),
                             0.5F);
-    DnnTorchImages output = run(float_planes(grey.data(), 1, channels, size));
+    DnnTorchImages input = float_planes(grey.data(), 1, channels, size);
+    DnnTorchImages output = run(input, input);
     if (output.channels != channels)
         throw Error(AVERROR_INVALIDDATA, "the model turns " + std::to_string(channels) +
                                              " channels into " + std::to_string(output.channels) +

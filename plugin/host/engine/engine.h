@@ -17,6 +17,15 @@ namespace dnn_torch {
 // Opens `engine-NAME.so`, which then stays open: no LibTorch survives being unloaded.
 const DnnTorchEngine *open_engine(const std::string &name);
 
+// The device that an engine is to be given for the option `device`.  Asks another
+// process, so that no driver hangs or crashes in this one.
+struct DeviceChoice {
+    std::string device;
+    std::string why; // for the log; may be empty
+};
+// Throws Error with what is in the way and what to do.
+DeviceChoice choose_device(const std::string &device, const std::string &engine);
+
 struct ModelOptions {
     std::string path, device, input_name, output_name, precision, optimize;
 };
@@ -53,8 +62,12 @@ public:
     Session(const Session &) = delete;
     Session &operator=(const Session &) = delete;
 
-    // The view holds until the next run.
-    DnnTorchImages run(const DnnTorchImages &input);
+    // The view holds until the next run.  Its elements are floats, or like those
+    // of `wish` if the engine gives such.
+    DnnTorchImages run(const DnnTorchImages &input, const DnnTorchImages &wish);
+
+    // Memory from which input is taken fastest, until the next call; null: any is as good.
+    void *memory(int64_t bytes) { return model_->engine_.session_memory(session_, bytes); }
     void stop() noexcept { model_->engine_.session_stop(session_); }
     void warm(const DnnTorchShape &shape) { model_->engine_.session_warm(session_, &shape); }
 

@@ -3,6 +3,7 @@
 #include "frame_job.h"
 
 #include "../pipeline/error.h"
+#include "../pixels/codes.h"
 #include "../pixels/picture.h"
 
 #include <algorithm>
@@ -66,11 +67,22 @@ void FrameWorker::bypass(FrameJob::Item &item)
 // The buffer has room for a whole batch from the first one on.
 DnnTorchImages FrameWorker::input_for(int batch)
 {
-    auto view = plan_->interleaved ? float_pixels : float_planes;
-    DnnTorchImages input = view(nullptr, batch, plan_->channels, plan_->input);
-    input_.resize(static_cast<size_t>(input.batch_stride) / sizeof(float) * plan_->batch_size);
-    input.data = input_.data();
+    auto floats = plan_->interleaved ? float_pixels : float_planes;
+    DnnTorchImages input = plan_->codes
+                               ? code_images(plan_->format, batch, plan_->input)
+                               : floats(nullptr, batch, plan_->channels, plan_->input);
+    if (!memory_)
+        memory_ = memory_of(input.batch_stride * static_cast<int64_t>(plan_->batch_size));
+    input.data = memory_;
     return input;
+}
+
+void *FrameWorker::memory_of(int64_t bytes)
+{
+    if (void *memory = session_.memory(bytes))
+        return memory;
+    own_memory_.resize(static_cast<size_t>(bytes) / sizeof(std::max_align_t) + 1);
+    return own_memory_.data();
 }
 
 void FrameWorker::run_model(FrameJob &job)
@@ -84,19 +96,21 @@ void FrameWorker::run_model(FrameJob &job)
     DnnTorchImages output;
     {
         Stopwatch watch(job.stages.forward);
-        output = session_.run(input);
+        output = session_.run(input, input);
     }
     check_size(output);
+    job.saw_nan |= output.had_nan != 0;
     convert_out(job, output);
 }
 
 void FrameWorker::convert_in(FrameJob &job, const DnnTorchImages &input)
 {
     Stopwatch watch(job.stages.convert_in);
+    auto read = plan_->codes ? read_codes : read_picture;
     int index = 0;
     for (FrameJob::Item &item : job.items)
         if (!item.bypass)
-            read_picture(item.frame.get(), input, index++);
+            read(item.frame.get(), input, index++);
 }
 
 void FrameWorker::convert_out(FrameJob &job, const DnnTorchImages &output)
@@ -127,7 +141,10 @@ void FrameWorker::finish(FrameJob::Item &item, const DnnTorchImages &output, int
 {
     FramePointer result = plan_->frames.take();
     copy_properties(item.frame.get(), result.get());
-    saw_nan = write_picture(output, index, item.frame.get(), result.get()) || saw_nan;
+    if (output.element == DNN_TORCH_F32)
+        saw_nan |= write_picture(output, index, item.frame.get(), result.get());
+    else
+        write_codes(output, index, result.get());
     scaler_.carry_unseen(item.frame.get(), result.get());
     item.frame = std::move(result);
 }

@@ -11,6 +11,7 @@
 #include "../pixels/frame_pool.h"
 #include "../pixels/frame_scaler.h"
 
+#include <cstddef>
 #include <memory>
 #include <vector>
 
@@ -32,6 +33,8 @@ struct FramePlan {
     std::shared_ptr<Model> model;
     int threads;      // of one run
     bool interleaved; // the model takes its channels best side by side
+    bool codes;       // the model takes and gives frames in their own codes
+    AVPixelFormat format;
     int channels;
     Size input, output;
     AVRational time_base;
@@ -50,6 +53,7 @@ public:
 
 private:
     DnnTorchImages input_for(int batch);
+    void *memory_of(int64_t bytes);
     void run_model(FrameJob &job);
     void convert_in(FrameJob &job, const DnnTorchImages &input);
     void convert_out(FrameJob &job, const DnnTorchImages &output);
@@ -60,7 +64,8 @@ private:
     std::shared_ptr<const FramePlan> plan_;
     Session session_;
     FrameScaler scaler_;
-    std::vector<float> input_;
+    void *memory_ = nullptr;       // the input's: the session's, or
+    std::vector<std::max_align_t> own_memory_;
 };
 
 } // namespace dnn_torch

@@ -4,6 +4,7 @@
 
 #include "../ffmpeg_versions.h"
 #include "../gate/self_test.h"
+#include "../pixels/codes.h"
 #include "../pixels/picture.h"
 
 #include <new>
@@ -60,7 +61,11 @@ void ModelFilter::open_model()
 {
     ModelOptions options;
     options.path = options_.model;
-    options.device = text(options_.device);
+    DeviceChoice choice = choose_device(text(options_.device), text(options_.engine));
+    options.device = choice.device;
+    if (!choice.why.empty())
+        av_log(ctx_, AV_LOG_INFO, "%s\n", choice.why.c_str());
+    on_cpu_ = choice.device == "cpu";
     options.input_name = text(options_.input);
     options.output_name = text(options_.output);
     options.precision = text(options_.precision);
@@ -89,7 +94,7 @@ Size ModelFilter::configure(const AVFilterLink *in)
     int channels = model_channels(format);
     Size output = probe_->find_output(input, channels);
 
-    plan_ = std::make_shared<FramePlan>(FramePlan{model_, 1, false, channels, input, output,
+    plan_ = std::make_shared<FramePlan>(FramePlan{model_, 1, false, false, format, channels, input, output,
                                                   in->time_base, batch_size,
                                                   FramePool(format, output)});
     facts_ = {options_.model, "",     {}, batch_size, av_get_pix_fmt_name(format),
@@ -106,9 +111,11 @@ CoreBudget ModelFilter::tune_model()
                            plan_->input.width};
     DnnTorchTuning tuning = model_->tune(shape, static_cast<double>(options_.tune) / AV_TIME_BASE);
     plan_->interleaved = tuning.interleaved != 0;
+    plan_->codes = tuning.takes_codes != 0 && can_pass_codes(plan_->format);
     CoreRequest request = {static_cast<size_t>(options_.workers),
                            static_cast<size_t>(options_.threads),
                            static_cast<size_t>(options_.nireq), options_.async != 0};
+    request.device = !on_cpu_;
     return divide_cores(usable_machine(), request, {tuning.run_seconds, tuning.run_bytes});
 }
 

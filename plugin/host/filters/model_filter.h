@@ -70,6 +70,7 @@ private:
     Gate gate_;
     std::shared_ptr<Model> model_;
     std::string told_notice_;
+    bool on_cpu_ = true;
     std::unique_ptr<ModelProbe> probe_; // until the first frame
     Channels channels_ = Channels::any;
     StatsReport report_;

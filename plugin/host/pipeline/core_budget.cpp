@@ -2,23 +2,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core_budget.h"
 
+#include "devices/cpu.h"
+
 #include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <sched.h>
 #include <string>
 
 namespace dnn_torch {
 namespace {
-
-size_t usable_cores()
-{
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    if (sched_getaffinity(0, sizeof(set), &set) != 0)
-        return 1;
-    return static_cast<size_t>(std::max(CPU_COUNT(&set), 1));
-}
 
 int64_t usable_memory()
 {
@@ -46,19 +38,24 @@ bool fits(size_t workers, const Machine &machine, const RunCost &cost)
 }
 
 // Threads of one run meet at each layer; a cheap run would do little else.
-size_t choose_threads(size_t cores, size_t workers, const RunCost &cost)
+size_t choose_threads(size_t cores, size_t workers, const CoreRequest &request,
+                      const RunCost &cost)
 {
     constexpr double cheap_seconds = 5e-3;
+    if (request.threads)
+        return request.threads;
     bool cheap = cost.seconds > 0 && cost.seconds < cheap_seconds;
-    return cheap ? 1 : std::max<size_t>(cores / workers, 1);
+    return cheap || request.device ? 1 : std::max<size_t>(cores / workers, 1);
 }
 
 // Runs side by side share nothing and wait for nobody: one thread each gives the
 // highest rate, as long as there is memory for all.
 size_t choose_workers(const Machine &machine, const CoreRequest &request, const RunCost &cost)
 {
+    // A device wants one to send, one to compute and one to fetch, and one to convert.
     constexpr size_t most_of_unknown_cost = 4;
-    size_t most = cost.seconds > 0 ? most_that_can_be_fed(cost.seconds) : most_of_unknown_cost;
+    bool known = cost.seconds > 0 && !request.device;
+    size_t most = known ? most_that_can_be_fed(cost.seconds) : most_of_unknown_cost;
     if (request.in_flight)
         most = std::min(most, request.in_flight);
     size_t workers = std::max<size_t>(machine.cores / std::max<size_t>(request.threads, 1), 1);
@@ -75,10 +72,9 @@ Machine usable_machine() { return {usable_cores(), usable_memory()}; }
 CoreBudget divide_cores(const Machine &machine, const CoreRequest &request, const RunCost &cost)
 {
     if (!request.async)
-        return {1, request.threads ? request.threads : choose_threads(machine.cores, 1, cost), 1};
+        return {1, choose_threads(machine.cores, 1, request, cost), 1};
     size_t workers = request.workers ? request.workers : choose_workers(machine, request, cost);
-    size_t threads =
-        request.threads ? request.threads : choose_threads(machine.cores, workers, cost);
+    size_t threads = choose_threads(machine.cores, workers, request, cost);
     // One more than are worked on, so that no worker waits for the filter's thread.
     return {workers, threads, request.in_flight ? request.in_flight : workers + 1};
 }

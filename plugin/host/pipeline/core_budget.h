@@ -11,7 +11,7 @@ namespace dnn_torch {
 
 // What this process may use.
 struct Machine {
-    size_t cores;   // at least 1
+    size_t cores;   // at least 1; by affinity and control groups
     int64_t memory; // bytes that are free or can be freed; 0 where that is not known
 };
 Machine usable_machine();
@@ -20,6 +20,7 @@ Machine usable_machine();
 struct CoreRequest {
     size_t workers = 0, threads = 0, in_flight = 0;
     bool async = true;
+    bool device = false; // models run elsewhere: cores convert, and feed it
 };
 
 // Of one run on one thread; 0 where it is not known.

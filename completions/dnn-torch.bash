@@ -1,0 +1,38 @@
+# SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash
+
+# bash-completion renamed its functions in 2.12, and older ones are still in use.
+_dnn_torch_program()
+{
+    if declare -F _comp_command_offset >/dev/null; then
+        _comp_command_offset 2
+    elif declare -F _command_offset >/dev/null; then
+        _command_offset 2
+    fi
+}
+
+_dnn_torch()
+{
+    local word=${COMP_WORDS[COMP_CWORD]}
+    COMPREPLY=()
+    if [ "$COMP_CWORD" = 1 ]; then
+        mapfile -t COMPREPLY < <(
+            compgen -W 'run doctor devices inspect bench --help --version' -- "$word"
+        )
+        return
+    fi
+    case ${COMP_WORDS[1]} in
+    run) _dnn_torch_program ;;
+    devices) mapfile -t COMPREPLY < <(compgen -W '--json' -- "$word") ;;
+    inspect | bench)
+        compopt -o filenames
+        mapfile -t COMPREPLY < <(
+            compgen -d -- "$word"
+            compgen -f -X '!*.pt' -- "$word"
+        )
+        ;;
+    esac
+}
+
+complete -F _dnn_torch dnn-torch

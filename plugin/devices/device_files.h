@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// The files by which a process reaches a GPU, and whether this one may open them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace dnn_torch
+{
+
+enum class Vendor { unknown, intel, nvidia, amd };
+
+struct DeviceFile {
+    std::string path; // "/dev/dri/renderD128"
+    Vendor vendor;
+    bool permitted; // to read and write
+};
+
+// /dev/dri/renderD*, /dev/nvidiactl, /dev/nvidia*, /dev/kfd, by name.  Opens
+// none of them, since that wakes drivers.  `root` is empty but for tests.
+std::vector<DeviceFile> find_device_files(const std::string &root = {});
+
+} // namespace dnn_torch

@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "facts.h"
+
+#include "verdict.h"
+
+#include <cerrno>
+#include <system_error>
+
+namespace dnn_torch
+{
+namespace
+{
+
+ProbeState state_of(const ProbeResult &result)
+{
+    return {true, result.outcome, result.detail};
+}
+
+ProbeResult ask(const ProbePlaces &places, const std::vector<std::string> &arguments,
+                std::chrono::milliseconds limit)
+{
+    if (places.probe.empty())
+        return {ProbeResult::Outcome::not_started, {}, std::generic_category().message(ENOENT)};
+    return run_probe(places.probe, arguments, limit);
+}
+
+ZeDevice ze_device(const Record &record)
+{
+    return {record.text("device"),
+            record.text("type"),
+            record.number("memory"),
+            record.number("compute_units"),
+            record.text("driver_version"),
+            static_cast<int>(record.number("api_major")),
+            static_cast<int>(record.number("api_minor"))};
+}
+
+TorchDevice torch_device(const Record &record)
+{
+    return {record.text("device"), record.text("description"), record.number("memory"),
+            record.number("usable") != 0, record.text("reason")};
+}
+
+TorchFacts ask_torch(const ProbePlaces &places, std::chrono::milliseconds limit)
+{
+    if (places.engine.empty())
+        return {};
+    return torch_facts(ask(places, {"torch", places.engine}, limit), places.engine);
+}
+
+LevelZeroFacts ask_level_zero(const ProbePlaces &places, std::chrono::milliseconds limit)
+{
+    return level_zero_facts(ask(places, {"level-zero"}, limit));
+}
+
+} // namespace
+
+LevelZeroFacts level_zero_facts(const ProbeResult &result)
+{
+    LevelZeroFacts facts;
+    facts.probe = state_of(result);
+    for (const Record &record : result.records) {
+        if (record.has("unsupported"))
+            facts.supported = false;
+        if (record.has("loader"))
+            facts.loader = record.text("loader");
+        if (record.has("loader_failure"))
+            facts.loader_failure = record.text("loader_failure");
+        if (record.has("driver_file"))
+            facts.driver_files.push_back({record.text("driver_file"), record.number("present") != 0,
+                                          record.text("failure")});
+        if (record.has("init_failure"))
+            facts.init_failure = record.text("init_failure");
+        if (record.has("drivers"))
+            facts.drivers = static_cast<int>(record.number("drivers"));
+        if (record.has("device"))
+            facts.devices.push_back(ze_device(record));
+    }
+    return facts;
+}
+
+TorchFacts torch_facts(const ProbeResult &result, const std::string &engine_path)
+{
+    TorchFacts facts;
+    facts.probe = state_of(result);
+    facts.engine_path = engine_path;
+    for (const Record &record : result.records) {
+        if (record.has("failure"))
+            facts.failure = record.text("failure");
+        if (record.has("engine")) {
+            facts.name = record.text("engine");
+            facts.version = record.text("version");
+            facts.onednn = record.text("onednn");
+            facts.onednn_isa = record.text("onednn_isa");
+            facts.openmp_threads = static_cast<int>(record.number("openmp_threads"));
+            facts.lists_devices = record.number("lists_devices") != 0;
+        }
+        if (record.has("device"))
+            facts.devices.push_back(torch_device(record));
+    }
+    return facts;
+}
+
+Facts gather_facts(const ProbePlaces &places, std::chrono::milliseconds limit)
+{
+    return {cpu_info(), find_device_files(), ask_level_zero(places, limit),
+            ask_torch(places, limit)};
+}
+
+Facts gather_facts_for(const std::string &device, const ProbePlaces &places,
+                       std::chrono::milliseconds limit)
+{
+    Facts facts;
+    if (!needs_probe(device))
+        return facts;
+    facts.files = find_device_files();
+    facts.torch = ask_torch(places, limit);
+    if (needs_level_zero(device, facts.torch))
+        facts.level_zero = ask_level_zero(places, limit);
+    return facts;
+}
+
+} // namespace dnn_torch

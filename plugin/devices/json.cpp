@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "json.h"
+
+#include <cstdio>
+
+namespace dnn_torch::json
+{
+namespace
+{
+
+// The length of the UTF-8 sequence at the front, or 0 where there is none.
+size_t sequence_length(std::string_view text)
+{
+    auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+    size_t length = byte(0) < 0x80 ? 1 : byte(0) >> 5 == 6 ? 2 : byte(0) >> 4 == 14 ? 3 : 4;
+    if (length == 4 && byte(0) >> 3 != 30)
+        return 0;
+    if (length > text.size())
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if (byte(i) >> 6 != 2)
+            return 0;
+    return length;
+}
+
+std::string escaped(char c)
+{
+    if (c == '"' || c == '\\')
+        return {'\\', c};
+    if (static_cast<unsigned char>(c) >= ' ')
+        return {c};
+    char text[8];
+    snprintf(text, sizeof(text), "\\u%04x", static_cast<unsigned>(c));
+    return text;
+}
+
+template <class Items, class Write>
+Value joined(char open, const Items &items, char close, Write write)
+{
+    std::string text(1, open);
+    for (const auto &item : items) {
+        if (text.size() > 1)
+            text += ", ";
+        text += write(item);
+    }
+    return {text + close};
+}
+
+} // namespace
+
+Value string(std::string_view text)
+{
+    std::string out = "\"";
+    while (!text.empty()) {
+        size_t length = sequence_length(text);
+        if (length == 0)
+            out += "\\ufffd";
+        else if (length == 1)
+            out += escaped(text.front());
+        else
+            out += text.substr(0, length);
+        text.remove_prefix(length ? length : 1);
+    }
+    return {out + "\""};
+}
+
+Value string_or_null(std::string_view text)
+{
+    return text.empty() ? Value{"null"} : string(text);
+}
+
+Value number(long long value)
+{
+    return {std::to_string(value)};
+}
+
+Value number(double value)
+{
+    char text[32];
+    snprintf(text, sizeof(text), "%.6g", value);
+    return {text};
+}
+
+Value boolean(bool value)
+{
+    return {value ? "true" : "false"};
+}
+
+Value array(const std::vector<Value> &values)
+{
+    return joined('[', values, ']', [](const Value &value) { return value.text; });
+}
+
+Value object(const std::vector<std::pair<std::string_view, Value>> &members)
+{
+    return joined('{', members, '}', [](const auto &member) {
+        return string(member.first).text + ": " + member.second.text;
+    });
+}
+
+} // namespace dnn_torch::json

@@ -1,0 +1,173 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "obstacle.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+namespace dnn_torch
+{
+namespace
+{
+
+using Outcome = ProbeResult::Outcome;
+
+constexpr const char *update_ze_driver =
+    "update the driver (libze-intel-gpu1, or Intel's own package) and look at the kernel's log";
+
+const DeviceFile *first_denied(const Facts &facts, std::initializer_list<Vendor> vendors)
+{
+    for (const DeviceFile &file : facts.files)
+        if (!file.permitted &&
+            std::find(vendors.begin(), vendors.end(), file.vendor) != vendors.end())
+            return &file;
+    return nullptr;
+}
+
+bool has_files(const Facts &facts, std::initializer_list<Vendor> vendors)
+{
+    return std::any_of(facts.files.begin(), facts.files.end(), [&](const DeviceFile &file) {
+        return std::find(vendors.begin(), vendors.end(), file.vendor) != vendors.end();
+    });
+}
+
+Obstacle no_permission(const DeviceFile &file)
+{
+    std::string group = file.vendor == Vendor::nvidia ? "video" : "render";
+    return {"no permission for " + file.path,
+            "run 'adduser NAME " + group + "' as root, with your user name, and log in again"};
+}
+
+Obstacle not_started(const ProbeState &probe)
+{
+    return {"device-probe cannot be started: " + probe.detail,
+            "install ffmpeg-dnn-torch again, all of it"};
+}
+
+Obstacle level_zero_probe_obstacle(const ProbeState &probe)
+{
+    switch (probe.outcome) {
+    case Outcome::not_started:
+        return not_started(probe);
+    case Outcome::crashed:
+        return {"the Level Zero driver crashes when it is asked (" + probe.detail + ")",
+                update_ze_driver};
+    case Outcome::out_of_time:
+        return {"the Level Zero driver does not answer within " + probe.detail, update_ze_driver};
+    case Outcome::finished:
+        break;
+    }
+    return {};
+}
+
+Obstacle driver_file_obstacle(const LevelZeroFacts &level_zero)
+{
+    const ZeDriverFile *broken = nullptr;
+    for (const ZeDriverFile &file : level_zero.driver_files) {
+        if (file.present && file.failure.empty())
+            return {};
+        if (file.present)
+            broken = &file;
+    }
+    if (broken)
+        return {"the Level Zero driver cannot be loaded: " + broken->failure,
+                "install it again, with all that it depends on"};
+    return {"the Level Zero loader finds no driver",
+            "install Intel's driver: libze-intel-gpu1 in Debian sid, from Intel's own repository "
+            "for Debian 12 and 13"};
+}
+
+Obstacle no_ze_device(const Facts &facts)
+{
+    std::string answer = facts.level_zero.init_failure;
+    std::string addition = answer.empty() ? "" : " (it says " + answer + ")";
+    if (has_files(facts, {Vendor::intel}))
+        return {"the Level Zero driver finds no device" + addition +
+                    ", though the kernel shows an Intel GPU",
+                update_ze_driver};
+    return {"the Level Zero driver finds no device" + addition,
+            "where there is an Intel GPU, see that the kernel drives it: /dev/dri/renderD* is then "
+            "there"};
+}
+
+// Intel's driver answers so where it has no device.
+bool says_no_device(const std::string &init_failure)
+{
+    return init_failure.empty() || init_failure.find("UNINITIALIZED") != init_failure.npos;
+}
+
+} // namespace
+
+Obstacle engine_obstacle(const TorchFacts &torch)
+{
+    const char *without_gpu = "update the driver of the GPU, or choose device=cpu";
+    if (torch.engine_path.empty())
+        return {"no engine is installed", "install the LibTorch engine (engine-torch.so)"};
+    if (torch.probe.outcome == Outcome::not_started)
+        return not_started(torch.probe);
+    if (torch.probe.outcome == Outcome::crashed)
+        return {"LibTorch crashes when it is asked for its devices (" + torch.probe.detail + ")",
+                without_gpu};
+    if (torch.probe.outcome == Outcome::out_of_time)
+        return {"LibTorch does not tell its devices within " + torch.probe.detail, without_gpu};
+    if (!torch.failure.empty())
+        return {"the engine cannot be loaded: " + torch.failure,
+                "install the engine, the filters and LibTorch from one release"};
+    return {};
+}
+
+bool is_too_old(const ZeDevice &device)
+{
+    return device.api_major < oldest_ze_major ||
+           (device.api_major == oldest_ze_major && device.api_minor < oldest_ze_minor);
+}
+
+Obstacle version_obstacle(const ZeDevice &device)
+{
+    return {"the driver speaks Level Zero " + std::to_string(device.api_major) + "." +
+                std::to_string(device.api_minor) + ", which is older than " +
+                std::to_string(oldest_ze_major) + "." + std::to_string(oldest_ze_minor),
+            "update the driver (libze-intel-gpu1, or Intel's own package)"};
+}
+
+Obstacle level_zero_obstacle(const Facts &facts)
+{
+    const LevelZeroFacts &level_zero = facts.level_zero;
+    if (!level_zero.probe.asked)
+        return {};
+    if (Obstacle obstacle = level_zero_probe_obstacle(level_zero.probe))
+        return obstacle;
+    if (!level_zero.supported)
+        return {"this device-probe was built without Level Zero",
+                "build it where libze-dev is installed"};
+    if (!level_zero.loader_failure.empty())
+        return {"the Level Zero loader cannot be loaded: " + level_zero.loader_failure,
+                "install libze1 again"};
+    if (level_zero.loader.empty())
+        return {"there is no Level Zero loader", "install libze1, if there is an Intel GPU"};
+    const std::vector<ZeDevice> &devices = level_zero.devices;
+    if (!devices.empty())
+        return std::all_of(devices.begin(), devices.end(), is_too_old)
+                   ? version_obstacle(devices.front())
+                   : Obstacle{};
+    if (Obstacle obstacle = driver_file_obstacle(level_zero))
+        return obstacle;
+    if (const DeviceFile *file = first_denied(facts, {Vendor::intel, Vendor::unknown}))
+        return no_permission(*file);
+    if (!says_no_device(level_zero.init_failure))
+        return {"the Level Zero driver does not start: " + level_zero.init_failure,
+                update_ze_driver};
+    return no_ze_device(facts);
+}
+
+Obstacle cuda_obstacle(const Facts &facts, const std::string &reason)
+{
+    if (const DeviceFile *file = first_denied(facts, {Vendor::nvidia, Vendor::amd}))
+        return no_permission(*file);
+    if (!has_files(facts, {Vendor::nvidia, Vendor::amd}))
+        return {reason, "where there is an NVIDIA or AMD GPU, install its driver; the kernel then "
+                        "shows /dev/nvidiactl or /dev/kfd"};
+    return {reason, "update the driver of the GPU, which may be too old for this LibTorch"};
+}
+
+} // namespace dnn_torch

@@ -1,0 +1,224 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "probe.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <system_error>
+#include <thread>
+#include <unistd.h>
+
+namespace dnn_torch
+{
+namespace
+{
+
+using Clock = std::chrono::steady_clock;
+using Outcome = ProbeResult::Outcome;
+
+// A probe says some lines; more is a driver gone wild.
+constexpr size_t longest_text = 1 << 20;
+
+class FileDescriptor
+{
+public:
+    FileDescriptor() = default;
+    FileDescriptor(const FileDescriptor &) = delete;
+    FileDescriptor &operator=(const FileDescriptor &) = delete;
+    ~FileDescriptor() { close(); }
+
+    void close()
+    {
+        if (value >= 0)
+            ::close(value);
+        value = -1;
+    }
+
+    int value = -1;
+};
+
+class SpawnSetting
+{
+public:
+    explicit SpawnSetting(int output)
+    {
+        posix_spawn_file_actions_init(&actions);
+        posix_spawnattr_init(&attributes);
+        // The pipe first: the program may have started us without 0, 1 or 2, and
+        // then the pipe has got one of these numbers.
+        posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+        posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+        reset_signals();
+    }
+    SpawnSetting(const SpawnSetting &) = delete;
+    SpawnSetting &operator=(const SpawnSetting &) = delete;
+    ~SpawnSetting()
+    {
+        posix_spawnattr_destroy(&attributes);
+        posix_spawn_file_actions_destroy(&actions);
+    }
+
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+
+private:
+    void reset_signals()
+    {
+        sigset_t signals;
+        sigemptyset(&signals);
+        posix_spawnattr_setsigmask(&attributes, &signals);
+        sigfillset(&signals);
+        sigdelset(&signals, SIGKILL);
+        sigdelset(&signals, SIGSTOP);
+        posix_spawnattr_setsigdefault(&attributes, &signals);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    }
+};
+
+// Ours and the user's preloaded objects are meant for the program, not for this.
+std::vector<char *> environment_without_preload()
+{
+    constexpr char preload[] = "LD_PRELOAD=";
+    std::vector<char *> kept;
+    for (char **variable = environ; *variable; variable++)
+        if (std::strncmp(*variable, preload, sizeof(preload) - 1) != 0)
+            kept.push_back(*variable);
+    kept.push_back(nullptr);
+    return kept;
+}
+
+// 0 and the child's number, or an errno.
+int start(const std::string &program, const std::vector<std::string> &arguments, int output,
+          pid_t &child)
+{
+    std::vector<char *> words{const_cast<char *>(program.c_str())};
+    for (const std::string &argument : arguments)
+        words.push_back(const_cast<char *>(argument.c_str()));
+    words.push_back(nullptr);
+    SpawnSetting setting(output);
+    return posix_spawn(&child, program.c_str(), &setting.actions, &setting.attributes, words.data(),
+                       environment_without_preload().data());
+}
+
+int milliseconds_until(Clock::time_point deadline)
+{
+    auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+    return static_cast<int>(std::max<std::chrono::milliseconds::rep>(left.count(), 0));
+}
+
+// True where the other end was closed in time; an endless text is as bad as none.
+bool read_until_closed(int input, Clock::time_point deadline, std::string &text)
+{
+    char piece[4096];
+    while (text.size() < longest_text) {
+        pollfd ready{input, POLLIN, 0};
+        int count = poll(&ready, 1, milliseconds_until(deadline));
+        if (count == 0)
+            return false;
+        ssize_t got = count > 0 ? read(input, piece, sizeof(piece)) : -1;
+        if (got == 0)
+            return true;
+        if (got > 0)
+            text.append(piece, static_cast<size_t>(got));
+        else if (errno != EINTR)
+            return false;
+    }
+    return false;
+}
+
+struct End {
+    bool come;  // the child is gone
+    bool known; // and this is how
+    int status;
+};
+
+// Not waitpid() without WNOHANG: a process that hangs inside of a kernel driver
+// does not even die of SIGKILL.
+End wait_for_end(pid_t child, Clock::time_point deadline)
+{
+    for (;;) {
+        int status = 0;
+        pid_t got = waitpid(child, &status, WNOHANG);
+        if (got == child)
+            return {true, true, status};
+        // The program ignores SIGCHLD, or was quicker to reap it.
+        if (got < 0 && errno == ECHILD)
+            return {true, false, 0};
+        if (Clock::now() >= deadline)
+            return {false, false, 0};
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+}
+
+// Its number may belong to somebody else once it was reaped.
+void end_by_force(pid_t child)
+{
+    siginfo_t info{};
+    if (waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0)
+        kill(child, SIGKILL);
+    wait_for_end(child, Clock::now() + std::chrono::seconds(1));
+}
+
+std::string describe(const End &end)
+{
+    if (!end.known)
+        return "how is not known";
+    if (WIFSIGNALED(end.status))
+        return "signal " + std::to_string(WTERMSIG(end.status));
+    return "exit status " + std::to_string(WEXITSTATUS(end.status));
+}
+
+std::string describe(std::chrono::milliseconds limit)
+{
+    return limit.count() % 1000 ? std::to_string(limit.count()) + " ms"
+                                : std::to_string(limit.count() / 1000) + " s";
+}
+
+ProbeResult not_started(int error)
+{
+    return {Outcome::not_started, {}, std::generic_category().message(error)};
+}
+
+} // namespace
+
+ProbeResult run_probe(const std::string &program, const std::vector<std::string> &arguments,
+                      std::chrono::milliseconds limit)
+{
+    FileDescriptor input, output;
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return not_started(errno);
+    input.value = ends[0];
+    output.value = ends[1];
+
+    Clock::time_point deadline = Clock::now() + limit;
+    pid_t child = -1;
+    if (int error = start(program, arguments, output.value, child))
+        return not_started(error);
+    output.close();
+
+    std::string text;
+    bool closed = read_until_closed(input.value, deadline, text);
+    End end = closed ? wait_for_end(child, deadline) : End{false, false, 0};
+    if (!end.come)
+        end_by_force(child);
+    Records records = parse_records(text);
+    // The last line counts, not the status: that may be somebody else's by now.
+    if (records.complete)
+        return {Outcome::finished, std::move(records.list), {}};
+    if (text.size() >= longest_text)
+        return {Outcome::crashed, std::move(records.list), "it prints without end"};
+    if (!end.come)
+        return {Outcome::out_of_time, std::move(records.list), describe(limit)};
+    return {Outcome::crashed, std::move(records.list), describe(end)};
+}
+
+} // namespace dnn_torch

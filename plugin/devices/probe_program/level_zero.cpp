@@ -1,0 +1,238 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "probes.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <level_zero/ze_api.h>
+#include <sstream>
+#include <vector>
+
+namespace dnn_torch
+{
+namespace
+{
+
+constexpr const char *loader_name = "libze_loader.so.1";
+
+// What the loaders of 1.8 to 1.32 look for by themselves.
+constexpr const char *usual_drivers = "libze_intel_gpu.so.1,libze_intel_gpu_legacy1.so.1,"
+                                      "libze_intel_vpu.so.1,libze_intel_npu.so.1";
+
+// Functions of the first release of Level Zero, by name: machines without the
+// loader are served too.
+struct Loader {
+    explicit Loader(void *opened) : library(opened)
+    {
+        if (!opened)
+            return;
+        find(init, "zeInit");
+        find(driver_get, "zeDriverGet");
+        find(driver_version, "zeDriverGetApiVersion");
+        find(driver_properties, "zeDriverGetProperties");
+        find(device_get, "zeDeviceGet");
+        find(device_properties, "zeDeviceGetProperties");
+        find(memory_properties, "zeDeviceGetMemoryProperties");
+    }
+
+    template <class Function> void find(Function &function, const char *name)
+    {
+        function = reinterpret_cast<Function>(dlsym(library, name));
+        complete = complete && function;
+    }
+
+    void *library;
+    bool complete = true;
+    decltype(&zeInit) init = nullptr;
+    decltype(&zeDriverGet) driver_get = nullptr;
+    decltype(&zeDriverGetApiVersion) driver_version = nullptr;
+    decltype(&zeDriverGetProperties) driver_properties = nullptr;
+    decltype(&zeDeviceGet) device_get = nullptr;
+    decltype(&zeDeviceGetProperties) device_properties = nullptr;
+    decltype(&zeDeviceGetMemoryProperties) memory_properties = nullptr;
+};
+
+std::string describe(ze_result_t result)
+{
+    char number[16];
+    snprintf(number, sizeof(number), "0x%08x", static_cast<unsigned>(result));
+    switch (result) {
+    case ZE_RESULT_ERROR_UNINITIALIZED:
+        return std::string("UNINITIALIZED, ") + number;
+    case ZE_RESULT_ERROR_DEVICE_LOST:
+        return std::string("DEVICE_LOST, ") + number;
+    case ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS:
+        return std::string("INSUFFICIENT_PERMISSIONS, ") + number;
+    case ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE:
+        return std::string("DEPENDENCY_UNAVAILABLE, ") + number;
+    case ZE_RESULT_ERROR_UNSUPPORTED_VERSION:
+        return std::string("UNSUPPORTED_VERSION, ") + number;
+    default:
+        return number;
+    }
+}
+
+std::string path_of(const Loader &loader)
+{
+    Dl_info info;
+    bool known = dladdr(reinterpret_cast<const void *>(loader.init), &info) && info.dli_fname;
+    char *path = known ? realpath(info.dli_fname, nullptr) : nullptr;
+    std::string found = path ? path : loader_name;
+    std::free(path);
+    return found;
+}
+
+// Where a file is there and lacks another one, that one's name stands in front.
+bool is_absent(const std::string &name, const std::string &failure)
+{
+    return failure.rfind(name + ": cannot open shared object file", 0) == 0;
+}
+
+// The loader drops what it cannot load without a word, so it is tried here.
+void tell_of_driver_file(const std::string &name, const Tell &tell)
+{
+    Record record;
+    record.set("driver_file", name);
+    bool loads = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);
+    std::string failure = loads ? "" : dlerror();
+    record.set("present", is_absent(name, failure) ? "0" : "1");
+    record.set("failure", failure);
+    tell(record);
+}
+
+void tell_of_driver_files(const Tell &tell)
+{
+    const char *others = getenv("ZE_ENABLE_ALT_DRIVERS");
+    std::istringstream names(others ? others : usual_drivers);
+    for (std::string name; std::getline(names, name, ',');)
+        tell_of_driver_file(name, tell);
+}
+
+// As Level Zero's lists are read: once for the count, once for the entries.
+template <class Handle, class Get> std::vector<Handle> list(Get get)
+{
+    uint32_t count = 0;
+    if (get(&count, nullptr) != ZE_RESULT_SUCCESS)
+        return {};
+    std::vector<Handle> handles(count);
+    if (count && get(&count, handles.data()) != ZE_RESULT_SUCCESS)
+        return {};
+    handles.resize(count);
+    return handles;
+}
+
+const char *type_name(ze_device_type_t type)
+{
+    switch (type) {
+    case ZE_DEVICE_TYPE_GPU:
+        return "gpu";
+    case ZE_DEVICE_TYPE_CPU:
+        return "cpu";
+    case ZE_DEVICE_TYPE_FPGA:
+        return "fpga";
+    case ZE_DEVICE_TYPE_MCA:
+        return "mca";
+    case ZE_DEVICE_TYPE_VPU:
+        return "npu"; // so it is called since
+    default:
+        return "other";
+    }
+}
+
+uint64_t memory_of(const Loader &loader, ze_device_handle_t device)
+{
+    uint32_t count = 0;
+    if (loader.memory_properties(device, &count, nullptr) != ZE_RESULT_SUCCESS)
+        return 0;
+    std::vector<ze_device_memory_properties_t> parts(count);
+    for (ze_device_memory_properties_t &part : parts)
+        part = {ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES, nullptr, 0, 0, 0, 0, {}};
+    if (count && loader.memory_properties(device, &count, parts.data()) != ZE_RESULT_SUCCESS)
+        return 0;
+    uint64_t bytes = 0;
+    for (const ze_device_memory_properties_t &part : parts)
+        bytes += part.totalSize;
+    return bytes;
+}
+
+// As Intel's drivers count, and as SYCL prints it.
+std::string version_text(uint32_t version)
+{
+    return std::to_string(version >> 24) + "." + std::to_string(version >> 16 & 255) + "." +
+           std::to_string(version & 65535);
+}
+
+void describe_driver(const Loader &loader, ze_driver_handle_t driver, Record &record)
+{
+    ze_driver_properties_t properties{};
+    properties.stype = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES;
+    if (loader.driver_properties(driver, &properties) == ZE_RESULT_SUCCESS)
+        record.set("driver_version", version_text(properties.driverVersion));
+    ze_api_version_t version{};
+    if (loader.driver_version(driver, &version) == ZE_RESULT_SUCCESS) {
+        record.set("api_major", std::to_string(ZE_MAJOR_VERSION(version)));
+        record.set("api_minor", std::to_string(ZE_MINOR_VERSION(version)));
+    }
+}
+
+void tell_of_device(const Loader &loader, ze_driver_handle_t driver, ze_device_handle_t device,
+                    const Tell &tell)
+{
+    ze_device_properties_t properties{};
+    properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+    if (loader.device_properties(device, &properties) != ZE_RESULT_SUCCESS)
+        return;
+    uint64_t units = uint64_t{properties.numSlices} * properties.numSubslicesPerSlice *
+                     properties.numEUsPerSubslice;
+    Record record;
+    record.set("device", properties.name);
+    record.set("type", type_name(properties.type));
+    record.set("memory", std::to_string(memory_of(loader, device)));
+    record.set("compute_units", std::to_string(units));
+    describe_driver(loader, driver, record);
+    tell(record);
+}
+
+void tell_of_drivers(const Loader &loader, const Tell &tell)
+{
+    Record record;
+    ze_result_t result = loader.init(0);
+    if (result != ZE_RESULT_SUCCESS) {
+        record.set("init_failure", describe(result));
+        return tell(record);
+    }
+    auto drivers = list<ze_driver_handle_t>(loader.driver_get);
+    record.set("drivers", std::to_string(drivers.size()));
+    tell(record);
+    for (ze_driver_handle_t driver : drivers) {
+        auto get = [&](uint32_t *count, ze_device_handle_t *devices) {
+            return loader.device_get(driver, count, devices);
+        };
+        for (ze_device_handle_t device : list<ze_device_handle_t>(get))
+            tell_of_device(loader, driver, device, tell);
+    }
+}
+
+} // namespace
+
+void probe_level_zero(const Tell &tell)
+{
+    void *library = dlopen(loader_name, RTLD_NOW | RTLD_LOCAL);
+    std::string failure = library ? "" : dlerror();
+    if (is_absent(loader_name, failure))
+        return;
+    Loader loader(library);
+    if (library && !loader.complete)
+        failure = std::string(loader_name) + " lacks functions of Level Zero 1.0";
+    Record record;
+    record.set(failure.empty() ? "loader" : "loader_failure",
+               failure.empty() ? path_of(loader) : failure);
+    tell(record);
+    if (!failure.empty())
+        return;
+    tell_of_driver_files(tell);
+    tell_of_drivers(loader, tell);
+}
+
+} // namespace dnn_torch

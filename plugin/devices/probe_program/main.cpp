@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// device-probe: asks drivers for devices, for those who must not hang or crash.
+//
+//     device-probe level-zero
+//     device-probe torch ENGINE_PATH
+#include "probes.h"
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <fcntl.h>
+#include <string_view>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace
+{
+
+constexpr int exit_failed = 1, exit_usage = 2;
+
+// Whoever asks has a shorter limit; this one is for when nobody waits any more.
+constexpr unsigned longest_life_s = 60;
+
+void make_expendable()
+{
+    rlimit no_core_file{0, 0};
+    setrlimit(RLIMIT_CORE, &no_core_file);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    alarm(longest_life_s);
+}
+
+// Drivers print; what they print must not get among the records.
+FILE *take_output()
+{
+    int records = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (records < 0 || nowhere < 0 || dup2(nowhere, STDOUT_FILENO) < 0)
+        return nullptr;
+    return fdopen(records, "w");
+}
+
+bool run(std::string_view probe, const char *engine, const dnn_torch::Tell &tell)
+{
+    if (probe == "level-zero" && !engine)
+        dnn_torch::probe_level_zero(tell);
+    else if (probe == "torch" && engine)
+        dnn_torch::probe_torch(engine, tell);
+    else
+        return false;
+    return true;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    make_expendable();
+    FILE *output = take_output();
+    if (!output)
+        return exit_failed;
+    int status = exit_failed;
+    try {
+        bool known = argc >= 2 && argc <= 3 &&
+                     run(argv[1], argv[2], [output](const dnn_torch::Record &record) {
+                         fputs(record.lines().c_str(), output);
+                         fflush(output);
+                     });
+        if (known)
+            fprintf(output, "%s\n", std::string(dnn_torch::end_of_records).c_str());
+        else
+            fputs("usage: device-probe level-zero | torch ENGINE_PATH\n", stderr);
+        status = known ? 0 : exit_usage;
+    } catch (const std::exception &error) {
+        fprintf(stderr, "device-probe: %s\n", error.what());
+    }
+    fflush(output);
+    // No destructors: those of drivers hang and crash too.
+    _exit(status);
+}

@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "probes.h"
+
+#include "dnn_torch/engine.h"
+
+#include <cstdlib>
+#include <dlfcn.h>
+#include <vector>
+
+namespace dnn_torch
+{
+namespace
+{
+
+template <class Function> Function *look_up(void *library, const char *name)
+{
+    return reinterpret_cast<Function *>(dlsym(library, name));
+}
+
+// As oneDNN's C interface has had it since 1.0.
+struct OneDnnVersion {
+    int major, minor, patch;
+    const char *hash;
+};
+
+// oneDNN numbers instruction sets by bits; those of AMX moved between 2 and 3,
+// but for this one.
+std::string instruction_set(unsigned isa)
+{
+    struct Level {
+        unsigned bit;
+        const char *name;
+    };
+    constexpr Level levels[] = {
+        {0x200, "AMX"},    {0x80, "AVX-512 bf16"}, {0x40, "AVX-512 VNNI"},
+        {0x20, "AVX-512"}, {0x4, "AVX2"},          {0x2, "AVX"},
+    };
+    for (const Level &level : levels)
+        if (isa & level.bit)
+            return level.name;
+    return isa ? "SSE4.1" : "";
+}
+
+// The libraries that LibTorch brought along, where they are libraries of their own.
+void tell_of_libraries(void *engine, Record &record)
+{
+    if (auto *version = look_up<const OneDnnVersion *()>(engine, "dnnl_version"))
+        record.set("onednn", std::to_string(version()->major) + "." +
+                                 std::to_string(version()->minor) + "." +
+                                 std::to_string(version()->patch));
+    if (auto *isa = look_up<unsigned()>(engine, "dnnl_get_effective_cpu_isa"))
+        record.set("onednn_isa", instruction_set(isa()));
+    if (auto *threads = look_up<int()>(engine, "omp_get_max_threads"))
+        record.set("openmp_threads", std::to_string(threads()));
+}
+
+Record record_of(const DnnTorchDevice &device)
+{
+    Record record;
+    record.set("device", device.name);
+    record.set("description", device.description);
+    record.set("memory", std::to_string(device.memory));
+    record.set("usable", device.usable ? "1" : "0");
+    record.set("reason", device.reason);
+    return record;
+}
+
+std::vector<DnnTorchDevice> devices_of(const DnnTorchEngine &engine)
+{
+    std::vector<DnnTorchDevice> devices(16);
+    for (;;) {
+        int32_t capacity = static_cast<int32_t>(devices.size());
+        int32_t count = engine.list_devices(devices.data(), capacity);
+        devices.resize(count > 0 ? static_cast<size_t>(count) : 0);
+        if (count <= capacity)
+            return devices;
+    }
+}
+
+const DnnTorchEngine *engine_in(void *library, std::string &failure)
+{
+    auto *function = look_up<DnnTorchEngineFunction>(library, DNN_TORCH_ENGINE_SYMBOL);
+    const DnnTorchEngine *engine = function ? function(DNN_TORCH_ENGINE_ABI) : nullptr;
+    if (!function)
+        failure = "it is no engine, for it lacks " DNN_TORCH_ENGINE_SYMBOL "()";
+    else if (!engine || engine->abi != DNN_TORCH_ENGINE_ABI)
+        failure = "it was built for another release";
+    return failure.empty() ? engine : nullptr;
+}
+
+} // namespace
+
+void probe_torch(const std::string &engine_path, const Tell &tell)
+{
+    std::string failure;
+    void *library = dlopen(engine_path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        failure = dlerror();
+    const DnnTorchEngine *engine = library ? engine_in(library, failure) : nullptr;
+    Record record;
+    if (!engine) {
+        record.set("failure", failure);
+        return tell(record);
+    }
+    record.set("engine", engine->name);
+    record.set("version", engine->version);
+    record.set("lists_devices", engine->list_devices ? "1" : "0");
+    tell_of_libraries(library, record);
+    tell(record);
+    if (engine->list_devices)
+        for (const DnnTorchDevice &device : devices_of(*engine))
+            tell(record_of(device));
+}
+
+} // namespace dnn_torch

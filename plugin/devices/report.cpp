@@ -1,0 +1,217 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "report.h"
+
+#include "json.h"
+#include "obstacle.h"
+#include "verdict.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace dnn_torch
+{
+namespace
+{
+
+std::string joined(const std::vector<std::string> &words, const char *between)
+{
+    std::string all;
+    for (const std::string &word : words)
+        all += (all.empty() ? "" : between) + word;
+    return all;
+}
+
+std::string size_text(int64_t bytes)
+{
+    char text[32];
+    snprintf(text, sizeof(text), "%.1f GiB", static_cast<double>(bytes) / (1 << 30));
+    return text;
+}
+
+std::string plural(long long count, const std::string &thing)
+{
+    return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
+}
+
+std::string api_text(const ZeDevice &device)
+{
+    return std::to_string(device.api_major) + "." + std::to_string(device.api_minor);
+}
+
+std::string cores_text(const CpuInfo &cpu)
+{
+    char quota[48] = "";
+    if (cpu.quota_cores > 0)
+        snprintf(quota, sizeof(quota), " (control group: time of %.3g)", cpu.quota_cores);
+    return plural(static_cast<long long>(cpu.cores), "usable core") + quota;
+}
+
+std::string what_it_is(const Verdict &verdict, const Facts &facts)
+{
+    std::vector<std::string> parts;
+    if (!verdict.description.empty())
+        parts.push_back(verdict.description);
+    if (verdict.memory > 0)
+        parts.push_back(size_text(verdict.memory));
+    if (verdict.device == "cpu")
+        parts.push_back(cores_text(facts.cpu));
+    return parts.empty() ? "none" : joined(parts, ", ");
+}
+
+std::string why_not(const std::string &reason, const std::string &remedy, int indent)
+{
+    return std::string(static_cast<size_t>(indent), ' ') + reason +
+           (remedy.empty() ? "" : "; " + remedy) + "\n";
+}
+
+std::string row(const std::string &device, const std::string &usable, const std::string &what)
+{
+    std::string line = device;
+    line.resize(std::max<size_t>(line.size() + 1, 10), ' ');
+    line += usable;
+    line.resize(std::max<size_t>(line.size() + 1, 18), ' ');
+    return line + what + "\n";
+}
+
+std::string cpu_section(const Facts &facts)
+{
+    const TorchFacts &torch = facts.torch;
+    std::vector<std::string> parts;
+    if (torch.openmp_threads > 0)
+        parts.push_back("OpenMP of " + plural(torch.openmp_threads, "thread"));
+    if (!torch.onednn.empty())
+        parts.push_back("oneDNN " + torch.onednn +
+                        (torch.onednn_isa.empty() ? "" : " for " + torch.onednn_isa));
+    std::string text = "CPU: " + joined(facts.cpu.features, ", ") + "\n";
+    if (torch.name.empty())
+        return text;
+    return text + torch.name + " " + torch.version + ": " +
+           (parts.empty() ? "nothing known of oneDNN and OpenMP" : joined(parts, ", ")) + "\n";
+}
+
+std::string ze_device_text(const ZeDevice &device, const Facts &facts)
+{
+    Verdict verdict = level_zero_verdict(device, facts);
+    std::string text = "  " + device.name + " (" + device.type + "), " + size_text(device.memory) +
+                       ", " + plural(device.compute_units, "compute unit") + ", driver " +
+                       device.driver_version + ", API " + api_text(device) + ": " +
+                       (verdict.usable ? "usable, " + verdict.device : "not usable") + "\n";
+    return text + (verdict.usable ? "" : why_not(verdict.reason, verdict.remedy, 4));
+}
+
+std::string level_zero_section(const Facts &facts)
+{
+    const LevelZeroFacts &level_zero = facts.level_zero;
+    std::string text =
+        "Level Zero: " + (level_zero.loader.empty() ? "no loader" : level_zero.loader) + ", " +
+        plural(level_zero.drivers, "driver") + ", " +
+        plural(static_cast<long long>(level_zero.devices.size()), "device") + "\n";
+    if (Obstacle obstacle = level_zero_obstacle(facts))
+        text += why_not(obstacle.reason, obstacle.remedy, 2);
+    for (const ZeDevice &device : level_zero.devices)
+        text += ze_device_text(device, facts);
+    return text;
+}
+
+json::Value verdict_json(const Verdict &verdict)
+{
+    return json::object({{"device", json::string(verdict.device)},
+                         {"description", json::string_or_null(verdict.description)},
+                         {"memory_bytes", json::number(static_cast<long long>(verdict.memory))},
+                         {"usable", json::boolean(verdict.usable)},
+                         {"reason", json::string_or_null(verdict.reason)},
+                         {"remedy", json::string_or_null(verdict.remedy)}});
+}
+
+json::Value cpu_json(const CpuInfo &cpu)
+{
+    std::vector<json::Value> features;
+    for (const std::string &feature : cpu.features)
+        features.push_back(json::string(feature));
+    return json::object({{"model", json::string(cpu.model)},
+                         {"usable_cores", json::number(static_cast<long long>(cpu.cores))},
+                         {"allowed_cores", json::number(static_cast<long long>(cpu.allowed_cores))},
+                         {"quota_cores", json::number(cpu.quota_cores)},
+                         {"features", json::array(features)}});
+}
+
+json::Value engine_json(const TorchFacts &torch)
+{
+    return json::object(
+        {{"path", json::string_or_null(torch.engine_path)},
+         {"name", json::string_or_null(torch.name)},
+         {"version", json::string_or_null(torch.version)},
+         {"onednn", json::string_or_null(torch.onednn)},
+         {"onednn_instructions", json::string_or_null(torch.onednn_isa)},
+         {"openmp_threads", json::number(static_cast<long long>(torch.openmp_threads))}});
+}
+
+json::Value ze_device_json(const ZeDevice &device, const Facts &facts)
+{
+    Verdict verdict = level_zero_verdict(device, facts);
+    return json::object(
+        {{"name", json::string(device.name)},
+         {"type", json::string(device.type)},
+         {"memory_bytes", json::number(static_cast<long long>(device.memory))},
+         {"compute_units", json::number(static_cast<long long>(device.compute_units))},
+         {"driver_version", json::string_or_null(device.driver_version)},
+         {"api_version", json::string(api_text(device))},
+         {"usable", json::boolean(verdict.usable)},
+         {"device", json::string_or_null(verdict.device)},
+         {"reason", json::string_or_null(verdict.reason)},
+         {"remedy", json::string_or_null(verdict.remedy)}});
+}
+
+json::Value level_zero_json(const Facts &facts)
+{
+    Obstacle obstacle = level_zero_obstacle(facts);
+    std::vector<json::Value> devices;
+    for (const ZeDevice &device : facts.level_zero.devices)
+        devices.push_back(ze_device_json(device, facts));
+    return json::object(
+        {{"loader", json::string_or_null(facts.level_zero.loader)},
+         {"drivers", json::number(static_cast<long long>(facts.level_zero.drivers))},
+         {"devices", json::array(devices)},
+         {"reason", json::string_or_null(obstacle.reason)},
+         {"remedy", json::string_or_null(obstacle.remedy)}});
+}
+
+json::Value files_json(const std::vector<DeviceFile> &files)
+{
+    std::vector<json::Value> all;
+    for (const DeviceFile &file : files)
+        all.push_back(json::object(
+            {{"path", json::string(file.path)}, {"permitted", json::boolean(file.permitted)}}));
+    return json::array(all);
+}
+
+} // namespace
+
+std::string devices_table(const Facts &facts)
+{
+    std::string text = row("DEVICE", "USABLE", "WHAT IT IS");
+    for (const Verdict &verdict : all_verdicts(facts)) {
+        text += row(verdict.device, verdict.usable ? "yes" : "no", what_it_is(verdict, facts));
+        if (!verdict.usable)
+            text += why_not(verdict.reason, verdict.remedy, 10);
+    }
+    return text + "\n" + cpu_section(facts) + level_zero_section(facts);
+}
+
+std::string devices_json(const Facts &facts)
+{
+    std::vector<json::Value> devices;
+    for (const Verdict &verdict : all_verdicts(facts))
+        devices.push_back(verdict_json(verdict));
+    return json::object({{"devices", json::array(devices)},
+                         {"auto", json::string(verdict_for("auto", facts).device)},
+                         {"cpu", cpu_json(facts.cpu)},
+                         {"engine", engine_json(facts.torch)},
+                         {"level_zero", level_zero_json(facts)},
+                         {"device_files", files_json(facts.files)}})
+               .text +
+           "\n";
+}
+
+} // namespace dnn_torch

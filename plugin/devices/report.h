@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// The facts and what follows from them, for people and for programs.
+#pragma once
+
+#include "facts.h"
+
+#include <string>
+
+namespace dnn_torch
+{
+
+std::string devices_table(const Facts &facts);
+
+// One object; its keys are described in launcher/devices.cpp.
+std::string devices_json(const Facts &facts);
+
+} // namespace dnn_torch

@@ -1,0 +1,233 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "verdict.h"
+
+#include "obstacle.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+namespace dnn_torch
+{
+namespace
+{
+
+constexpr const char *syntax = "give cpu, cuda, cuda:N, xpu, xpu:N or auto";
+
+// The order is auto's.
+constexpr const char *accelerators[] = {"cuda", "xpu"};
+
+bool is_accelerator(const std::string &kind)
+{
+    return std::find(std::begin(accelerators), std::end(accelerators), kind) !=
+           std::end(accelerators);
+}
+
+std::string kind_of(const std::string &device)
+{
+    return device.substr(0, device.find(':'));
+}
+
+// "cuda", or "cuda:" and a number that is written as LibTorch writes it.
+bool is_well_formed(const std::string &device)
+{
+    size_t colon = device.find(':');
+    if (!is_accelerator(kind_of(device)))
+        return false;
+    if (colon == device.npos)
+        return true;
+    std::string_view number = std::string_view(device).substr(colon + 1);
+    return !number.empty() && number.size() <= 3 &&
+           number.find_first_not_of("0123456789") == number.npos &&
+           (number == "0" || number.front() != '0');
+}
+
+std::string library_of(const TorchFacts &torch)
+{
+    return torch.name.empty() ? "LibTorch" : torch.name + " " + torch.version;
+}
+
+// The words by which an engine tells this, for there is no code for it.
+bool is_built_without(const TorchDevice &device)
+{
+    return device.reason.find("built without") != device.reason.npos;
+}
+
+const TorchDevice *find_entry(const TorchFacts &torch, const std::string &name)
+{
+    for (const TorchDevice &device : torch.devices)
+        if (device.name == name)
+            return &device;
+    return nullptr;
+}
+
+std::vector<const TorchDevice *> devices_of(const TorchFacts &torch, const std::string &kind)
+{
+    std::vector<const TorchDevice *> found;
+    for (const TorchDevice &device : torch.devices)
+        if (device.name.compare(0, kind.size() + 1, kind + ":") == 0)
+            found.push_back(&device);
+    return found;
+}
+
+Obstacle built_without(const std::string &kind, const std::string &reason)
+{
+    if (kind == "cuda")
+        return {reason, "use a LibTorch that was built with CUDA or ROCm, such as pytorch.org's; "
+                        "Debian's is not"};
+    return {reason, "use a LibTorch from 2.5 on that was built with XPU support, such as "
+                    "pytorch.org's for Intel GPUs; Debian's is not"};
+}
+
+// Why there is no device of the kind.
+Obstacle kind_obstacle(const std::string &kind, const Facts &facts)
+{
+    const TorchFacts &torch = facts.torch;
+    if (Obstacle obstacle = engine_obstacle(torch))
+        return obstacle;
+    if (!torch.lists_devices)
+        return {"the engine " + library_of(torch) + " runs on the CPU alone", "choose device=cpu"};
+    const TorchDevice *entry = find_entry(torch, kind);
+    std::string reason = entry && !entry->reason.empty()
+                             ? entry->reason
+                             : library_of(torch) + " lists no " + kind + " device";
+    if (entry && is_built_without(*entry))
+        return built_without(kind, reason);
+    if (kind == "cuda")
+        return cuda_obstacle(facts, reason);
+    if (Obstacle obstacle = level_zero_obstacle(facts))
+        return obstacle;
+    return {reason, "see that the driver and this LibTorch go together"};
+}
+
+Verdict refused(const std::string &device, const Obstacle &obstacle)
+{
+    return {device, {}, 0, false, obstacle.reason, obstacle.remedy};
+}
+
+Verdict verdict_of(const TorchDevice &device)
+{
+    std::string remedy = device.usable ? "" : "choose another device";
+    return {device.name, device.description, device.memory, device.usable, device.reason, remedy};
+}
+
+std::vector<Verdict> verdicts_of_kind(const std::string &kind, const Facts &facts)
+{
+    std::vector<Verdict> verdicts;
+    if (!engine_obstacle(facts.torch))
+        for (const TorchDevice *device : devices_of(facts.torch, kind))
+            verdicts.push_back(verdict_of(*device));
+    if (verdicts.empty())
+        verdicts.push_back(refused(kind, kind_obstacle(kind, facts)));
+    return verdicts;
+}
+
+Verdict cpu_verdict(const Facts &facts)
+{
+    Obstacle obstacle = engine_obstacle(facts.torch);
+    return {"cpu", facts.cpu.model, 0, !obstacle, obstacle.reason, obstacle.remedy};
+}
+
+std::string names_of(const std::vector<Verdict> &verdicts)
+{
+    std::string names;
+    for (const Verdict &verdict : verdicts)
+        names += (names.empty() ? "" : ", ") + verdict.device;
+    return names;
+}
+
+Verdict numbered_verdict(const std::string &device, const Facts &facts)
+{
+    std::vector<Verdict> verdicts = verdicts_of_kind(kind_of(device), facts);
+    if (verdicts.front().device == kind_of(device))
+        return refused(device, {verdicts.front().reason, verdicts.front().remedy});
+    for (const Verdict &verdict : verdicts)
+        if (verdict.device == device)
+            return verdict;
+    return refused(device, {"there is no " + device, "choose one of " + names_of(verdicts)});
+}
+
+// The first that is usable, as LibTorch's own "cuda" is its device 0.
+Verdict kind_verdict(const std::string &kind, const Facts &facts)
+{
+    std::vector<Verdict> verdicts = verdicts_of_kind(kind, facts);
+    for (const Verdict &verdict : verdicts)
+        if (verdict.usable)
+            return verdict;
+    return verdicts.front();
+}
+
+Verdict best_verdict(const Facts &facts)
+{
+    std::string misses;
+    for (const char *kind : accelerators) {
+        Verdict verdict = kind_verdict(kind, facts);
+        if (verdict.usable) {
+            verdict.reason = "auto: " + verdict.device + " is the first device that is usable";
+            return verdict;
+        }
+        // One failure of LibTorch is no reason to say it twice.
+        if (misses.find(verdict.reason) == misses.npos)
+            misses += (misses.empty() ? "" : "; ") + verdict.device + ": " + verdict.reason;
+    }
+    return {"cpu", {}, 0, true, "auto: cpu, for no other device is usable (" + misses + ")", {}};
+}
+
+} // namespace
+
+std::vector<Verdict> all_verdicts(const Facts &facts)
+{
+    std::vector<Verdict> verdicts{cpu_verdict(facts)};
+    for (const char *kind : accelerators)
+        for (Verdict &verdict : verdicts_of_kind(kind, facts))
+            verdicts.push_back(std::move(verdict));
+    return verdicts;
+}
+
+Verdict verdict_for(const std::string &device, const Facts &facts)
+{
+    // An engine that fails says so itself, when it is opened.
+    if (device.empty() || device == "cpu")
+        return {"cpu", facts.cpu.model, 0, true, {}, {}};
+    if (device == "auto")
+        return best_verdict(facts);
+    if (!is_well_formed(device))
+        return refused(device, {"'" + device + "' is no device", syntax});
+    return is_accelerator(device) ? kind_verdict(device, facts) : numbered_verdict(device, facts);
+}
+
+Verdict level_zero_verdict(const ZeDevice &device, const Facts &facts)
+{
+    Verdict verdict{{}, device.name, device.memory, false, {}, {}};
+    std::vector<Verdict> listed = verdicts_of_kind("xpu", facts);
+    for (const Verdict &candidate : listed)
+        if (candidate.usable && candidate.description.find(device.name) != std::string::npos)
+            return candidate;
+    Obstacle obstacle{listed.front().reason, listed.front().remedy};
+    if (device.type != "gpu")
+        obstacle = {"LibTorch runs models on GPUs alone", {}};
+    else if (is_too_old(device))
+        obstacle = version_obstacle(device);
+    else if (listed.front().device != "xpu")
+        obstacle = {library_of(facts.torch) + " does not list it", "see its own settings, such as "
+                                                                   "ONEAPI_DEVICE_SELECTOR"};
+    verdict.reason = obstacle.reason;
+    verdict.remedy = obstacle.remedy;
+    return verdict;
+}
+
+bool needs_probe(const std::string &device)
+{
+    return device == "auto" || is_well_formed(device);
+}
+
+bool needs_level_zero(const std::string &device, const TorchFacts &torch)
+{
+    if (kind_of(device) != "xpu" || engine_obstacle(torch) || !torch.lists_devices)
+        return false;
+    const TorchDevice *entry = find_entry(torch, "xpu");
+    return devices_of(torch, "xpu").empty() && !(entry && is_built_without(*entry));
+}
+
+} // namespace dnn_torch

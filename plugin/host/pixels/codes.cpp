@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "codes.h"
+
+extern "C" {
+#include <libavutil/imgutils.h>
+}
+
+namespace dnn_torch {
+namespace {
+
+// Rows of one plane, or of pixels with all channels.
+struct Rows {
+    uint8_t *data;
+    int stride;
+};
+
+Rows frame_rows(const AVFrame *frame, int channel)
+{
+    int plane = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame->format))->comp[channel].plane;
+    return {frame->data[plane], frame->linesize[plane]};
+}
+
+Rows image_rows(const DnnTorchImages &images, int index, int channel)
+{
+    return {static_cast<uint8_t *>(images.data) + index * images.batch_stride +
+                channel * images.channel_stride,
+            static_cast<int>(images.row_stride)};
+}
+
+template <class Copy> void for_each_plane(const DnnTorchImages &images, const Copy &copy)
+{
+    bool side_by_side = images.channels > 1 && images.column_stride > images.channel_stride;
+    int planes = side_by_side ? 1 : images.channels;
+    for (int channel = 0; channel < planes; channel++)
+        copy(channel, static_cast<int>(images.column_stride * images.width));
+}
+
+} // namespace
+
+bool can_pass_codes(AVPixelFormat format)
+{
+    RowLayout layout = row_layout(format);
+    if (layout.element == Element::f32 || layout.shift != 0)
+        return false;
+    return layout.group == 1 || (layout.group == 3 && layout.position[0] == 0 &&
+                                 layout.position[1] == 1 && layout.position[2] == 2);
+}
+
+DnnTorchImages code_images(AVPixelFormat format, int batch, Size size)
+{
+    RowLayout layout = row_layout(format);
+    DnnTorchImages images{};
+    int64_t bytes = layout.element == Element::u8 ? 1 : 2;
+    images.element = layout.element == Element::u8 ? DNN_TORCH_U8 : DNN_TORCH_U16;
+    images.white = static_cast<int32_t>(layout.white);
+    images.batch = batch;
+    images.channels = layout.channels;
+    images.height = size.height;
+    images.width = size.width;
+    images.column_stride = bytes * layout.group;
+    images.row_stride = images.column_stride * size.width;
+    images.channel_stride = layout.group > 1 ? bytes : images.row_stride * size.height;
+    images.batch_stride = bytes * layout.channels * size.width * size.height;
+    return images;
+}
+
+void read_codes(const AVFrame *frame, const DnnTorchImages &images, int index)
+{
+    for_each_plane(images, [&](int channel, int bytes) {
+        Rows from = frame_rows(frame, channel), to = image_rows(images, index, channel);
+        av_image_copy_plane(to.data, to.stride, from.data, from.stride, bytes, images.height);
+    });
+}
+
+void write_codes(const DnnTorchImages &images, int index, AVFrame *frame)
+{
+    for_each_plane(images, [&](int channel, int bytes) {
+        Rows from = image_rows(images, index, channel), to = frame_rows(frame, channel);
+        av_image_copy_plane(to.data, to.stride, from.data, from.stride, bytes, images.height);
+    });
+}
+
+} // namespace dnn_torch

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// dnn-torch devices: which devices models can run on, and why the others are no use.
+//
+// With --json one object is printed.  What is not known is null, or 0 where it is
+// a number.
+//
+//   devices        what the filter's option `device` takes; a kind ("cuda", "xpu")
+//                  of which there is no device is one entry
+//     device, description, memory_bytes, usable
+//     reason       why it is not usable
+//     remedy       what to install or to do
+//   auto           the one that device=auto is
+//   cpu            model, features
+//     usable_cores  by affinity and control groups together
+//     allowed_cores, quota_cores  by each alone; quota_cores 0: no limit
+//   engine         path, name, version, onednn, onednn_instructions, openmp_threads
+//   level_zero     loader, drivers, and what is in the way (reason, remedy)
+//     devices      name, type, memory_bytes, compute_units, driver_version,
+//                  api_version, usable, reason, remedy; device, where usable
+//   device_files   path and whether this process may read and write it (permitted)
+#include "commands.h"
+#include "installation.h"
+
+#include "devices/report.h"
+
+#include <cstdio>
+
+namespace dnn_torch
+{
+
+int devices(bool as_json)
+{
+    std::string places;
+    Facts facts =
+        gather_facts({find_module("device-probe", places), find_module("engine-torch.so", places)});
+    std::string text = as_json ? devices_json(facts) : devices_table(facts);
+    return fputs(text.c_str(), stdout) < 0 || fflush(stdout) != 0;
+}
+
+} // namespace dnn_torch
