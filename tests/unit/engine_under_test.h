@@ -211,10 +211,13 @@ public:
         return result;
     }
 
-    Outcome run(const DnnTorchImages &view)
+    // `wish` says which elements are to come out, if not floats.
+    Outcome run(const DnnTorchImages &view, const DnnTorchImages &wish = {})
     {
         DnnTorchMessage message = {};
         output = {};
+        output.element = wish.element;
+        output.white = wish.white;
         const int status = engine().session_run(session_, &view, &output, &message);
         EXPECT_EQ(status == DNN_TORCH_OK, output.data != nullptr);
         return outcome(status, message);
@@ -222,6 +225,7 @@ public:
 
     void warm(const DnnTorchShape &shape) { engine().session_warm(session_, &shape); }
     void stop() { engine().session_stop(session_); }
+    void *memory(std::int64_t bytes) { return engine().session_memory(session_, bytes); }
 
     Outcome opened;
     DnnTorchImages output = {};
