@@ -8,6 +8,10 @@ import pictures
 import pytest
 import support
 
+pytestmark = pytest.mark.skipif(
+    support.SANITIZED, reason="the sanitizer's runtime must come first"
+)
+
 WIDTH, HEIGHT = 32, 24
 SOURCE = ("-f", "lavfi", "-i", "testsrc=s=32x24:r=25")
 
