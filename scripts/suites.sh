@@ -143,7 +143,7 @@ copy_tree()
                 [ ! -e "$file" ] || printf '%s\0' "$file"
             done)
     else
-        (cd "$root" && find . -mindepth 1 \( -name 'build*' -o -name .git -o -path ./out \) -prune \
+        (cd "$root" && find . -mindepth 1 \( -path './build*' -o -name .git -o -path ./out \) -prune \
             -o -type f -print0)
     fi | tar -C "$root" --null --files-from=- -cf - | tar -C "$destination" -xf -
 }

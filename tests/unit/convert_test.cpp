@@ -5,6 +5,7 @@
 // the same said sample by sample.
 #include "pixels/convert.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
