@@ -65,6 +65,8 @@ void check_input(const Script &script, const DnnTorchImages &input)
 {
     if (!input.data || input.element < DNN_TORCH_U8 || input.element > DNN_TORCH_F32)
         throw Failure(DNN_TORCH_BAD_INPUT, "the input has no samples that are known");
+    if (input.element != DNN_TORCH_F32 && input.white < 1)
+        throw Failure(DNN_TORCH_BAD_INPUT, "the input does not say which code is white");
     if (input.batch < 1 || input.channels < 1 || input.height < 1 || input.width < 1)
         throw Failure(DNN_TORCH_BAD_INPUT, "the input is empty");
     if (script.channels != 0 && script.channels != input.channels)

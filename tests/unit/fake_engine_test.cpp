@@ -200,7 +200,9 @@ TEST(Input, IsChecked)
     Scripted scripted("");
     DnnTorchImages view = numbered({1})->view;
     view.element = DNN_TORCH_U8;
-    expect_failure(scripted.session->run(view), DNN_TORCH_BAD_INPUT, {"float32"});
+    expect_failure(scripted.session->run(view), DNN_TORCH_BAD_INPUT, {"white"});
+    view.element = 0;
+    expect_failure(scripted.session->run(view), DNN_TORCH_BAD_INPUT, {"samples"});
     view.element = DNN_TORCH_F32;
     view.width = 0;
     expect_failure(scripted.session->run(view), DNN_TORCH_BAD_INPUT, {"empty"});
