@@ -106,7 +106,8 @@ DeviceChoice choose_device(const std::string &device, const std::string &engine)
     Verdict verdict = verdict_for(device, facts);
     if (!verdict.usable)
         throw Error(AVERROR(ENODEV),
-                    verdict.reason + (verdict.remedy.empty() ? "" : "; ") + verdict.remedy);
+                    "device=" + device + " cannot be used: " + verdict.reason +
+                        (verdict.remedy.empty() ? "" : "; ") + verdict.remedy);
     return {verdict.device, verdict.reason};
 }
 
