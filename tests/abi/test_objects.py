@@ -153,11 +153,13 @@ def test_objects_can_be_opened_and_closed():
 # ---- the launcher -----------------------------------------------------------------
 
 
+@sanitized
 def test_launcher_passes_exit_codes_and_signals():
     assert output(LAUNCHER, "run", "sh", "-c", "exit 42").returncode == 42
     assert output(LAUNCHER, "run", "sh", "-c", "kill -TERM $$").returncode == -15
 
 
+@sanitized
 def test_launcher_passes_arguments_and_keeps_other_preloads():
     result = output(LAUNCHER, "run", "sh", "-c", 'echo "$LD_PRELOAD|$1"', "x", "a  b",
                     LD_PRELOAD="/nonexistent.so")
