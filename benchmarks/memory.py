@@ -10,10 +10,10 @@ from settings import dnn_graph, model_file, net_input
 MIB = 2**20
 
 
-def resident_mib(samples, frame):
-    """The median around a frame: a single reading catches a buffer more or less."""
-    nearest = sorted(samples, key=lambda sample: abs(sample.frames - frame))[:9]
-    return statistics.median(sample.resident_bytes / MIB for sample in nearest) if nearest else None
+def resident_mib(samples, frame, width):
+    """The median over `width` frames: a moment's value depends on where in a run each worker is."""
+    near = [sample for sample in samples if abs(sample.frames - frame) <= width]
+    return statistics.median(sample.resident_bytes / MIB for sample in near) if near else None
 
 
 def run(settings):
@@ -29,7 +29,7 @@ def run(settings):
     graph = dnn_graph(model_file(settings, net))
     rate = measure_dnn(settings, net_input(settings, net), graph, window)
     samples = [sample for sample in rate.samples if sample.frames >= first // 2]
-    early, late = (resident_mib(samples, frame) for frame in (first, last))
+    early, late = (resident_mib(samples, frame, first // 2) for frame in (first, last))
     table.add(
         model=net.name, mib_at_first=early, mib_at_last=late,
         largest_mib=max((sample.resident_bytes / MIB for sample in samples), default=None),
