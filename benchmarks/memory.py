@@ -11,8 +11,12 @@ MIB = 2**20
 
 
 def resident_mib(samples, frame, width):
-    """The median over `width` frames: a moment's value depends on where in a run each worker is."""
+    """The median over `width` frames to each side, or of the nearest moments in a short run.
+
+    A moment's value depends on where in a run each worker is.
+    """
     near = [sample for sample in samples if abs(sample.frames - frame) <= width]
+    near = near or sorted(samples, key=lambda sample: abs(sample.frames - frame))[:9]
     return statistics.median(sample.resident_bytes / MIB for sample in near) if near else None
 
 
