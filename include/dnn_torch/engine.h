@@ -77,7 +77,7 @@ typedef struct DnnTorchModelOptions {
     const char *output_name; /**< NULL: the only tensor, or the first of a tuple or list */
     /**
      * "fp32", "bf16" or "fp16": what the model computes with.  "auto", NULL and
-     * "" are whatever changes no result on the device.
+     * "" are as saved on the CPU, and fp16 on a GPU if the model allows it.
      */
     const char *precision;
     /**
@@ -193,8 +193,8 @@ typedef struct DnnTorchEngine {
      * Fills in at most `capacity` devices and returns how many there are.  A kind
      * that the library was built without, or that no device of is there, is one
      * entry ("cuda") that is not usable, with the reason; "built without" in it says
-     * that no driver could help.  Wakes drivers, which may
-     * take seconds, hang or crash: not for a process that must live on.
+     * that no driver could help.  Wakes drivers, which may take seconds, hang or
+     * crash: not for a process that must live on.
      */
     int32_t (*list_devices)(DnnTorchDevice *devices, int32_t capacity);
 } DnnTorchEngine;

@@ -142,15 +142,15 @@ Session::Session(std::shared_ptr<Model> model, int threads) : model_(std::move(m
     check(model_->engine_.session_open(model_->model_, threads, &session_, &message), message);
 }
 
-DnnTorchImages Session::run(const DnnTorchImages &input, const DnnTorchImages &wish)
+DnnTorchImages Session::run(const DnnTorchImages &input)
 {
     DnnTorchMessage message{};
     DnnTorchImages output{};
-    output.element = wish.element;
-    output.white = wish.white;
+    output.element = input.element;
+    output.white = input.white;
     check(model_->engine_.session_run(session_, &input, &output, &message), message);
-    bool as_wished = output.element == wish.element && output.white == wish.white;
-    if (output.element != DNN_TORCH_F32 && !as_wished)
+    bool like_input = output.element == input.element && output.white == input.white;
+    if (output.element != DNN_TORCH_F32 && !like_input)
         throw Error(AVERROR_EXTERNAL, "the engine gave pictures of an unknown element type");
     if (output.batch != input.batch)
         throw Error(AVERROR_INVALIDDATA,
@@ -164,8 +164,7 @@ Size Session::probe(Size size, int channels)
     std::vector<float> grey(static_cast<size_t>(channels) * static_cast<size_t>(size.width) *
                                 static_cast<size_t>(size.height),
                             0.5F);
-    DnnTorchImages input = float_planes(grey.data(), 1, channels, size);
-    DnnTorchImages output = run(input, input);
+    DnnTorchImages output = run(float_planes(grey.data(), 1, channels, size));
     if (output.channels != channels)
         throw Error(AVERROR_INVALIDDATA, "the model turns " + std::to_string(channels) +
                                              " channels into " + std::to_string(output.channels) +

@@ -63,8 +63,8 @@ public:
     Session &operator=(const Session &) = delete;
 
     // The view holds until the next run.  Its elements are floats, or like those
-    // of `wish` if the engine gives such.
-    DnnTorchImages run(const DnnTorchImages &input, const DnnTorchImages &wish);
+    // of the input if the engine gives such.
+    DnnTorchImages run(const DnnTorchImages &input);
 
     // Memory from which input is taken fastest, until the next call; null: any is as good.
     void *memory(int64_t bytes) { return model_->engine_.session_memory(session_, bytes); }

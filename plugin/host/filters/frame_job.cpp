@@ -96,7 +96,7 @@ void FrameWorker::run_model(FrameJob &job)
     DnnTorchImages output;
     {
         Stopwatch watch(job.stages.forward);
-        output = session_.run(input, input);
+        output = session_.run(input);
     }
     check_size(output);
     job.saw_nan |= output.had_nan != 0;
@@ -129,10 +129,8 @@ void FrameWorker::check_size(const DnnTorchImages &output) const
         return;
     throw Error(AVERROR_INVALIDDATA,
                 "the model returned " + std::to_string(output.channels) + " channels of " +
-                    std::to_string(output.width) + "x" + std::to_string(output.height) +
-                    ", not " + std::to_string(plan_->channels) + " of " +
-                    std::to_string(plan_->output.width) + "x" +
-                    std::to_string(plan_->output.height) +
+                    to_text({output.width, output.height}) + ", not " +
+                    std::to_string(plan_->channels) + " of " + to_text(plan_->output) +
                     " as before; its output size must depend on its input size alone");
 }
 

@@ -40,11 +40,6 @@ std::optional<Size> predict_from_small(Size input, const RunAtSize &run)
 
 } // namespace
 
-std::string to_text(Size size)
-{
-    return std::to_string(size.width) + "x" + std::to_string(size.height);
-}
-
 Size predict_output(Size input, const RunAtSize &run)
 {
     constexpr int small_enough = 3 * size_step;

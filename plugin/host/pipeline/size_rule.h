@@ -14,7 +14,11 @@ struct Size {
     bool operator==(const Size &) const = default;
 };
 
-std::string to_text(Size size); // "640x360"
+// "640x360"
+inline std::string to_text(Size size)
+{
+    return std::to_string(size.width) + "x" + std::to_string(size.height);
+}
 
 // Runs the model on a picture of that size; throws what the model throws.
 using RunAtSize = std::function<Size(Size)>;

@@ -32,8 +32,7 @@ FramePool::FramePool(AVPixelFormat format, Size size) : format_(format), size_(s
     if (ret >= 0)
         ret = av_image_fill_plane_sizes(plane_sizes, format, size.height, strides);
     if (ret < 0)
-        throw Error(ret, "no frame can be " + std::to_string(size.width) + "x" +
-                             std::to_string(size.height));
+        throw Error(ret, "no frame can be " + to_text(size));
 
     ptrdiff_t total = row_alignment; // readers may run over the last row's end
     for (int i = 0; i < 4; i++) {

@@ -144,10 +144,8 @@ void ComponentScaler::prepare(Size old_size, Size new_size, AVPixelFormat grey)
                                      new_size.height, grey, SWS_BICUBIC, nullptr, nullptr,
                                      nullptr));
     if (!scaler_)
-        throw Error(AVERROR(EINVAL), "libswscale cannot scale " + std::to_string(old_size.width) +
-                                         "x" + std::to_string(old_size.height) + " to " +
-                                         std::to_string(new_size.width) + "x" +
-                                         std::to_string(new_size.height));
+        throw Error(AVERROR(EINVAL), "libswscale cannot scale " + to_text(old_size) + " to " +
+                                         to_text(new_size));
 }
 
 void ComponentScaler::scale(const AVFrame *from, AVFrame *to, int component)
