@@ -148,9 +148,10 @@ def main():
         total[FAILED] += 1
         failures.append(f"meson test, which exited with {arguments.meson_status}")
     if failures:
-        print("\nfailed:")
+        print()
+        # scripts/stages.sh finds these words and tells them once more in the end.
         for name in failures:
-            print(f"  {name}")
+            print(f"FAILED   {name}")
     print(f"\n{total[PASSED]} passed, {total[FAILED]} failed, {total[SKIPPED]} skipped")
     return 1 if total[FAILED] or not total[PASSED] else 0
 

@@ -166,5 +166,5 @@ def test_failure_behind_the_last_frame_wanted(run, script, options):
         assert len(outcome.written) == 5
     else:
         support.assert_fails_clearly(outcome.result)
-    assert outcome.handed_on == 5
+    assert_handed_on(outcome, 5)
     assert_inverted(outcome.written)
