@@ -134,12 +134,13 @@ class Watch:
         ]
 
     def is_full(self):
-        if self.window.until_frame:
-            return bool(self.samples) and self.samples[-1].frames >= self.window.until_frame
         counted = self.counted()
+        if len(counted) <= 3:
+            return False
+        if self.window.until_frame:
+            return counted[-1].frames >= self.window.until_frame
         return (
-            len(counted) > 3
-            and counted[-1].seconds - counted[0].seconds >= self.window.seconds
+            counted[-1].seconds - counted[0].seconds >= self.window.seconds
             and counted[-1].frames - counted[0].frames >= self.window.min_frames
         )
 
