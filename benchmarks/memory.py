@@ -11,13 +11,14 @@ MIB = 2**20
 
 
 def resident_mib(samples, frame, width):
-    """The median over `width` frames to each side, or of the nearest moments in a short run.
+    """The mean over `width` frames to each side, or of the nearest moments in a short run.
 
-    A moment's value depends on where in a run each worker is.
+    A moment's value depends on where in a run each worker is, and lies near one of
+    a few levels: a median jumps from one to the next.
     """
     near = [sample for sample in samples if abs(sample.frames - frame) <= width]
     near = near or sorted(samples, key=lambda sample: abs(sample.frames - frame))[:9]
-    return statistics.median(sample.resident_bytes / MIB for sample in near) if near else None
+    return statistics.fmean(sample.resident_bytes / MIB for sample in near) if near else None
 
 
 def run(settings):
