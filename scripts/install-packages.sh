@@ -35,6 +35,7 @@ libgtest-dev      unit tests
 python3-pytest    all other tests
 python3-numpy     the tests compare frames with it
 python3-torch     the tests make their models with it, and the reference results
+rpm               reads the spec file, for its test
 python3-av        is a program that opens libavfilter with RTLD_LOCAL
 dpkg-dev          unpacks FFmpeg's source, for the check of the pinned ABI
 make              builds the patched FFmpeg
