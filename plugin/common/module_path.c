@@ -40,16 +40,14 @@ static int own_directory(const void *address, char directory[PATH_MAX])
 bool dnn_torch_find_module(const void *self, const char *file_name, char *path, size_t path_size)
 {
     const char *configured = secure_getenv("DNN_TORCH_MODULE_PATH");
-    char own[PATH_MAX], beside[PATH_MAX + 16];
+    char own[PATH_MAX];
     int length = own_directory(self, own);
 
     if (found_in_environment(configured, file_name, path, path_size))
         return true;
-    snprintf(beside, sizeof(beside), "%.*s/dnn_torch", length, own);
-    if (length && (found_in(beside, (int)strlen(beside), file_name, path, path_size) ||
-                   found_in(own, length, file_name, path, path_size)))
+    if (length && found_in(own, length, file_name, path, path_size))
         return true;
-    snprintf(path, path_size, "%s%s%s and %.*s", configured ? configured : "",
-             configured ? ", " : "", beside, length, own);
+    snprintf(path, path_size, "%s%s%.*s", configured ? configured : "", configured ? " and " : "",
+             length, own);
     return false;
 }

@@ -4,7 +4,7 @@
 /**
  * Where host modules and engines lie: in the directories of
  * DNN_TORCH_MODULE_PATH (colon-separated, ignored in secure-execution mode),
- * then in `dnn_torch/` beside the object that asks, then right beside it.
+ * then beside the object that asks.
  */
 #ifndef DNN_TORCH_MODULE_PATH_H
 #define DNN_TORCH_MODULE_PATH_H

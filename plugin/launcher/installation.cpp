@@ -18,7 +18,12 @@ fs::path own_directory()
     return fs::read_symlink("/proc/self/exe", error).parent_path();
 }
 
-fs::path library_directory() { return (own_directory() / LIBDIR_FROM_BINDIR).lexically_normal(); }
+std::string installed_directories()
+{
+    fs::path directory = own_directory();
+    return directory.string() + ":" +
+           (directory / MODULE_DIR_FROM_BINDIR).lexically_normal().string();
+}
 
 std::string find(const std::string &file_name, const std::string &directories, std::string &places)
 {
@@ -38,8 +43,7 @@ std::string find(const std::string &file_name, const std::string &directories, s
 
 std::string find_preload(std::string &places)
 {
-    return find("libdnn_torch_preload.so",
-                own_directory().string() + ":" + library_directory().string(), places);
+    return find("libdnn_torch_preload.so", installed_directories(), places);
 }
 
 std::string find_module(const std::string &file_name, std::string &places)
@@ -47,7 +51,7 @@ std::string find_module(const std::string &file_name, std::string &places)
     const char *configured = secure_getenv("DNN_TORCH_MODULE_PATH");
     return find(file_name,
                 (configured ? std::string(configured) + ":" : std::string()) +
-                    own_directory().string() + ":" + (library_directory() / "dnn_torch").string(),
+                    installed_directories(),
                 places);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Where this launcher's other parts lie: beside it in a build tree, in the
-// library directory where installed.
+// Where this launcher's other parts lie: beside it in a build tree, in a
+// directory of their own where installed.
 #pragma once
 
 #include <string>
