@@ -11,30 +11,43 @@ usage()
     cat <<'END'
 usage: check-packages.sh [--suite SUITE] [STEP...]
 
-  build    source and binary packages from the working tree, in out/packages
-  lint     lintian, of which no error may remain, and the dependencies
-  install  in a clean system: install, dnn-torch doctor, filter a clip, purge;
-           nothing may be left behind
-  engine   in a clean system: build an engine with the -dev package
+  build        source and binary packages from the working tree
+  lint         lintian, which may have nothing to say, and the dependencies
+  install      in a clean system: install, doctor, completions, filter a clip,
+               README's tasks, purge; nothing may be left behind
+  autopkgtest  in a clean system: the tests under debian/tests, as Debian runs them
 
 All of them, in this order, without a STEP; the later ones use what build left.
+One more by its name alone:
+
+  reproduce    builds once more, without the compiler's cache, in another place,
+               time zone and language; the packages must be the same to the byte
+
 Needs root, and may install packages that building and checking need.
 
-  --suite SUITE           does it in a chroot of trixie or sid (see suites.sh)
-  DNN_TORCH_PACKAGES      where packages are left (out/packages)
-  DNN_TORCH_MIRROR        Debian mirror (the one of this system's apt)
+  --suite SUITE           builds in a chroot of bookworm, trixie or sid (see
+                          suites.sh); without it on this system
+  DNN_TORCH_PACKAGES      where packages are left: out/packages; with --suite
+                          /var/cache/dnn-torch-packages in the chroot
+  DNN_TORCH_SUITES        where the clean systems are kept too (see suites.sh)
   DNN_TORCH_APT_OPTIONS   further options for apt
-  DEB_BUILD_OPTIONS       for the build: nocheck, for one
+  DEB_BUILD_OPTIONS       for the build: nocheck, for one, where the tests ran
+                          already
   JOBS                    for the build: as many compilers (one for each core)
 
 The last line is "N passed, N failed, N skipped"; the exit code is 0 if nothing
-failed.
+failed, and 3 where the archive does not give what is needed.
 END
+}
+
+say()
+{
+    echo "check-packages.sh: $*" >&2
 }
 
 die()
 {
-    echo "check-packages.sh: $*" >&2
+    say "$*"
     exit 1
 }
 
@@ -42,13 +55,20 @@ cd "$(dirname "$(dirname "$(realpath "$0")")")"
 # shellcheck source=scripts/stages.sh
 . scripts/stages.sh
 
-packages=$(realpath -m "${DNN_TORCH_PACKAGES:-out/packages}")
 source_name=$(sed -n 's/^Source: //p' debian/control)
 version=$(sed -n "s/^  version: '\(.*\)',$/\1/p" meson.build)
 version_of_release=$(sed -n '1s/.*(\(.*\)).*/\1/p' debian/changelog)
+architecture=$(dpkg --print-architecture)
 
 temporary=
-trap '[ -z "$temporary" ] || rm -rf --one-file-system "$temporary"' EXIT
+clean=
+clean_up()
+{
+    [ -n "$temporary" ] || return 0
+    [ -z "$clean" ] || umount --recursive "$clean"
+    rm -rf --one-file-system "$temporary"
+}
+trap clean_up EXIT
 
 make_temporary()
 {
@@ -63,11 +83,11 @@ apt()
         ${DNN_TORCH_APT_OPTIONS:-} "$@" </dev/null
 }
 
+# need PROGRAM [ACTION WORD]: from the package of that name, if not otherwise said.
 need()
 {
     command -v "$1" >/dev/null && return
-    apt update
-    apt install "$1"
+    apt update && apt "${2:-install}" "${3:-$1}" || exit "$unavailable"
 }
 
 # ---- build ------------------------------------------------------------------
@@ -83,29 +103,49 @@ copy_tree()
     fi | tar --null --files-from=- -cf - | tar -C "$1" -xf -
 }
 
-step_build()
+# build_packages OPTION...: dpkg-buildpackage in $temporary.
+build_packages()
 {
-    local tree
-    [ "${version_of_release%-*}" = "$version" ] ||
-        die "meson.build is at $version and debian/changelog at $version_of_release"
-    if ! command -v dh >/dev/null || ! dpkg-checkbuilddeps; then
-        apt update
-        apt build-dep ./
-    fi
-    make_temporary
-    tree=$temporary/$source_name-$version
+    local tree=$temporary/$source_name-$version
     mkdir "$tree"
     copy_tree "$tree"
-    tar -C "$temporary" --exclude="$source_name-$version/debian" --owner=0 --group=0 \
+    tar -C "$temporary" --exclude="$source_name-$version/debian" --owner=0 --group=0 --sort=name \
+        --mtime="@$(dpkg-parsechangelog --show-field Timestamp)" \
         -cJf "$temporary/${source_name}_$version.orig.tar.xz" "$source_name-$version"
-    # debhelper gives the build a home of its own.
+    (cd "$tree" && dpkg-buildpackage -us -uc "$@")
+}
+
+step_build()
+{
+    local profiles=
+    [ "${version_of_release%-*}" = "$version" ] ||
+        die "meson.build is at $version and debian/changelog at $version_of_release"
+    [[ " ${DEB_BUILD_OPTIONS:-} " != *" nocheck "* ]] || profiles=nocheck
+    need dh build-dep ./
+    dpkg-checkbuilddeps -P"$profiles" || apt build-dep ./ || exit "$unavailable"
+    make_temporary
+    # debhelper gives the build a home of its own, and each build is elsewhere.
     export CCACHE_DIR=${CCACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/ccache}
+    export CCACHE_BASEDIR=$temporary CCACHE_NOHASHDIR=true
     export DEB_BUILD_OPTIONS="${DEB_BUILD_OPTIONS-} parallel=${JOBS:-$(nproc)}"
-    (cd "$tree" && PATH=/usr/lib/ccache:$PATH dpkg-buildpackage -us -uc)
+    PATH=/usr/lib/ccache:$PATH build_packages
     rm -rf "$packages"
     mkdir -p "$packages"
     find "$temporary" -maxdepth 1 -type f -exec mv -t "$packages" {} +
     ls -l "$packages"
+}
+
+step_reproduce()
+{
+    local file different=0
+    make_temporary
+    export DEB_BUILD_OPTIONS="nocheck parallel=${JOBS:-$(nproc)}" TZ=Pacific/Kiritimati LC_ALL=C CCACHE_DISABLE=1
+    (umask 027 && build_packages -b)
+    for file in "$packages"/*.deb; do
+        cmp "$file" "$temporary/$(basename "$file")" || different=1
+    done
+    [ "$different" = 0 ] || die "another build made other packages"
+    echo "the same to the byte"
 }
 
 # ---- lint -------------------------------------------------------------------
@@ -128,41 +168,43 @@ step_lint()
 {
     need lintian
     check_dependencies
-    lintian --allow-root --info --display-info --pedantic --fail-on error \
-        "$packages/${source_name}_$version_of_release"_*.changes
+    lintian --allow-root --info --display-info --pedantic --fail-on error,warning \
+        "$packages/${source_name}_${version_of_release}_$architecture.changes"
 }
 
 # ---- a clean system ---------------------------------------------------------
 
-clean=
-
+# A copy of the suite's system that has nothing but ffmpeg. In the mount
+# namespace of this step, so that no mount is left behind.
 make_clean_system()
 {
-    local mirror suite
-    need mmdebstrap
-    read -r mirror suite < <(scripts/debian-archive.sh)
+    local base
+    scripts/suites.sh make "$suite-clean" || exit "$unavailable"
+    base=$(scripts/suites.sh path "$suite-clean")
+    # Until this step ends, nobody makes it anew.
+    exec 8<"$base.lock"
+    flock --shared 8
     make_temporary
+    mkdir "$temporary/clean" "$temporary/changes" "$temporary/work"
+    mount -t overlay -o "lowerdir=$base,upperdir=$temporary/changes,workdir=$temporary/work" \
+        overlay "$temporary/clean" 2>/dev/null || {
+        cp -a "$base/." "$temporary/changes"
+        mount --bind "$temporary/changes" "$temporary/clean"
+    }
     clean=$temporary/clean
-    mmdebstrap --mode=root --variant=minbase --include=ffmpeg --dpkgopt=force-unsafe-io \
-        --aptopt='Acquire::Check-Valid-Until "false"' \
-        "$suite" "$clean" "${DNN_TORCH_MIRROR:-$mirror}"
+    mount -t proc proc "$clean/proc"
+    mount -t sysfs -o ro sysfs "$clean/sys"
+    mkdir -p "$clean/dev/pts"
+    mount -t devpts devpts "$clean/dev/pts"
     cp --dereference /etc/resolv.conf "$clean/etc/resolv.conf"
     mkdir "$clean/tmp/packages"
-    cp "$packages"/*.deb debian/tests/* "$clean/tmp/packages"
+    cp "$packages"/*.deb "$clean/tmp/packages"
 }
 
-# A mount namespace for each command: no mount can be left behind. In a chroot
-# of suites.sh the root is no mount, and what is mounted is private already.
 in_clean()
 {
-    local propagation=private
-    unshare --mount --propagation private true 2>/dev/null || propagation=unchanged
-    # shellcheck disable=SC2016 # the inner shell's arguments
-    unshare --mount --propagation "$propagation" sh -euc '
-        mount -t proc proc "$0/proc"
-        mount -t sysfs -o ro sysfs "$0/sys"
-        exec chroot "$0" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-            HOME=/nonexistent LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"' "$clean" "$@"
+    chroot "$clean" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+        HOME=/nonexistent LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"
 }
 
 apt_in_clean()
@@ -171,13 +213,78 @@ apt_in_clean()
     in_clean apt-get -q -y --no-install-recommends ${DNN_TORCH_APT_OPTIONS:-} "$@" </dev/null
 }
 
-# All but what apt, dpkg and the dynamic linker keep for themselves.
+# sid's archive goes on while the chroot that the packages were built in stays.
+update_clean()
+{
+    apt_in_clean update || exit "$unavailable"
+    apt_in_clean --simulate install "./tmp/packages/$(basename "$package")" && return
+    say "$suite has moved on since its chroot was made; DNN_TORCH_SUITES_DAYS=0 makes it anew"
+    exit "$unavailable"
+}
+
+# All but what apt, dpkg, the dynamic linker and man-db keep for themselves.
 files_in_clean()
 {
     (cd "$clean" && find . \( -path ./proc -o -path ./sys -o -path ./dev -o -path ./tmp/packages \
         -o -path './var/cache/apt/*' -o -path './var/lib/apt/*' -o -path './var/lib/dpkg/*' \
         -o -path './var/cache/ldconfig/*' -o -path ./etc/ld.so.cache -o -path './var/log/*' \
-        \) -prune -o -printf '%y %m %p %l\n') | LC_ALL=C sort
+        -o -path './var/cache/man/*' \) -prune -o -printf '%y %m %p %l\n') | LC_ALL=C sort
+}
+
+# ---- install ----------------------------------------------------------------
+
+# A dependency on a version that is not the one that the package was built for.
+refused_beside()
+{
+    local other=$clean/tmp/packages/other.deb
+    mkdir -p "$temporary/other/DEBIAN"
+    printf '%s\n' "Package: $1" "Version: $2" "Architecture: $architecture" 'Multi-Arch: same' \
+        'Maintainer: nobody <nobody@example.org>' 'Description: another version' \
+        >"$temporary/other/DEBIAN/control"
+    dpkg-deb --root-owner-group --build "$temporary/other" "$other" >/dev/null
+    ! apt_in_clean --simulate install ./tmp/packages/other.deb \
+        "./tmp/packages/$(basename "$package")" >"$temporary/refused" 2>&1 ||
+        die "the package can be installed beside $1 $2"
+    grep -q "Depends: $1" "$temporary/refused" || {
+        cat "$temporary/refused"
+        die "that is not about $1"
+    }
+    rm "$other"
+    echo "not to be installed beside $1 $2"
+}
+
+check_refusals()
+{
+    local name
+    for name in $(dpkg-deb --field "$package" Depends | grep -oE 'lib(avfilter|torch)[0-9.]+' | sort -u); do
+        refused_beside "$name" 0~old
+    done
+}
+
+check_installed_files()
+{
+    [ "$(in_clean dnn-torch --version)" = "dnn-torch $version" ] || die "dnn-torch is not $version"
+    in_clean dnn-torch doctor
+    in_clean bash -c '. /usr/share/bash-completion/completions/dnn-torch
+        COMP_WORDS=(dnn-torch d) COMP_CWORD=1
+        _dnn_torch
+        [[ " ${COMPREPLY[*]} " = *" doctor "* ]]' || die "bash does not complete dnn-torch d"
+    [ -e "$clean/usr/share/zsh/vendor-completions/_dnn-torch" ] || die "no completion for zsh"
+    gzip -t "$clean/usr/share/man/man1/dnn-torch.1.gz" "$clean/usr/share/man/man7/dnn_torch.7.gz"
+    in_clean dpkg --verify "$source_name"
+}
+
+# What README tells users to type, with what they have installed.
+try_readme()
+{
+    if [ ! -e scripts/readme-tasks.sh ]; then
+        skip "README's tasks" "there is no scripts/readme-tasks.sh"
+        return
+    fi
+    mkdir "$clean/tmp/source"
+    copy_tree "$clean/tmp/source"
+    in_clean env HOME=/tmp/home /tmp/source/scripts/readme-tasks.sh /tmp/tasks
+    rm -rf "$clean"/tmp/{home,source,tasks}
 }
 
 # Its dependencies come first, by themselves: what some library below LibTorch
@@ -186,13 +293,15 @@ step_install()
 {
     local trace
     make_clean_system
-    apt_in_clean update
+    update_clean
+    check_refusals
     apt_in_clean satisfy "$(dpkg-deb --field "$package" Depends)"
     files_in_clean >"$temporary/before"
     apt_in_clean install "./tmp/packages/$(basename "$package")"
-    [ "$(in_clean dnn-torch --version)" = "dnn-torch $version" ] || die "dnn-torch is not $version"
+    check_installed_files
+    cp debian/tests/filter-a-clip "$clean/tmp/packages"
     in_clean /tmp/packages/filter-a-clip
-    in_clean dpkg --verify "$source_name"
+    try_readme
     apt_in_clean purge "$source_name"
     files_in_clean >"$temporary/after"
     diff "$temporary/before" "$temporary/after" || die "the package left these behind"
@@ -203,41 +312,47 @@ step_install()
     echo "nothing was left behind among $(wc -l <"$temporary/after") files"
 }
 
-step_engine()
+# ---- autopkgtest ------------------------------------------------------------
+
+step_autopkgtest()
 {
+    need autopkgtest
     make_clean_system
-    apt_in_clean update
-    apt_in_clean install gcc libc6-dev pkgconf \
-        "./tmp/packages/$(basename "$package")" "./tmp/packages/$(basename "$dev_package")"
-    in_clean /tmp/packages/compile-an-engine
+    update_clean
+    mkdir "$temporary/source"
+    copy_tree "$temporary/source"
+    # Two slashes: there is nothing to be built there.
+    autopkgtest "$packages"/*.deb "$temporary/source//" -- chroot "$clean"
 }
 
 # ---- all of it --------------------------------------------------------------
 
 find_packages()
 {
-    local architecture
-    architecture=$(dpkg --print-architecture)
+    packages=$(realpath -m "${DNN_TORCH_PACKAGES:-out/packages}")
     package=$packages/${source_name}_${version_of_release}_$architecture.deb
-    dev_package=$packages/$source_name-dev_${version_of_release}_$architecture.deb
     [ "$1" = build ] || [ -e "$package" ] || die "there is no $package; build first"
 }
 
 steps=()
 suite=
+chroot=
 while [ $# -gt 0 ]; do
     case $1 in
     --suite)
         suite=${2:?--suite needs a name}
+        chroot=yes
         shift
         ;;
     --step) # from below: a process of its own, which ends at the first failure
+        suite=${3:?}
         find_packages "$2"
         "step_$2"
-        echo "1 passed, 0 failed, 0 skipped"
+        passed=1
+        finish
         exit
         ;;
-    build | lint | install | engine) steps+=("$1") ;;
+    build | lint | install | autopkgtest | reproduce) steps+=("$1") ;;
     -h | --help)
         usage
         exit 0
@@ -250,14 +365,38 @@ while [ $# -gt 0 ]; do
     shift
 done
 [ "$(id -u)" = 0 ] || die "needs root"
-[ ${#steps[@]} -gt 0 ] || steps=(build lint install engine)
+[ ${#steps[@]} -gt 0 ] || steps=(build lint install autopkgtest)
 
-if [ -n "$suite" ]; then
-    scripts/suites.sh make "$suite"
+if [ -n "$chroot" ]; then
+    scripts/suites.sh make "$suite" || exit "$unavailable"
+    inside=${DNN_TORCH_PACKAGES:-/var/cache/dnn-torch-packages}
+    outside=$(scripts/suites.sh path "$suite")/$inside
     export DNN_TORCH_PASS="${DNN_TORCH_PASS-} DEB_BUILD_OPTIONS"
-    exec scripts/suites.sh run "$suite" scripts/check-packages.sh "${steps[@]}"
+else
+    read -r _ suite < <(scripts/debian-archive.sh)
+    inside=${DNN_TORCH_PACKAGES:-out/packages}
+    outside=$inside
 fi
+
+# Packages are made in the suite's chroot, and tried in a copy of its clean system.
+run_step()
+{
+    case $1 in
+    install | autopkgtest)
+        DNN_TORCH_PACKAGES=$outside unshare --mount --propagation private \
+            scripts/check-packages.sh --step "$1" "$suite"
+        ;;
+    *)
+        DNN_TORCH_PACKAGES=$inside ${chroot:+scripts/suites.sh run "$suite"} \
+            scripts/check-packages.sh --step "$1" "$suite"
+        ;;
+    esac
+}
+
 for step in "${steps[@]}"; do
-    stage "$step" scripts/check-packages.sh --step "$step" || break
+    status=0
+    stage "$step" run_step "$step" || status=$?
+    [ "$status" != "$unavailable" ] || skip "$step" "$suite's archive does not give what it needs"
+    [ "$status" = 0 ] || break
 done
 finish

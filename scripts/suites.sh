@@ -14,7 +14,9 @@ usage: suites.sh make SUITE              makes the chroot, or makes it anew wher
                                          the working tree
        suites.sh path SUITE              prints where the chroot is
 
-SUITE is trixie or sid. Needs root.
+SUITE is bookworm, trixie or sid, with all that building and testing needs; or one
+of these with -clean behind it, which has ffmpeg and nothing else, and is there to
+be copied: nobody runs anything in it. Needs root.
 
   DNN_TORCH_SUITES       where the chroots are kept (/var/cache/dnn-torch-suites)
   DNN_TORCH_SUITES_DAYS  the age in days from which one is made anew (14); where
@@ -71,9 +73,9 @@ isolated()
 # taken for a whole one.
 make_suite()
 {
-    local suite=$1 directory=$2 mirror packages
+    local suite=${1%-clean} directory=$2 mirror packages=ffmpeg
     mirror=${DNN_TORCH_MIRROR:-$("$root/scripts/debian-archive.sh" | cut -d ' ' -f 1)}
-    packages=$("$root/scripts/install-packages.sh" --list | paste -s -d ,)
+    [ "$suite" != "$1" ] || packages=$("$root/scripts/install-packages.sh" --list | paste -s -d ,)
     rm -rf --one-file-system "$directory.tmp"
     # A suite that nobody uses for a while has an index that looks expired.
     isolated mmdebstrap --mode=root --variant=minbase --include="$packages" \
@@ -237,6 +239,9 @@ action=$1
 shift
 case ${1:-} in
 bookworm | trixie | forky | sid) ;;
+bookworm-clean | trixie-clean | forky-clean | sid-clean)
+    [ "$action" = make ] || [ "$action" = path ] || die "nothing is run in $1 itself"
+    ;;
 *) die "no suite, or none that is known: '${1:-}'" ;;
 esac
 if [ "$action" = path ]; then
