@@ -22,6 +22,7 @@ struct AVFilter;
 struct AVFilterGraph;
 struct AVFilterGraphSegment;
 struct AVFilterInOut;
+struct AVFilterPad;
 
 /** Raised with every change of a layout or a meaning below. */
 #define FILTER_MODULE_ABI 1u
@@ -35,7 +36,8 @@ struct AVFilterInOut;
 /**
  * libavfilter's ways from a filter's name to a filter.  As a set of the real
  * functions it goes into a module; as a set of wrappers it comes out.  The
- * functions of segments are NULL where the libavfilter has none (before 6.0).
+ * functions of segments are NULL where the libavfilter has none (before 6.0),
+ * and pad_count where it has it no longer (since 6.0).
  */
 typedef struct FilterRegistry {
     const struct AVFilter *(*get_by_name)(const char *name);
@@ -52,6 +54,7 @@ typedef struct FilterRegistry {
     int (*segment_create_filters)(struct AVFilterGraphSegment *segment, int flags);
     int (*segment_apply)(struct AVFilterGraphSegment *segment, int flags,
                          struct AVFilterInOut **inputs, struct AVFilterInOut **outputs);
+    int (*pad_count)(const struct AVFilterPad *pads);
 } FilterRegistry;
 
 typedef struct FilterModule {

@@ -51,6 +51,7 @@ FilterRegistry linked_registry()
     find(registry.segment_parse, "avfilter_graph_segment_parse");
     find(registry.segment_create_filters, "avfilter_graph_segment_create_filters");
     find(registry.segment_apply, "avfilter_graph_segment_apply");
+    find(registry.pad_count, "avfilter_pad_count");
     return registry;
 }
 

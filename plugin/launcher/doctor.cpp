@@ -65,6 +65,7 @@ FilterRegistry registry_of(void *library)
     look_up(library, "avfilter_graph_segment_parse", registry.segment_parse);
     look_up(library, "avfilter_graph_segment_create_filters", registry.segment_create_filters);
     look_up(library, "avfilter_graph_segment_apply", registry.segment_apply);
+    look_up(library, "avfilter_pad_count", registry.pad_count);
     return registry;
 }
 

@@ -60,6 +60,7 @@ static void find_registry(void)
     PUT(segment_parse, "avfilter_graph_segment_parse");
     PUT(segment_create_filters, "avfilter_graph_segment_create_filters");
     PUT(segment_apply, "avfilter_graph_segment_apply");
+    PUT(pad_count, "avfilter_pad_count");
 }
 
 static const FilterRegistry *real(void)
@@ -126,8 +127,8 @@ static const FilterRegistry *registry_for(const char *text)
     return text && strstr(text, DNN_TORCH_FILTER_PREFIX) ? extended() : real();
 }
 
-/* A segment can hold a filter of ours only if its text made us open the module. */
-static const FilterRegistry *registry_for_segment(void) { return module ? extended() : real(); }
+/* A segment or pads can be a filter's of ours only if its name made us open the module. */
+static const FilterRegistry *registry_for_object(void) { return module ? extended() : real(); }
 
 /* ---- the wrapped entry points ------------------------------------------- */
 
@@ -176,7 +177,7 @@ EXPORT int avfilter_graph_segment_parse(struct AVFilterGraph *graph, const char 
 
 EXPORT int avfilter_graph_segment_create_filters(struct AVFilterGraphSegment *segment, int flags)
 {
-    const FilterRegistry *use = registry_for_segment();
+    const FilterRegistry *use = registry_for_object();
     return use->segment_create_filters ? use->segment_create_filters(segment, flags) : -ENOSYS;
 }
 
@@ -184,6 +185,12 @@ EXPORT int avfilter_graph_segment_apply(struct AVFilterGraphSegment *segment, in
                                         struct AVFilterInOut **inputs,
                                         struct AVFilterInOut **outputs)
 {
-    const FilterRegistry *use = registry_for_segment();
+    const FilterRegistry *use = registry_for_object();
     return use->segment_apply ? use->segment_apply(segment, flags, inputs, outputs) : -ENOSYS;
+}
+
+EXPORT int avfilter_pad_count(const struct AVFilterPad *pads)
+{
+    const FilterRegistry *use = registry_for_object();
+    return use->pad_count ? use->pad_count(pads) : -ENOSYS;
 }

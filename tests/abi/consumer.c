@@ -89,6 +89,16 @@ static bool segment_create_filters(AVFilterGraph *graph, const char *text)
 }
 #endif
 
+#if LIBAVFILTER_VERSION_MAJOR < 9
+static bool pads_are_counted(void)
+{
+    const AVFilter *ours = avfilter_get_by_name("dnn_torch");
+    const AVFilter *theirs = avfilter_get_by_name("overlay");
+    return ours && avfilter_pad_count(ours->inputs) == 1 && avfilter_pad_count(ours->outputs) == 1 &&
+           theirs && avfilter_pad_count(theirs->inputs) == 2 && avfilter_pad_count(NULL) == 0;
+}
+#endif
+
 static int try_parser(const char *way, bool (*parser)(AVFilterGraph *, const char *),
                       const char *text)
 {
@@ -107,6 +117,9 @@ int consume(const char *model)
     snprintf(text, sizeof(text), "[in]null,dnn_torch=%s:engine=fake[out]", model);
     failed += report("avfilter_get_by_name", found_by_name());
     failed += report("av_filter_iterate", listed_once());
+#if LIBAVFILTER_VERSION_MAJOR < 9
+    failed += report("avfilter_pad_count", pads_are_counted());
+#endif
     failed += try_parser("avfilter_graph_parse2", parse2, text);
     failed += try_parser("avfilter_graph_parse_ptr", parse_ptr, text);
     failed += try_parser("avfilter_graph_parse", parse, text);

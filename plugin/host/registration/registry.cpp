@@ -41,6 +41,17 @@ const AVFilter *iterate(void **cursor) noexcept
     return found;
 }
 
+// MLT asks so.  The real one looks among the built-in filters, and aborts at
+// pads that are none of theirs.
+int pad_count(const AVFilterPad *pads) noexcept
+{
+    for (const AVFilter *const *filter = filters; pads && *filter; filter++)
+        for (bool is_output : {false, true})
+            if (pads == (is_output ? (*filter)->outputs : (*filter)->inputs))
+                return static_cast<int>(avfilter_filter_pad_count(*filter, is_output));
+    return real.pad_count ? real.pad_count(pads) : AVERROR(ENOSYS);
+}
+
 // A parse that fails leaves an empty graph, in every libavfilter.
 int fail_graph(AVFilterGraph *graph, int error)
 {
@@ -153,6 +164,7 @@ const FilterRegistry *registry_wrappers()
         made.graph_parse = graph_parse;
         made.graph_parse2 = graph_parse2;
         made.graph_parse_ptr = graph_parse_ptr;
+        made.pad_count = pad_count;
         add_segment_wrappers(made);
         return made;
     }();
