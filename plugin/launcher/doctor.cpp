@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "commands.h"
 #include "installation.h"
+#include "program.h"
 
 #include "dnn_torch/engine.h"
 #include "dnn_torch/filter_module.h"
@@ -147,18 +148,36 @@ bool look_at_preload()
     return !path.empty();
 }
 
+// The one that a command line means; there may be others, and none is needed.
+bool look_at_ffmpeg()
+{
+    std::string path = find_program("ffmpeg");
+    Program program = look_at_program(path);
+    std::string remark = explain(program.hindrance);
+    if (remark.empty() && !program.libavfilter.empty())
+        remark = "uses " + program.libavfilter;
+    if (remark.empty())
+        remark = program.runs == path ? "names no libavfilter" : "is a script";
+    if (path.empty())
+        printf("ffmpeg: none in PATH\n");
+    else
+        printf("ffmpeg: %s %s\n", path.c_str(), remark.c_str());
+    return program.hindrance == Hindrance::none;
+}
+
 } // namespace
 
 int doctor()
 {
     bool well = look_at_preload();
+    bool ffmpeg = look_at_ffmpeg();
     int served = 0;
     for (unsigned major = first_major; major <= last_major; major++)
         served += in_child([major] { return look_at_lavfi(major); }) == passed;
     if (!served)
         printf("libavfilter: none that is installed is served\n");
     bool engine = in_child(look_at_engine) == passed;
-    well = well && served && engine;
+    well = well && ffmpeg && served && engine;
     printf("%s\n", well ? "all is well" : "something is missing");
     return well ? 0 : 1;
 }

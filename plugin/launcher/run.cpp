@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "commands.h"
 #include "installation.h"
+#include "program.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -18,6 +19,15 @@ bool set_preload(const std::string &path)
     const char *before = getenv("LD_PRELOAD");
     std::string value = before && *before ? path + ":" + before : path;
     return setenv("LD_PRELOAD", value.c_str(), 1) == 0;
+}
+
+// It may need no filter, or start programs that do: that is no reason to refuse it.
+void warn_if_out_of_reach(const std::string &name)
+{
+    Program program = look_at_program(find_program(name));
+    if (program.hindrance != Hindrance::none)
+        fprintf(stderr, "dnn-torch: %s %s\n", program.runs.c_str(),
+                explain(program.hindrance).c_str());
 }
 
 int exec(char **program)
@@ -51,6 +61,7 @@ int run(char **program)
         fprintf(stderr, "dnn-torch: %s\n", strerror(errno));
         return exit_cannot_run;
     }
+    warn_if_out_of_reach(program[0]);
     return exec(program);
 }
 

@@ -94,8 +94,9 @@ static bool pads_are_counted(void)
 {
     const AVFilter *ours = avfilter_get_by_name("dnn_torch");
     const AVFilter *theirs = avfilter_get_by_name("overlay");
-    return ours && avfilter_pad_count(ours->inputs) == 1 && avfilter_pad_count(ours->outputs) == 1 &&
-           theirs && avfilter_pad_count(theirs->inputs) == 2 && avfilter_pad_count(NULL) == 0;
+    return ours && theirs && avfilter_pad_count(ours->inputs) == 1 &&
+           avfilter_pad_count(ours->outputs) == 1 && avfilter_pad_count(theirs->inputs) == 2 &&
+           avfilter_pad_count(NULL) == 0;
 }
 #endif
 

@@ -125,6 +125,27 @@ def test_a_program_without_libavfilter():
     assert (result.returncode, result.stderr) == (7, "")
 
 
+PROGRAMS = BUILD / "tests" / "programs"
+
+
+@sanitized
+@pytest.mark.parametrize(
+    "program, words",
+    [("plain", None), ("static", "is statically linked"),
+     ("own_libavfilter", "has a libavfilter of its own")],
+)
+def test_a_program_that_cannot_be_extended_is_one_line(program, words):
+    path = PROGRAMS / program
+    if not path.exists():
+        pytest.skip(f"{program} was not built")
+    result = output(path)
+    launched = output(LAUNCHER, "run", path)
+    assert (launched.returncode, launched.stdout) == (result.returncode, result.stdout)
+    lines = launched.stderr.splitlines()
+    assert len(lines) == (1 if words else 0), launched
+    assert not words or lines[0].startswith(f"dnn-torch: {path} {words}")
+
+
 @sanitized
 def test_no_module_for_this_major_is_one_line(tmp_path):
     alone = shutil.copy(PRELOAD, tmp_path)
@@ -184,11 +205,21 @@ def test_launcher_help_and_version():
 def test_doctor_tells_the_truth():
     result = output(LAUNCHER, "doctor")
     assert f"served by {HOST}" in result.stdout and "self-test passed" in result.stdout
+    assert re.search(r"^ffmpeg: /\S+ uses libavfilter.so.\d+$", result.stdout, re.MULTILINE)
     if (PLUGIN / "engine-torch.so").exists():
         assert result.returncode == 0 and "all is well" in result.stdout
         assert re.search(r"engine torch: \S+, LibTorch \d", result.stdout)
     else:
         assert result.returncode == 1 and "engine torch: not installed" in result.stdout
+
+
+def test_doctor_looks_at_the_ffmpeg_in_path(tmp_path):
+    # It calls no other program.
+    assert "ffmpeg: none in PATH" in output(LAUNCHER, "doctor", PATH=tmp_path).stdout
+    ffmpeg = pathlib.Path(shutil.copy(PROGRAMS / "own_libavfilter", tmp_path / "ffmpeg"))
+    result = output(LAUNCHER, "doctor", PATH=tmp_path)
+    assert result.returncode == 1 and "something is missing" in result.stdout
+    assert f"ffmpeg: {ffmpeg} has a libavfilter of its own" in result.stdout
 
 
 def test_doctor_finds_what_is_missing(tmp_path):
