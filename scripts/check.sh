@@ -12,7 +12,8 @@ usage: check.sh [--build DIR] [--suite SUITE]... [--no-install] [-- MESON_OPTION
 
   --build DIR    the build folder (build); made where there is none yet
   --suite SUITE  runs this suite only; may be repeated. Without it all are run,
-                 and unit, abi, golden and fault have to be among them.
+                 and unit, abi, golden, fault and apps have to be among
+                 them.
   --no-install   leaves the system's packages as they are
   MESON_OPTION   for meson setup (-Dtorch=enabled)
 
@@ -77,7 +78,7 @@ for suite in ${suites[@]+"${suites[@]}"}; do
     expect+=(--expect "$suite")
 done
 if [ ${#suites[@]} -eq 0 ]; then
-    expect=(--expect unit --expect abi --expect golden --expect fault)
+    expect=(--expect unit --expect abi --expect golden --expect fault --expect apps)
 fi
 
 # Results of an earlier run must not be counted for this one.

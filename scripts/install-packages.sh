@@ -37,6 +37,8 @@ python3-numpy     the tests compare frames with it
 python3-torch     the tests make their models with it, and the reference results
 rpm               reads the spec file, for its test
 python3-av        is a program that opens libavfilter with RTLD_LOCAL
+mpv               is one that seeks and changes its filters while it plays
+melt              is one that lists all filters and creates each by itself
 dpkg-dev          unpacks FFmpeg's source, for the check of the pinned ABI
 make              builds the patched FFmpeg
 patch             patches it

@@ -1,0 +1,26 @@
+# SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import steps
+import support
+
+
+@pytest.fixture
+def clip(need, tmp_path):
+    """A video of which each frame tells by its brightness which one it is."""
+    need(encoders=["ffv1"])
+    path = tmp_path / "clip.mkv"
+    steps.write_clip(path)
+    return path
+
+
+@pytest.fixture
+def slow_and_inverse(script):
+    """A fake model whose frames are still under way when the next ones come."""
+    return support.fake(script(gain=-1, offset=1, latency_us=20000))

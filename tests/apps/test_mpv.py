@@ -1,0 +1,204 @@
+# SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""mpv: seeks, pauses, and changes its filters while it plays; each time it drops the graph."""
+import json
+import socket
+import time
+
+import pictures
+import pytest
+import steps
+import support
+
+
+class Player:
+    """An mpv that is told what to do through its socket."""
+
+    def __init__(self, mpv, clip, folder, *options):
+        self.address = folder / "mpv.socket"
+        self.log = folder / "mpv.log"
+        self.requests = 0
+        command = [mpv, "--no-config", "--vo=null", "--ao=null", "--msg-level=all=warn,ffmpeg=v"]
+        command += [f"--input-ipc-server={self.address}", *options, clip]
+        with self.log.open("w") as log:
+            self.process = support.start(
+                support.launched(*command), fake_engine=True, stdout=log, stderr=log
+            )
+        self.socket = self.connect()
+        self.lines = self.socket.makefile("r")
+        self.wait_for("time-pos")
+
+    def connect(self):
+        deadline = time.monotonic() + support.TIME_LIMIT
+        while time.monotonic() < deadline and self.process.poll() is None:
+            connection = socket.socket(socket.AF_UNIX)
+            try:
+                connection.connect(str(self.address))
+                connection.settimeout(support.TIME_LIMIT)
+                return connection
+            except OSError:
+                connection.close()
+                time.sleep(0.02)
+        raise AssertionError(f"no mpv to talk to\n{self.logged()}")
+
+    def read(self):
+        try:
+            return json.loads(self.lines.readline())
+        except (OSError, ValueError):
+            raise AssertionError(f"mpv does not answer\n{self.logged()}") from None
+
+    def ask(self, *words):
+        self.requests += 1
+        request = {"command": words, "request_id": self.requests}
+        self.socket.sendall(json.dumps(request).encode() + b"\n")
+        answer = {}
+        while answer.get("request_id") != self.requests:
+            answer = self.read()
+        return answer
+
+    def tell(self, *words):
+        answer = self.ask(*words)
+        assert answer["error"] == "success", f"{words}: {answer}\n{self.logged()}"
+        return answer.get("data")
+
+    def wait_for(self, what, holds=lambda found: True):
+        """Until the property is what holds() accepts; which it is in the end."""
+        deadline = time.monotonic() + support.TIME_LIMIT
+        found = None
+        while time.monotonic() < deadline:
+            found = self.ask("get_property", what).get("data")
+            if found is not None and holds(found):
+                return found
+            time.sleep(0.02)
+        raise AssertionError(f"{what} stays {found}\n{self.logged()}")
+
+    def wait_for_line(self, text):
+        deadline = time.monotonic() + support.TIME_LIMIT
+        while text not in self.logged():
+            assert time.monotonic() < deadline, f"no {text!r} in\n{self.logged()}"
+            time.sleep(0.02)
+
+    def wait_for_width(self, width):
+        self.wait_for("video-out-params", lambda video: video["w"] == width)
+
+    def wait_to_go_on(self):
+        """A frame is shown that comes after this one."""
+        start = self.wait_for("time-pos")
+        self.wait_for("time-pos", lambda position: position > start)
+
+    def seek(self, number):
+        """Shows frame `number`, in pause."""
+        self.tell("seek", number / steps.RATE, "absolute+exact")
+        for event in ("seek", "playback-restart"):
+            while self.read().get("event") != event:
+                pass
+
+    def picture(self, path):
+        self.tell("screenshot-to-file", str(path), "video")
+        (luma,) = steps.read_luma(path)
+        return luma
+
+    def end(self):
+        """Of a player that ends by itself, or that was told to; the log."""
+        status = self.process.wait(support.TIME_LIMIT)
+        assert status == 0, f"exit {status}\n{self.logged()}"
+        return self.logged()
+
+    def logged(self):
+        return self.log.read_text()
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        self.socket.close()
+
+
+@pytest.fixture
+def play(program, clip, tmp_path):
+    mpv = program("mpv")
+    players = []
+
+    def start(*options):
+        players.append(Player(mpv, clip, tmp_path, *options))
+        return players[-1]
+
+    yield start
+    for player in players:
+        player.close()
+
+
+def test_encoding(program, model, clip, tmp_path):
+    """With LibTorch; every frame arrives, also the last ones."""
+    mpv, out = program("mpv"), tmp_path / "out.mkv"
+    graph = f"lavfi=[{support.dnn(model('enlarge2'))}]"
+    command = [mpv, "--no-config", f"--vf={graph}", f"--o={out}", "--ovc=ffv1", clip]
+    result = support.execute(support.launched(*command))
+    assert result.returncode == 0, str(result)
+    raw = support.succeed("-i", out, "-f", "rawvideo", "-pix_fmt", "yuv420p", "-", plain=True)
+    frames = pictures.unpack(raw.stdout, "yuv420p", 2 * steps.WIDTH, 2 * steps.HEIGHT)
+    assert [frame.image[0, 0, 0] for frame in frames] == list(map(steps.luma, range(steps.COUNT)))
+
+
+def test_playing_to_the_end(play, slow_and_inverse):
+    log = play(f"--vf=lavfi=[{slow_and_inverse},showinfo@after]").end()
+    assert log.count("showinfo@after: n:") == steps.COUNT, log
+    assert "in flight; scripted" in log and "ended with" not in log
+
+
+def test_seeking(play, slow_and_inverse, tmp_path):
+    """Exactly the frame that is asked for, whatever was in flight before."""
+    player = play(f"--vf=lavfi=[{slow_and_inverse}]", "--pause")
+    for number in (40, 5, 50, 0, 12, 55, 3):
+        player.seek(number)
+        found = player.picture(tmp_path / f"{number}.png")
+        assert steps.is_close(found, steps.inverse(number)), f"frame {number} is {found}"
+        player.tell("set_property", "pause", False)
+        player.wait_to_go_on()
+        player.tell("set_property", "pause", True)
+    player.seek(50)
+    player.tell("set_property", "pause", False)
+    log = player.end()  # of the file
+    assert "error" not in log.lower(), log
+
+
+def test_seeking_without_a_rest(play, slow_and_inverse):
+    """Seeks that come before the last one is through."""
+    player = play(f"--vf=lavfi=[{slow_and_inverse}]", "--keep-open")
+    for number in 10 * (40, 5, 50, 0, 12):
+        player.tell("seek", number / steps.RATE, "absolute+exact")
+    player.wait_to_go_on()
+    player.tell("quit")
+    player.end()
+
+
+def test_filters_that_come_and_go(play, script):
+    ours = f"lavfi=[{support.fake(script(scale=2, latency_us=20000))}]"
+    player = play("--loop-file=inf")
+    player.wait_for_width(steps.WIDTH)
+    for words, width in [
+        (("vf", "set", ours), 2),
+        (("vf", "set", ""), 1),
+        (("vf", "add", f"@x:{ours}"), 2),
+        (("vf", "toggle", "@x"), 1),
+        (("vf", "toggle", "@x"), 2),
+        (("vf", "add", f"@y:{ours}"), 4),
+        (("vf", "remove", "@x"), 2),
+        (("vf", "remove", "@y"), 1),
+    ]:
+        player.tell(*words)
+        player.wait_for_width(width * steps.WIDTH)
+        player.wait_to_go_on()
+    player.tell("quit")
+    log = player.end()
+    assert log.count("in flight; scripted") >= 5, log
+
+
+def test_a_model_that_fails(play, script):
+    """mpv stops at the last frame, as with filters of its own, and goes on without the filter."""
+    fails = support.fake(script(fail_at=steps.luma(20)))
+    player = play(f"--vf=lavfi=[{fails}]")
+    player.wait_for_line("error on filtering")
+    player.tell("vf", "set", "")
+    player.wait_for("time-pos", lambda position: position > 30 / steps.RATE)
+    log = player.end()
+    assert log.count("the script says that this picture fails") == 1, log
