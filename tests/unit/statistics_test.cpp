@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 using namespace dnn_torch;
 using namespace std::chrono_literals;
 
@@ -128,13 +130,19 @@ TEST(Statistics, AreALineAndAnObject)
                   std::to_string(summary.latency_99 * 1e3).substr(0, 5) +
                   " ms; a frame: wait 55.00, convert in 10.00, model 80.00, convert out 5.00 ms; "
                   "workers busy 90 %; limited by the model");
-    EXPECT_NE(to_json(summary).find("\"frame_ms\": {\"wait\": 55.0000, \"convert_in\": 10.0000"),
-              std::string::npos);
+    std::string text = json::object(to_json(summary)).text;
+    EXPECT_NE(text.find("\"frame_ms\": {\"wait\": 55.0000, \"convert_in\": 10.0000"),
+              std::string::npos)
+        << text;
 }
 
-TEST(Statistics, JsonStringsAreEscaped)
+TEST(Json, IsWrittenFromAnyBytesAndNumbers)
 {
-    EXPECT_EQ(json_string("a\"b\\c\n\x01"), "\"a\\\"b\\\\c\\u000a\\u0001\"");
+    EXPECT_EQ(json::string("a\"b\\c\n\x01\xff").text, R"("a\"b\\c\u000a\u0001\ufffd")");
+    EXPECT_EQ(json::number(2.5, 3).text, "2.500");
+    EXPECT_EQ(json::number(-1e300, 1).text.size(), 304U);
+    EXPECT_EQ(json::number(std::numeric_limits<double>::infinity()).text, "null");
+    EXPECT_EQ(json::number(std::numeric_limits<double>::quiet_NaN(), 2).text, "null");
 }
 
 } // namespace

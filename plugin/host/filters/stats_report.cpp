@@ -17,26 +17,7 @@ struct FileCloser {
 };
 using FilePointer = std::unique_ptr<FILE, FileCloser>;
 
-class Object
-{
-public:
-    explicit Object(const std::string &members) : text_(members) {}
-
-    void add(const char *name, size_t value) { add_text(name, std::to_string(value)); }
-    void add(const char *name, const std::string &value) { add_text(name, json_string(value)); }
-    std::string text() const { return "{" + text_ + "}\n"; }
-
-private:
-    void add_text(const char *name, const std::string &value)
-    {
-        text_ += ", \"";
-        text_ += name;
-        text_ += "\": ";
-        text_ += value;
-    }
-
-    std::string text_;
-};
+json::Value number(size_t value) { return json::number(static_cast<long long>(value)); }
 
 } // namespace
 
@@ -54,19 +35,22 @@ StatsReport::StatsReport(AVFilterContext *ctx, const std::string &path) : ctx_(c
 std::string StatsReport::json(const RunFacts &facts, const Summary &summary, const char *state,
                               size_t in_flight)
 {
-    Object object(to_json(summary));
-    object.add("state", std::string(state));
-    object.add("in_flight", in_flight);
-    object.add("workers", facts.budget.workers);
-    object.add("threads", facts.budget.threads_per_worker);
-    object.add("nireq", facts.budget.in_flight);
-    object.add("batch_size", facts.batch_size);
-    object.add("format", facts.format);
-    object.add("input", to_text(facts.input));
-    object.add("output", to_text(facts.output));
-    object.add("form", facts.form);
-    object.add("model", facts.model);
-    return object.text();
+    json::Members members = to_json(summary);
+    const json::Members run = {
+        {"state", json::string(state)},
+        {"in_flight", number(in_flight)},
+        {"workers", number(facts.budget.workers)},
+        {"threads", number(facts.budget.threads_per_worker)},
+        {"nireq", number(facts.budget.in_flight)},
+        {"batch_size", number(facts.batch_size)},
+        {"format", json::string(facts.format)},
+        {"input", json::string(to_text(facts.input))},
+        {"output", json::string(to_text(facts.output))},
+        {"form", json::string(facts.form)},
+        {"model", json::string(facts.model)},
+    };
+    members.insert(members.end(), run.begin(), run.end());
+    return json::object(members).text + "\n";
 }
 
 std::string StatsReport::progress(const Summary &summary, size_t in_flight)

@@ -146,31 +146,27 @@ std::string to_line(const Summary &known)
                  std::min(known.busy, 1.0) * 100, name_of(known.limit));
 }
 
-std::string to_json(const Summary &known)
+json::Members to_json(const Summary &known)
 {
-    return print("\"frames\": %zu, \"seconds\": %.6f, \"fps\": %.4f, "
-                 "\"latency_ms\": {\"mean\": %.3f, \"p99\": %.3f}, "
-                 "\"frame_ms\": {\"wait\": %.4f, \"convert_in\": %.4f, \"forward\": %.4f, "
-                 "\"convert_out\": %.4f}, "
-                 "\"waited_for\": {\"upstream\": %.4f, \"downstream\": %.4f, \"workers\": %.4f}, "
-                 "\"workers_busy\": %.4f, \"limit\": \"%s\"",
-                 known.frames, known.seconds, known.frames_per_second, known.latency_mean * 1e3,
-                 known.latency_99 * 1e3, known.wait * 1e3, known.per_frame.convert_in * 1e3,
-                 known.per_frame.forward * 1e3, known.per_frame.convert_out * 1e3, known.upstream,
-                 known.downstream, known.workers, known.busy, name_of(known.limit));
-}
-
-std::string json_string(const std::string &text)
-{
-    std::string quoted = "\"";
-    for (char c : text)
-        if (c == '"' || c == '\\')
-            quoted += std::string("\\") + c;
-        else if (static_cast<unsigned char>(c) < 0x20)
-            quoted += print("\\u%04x", static_cast<unsigned>(c));
-        else
-            quoted += c;
-    return quoted + "\"";
+    auto milliseconds = [](double seconds, int decimals) {
+        return json::number(seconds * 1e3, decimals);
+    };
+    return {
+        {"frames", json::number(static_cast<long long>(known.frames))},
+        {"seconds", json::number(known.seconds, 6)},
+        {"fps", json::number(known.frames_per_second, 4)},
+        {"latency_ms", json::object({{"mean", milliseconds(known.latency_mean, 3)},
+                                     {"p99", milliseconds(known.latency_99, 3)}})},
+        {"frame_ms", json::object({{"wait", milliseconds(known.wait, 4)},
+                                   {"convert_in", milliseconds(known.per_frame.convert_in, 4)},
+                                   {"forward", milliseconds(known.per_frame.forward, 4)},
+                                   {"convert_out", milliseconds(known.per_frame.convert_out, 4)}})},
+        {"waited_for", json::object({{"upstream", json::number(known.upstream, 4)},
+                                     {"downstream", json::number(known.downstream, 4)},
+                                     {"workers", json::number(known.workers, 4)}})},
+        {"workers_busy", json::number(known.busy, 4)},
+        {"limit", json::string(name_of(known.limit))},
+    };
 }
 
 } // namespace dnn_torch

@@ -4,6 +4,8 @@
 // Where the time of a filter goes.
 #pragma once
 
+#include "common/json.h"
+
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -102,10 +104,6 @@ private:
 // "96 frames in 4.210 s, 22.80 fps, ..." for the log.
 std::string to_line(const Summary &summary);
 
-// The members of a JSON object, without its braces.
-std::string to_json(const Summary &summary);
-
-// `text` as a JSON string, with its quotes.
-std::string json_string(const std::string &text);
+json::Members to_json(const Summary &summary);
 
 } // namespace dnn_torch

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Writes JSON.
+// Writes JSON.  Any thread; nothing is owned but strings.
 #pragma once
 
 #include <string>
@@ -17,14 +17,19 @@ struct Value {
     std::string text;
 };
 
+// The keys must live until object() returns.
+using Members = std::vector<std::pair<std::string_view, Value>>;
+
 // Any bytes; what is not UTF-8 becomes U+FFFD.
 Value string(std::string_view text);
 // null where it is empty.
 Value string_or_null(std::string_view text);
 Value number(long long value);
+// Of a double: six digits, or that many after the point; null where it is not finite.
 Value number(double value);
+Value number(double value, int decimals);
 Value boolean(bool value);
 Value array(const std::vector<Value> &values);
-Value object(const std::vector<std::pair<std::string_view, Value>> &members);
+Value object(const Members &members);
 
 } // namespace dnn_torch::json

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "json.h"
 
+#include <cmath>
 #include <cstdio>
 
 namespace dnn_torch::json
@@ -47,6 +48,14 @@ Value joined(char open, const Items &items, char close, Write write)
     return {text + close};
 }
 
+Value printed(const char *format, int precision, double value)
+{
+    // DBL_MAX has 309 digits before its point.
+    char text[384];
+    snprintf(text, sizeof(text), format, precision, value);
+    return {std::isfinite(value) ? text : "null"};
+}
+
 } // namespace
 
 Value string(std::string_view text)
@@ -77,9 +86,12 @@ Value number(long long value)
 
 Value number(double value)
 {
-    char text[32];
-    snprintf(text, sizeof(text), "%.6g", value);
-    return {text};
+    return printed("%.*g", 6, value);
+}
+
+Value number(double value, int decimals)
+{
+    return printed("%.*f", decimals, value);
 }
 
 Value boolean(bool value)
@@ -92,7 +104,7 @@ Value array(const std::vector<Value> &values)
     return joined('[', values, ']', [](const Value &value) { return value.text; });
 }
 
-Value object(const std::vector<std::pair<std::string_view, Value>> &members)
+Value object(const Members &members)
 {
     return joined('{', members, '}', [](const auto &member) {
         return string(member.first).text + ": " + member.second.text;
