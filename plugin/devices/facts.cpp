@@ -54,6 +54,30 @@ LevelZeroFacts ask_level_zero(const ProbePlaces &places, std::chrono::millisecon
     return level_zero_facts(ask(places, {"level-zero"}, limit));
 }
 
+CudaFacts ask_cuda(const ProbePlaces &places, std::chrono::milliseconds limit)
+{
+    return cuda_facts(ask(places, {"cuda"}, limit));
+}
+
+struct Named {
+    std::string name;
+    int64_t memory;
+};
+
+void describe(const std::string &kind, const std::vector<Named> &named, Facts &facts)
+{
+    std::vector<TorchDevice *> listed;
+    for (TorchDevice &device : facts.torch.devices)
+        if (device.name.rfind(kind + ":", 0) == 0)
+            listed.push_back(&device);
+    for (size_t i = 0; listed.size() == named.size() && i < named.size(); i++) {
+        if (listed[i]->description.empty())
+            listed[i]->description = named[i].name;
+        if (listed[i]->memory == 0)
+            listed[i]->memory = named[i].memory;
+    }
+}
+
 } // namespace
 
 LevelZeroFacts level_zero_facts(const ProbeResult &result)
@@ -80,6 +104,37 @@ LevelZeroFacts level_zero_facts(const ProbeResult &result)
     return facts;
 }
 
+CudaFacts cuda_facts(const ProbeResult &result)
+{
+    CudaFacts facts;
+    facts.probe = state_of(result);
+    for (const Record &record : result.records) {
+        if (record.has("library")) {
+            facts.has_library = true;
+            facts.library_failure = record.text("library_failure");
+        }
+        if (record.has("driver_version"))
+            facts.driver_version = record.text("driver_version");
+        if (record.has("init_failure"))
+            facts.init_failure = record.text("init_failure");
+        if (record.has("device"))
+            facts.devices.push_back({record.text("device"), record.number("memory")});
+    }
+    return facts;
+}
+
+void describe_devices(Facts &facts)
+{
+    std::vector<Named> cuda, xpu;
+    for (const CudaDevice &device : facts.cuda.devices)
+        cuda.push_back({device.name, device.memory});
+    for (const ZeDevice &device : facts.level_zero.devices)
+        if (device.type == "gpu")
+            xpu.push_back({device.name, device.memory});
+    describe("cuda", cuda, facts);
+    describe("xpu", xpu, facts);
+}
+
 TorchFacts torch_facts(const ProbeResult &result, const std::string &engine_path)
 {
     TorchFacts facts;
@@ -104,8 +159,10 @@ TorchFacts torch_facts(const ProbeResult &result, const std::string &engine_path
 
 Facts gather_facts(const ProbePlaces &places, std::chrono::milliseconds limit)
 {
-    return {cpu_info(), find_device_files(), ask_level_zero(places, limit),
-            ask_torch(places, limit)};
+    Facts facts{cpu_info(), find_device_files(), ask_level_zero(places, limit),
+                ask_cuda(places, limit), ask_torch(places, limit)};
+    describe_devices(facts);
+    return facts;
 }
 
 Facts gather_facts_for(const std::string &device, const ProbePlaces &places,
@@ -118,6 +175,8 @@ Facts gather_facts_for(const std::string &device, const ProbePlaces &places,
     facts.torch = ask_torch(places, limit);
     if (needs_level_zero(device, facts.torch))
         facts.level_zero = ask_level_zero(places, limit);
+    if (needs_cuda(device, facts.torch))
+        facts.cuda = ask_cuda(places, limit);
     return facts;
 }
 

@@ -51,6 +51,21 @@ struct LevelZeroFacts {
     std::vector<ZeDevice> devices;
 };
 
+struct CudaDevice {
+    std::string name;
+    int64_t memory; // bytes
+};
+
+// NVIDIA's driver, without LibTorch.
+struct CudaFacts {
+    ProbeState probe;
+    bool has_library = false;    // libcuda.so.1 is there
+    std::string library_failure; // why it cannot be loaded; empty if it can
+    std::string driver_version;  // of the CUDA that it supports: "12.4"
+    std::string init_failure;    // "CUDA_ERROR_NO_DEVICE, 100"; empty: it answers
+    std::vector<CudaDevice> devices;
+};
+
 struct TorchDevice {
     std::string name; // "cuda:0", or "cuda" for a kind of which there is none
     std::string description;
@@ -74,6 +89,7 @@ struct Facts {
     CpuInfo cpu;
     std::vector<DeviceFile> files;
     LevelZeroFacts level_zero;
+    CudaFacts cuda;
     TorchFacts torch;
 };
 
@@ -84,13 +100,18 @@ struct ProbePlaces {
 
 // Each makes facts of what one probe said; without a process, for tests.
 LevelZeroFacts level_zero_facts(const ProbeResult &result);
+CudaFacts cuda_facts(const ProbeResult &result);
 TorchFacts torch_facts(const ProbeResult &result, const std::string &engine_path);
 
-// All there is to know; takes at most two probes' limits.
+// Names the devices of LibTorch, which may not do it itself, as their drivers do.
+// Both count alike; where one counts more, nobody knows which are which.
+void describe_devices(Facts &facts);
+
+// All there is to know; takes at most three probes' limits.
 Facts gather_facts(const ProbePlaces &places, std::chrono::milliseconds limit = usual_probe_limit);
 
 // As much of it as verdict_for() needs for this option value: nothing for "cpu",
-// and Level Zero only where LibTorch has an interest in it and found no device.
+// and a driver only where LibTorch has an interest in it and found no device.
 Facts gather_facts_for(const std::string &device, const ProbePlaces &places,
                        std::chrono::milliseconds limit = usual_probe_limit);
 

@@ -160,10 +160,37 @@ Obstacle level_zero_obstacle(const Facts &facts)
     return no_ze_device(facts);
 }
 
+Obstacle cuda_driver_obstacle(const CudaFacts &cuda)
+{
+    const char *update = "update NVIDIA's driver and look at the kernel's log";
+    if (cuda.probe.asked && cuda.probe.outcome == Outcome::not_started)
+        return not_started(cuda.probe);
+    if (cuda.probe.outcome == Outcome::crashed)
+        return {"NVIDIA's driver crashes when it is asked (" + cuda.probe.detail + ")", update};
+    if (cuda.probe.outcome == Outcome::out_of_time)
+        return {"NVIDIA's driver does not answer within " + cuda.probe.detail, update};
+    if (!cuda.library_failure.empty())
+        return {"NVIDIA's driver cannot be loaded: " + cuda.library_failure,
+                "install it again, with all that it depends on"};
+    const std::string &failure = cuda.init_failure;
+    if (failure.empty() || failure.find("NO_DEVICE") != failure.npos)
+        return {};
+    if (failure.find("DRIVER_MISMATCH") != failure.npos)
+        return {"NVIDIA's driver does not start: " + failure,
+                "its libraries and the kernel's module are of two versions; restart the machine"};
+    return {"NVIDIA's driver does not start: " + failure, update};
+}
+
 Obstacle cuda_obstacle(const Facts &facts, const std::string &reason)
 {
     if (const DeviceFile *file = first_denied(facts, {Vendor::nvidia, Vendor::amd}))
         return no_permission(*file);
+    if (Obstacle obstacle = cuda_driver_obstacle(facts.cuda))
+        return obstacle;
+    if (!facts.cuda.devices.empty())
+        return {reason + ", though NVIDIA's driver does",
+                "see that CUDA_VISIBLE_DEVICES names it, and that the driver, which is for CUDA " +
+                    facts.cuda.driver_version + ", is not older than this LibTorch's CUDA"};
     if (!has_files(facts, {Vendor::nvidia, Vendor::amd}))
         return {reason, "where there is an NVIDIA or AMD GPU, install its driver; the kernel then "
                         "shows /dev/nvidiactl or /dev/kfd"};

@@ -25,6 +25,10 @@ Obstacle engine_obstacle(const TorchFacts &torch);
 // Loader, driver, device, permission, version.  None where nobody was asked.
 Obstacle level_zero_obstacle(const Facts &facts);
 
+// NVIDIA's driver; none where nobody was asked, where there is none, and where it
+// starts or merely has no device.
+Obstacle cuda_driver_obstacle(const CudaFacts &cuda);
+
 // For a library that was built with CUDA or ROCm and has said `reason`.
 Obstacle cuda_obstacle(const Facts &facts, const std::string &reason);
 

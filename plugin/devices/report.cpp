@@ -56,7 +56,7 @@ std::string what_it_is(const Verdict &verdict, const Facts &facts)
         parts.push_back(size_text(verdict.memory));
     if (verdict.device == "cpu")
         parts.push_back(cores_text(facts.cpu));
-    return parts.empty() ? "none" : joined(parts, ", ");
+    return parts.empty() ? verdict.usable ? "unknown" : "none" : joined(parts, ", ");
 }
 
 std::string why_not(const std::string &reason, const std::string &remedy, int indent)
@@ -112,6 +112,32 @@ std::string level_zero_section(const Facts &facts)
     for (const ZeDevice &device : level_zero.devices)
         text += ze_device_text(device, facts);
     return text;
+}
+
+std::string cuda_section(const CudaFacts &cuda)
+{
+    Obstacle obstacle = cuda_driver_obstacle(cuda);
+    std::string text = "NVIDIA: no driver\n";
+    if (cuda.has_library)
+        text = "NVIDIA: driver for CUDA " +
+               (cuda.driver_version.empty() ? "unknown" : cuda.driver_version) + ", " +
+               plural(static_cast<long long>(cuda.devices.size()), "device") + "\n";
+    return text + (obstacle ? why_not(obstacle.reason, obstacle.remedy, 2) : "");
+}
+
+json::Value cuda_json(const CudaFacts &cuda)
+{
+    Obstacle obstacle = cuda_driver_obstacle(cuda);
+    std::vector<json::Value> devices;
+    for (const CudaDevice &device : cuda.devices)
+        devices.push_back(
+            json::object({{"name", json::string(device.name)},
+                          {"memory_bytes", json::number(static_cast<long long>(device.memory))}}));
+    return json::object({{"driver", json::boolean(cuda.has_library)},
+                         {"cuda_version", json::string_or_null(cuda.driver_version)},
+                         {"devices", json::array(devices)},
+                         {"reason", json::string_or_null(obstacle.reason)},
+                         {"remedy", json::string_or_null(obstacle.remedy)}});
 }
 
 json::Value verdict_json(const Verdict &verdict)
@@ -196,7 +222,7 @@ std::string devices_table(const Facts &facts)
         if (!verdict.usable)
             text += why_not(verdict.reason, verdict.remedy, 10);
     }
-    return text + "\n" + cpu_section(facts) + level_zero_section(facts);
+    return text + "\n" + cpu_section(facts) + cuda_section(facts.cuda) + level_zero_section(facts);
 }
 
 std::string devices_json(const Facts &facts)
@@ -208,6 +234,7 @@ std::string devices_json(const Facts &facts)
                          {"auto", json::string(verdict_for("auto", facts).device)},
                          {"cpu", cpu_json(facts.cpu)},
                          {"engine", engine_json(facts.torch)},
+                         {"nvidia", cuda_json(facts.cuda)},
                          {"level_zero", level_zero_json(facts)},
                          {"device_files", files_json(facts.files)}})
                .text +

@@ -71,6 +71,15 @@ std::vector<const TorchDevice *> devices_of(const TorchFacts &torch, const std::
     return found;
 }
 
+// Whether LibTorch was built for the kind and found none.
+bool could_have(const std::string &kind, const TorchFacts &torch)
+{
+    if (engine_obstacle(torch) || !torch.lists_devices)
+        return false;
+    const TorchDevice *entry = find_entry(torch, kind);
+    return devices_of(torch, kind).empty() && !(entry && is_built_without(*entry));
+}
+
 Obstacle built_without(const std::string &kind, const std::string &reason)
 {
     if (kind == "cuda")
@@ -224,10 +233,12 @@ bool needs_probe(const std::string &device)
 
 bool needs_level_zero(const std::string &device, const TorchFacts &torch)
 {
-    if (kind_of(device) != "xpu" || engine_obstacle(torch) || !torch.lists_devices)
-        return false;
-    const TorchDevice *entry = find_entry(torch, "xpu");
-    return devices_of(torch, "xpu").empty() && !(entry && is_built_without(*entry));
+    return kind_of(device) == "xpu" && could_have("xpu", torch);
+}
+
+bool needs_cuda(const std::string &device, const TorchFacts &torch)
+{
+    return kind_of(device) == "cuda" && could_have("cuda", torch);
 }
 
 } // namespace dnn_torch

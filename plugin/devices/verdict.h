@@ -38,5 +38,6 @@ Verdict level_zero_verdict(const ZeDevice &device, const Facts &facts);
 // What must be asked before verdict_for() can tell.
 bool needs_probe(const std::string &device);
 bool needs_level_zero(const std::string &device, const TorchFacts &torch);
+bool needs_cuda(const std::string &device, const TorchFacts &torch);
 
 } // namespace dnn_torch

@@ -16,6 +16,9 @@
 //     usable_cores  by affinity and control groups together
 //     allowed_cores, quota_cores  by each alone; quota_cores 0: no limit
 //   engine         path, name, version, onednn, onednn_instructions, openmp_threads
+//   nvidia         driver (is there one), cuda_version that it supports, and what is in
+//                  the way (reason, remedy)
+//     devices      name, memory_bytes
 //   level_zero     loader, drivers, and what is in the way (reason, remedy)
 //     devices      name, type, memory_bytes, compute_units, driver_version,
 //                  api_version, usable, reason, remedy; device, where usable

@@ -167,6 +167,76 @@ def test_a_loader_that_cannot_be_loaded(tmp_path):
     assert re.search("loader cannot be loaded: .*too short", xpu["reason"]), xpu
 
 
+# ---- NVIDIA's driver --------------------------------------------------------
+
+
+@pytest.fixture
+def nvidia(tmp_path):
+    """The report where NVIDIA's driver does what is wanted."""
+    (tmp_path / "libcuda.so.1").symlink_to(HERE / "fake_cuda.so")
+
+    def report(behaviour, **options):
+        return devices(LD_LIBRARY_PATH=str(tmp_path), FAKE_CUDA=behaviour, **options)
+
+    return report
+
+
+def test_the_driver_names_what_libtorch_only_counts(nvidia):
+    report = nvidia("two-devices", engine="cpu|||1|;cuda:0|||1|;cuda:1|||0|it is too old")
+    assert report["nvidia"]["cuda_version"] == "12.4"
+    assert entry(report, "cuda:0")["description"] == "Fake GeForce 1"
+    assert entry(report, "cuda:0")["memory_bytes"] == 8 << 30
+    assert entry(report, "cuda:1")["description"] == "Fake GeForce 2"
+    assert not entry(report, "cuda:1")["usable"]
+    assert report["auto"] == "cuda:0"
+
+
+def test_what_libtorch_says_itself_stays(nvidia):
+    report = nvidia("two-devices", engine="cpu|||1|;cuda:0|Mine|7|1|;cuda:1|||1|")
+    assert (entry(report, "cuda:0")["description"], entry(report, "cuda:0")["memory_bytes"]) == (
+        "Mine", 7,
+    )
+
+
+def test_another_count_names_nothing(nvidia):
+    report = nvidia("two-devices", engine="cpu|||1|;cuda:0|||1|")
+    assert entry(report, "cuda:0")["description"] is None
+
+
+NVIDIA_CASES = {
+    "no-device": "LibTorch finds no CUDA device",
+    "two-devices": "finds no CUDA device, though NVIDIA's driver does",
+    "mismatch": "does not start: CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, 803",
+    "crashing-init": r"NVIDIA's driver crashes when it is asked \(",
+}
+
+
+@pytest.mark.skipif(
+    any(os.path.exists(path) for path in ("/dev/nvidiactl", "/dev/kfd")),
+    reason="a GPU is there, whose files may not be for this user",
+)
+@pytest.mark.parametrize("driver", NVIDIA_CASES)
+def test_what_is_in_the_way_of_cuda(nvidia, driver):
+    cuda = entry(nvidia(driver), "cuda")
+    assert not cuda["usable"]
+    assert re.search(NVIDIA_CASES[driver], cuda["reason"]), cuda
+    assert cuda["remedy"]
+
+
+def test_nvidias_driver_that_hangs_is_given_up(nvidia):
+    start = time.monotonic()
+    report = nvidia("hanging-init")
+    assert PROBE_LIMIT <= time.monotonic() - start < TIME_LIMIT
+    assert f"does not answer within {PROBE_LIMIT} s" in report["nvidia"]["reason"]
+    assert entry(report, "cpu")["usable"]
+
+
+def test_nvidias_driver_that_cannot_be_loaded(tmp_path):
+    (tmp_path / "libcuda.so.1").write_text("no library")
+    report = devices(LD_LIBRARY_PATH=str(tmp_path))
+    assert re.search("cannot be loaded: .*too short", report["nvidia"]["reason"]), report
+
+
 # ---- LibTorch ---------------------------------------------------------------
 
 
@@ -234,7 +304,9 @@ def test_words_that_are_no_options_are_refused():
     assert b"usage" in result.stderr
 
 
-@pytest.mark.parametrize("arguments", [[], ["cpus"], ["torch"], ["level-zero", "x"]])
+@pytest.mark.parametrize(
+    "arguments", [[], ["cpus"], ["torch"], ["level-zero", "x"], ["cuda", "x"]]
+)
 def test_the_probe_refuses_what_it_does_not_know(arguments):
     result = subprocess.run([PROBE, *arguments], capture_output=True, text=True, timeout=60)
     assert result.returncode == 2

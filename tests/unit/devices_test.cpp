@@ -112,6 +112,19 @@ TEST(Verdict, AListedDeviceIsUsable)
         EXPECT_TRUE(needs_probe(device));
 }
 
+TEST(Devices, AreNamedByTheirDrivers)
+{
+    Facts facts = xpu_facts();
+    facts.torch.devices = {{"cuda:0", "", 0, true, ""}, {"xpu:0", "", 0, true, ""}};
+    facts.cuda.devices = {{"Some GPU", 1 << 30}};
+    facts.level_zero.devices.push_back({"An NPU", "npu", 0, 1, "1.0", 1, 4});
+    describe_devices(facts);
+    EXPECT_EQ(verdict_for("cuda", facts).description, "Some GPU");
+    EXPECT_EQ(verdict_for("cuda", facts).memory, 1 << 30);
+    EXPECT_EQ(verdict_for("xpu", facts).description, "Intel(R) Arc");
+    EXPECT_TRUE(level_zero_verdict(ze_arc, facts).usable);
+}
+
 TEST(Verdict, AListedDeviceMayBeUnusable)
 {
     Facts facts = facts_with({second_gpu, {"cuda:2", "Another", 0, true, ""}});

@@ -3,6 +3,7 @@
 
 // device-probe: asks drivers for devices, for those who must not hang or crash.
 //
+//     device-probe cuda
 //     device-probe level-zero
 //     device-probe torch ENGINE_PATH
 #include "probes.h"
@@ -46,6 +47,8 @@ bool run(std::string_view probe, const char *engine, const dnn_torch::Tell &tell
 {
     if (probe == "level-zero" && !engine)
         dnn_torch::probe_level_zero(tell);
+    else if (probe == "cuda" && !engine)
+        dnn_torch::probe_cuda(tell);
     else if (probe == "torch" && engine)
         dnn_torch::probe_torch(engine, tell);
     else
@@ -71,7 +74,7 @@ int main(int argc, char **argv)
         if (known)
             fprintf(output, "%s\n", std::string(dnn_torch::end_of_records).c_str());
         else
-            fputs("usage: device-probe level-zero | torch ENGINE_PATH\n", stderr);
+            fputs("usage: device-probe cuda | level-zero | torch ENGINE_PATH\n", stderr);
         status = known ? 0 : exit_usage;
     } catch (const std::exception &error) {
         fprintf(stderr, "device-probe: %s\n", error.what());

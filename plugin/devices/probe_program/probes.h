@@ -18,6 +18,9 @@ using Tell = std::function<void(const Record &)>;
 // The loader, what it loads, drivers and devices; keys as in level_zero_facts().
 void probe_level_zero(const Tell &tell);
 
+// NVIDIA's driver and its devices; keys as in cuda_facts().
+void probe_cuda(const Tell &tell);
+
 // The engine in this file and the devices of its library; keys as in torch_facts().
 void probe_torch(const std::string &engine_path, const Tell &tell);
 

@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "probes.h"
+
+#include <dlfcn.h>
+#include <string>
+
+namespace dnn_torch
+{
+namespace
+{
+
+constexpr const char *driver_name = "libcuda.so.1";
+
+// The driver's C interface as it has been since CUDA 3.2; no header of NVIDIA's
+// is needed.
+using Result = int;
+using Device = int;
+
+struct Driver {
+    explicit Driver(void *opened) : library(opened)
+    {
+        if (!opened)
+            return;
+        find(init, "cuInit");
+        find(driver_version, "cuDriverGetVersion");
+        find(device_count, "cuDeviceGetCount");
+        find(device_get, "cuDeviceGet");
+        find(device_name, "cuDeviceGetName");
+        find(device_memory, "cuDeviceTotalMem_v2");
+        find(error_name, "cuGetErrorName");
+    }
+
+    template <class Function> void find(Function &function, const char *name)
+    {
+        function = reinterpret_cast<Function>(dlsym(library, name));
+        complete = complete && function;
+    }
+
+    void *library;
+    bool complete = true;
+    Result (*init)(unsigned flags) = nullptr;
+    Result (*driver_version)(int *version) = nullptr;
+    Result (*device_count)(int *count) = nullptr;
+    Result (*device_get)(Device *device, int ordinal) = nullptr;
+    Result (*device_name)(char *name, int size, Device device) = nullptr;
+    Result (*device_memory)(size_t *bytes, Device device) = nullptr;
+    Result (*error_name)(Result error, const char **name) = nullptr;
+};
+
+// "CUDA_ERROR_NO_DEVICE, 100"
+std::string describe(const Driver &driver, Result result)
+{
+    const char *name = nullptr;
+    std::string number = std::to_string(result);
+    return driver.error_name(result, &name) == 0 && name ? name + (", " + number) : number;
+}
+
+void tell_of_device(const Driver &driver, int ordinal, const Tell &tell)
+{
+    Device device = 0;
+    char name[256] = "";
+    size_t memory = 0;
+    if (driver.device_get(&device, ordinal) != 0 ||
+        driver.device_name(name, sizeof(name), device) != 0)
+        return;
+    driver.device_memory(&memory, device);
+    Record record;
+    record.set("device", name);
+    record.set("memory", std::to_string(memory));
+    tell(record);
+}
+
+void tell_of_devices(const Driver &driver, const Tell &tell)
+{
+    Record record;
+    int version = 0, count = 0;
+    // Of the CUDA that it supports, also where it does not start: 12040 is 12.4.
+    if (driver.driver_version(&version) == 0)
+        record.set("driver_version",
+                   std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10));
+    tell(record);
+    record = {};
+    Result result = driver.init(0);
+    if (result == 0)
+        result = driver.device_count(&count);
+    if (result != 0) {
+        record.set("init_failure", describe(driver, result));
+        return tell(record);
+    }
+    for (int i = 0; i < count; i++)
+        tell_of_device(driver, i, tell);
+}
+
+} // namespace
+
+void probe_cuda(const Tell &tell)
+{
+    void *library = dlopen(driver_name, RTLD_NOW | RTLD_LOCAL);
+    std::string failure = library ? "" : dlerror();
+    if (failure.rfind(std::string(driver_name) + ": cannot open shared object file", 0) == 0)
+        return;
+    Driver driver(library);
+    if (library && !driver.complete)
+        failure = std::string(driver_name) + " lacks functions of CUDA 6.0";
+    Record record;
+    record.set("library", driver_name);
+    record.set("library_failure", failure);
+    tell(record);
+    if (failure.empty())
+        tell_of_devices(driver, tell);
+}
+
+} // namespace dnn_torch
