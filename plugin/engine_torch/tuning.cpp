@@ -71,18 +71,18 @@ public:
     Tuner(const Source &source, const Wishes &wishes, const DnnTorchShape &shape,
           double budget_seconds)
         : source_(source), wishes_(wishes), shape_(shape), budget_seconds_(budget_seconds),
-          key_(key_of(source, wishes, shape))
+          cache_(key_of(source, wishes, shape))
     {
     }
 
     Tuned run()
     {
-        if (const auto known = recall_from_process(key_))
+        if (const auto known = cache_.recall_from_process())
             if (auto tuned = tuned_from(*known, false))
                 return *tuned;
-        if (const auto known = recall_from_folder(key_))
+        if (const auto known = cache_.recall_from_folder())
             if (auto tuned = tuned_from(*known, true)) {
-                remember_in_process(key_, *known);
+                cache_.remember_in_process(*known);
                 return *tuned;
             }
         std::vector<Candidate> candidates;
@@ -255,9 +255,9 @@ private:
         tuned.is_measured = true;
         if (const Candidate *other = fastest(candidates, false))
             compare(*winner, *other, tuned);
-        remember(key_,
-                 {name_of(tuned.form.kind), name_of(tuned.form.precision),
-                  tuned.figures.run_seconds, tuned.figures.run_bytes, tuned.notice, tuned.advice});
+        cache_.remember({name_of(tuned.form.kind), name_of(tuned.form.precision),
+                         tuned.figures.run_seconds, tuned.figures.run_bytes, tuned.notice,
+                         tuned.advice});
         return tuned;
     }
 
@@ -311,7 +311,7 @@ private:
     const Wishes &wishes_;
     const DnnTorchShape shape_;
     const double budget_seconds_;
-    const TuningKey key_;
+    TuningCache cache_;
     std::optional<Trial> trial_;
     std::string fault_, pin_fault_, notice_;
 };

@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace engine_torch
@@ -203,43 +204,50 @@ void write(const std::filesystem::path &path, const std::string &contents)
 
 } // namespace
 
-std::optional<TuningRecord> recall_from_process(const TuningKey &key)
+TuningCache::TuningCache(TuningKey key) : key_(std::move(key)) {}
+
+const std::string &TuningCache::line()
 {
-    const std::string identity = identity_of(key);
+    if (!line_)
+        line_ = line_of(key_);
+    return *line_;
+}
+
+std::optional<TuningRecord> TuningCache::recall_from_process() const
+{
+    const std::string identity = identity_of(key_);
     const std::lock_guard<std::mutex> lock(mutex);
     const auto found = records().find(identity);
     return found == records().end() ? std::nullopt : std::optional(found->second);
 }
 
-std::optional<TuningRecord> recall_from_folder(const TuningKey &key)
+std::optional<TuningRecord> TuningCache::recall_from_folder()
 {
     if (folder().empty())
         return std::nullopt;
-    const std::string line = line_of(key);
-    const std::filesystem::path path = file_for(line);
+    const std::filesystem::path path = file_for(line());
     if (path.empty())
         return std::nullopt;
-    return parse_record(lines_of(path), line);
+    return parse_record(lines_of(path), line());
 }
 
-void remember_in_process(const TuningKey &key, const TuningRecord &record)
+void TuningCache::remember_in_process(const TuningRecord &record) const
 {
-    const std::string identity = identity_of(key);
+    const std::string identity = identity_of(key_);
     if (identity.empty())
         return;
     const std::lock_guard<std::mutex> lock(mutex);
     records()[identity] = record;
 }
 
-void remember(const TuningKey &key, const TuningRecord &record)
+void TuningCache::remember(const TuningRecord &record)
 {
-    remember_in_process(key, record);
+    remember_in_process(record);
     if (folder().empty())
         return;
-    const std::string line = line_of(key);
-    const std::filesystem::path path = file_for(line);
+    const std::filesystem::path path = file_for(line());
     if (!path.empty() && is_line(record.notice) && is_line(record.advice))
-        write(path, contents_of(line, record));
+        write(path, contents_of(line(), record));
 }
 
 } // namespace engine_torch

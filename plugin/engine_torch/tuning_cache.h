@@ -25,18 +25,30 @@ struct TuningKey {
     std::string settings; // all else but the machine: one line
 };
 
-// The record of an earlier call of remember() in this process, as long as the
-// file is the same.  Any thread.
-std::optional<TuningRecord> recall_from_process(const TuningKey &key);
+// The record of one key.  Belongs to one thread; others may have caches of the
+// same key.  None of its functions throws because of a file.
+class TuningCache
+{
+public:
+    explicit TuningCache(TuningKey key);
 
-// The record of an earlier process, with the same contents of the file on the
-// same kind of processor; nothing where what there is makes no sense.  Any thread.
-std::optional<TuningRecord> recall_from_folder(const TuningKey &key);
+    // What an earlier remember() in this process kept, as long as the file is the same.
+    std::optional<TuningRecord> recall_from_process() const;
 
-// Keeps it in the process only.
-void remember_in_process(const TuningKey &key, const TuningRecord &record);
+    // The record of an earlier process, with the same contents of the file on the
+    // same kind of processor; nothing where what there is makes no sense.
+    std::optional<TuningRecord> recall_from_folder();
 
-// Keeps it in both.  That the folder cannot be written to is no failure.
-void remember(const TuningKey &key, const TuningRecord &record);
+    void remember_in_process(const TuningRecord &record) const;
+
+    // Keeps it in both.  That the folder cannot be written to is no failure.
+    void remember(const TuningRecord &record);
+
+private:
+    const std::string &line();
+
+    const TuningKey key_;
+    std::optional<std::string> line_; // costs the reading of the whole model
+};
 
 } // namespace engine_torch

@@ -101,8 +101,10 @@ const DnnTorchEngine *open_engine(const std::string &name)
 
 DeviceChoice choose_device(const std::string &device, const std::string &engine)
 {
-    std::string places;
-    Facts facts = gather_facts_for(device, {find("device-probe", places), find_engine(engine)});
+    // Nobody is asked for the CPU, nor for a word that is no device.
+    Facts facts;
+    if (std::string places; needs_probe(device))
+        facts = gather_facts_for(device, {find("device-probe", places), find_engine(engine)});
     Verdict verdict = verdict_for(device, facts);
     if (!verdict.usable)
         throw Error(AVERROR(ENODEV),
