@@ -26,6 +26,12 @@ _dnn_torch()
     run) _dnn_torch_program ;;
     devices) mapfile -t COMPREPLY < <(compgen -W '--json' -- "$word") ;;
     inspect | bench)
+        if [[ $word == -* ]]; then
+            local options='--json --device --engine --input --output'
+            [ "${COMP_WORDS[1]}" = bench ] && options+=' --size --seconds'
+            mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
+            return
+        fi
         compopt -o filenames
         mapfile -t COMPREPLY < <(
             compgen -d -- "$word"

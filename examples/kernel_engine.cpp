@@ -60,21 +60,34 @@ void expect(int status, const char *name, const char *given, const std::set<std:
         throw Failure{status, std::string(name) + "=" + given + " is not known to this engine"};
 }
 
+DnnTorchModel read_model(const std::string &path)
+{
+    std::ifstream file(path);
+    if (!file)
+        throw Failure{DNN_TORCH_NO_FILE, "'" + path + "' cannot be read"};
+    DnnTorchModel model;
+    for (float &number : model.numbers)
+        file >> number;
+    if (!file || !(file >> std::ws).eof())
+        throw Failure{DNN_TORCH_BAD_MODEL, "'" + path + "' is not ten numbers"};
+    return model;
+}
+
 DnnTorchModel open_model(const DnnTorchModelOptions &options)
 {
     expect(DNN_TORCH_NO_DEVICE, "device", options.device, {"", "cpu"});
     expect(DNN_TORCH_BAD_OPTION, "precision", options.precision, {"", "auto", "fp32"});
     expect(DNN_TORCH_BAD_OPTION, "optimize", options.optimize, {"", "0", "1"});
-    std::ifstream file(options.path);
-    if (!file)
-        throw Failure{DNN_TORCH_NO_FILE, std::string("'") + options.path + "' cannot be read"};
-    DnnTorchModel model;
-    for (float &number : model.numbers)
-        file >> number;
-    if (!file || !(file >> std::ws).eof())
-        throw Failure{DNN_TORCH_BAD_MODEL,
-                      std::string("'") + options.path + "' is not ten numbers"};
-    return model;
+    return read_model(options.path);
+}
+
+void describe(const char *path, DnnTorchDescription &description)
+{
+    description.parameters = static_cast<std::int64_t>(read_model(path).numbers.size());
+    description.parameter_bytes = description.parameters * std::int64_t{sizeof(float)};
+    description.parameters_known = 1;
+    std::snprintf(description.format, sizeof description.format, "3x3 kernel");
+    std::snprintf(description.precision, sizeof description.precision, "fp32");
 }
 
 // Beyond an edge, the sample on it.
@@ -129,6 +142,10 @@ constexpr DnnTorchEngine engine = {
     .model_open =
         [](const DnnTorchModelOptions *options, DnnTorchModel **model, DnnTorchMessage *message) {
             return guarded(message, [&] { *model = new DnnTorchModel(open_model(*options)); });
+        },
+    .model_describe =
+        [](const char *path, DnnTorchDescription *description, DnnTorchMessage *message) {
+            return guarded(message, [&] { describe(path, *description); });
         },
     .model_close = [](DnnTorchModel **model) { delete std::exchange(*model, nullptr); },
     .model_tune =

@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 /** Raised with every change of a layout or a meaning below. */
-#define DNN_TORCH_ENGINE_ABI 3u
+#define DNN_TORCH_ENGINE_ABI 4u
 
 /** The name of the one symbol that an engine exports. */
 #define DNN_TORCH_ENGINE_SYMBOL "dnn_torch_engine"
@@ -96,6 +96,28 @@ typedef struct DnnTorchTuning {
     int32_t takes_codes; /**< 1: input and output go best in a frame's own codes, not as floats */
 } DnnTorchTuning;
 
+/** Something that a model takes, returns or does, by its name. */
+typedef struct DnnTorchValue {
+    char name[64];
+    char type[128]; /**< in the words of the model's own format */
+} DnnTorchValue;
+
+/** What a model's file holds.  Zeros and "" stand for what is not known. */
+typedef struct DnnTorchDescription {
+    char format[64];            /**< what kind of file it is, with its version if it has one */
+    char origin[128];           /**< what the model is called where it was made */
+    int32_t input_count;        /**< may exceed what `inputs` holds, and so with the others */
+    int32_t output_count;
+    int32_t refused_count;
+    int32_t parameters_known;   /**< 1: the next two are, though they may be 0 */
+    int64_t parameters;         /**< the numbers that were learnt */
+    int64_t parameter_bytes;    /**< the memory that they take */
+    char precision[64];         /**< what they are kept in: "fp32", or the commonest first */
+    DnnTorchValue inputs[16];   /**< in order, named as DnnTorchModelOptions.input_name takes it */
+    DnnTorchValue outputs[16];  /**< the same of output_name */
+    DnnTorchValue refused[16];  /**< what in it model_open() refuses the model for; no types */
+} DnnTorchDescription;
+
 typedef struct DnnTorchModel DnnTorchModel;
 typedef struct DnnTorchSession DnnTorchSession;
 
@@ -121,6 +143,15 @@ typedef struct DnnTorchEngine {
     /** Loads a model.  The caller owns *model and gives it to model_close(). */
     int (*model_open)(const DnnTorchModelOptions *options, DnnTorchModel **model,
                       DnnTorchMessage *message);
+
+    /**
+     * Tells what a model's file holds, without running it; also of a file that
+     * model_open() refuses for what the model does.  `description` comes as zeros.
+     * An engine that can tell nothing leaves them; it fails where model_open()
+     * would because the file is missing or no model.
+     */
+    int (*model_describe)(const char *path, DnnTorchDescription *description,
+                          DnnTorchMessage *message);
 
     /** Frees *model, which may be NULL, and sets it to NULL.  Its sessions are closed already. */
     void (*model_close)(DnnTorchModel **model);

@@ -4,6 +4,7 @@
 // The engine's C edge.
 #include "dnn_torch/engine.h"
 
+#include "describe.h"
 #include "device.h"
 #include "failure.h"
 #include "model.h"
@@ -24,6 +25,13 @@ int model_open(const DnnTorchModelOptions *options, DnnTorchModel **model,
 {
     return guarded(Phase::loading, message,
                    [&] { *model = std::make_unique<DnnTorchModel>(*options).release(); });
+}
+
+int model_describe(const char *path, DnnTorchDescription *description,
+                   DnnTorchMessage *message) noexcept
+{
+    return guarded(Phase::loading, message,
+                   [&] { *description = engine_torch::describe(path ? path : ""); });
 }
 
 void model_close(DnnTorchModel **model) noexcept
@@ -106,6 +114,7 @@ constexpr DnnTorchEngine engine = {
     .name = "LibTorch",
     .version = TORCH_VERSION,
     .model_open = model_open,
+    .model_describe = model_describe,
     .model_close = model_close,
     .model_tune = model_tune,
     .model_notice = model_notice,

@@ -5,6 +5,7 @@
 
 #include "denied.h"
 
+#include <algorithm>
 #include <caffe2/serialize/inline_container.h>
 #include <functional>
 #include <string_view>
@@ -20,6 +21,7 @@ namespace
 
 using torch::jit::Block;
 using torch::jit::Graph;
+using torch::jit::Module;
 using torch::jit::Node;
 using torch::jit::Value;
 using Visitor = std::function<void(const Node &)>;
@@ -65,6 +67,20 @@ std::string denied_in(const Node &node)
     return "";
 }
 
+void visit_functions(const Module &module, const Visitor &visitor)
+{
+    for (torch::jit::Function *function : module._ivalue()->compilation_unit()->get_functions()) {
+        function->ensure_defined();
+        visit(*torch::jit::toGraphFunction(*function).graph()->block(), visitor);
+    }
+}
+
+void add_new(std::vector<std::string> &names, const std::string &name)
+{
+    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end())
+        names.push_back(name);
+}
+
 // The reader that LibTorch loads with takes any case for the same name.
 bool is_source(std::string_view name)
 {
@@ -92,23 +108,17 @@ bool changes_attribute(const Node &node, const torch::jit::AliasDb &aliases)
 
 } // namespace
 
-std::string find_denied_operator(const torch::jit::Module &module)
+std::vector<std::string> find_denied_operators(const Module &module)
 {
-    std::string found;
-    for (torch::jit::Function *function : module._ivalue()->compilation_unit()->get_functions()) {
-        function->ensure_defined();
-        visit(*torch::jit::toGraphFunction(*function).graph()->block(), [&](const Node &node) {
-            if (found.empty())
-                found = denied_in(node);
-        });
-    }
+    std::vector<std::string> found;
+    visit_functions(module, [&](const Node &node) { add_new(found, denied_in(node)); });
     return found;
 }
 
-std::string find_denied_in_loading_code(const std::string &path)
+std::vector<std::string> find_denied_in_loading_code(const std::string &path)
 {
     caffe2::serialize::PyTorchStreamReader archive(path);
-    std::string found;
+    std::vector<std::string> found;
     bool runs_code = false;
     for (const std::string &name : archive.getAllRecords()) {
         if (!is_source(name))
@@ -116,13 +126,23 @@ std::string find_denied_in_loading_code(const std::string &path)
         const auto [data, size] = archive.getRecord(name);
         const std::string_view source(static_cast<const char *>(data.get()), size);
         runs_code = runs_code || source.find("__setstate__") != std::string_view::npos;
-        if (found.empty())
-            found = denied_name_in_source(source);
+        add_new(found, denied_name_in_source(source));
     }
-    return runs_code ? found : "";
+    return runs_code ? found : std::vector<std::string>();
 }
 
-Traits traits_of(const torch::jit::Module &module, const std::string &input_name)
+std::vector<at::Tensor> tensors_in_code(const Module &module)
+{
+    std::vector<at::Tensor> tensors;
+    visit_functions(module, [&](const Node &node) {
+        if (node.kind() == c10::prim::Constant && node.hasAttribute(c10::attr::value) &&
+            node.kindOf(c10::attr::value) == torch::jit::AttributeKind::t)
+            tensors.push_back(node.t(c10::attr::value));
+    });
+    return tensors;
+}
+
+Traits traits_of(const Module &module, const std::string &input_name)
 {
     const auto method = module.get_method("forward");
     const auto graph = method.graph()->copy();

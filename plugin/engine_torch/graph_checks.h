@@ -6,17 +6,23 @@
 
 #include <string>
 #include <torch/csrc/jit/api/module.h>
+#include <vector>
 
 namespace engine_torch
 {
 
-// Looks through every function that came with the module.  Returns the first
-// denied operator or class ("aten::save"), or "".
-std::string find_denied_operator(const torch::jit::Module &module);
+// Looks through every function that came with the module.  Returns each denied
+// operator or class ("aten::save") once.
+std::vector<std::string> find_denied_operators(const torch::jit::Module &module);
 
-// Code in the archive that would run while it is loaded, and what in it is
-// denied ("save"), or "".  Throws what LibTorch throws at a damaged archive.
-std::string find_denied_in_loading_code(const std::string &path);
+// Where code in the archive would run while it is loaded: what is denied in the
+// archive ("save"), the first of each source.  Throws what LibTorch throws at a
+// damaged archive.
+std::vector<std::string> find_denied_in_loading_code(const std::string &path);
+
+// The tensors that stand in the code itself, as in a model that was frozen
+// before it was saved; shared ones as often as they stand there.
+std::vector<at::Tensor> tensors_in_code(const torch::jit::Module &module);
 
 struct Traits {
     bool writes_input; // forward() may change the tensor that it is given

@@ -26,18 +26,20 @@ using torch::jit::Module;
     throw Failure(DNN_TORCH_BAD_MODEL, "'" + path + "' " + words);
 }
 
-void refuse_denied(const std::string &path, const std::string &name)
+using Names = std::vector<std::string>;
+
+void refuse_denied(const std::string &path, const Names &names)
 {
-    if (!name.empty())
-        refuse(path, "uses " + name +
+    if (!names.empty())
+        refuse(path, "uses " + names.front() +
                          ", which reaches outside the tensors; take a model that only computes");
 }
 
-void refuse_denied_while_loading(const std::string &path, const std::string &name)
+void refuse_denied_while_loading(const std::string &path, const Names &names)
 {
-    if (!name.empty())
-        refuse(path, "runs code while it is loaded (__setstate__), and that code has " + name +
-                         "; take a model that only computes");
+    if (!names.empty())
+        refuse(path, "runs code while it is loaded (__setstate__), and that code has " +
+                         names.front() + "; take a model that only computes");
 }
 
 constexpr const char *this_version = "LibTorch " TORCH_VERSION;
@@ -64,13 +66,11 @@ void print_to_stderr()
         torch::jit::setPrintHandler([](const std::string &text) { std::cerr << text; });
 }
 
-Module load_archive(const std::string &path, const c10::Device &device)
+// Runs what reads the file; whatever LibTorch throws meanwhile is about the file.
+template <typename Read> auto reading(const std::string &path, Read &&read)
 {
     try {
-        refuse_denied_while_loading(path, find_denied_in_loading_code(path));
-        Module module = torch::jit::load(path, device);
-        refuse_denied(path, find_denied_operator(module));
-        return module;
+        return read();
     } catch (const Failure &) {
         throw;
     } catch (const std::bad_alloc &) {
@@ -83,14 +83,6 @@ Module load_archive(const std::string &path, const c10::Device &device)
 }
 
 using Arguments = std::vector<c10::Argument>;
-
-// Those after the module itself.
-Arguments arguments_of(const Module &module)
-{
-    Arguments arguments = module.get_method("forward").function().getSchema().arguments();
-    arguments.erase(arguments.begin());
-    return arguments;
-}
 
 std::string names_of(const Arguments &arguments)
 {
@@ -124,15 +116,34 @@ void check_options(const DnnTorchModelOptions &options)
         throw Failure(DNN_TORCH_BAD_OPTION, "no model is given; name one with model=FILE");
 }
 
-Module load_module(const std::string &path, const c10::Device &device)
+std::vector<std::string> denied_while_loading(const std::string &path)
 {
     check_model_file(path);
+    return reading(path, [&] { return find_denied_in_loading_code(path); });
+}
+
+Module load_any_module(const std::string &path, const c10::Device &device)
+{
     print_to_stderr();
-    Module module = load_archive(path, device);
+    return reading(path, [&] { return torch::jit::load(path, device); });
+}
+
+Module load_module(const std::string &path, const c10::Device &device)
+{
+    refuse_denied_while_loading(path, denied_while_loading(path));
+    Module module = load_any_module(path, device);
+    refuse_denied(path, reading(path, [&] { return find_denied_operators(module); }));
     if (!module.find_method("forward"))
         refuse(path, "has no forward(); export the model's own module");
     module.eval();
     return module;
+}
+
+Arguments arguments_of(const Module &module)
+{
+    Arguments arguments = module.get_method("forward").function().getSchema().arguments();
+    arguments.erase(arguments.begin());
+    return arguments;
 }
 
 std::string choose_input(const Module &module, const std::string &path, const std::string &wanted)

@@ -8,6 +8,7 @@
 
 #include <string>
 #include <torch/csrc/jit/api/module.h>
+#include <vector>
 
 namespace engine_torch
 {
@@ -18,6 +19,17 @@ void check_options(const DnnTorchModelOptions &options);
 // The module, in evaluation mode, with all its functions looked through.
 // Throws a Failure that names the file.
 torch::jit::Module load_module(const std::string &path, const c10::Device &device);
+
+// The same, but with operators in it that load_module() refuses.  Only for a
+// file in which denied_while_loading() has found nothing, for it runs such code.
+torch::jit::Module load_any_module(const std::string &path, const c10::Device &device);
+
+// What is denied in code that loading the file would run.  Throws a Failure that
+// names the file where it is none to load.
+std::vector<std::string> denied_while_loading(const std::string &path);
+
+// The arguments of forward() after the module itself.
+std::vector<c10::Argument> arguments_of(const torch::jit::Module &module);
 
 // The argument of forward() that the images go to: the named one, else the
 // first.  Throws a Failure unless the others have defaults.

@@ -19,4 +19,8 @@ int doctor();
 // Prints which devices models can run on; always 0, unless it cannot print.
 int devices(bool as_json);
 
+// Execs the program for "inspect" and "bench" with these arguments, argv as a
+// whole; returns on failure alone.
+int model_tool(char **arguments);
+
 } // namespace dnn_torch

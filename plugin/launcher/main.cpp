@@ -14,12 +14,20 @@ constexpr const char *usage =
     "usage: dnn-torch run PROGRAM [ARGUMENT...]\n"
     "       dnn-torch doctor\n"
     "       dnn-torch devices [--json]\n"
+    "       dnn-torch inspect MODEL [--json] [OPTION VALUE...]\n"
+    "       dnn-torch bench MODEL [--size WxH] [--seconds N] [--json] [OPTION VALUE...]\n"
     "       dnn-torch --help | --version\n"
     "\n"
     "run      runs a program that uses FFmpeg's libavfilter, ffmpeg itself for one,\n"
     "         so that it has the dnn_torch filters\n"
     "doctor   shows what is installed and which of it works together\n"
-    "devices  shows what models can run on, and what is in the way of the rest\n";
+    "devices  shows what models can run on, and what is in the way of the rest\n"
+    "inspect  shows what a model holds, takes and gives, and how to use it\n"
+    "bench    measures a model with different numbers of workers and threads and in\n"
+    "         different precisions (640x360 and 30 s, unless told otherwise)\n"
+    "\n"
+    "OPTION of inspect and bench, as the filter has them: --device, --engine, --input,\n"
+    "--output\n";
 
 int main_with(std::string_view command, int argc, char **argv)
 {
@@ -35,6 +43,8 @@ int main_with(std::string_view command, int argc, char **argv)
         return dnn_torch::devices(false);
     if (command == "devices" && argc == 3 && std::string_view(argv[2]) == "--json")
         return dnn_torch::devices(true);
+    if (command == "inspect" || command == "bench")
+        return dnn_torch::model_tool(argv);
     fputs(usage, stderr);
     return dnn_torch::exit_usage;
 }

@@ -71,6 +71,8 @@ def test_preload_links_to_libc_alone():
 
 def test_layers_link_to_their_own_libraries():
     assert not any("torch" in name for name in needed(HOST))
+    assert not any(name.startswith(("libav", "libsw", "libtorch")) for name in needed(LAUNCHER))
+    assert not any("torch" in name for name in needed(PLUGIN / "model-tool"))
     engine = PLUGIN / "engine-torch.so"
     if engine.exists():
         assert not any(name.startswith(("libav", "libsw")) for name in needed(engine))

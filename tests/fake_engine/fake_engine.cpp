@@ -307,6 +307,16 @@ int model_open(const DnnTorchModelOptions *options, DnnTorchModel **model,
     });
 }
 
+// A script tells nothing but that it is one.
+int model_describe(const char *path, DnnTorchDescription *description,
+                   DnnTorchMessage *message) noexcept
+{
+    return guarded(message, [&] {
+        fake_engine::read_script(path);
+        std::strcpy(description->format, "script");
+    });
+}
+
 void model_close(DnnTorchModel **model) noexcept
 {
     delete *model;
@@ -389,6 +399,7 @@ constexpr DnnTorchEngine engine = {
     .name = "fake",
     .version = "1",
     .model_open = model_open,
+    .model_describe = model_describe,
     .model_close = model_close,
     .model_tune = model_tune,
     .model_notice = model_notice,

@@ -157,6 +157,17 @@ class Espcn(nn.Module):
         return self.shuffle(self.last(detail) + x.repeat_interleave(4, 1))
 
 
+class Bfloat16(nn.Module):
+    """Weights of 16 bits in a net that takes and gives 32."""
+
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Conv2d(3, 3, 3, padding=1).to(torch.bfloat16)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.net(x.to(torch.bfloat16)).to(torch.float32)
+
+
 class Denoiser(nn.Module):
     def __init__(self, channels: int):
         super().__init__()
@@ -176,12 +187,26 @@ class EvenOnly(nn.Module):
         return functional.pixel_shuffle(functional.pixel_unshuffle(x, 2), 2)
 
 
+class MultiplesOf4(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return functional.pixel_shuffle(functional.pixel_unshuffle(x, 4), 4)
+
+
 class Needs16(nn.Module):
     """Padding by reflection asks for more than 15 samples each way."""
 
     def forward(self, x: Tensor) -> Tensor:
         padded = functional.pad(x, [15, 15, 15, 15], mode="reflect")
         return padded[:, :, 15:-15, 15:-15]
+
+
+class OneMoreThanMultiplesOf8(nn.Module):
+    """As nets that align corners are exported."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        if x.size(2) % 8 != 1 or x.size(3) % 8 != 1:
+            raise RuntimeError("made for 8n + 1")
+        return x
 
 
 class FixedInput(nn.Module):
@@ -331,6 +356,16 @@ class WritesFile(nn.Module):
         return x
 
 
+class ReadsAndWrites(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.reads = ReadsFile()
+        self.writes = WritesFile()
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.writes(self.reads(x))
+
+
 def scripted_models():
     return {
         "identity": Identity(),
@@ -354,9 +389,12 @@ def scripted_models():
         "default_argument": DefaultArgument(),
         "espcn_rgb": Espcn(3),
         "espcn_luma": Espcn(1),
+        "bfloat16": Bfloat16(),
         "denoiser": Denoiser(3),
         "denoiser_luma": Denoiser(1),
         "even_only": EvenOnly(),
+        "multiples_of_4": MultiplesOf4(),
+        "one_more_than_8n": OneMoreThanMultiplesOf8(),
         "needs16": Needs16(),
         "fixed_input": FixedInput(),
         "fixed_output": FixedOutput(),
@@ -385,6 +423,7 @@ def scripted_models():
         "no_input": NoInput(),
         "reads_file": ReadsFile(),
         "writes_file": WritesFile(),
+        "reads_and_writes": ReadsAndWrites(),
     }
 
 
@@ -409,6 +448,8 @@ def main():
         torch.jit.script(model.eval()).save(str(folder / f"{name}.pt"))
     traced = torch.jit.trace(Espcn(3).eval(), torch.full([1, 3, 16, 16], 0.5))
     traced.save(str(folder / "espcn_traced.pt"))
+    frozen = torch.jit.freeze(torch.jit.script(Espcn(3).eval()))
+    frozen.save(str(folder / "espcn_frozen.pt"))
     make_files_that_are_no_models(folder)
     (folder / "made").touch()
 

@@ -113,6 +113,14 @@ DeviceChoice choose_device(const std::string &device, const std::string &engine)
     return {verdict.device, verdict.reason};
 }
 
+DnnTorchDescription describe_model(const DnnTorchEngine &engine, const std::string &path)
+{
+    DnnTorchMessage message{};
+    DnnTorchDescription description{};
+    check(engine.model_describe(path.c_str(), &description, &message), message);
+    return description;
+}
+
 Model::Model(const DnnTorchEngine &engine, const ModelOptions &options) : engine_(engine)
 {
     DnnTorchMessage message{};

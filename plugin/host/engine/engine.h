@@ -26,6 +26,9 @@ struct DeviceChoice {
 // Throws Error with what is in the way and what to do.
 DeviceChoice choose_device(const std::string &device, const std::string &engine);
 
+// What the file holds, as far as the engine can tell without running it.
+DnnTorchDescription describe_model(const DnnTorchEngine &engine, const std::string &path);
+
 struct ModelOptions {
     std::string path, device, input_name, output_name, precision, optimize;
 };

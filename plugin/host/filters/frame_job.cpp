@@ -31,6 +31,12 @@ void copy_properties(const AVFrame *from, AVFrame *to)
 
 } // namespace
 
+void follow_tuning(FramePlan &plan, const DnnTorchTuning &tuning)
+{
+    plan.interleaved = tuning.interleaved != 0;
+    plan.codes = tuning.takes_codes != 0 && can_pass_codes(plan.format);
+}
+
 FrameWorker::FrameWorker(std::shared_ptr<const FramePlan> plan)
     : plan_(std::move(plan)), session_(plan_->model, plan_->threads)
 {

@@ -42,6 +42,9 @@ struct FramePlan {
     FramePool frames;
 };
 
+// Brings frames to the model as it takes them best.
+void follow_tuning(FramePlan &plan, const DnnTorchTuning &tuning);
+
 // Converts in, runs the model, converts out.
 class FrameWorker : public Worker
 {

@@ -4,7 +4,6 @@
 
 #include "../ffmpeg_versions.h"
 #include "../gate/self_test.h"
-#include "../pixels/codes.h"
 #include "../pixels/picture.h"
 
 #include <new>
@@ -110,8 +109,7 @@ CoreBudget ModelFilter::tune_model()
     DnnTorchShape shape = {options_.batch_size, plan_->channels, plan_->input.height,
                            plan_->input.width};
     DnnTorchTuning tuning = model_->tune(shape, static_cast<double>(options_.tune) / AV_TIME_BASE);
-    plan_->interleaved = tuning.interleaved != 0;
-    plan_->codes = tuning.takes_codes != 0 && can_pass_codes(plan_->format);
+    follow_tuning(*plan_, tuning);
     CoreRequest request = {static_cast<size_t>(options_.workers),
                            static_cast<size_t>(options_.threads),
                            static_cast<size_t>(options_.nireq), options_.async != 0};

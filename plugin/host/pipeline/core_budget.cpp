@@ -31,12 +31,6 @@ size_t most_that_can_be_fed(double run_seconds)
     return static_cast<size_t>(std::max(std::ceil(run_seconds / feeding_seconds), 1.0));
 }
 
-bool fits(size_t workers, const Machine &machine, const RunCost &cost)
-{
-    return !machine.memory || !cost.bytes ||
-           static_cast<int64_t>(workers) <= machine.memory / 2 / cost.bytes;
-}
-
 // Threads of one run meet at each layer; a cheap run would do little else.
 size_t choose_threads(size_t cores, size_t workers, const CoreRequest &request,
                       const RunCost &cost)
@@ -68,6 +62,12 @@ size_t choose_workers(const Machine &machine, const CoreRequest &request, const 
 } // namespace
 
 Machine usable_machine() { return {usable_cores(), usable_memory()}; }
+
+bool fits(size_t workers, const Machine &machine, const RunCost &cost)
+{
+    return !machine.memory || !cost.bytes ||
+           static_cast<int64_t>(workers) <= machine.memory / 2 / cost.bytes;
+}
 
 CoreBudget divide_cores(const Machine &machine, const CoreRequest &request, const RunCost &cost)
 {

@@ -35,6 +35,9 @@ struct CoreBudget {
     size_t in_flight; // jobs
 };
 
+// Whether that many runs at once leave half of the memory to others.
+bool fits(size_t workers, const Machine &machine, const RunCost &cost);
+
 // Fills in what the user left at 0.  workers * threads_per_worker exceeds the
 // cores only where the user asked for it.
 CoreBudget divide_cores(const Machine &machine, const CoreRequest &request, const RunCost &cost);

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "commands.h"
+#include "installation.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <unistd.h>
+
+namespace dnn_torch {
+
+// The tool looks for engines where it lies itself, by the name that it is called by.
+int model_tool(char **arguments)
+{
+    std::string places, path = find_module("model-tool", places);
+    if (path.empty()) {
+        fprintf(stderr, "dnn-torch: there is no model-tool in %s; install it again\n",
+                places.c_str());
+        return exit_cannot_run;
+    }
+    arguments[0] = path.data();
+    execv(path.c_str(), arguments);
+    fprintf(stderr, "dnn-torch: %s: %s\n", path.c_str(), strerror(errno));
+    return exit_cannot_run;
+}
+
+} // namespace dnn_torch

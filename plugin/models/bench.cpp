@@ -1,0 +1,207 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// dnn-torch bench: frames a second by precision, workers and threads.
+#include "bench_report.h"
+#include "command_line.h"
+#include "commands.h"
+#include "host/pipeline/core_budget.h"
+#include "subject.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace dnn_torch {
+namespace {
+
+double seconds_since(Clock::time_point start)
+{
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::string in_words(const Setting &setting)
+{
+    auto count = [](size_t number, const char *noun) {
+        std::string text = std::to_string(number);
+        text += noun;
+        return text + (number == 1 ? "" : "s");
+    };
+    return count(setting.workers, " worker") + " of " + count(setting.threads, " thread");
+}
+
+// Of one run on one thread; the first one is not typical.
+double time_run(const std::shared_ptr<Model> &model, Size size, int channels)
+{
+    Session session(model, 1);
+    session.probe(size, channels);
+    Clock::time_point start = Clock::now();
+    session.probe(size, channels);
+    return seconds_since(start);
+}
+
+// 640x360, or less where each run would take much of the time that is given.
+Size usual_size(const std::shared_ptr<Model> &model, const Trials &trials, double seconds)
+{
+    constexpr Size candidates[] = {{640, 360}, {480, 270}, {320, 180}, {160, 90}};
+    Size small = fit_size(trials.sizes, {2 * size_step, 2 * size_step});
+    double a_pixel = time_run(model, small, trials.fed_channels()) / small.width / small.height;
+    for (Size size : candidates)
+        if (a_pixel * size.width * size.height < seconds / 40)
+            return fit_size(trials.sizes, size);
+    return fit_size(trials.sizes, {96, 54});
+}
+
+class Bench
+{
+public:
+    explicit Bench(const Request &request)
+        : request_(request), place_(find_place(request)),
+          report_(request.json, [this](const Rate &rate) { return command(rate); })
+    {
+    }
+
+    void run()
+    {
+        report_.say("trying what the model takes ...");
+        std::shared_ptr<Model> model = open_model(place_, request_, "fp32");
+        trials_ = try_model(model);
+        size_ = request_.size ? *request_.size : usual_size(model, *trials_, request_.seconds);
+        output_ = ModelProbe(model).find_output(size_, channels());
+        report_.begin({request_.model, place_.device.device, size_,
+                       channels() == 3 ? "RGB" : "luma of YUV 4:2:0", machine_.cores,
+                       request_.seconds, model->notice()});
+        start_ = Clock::now();
+        measure_precision(model, "fp32", 3);
+        for (const char *precision : {"bf16", "fp16"}) {
+            model.reset(); // one at a time is in memory
+            if ((model = try_to_open(precision)))
+                measure_precision(model, precision, std::string("fp16") == precision ? 1 : 2);
+        }
+        report_.end();
+    }
+
+private:
+    std::shared_ptr<Model> try_to_open(const std::string &precision)
+    {
+        try {
+            return open_model(place_, request_, precision);
+        } catch (const Error &error) {
+            leave_out(precision, error.what());
+            return nullptr;
+        }
+    }
+
+    // `share` is how many precisions are to come, this one with them.
+    void measure_precision(const std::shared_ptr<Model> &model, const std::string &precision,
+                           int share)
+    {
+        constexpr double usual_tuning = 3; // as the filter's option `tune`
+        if (seconds_left() <= 0)
+            return leave_out(precision, time_is_up);
+        report_.say(precision + ": finding the fastest form of the model ...");
+        DnnTorchTuning tuning = model->tune({1, channels(), size_.height, size_.width},
+                                            std::min(usual_tuning, request_.seconds / 10));
+        if (std::string reason = reason_against(*model, precision, tuning); !reason.empty())
+            return leave_out(precision, reason);
+        measure_settings(model, precision, tuning, seconds_left() / share);
+    }
+
+    // Why a precision is no use here, or nothing.  One that is only emulated would
+    // take the time of the others.
+    std::string reason_against(const Model &model, const std::string &precision,
+                               const DnnTorchTuning &tuning)
+    {
+        constexpr double too_slow = 1.5;
+        if (precision == "fp32") {
+            fp32_seconds_ = tuning.run_seconds;
+            return {};
+        }
+        if (model.form().compare(0, precision.size(), precision) != 0)
+            return model.notice().empty() ? "the engine runs this model as before" : model.notice();
+        if (!(fp32_seconds_ > 0) || tuning.run_seconds <= too_slow * fp32_seconds_)
+            return {};
+        char text[64];
+        snprintf(text, sizeof(text), "a run takes %.1f times as long as in fp32",
+                 tuning.run_seconds / fp32_seconds_);
+        return text;
+    }
+
+    void measure_settings(const std::shared_ptr<Model> &model, const std::string &precision,
+                          const DnnTorchTuning &tuning, double seconds)
+    {
+        RunCost cost = {tuning.run_seconds, tuning.run_bytes};
+        CoreRequest wishes;
+        wishes.device = !on_cpu();
+        CoreBudget budget = divide_cores(machine_, wishes, cost);
+        Setting own = {budget.workers, budget.threads_per_worker};
+        std::vector<Setting> settings = settings_to_measure(machine_.cores, on_cpu(), own);
+        seconds /= static_cast<double>(settings.size());
+        for (const Setting &setting : settings) {
+            std::string name = precision + ", " + in_words(setting);
+            // At least two rounds are run; the first setting of all in any case.
+            bool too_late = seconds_left() < 2 * tuning.run_seconds && !report_.empty();
+            if (too_late || !fits(setting.workers, machine_, cost)) {
+                leave_out(name, too_late ? time_is_up : "that would not fit into memory");
+                continue;
+            }
+            report_.say(name + " ...");
+            double warming = 2 * tuning.run_seconds / static_cast<double>(setting.threads);
+            double rate =
+                measure_rate(plan(model, tuning, setting), setting.workers, seconds - warming);
+            report_.add({precision, setting, rate, model->form(),
+                         setting == own && precision == own_precision()});
+        }
+    }
+
+    std::shared_ptr<const FramePlan> plan(const std::shared_ptr<Model> &model,
+                                          const DnnTorchTuning &tuning,
+                                          const Setting &setting) const
+    {
+        AVPixelFormat format = channels() == 3 ? AV_PIX_FMT_RGB24 : AV_PIX_FMT_YUV420P;
+        auto plan = std::make_shared<FramePlan>(
+            FramePlan{model, static_cast<int>(setting.threads), false, false, format, channels(),
+                      size_, output_, {1, 25}, 1, FramePool(format, output_)});
+        follow_tuning(*plan, tuning);
+        return plan;
+    }
+
+    std::string command(const Rate &rate) const
+    {
+        std::vector<std::pair<std::string, std::string>> options = filter_options(request_);
+        options.emplace_back("workers", std::to_string(rate.setting.workers));
+        options.emplace_back("threads", std::to_string(rate.setting.threads));
+        options.emplace_back("precision", rate.precision);
+        return command_line(request_.model, trials_->channels, trials_->sizes, options);
+    }
+
+    void leave_out(const std::string &what, const std::string &why)
+    {
+        report_.leave_out(what + ": " + why);
+    }
+
+    double seconds_left() const { return request_.seconds - seconds_since(start_); }
+    int channels() const { return trials_->fed_channels(); }
+    bool on_cpu() const { return place_.on_cpu(); }
+    const char *own_precision() const { return on_cpu() ? "fp32" : "fp16"; } // precision=auto
+
+    static constexpr const char *time_is_up = "the time is up; give more with --seconds";
+
+    const Request &request_;
+    Place place_;
+    BenchReport report_;
+    Machine machine_ = usable_machine();
+    std::optional<Trials> trials_;
+    Size size_{}, output_{};
+    Clock::time_point start_;
+    double fp32_seconds_ = 0;
+};
+
+} // namespace
+
+int bench(const Request &request)
+{
+    Bench(request).run();
+    return fflush(stdout) != 0;
+}
+
+} // namespace dnn_torch

@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// With --json one object is printed, at the end.
+//
+//   model, device, size (width, height), cores, seconds, notice
+//   rows          precision, workers, threads, fps, form (how the engine ran it),
+//                 chosen (whether the filter takes this setting by itself)
+//   left_out      what was not measured, in words
+//   best, best_fp32   a row with its `command`; null where nothing was measured
+#include "bench_report.h"
+
+#include "devices/json.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <unistd.h>
+#include <utility>
+
+namespace dnn_torch {
+namespace {
+
+using json::Value;
+
+Value number(size_t value) { return json::number(static_cast<long long>(value)); }
+
+using Members = std::vector<std::pair<std::string_view, Value>>;
+
+Members members_of(const Rate &rate)
+{
+    return {{"precision", json::string(rate.precision)},
+            {"workers", number(rate.setting.workers)},
+            {"threads", number(rate.setting.threads)},
+            {"fps", json::number(rate.frames_per_second)},
+            {"form", json::string(rate.form)},
+            {"chosen", json::boolean(rate.chosen)}};
+}
+
+} // namespace
+
+void BenchReport::say(const std::string &text) const
+{
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r\033[K%s", text.c_str());
+}
+
+void BenchReport::begin(const BenchFacts &facts)
+{
+    facts_ = facts;
+    say("");
+    if (as_json_)
+        return;
+    printf("%s at %s, %s, on %s; takes %.0f s at most\n", facts.model.c_str(),
+           to_text(facts.size).c_str(), facts.format.c_str(),
+           facts.device == "cpu" ? (std::to_string(facts.cores) + " cores").c_str()
+                                 : facts.device.c_str(),
+           facts.seconds);
+    if (!facts.notice.empty())
+        printf("%s\n", facts.notice.c_str());
+    printf("\n%-11s%-9s%-9s%s\n", "precision", "workers", "threads", "frames/s");
+    fflush(stdout);
+}
+
+void BenchReport::add(const Rate &rate)
+{
+    rates_.push_back(rate);
+    say("");
+    if (as_json_)
+        return;
+    printf("%-11s%-9zu%-9zu%8.2f%s\n", rate.precision.c_str(), rate.setting.workers,
+           rate.setting.threads, rate.frames_per_second,
+           rate.chosen ? "   the filter's own choice" : "");
+    fflush(stdout);
+}
+
+// Of those that are hardly slower than the fastest, the first: the filter's own
+// choice comes before others, and fp32 before what rounds more.
+const Rate *BenchReport::best(const std::string &precision) const
+{
+    constexpr double as_fast = 0.97;
+    auto counts = [&](const Rate &rate) { return precision.empty() || rate.precision == precision; };
+    double most = 0;
+    for (const Rate &rate : rates_)
+        if (counts(rate))
+            most = std::max(most, rate.frames_per_second);
+    for (const Rate &rate : rates_)
+        if (counts(rate) && rate.frames_per_second >= as_fast * most)
+            return &rate;
+    return nullptr;
+}
+
+void BenchReport::print_best(const char *what, const Rate &rate) const
+{
+    printf("\n%s, %.2f frames/s:\n  %s\n", what, rate.frames_per_second, command_(rate).c_str());
+}
+
+void BenchReport::end() const
+{
+    say("");
+    if (as_json_)
+        return print_json();
+    if (!left_out_.empty())
+        printf("\nleft out:\n");
+    for (const std::string &text : left_out_)
+        printf("  %s\n", text.c_str());
+    const Rate *any = best(""), *fp32 = best("fp32");
+    if (any)
+        print_best("fastest", *any);
+    if (fp32 && fp32 != any)
+        print_best("fastest in fp32", *fp32);
+}
+
+void BenchReport::print_json() const
+{
+    std::vector<Value> rows, left_out;
+    for (const Rate &rate : rates_)
+        rows.push_back(json::object(members_of(rate)));
+    for (const std::string &text : left_out_)
+        left_out.push_back(json::string(text));
+    auto with_command = [&](const Rate *rate) {
+        Members members = rate ? members_of(*rate) : Members{};
+        if (rate)
+            members.emplace_back("command", json::string(command_(*rate)));
+        return rate ? json::object(members) : Value{"null"};
+    };
+    Value size = json::object({{"width", number(static_cast<size_t>(facts_.size.width))},
+                               {"height", number(static_cast<size_t>(facts_.size.height))}});
+    Value object = json::object({{"model", json::string(facts_.model)},
+                                 {"device", json::string(facts_.device)},
+                                 {"size", size},
+                                 {"cores", number(facts_.cores)},
+                                 {"seconds", json::number(facts_.seconds)},
+                                 {"notice", json::string_or_null(facts_.notice)},
+                                 {"rows", json::array(rows)},
+                                 {"left_out", json::array(left_out)},
+                                 {"best", with_command(best(""))},
+                                 {"best_fp32", with_command(best("fp32"))}});
+    printf("%s\n", object.text.c_str());
+}
+
+} // namespace dnn_torch

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command_line.h"
+
+#include <string_view>
+
+namespace dnn_torch {
+namespace {
+
+constexpr std::string_view blanks = " \n\t\r";
+
+// Backslashes before what libavutil's av_get_token() would take for an end or a
+// quote, and before blanks at either end, which it drops.
+std::string escaped(std::string_view text, std::string_view special)
+{
+    size_t first = text.find_first_not_of(blanks), last = text.find_last_not_of(blanks);
+    std::string out;
+    for (size_t i = 0; i < text.size(); i++) {
+        if (i < first || i > last || special.find(text[i]) != special.npos)
+            out += '\\';
+        out += text[i];
+    }
+    return out;
+}
+
+// One that is of a multiple of the step, or of the only size.
+std::string size_filter(const FoundSizes &sizes)
+{
+    auto cut = [](std::string extent, const ExtentRule &rule) {
+        int more = rule.smallest % rule.step;
+        std::string step = std::to_string(rule.step), rest = std::to_string(more);
+        if (more)
+            extent = "(" + extent + "-" + rest + ")";
+        return "trunc(" + extent + "/" + step + ")*" + step + (more ? "+" + rest : "");
+    };
+    if (!sizes.width.step || !sizes.height.step)
+        return "scale=" + std::to_string(sizes.tried.width) + ":" +
+               std::to_string(sizes.tried.height) + ",";
+    if (sizes.width.step == 1 && sizes.height.step == 1)
+        return {};
+    return "crop=" + cut("iw", sizes.width) + ":" + cut("ih", sizes.height) + ",";
+}
+
+} // namespace
+
+std::string shell_quoted(const std::string &text)
+{
+    constexpr std::string_view safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                      "0123456789@%_+=:,./-";
+    if (!text.empty() && text.find_first_not_of(safe) == text.npos)
+        return text;
+    std::string quoted = "'";
+    for (char c : text)
+        if (c == '\'')
+            quoted += "'\\''";
+        else
+            quoted += c;
+    return quoted + "'";
+}
+
+std::string graph_quoted(const std::string &text)
+{
+    return escaped(escaped(text, "\\':"), "\\'[],;");
+}
+
+std::string command_line(const std::string &model, Channels channels, const FoundSizes &sizes,
+                         const std::vector<std::pair<std::string, std::string>> &options)
+{
+    std::string graph = channels == Channels::any ? "format=gbrp," : "";
+    graph += size_filter(sizes);
+    graph += "dnn_torch=model=" + graph_quoted(model);
+    for (const auto &[name, value] : options)
+        graph += ":" + name + "=" + graph_quoted(value);
+    return "dnn-torch run ffmpeg -i in.mp4 -vf " + shell_quoted(graph) + " out.mp4";
+}
+
+} // namespace dnn_torch

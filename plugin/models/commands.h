@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// The commands.  Each returns the exit status and throws Error.
+#pragma once
+
+#include "request.h"
+
+namespace dnn_torch {
+
+// Tells what a model is, takes and gives; 1 where the filter refuses it.
+int inspect(const Request &request);
+
+// Measures how fast a model runs in which setting.
+int bench(const Request &request);
+
+} // namespace dnn_torch

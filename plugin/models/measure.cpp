@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "measure.h"
+
+#include <algorithm>
+#include <new>
+
+namespace dnn_torch {
+namespace {
+
+// Samples that differ from their neighbours, the same for everybody.
+FramePointer test_frame(const FramePlan &plan)
+{
+    FramePointer frame = FramePool(plan.format, plan.input).take();
+    uint32_t state = 1;
+    for (size_t i = 0; i < frame->buf[0]->size; i++) {
+        state = state * 1664525U + 1013904223U;
+        frame->buf[0]->data[i] = static_cast<uint8_t>(state >> 24);
+    }
+    return frame;
+}
+
+std::unique_ptr<Job> job_of(const AVFrame *frame)
+{
+    auto job = std::make_unique<FrameJob>();
+    FramePointer copy(av_frame_clone(frame));
+    if (!copy)
+        throw std::bad_alloc();
+    job->items.push_back({std::move(copy), false, Clock::now()});
+    return job;
+}
+
+double seconds_since(Clock::time_point start)
+{
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+} // namespace
+
+std::vector<Setting> settings_to_measure(size_t cores, bool on_cpu, const Setting &own)
+{
+    std::vector<Setting> settings = {own};
+    auto add = [&](const Setting &setting) {
+        if (std::find(settings.begin(), settings.end(), setting) == settings.end())
+            settings.push_back(setting);
+    };
+    for (size_t workers = on_cpu ? cores : std::min<size_t>(cores, 8); workers > 1;
+         workers = (workers + 1) / 2)
+        add({workers, on_cpu ? cores / workers : 1});
+    add({1, on_cpu ? cores : 1});
+    add({1, 1});
+    return settings;
+}
+
+// Workers finish side by side: only whole rounds of all of them make a rate.
+double measure_rate(const std::shared_ptr<const FramePlan> &plan, size_t workers, double seconds)
+{
+    FramePointer frame = test_frame(*plan);
+    OrderedPool pool({workers, workers + 1, std::chrono::seconds(0)},
+                     [&plan](size_t) { return std::make_unique<FrameWorker>(plan); });
+    auto take_round = [&] {
+        for (size_t i = 0; i < workers; i++) {
+            while (!pool.full())
+                pool.submit(job_of(frame.get()));
+            pool.take();
+        }
+    };
+    take_round();
+    Clock::time_point start = Clock::now();
+    size_t frames = 0;
+    do {
+        take_round();
+        frames += workers;
+    } while (seconds_since(start) < seconds);
+    double rate = static_cast<double>(frames) / seconds_since(start);
+    pool.drain();
+    while (!pool.empty())
+        pool.take();
+    return rate;
+}
+
+} // namespace dnn_torch

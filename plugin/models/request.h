@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// What the user asks of `dnn-torch inspect` and `dnn-torch bench`.
+#pragma once
+
+#include "host/pipeline/size_rule.h"
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+namespace dnn_torch {
+
+// A command line that makes no sense; what() says what would.
+class UsageError : public std::runtime_error
+{
+public:
+    using std::runtime_error::runtime_error;
+};
+
+struct Request {
+    std::string model;
+    // As the filter's options of these names take them.
+    std::string device = "cpu", engine = "torch", input, output;
+    bool json = false;
+    // Of bench alone.
+    std::optional<Size> size;
+    double seconds = 30;
+};
+
+// Of the words behind the command's name, up to a null.  Throws UsageError.
+Request parse_request(const std::string &command, char *const *words);
+
+} // namespace dnn_torch

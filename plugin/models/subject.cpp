@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "subject.h"
+
+extern "C" {
+#include <libavutil/error.h>
+}
+
+namespace dnn_torch {
+namespace {
+
+constexpr double seconds_to_try = 8;
+
+std::optional<Size> try_size(Session &session, Size size, int channels)
+{
+    try {
+        return session.probe(size, channels);
+    } catch (const Error &error) {
+        if (error.code() == AVERROR(ENOMEM))
+            throw;
+        return std::nullopt;
+    }
+}
+
+std::optional<FoundSizes> find_sizes_of(Session &session, int channels)
+{
+    return find_sizes([&](Size size) { return try_size(session, size, channels); },
+                      seconds_to_try);
+}
+
+} // namespace
+
+Place find_place(const Request &request)
+{
+    DeviceChoice device = choose_device(request.device, request.engine);
+    return {open_engine(request.engine), device};
+}
+
+std::shared_ptr<Model> open_model(const Place &place, const Request &request,
+                                  const std::string &precision)
+{
+    ModelOptions options;
+    options.path = request.model;
+    options.device = place.device.device;
+    options.input_name = request.input;
+    options.output_name = request.output;
+    options.precision = precision;
+    return std::make_shared<Model>(*place.engine, options);
+}
+
+// What takes neither kind at the first size may take one, or both, at another.
+Trials try_model(const std::shared_ptr<Model> &model)
+{
+    ModelProbe probe(model);
+    Session session(model, 1);
+    Channels channels = probe.find_channels();
+    std::optional<FoundSizes> sizes;
+    if (channels != Channels::luma)
+        sizes = find_sizes_of(session, 3);
+    if (sizes && channels == Channels::any && !try_size(session, sizes->tried, 1))
+        channels = Channels::rgb;
+    if (sizes)
+        return {channels, *sizes};
+    sizes = find_sizes_of(session, 1);
+    if (!sizes)
+        probe.find_output({size_step, size_step}, 3); // throws, with the filter's words
+    return {Channels::luma, sizes.value()};
+}
+
+std::vector<std::pair<std::string, std::string>> filter_options(const Request &request)
+{
+    std::vector<std::pair<std::string, std::string>> options;
+    auto add = [&](const char *name, const std::string &value, const char *usual) {
+        if (!value.empty() && value != usual)
+            options.emplace_back(name, value);
+    };
+    add("engine", request.engine, "torch");
+    add("device", request.device, "cpu");
+    add("input", request.input, "");
+    add("output", request.output, "");
+    return options;
+}
+
+} // namespace dnn_torch

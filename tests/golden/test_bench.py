@@ -1,0 +1,157 @@
+# SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""dnn-torch bench: it measures what it says, gives settings that run, and ends in time."""
+import json
+import pathlib
+import re
+import signal
+import time
+
+import pytest
+import support
+
+pytestmark = pytest.mark.skipif(support.PATCHED, reason="the patched ffmpeg needs no launcher")
+
+SMALL = ("--seconds", "1", "--size", "64x48")
+
+
+def bench(path, *arguments, **options):
+    return support.execute([support.LAUNCHER, "bench", path, *arguments], **options)
+
+
+def facts(path, *arguments, **options):
+    result = bench(path, "--json", *arguments, **options)
+    assert result.returncode == 0, str(result)
+    return json.loads(result.stdout)
+
+
+def fake_facts(path, *arguments):
+    return facts(path, "--engine", "fake", *arguments, fake_engine=True)
+
+
+def assert_rows_make_sense(found):
+    settings = [(row["precision"], row["workers"], row["threads"]) for row in found["rows"]]
+    assert len(settings) == len(set(settings))
+    assert all(row["fps"] > 0 for row in found["rows"])
+    assert [row for row in found["rows"] if row["chosen"]] == found["rows"][:1]
+    assert found["rows"][0]["precision"] == "fp32"
+    for precision in ("bf16", "fp16"):
+        words = [text for text in found["left_out"] if text.startswith(precision)]
+        assert words or any(row["precision"] == precision for row in found["rows"])
+    assert all(len(text) > len("bf16: ") for text in found["left_out"])
+
+
+def test_rows(model):
+    found = facts(model("espcn_rgb"), *SMALL)
+    assert_rows_make_sense(found)
+    assert found["size"] == {"width": 64, "height": 48}
+    fastest = max(row["fps"] for row in found["rows"])
+    assert found["best"]["fps"] >= 0.97 * fastest
+    assert found["best_fp32"]["precision"] == "fp32"
+
+
+def test_every_division_of_the_cores(script):
+    found = fake_facts(script(), "--seconds", "2", "--size", "64x48")
+    settings = {(row["workers"], row["threads"]) for row in found["rows"]}
+    cores = found["cores"]
+    assert {(1, cores), (1, 1)} <= settings
+    assert all(workers * threads <= cores for workers, threads in settings)
+
+
+def test_the_best_setting_runs(model, tmp_path):
+    """As one who pastes it."""
+    command = facts(model("espcn_rgb"), *SMALL)["best"]["command"]
+    assert re.search(r":workers=\d+:threads=\d+:precision=\w+ out.mp4$", command)
+    support.succeed(
+        *("-f", "lavfi", "-i", "testsrc2=s=64x48:d=0.2", "-c:v", "mpeg4", tmp_path / "in.mp4"),
+        plain=True,
+    )
+    path = f"{pathlib.Path(support.LAUNCHER).parent}:/usr/bin:/bin"
+    result = support.execute(["sh", "-c", command], cwd=tmp_path, env={"PATH": path})
+    assert result.returncode == 0, str(result)
+    assert (tmp_path / "out.mp4").stat().st_size > 0
+
+
+def test_table(model):
+    result = bench(model("espcn_luma"), *SMALL)
+    assert result.returncode == 0, str(result)
+    assert result.stderr == ""
+    text = result.stdout.decode()
+    assert re.search(r" at 64x48, luma of YUV 4:2:0, on .*; takes 1 s at most\n", text)
+    rows = re.findall(r"^(\w+) +(\d+) +(\d+) +([\d.]+)(.*)$", text, re.MULTILINE)
+    assert rows and all(float(row[3]) > 0 for row in rows)
+    assert rows[0][4].strip() == "the filter's own choice"
+    assert re.search(r"^fastest, [\d.]+ frames/s:\n  dnn-torch run ffmpeg ", text, re.MULTILINE)
+
+
+def test_rate_is_that_of_the_workers(script):
+    """Of runs that take a known time, and take no processor."""
+    found = fake_facts(script(latency_us=50000, tuned_us=50000), "--seconds", "4", "--size", "8x8")
+    assert_rows_make_sense(found)
+    for row in found["rows"]:
+        assert 0.4 * 20 * row["workers"] < row["fps"] <= 20 * row["workers"]
+
+
+def test_sizes_that_the_model_takes(model):
+    size = facts(model("multiples_of_4"), "--seconds", "1")["size"]
+    assert size["width"] % 4 == 0 and size["height"] % 4 == 0
+    assert facts(model("fixed_input"), "--seconds", "1")["size"] == {"width": 64, "height": 48}
+
+
+def test_slow_models_get_smaller_frames(script):
+    """A run of the fake engine takes its time at any size: 96x54 is the least."""
+    found = fake_facts(script(latency_us=100000), "--seconds", "1")
+    assert found["size"] == {"width": 96, "height": 54}
+
+
+def test_it_ends_in_time(script):
+    """Ten rounds of half a second each would take longer."""
+    path = script(latency_us=500000, tuned_us=500000, scale=1)
+    started = time.monotonic()
+    found = fake_facts(path, "--seconds", "2", "--size", "64x48")
+    # Trying small pictures takes 8 s at most, two rounds of a setting 1 s.
+    assert time.monotonic() - started < 8 + 2 + 2 + 5
+    assert found["rows"]
+
+
+def test_what_does_not_fit_into_memory_is_left_out(script):
+    found = fake_facts(script(tuned_bytes=1 << 50), *SMALL)
+    assert not found["rows"] and found["best"] is None
+    assert any("memory" in text for text in found["left_out"])
+
+
+def test_ctrl_c_keeps_what_is_known(script):
+    process = support.start(
+        [support.LAUNCHER, "bench", script(), "--engine", "fake", "--size", "64x48"],
+        fake_engine=True,
+    )
+    head = b""
+    while b"own choice" not in head:
+        line = process.stdout.readline()
+        assert line, "ended too early"
+        head += line
+    process.send_signal(signal.SIGINT)
+    assert support.finish(process, timeout=10).returncode == -signal.SIGINT
+
+
+@pytest.mark.parametrize(
+    "name,phrase",
+    [("throws", "this model never works"), ("writes_file", "aten::save"), ("file_text", "TorchS")],
+)
+def test_models_that_the_filter_refuses(model, name, phrase):
+    result = bench(model(name), *SMALL)
+    assert result.returncode == 1 and result.stdout == b""
+    assert len(result.stderr.splitlines()) == 1 and phrase in result.stderr
+
+
+def test_a_size_that_the_model_refuses(model):
+    result = bench(model("fixed_input"), "--size", "80x80")
+    assert result.returncode == 1
+    assert "80x80" in result.stderr and "made for 64x48 alone" in result.stderr
+
+
+@pytest.mark.parametrize("arguments", ["--size 64", "--size 0x4", "--seconds 0", "--seconds soon"])
+def test_command_lines_that_make_no_sense(arguments):
+    result = bench("a.pt", *arguments.split())
+    assert result.returncode == 2 and result.stdout == b""
+    assert len(result.stderr.splitlines()) == 1 and arguments.split()[1] in result.stderr

@@ -1,0 +1,264 @@
+# SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""dnn-torch inspect: what it says of a model is so, and the command line that it gives runs."""
+import json
+import pathlib
+import re
+import shutil
+
+import pictures
+import pytest
+import support
+import torch
+
+pytestmark = pytest.mark.skipif(support.PATCHED, reason="the patched ffmpeg needs no launcher")
+
+ODD_NAME = "a b'c:d,e[f];g\\h%i.pt"
+
+
+def inspect(path, *arguments, **options):
+    return support.execute([support.LAUNCHER, "inspect", path, *arguments], **options)
+
+
+def facts(path, *arguments):
+    result = inspect(path, "--json", *arguments)
+    assert result.returncode == 0, str(result)
+    assert result.stderr == ""
+    return json.loads(result.stdout)
+
+
+def text_of(path):
+    """The report as {name: text}; the command's own last."""
+    result = inspect(path)
+    assert result.returncode == 0, str(result)
+    return dict(re.findall(r"^(\w+) +(.*)$", result.stdout.decode(), re.MULTILINE))
+
+
+# ---- what the file holds ------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["espcn_rgb", "espcn_traced", "espcn_luma", "denoiser"])
+def test_parameters(model, name):
+    found = facts(model(name))["parameters"]
+    tensors = list(torch.jit.load(str(model(name))).parameters())
+    count = sum(tensor.numel() for tensor in tensors)
+    assert found == {"count": count, "bytes": 4 * count, "precision": "fp32"}
+
+
+def test_parameters_of_a_frozen_model(model):
+    """They stand in its code."""
+    assert facts(model("espcn_frozen"))["parameters"] == facts(model("espcn_rgb"))["parameters"]
+
+
+def test_precision(model):
+    found = facts(model("bfloat16"))["parameters"]
+    assert (found["precision"], found["bytes"]) == ("bf16", 2 * found["count"])
+
+
+def test_no_parameters(model):
+    assert text_of(model("identity"))["parameters"] == "none"
+
+
+@pytest.mark.parametrize(
+    "name,inputs,outputs",
+    [
+        ("espcn_rgb", [("x", "Tensor")], [(None, "Tensor")]),
+        ("default_argument", [("x", "Tensor"), ("strength", "float, optional")], None),
+        ("tuple2", None, [("0", "Tensor"), ("1", "Tensor")]),
+    ],
+)
+def test_schema(model, name, inputs, outputs):
+    found = facts(model(name))
+    for wanted, key in ((inputs, "inputs"), (outputs, "outputs")):
+        values = [(value["name"], value["type"]) for value in found[key]]
+        assert wanted is None or values == wanted
+
+
+def test_where_it_comes_from(model):
+    found = facts(model("espcn_rgb"))
+    assert found["origin"].split(".")[-1] == "Espcn"
+    assert re.fullmatch(r"TorchScript, file format \d+", found["format"])
+    assert found["engine"]["name"] == "LibTorch"
+
+
+# ---- what it takes and gives --------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name,channels,sizes,scale",
+    [
+        ("enlarge2", [3, 1], "any, from 1x1", "2 (64x64 becomes 128x128)"),
+        ("espcn_luma", [1], "any, from 1x1", "2 (64x64 becomes 128x128)"),
+        ("rgb_identity", [3], "any, from 1x1", "1 (64x64 becomes 64x64)"),
+        ("crop", [3, 1], "any, from 5x5", "1, less 4 (64x64 becomes 60x60)"),
+        ("halve", [3, 1], "any, from 1x1", "1/2, rounded (64x64 becomes 32x32)"),
+        ("even_only", [3, 1], "even ones only, from 2x2", "1 (64x64 becomes 64x64)"),
+        ("multiples_of_4", [3, 1], "multiples of 4, from 4x4", "1 (64x64 becomes 64x64)"),
+        ("one_more_than_8n", [3, 1], "multiples of 8 and 1 more, from 1x1",
+         "1 (65x65 becomes 65x65)"),
+        ("needs16", [3, 1], "any, from 16x16", "1 (64x64 becomes 64x64)"),
+        ("fixed_input", [3, 1], "64x48 only, as far as was tried", "64x48 becomes 64x48"),
+        ("fixed_output", [3, 1], "any, from 1x1", "always 32x24"),
+    ],
+)  # fmt: skip
+def test_sizes(model, name, channels, sizes, scale):
+    found = facts(model(name))
+    assert found["accepted"] and found["error"] is None
+    assert found["channels"] == channels
+    assert (found["sizes"]["words"], found["scale"]["words"]) == (sizes, scale)
+
+
+def test_text(model):
+    said = text_of(model("espcn_luma"))
+    assert said["input"] == "x: Tensor"
+    assert said["channels"].startswith("1 (luma")
+    assert re.fullmatch(r"\d+, [\d.]+ KiB, fp32", said["parameters"])
+    assert said["use"].startswith("dnn-torch run ffmpeg -i in.mp4 -vf dnn_torch=model=")
+
+
+def test_notice(model):
+    """input=NAME that is none is the engine's to remark on."""
+    assert "nosuch" in facts(model("identity"), "--input", "nosuch")["notice"]
+
+
+# ---- the command line that it gives --------------------------------------------
+
+
+def run_in_shell(command, folder, size):
+    """As one who pastes it where in.mp4 lies; the size of out.mp4."""
+    support.succeed(
+        *("-f", "lavfi", "-i", f"testsrc2=s={size}:d=0.2", "-c:v", "mpeg4", folder / "in.mp4"),
+        plain=True,
+    )
+    path = f"{pathlib.Path(support.LAUNCHER).parent}:/usr/bin:/bin"
+    result = support.execute(["sh", "-c", command], cwd=folder, env={"PATH": path})
+    assert result.returncode == 0, str(result)
+    probe = [support.sibling("ffprobe"), "-v", "error", "-show_entries", "stream=width,height"]
+    return support.execute([*probe, "-of", "csv=p=0", folder / "out.mp4"]).stdout.decode().strip()
+
+
+@pytest.mark.parametrize(
+    "name,size,expected",
+    [
+        ("enlarge2", "64x48", "128,96"),
+        ("espcn_luma", "64x48", "128,96"),
+        ("multiples_of_4", "66x50", "64,48"),
+        ("fixed_input", "320x240", "64,48"),
+    ],
+)
+def test_command_runs(model, tmp_path, name, size, expected):
+    assert run_in_shell(facts(model(name))["command"], tmp_path, size) == expected
+
+
+def test_command_runs_with_an_odd_path(model, tmp_path):
+    path = tmp_path / ODD_NAME
+    shutil.copy(model("enlarge2"), path)
+    command = text_of(path)["use"]
+    assert command == facts(path)["command"]
+    assert run_in_shell(command, tmp_path, "64x48") == "128,96"
+
+
+def test_command_names_what_was_asked_for(model, tmp_path):
+    command = facts(model("dict2"), "--output", "image")["command"]
+    assert ":output=image" in command
+    assert run_in_shell(command, tmp_path, "64x48") == "64,48"
+
+
+# ---- models that the filter refuses ---------------------------------------------
+
+
+def filter_says(path):
+    result = support.ffmpeg(
+        *pictures.raw_input("rgb24", 64, 48),
+        *("-vf", support.dnn(path), "-f", "null", "-"),
+        stdin=pictures.raw(pictures.make_frames("rgb24", 64, 48, 1), "rgb24"),
+    )
+    assert len(result.errors) == 1, str(result)
+    return result.errors[0]
+
+
+def assert_says(result, text):
+    assert result.returncode == 1, str(result)
+    assert len(result.stderr.splitlines()) == 1, str(result)
+    assert result.stderr.startswith("dnn-torch: ") and result.stderr.endswith(text + "\n")
+
+
+def test_refused_operators_are_listed(model, tmp_path):
+    with support.no_new_files(tmp_path):
+        result = inspect(model("reads_and_writes"), "--json", cwd=tmp_path)
+    found = json.loads(result.stdout)
+    assert sorted(found["refused"]) == ["aten::from_file", "aten::save"]
+    assert found["inputs"] == [{"name": "x", "type": "Tensor"}]
+    assert not found["accepted"] and found["command"] is None
+    assert found["error"] == filter_says(model("reads_and_writes"))
+    assert_says(result, found["error"])
+
+
+def test_refused_operators_in_the_text(model):
+    result = inspect(model("writes_file"))
+    assert re.search(r"^refused +aten::save$", result.stdout.decode(), re.MULTILINE)
+    assert_says(result, filter_says(model("writes_file")))
+
+
+@pytest.mark.parametrize(
+    "name", ["throws", "two_inputs", "returns_string", "more_channels", "wants2", "rank3"]
+)
+def test_what_the_filter_cannot_use(model, name):
+    """What is known is told all the same."""
+    result = inspect(model(name))
+    assert b"TorchScript, file format" in result.stdout
+    assert b"\nuse " not in result.stdout
+    assert_says(result, filter_says(model(name)))
+
+
+@pytest.mark.parametrize(
+    "name", ["state_dict", "pickled_module", "truncated", "garbage", "text", "empty", "pickle"]
+)
+def test_files_that_are_no_models(model, name):
+    path = model(f"file_{name}")
+    result = inspect(path)
+    assert result.stdout == b""
+    assert_says(result, filter_says(path))
+
+
+@pytest.mark.parametrize("name", ["absent.pt", "."])
+def test_paths_that_are_no_files(tmp_path, name):
+    result = inspect(tmp_path / name)
+    assert result.stdout == b""
+    assert_says(result, filter_says(tmp_path / name))
+
+
+@pytest.mark.parametrize("option,value", [("device", "nosuch"), ("engine", "nosuch")])
+def test_places_that_are_none(model, option, value):
+    result = inspect(model("identity"), f"--{option}", value)
+    assert result.returncode == 1 and result.stdout == b""
+    assert len(result.stderr.splitlines()) == 1 and value in result.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments,phrase",
+    [
+        ([], "no model"),
+        (["a.pt", "b.pt"], "b.pt"),
+        (["a.pt", "--nosuch"], "--nosuch"),
+        (["a.pt", "--device"], "--device needs a value"),
+        (["a.pt", "--size=64x48"], "--size"),
+    ],
+)
+def test_command_lines_that_make_no_sense(arguments, phrase):
+    result = support.execute([support.LAUNCHER, "inspect", *arguments])
+    assert result.returncode == 2 and result.stdout == b""
+    assert len(result.stderr.splitlines()) == 1 and phrase in result.stderr
+
+
+# ---- another engine -----------------------------------------------------------
+
+
+def test_an_engine_that_tells_nothing(script):
+    path = script(scale=2, channels=1)
+    result = inspect(path, "--engine", "fake", "--json", fake_engine=True)
+    assert result.returncode == 0, str(result)
+    found = json.loads(result.stdout)
+    assert found["parameters"] is None and found["inputs"] == []
+    assert (found["channels"], found["scale"]["across"]["numerator"]) == ([1], 2)
+    assert ":engine=fake" in found["command"]

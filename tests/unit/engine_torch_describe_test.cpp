@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// What the engine tells of a file; tests/golden/test_inspect.py has more of what is right.
+#include "engine_torch_models.h"
+
+namespace
+{
+
+Outcome describe(const std::string &path, DnnTorchDescription &description)
+{
+    DnnTorchMessage message = {};
+    return outcome(engine().model_describe(path.c_str(), &description, &message), message);
+}
+
+TEST(Describe, AModel)
+{
+    DnnTorchDescription description = {};
+    EXPECT_EQ(describe(path_of("identity"), description).status, DNN_TORCH_OK);
+    EXPECT_EQ(description.input_count, 1);
+    EXPECT_EQ(description.output_count, 1);
+    EXPECT_STREQ(description.inputs[0].type, "Tensor");
+    EXPECT_EQ(description.refused_count, 0);
+    EXPECT_EQ(description.parameters_known, 1);
+}
+
+// Its code is read and not run, so that no more than the code is known.
+TEST(Describe, AModelThatWritesWhileItIsLoaded)
+{
+    DnnTorchDescription description = {};
+    EXPECT_EQ(describe(path_of("writes_while_loading"), description).status, DNN_TORCH_OK);
+    ASSERT_EQ(description.refused_count, 1);
+    EXPECT_STREQ(description.refused[0].name, "save");
+    EXPECT_EQ(description.parameters_known, 0);
+    EXPECT_EQ(description.input_count, 0);
+    EXPECT_STRNE(description.format, "");
+}
+
+TEST(Describe, FailuresLeaveItUntouched)
+{
+    DnnTorchDescription description = {};
+    expect_failure(describe(path_of("no_such_model"), description), DNN_TORCH_NO_FILE,
+                   {"no_such_model"});
+    expect_failure(describe("", description), DNN_TORCH_BAD_OPTION, {"no model"});
+    EXPECT_STREQ(description.format, "");
+}
+
+} // namespace
