@@ -27,8 +27,8 @@ _dnn_torch()
     devices) mapfile -t COMPREPLY < <(compgen -W '--json' -- "$word") ;;
     inspect | bench)
         if [[ $word == -* ]]; then
-            local options='--json --device --engine --input --output'
-            [ "${COMP_WORDS[1]}" = bench ] && options+=' --size --seconds'
+            local options='--json --size --device --engine --input --output'
+            [ "${COMP_WORDS[1]}" = bench ] && options+=' --seconds'
             mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
             return
         fi

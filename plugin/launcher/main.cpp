@@ -14,7 +14,7 @@ constexpr const char *usage =
     "usage: dnn-torch run PROGRAM [ARGUMENT...]\n"
     "       dnn-torch doctor\n"
     "       dnn-torch devices [--json]\n"
-    "       dnn-torch inspect MODEL [--json] [OPTION VALUE...]\n"
+    "       dnn-torch inspect MODEL [--size WxH] [--json] [OPTION VALUE...]\n"
     "       dnn-torch bench MODEL [--size WxH] [--seconds N] [--json] [OPTION VALUE...]\n"
     "       dnn-torch --help | --version\n"
     "\n"

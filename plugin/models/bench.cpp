@@ -64,7 +64,7 @@ public:
     {
         report_.say("trying what the model takes ...");
         std::shared_ptr<Model> model = open_model(place_, request_, "fp32");
-        trials_ = try_model(model);
+        trials_ = try_model(model, request_);
         size_ = request_.size ? *request_.size : usual_size(model, *trials_, request_.seconds);
         output_ = ModelProbe(model).find_output(size_, channels());
         report_.begin({request_.model, place_.device.device, size_,

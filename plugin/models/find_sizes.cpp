@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <iterator>
 #include <numeric>
 
 namespace dnn_torch {
@@ -39,10 +40,10 @@ public:
     {
     }
 
-    std::optional<FoundSizes> run()
+    std::optional<FoundSizes> run(std::optional<Size> first)
     {
         try {
-            if (!find_any())
+            if (!(first && begin_with(*first)) && !find_any())
                 return std::nullopt;
             find_extents();
             found_.across = find_scale(&Size::width, found_.width.step);
@@ -63,17 +64,22 @@ private:
 
     bool takes(Size size) { return result(size).has_value(); }
 
+    bool begin_with(Size size)
+    {
+        std::optional<Size> made = result(size);
+        if (!made)
+            return false;
+        found_.tried = size;
+        found_.result = *made;
+        found_.width = {0, size.width};
+        found_.height = {0, size.height};
+        return true;
+    }
+
     bool find_any()
     {
-        for (Size size : usual_sizes)
-            if (std::optional<Size> made = result(size)) {
-                found_.tried = size;
-                found_.result = *made;
-                found_.width = {0, size.width};
-                found_.height = {0, size.height};
-                return true;
-            }
-        return false;
+        return std::any_of(std::begin(usual_sizes), std::end(usual_sizes),
+                           [this](Size size) { return begin_with(size); });
     }
 
     void find_extents()
@@ -184,9 +190,10 @@ int fit_extent(const ExtentRule &rule, int wanted)
 
 } // namespace
 
-std::optional<FoundSizes> find_sizes(const TrySize &try_size, double seconds)
+std::optional<FoundSizes> find_sizes(const TrySize &try_size, double seconds,
+                                     std::optional<Size> first)
 {
-    return Search(try_size, seconds).run();
+    return Search(try_size, seconds).run(first);
 }
 
 Size fit_size(const FoundSizes &sizes, Size wanted)

@@ -37,8 +37,10 @@ struct FoundSizes {
 // What comes out for a size; nothing where the model refuses it.
 using TrySize = std::function<std::optional<Size>(Size)>;
 
-// Tries for about `seconds`; nothing where every size was refused.
-std::optional<FoundSizes> find_sizes(const TrySize &try_size, double seconds);
+// Tries for about `seconds`, beginning with `first` if it is given; nothing where
+// every size was refused.
+std::optional<FoundSizes> find_sizes(const TrySize &try_size, double seconds,
+                                     std::optional<Size> first = {});
 
 // The largest size up to `wanted` that the rules allow, or the smallest one.
 Size fit_size(const FoundSizes &sizes, Size wanted);

@@ -46,7 +46,7 @@ Inspection look_at(const Request &request)
     try {
         std::shared_ptr<Model> model = open_model(seen.place, request, "auto");
         seen.notice = model->notice();
-        seen.trials = try_model(model);
+        seen.trials = try_model(model, request);
         seen.command = command_line(request.model, seen.trials->channels, seen.trials->sizes,
                                     filter_options(request));
     } catch (const Error &error) {
@@ -248,7 +248,7 @@ int inspect(const Request &request)
     (request.json ? print_json : print_report)(request, seen);
     fflush(stdout);
     if (!seen.error.empty())
-        fprintf(stderr, "dnn-torch: the filter refuses this model: %s\n", seen.error.c_str());
+        fprintf(stderr, "dnn-torch: %s\n", seen.error.c_str());
     return seen.error.empty() && !ferror(stdout) ? 0 : 1;
 }
 

@@ -52,14 +52,13 @@ std::map<std::string, Setter> setters_of(const std::string &command)
         {"--input", [](Request &request, const std::string &value) { request.input = value; }},
         {"--output", [](Request &request, const std::string &value) { request.output = value; }},
     };
-    if (command == "bench") {
-        setters["--size"] = [](Request &request, const std::string &value) {
-            request.size = parse_size(value);
-        };
+    setters["--size"] = [](Request &request, const std::string &value) {
+        request.size = parse_size(value);
+    };
+    if (command == "bench")
         setters["--seconds"] = [](Request &request, const std::string &value) {
             request.seconds = parse_seconds(value);
         };
-    }
     return setters;
 }
 

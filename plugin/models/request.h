@@ -24,9 +24,8 @@ struct Request {
     // As the filter's options of these names take them.
     std::string device = "cpu", engine = "torch", input, output;
     bool json = false;
-    // Of bench alone.
-    std::optional<Size> size;
-    double seconds = 30;
+    std::optional<Size> size; // to measure with, or to try first
+    double seconds = 30;      // of bench alone
 };
 
 // Of the words behind the command's name, up to a null.  Throws UsageError.

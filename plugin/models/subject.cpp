@@ -22,10 +22,25 @@ std::optional<Size> try_size(Session &session, Size size, int channels)
     }
 }
 
-std::optional<FoundSizes> find_sizes_of(Session &session, int channels)
+std::optional<FoundSizes> find_sizes_of(Session &session, int channels,
+                                        const std::optional<Size> &first)
 {
     return find_sizes([&](Size size) { return try_size(session, size, channels); },
-                      seconds_to_try);
+                      seconds_to_try, first);
+}
+
+// In the filter's words, as for a video of that size.
+[[noreturn]] void refuse_sizes(ModelProbe &probe, const std::optional<Size> &wanted)
+{
+    try {
+        probe.find_output(wanted.value_or(Size{size_step, size_step}), 3);
+    } catch (const Error &error) {
+        std::string words = error.what();
+        throw Error(error.code(), words + "; if it takes pictures of another size, name one with "
+                                          "--size");
+    }
+    throw Error(AVERROR(EINVAL), "the model is too slow to be tried; name a smaller size with "
+                                 "--size");
 }
 
 } // namespace
@@ -49,22 +64,22 @@ std::shared_ptr<Model> open_model(const Place &place, const Request &request,
 }
 
 // What takes neither kind at the first size may take one, or both, at another.
-Trials try_model(const std::shared_ptr<Model> &model)
+Trials try_model(const std::shared_ptr<Model> &model, const Request &request)
 {
     ModelProbe probe(model);
     Session session(model, 1);
     Channels channels = probe.find_channels();
     std::optional<FoundSizes> sizes;
     if (channels != Channels::luma)
-        sizes = find_sizes_of(session, 3);
+        sizes = find_sizes_of(session, 3, request.size);
     if (sizes && channels == Channels::any && !try_size(session, sizes->tried, 1))
         channels = Channels::rgb;
     if (sizes)
         return {channels, *sizes};
-    sizes = find_sizes_of(session, 1);
+    sizes = find_sizes_of(session, 1, request.size);
     if (!sizes)
-        probe.find_output({size_step, size_step}, 3); // throws, with the filter's words
-    return {Channels::luma, sizes.value()};
+        refuse_sizes(probe, request.size);
+    return {Channels::luma, *sizes};
 }
 
 std::vector<std::pair<std::string, std::string>> filter_options(const Request &request)

@@ -34,8 +34,9 @@ struct Trials {
     FoundSizes sizes;
     int fed_channels() const { return channels == Channels::luma ? 1 : 3; }
 };
-// Tries small pictures, for some seconds at most; throws Error where none will do.
-Trials try_model(const std::shared_ptr<Model> &model);
+// Tries small pictures, and the size of the request before them, for some seconds at
+// most; throws Error where none will do.
+Trials try_model(const std::shared_ptr<Model> &model, const Request &request);
 
 // What of the request the filter has to be told as well.
 std::vector<std::pair<std::string, std::string>> filter_options(const Request &request);

@@ -108,6 +108,15 @@ def test_sizes(model, name, channels, sizes, scale):
     assert (found["sizes"]["words"], found["scale"]["words"]) == (sizes, scale)
 
 
+def test_a_size_that_is_named(model):
+    found = facts(model("fixed_100x76"), "--size", "100x76")
+    assert found["sizes"]["words"] == "100x76 only, as far as was tried"
+    assert "scale=100:76," in found["command"]
+    result = inspect(model("fixed_100x76"))
+    assert result.returncode == 1 and "made for 100x76 alone" in result.stderr
+    assert result.stderr.endswith("name one with --size\n")
+
+
 def test_text(model):
     said = text_of(model("espcn_luma"))
     assert said["input"] == "x: Tensor"
@@ -169,9 +178,9 @@ def test_command_names_what_was_asked_for(model, tmp_path):
 
 def filter_says(path):
     result = support.ffmpeg(
-        *pictures.raw_input("rgb24", 64, 48),
+        *pictures.raw_input("rgb24", 64, 64),
         *("-vf", support.dnn(path), "-f", "null", "-"),
-        stdin=pictures.raw(pictures.make_frames("rgb24", 64, 48, 1), "rgb24"),
+        stdin=pictures.raw(pictures.make_frames("rgb24", 64, 64, 1), "rgb24"),
     )
     assert len(result.errors) == 1, str(result)
     return result.errors[0]
@@ -180,7 +189,7 @@ def filter_says(path):
 def assert_says(result, text):
     assert result.returncode == 1, str(result)
     assert len(result.stderr.splitlines()) == 1, str(result)
-    assert result.stderr.startswith("dnn-torch: ") and result.stderr.endswith(text + "\n")
+    assert result.stderr.startswith(f"dnn-torch: {text}")
 
 
 def test_refused_operators_are_listed(model, tmp_path):
@@ -242,7 +251,8 @@ def test_places_that_are_none(model, option, value):
         (["a.pt", "b.pt"], "b.pt"),
         (["a.pt", "--nosuch"], "--nosuch"),
         (["a.pt", "--device"], "--device needs a value"),
-        (["a.pt", "--size=64x48"], "--size"),
+        (["a.pt", "--seconds=3"], "--seconds"),
+        (["a.pt", "--size=64"], "--size 64"),
     ],
 )
 def test_command_lines_that_make_no_sense(arguments, phrase):

@@ -210,9 +210,14 @@ class OneMoreThanMultiplesOf8(nn.Module):
 
 
 class FixedInput(nn.Module):
+    def __init__(self, width: int, height: int):
+        super().__init__()
+        self.width = width
+        self.height = height
+
     def forward(self, x: Tensor) -> Tensor:
-        if x.size(2) != 48 or x.size(3) != 64:
-            raise RuntimeError("made for 64x48 alone")
+        if x.size(2) != self.height or x.size(3) != self.width:
+            raise RuntimeError(f"made for {self.width}x{self.height} alone")
         return 1.0 - x
 
 
@@ -396,7 +401,8 @@ def scripted_models():
         "multiples_of_4": MultiplesOf4(),
         "one_more_than_8n": OneMoreThanMultiplesOf8(),
         "needs16": Needs16(),
-        "fixed_input": FixedInput(),
+        "fixed_input": FixedInput(64, 48),
+        "fixed_100x76": FixedInput(100, 76),
         "fixed_output": FixedOutput(),
         "small_only": SmallOnly(),
         "wants2": WantsChannels(2),

@@ -16,12 +16,26 @@ Outcome describe(const std::string &path, DnnTorchDescription &description)
 TEST(Describe, AModel)
 {
     DnnTorchDescription description = {};
-    EXPECT_EQ(describe(path_of("identity"), description).status, DNN_TORCH_OK);
+    EXPECT_EQ(describe(path_of("net_traced"), description).status, DNN_TORCH_OK);
     EXPECT_EQ(description.input_count, 1);
     EXPECT_EQ(description.output_count, 1);
     EXPECT_STREQ(description.inputs[0].type, "Tensor");
     EXPECT_EQ(description.refused_count, 0);
     EXPECT_EQ(description.parameters_known, 1);
+    EXPECT_GT(description.parameters, 100);
+    EXPECT_EQ(description.parameter_bytes, 4 * description.parameters);
+    EXPECT_STREQ(description.precision, "fp32");
+}
+
+TEST(Describe, TheSameModelFrozenAndInAnotherPrecision)
+{
+    DnnTorchDescription plain = {}, frozen = {}, half = {};
+    EXPECT_EQ(describe(path_of("net_traced"), plain).status, DNN_TORCH_OK);
+    EXPECT_EQ(describe(path_of("net_frozen"), frozen).status, DNN_TORCH_OK);
+    EXPECT_EQ(describe(path_of("net_bfloat16"), half).status, DNN_TORCH_OK);
+    EXPECT_EQ(frozen.parameters, plain.parameters);
+    EXPECT_EQ(half.parameter_bytes, 2 * half.parameters);
+    EXPECT_STREQ(half.precision, "bf16");
 }
 
 // Its code is read and not run, so that no more than the code is known.

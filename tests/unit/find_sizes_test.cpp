@@ -84,6 +84,16 @@ TEST(FindSizes, OneAlone)
     EXPECT_EQ(fit_size(found, {640, 360}), (Size{320, 240}));
 }
 
+TEST(FindSizes, TheOneThatIsNamed)
+{
+    auto model = enlarging(1, [](Size size) { return size.width > 90 && size.height == 77; });
+    EXPECT_FALSE(find_sizes(model, 60));
+    auto found = find_sizes(model, 60, Size{100, 77});
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->width, (ExtentRule{1, 91}));
+    EXPECT_EQ(found->height, (ExtentRule{0, 77}));
+}
+
 TEST(FindSizes, None)
 {
     EXPECT_FALSE(find_sizes([](Size) { return std::nullopt; }, 60));
