@@ -13,6 +13,9 @@
 #include <dlfcn.h>
 #include <torch/version.h>
 
+#define TO_TEXT_LITERALLY(word) #word
+#define TO_TEXT(macro) TO_TEXT_LITERALLY(macro)
+
 namespace engine_torch
 {
 namespace
@@ -44,18 +47,37 @@ const Kind *find_kind(std::string_view name)
     return nullptr;
 }
 
-// Registers the backend with LibTorch, whose library stays loaded.
-void load(const Kind &kind)
+// Debian's libraries carry the version in their names, those of PyTorch do not.
+constexpr std::array<const char *, 2> endings = {
+    "", "." TO_TEXT(TORCH_VERSION_MAJOR) "." TO_TEXT(TORCH_VERSION_MINOR)};
+
+// Registers the backend with LibTorch, whose library stays loaded.  Says why a
+// library that is there cannot be loaded, or "".
+std::string load(const Kind &kind)
 {
+    std::string fault;
     for (const char *library : kind.libraries)
-        if (library && !c10::impl::hasDeviceGuardImpl(kind.type))
-            dlopen(library, RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE);
+        for (const char *ending : endings) {
+            if (!library || c10::impl::hasDeviceGuardImpl(kind.type))
+                continue;
+            const std::string name = std::string(library) + ending;
+            if (dlopen(name.c_str(), RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE))
+                continue;
+            // Where a library is there and lacks another one, that one's name stands in front.
+            const std::string words = dlerror();
+            if (words.rfind(name + ": cannot open shared object file", 0) != 0)
+                fault = words;
+        }
+    return fault;
 }
 
 // Why no device of the kind can be used, or "".
 std::string missing(const Kind &kind)
 {
-    load(kind);
+    const std::string fault = load(kind);
+    if (!c10::impl::hasDeviceGuardImpl(kind.type) && !fault.empty())
+        return std::string("the ") + kind.title + " part of LibTorch " TORCH_VERSION +
+               " cannot be loaded: " + fault;
     if (!c10::impl::hasDeviceGuardImpl(kind.type))
         return std::string("LibTorch " TORCH_VERSION " was built without ") + kind.title;
     if (c10::impl::VirtualGuardImpl(kind.type).deviceCount() < 1)
@@ -158,18 +180,6 @@ std::optional<c10::Stream> make_stream(const c10::Device &device)
     if (device.is_cpu())
         return std::nullopt;
     return c10::impl::VirtualGuardImpl(device.type()).getStreamFromGlobalPool(device);
-}
-
-StreamScope::StreamScope(const std::optional<c10::Stream> &stream)
-{
-    if (stream)
-        before_ = c10::impl::VirtualGuardImpl(stream->device_type()).exchangeStream(*stream);
-}
-
-StreamScope::~StreamScope()
-{
-    if (before_)
-        c10::impl::VirtualGuardImpl(before_->device_type()).exchangeStream(*before_);
 }
 
 void wait_for(const c10::Device &device)

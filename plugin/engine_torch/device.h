@@ -8,7 +8,7 @@
 #include "dnn_torch/engine.h"
 
 #include <c10/core/Device.h>
-#include <c10/core/Stream.h>
+#include <c10/core/StreamGuard.h>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,18 +23,19 @@ c10::Device open_device(const std::string &text);
 // What list_devices() of the engine's table tells.
 std::vector<DnnTorchDevice> known_devices();
 
-// While one lives, the calling thread's work goes to a stream of its owner's.
-// Does nothing on the CPU.
+// While one lives, the calling thread's work goes to a stream of its owner's, and
+// what names no device to that of the stream.  Does nothing on the CPU.
 class StreamScope
 {
 public:
-    explicit StreamScope(const std::optional<c10::Stream> &stream);
-    ~StreamScope();
-    StreamScope(const StreamScope &) = delete;
-    StreamScope &operator=(const StreamScope &) = delete;
+    explicit StreamScope(const std::optional<c10::Stream> &stream)
+    {
+        if (stream)
+            guard_.reset_stream(*stream);
+    }
 
 private:
-    std::optional<c10::Stream> before_;
+    c10::OptionalStreamGuard guard_;
 };
 
 // A stream for one session; nothing on the CPU.

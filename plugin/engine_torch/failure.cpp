@@ -24,11 +24,14 @@ DnnTorchStatus say(DnnTorchStatus status, std::string_view text, DnnTorchMessage
 
 DnnTorchStatus out_of_memory(Phase phase, std::string_view text, DnnTorchMessage &message)
 {
-    const std::string words = phase == Phase::loading
-                                  ? "out of memory while the model was loaded; close other "
-                                    "programs or take a smaller model"
-                                  : "out of memory while the model ran" + asked_for(text) +
-                                        "; lower the frame size, batch_size or workers";
+    const bool on_device = tells_of_device_memory(text);
+    std::string words = on_device ? "the device is out of memory" : "out of memory";
+    if (phase == Phase::loading)
+        words += " while the model was loaded; close other programs or take a smaller model";
+    else
+        words += " while the model ran" + asked_for(text) +
+                 "; lower the frame size, batch_size or workers" +
+                 (on_device ? ", or choose precision=fp16" : "");
     return say(DNN_TORCH_OUT_OF_MEMORY, words, message);
 }
 

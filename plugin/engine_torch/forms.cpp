@@ -3,6 +3,7 @@
 
 #include "forms.h"
 
+#include "device.h"
 #include "failure.h"
 #include "run_scope.h"
 
@@ -168,7 +169,10 @@ std::optional<Module> freeze(const Module &plain, std::string &reason)
 
 Form make_form(const Source &source, FormKind kind, Precision precision)
 {
-    return {kind, precision, module_of(source, kind, precision)};
+    Form form = {kind, precision, module_of(source, kind, precision)};
+    // Weights are converted on the stream of this thread, and read on those of sessions.
+    wait_for(source.device);
+    return form;
 }
 
 c10::IValue run_form(const Form &form, const Source &source, const at::Tensor &images)

@@ -54,7 +54,7 @@ public:
             return false;
         if (!choose_part())
             return false;
-        const at::Tensor images = test_picture(part_);
+        const at::Tensor images = on_device(part_);
         compare_results(images, own_tolerance);
         forget_estimates();
         double longest_round = 0;
@@ -69,6 +69,12 @@ public:
     }
 
 private:
+    // There already, as a frame is when a session runs the model.
+    at::Tensor on_device(const DnnTorchShape &shape) const
+    {
+        return test_picture(shape).to(source_.device);
+    }
+
     DnnTorchShape first_part() const
     {
         if (shape_.height <= smallest_height && shape_.width <= first_width)
@@ -82,7 +88,7 @@ private:
     {
         part_ = part;
         try {
-            const at::Tensor images = test_picture(part);
+            const at::Tensor images = on_device(part);
             run(candidates_.front(), images);
             takes_parts_ = pixels_of(part) < pixels_of(shape_);
             if (seconds_since(start_) < budget_seconds_)

@@ -96,6 +96,21 @@ DnnTorchTuning DnnTorchModel::tune(const DnnTorchShape &shape, double budget_sec
     if (keeps_state_)
         return {};
     try {
+        return tune_whole(shape, budget_seconds);
+    } catch (const std::exception &error) {
+        if (shape.batch < 2 || !engine_torch::is_out_of_memory(error))
+            throw;
+    }
+    // A session runs such a batch in parts, too.
+    const DnnTorchShape half = {shape.batch / 2, shape.channels, shape.height, shape.width};
+    DnnTorchTuning figures = tune(half, budget_seconds);
+    figures.run_seconds *= static_cast<double>(shape.batch) / half.batch;
+    return figures;
+}
+
+DnnTorchTuning DnnTorchModel::tune_whole(const DnnTorchShape &shape, double budget_seconds)
+{
+    try {
         const auto tuned = engine_torch::tune(source_, wishes_, shape, budget_seconds);
         use(tuned);
         engine_torch::trim_allocator();

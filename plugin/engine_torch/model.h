@@ -30,6 +30,9 @@ public:
     // with what a later run changes.
     c10::IValue forward(const at::Tensor &images);
 
+    // Tells the user something that a run has shown.
+    void note(const std::string &notice) { notices_.add(notice); }
+
     const char *notice() const noexcept { return notices_.text(); }
     const char *form() const noexcept { return form_text_.c_str(); }
     const char *advice() const noexcept { return advice_.c_str(); }
@@ -40,6 +43,7 @@ public:
 private:
     void prepare();
     void note_state();
+    DnnTorchTuning tune_whole(const DnnTorchShape &shape, double budget_seconds);
     void use(const engine_torch::Tuned &tuned);
     c10::IValue run_chosen(const at::Tensor &images);
     c10::IValue run_plain(const at::Tensor &images);

@@ -9,7 +9,10 @@
 #include "output.h"
 #include "run_scope.h"
 
+#include <algorithm>
 #include <ATen/ATen.h>
+#include <string>
+#include <vector>
 
 namespace
 {
@@ -60,6 +63,7 @@ void *DnnTorchSession::memory(std::int64_t bytes)
 {
     if (model_.device().is_cpu() || bytes < 1)
         return nullptr;
+    const engine_torch::StreamScope own_device(stream_);
     memory_ = transfer_memory({bytes}, {1}, at::kByte);
     return memory_.data_ptr();
 }
@@ -70,7 +74,21 @@ void DnnTorchSession::check_stopped() const
         throw Failure(DNN_TORCH_STOPPED, "the run was stopped");
 }
 
-// A device's memory is small: what does not fit at once may fit in parts.
+// A device's memory is small: what does not fit at once may fit in parts.  What
+// did not fit once is not tried again: each failure empties the device's caches.
+at::Tensor DnnTorchSession::run_in_parts(const at::Tensor &images)
+{
+    const std::int64_t count = images.size(0);
+    if (most_at_once_ == 0 || count <= most_at_once_)
+        return run_or_halve(images);
+    std::vector<at::Tensor> pictures;
+    for (std::int64_t first = 0, size; first < count; first += size) {
+        size = std::min(most_at_once_, count - first);
+        pictures.push_back(run_or_halve(images.narrow(0, first, size)));
+    }
+    return at::cat(pictures);
+}
+
 at::Tensor DnnTorchSession::run_or_halve(const at::Tensor &images)
 {
     try {
@@ -79,9 +97,10 @@ at::Tensor DnnTorchSession::run_or_halve(const at::Tensor &images)
         if (images.size(0) < 2 || model_.keeps_state() || !engine_torch::is_out_of_memory(error))
             throw;
     }
-    const std::int64_t half = images.size(0) / 2;
-    const at::Tensor first = run_or_halve(images.narrow(0, 0, half));
-    return at::cat({first, run_or_halve(images.narrow(0, half, images.size(0) - half))});
+    most_at_once_ = (images.size(0) + 1) / 2;
+    model_.note("a batch of " + std::to_string(images.size(0)) +
+                " does not fit into memory and runs in parts; a lower batch_size would do");
+    return run_in_parts(images);
 }
 
 at::Tensor DnnTorchSession::run_once(const at::Tensor &images)
@@ -112,10 +131,12 @@ at::Tensor DnnTorchSession::brought_back(const at::Tensor &picture)
 {
     if (picture.device().is_cpu())
         return picture;
-    if (!staging_.defined() || staging_.sizes() != picture.sizes() ||
-        staging_.strides() != picture.strides() || staging_.scalar_type() != picture.scalar_type())
-        staging_ = transfer_memory(picture.sizes(), picture.strides(), picture.scalar_type());
-    staging_.copy_(picture, true);
+    const at::Tensor dense =
+        picture.is_non_overlapping_and_dense() ? picture : picture.contiguous();
+    if (!staging_.defined() || staging_.sizes() != dense.sizes() ||
+        staging_.strides() != dense.strides() || staging_.scalar_type() != dense.scalar_type())
+        staging_ = transfer_memory(dense.sizes(), dense.strides(), dense.scalar_type());
+    staging_.copy_(dense, true);
     engine_torch::wait_for(model_.device());
     return staging_;
 }
@@ -127,10 +148,31 @@ DnnTorchImages DnnTorchSession::run(const DnnTorchImages &input, const DnnTorchI
     output_ = at::Tensor();
     const engine_torch::StreamScope own_stream(stream_);
     engine_torch::use_threads(threads_);
+    try {
+        return run_on_stream(input, wish);
+    } catch (...) {
+        wait_after_failure();
+        throw;
+    }
+}
+
+// What failed may have left work behind that reads the caller's memory.
+void DnnTorchSession::wait_after_failure() const noexcept
+{
+    try {
+        engine_torch::wait_for(model_.device());
+    } catch (...) {
+        // The device is lost, and so is that work.
+    }
+}
+
+DnnTorchImages DnnTorchSession::run_on_stream(const DnnTorchImages &input,
+                                              const DnnTorchImages &wish)
+{
     const at::Tensor elements = engine_torch::tensor_over(input);
     const at::Tensor images = engine_torch::floats_of(
         elements.to(model_.device(), elements.scalar_type(), true), input.white);
-    const at::Tensor picture = run_or_halve(images);
+    const at::Tensor picture = run_in_parts(images);
     output_ = to_caller(picture, elements, wish);
     // A model that returns its input returns memory of the caller's.
     if (output_.is_alias_of(elements))

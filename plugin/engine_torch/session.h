@@ -19,6 +19,7 @@ public:
 
     // The view holds until the next run or the session's end.  `wish` has the
     // elements that the caller would like.  Throws a Failure or what LibTorch throws.
+    // The device has then no more to do with the memory of `input`.
     DnnTorchImages run(const DnnTorchImages &input, const DnnTorchImages &wish);
 
     // Memory that a device reads without a copy in between; null on the CPU.
@@ -29,8 +30,11 @@ public:
 
 private:
     void check_stopped() const;
+    at::Tensor run_in_parts(const at::Tensor &images);
     at::Tensor run_or_halve(const at::Tensor &images);
     at::Tensor run_once(const at::Tensor &images);
+    void wait_after_failure() const noexcept;
+    DnnTorchImages run_on_stream(const DnnTorchImages &input, const DnnTorchImages &wish);
     at::Tensor to_caller(const at::Tensor &picture, const at::Tensor &elements,
                          const DnnTorchImages &wish);
     at::Tensor brought_back(const at::Tensor &picture);
@@ -39,6 +43,7 @@ private:
     const std::int32_t threads_;
     const std::optional<c10::Stream> stream_; // the device's, if there is one
     std::atomic<bool> stopped_{false};
+    std::int64_t most_at_once_ = 0; // pictures that fit into memory; 0: more never failed to
     at::Tensor memory_;    // what memory() gave last
     at::Tensor staging_;   // where results of a device arrive
     at::Tensor output_;    // what the last view looks at

@@ -4,7 +4,6 @@
 #include "text.h"
 
 #include <charconv>
-#include <cstdint>
 #include <cstdio>
 
 namespace engine_torch
@@ -136,26 +135,40 @@ std::string short_message(std::string_view text)
 bool tells_of_memory(std::string_view text)
 {
     for (const std::string_view sign :
-         {"can't allocate memory", "not enough memory", "std::bad_alloc", "out of memory"})
+         {"can't allocate memory", "not enough memory", "std::bad_alloc", "out of memory",
+          "STATUS_ALLOC_FAILED", "OUT_OF_DEVICE_MEMORY"})
         if (text.find(sign) != std::string_view::npos)
             return true;
     return false;
 }
 
+bool tells_of_device_memory(std::string_view text)
+{
+    for (const std::string_view sign : {"CUDA", "HIP", "XPU", "CUBLAS", "CUDNN", "DEVICE_MEMORY"})
+        if (text.find(sign) != std::string_view::npos)
+            return true;
+    return false;
+}
+
+// For the CPU "tried to allocate 123 bytes", for a GPU "Tried to allocate 1.50 GiB".
 std::string asked_for(std::string_view text)
 {
-    constexpr std::string_view before = "tried to allocate ";
+    constexpr std::string_view before = "ried to allocate ";
+    constexpr double megabyte = 1024.0 * 1024.0, gigabyte = 1024.0 * megabyte;
     const std::size_t at = text.find(before);
     if (at == std::string_view::npos)
         return "";
     text.remove_prefix(at + before.size());
-    std::uint64_t bytes = 0;
-    std::from_chars(text.data(), text.data() + text.size(), bytes);
-    if (bytes == 0)
+    double amount = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), amount);
+    text.remove_prefix(static_cast<std::size_t>(parsed.ptr - text.data()));
+    amount *= text.substr(0, 4) == " GiB" ? gigabyte : text.substr(0, 4) == " MiB" ? megabyte : 1;
+    if (amount < 1)
         return "";
+    const bool is_large = amount >= gigabyte / 10;
     char words[64];
-    std::snprintf(words, sizeof words, " (the model asked for %.1f GiB at once)",
-                  static_cast<double>(bytes) / (1024.0 * 1024.0 * 1024.0));
+    std::snprintf(words, sizeof words, " (the model asked for %.1f %s at once)",
+                  amount / (is_large ? gigabyte : megabyte), is_large ? "GiB" : "MiB");
     return words;
 }
 

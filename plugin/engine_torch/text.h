@@ -19,6 +19,9 @@ std::string short_message(std::string_view text);
 // the text is left to tell.
 bool tells_of_memory(std::string_view text);
 
+// Whether it is a GPU's; for a text that tells of memory.
+bool tells_of_device_memory(std::string_view text);
+
 // " (the model asked for 1.5 GiB at once)", or "" where the text names no size.
 std::string asked_for(std::string_view text);
 

@@ -5,6 +5,7 @@
 #include "engine_torch_models.h"
 
 #include "block_cache.h"
+#include "text.h"
 
 #include <fstream>
 #include <sys/resource.h>
@@ -179,6 +180,39 @@ TEST(Memory, IsFlatOverManyRuns)
     const std::size_t before = resident_bytes();
     run_sizes(200);
     EXPECT_LT(resident_bytes(), before + 2 * mebibyte);
+}
+
+TEST(Memory, ABatchThatDoesNotFitRunsInParts)
+{
+    Running running("two_at_most");
+    const Pictures pictures(5, 3, 16, 24);
+    EXPECT_EQ(running.model.tune({5, 3, 16, 24}, 0.3).status, DNN_TORCH_OK);
+    EXPECT_GT(running.model.tuning.run_seconds, 0);
+    for (int i = 0; i < 2; ++i) {
+        ASSERT_EQ(running.session.run(pictures.view).status, DNN_TORCH_OK);
+        EXPECT_EQ(running.session.output.batch, 5);
+        for (int picture = 0; picture < 5; ++picture)
+            EXPECT_EQ(sample(running.session.output, picture, 2, 15, 23),
+                      sample(pictures.view, picture, 2, 15, 23) * 0.5F);
+    }
+    const std::string notice = running.model.notice();
+    EXPECT_NE(notice.find("a batch of 5 does not fit into memory"), std::string::npos) << notice;
+}
+
+TEST(Words, OfMemoryThatRanOut)
+{
+    using engine_torch::asked_for;
+    const std::string of_cuda =
+        "CUDA out of memory. Tried to allocate 40.50 GiB. GPU 0 has a total";
+    EXPECT_EQ(asked_for(of_cuda), " (the model asked for 40.5 GiB at once)");
+    EXPECT_EQ(asked_for("XPU out of memory. Tried to allocate 20.00 MiB (GPU"),
+              " (the model asked for 20.0 MiB at once)");
+    EXPECT_EQ(asked_for("not enough memory: you tried to allocate 2147483648 bytes."),
+              " (the model asked for 2.0 GiB at once)");
+    EXPECT_EQ(asked_for("you tried to allocate some"), "");
+    EXPECT_TRUE(engine_torch::tells_of_device_memory(of_cuda));
+    EXPECT_TRUE(engine_torch::tells_of_memory("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"));
+    EXPECT_FALSE(engine_torch::tells_of_device_memory("not enough memory: you tried"));
 }
 
 TEST(Memory, GoesBackWithAllModels)

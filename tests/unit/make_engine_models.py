@@ -182,6 +182,15 @@ class TooBig(nn.Module):
         return x + torch.ones([1 << 46]).sum()
 
 
+class TwoAtMost(nn.Module):
+    """Asks for more than the address space holds where it gets three pictures or more."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        if x.size(0) > 2:
+            x = x + torch.ones([1 << 46]).sum()
+        return x * 0.5
+
+
 class Cuda(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         return x.to("cuda:0")
@@ -521,7 +530,7 @@ def scripted():
         [Identity, Double, Flatten, Transposed, ChannelsLast, Expanded, Cropped]
         + [DictOne, DictTwo, DictNone, TupleTwo, ListTwo, ListEmpty, Text, Nothing, Undefined]
         + [Rank3, MoreBatch, Empty, Sparse, Quantized, Mkldnn]
-        + [Raises, RaisesInside, Asserts, Mismatch, TooBig, Cuda]
+        + [Raises, RaisesInside, Asserts, Mismatch, TooBig, TwoAtMost, Cuda]
         + [WritesInput, WritesInputView, KeepsInput, Counts, ReturnsState, Appends, Prints, Forks]
         + [TwoInputs, NoInput, ListInput, DefaultArgument, SecondInput, NoForward, FixedSize]
         + [WritesFile, ReadsFile, WritesInside, ForksWriter]
