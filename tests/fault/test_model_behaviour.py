@@ -136,3 +136,12 @@ def test_wrong_size_in_mid_run(model):
 def test_out_of_memory_in_mid_run(model):
     graph = support.dnn(model("too_big_at_5"))
     support.assert_fails_clearly(run(graph, frames=9), "memory")
+
+
+def test_a_batch_that_does_not_fit_runs_in_parts(model):
+    graph = support.dnn(model("two_at_most"), batch_size=5)
+    result = run(graph, frames=13, output=("-f", "framemd5", "-"))
+    assert result.returncode == 0, str(result)
+    assert len(support.digests(result.stdout)) == 13
+    told = [line for line in result.warnings if "does not fit into memory" in line]
+    assert len(told) == 1 and "a batch of 5" in told[0], str(result)

@@ -339,6 +339,15 @@ class TooBigAt5(nn.Module):
         return x
 
 
+class TwoAtMost(nn.Module):
+    """Asks for more than the address space holds where it gets three pictures or more."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        if x.size(0) > 2:
+            x = x + torch.ones([1 << 46]).sum()
+        return x
+
+
 class TwoInputs(nn.Module):
     def forward(self, x: Tensor, sigma: Tensor) -> Tensor:
         return x * sigma
@@ -423,6 +432,7 @@ def scripted_models():
         "throws_at_50": ThrowsAt(50),
         "wrong_size_at_5": WrongSizeAt5(),
         "too_big_at_5": TooBigAt5(),
+        "two_at_most": TwoAtMost(),
         "dict2": Dict2(),
         "tuple2": Tuple2(),
         "two_inputs": TwoInputs(),

@@ -260,6 +260,7 @@ void ModelFilter::hand_out()
             break;
         FrameJob &job = static_cast<FrameJob &>(*done);
         warn_of_nan(job);
+        log_notice();
         if (int ret = send(job); ret < 0)
             throw Error(ret, "a frame cannot be handed on");
     }
