@@ -1,0 +1,382 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What scripts/check-gpu.sh runs: does the filter work on a device, and how fast?
+
+Everything goes through the real ffmpeg.  A check that fails does not keep the
+others from running; the exit status is 1 if one did.  With --device cpu it checks
+itself.  Runs in a Python whose PyTorch is the LibTorch that the engine was built with.
+"""
+import argparse
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import traceback
+
+import torch
+
+import rates
+import report
+import settings as common
+
+FORMATS = {  # pixel format -> type of a sample, codes of 1.0
+    "rgb24": (torch.uint8, 255),
+    "yuv420p10le": (torch.int16, 1023),
+    "gbrpf32le": (torch.float32, 1.0),
+    "rgba": (torch.uint8, 255),
+}
+MODELS = ("espcn", "srvgg")
+PRECISIONS = ("fp32", "auto")
+# Of full scale, and how many samples must be within it.
+TOLERANCE, SHARE = 1 / 255, 0.999
+GOAL = 0.9
+RUN_LIMIT = 120
+
+
+class Wrong(Exception):
+    """A check found what it was looking for; the text says what."""
+
+
+class Unsuitable(Exception):
+    """A check cannot be made here; the text says why."""
+
+
+# ---- running ffmpeg -----------------------------------------------------------
+
+
+class Bench:
+    """What all checks share."""
+
+    def __init__(self, args):
+        self.device = args.device
+        self.quick = args.quick
+        self.settings = common.Settings(
+            build=args.build, work=args.work, ffmpeg=args.ffmpeg, quick=args.quick,
+            rounds=1 if args.quick else args.rounds, seconds=0.5 if args.quick else args.seconds,
+        )
+        args.work.mkdir(parents=True, exist_ok=True)
+        # What an earlier run found fastest must not decide over this one.
+        os.environ["DNN_TORCH_CACHE"] = ""
+        self.small = (96, 64) if args.quick else (320, 180)
+        self.large = (160, 96) if args.quick else (1280, 720)
+
+    def model(self, name):
+        return common.model_path(self.settings, name)
+
+    def source(self, pixel_format, size, loop=False):
+        return common.raw_input(self.settings, pixel_format, *size, loop=loop)
+
+    def run(self, graph, source, *output, loglevel="error"):
+        """An ffmpeg's (exit status, stdout, stderr)."""
+        command = self.settings.launched(
+            self.settings.ffmpeg, "-nostdin", "-hide_banner", "-loglevel", loglevel,
+            *source, "-vf", graph, *output, "-",
+        )  # fmt: skip
+        return run_to_the_end(command, {**os.environ, **self.settings.engine_environment()})
+
+    def frames(self, model, pixel_format, count=4, **options):
+        graph = common.dnn_graph(self.model(model), **options)
+        output = ("-frames:v", str(count), "-f", "rawvideo", "-pix_fmt", pixel_format)
+        code, out, err = self.run(graph, self.source(pixel_format, self.small), *output)
+        if code or not out:
+            raise Wrong(f"exit {code}: {last_line(err)}")
+        return out
+
+
+def run_to_the_end(command, environment):
+    try:
+        done = subprocess.run(
+            command, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+            timeout=RUN_LIMIT,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise Wrong(f"no end after {RUN_LIMIT} s") from None
+    return done.returncode, done.stdout, done.stderr.decode(errors="replace")
+
+
+def last_line(text):
+    lines = text.strip().splitlines()
+    return lines[-1] if lines else "no word"
+
+
+def filter_lines(text):
+    """What the filter logged, without the prefix."""
+    lines = [line for line in text.splitlines() if re.match(r"\[\S*dnn_torch\S* @ ", line)]
+    return [line.split("] ", 2)[-1] for line in lines]
+
+
+# ---- the checks ---------------------------------------------------------------
+
+
+def check_listed(bench):
+    """dnn-torch devices"""
+    program = bench.settings.build / "plugin" / "dnn-torch"
+    listed = json.loads(common.run_quietly([program, "devices", "--json"]))
+    name = bench.device if bench.device == "cpu" or ":" in bench.device else f"{bench.device}:0"
+    entry = next((each for each in listed["devices"] if each["device"] == name), None)
+    if not entry:
+        words = [f"{each['device']}: {each['reason']}" for each in listed["devices"]]
+        raise Wrong(f"{name} is not listed; {'; '.join(words)}")
+    if not entry["usable"]:
+        raise Wrong(f"{name} is not usable: {entry['reason']}; {entry['remedy']}")
+    memory = f", {entry['memory_bytes'] / 2**30:.0f} GiB" if entry["memory_bytes"] else ""
+    if not entry["description"]:
+        raise Wrong(f"{name} is usable, and nobody says what it is")
+    return entry["description"] + memory
+
+
+def samples(data, pixel_format):
+    kind, white = FORMATS[pixel_format]
+    return torch.frombuffer(bytearray(data), dtype=kind).to(torch.float64) / white
+
+
+def check_agrees(bench, model, precision, pixel_format):
+    """The frames of the device are those of the processor."""
+    expected = samples(bench.frames(model, pixel_format, device="cpu"), pixel_format)
+    got = samples(
+        bench.frames(model, pixel_format, device=bench.device, precision=precision), pixel_format
+    )
+    if got.shape != expected.shape:
+        raise Wrong(f"{got.numel()} samples and not {expected.numel()}")
+    apart = (got - expected).abs()
+    # A sample that is one code off is within the tolerance, for all its own rounding.
+    share = (apart <= TOLERANCE * 1.0001).double().mean().item()
+    words = f"{100 * share:.3f} % within 1/255, worst {apart.max().item() * 255:.2f}/255"
+    if not share >= SHARE:
+        raise Wrong(words)
+    return words
+
+
+def check_same_bytes(bench, model):
+    """Any number of workers gives the same."""
+    digests = {}
+    for workers in (1, 2, 4):
+        data = bench.frames(
+            model, "rgb24", count=24, device=bench.device, workers=workers, batch_size=4
+        )
+        digests[workers] = hashlib.sha256(data).hexdigest()
+    if len(set(digests.values())) != 1:
+        raise Wrong(f"the bytes differ: {digests}")
+    return "1, 2 and 4 workers, batches of 4"
+
+
+class Hungry(torch.nn.Module):
+    """Asks for so many bytes for each picture, and gives it back as it came."""
+
+    def __init__(self, bytes_each: int):
+        super().__init__()
+        self.bytes_each = bytes_each
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        held = torch.empty([x.size(0) * self.bytes_each], dtype=torch.uint8, device=x.device)
+        held[:1].fill_(0)
+        return x + held[:1].sum() * 0.0
+
+
+def memory_of(device):
+    """Of which a program can at most have all."""
+    if device.startswith("cuda"):
+        return torch.cuda.mem_get_info(torch.device(device))[0]
+    if device == "cpu":
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    raise Unsuitable(f"nobody tells how much memory {device} has")
+
+
+def run_hungry(bench, share, **options):
+    path = bench.settings.work / "models" / f"hungry-{share}.pt"
+    path.parent.mkdir(exist_ok=True)
+    torch.jit.script(Hungry(int(memory_of(bench.device) * share)).eval()).save(str(path))
+    graph = common.dnn_graph(path, device=bench.device, precision="fp32", **options)
+    source = bench.source("rgb24", bench.small)
+    output = ("-frames:v", "8", "-f", "rawvideo", "-pix_fmt", "rgb24")
+    return bench.run(graph, source, *output, loglevel="level+info")
+
+
+def check_batch_too_large(bench):
+    """It runs in parts."""
+    code, out, err = run_hungry(bench, 0.4, batch_size=4, workers=1)
+    if code:
+        raise Wrong(f"exit {code}: {last_line(err)}")
+    raw = pathlib.Path(common.frames_file(bench.settings, "rgb24", *bench.small)).read_bytes()
+    if out != raw[: len(out)] or len(out) != 8 * bench.small[0] * bench.small[1] * 3:
+        raise Wrong("the frames are not those that went in")
+    told = [line for line in filter_lines(err) if "runs in parts" in line]
+    if not told:
+        raise Wrong("it ran, and said nothing")
+    return told[0]
+
+
+def check_frame_too_large(bench):
+    """A line, not a crash."""
+    code, _, err = run_hungry(bench, 3.0, workers=1)
+    errors = [line for line in filter_lines(err) if "out of memory" in line]
+    if code <= 0:
+        raise Wrong(f"exit {code}: {last_line(err)}")
+    if len(errors) != 1:
+        raise Wrong(f"{len(errors)} lines of it; {last_line(err)}")
+    return errors[0]
+
+
+def loop_rate(bench, model, precision, workers):
+    program = bench.settings.program("device_loop")
+    words = [program, bench.model(model), bench.device, precision, *bench.large, workers]
+    output = common.run_quietly([*words, bench.settings.seconds], timeout=RUN_LIMIT)
+    return rates.Rate(json.loads(output)["fps"])
+
+
+def filter_rate(bench, model, precision):
+    graph = common.dnn_graph(bench.model(model), device=bench.device, precision=precision)
+    window = rates.window_of(bench.settings, limit_seconds=RUN_LIMIT)
+    source = bench.source("rgb24", bench.large, loop=True)
+    return rates.measure_dnn(bench.settings, source, graph, window)
+
+
+def check_rate(bench, table, model, precision):
+    """Against LibTorch alone, which also brings the frames there and back."""
+    tried = {workers: loop_rate(bench, model, precision, workers) for workers in (1, 2, 4)}
+    best = max(tried, key=lambda workers: tried[workers].fps)
+    results = rates.alternate(
+        bench.settings.rounds,
+        {
+            "loop": lambda: loop_rate(bench, model, precision, best),
+            "filter": lambda: filter_rate(bench, model, precision),
+        },
+    )
+    failure = rates.failure_of(results["filter"])
+    ratio = rates.median_ratio(results["filter"], results["loop"])
+    table.add(
+        model=model, precision=precision, fps=rates.median_fps(results["filter"]),
+        limit_fps=rates.median_fps(results["loop"]), limit_workers=best, ratio=ratio,
+        spread=rates.spread(results["filter"]),
+        cpu_s_per_frame=rates.median_cpu(results["filter"]), note=failure,
+    )  # fmt: skip
+    if failure:
+        raise Wrong(failure)
+    words = f"{rates.median_fps(results['filter']):.1f} frames/s, {ratio:.2f} of the limit"
+    # A ratio that a busy machine gave in half a second means nothing.
+    if ratio < GOAL and not bench.quick:
+        raise Wrong(f"{words}; the goal is {GOAL}")
+    return words
+
+
+# ---- all of them --------------------------------------------------------------
+
+
+def checks_of(bench, table):
+    """part -> [(name, function)]; those of one part may run side by side, but for the rates."""
+    device = bench.device
+    return {
+        "agree": [("the device is listed", lambda: check_listed(bench))]
+        + [
+            (
+                f"{model} {precision} {pixel_format}: as on the CPU",
+                lambda words=(model, precision, pixel_format): check_agrees(bench, *words),
+            )
+            for model in MODELS
+            for precision in PRECISIONS
+            for pixel_format in FORMATS
+        ]
+        + [
+            (f"{model}: same bytes", lambda model=model: check_same_bytes(bench, model))
+            for model in MODELS
+        ],
+        "memory": [
+            ("a batch that does not fit", lambda: check_batch_too_large(bench)),
+            ("a frame that does not fit", lambda: check_frame_too_large(bench)),
+        ],
+        "bench": [
+            (
+                f"{model} {precision}: rate",
+                lambda words=(model, precision): check_rate(bench, table, *words),
+            )
+            for model in MODELS
+            for precision in (("fp32",) if device == "cpu" else ("fp32", "fp16"))
+        ],
+    }
+
+
+def outcome(check):
+    try:
+        return "passed", check()
+    except Unsuitable as reason:
+        return "skipped", str(reason)
+    except (Wrong, common.Failed, common.Unavailable) as reason:
+        return "failed", str(reason)
+    except Exception:  # pylint: disable=broad-except # the others shall run
+        return "failed", traceback.format_exc().strip().splitlines()[-1]
+
+
+def run_part(name, checks, workers):
+    """Rows in the order of the checks."""
+    with concurrent.futures.ThreadPoolExecutor(workers if name == "agree" else 1) as pool:
+        futures = [pool.submit(outcome, check) for _, check in checks]
+        for (title, _), future in zip(checks, futures):
+            state, words = future.result()
+            print(f"{state}: {title}: {words}", flush=True)
+            yield {"check": title, "result": state, "what was seen": words.replace("|", "/")}
+
+
+def prepare(bench):
+    """What several checks need is made before they run side by side."""
+    for model in MODELS:
+        bench.model(model)
+    for pixel_format in FORMATS:
+        common.frames_file(bench.settings, pixel_format, *bench.small)
+    common.frames_file(bench.settings, "rgb24", *bench.large)
+
+
+def machine_words(bench):
+    facts = report.machine(bench.settings)
+    facts["libtorch"] = torch.__version__
+    return report.machine_words(facts)
+
+
+def read_arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser.add_argument("--ffmpeg", default="ffmpeg")
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--only", choices=["agree", "memory", "bench"], action="append")
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=4.0)
+    parser.add_argument("--quick", action="store_true", help="small frames; the rates mean nothing")
+    parser.add_argument("--out", type=pathlib.Path, help="a file for the tables")
+    return parser.parse_args()
+
+
+def main():
+    args = read_arguments()
+    bench = Bench(args)
+    prepare(bench)
+    words = machine_words(bench)
+    width, height = bench.large
+    columns = ["check", "result", "what was seen"]
+    checks = report.Table("device", f"Checks on {args.device}", columns)
+    speed = report.Table(
+        "device",
+        f"ffmpeg with the filter on {args.device} against LibTorch alone, {width}x{height} rgb24",
+        ["model", "precision", "fps", "limit_fps", "limit_workers", "ratio", "spread"]
+        + ["cpu_s_per_frame", "note"],
+    )
+    parts = checks_of(bench, speed)
+    for name in args.only or parts:
+        checks.rows += run_part(name, parts[name], max(1, min(4, common.CORES // 3)))
+    states = [row["result"] for row in checks.rows]
+    kinds = ("passed", "failed", "skipped")
+    summary = ", ".join(f"{states.count(kind)} {kind}" for kind in kinds)
+    tables = [report.as_markdown(table) for table in (checks, speed) if table.rows]
+    text = "\n".join([words, "", *tables])
+    print(f"\n{text}\n{summary}")
+    if args.out:
+        args.out.write_text(f"{text}\n{summary}\n")
+    return 1 if "failed" in states else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
