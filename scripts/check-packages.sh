@@ -164,11 +164,14 @@ check_dependencies()
     [[ $depends =~ libtorch[0-9] ]] || die "LibTorch is not in Depends"
 }
 
+# Two warnings are meant for others: one for whoever uploads the package, and one
+# for the lintian of an older suite than that which the package is written for.
 step_lint()
 {
     need lintian
     check_dependencies
     lintian --allow-root --info --display-info --pedantic --fail-on error,warning \
+        --suppress-tags initial-upload-closes-no-bugs,newer-standards-version \
         "$packages/${source_name}_${version_of_release}_$architecture.changes"
 }
 
@@ -217,7 +220,9 @@ apt_in_clean()
 update_clean()
 {
     apt_in_clean update || exit "$unavailable"
-    apt_in_clean --simulate install "./tmp/packages/$(basename "$package")" && return
+    apt_in_clean --simulate install "./tmp/packages/$(basename "$package")" \
+        >"$temporary/simulated" 2>&1 && return
+    cat "$temporary/simulated"
     say "$suite has moved on since its chroot was made; DNN_TORCH_SUITES_DAYS=0 makes it anew"
     exit "$unavailable"
 }
@@ -233,7 +238,8 @@ files_in_clean()
 
 # ---- install ----------------------------------------------------------------
 
-# A dependency on a version that is not the one that the package was built for.
+# apt does not take the package together with another version of a library than
+# what it was built for, and says that the library is why.
 refused_beside()
 {
     local other=$clean/tmp/packages/other.deb
@@ -245,7 +251,7 @@ refused_beside()
     ! apt_in_clean --simulate install ./tmp/packages/other.deb \
         "./tmp/packages/$(basename "$package")" >"$temporary/refused" 2>&1 ||
         die "the package can be installed beside $1 $2"
-    grep -q "Depends: $1" "$temporary/refused" || {
+    grep -qE "(Depends|Conflicts): $1" "$temporary/refused" || {
         cat "$temporary/refused"
         die "that is not about $1"
     }
@@ -265,6 +271,7 @@ check_installed_files()
 {
     [ "$(in_clean dnn-torch --version)" = "dnn-torch $version" ] || die "dnn-torch is not $version"
     in_clean dnn-torch doctor
+    # shellcheck disable=SC2016 # what that shell expands
     in_clean bash -c '. /usr/share/bash-completion/completions/dnn-torch
         COMP_WORDS=(dnn-torch d) COMP_CWORD=1
         _dnn_torch
