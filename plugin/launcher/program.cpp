@@ -88,11 +88,6 @@ bool contains(std::string_view text, std::string_view part)
     return !text.empty() && memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
 }
 
-bool starts_with(std::string_view text, std::string_view start)
-{
-    return text.substr(0, start.size()) == start;
-}
-
 // ---- ELF -------------------------------------------------------------------
 
 using Header = ElfW(Ehdr);
@@ -105,13 +100,13 @@ bool is_elf(const FileBytes &bytes)
 }
 
 // Of another class the fields lie elsewhere, except e_ident and e_machine.
-bool same_machine(const FileBytes &theirs)
+bool is_for_other_machine(const FileBytes &theirs)
 {
     FileBytes ours("/proc/self/exe");
     Header own, other;
-    return !ours.read(0, own) || (theirs.read(0, other) && own.e_machine == other.e_machine &&
-                                  own.e_ident[EI_CLASS] == other.e_ident[EI_CLASS] &&
-                                  own.e_ident[EI_DATA] == other.e_ident[EI_DATA]);
+    return ours.read(0, own) && theirs.read(0, other) &&
+           (own.e_machine != other.e_machine || own.e_ident[EI_CLASS] != other.e_ident[EI_CLASS] ||
+            own.e_ident[EI_DATA] != other.e_ident[EI_DATA]);
 }
 
 std::vector<Segment> segments_of(const FileBytes &bytes)
@@ -170,7 +165,7 @@ std::string linked_libavfilter(const FileBytes &bytes, const std::vector<Segment
             continue;
         std::string_view name = strings.substr(entry.d_un.d_val);
         name = name.substr(0, name.find('\0'));
-        if (starts_with(name, "libavfilter"))
+        if (name.starts_with("libavfilter"))
             return std::string(name);
     }
     return {};
@@ -192,15 +187,14 @@ bool has_own_libavfilter(const FileBytes &bytes, const std::vector<Segment> &seg
 
 void look_at_elf(const FileBytes &bytes, Program &program)
 {
-    std::vector<Segment> segments;
-    if (!same_machine(bytes)) {
+    if (is_for_other_machine(bytes)) {
         program.hindrance = Hindrance::other_machine;
         return;
     }
     // An AppImage is a static program that starts one of its own files, which LD_PRELOAD reaches.
     if (bytes.range(8, appimage_mark.size()) == appimage_mark)
         return;
-    segments = segments_of(bytes);
+    std::vector<Segment> segments = segments_of(bytes);
     if (!segments.empty() && !segment_of_type(segments, PT_INTERP)) {
         program.hindrance = Hindrance::statically_linked;
         return;
@@ -244,7 +238,7 @@ std::string interpreter_of(const FileBytes &bytes)
     std::istringstream line{std::string(bytes.range(0, 256))};
     std::string first, interpreter;
     std::getline(line, first);
-    if (!starts_with(first, "#!"))
+    if (!first.starts_with("#!"))
         return {};
     std::istringstream(first.substr(2)) >> interpreter;
     return interpreter;

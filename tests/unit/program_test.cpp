@@ -104,6 +104,7 @@ TEST_F(ProgramFiles, WithoutHindrance)
         << look_at_program(linked).libavfilter;
     EXPECT_EQ(hindrance_of(make("text", "no program")), Hindrance::none);
     EXPECT_EQ(hindrance_of(make("empty", "")), Hindrance::none);
+    EXPECT_EQ(hindrance_of(make("begun", bytes_of(plain).substr(0, 20))), Hindrance::none);
     EXPECT_EQ(hindrance_of(folder / "none"), Hindrance::none);
     EXPECT_EQ(hindrance_of(folder), Hindrance::none);
     EXPECT_EQ(hindrance_of(""), Hindrance::none);
