@@ -55,13 +55,21 @@ packages()
     table | cut -d ' ' -f 1
 }
 
+# In sid ffplay is no part of the package ffmpeg; elsewhere there is no package of that name.
+packages_here()
+{
+    packages
+    [ -z "$(apt-cache madison ffplay 2>/dev/null)" ] || echo ffplay
+}
+
 missing()
 {
+    packages_here=$(packages_here)
     # The statuses of all at once; dpkg-query fails for names that it does not know.
-    # shellcheck disable=SC2016,SC2046 # dpkg-query's braces; and a list to split
-    installed=$(dpkg-query -W -f '${Package} ${db:Status-Status}\n' $(packages) 2>/dev/null |
+    # shellcheck disable=SC2016,SC2086 # dpkg-query's braces; and a list to split
+    installed=$(dpkg-query -W -f '${Package} ${db:Status-Status}\n' $packages_here 2>/dev/null |
         sed -n 's/ installed$//p') || :
-    packages | while read -r package; do
+    echo "$packages_here" | while read -r package; do
         echo "$installed" | grep -qxF -e "$package" || echo "$package"
     done
 }
@@ -112,6 +120,7 @@ echo "install-packages.sh: installing $wanted"
 # shellcheck disable=SC2086 # lists to split
 as_root env DEBIAN_FRONTEND=noninteractive apt-get -q ${DNN_TORCH_APT_OPTIONS:-} update ||
     echo "install-packages.sh: apt could not update all of its lists; going on with what it has" >&2
+wanted=$(missing | in_a_line)
 # shellcheck disable=SC2086
 as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends \
     ${DNN_TORCH_APT_OPTIONS:-} install $wanted </dev/null
