@@ -288,15 +288,108 @@ def test_the_pages_other_range(export, nets, how):
 
 
 @pytest.mark.parametrize("how", ["--trace", "--script"])
-def test_the_pages_padding(export, nets, how):
+@pytest.mark.parametrize("scale", [1, 2])
+def test_the_pages_padding(export, nets, how, scale):
     """A net that takes only what divides by 8 takes every size, of a trace as well."""
-    halves = "nn.Sequential(nn.AvgPool2d(8), nn.Upsample(scale_factor=8))"
-    init = f"def __init__(self):\n    super().__init__()\n    self.net = {halves}\n\n"
-    body = textwrap.indent(init + page_block("def forward(self, x):"), "    ")
-    nets.write_text(f"{NETS}\nclass Pads(nn.Module):\n{body}\n")
-    result = export("Pads", how)
+    inner = f"nn.Sequential(nn.AvgPool2d(8), nn.Upsample(scale_factor=8 * {scale}))"
+    make = f"def any_size():\n    return AnySize({inner}, step=8, scale={scale})\n"
+    nets.write_text(f"{NETS}\n{page_block('class AnySize')}\n\n{make}")
+    result = export("any_size", how)
+    assert f"75x53 -> {75 * scale}x{53 * scale}: as in PyTorch" in succeeded(result)
+    assert "WARNING" not in result.stderr
+
+
+def test_the_pages_denoiser(export, nets, tmp_path):
+    """Batch normalisation with a past, weights from a checkpoint, a depth from the command line."""
+    nets.write_text(page_block("import torch\nfrom torch import nn\n\nclass DnCNN"))
+    net = module_of(nets).DnCNN(depth=6)
+    net(torch.rand(2, 3, 20, 20))
+    torch.save({"params": net.state_dict()}, tmp_path / "dncnn.pth")
+    result = export("DnCNN", "--argument", "depth=6", "--weights", tmp_path / "dncnn.pth")
     assert "75x53 -> 75x53: as in PyTorch" in succeeded(result)
     assert "WARNING" not in result.stderr
+    assert largest_gap(net.eval(), result.out) < 1e-5
+
+
+RRDBNET = """
+import torch
+from torch import nn
+
+class RRDBNet(nn.Module):
+    def __init__(self, num_in_ch, num_out_ch, scale):
+        super().__init__()
+        assert scale == 2
+        self.first = nn.Conv2d(4 * num_in_ch, 8, 3, padding=1)
+        self.last = nn.Conv2d(8, 16 * num_out_ch, 3, padding=1)
+
+    def forward(self, x):
+        x = torch.pixel_unshuffle(x, 2)
+        return torch.pixel_shuffle(self.last(torch.relu(self.first(x))), 4)
+"""
+
+
+def test_the_pages_enlarger(export, nets, tmp_path):
+    """With a small net in the place of the package's."""
+    package = tmp_path / "basicsr" / "archs"
+    package.mkdir(parents=True)
+    (package / "rrdbnet_arch.py").write_text(RRDBNET)
+    spaces = {}
+    exec(RRDBNET, spaces)
+    weights = tmp_path / "RealESRGAN_x2plus.pth"
+    torch.save({"params_ema": spaces["RRDBNet"](3, 3, 2).state_dict()}, weights)
+    block = page_block("import torch\nfrom basicsr")
+    nets.write_text(block.replace("def net", page_block("class AnySize") + "\n\ndef net"))
+    result = export("net", "--argument", f"weights={weights}")
+    assert "75x53 -> 150x106: as in PyTorch" in succeeded(result)
+    assert "WARNING" not in result.stderr
+
+
+def test_the_pages_way_by_hand(nets, tmp_path):
+    """Line by line, with both ways to save."""
+    torch.save(module_of(nets).Net(scale=2).state_dict(), tmp_path / "net.pth")
+    block = page_block("model = Net()").replace("Net()", "Net(scale=2)")
+    for way in ("script", "trace"):
+        lines = [line for line in block.splitlines() if way in line or "jit" not in line]
+        code = "import torch\nfrom nets import Net\n" + "\n".join(lines)
+        result = support.execute([sys.executable, "-c", code], cwd=tmp_path, timeout=120)
+        assert result.returncode == 0, str(result)
+        x = torch.rand(1, 3, 30, 50)
+        with torch.no_grad():
+            assert torch.jit.load(str(tmp_path / "net.pt"))(x).shape == (1, 3, 60, 100)
+        (tmp_path / "net.pt").unlink()
+
+
+SIZES = """
+import math
+import torch
+from torch import nn
+from torch.nn import functional
+
+class Sized(nn.Module):
+    def forward(self, x):
+        h, w = x.shape[2], x.shape[3]
+        {body}
+"""
+
+
+@pytest.mark.parametrize(
+    "body,keeps_any_size",
+    [
+        ("return x.view(1, 3, 48 * 64).view(1, 3, 48, 64)", False),
+        ("return x.view(x.shape[0], 3, h * w).view(x.shape[0], 3, h, w)", True),
+        ("return x[:, :, :math.ceil(h / 16)]", False),
+        ("return x[:, :, :(h + 15) // 16]", True),
+        ("return functional.interpolate(x, size=(96, 128))", False),
+        ("return functional.interpolate(x, scale_factor=2)", True),
+    ],
+)
+def test_the_pages_table_of_sizes(export, nets, body, keeps_any_size):
+    """What the left column fixes in a trace, the right one keeps."""
+    nets.write_text(SIZES.format(body=body))
+    result = export("Sized")
+    said = result.stdout.decode()
+    any_size = "WARNING" not in result.stderr and "75x53 -> 128x96" not in said
+    assert any_size == keeps_any_size, said + str(result)
 
 
 def test_the_pages_output_is_what_the_script_says(export):
