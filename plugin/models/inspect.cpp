@@ -23,7 +23,7 @@
 //   command           to use it with
 #include "command_line.h"
 #include "commands.h"
-#include "devices/json.h"
+#include "common/json.h"
 #include "subject.h"
 
 #include <algorithm>
