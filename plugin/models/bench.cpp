@@ -96,6 +96,7 @@ private:
                            int share)
     {
         constexpr double usual_tuning = 3; // as the filter's option `tune`
+        constexpr double for_rounds = 0.9; // the rest is what whole rounds take beyond their time
         if (seconds_left() <= 0)
             return leave_out(precision, time_is_up);
         report_.say(precision + ": finding the fastest form of the model ...");
@@ -103,7 +104,7 @@ private:
                                             std::min(usual_tuning, request_.seconds / 10));
         if (std::string reason = reason_against(*model, precision, tuning); !reason.empty())
             return leave_out(precision, reason);
-        measure_settings(model, precision, tuning, seconds_left() / share);
+        measure_settings(model, precision, tuning, for_rounds * seconds_left() / share);
     }
 
     // Why a precision is no use here, or nothing.  One that is only emulated would

