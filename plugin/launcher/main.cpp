@@ -31,7 +31,9 @@ constexpr const char *usage =
 
 int main_with(std::string_view command, int argc, char **argv)
 {
-    if (command == "--help" || command == "help")
+    bool is_about_model = command == "inspect" || command == "bench";
+    if (command == "--help" || command == "help" ||
+        (is_about_model && argc == 3 && std::string_view(argv[2]) == "--help"))
         return fputs(usage, stdout) < 0;
     if (command == "--version")
         return puts("dnn-torch " PROJECT_VERSION) < 0;
@@ -43,7 +45,7 @@ int main_with(std::string_view command, int argc, char **argv)
         return dnn_torch::devices(false);
     if (command == "devices" && argc == 3 && std::string_view(argv[2]) == "--json")
         return dnn_torch::devices(true);
-    if (command == "inspect" || command == "bench")
+    if (is_about_model)
         return dnn_torch::model_tool(argv);
     fputs(usage, stderr);
     return dnn_torch::exit_usage;

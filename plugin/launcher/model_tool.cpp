@@ -8,7 +8,8 @@
 #include <cstring>
 #include <unistd.h>
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 // The tool looks for engines where it lies itself, by the name that it is called by.
 int model_tool(char **arguments)

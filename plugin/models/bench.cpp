@@ -11,8 +11,10 @@
 #include <algorithm>
 #include <cstdio>
 
-namespace dnn_torch {
-namespace {
+namespace dnn_torch
+{
+namespace
+{
 
 double seconds_since(Clock::time_point start)
 {
@@ -159,9 +161,17 @@ private:
                                           const Setting &setting) const
     {
         AVPixelFormat format = channels() == 3 ? AV_PIX_FMT_RGB24 : AV_PIX_FMT_YUV420P;
-        auto plan = std::make_shared<FramePlan>(
-            FramePlan{model, static_cast<int>(setting.threads), false, false, format, channels(),
-                      size_, output_, {1, 25}, 1, FramePool(format, output_)});
+        auto plan = std::make_shared<FramePlan>(FramePlan{model,
+                                                          static_cast<int>(setting.threads),
+                                                          false,
+                                                          false,
+                                                          format,
+                                                          channels(),
+                                                          size_,
+                                                          output_,
+                                                          {1, 25},
+                                                          1,
+                                                          FramePool(format, output_)});
         follow_tuning(*plan, tuning);
         return plan;
     }

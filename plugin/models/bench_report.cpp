@@ -17,23 +17,26 @@
 #include <unistd.h>
 #include <utility>
 
-namespace dnn_torch {
-namespace {
+namespace dnn_torch
+{
+namespace
+{
 
 using json::Value;
 
-Value number(size_t value) { return json::number(static_cast<long long>(value)); }
+Value number(size_t value)
+{
+    return json::number(static_cast<long long>(value));
+}
 
 using Members = std::vector<std::pair<std::string_view, Value>>;
 
 Members members_of(const Rate &rate)
 {
-    return {{"precision", json::string(rate.precision)},
-            {"workers", number(rate.setting.workers)},
-            {"threads", number(rate.setting.threads)},
-            {"fps", json::number(rate.frames_per_second)},
-            {"form", json::string(rate.form)},
-            {"chosen", json::boolean(rate.chosen)}};
+    return {
+        {"precision", json::string(rate.precision)}, {"workers", number(rate.setting.workers)},
+        {"threads", number(rate.setting.threads)},   {"fps", json::number(rate.frames_per_second)},
+        {"form", json::string(rate.form)},           {"chosen", json::boolean(rate.chosen)}};
 }
 
 } // namespace
@@ -78,7 +81,9 @@ void BenchReport::add(const Rate &rate)
 const Rate *BenchReport::best(const std::string &precision) const
 {
     constexpr double as_fast = 0.97;
-    auto counts = [&](const Rate &rate) { return precision.empty() || rate.precision == precision; };
+    auto counts = [&](const Rate &rate) {
+        return precision.empty() || rate.precision == precision;
+    };
     double most = 0;
     for (const Rate &rate : rates_)
         if (counts(rate))

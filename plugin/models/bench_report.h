@@ -11,7 +11,8 @@
 #include <string>
 #include <vector>
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 struct BenchFacts {
     std::string model, device;

@@ -4,8 +4,13 @@
 
 #include <string_view>
 
-namespace dnn_torch {
-namespace {
+namespace dnn_torch
+{
+namespace
+{
+
+// ffmpeg takes the one that loses least.
+constexpr const char *rgb_of_any_depth = "format=gbrp|gbrp10|gbrp12|gbrp16,";
 
 constexpr std::string_view blanks = " \n\t\r";
 
@@ -66,7 +71,7 @@ std::string graph_quoted(const std::string &text)
 std::string command_line(const std::string &model, Channels channels, const FoundSizes &sizes,
                          const std::vector<std::pair<std::string, std::string>> &options)
 {
-    std::string graph = channels == Channels::any ? "format=gbrp," : "";
+    std::string graph = channels == Channels::any ? rgb_of_any_depth : "";
     graph += size_filter(sizes);
     graph += "dnn_torch=model=" + graph_quoted(model);
     for (const auto &[name, value] : options)

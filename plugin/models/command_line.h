@@ -11,7 +11,8 @@
 #include <utility>
 #include <vector>
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 // For a shell: as it is where that is safe, else in quotes.
 std::string shell_quoted(const std::string &text);

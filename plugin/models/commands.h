@@ -6,7 +6,8 @@
 
 #include "request.h"
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 // Tells what a model is, takes and gives; 1 where the filter refuses it.
 int inspect(const Request &request);

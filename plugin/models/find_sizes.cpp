@@ -8,8 +8,10 @@
 #include <iterator>
 #include <numeric>
 
-namespace dnn_torch {
-namespace {
+namespace dnn_torch
+{
+namespace
+{
 
 using Clock = std::chrono::steady_clock;
 using Extent = int Size::*;
@@ -19,9 +21,25 @@ struct OutOfTime {
 
 // After the size that the filter itself begins with: what fixed models are made for.
 constexpr Size usual_sizes[] = {
-    {size_step, size_step}, {64, 48},   {48, 64},   {32, 32},   {128, 128}, {160, 96},
-    {224, 224},             {65, 65},   {256, 256}, {320, 180}, {320, 240}, {384, 384}, {512, 512},
-    {640, 360},             {640, 480}, {720, 480}, {720, 576}, {854, 480}, {1280, 720},
+    {size_step, size_step},
+    {64, 48},
+    {48, 64},
+    {32, 32},
+    {128, 128},
+    {160, 96},
+    {224, 224},
+    {65, 65},
+    {256, 256},
+    {320, 180},
+    {320, 240},
+    {384, 384},
+    {512, 512},
+    {640, 360},
+    {640, 480},
+    {720, 480},
+    {720, 576},
+    {854, 480},
+    {1280, 720},
 };
 
 Size changed(Size size, Extent extent, int value)
@@ -35,8 +53,8 @@ class Search
 public:
     Search(const TrySize &try_size, double seconds)
         : try_size_(try_size),
-          end_(Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                  std::chrono::duration<double>(seconds)))
+          end_(Clock::now() +
+               std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds)))
     {
     }
 

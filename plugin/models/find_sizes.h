@@ -10,12 +10,13 @@
 #include <optional>
 #include <string>
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 // The width or the height of the pictures that a model takes:
 // smallest, smallest + step, smallest + 2 * step ...
 struct ExtentRule {
-    int step;     // 0: that one extent alone
+    int step; // 0: that one extent alone
     int smallest;
     bool operator==(const ExtentRule &) const = default;
 };

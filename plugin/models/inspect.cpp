@@ -29,8 +29,10 @@
 #include <algorithm>
 #include <cstdio>
 
-namespace dnn_torch {
-namespace {
+namespace dnn_torch
+{
+namespace
+{
 
 struct Inspection {
     Place place;
@@ -143,8 +145,7 @@ void print_report(const Request &request, const Inspection &seen)
 
 using json::Value;
 
-template <size_t Room>
-Value names_and_types(const DnnTorchValue (&values)[Room], int32_t count)
+template <size_t Room> Value names_and_types(const DnnTorchValue (&values)[Room], int32_t count)
 {
     std::vector<Value> objects;
     for (const DnnTorchValue &value : listed(values, count))
@@ -153,7 +154,10 @@ Value names_and_types(const DnnTorchValue (&values)[Room], int32_t count)
     return json::array(objects);
 }
 
-Value number(int64_t value) { return json::number(static_cast<long long>(value)); }
+Value number(int64_t value)
+{
+    return json::number(static_cast<long long>(value));
+}
 
 Value json_of(Size size)
 {
@@ -219,24 +223,24 @@ void print_json(const Request &request, const Inspection &seen)
         refused.push_back(json::string(value.name));
     const DnnTorchEngine &engine = *seen.place.engine;
     Value none{"null"};
-    Value object = json::object(
-        {{"model", json::string(request.model)},
-         {"format", json::string_or_null(file.format)},
-         {"origin", json::string_or_null(file.origin)},
-         {"inputs", names_and_types(file.inputs, file.input_count)},
-         {"outputs", names_and_types(file.outputs, file.output_count)},
-         {"parameters", parameters_json(file)},
-         {"refused", json::array(refused)},
-         {"engine", json::object({{"name", json::string(engine.name)},
-                                  {"version", json::string(engine.version)}})},
-         {"device", json::string(seen.place.device.device)},
-         {"accepted", json::boolean(seen.trials.has_value())},
-         {"error", json::string_or_null(seen.error)},
-         {"notice", json::string_or_null(seen.notice)},
-         {"channels", seen.trials ? json_of(seen.trials->channels) : none},
-         {"sizes", seen.trials ? json_of(seen.trials->sizes) : none},
-         {"scale", seen.trials ? scale_json(seen.trials->sizes) : none},
-         {"command", json::string_or_null(seen.command)}});
+    Value object =
+        json::object({{"model", json::string(request.model)},
+                      {"format", json::string_or_null(file.format)},
+                      {"origin", json::string_or_null(file.origin)},
+                      {"inputs", names_and_types(file.inputs, file.input_count)},
+                      {"outputs", names_and_types(file.outputs, file.output_count)},
+                      {"parameters", parameters_json(file)},
+                      {"refused", json::array(refused)},
+                      {"engine", json::object({{"name", json::string(engine.name)},
+                                               {"version", json::string(engine.version)}})},
+                      {"device", json::string(seen.place.device.device)},
+                      {"accepted", json::boolean(seen.trials.has_value())},
+                      {"error", json::string_or_null(seen.error)},
+                      {"notice", json::string_or_null(seen.notice)},
+                      {"channels", seen.trials ? json_of(seen.trials->channels) : none},
+                      {"sizes", seen.trials ? json_of(seen.trials->sizes) : none},
+                      {"scale", seen.trials ? scale_json(seen.trials->sizes) : none},
+                      {"command", json::string_or_null(seen.command)}});
     printf("%s\n", object.text.c_str());
 }
 

@@ -10,7 +10,8 @@
 #include <new>
 #include <string>
 
-namespace {
+namespace
+{
 
 int main_with(const std::string &command, char *const *words)
 {

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <new>
 
-namespace dnn_torch {
-namespace {
+namespace dnn_torch
+{
+namespace
+{
 
 // Samples that differ from their neighbours, the same for everybody.
 FramePointer test_frame(const FramePlan &plan)

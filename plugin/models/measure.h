@@ -10,7 +10,8 @@
 #include <memory>
 #include <vector>
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 struct Setting {
     size_t workers, threads;

@@ -6,8 +6,10 @@
 #include <functional>
 #include <map>
 
-namespace dnn_torch {
-namespace {
+namespace dnn_torch
+{
+namespace
+{
 
 [[noreturn]] void refuse(const std::string &option, const std::string &value,
                          const std::string &wanted)

@@ -10,7 +10,8 @@
 #include <stdexcept>
 #include <string>
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 // A command line that makes no sense; what() says what would.
 class UsageError : public std::runtime_error

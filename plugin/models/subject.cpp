@@ -6,8 +6,10 @@ extern "C" {
 #include <libavutil/error.h>
 }
 
-namespace dnn_torch {
-namespace {
+namespace dnn_torch
+{
+namespace
+{
 
 constexpr double seconds_to_try = 8;
 
@@ -25,8 +27,8 @@ std::optional<Size> try_size(Session &session, Size size, int channels)
 std::optional<FoundSizes> find_sizes_of(Session &session, int channels,
                                         const std::optional<Size> &first)
 {
-    return find_sizes([&](Size size) { return try_size(session, size, channels); },
-                      seconds_to_try, first);
+    return find_sizes([&](Size size) { return try_size(session, size, channels); }, seconds_to_try,
+                      first);
 }
 
 // In the filter's words, as for a video of that size.

@@ -14,7 +14,8 @@
 #include <utility>
 #include <vector>
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 // Where and by what the models of a command run.
 struct Place {

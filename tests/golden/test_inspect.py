@@ -261,6 +261,12 @@ def test_command_lines_that_make_no_sense(arguments, phrase):
     assert len(result.stderr.splitlines()) == 1 and phrase in result.stderr
 
 
+@pytest.mark.parametrize("command", ["inspect", "bench"])
+def test_help(command):
+    result = support.execute([support.LAUNCHER, command, "--help"])
+    assert result.returncode == 0 and f"dnn-torch {command} MODEL" in result.stdout.decode()
+
+
 # ---- another engine -----------------------------------------------------------
 
 

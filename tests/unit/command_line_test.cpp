@@ -11,7 +11,8 @@ extern "C" {
 
 using namespace dnn_torch;
 
-namespace {
+namespace
+{
 
 std::string token(const std::string &text, const char *terminators)
 {
@@ -51,7 +52,8 @@ TEST(CommandLine, BringsVideosToTheSizesOfTheModel)
     FoundSizes sizes{{64, 48}, {64, 48}, true, {1, 1}, {1, 1}, {}, {}};
     EXPECT_EQ(line(sizes), "dnn-torch run ffmpeg -i in.mp4 -vf "
                            "'dnn_torch=model=m.pt:device=cuda\\\\:0' out.mp4");
-    EXPECT_NE(line(sizes, Channels::any).find("-vf 'format=gbrp,dnn_torch="), std::string::npos);
+    EXPECT_NE(line(sizes, Channels::any).find("-vf 'format=gbrp|gbrp10|gbrp12|gbrp16,dnn_torch="),
+              std::string::npos);
     sizes.width = sizes.height = {4, 4};
     EXPECT_NE(line(sizes).find("'crop=trunc(iw/4)*4:trunc(ih/4)*4,dnn"), std::string::npos);
     sizes.height = {8, 9};

@@ -8,7 +8,8 @@
 
 using namespace dnn_torch;
 
-namespace {
+namespace
+{
 
 FoundSizes find(const TrySize &model)
 {
@@ -58,9 +59,8 @@ TEST(FindSizes, Multiples)
 TEST(FindSizes, WordsForMultiples)
 {
     auto words = [](int across, int down) {
-        return sizes_in_words(find(enlarging(1, [=](Size size) {
-            return size.width % across == 0 && size.height % down == 0;
-        })));
+        return sizes_in_words(find(enlarging(
+            1, [=](Size size) { return size.width % across == 0 && size.height % down == 0; })));
     };
     EXPECT_EQ(words(2, 2), "even ones only, from 2x2");
     EXPECT_EQ(words(4, 4), "multiples of 4, from 4x4");
