@@ -13,13 +13,14 @@ usage: check-gpu.sh pack DIR
                             [--torch PREFIX] [--work DIR] [--out FILE] [--quick]
 
 pack  on a Debian machine that builds this project: puts a small FFmpeg and what
-      else a build needs into DIR, about 10 MiB, to be carried to the other machine.
+      else a build needs into DIR, 4 MiB, to be carried to the other machine.
       Its glibc must not be newer than the other one's: bookworm's is 2.36.
 run   there, from the same tree: builds the engine with the PyTorch of `python3`,
       runs the checks, and ends in "N passed, N failed, N skipped". What is built
-      lies in --work (a folder of DIR if not given) and is used again.
+      lies in --work and is used again.
 
 --torch   the folder of PyTorch, or of an unpacked libtorch; of python3 if not given
+--work    a folder; /tmp/dnn-torch-check-gpu-UID if not given
 --out     a file for the tables; DIR/results.md if not given
 --quick   small frames, to see that the checks run; the rates mean nothing
 --only    may be given more than once; without it, all; build is done in any case
@@ -168,6 +169,6 @@ while [ $# -gt 0 ]; do
     esac
     shift 2
 done
-work=${work:-$folder/work}
+work=${work:-${TMPDIR:-/tmp}/dnn-torch-check-gpu-$(id -u)}
 out=${out:-$folder/results.md}
 $command
