@@ -132,3 +132,55 @@ def test_table_shows_what_is_missing():
 def test_options_of_the_outer_run_do_not_go_into_the_chroot():
     words = ["upstream", "--suite", "sid", "--rounds", "3", "--json=/x", "--quick"]
     assert run.words_without(words, "--suite", "--json") == ["upstream", "--rounds", "3", "--quick"]
+
+
+# ---- the checks on a device -----------------------------------------------------
+
+
+@pytest.fixture
+def checks():
+    pytest.importorskip("torch")
+    import check_device
+
+    return check_device
+
+
+def test_a_check_that_fails_does_not_end_the_others(checks):
+    def unsuitable():
+        raise checks.Unsuitable("not here")
+
+    def wrong():
+        raise checks.Wrong("one | two")
+
+    rows = checks.run_part(
+        "memory", [("a", lambda: "fine"), ("b", wrong), ("c", lambda: 1 / 0), ("d", unsuitable)], 1
+    )
+    found = [(row["result"], row["what was seen"]) for row in rows]
+    assert found == [
+        ("passed", "fine"), ("failed", "one / two"),
+        ("failed", "ZeroDivisionError: division by zero"), ("skipped", "not here"),
+    ]
+
+
+class Pretender:
+    """Frames of the processor, and of a device that differs in so many samples by so much."""
+
+    device = "cuda"
+
+    def __init__(self, count, apart):
+        self.apart = bytes(100 + (apart if i < count else 0) for i in range(10000))
+
+    def frames(self, _model, _format, device, **_options):
+        return bytes([100]) * 10000 if device == "cpu" else self.apart
+
+
+@pytest.mark.parametrize("count, apart", [(0, 0), (10000, 1), (10, 50)])
+def test_frames_agree(checks, count, apart):
+    words = checks.check_agrees(Pretender(count, apart), "net", "fp32", "rgb24")
+    assert f"worst {apart if count else 0:.2f}/255" in words
+
+
+@pytest.mark.parametrize("count, apart", [(11, 2), (10000, -2)])
+def test_frames_do_not_agree(checks, count, apart):
+    with pytest.raises(checks.Wrong, match="within 1/255"):
+        checks.check_agrees(Pretender(count, apart), "net", "fp32", "rgb24")
