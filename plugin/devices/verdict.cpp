@@ -103,6 +103,8 @@ Obstacle kind_obstacle(const std::string &kind, const Facts &facts)
                              : library_of(torch) + " lists no " + kind + " device";
     if (entry && is_built_without(*entry))
         return built_without(kind, reason);
+    if (reason.find("cannot be loaded") != reason.npos)
+        return {reason, "install LibTorch again, with all that it depends on"};
     if (kind == "cuda")
         return cuda_obstacle(facts, reason);
     if (Obstacle obstacle = level_zero_obstacle(facts))

@@ -112,6 +112,14 @@ TEST(Verdict, AListedDeviceIsUsable)
         EXPECT_TRUE(needs_probe(device));
 }
 
+TEST(Verdict, APartOfLibTorchThatCannotBeLoaded)
+{
+    Facts facts = facts_with({{"cuda", "", 0, false,
+                               "the CUDA part of LibTorch 2.6.0 cannot be loaded: libcudart.so.12: "
+                               "cannot open shared object file"}});
+    expect_obstacle(facts, "cuda", "libcudart.so.12", "install LibTorch again");
+}
+
 TEST(Devices, AreNamedByTheirDrivers)
 {
     Facts facts = xpu_facts();
