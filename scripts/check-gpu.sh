@@ -96,13 +96,13 @@ run_meson() {
     fi
 }
 
-# Debug information costs a third of the time and serves nobody here.
+# Called where errors do not end the script.  Debug information costs a third of the time and serves nobody here.
 build() {
     [ -n "$torch" ] || torch=$("$python" -c 'import torch; print(torch.__path__[0])') ||
         die "$python has no PyTorch; name another with PYTHON, or its folder with --torch"
     [ -e "$work/build/build.ninja" ] ||
         run_meson setup "$work/build" "$root" -Dtorch_prefix="$torch" -Dtorch=enabled \
-            -Dtests=disabled -Dwerror=false -Ddebug=false
+            -Dtests=disabled -Dwerror=false -Ddebug=false || return
     ninja -C "$work/build" -k 0 plugin/dnn-torch plugin/device-probe plugin/engine-torch.so \
         plugin/libdnn_torch_preload.so benchmarks/device_loop \
         "plugin/host-lavfi$(pkg-config --modversion libavfilter | cut -d . -f 1).so"
@@ -114,7 +114,9 @@ run() {
     set_environment
     local start=$SECONDS
     if ! build >"$work/build.log" 2>&1; then
-        tail -n 40 "$work/build.log" >&2
+        # Compilers that fail side by side bury the first of them.
+        grep -m 20 -A 4 -E 'FAILED|ERROR|error: ' "$work/build.log" >&2 || true
+        tail -n 20 "$work/build.log" >&2
         printf 'failed: build; the log is %s\n0 passed, 1 failed, 0 skipped\n' "$work/build.log"
         exit 1
     fi
