@@ -5,6 +5,7 @@
 # Builds the plugin and doubles a small clip with it: once by ffmpeg's bicubic
 # scaler, once by the net in models/. Prints how close each comes to the clip
 # that the small one was made from, and fails where the net is not the closer.
+# Then the same with noise, against ffmpeg's denoisers.
 #
 # usage: demo.sh
 #
@@ -16,7 +17,6 @@ cd "$(dirname "$0")/.."
 build=${BUILD_DIR:-build}
 ffmpeg=${FFMPEG:-ffmpeg}
 launcher=$build/plugin/dnn-torch
-model=models/upscale2x.pt
 out=out/demo
 # libswscale halves the chroma of RGB on the way unless told not to.
 exactly=accurate_rnd+full_chroma_int+full_chroma_inp
@@ -71,17 +71,22 @@ make_clips()
         -pix_fmt bgr0 -c:v ffv1 "$work/bicubic.mkv"
 }
 
-upscale()
+run_launched()
 {
-    "$launcher" run "$ffmpeg" -nostdin -hide_banner -loglevel error -y -i "$work/small.mkv" \
-        -vf "dnn_torch=model=$model" -pix_fmt bgr0 -c:v ffv1 "$work/net.mkv"
+    "$launcher" run "$ffmpeg" -nostdin -hide_banner -loglevel error -y "$@"
 }
 
-# measure CLIP FILTER FIELD: what ffmpeg's psnr or ssim filter says of a clip.
+upscale()
+{
+    run_launched -i "$work/small.mkv" -vf dnn_torch=models/upscale2x.pt -pix_fmt bgr0 -c:v ffv1 \
+        "$work/net.mkv"
+}
+
+# measure CLIP FILTER FIELD [CLIP FORMAT]: what ffmpeg's psnr or ssim filter says of a clip.
 measure()
 {
-    score=$("$ffmpeg" -nostdin -hide_banner -i "$1" -i "$work/wanted.mkv" -filter_complex \
-        "[0]format=gbrp[got];[1]format=gbrp[wanted];[got][wanted]$2" -f null - 2>&1 |
+    score=$("$ffmpeg" -nostdin -hide_banner -i "$1" -i "${4:-$work/wanted.mkv}" -filter_complex \
+        "[0]format=${5:-gbrp}[got];[1]format=${5:-gbrp}[wanted];[got][wanted]$2" -f null - 2>&1 |
         sed -n "s/.*Parsed_$2.*[[:space:]]$3:\([0-9.]*\).*/\1/p")
     [ -n "$score" ] || fail "ffmpeg gave no $2 for ${1##*/}"
     echo "$score"
@@ -102,6 +107,35 @@ check_that_the_net_wins()
 {
     awk "BEGIN { exit !($net_psnr > $bicubic_psnr && $net_ssim > $bicubic_ssim) }" ||
         fail "the net does not beat bicubic in both"
+}
+
+# As video is: YUV, and other noise in each frame.
+make_noisy_clip()
+{
+    run_ffmpeg -i "$work/wanted.mkv" -vf "select=not(mod(n\,3)),scale=flags=area+$exactly" \
+        -pix_fmt yuv420p -c:v ffv1 "$work/quiet.mkv"
+    run_ffmpeg -i "$work/quiet.mkv" -vf noise=alls=20:allf=t -c:v ffv1 "$work/noise.mkv"
+}
+
+denoise()
+{
+    run_ffmpeg -i "$work/noise.mkv" -vf hqdn3d -c:v ffv1 "$work/hqdn3d.mkv"
+    run_ffmpeg -i "$work/noise.mkv" -vf nlmeans -c:v ffv1 "$work/nlmeans.mkv"
+    run_launched -i "$work/noise.mkv" -vf "dnn_torch=models/denoise.pt,scale=flags=$exactly" \
+        -pix_fmt yuv420p -c:v ffv1 "$work/denoise.mkv"
+}
+
+compare_denoisers()
+{
+    printf '%-10s %7s %10s\n' '' PSNR SSIM
+    for way in noise hqdn3d nlmeans denoise; do
+        psnr=$(measure "$work/$way.mkv" psnr average "$work/quiet.mkv" yuv420p)
+        ssim=$(measure "$work/$way.mkv" ssim All "$work/quiet.mkv" yuv420p)
+        printf '%-10s %5.2f dB %8.4f\n' "$way" "$psnr" "$ssim"
+        [ "$way" = denoise ] || others=${others:-}${others:+,}$psnr
+    done
+    awk "BEGIN { n = split(\"$others\", other, \",\"); for (i in other) lost += $psnr <= other[i]
+                 exit n != 3 || lost }" || fail "the net does not beat ffmpeg's denoisers"
 }
 
 show_clip()
@@ -150,6 +184,10 @@ make_clips
 upscale
 compare
 check_that_the_net_wins
+echo "demo.sh: the same clip with noise, and without it again"
+make_noisy_clip
+denoise
+compare_denoisers
 show_clip
 show_pair
 echo "$out/upscaled.mp4       the clip as the net doubled it"
