@@ -156,12 +156,13 @@ def check_agrees(bench, model, precision, pixel_format):
 
 
 def check_same_bytes(bench, model):
-    """Any number of workers gives the same."""
+    """Any number of workers gives the same, with one form of the model."""
     digests = {}
     for workers in (1, 2, 4):
         data = bench.frames(
-            model, "rgb24", count=24, device=bench.device, workers=workers, batch_size=4
-        )
+            model, "rgb24", count=24, device=bench.device, workers=workers, batch_size=4,
+            threads=1, tune=0,  # forms that are as fast round differently
+        )  # fmt: skip
         digests[workers] = hashlib.sha256(data).hexdigest()
     if len(set(digests.values())) != 1:
         raise Wrong(f"the bytes differ: {digests}")
