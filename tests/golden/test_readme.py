@@ -68,9 +68,10 @@ def test_nets_leave_even_areas_alone(name, channels):
 
 # ---- quoted messages --------------------------------------------------------
 
-# What ffmpeg and LibTorch print themselves.
+# What ffmpeg, MLT and LibTorch print themselves.
 FOREIGN = (
     "No such filter: 'dnn_torch'",
+    "Cannot get frame from buffer sink",
     "The size of tensor a",
     "expected input[",
     "Input type (float)",
