@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "models/command_line.h"
+#include "model_tool/command_line.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "models/find_sizes.h"
+#include "model_tool/find_sizes.h"
 
 #include <chrono>
 #include <gtest/gtest.h>
