@@ -28,16 +28,16 @@ extern "C" {
 
 typedef enum DnnTorchStatus {
     DNN_TORCH_OK = 0,
-    DNN_TORCH_BAD_OPTION = 1,    /**< an option of the caller makes no sense here */
-    DNN_TORCH_NO_FILE = 2,       /**< the model's path cannot be read */
-    DNN_TORCH_BAD_MODEL = 3,     /**< the file is no model that this engine runs */
-    DNN_TORCH_NO_DEVICE = 4,     /**< the device is unknown, absent or unusable */
-    DNN_TORCH_BAD_INPUT = 5,     /**< the caller's images do not fit the model */
-    DNN_TORCH_BAD_OUTPUT = 6,    /**< the model returned what no image can be made of */
-    DNN_TORCH_RUN_FAILED = 7,    /**< the model itself failed while it ran */
+    DNN_TORCH_BAD_OPTION = 1, /**< an option of the caller makes no sense here */
+    DNN_TORCH_NO_FILE = 2,    /**< the model's path cannot be read */
+    DNN_TORCH_BAD_MODEL = 3,  /**< the file is no model that this engine runs */
+    DNN_TORCH_NO_DEVICE = 4,  /**< the device is unknown, absent or unusable */
+    DNN_TORCH_BAD_INPUT = 5,  /**< the caller's images do not fit the model */
+    DNN_TORCH_BAD_OUTPUT = 6, /**< the model returned what no image can be made of */
+    DNN_TORCH_RUN_FAILED = 7, /**< the model itself failed while it ran */
     DNN_TORCH_OUT_OF_MEMORY = 8,
-    DNN_TORCH_STOPPED = 9,       /**< session_stop() ended the run */
-    DNN_TORCH_INTERNAL = 10      /**< a fault of the engine */
+    DNN_TORCH_STOPPED = 9,  /**< session_stop() ended the run */
+    DNN_TORCH_INTERNAL = 10 /**< a fault of the engine */
 } DnnTorchStatus;
 
 /** Where a function that fails says why: one line, no full stop, no line end. */
@@ -104,18 +104,18 @@ typedef struct DnnTorchValue {
 
 /** What a model's file holds.  Zeros and "" stand for what is not known. */
 typedef struct DnnTorchDescription {
-    char format[64];            /**< what kind of file it is, with its version if it has one */
-    char origin[128];           /**< what the model is called where it was made */
-    int32_t input_count;        /**< may exceed what `inputs` holds, and so with the others */
+    char format[64];     /**< what kind of file it is, with its version if it has one */
+    char origin[128];    /**< what the model is called where it was made */
+    int32_t input_count; /**< may exceed what `inputs` holds, and so with the others */
     int32_t output_count;
     int32_t refused_count;
-    int32_t parameters_known;   /**< 1: the next two are, though they may be 0 */
-    int64_t parameters;         /**< the numbers that were learnt */
-    int64_t parameter_bytes;    /**< the memory that they take */
-    char precision[64];         /**< what they are kept in: "fp32", or the commonest first */
-    DnnTorchValue inputs[16];   /**< in order, named as DnnTorchModelOptions.input_name takes it */
-    DnnTorchValue outputs[16];  /**< the same of output_name */
-    DnnTorchValue refused[16];  /**< what in it model_open() refuses the model for; no types */
+    int32_t parameters_known;  /**< 1: the next two are, though they may be 0 */
+    int64_t parameters;        /**< the numbers that were learnt */
+    int64_t parameter_bytes;   /**< the memory that they take */
+    char precision[64];        /**< what they are kept in: "fp32", or the commonest first */
+    DnnTorchValue inputs[16];  /**< in order, named as DnnTorchModelOptions.input_name takes it */
+    DnnTorchValue outputs[16]; /**< the same of output_name */
+    DnnTorchValue refused[16]; /**< what in it model_open() refuses the model for; no types */
 } DnnTorchDescription;
 
 typedef struct DnnTorchModel DnnTorchModel;

@@ -58,9 +58,9 @@ typedef struct FilterRegistry {
 } FilterRegistry;
 
 typedef struct FilterModule {
-    uint32_t abi;              /**< FILTER_MODULE_ABI of the module's build */
-    const char *name;          /**< for messages: "ffmpeg-dnn-torch 0.1.0" */
-    uint32_t built_against;    /**< LIBAVFILTER_VERSION_INT of the module's build */
+    uint32_t abi;                          /**< FILTER_MODULE_ABI of the module's build */
+    const char *name;                      /**< for messages: "ffmpeg-dnn-torch 0.1.0" */
+    uint32_t built_against;                /**< LIBAVFILTER_VERSION_INT of the module's build */
     const struct AVFilter *const *filters; /**< ends with NULL */
     const FilterRegistry *wrappers;        /**< serve the filters above as if built in */
 
@@ -73,11 +73,11 @@ typedef struct FilterModule {
 } FilterModule;
 
 typedef struct FilterModuleHost {
-    uint32_t abi;                /**< FILTER_MODULE_ABI of the caller's build */
-    uint32_t lavfi_version;      /**< what the running avfilter_version() returns */
+    uint32_t abi;           /**< FILTER_MODULE_ABI of the caller's build */
+    uint32_t lavfi_version; /**< what the running avfilter_version() returns */
     /** The real functions; NULL from a libavfilter that looks the filters up by itself. */
     const FilterRegistry *real;
-    char *message;               /**< on refusal: one line that says why */
+    char *message; /**< on refusal: one line that says why */
     size_t message_size;
 } FilterModuleHost;
 

@@ -33,9 +33,9 @@ std::string form_names();
 // A model as it was loaded.
 struct Source {
     torch::jit::Module plain;
-    std::optional<torch::jit::Module> frozen; // shares the weights
-    std::string input_name;                   // forward()'s argument for the images
-    bool writes_input = true;                 // forward() may change what it is given
+    std::optional<torch::jit::Module> frozen;               // shares the weights
+    std::string input_name;                                 // forward()'s argument for the images
+    bool writes_input = true;                               // forward() may change what it is given
     c10::Device device = c10::Device(c10::DeviceType::CPU); // where the weights are
 };
 

@@ -44,8 +44,8 @@ private:
     const std::optional<c10::Stream> stream_; // the device's, if there is one
     std::atomic<bool> stopped_{false};
     std::int64_t most_at_once_ = 0; // pictures that fit into memory; 0: more never failed to
-    at::Tensor memory_;    // what memory() gave last
-    at::Tensor staging_;   // where results of a device arrive
-    at::Tensor output_;    // what the last view looks at
-    bool had_nan_ = false; // the last output in codes
+    at::Tensor memory_;             // what memory() gave last
+    at::Tensor staging_;            // where results of a device arrive
+    at::Tensor output_;             // what the last view looks at
+    bool had_nan_ = false;          // the last output in codes
 };

@@ -15,7 +15,7 @@ namespace engine_torch
 
 // What the user asked for.
 struct Wishes {
-    std::string path; // of the model file
+    std::string path;   // of the model file
     std::string device; // as the option has it
     PrecisionOption precision = {};
     std::optional<FormKind> pinned; // nothing: the fastest

@@ -15,7 +15,8 @@ extern "C" {
 
 #include <memory>
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 struct FfmpegDeleter {
     void operator()(AVFilterGraph *graph) const { avfilter_graph_free(&graph); }

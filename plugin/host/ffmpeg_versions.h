@@ -11,7 +11,8 @@ extern "C" {
 #include <libavutil/version.h>
 }
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 inline int64_t frame_duration(const AVFrame *frame)
 {

@@ -14,7 +14,8 @@ extern "C" {
 #include <exception>
 #include <new>
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 // Runs `work` for a C caller.  What it throws is logged once, with `log_ctx`.
 template <class Work> int guarded(void *log_ctx, Work &&work) noexcept

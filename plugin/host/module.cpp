@@ -19,8 +19,10 @@
 #include <string>
 #include <type_traits>
 
-namespace dnn_torch {
-namespace {
+namespace dnn_torch
+{
+namespace
+{
 
 // A program may carry a libavfilter of its own beside the one that this module
 // is linked to: then its graphs are not ours to touch.
@@ -76,9 +78,12 @@ std::string find_fault(const FilterModuleHost &host)
 
 FilterModule describe(const FilterRegistry *wrappers)
 {
-    return {FILTER_MODULE_ABI,    "ffmpeg-dnn-torch " PROJECT_VERSION,
-            LIBAVFILTER_VERSION_INT, registered_filters(),
-            wrappers,             gate_fault};
+    return {FILTER_MODULE_ABI,
+            "ffmpeg-dnn-torch " PROJECT_VERSION,
+            LIBAVFILTER_VERSION_INT,
+            registered_filters(),
+            wrappers,
+            gate_fault};
 }
 
 const FilterModule *open_module(const FilterModuleHost &host)

@@ -4,8 +4,10 @@
 
 #include <lavfi_abi.h>
 
-namespace dnn_torch {
-namespace {
+namespace dnn_torch
+{
+namespace
+{
 
 std::string version_text(unsigned version)
 {
@@ -22,6 +24,9 @@ std::string both_versions(unsigned running)
            version_text(LIBAVFILTER_VERSION_INT) + " (FFmpeg " + lavfi_abi::ffmpeg_releases + ")";
 }
 
-std::string both_versions() { return both_versions(avfilter_version()); }
+std::string both_versions()
+{
+    return both_versions(avfilter_version());
+}
 
 } // namespace dnn_torch

@@ -6,7 +6,8 @@
 
 #include <string>
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 // `running` is what the program's avfilter_version() returns.
 std::string both_versions(unsigned running);

@@ -4,13 +4,15 @@
 // The launcher's commands.  Each returns the exit status.
 #pragma once
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 constexpr int exit_usage = 2;
 constexpr int exit_cannot_run = 126; // as shells do
 constexpr int exit_not_found = 127;
 
-// Execs `program` (a NULL-terminated argument vector) with the preload object; returns on failure alone.
+// Execs `program` (a NULL-terminated argument vector) with the preload object; returns on failure
+// alone.
 int run(char **program);
 
 // Prints what is installed and what of it works; 0 where a video could be filtered.

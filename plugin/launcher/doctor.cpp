@@ -14,8 +14,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace dnn_torch {
-namespace {
+namespace dnn_torch
+{
+namespace
+{
 
 constexpr unsigned first_major = 7, last_major = 15; // FFmpeg 4.4 to well past what is served
 constexpr unsigned patience_s = 60;
@@ -37,8 +39,8 @@ int in_child(const std::function<int()> &look)
     if (child < 0 || waitpid(child, &status, 0) != child)
         return failed;
     if (WIFSIGNALED(status)) {
-        printf("%s (signal %d)\n",
-               WTERMSIG(status) == SIGALRM ? "does not come back" : "crashes", WTERMSIG(status));
+        printf("%s (signal %d)\n", WTERMSIG(status) == SIGALRM ? "does not come back" : "crashes",
+               WTERMSIG(status));
         return failed;
     }
     return WEXITSTATUS(status);

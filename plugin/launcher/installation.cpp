@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <system_error>
 
-namespace dnn_torch {
-namespace {
+namespace dnn_torch
+{
+namespace
+{
 
 namespace fs = std::filesystem;
 

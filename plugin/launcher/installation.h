@@ -7,7 +7,8 @@
 
 #include <string>
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 // The path of the preload object, or empty with `places` telling where it was looked for.
 std::string find_preload(std::string &places);

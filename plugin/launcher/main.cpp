@@ -8,7 +8,8 @@
 #include <exception>
 #include <string_view>
 
-namespace {
+namespace
+{
 
 constexpr const char *usage =
     "usage: dnn-torch run PROGRAM [ARGUMENT...]\n"

@@ -11,8 +11,10 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-namespace dnn_torch {
-namespace {
+namespace dnn_torch
+{
+namespace
+{
 
 bool set_preload(const std::string &path)
 {

@@ -128,7 +128,10 @@ static const FilterRegistry *registry_for(const char *text)
 }
 
 /* A segment or pads can be a filter's of ours only if its name made us open the module. */
-static const FilterRegistry *registry_for_object(void) { return module ? extended() : real(); }
+static const FilterRegistry *registry_for_object(void)
+{
+    return module ? extended() : real();
+}
 
 /* ---- the wrapped entry points ------------------------------------------- */
 

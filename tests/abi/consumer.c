@@ -71,8 +71,7 @@ static bool segment_apply(AVFilterGraph *graph, const char *text)
     AVFilterGraphSegment *segment = NULL;
     AVFilterInOut *inputs = NULL, *outputs = NULL;
     bool good = avfilter_graph_segment_parse(graph, text, 0, &segment) >= 0 &&
-                avfilter_graph_segment_apply(segment, 0, &inputs, &outputs) >= 0 &&
-                has_ours(graph);
+                avfilter_graph_segment_apply(segment, 0, &inputs, &outputs) >= 0 && has_ours(graph);
     avfilter_graph_segment_free(&segment);
     avfilter_inout_free(&inputs);
     avfilter_inout_free(&outputs);

@@ -4,4 +4,7 @@
 /* A program that links libavfilter. */
 #include "consumer.h"
 
-int main(int argc, char **argv) { return argc == 2 ? consume(argv[1]) : 2; }
+int main(int argc, char **argv)
+{
+    return argc == 2 ? consume(argv[1]) : 2;
+}

@@ -14,7 +14,8 @@ extern "C" {
 #include <gtest/gtest.h>
 #include <string>
 
-namespace {
+namespace
+{
 
 std::string module_path;
 
@@ -96,7 +97,10 @@ TEST(Module, RefusesAnotherModuleAbi)
     EXPECT_NE(message.find("ABI"), std::string::npos) << message;
 }
 
-const AVFilter *find_nothing(const char *) { return nullptr; }
+const AVFilter *find_nothing(const char *)
+{
+    return nullptr;
+}
 
 const AVFilter *find_no_sink(const char *name)
 {
@@ -143,8 +147,7 @@ void expect_no_offer()
     ASSERT_NE(module, nullptr) << message;
     AVFilterGraph *graph = avfilter_graph_alloc();
     AVFilterInOut *inputs = nullptr, *outputs = nullptr;
-    EXPECT_LT(module->wrappers->graph_parse_ptr(graph, "dnn_torch", &inputs, &outputs, nullptr),
-              0);
+    EXPECT_LT(module->wrappers->graph_parse_ptr(graph, "dnn_torch", &inputs, &outputs, nullptr), 0);
     EXPECT_EQ(graph->nb_filters, 0U);
     avfilter_graph_free(&graph);
 }

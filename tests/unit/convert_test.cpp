@@ -21,7 +21,8 @@
 
 using namespace dnn_torch;
 
-namespace {
+namespace
+{
 
 constexpr float nan_value = std::numeric_limits<float>::quiet_NaN();
 constexpr float infinity = std::numeric_limits<float>::infinity();

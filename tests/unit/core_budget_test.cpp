@@ -6,12 +6,16 @@
 
 using namespace dnn_torch;
 
-namespace {
+namespace
+{
 
 constexpr int64_t gigabyte = 1 << 30;
 constexpr RunCost usual = {0.2, gigabyte / 4};
 
-Machine machine(size_t cores) { return {cores, 64 * gigabyte}; }
+Machine machine(size_t cores)
+{
+    return {cores, 64 * gigabyte};
+}
 
 CoreBudget divide(size_t cores, const CoreRequest &request, const RunCost &cost = usual)
 {
@@ -21,7 +25,8 @@ CoreBudget divide(size_t cores, const CoreRequest &request, const RunCost &cost 
 TEST(CoreBudget, NeverExceedsTheMachineByItself)
 {
     for (size_t cores : {1U, 2U, 3U, 4U, 7U, 16U, 128U})
-        for (const RunCost &cost : {RunCost{}, usual, RunCost{1e-4, 1000}, RunCost{9, 9 * gigabyte}}) {
+        for (const RunCost &cost :
+             {RunCost{}, usual, RunCost{1e-4, 1000}, RunCost{9, 9 * gigabyte}}) {
             CoreBudget budget = divide(cores, {}, cost);
             EXPECT_LE(budget.workers * budget.threads_per_worker, cores);
             EXPECT_GE(budget.workers, 1U);

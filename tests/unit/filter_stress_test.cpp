@@ -6,7 +6,8 @@
 
 using namespace dnn_torch;
 
-namespace {
+namespace
+{
 
 constexpr int frame_count = 10000;
 
@@ -59,4 +60,7 @@ INSTANTIATE_TEST_SUITE_P(All, Combinations,
 
 } // namespace
 
-int main(int argc, char **argv) { return run_filter_tests(argc, argv); }
+int main(int argc, char **argv)
+{
+    return run_filter_tests(argc, argv);
+}

@@ -6,7 +6,8 @@
 
 using namespace dnn_torch;
 
-namespace {
+namespace
+{
 
 class Shapes : public testing::TestWithParam<Shape>
 {
@@ -119,7 +120,8 @@ TEST(Filter, WritesItsStatisticsOnceItEnds)
         text << std::ifstream(path).rdbuf();
         unlink(path.c_str());
         EXPECT_NE(text.str().find("\"state\": \"" + std::string(state) + "\""), std::string::npos);
-        EXPECT_NE(text.str().find(*script ? "\"frames\": 5," : "\"frames\": 9,"), std::string::npos);
+        EXPECT_NE(text.str().find(*script ? "\"frames\": 5," : "\"frames\": 9,"),
+                  std::string::npos);
     }
 }
 
@@ -165,4 +167,7 @@ TEST(Filter, EndsWhereTuningFails)
 
 } // namespace
 
-int main(int argc, char **argv) { return run_filter_tests(argc, argv); }
+int main(int argc, char **argv)
+{
+    return run_filter_tests(argc, argv);
+}

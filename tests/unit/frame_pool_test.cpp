@@ -14,7 +14,8 @@ extern "C" {
 
 using namespace dnn_torch;
 
-namespace {
+namespace
+{
 
 constexpr Size odd = {37, 23};
 

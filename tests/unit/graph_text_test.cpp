@@ -8,7 +8,8 @@ using dnn_torch::FilterText;
 using dnn_torch::replace_filters;
 using dnn_torch::scan_graph;
 
-namespace {
+namespace
+{
 
 std::vector<std::string> names(const char *text)
 {
@@ -91,9 +92,11 @@ TEST(GraphText, TellsAFaultFromTheEnd)
         scan_graph(text, &result);
         return result;
     };
-    for (const char *text : {"null", "[a]null[b] ; [b] null", "sws_flags=bicubic;null", "null,null "})
+    for (const char *text :
+         {"null", "[a]null[b] ; [b] null", "sws_flags=bicubic;null", "null,null "})
         EXPECT_TRUE(whole(text)) << text;
-    for (const char *text : {"[a null", "null[b", "null[]", "[]null", "null[a]x", "sws_flags=bicubic"})
+    for (const char *text :
+         {"[a null", "null[b", "null[]", "[]null", "null[a]x", "sws_flags=bicubic"})
         EXPECT_FALSE(whole(text)) << text;
 }
 

@@ -12,7 +12,8 @@ using namespace dnn_torch;
 using namespace std::chrono_literals;
 using State = OrderedPool::State;
 
-namespace {
+namespace
+{
 
 struct Number : Job {
     explicit Number(int number) : value(number) {}
@@ -38,7 +39,10 @@ int take(OrderedPool &pool)
     return static_cast<Number &>(*job).value;
 }
 
-void submit(OrderedPool &pool, int value) { pool.submit(std::make_unique<Number>(value)); }
+void submit(OrderedPool &pool, int value)
+{
+    pool.submit(std::make_unique<Number>(value));
+}
 
 int code_of(const std::function<void()> &action)
 {
@@ -52,7 +56,8 @@ int code_of(const std::function<void()> &action)
 
 void nap(std::minstd_rand &random, int most_us)
 {
-    std::this_thread::sleep_for(std::chrono::microseconds(random() % static_cast<unsigned>(most_us)));
+    std::this_thread::sleep_for(
+        std::chrono::microseconds(random() % static_cast<unsigned>(most_us)));
 }
 
 struct Shape {
@@ -134,9 +139,8 @@ INSTANTIATE_TEST_SUITE_P(Shapes, Pools,
 
 TEST(OrderedPool, AWorkerThatCannotBeMadeIsAFailure)
 {
-    OrderedPool pool({2, 4, 60s}, [](size_t) -> std::unique_ptr<Worker> {
-        throw Error(-12, "no session");
-    });
+    OrderedPool pool({2, 4, 60s},
+                     [](size_t) -> std::unique_ptr<Worker> { throw Error(-12, "no session"); });
     submit(pool, 1);
     EXPECT_EQ(code_of([&] { pool.take(); }), -12);
 }

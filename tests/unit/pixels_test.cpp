@@ -20,7 +20,8 @@ extern "C" {
 
 using namespace dnn_torch;
 
-namespace {
+namespace
+{
 
 constexpr Size odd = {37, 23};
 

@@ -9,15 +9,20 @@
 using dnn_torch::predict_output;
 using dnn_torch::Size;
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 // For GoogleTest, which looks here.
 void PrintTo(const Size &size, std::ostream *out);
-void PrintTo(const Size &size, std::ostream *out) { *out << size.width << "x" << size.height; }
+void PrintTo(const Size &size, std::ostream *out)
+{
+    *out << size.width << "x" << size.height;
+}
 
 } // namespace dnn_torch
 
-namespace {
+namespace
+{
 
 // A model of one dimension, applied to both.
 struct Recorder {
@@ -31,7 +36,10 @@ struct Recorder {
     }
 };
 
-Size predict(Recorder &recorder, Size size) { return predict_output(size, std::ref(recorder)); }
+Size predict(Recorder &recorder, Size size)
+{
+    return predict_output(size, std::ref(recorder));
+}
 
 struct Rule {
     const char *name;
@@ -52,19 +60,20 @@ TEST_P(SizeRules, ArePredictedFromSmallPictures)
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Models, SizeRules,
-    testing::Values(Rule{"same", [](int x) { return x; }}, Rule{"twice", [](int x) { return 2 * x; }},
-                    Rule{"thrice", [](int x) { return 3 * x; }},
-                    Rule{"fourfold", [](int x) { return 4 * x; }},
-                    Rule{"border", [](int x) { return x - 12; }},
-                    Rule{"twice_without_border", [](int x) { return 2 * (x - 7); }},
-                    Rule{"half_rounded_up", [](int x) { return (x + 1) / 2; }},
-                    Rule{"eighth_rounded_down", [](int x) { return x / 8; }},
-                    Rule{"whole_blocks", [](int x) { return x / 16 * 16; }},
-                    Rule{"one_and_a_half", [](int x) { return x * 3 / 2; }},
-                    Rule{"fixed", [](int) { return 224; }}),
-    [](const auto &parameter) { return std::string(parameter.param.name); });
+INSTANTIATE_TEST_SUITE_P(Models, SizeRules,
+                         testing::Values(Rule{"same", [](int x) { return x; }},
+                                         Rule{"twice", [](int x) { return 2 * x; }},
+                                         Rule{"thrice", [](int x) { return 3 * x; }},
+                                         Rule{"fourfold", [](int x) { return 4 * x; }},
+                                         Rule{"border", [](int x) { return x - 12; }},
+                                         Rule{"twice_without_border",
+                                              [](int x) { return 2 * (x - 7); }},
+                                         Rule{"half_rounded_up", [](int x) { return (x + 1) / 2; }},
+                                         Rule{"eighth_rounded_down", [](int x) { return x / 8; }},
+                                         Rule{"whole_blocks", [](int x) { return x / 16 * 16; }},
+                                         Rule{"one_and_a_half", [](int x) { return x * 3 / 2; }},
+                                         Rule{"fixed", [](int) { return 224; }}),
+                         [](const auto &parameter) { return std::string(parameter.param.name); });
 
 TEST(SizeRule, SmallPicturesAreRunAsTheyAre)
 {

@@ -9,7 +9,8 @@
 using namespace dnn_torch;
 using namespace std::chrono_literals;
 
-namespace {
+namespace
+{
 
 const Clock::time_point start = Clock::time_point{} + 1h;
 

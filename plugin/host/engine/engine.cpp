@@ -15,8 +15,10 @@ extern "C" {
 #include <dlfcn.h>
 #include <vector>
 
-namespace dnn_torch {
-namespace {
+namespace dnn_torch
+{
+namespace
+{
 
 int error_code(int status)
 {
@@ -78,7 +80,10 @@ void *open_library(const std::string &name)
     return library;
 }
 
-const char *or_null(const std::string &text) { return text.empty() ? nullptr : text.c_str(); }
+const char *or_null(const std::string &text)
+{
+    return text.empty() ? nullptr : text.c_str();
+}
 
 } // namespace
 
@@ -107,9 +112,8 @@ DeviceChoice choose_device(const std::string &device, const std::string &engine)
         facts = gather_facts_for(device, {find("device-probe", places), find_engine(engine)});
     Verdict verdict = verdict_for(device, facts);
     if (!verdict.usable)
-        throw Error(AVERROR(ENODEV),
-                    "device=" + device + " cannot be used: " + verdict.reason +
-                        (verdict.remedy.empty() ? "" : "; ") + verdict.remedy);
+        throw Error(AVERROR(ENODEV), "device=" + device + " cannot be used: " + verdict.reason +
+                                         (verdict.remedy.empty() ? "" : "; ") + verdict.remedy);
     return {verdict.device, verdict.reason};
 }
 
@@ -142,9 +146,18 @@ DnnTorchTuning Model::tune(const DnnTorchShape &shape, double budget_seconds)
     return tuning;
 }
 
-std::string Model::notice() const { return engine_.model_notice(model_); }
-std::string Model::advice() const { return engine_.model_advice(model_); }
-std::string Model::form() const { return engine_.model_form(model_); }
+std::string Model::notice() const
+{
+    return engine_.model_notice(model_);
+}
+std::string Model::advice() const
+{
+    return engine_.model_advice(model_);
+}
+std::string Model::form() const
+{
+    return engine_.model_form(model_);
+}
 
 Session::Session(std::shared_ptr<Model> model, int threads) : model_(std::move(model))
 {
@@ -163,9 +176,9 @@ DnnTorchImages Session::run(const DnnTorchImages &input)
     if (output.element != DNN_TORCH_F32 && !like_input)
         throw Error(AVERROR_EXTERNAL, "the engine gave pictures of an unknown element type");
     if (output.batch != input.batch)
-        throw Error(AVERROR_INVALIDDATA,
-                    "the model returned " + std::to_string(output.batch) + " pictures for " +
-                        std::to_string(input.batch) + "; it must return one for each");
+        throw Error(AVERROR_INVALIDDATA, "the model returned " + std::to_string(output.batch) +
+                                             " pictures for " + std::to_string(input.batch) +
+                                             "; it must return one for each");
     return output;
 }
 

@@ -12,7 +12,8 @@
 #include <memory>
 #include <string>
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 // Opens `engine-NAME.so`, which then stays open: no LibTorch survives being unloaded.
 const DnnTorchEngine *open_engine(const std::string &name);

@@ -14,10 +14,15 @@ extern "C" {
 #include <libavutil/avstring.h>
 }
 
-namespace dnn_torch {
-namespace {
+namespace dnn_torch
+{
+namespace
+{
 
-PrivateData &private_data(AVFilterContext *ctx) { return *static_cast<PrivateData *>(ctx->priv); }
+PrivateData &private_data(AVFilterContext *ctx)
+{
+    return *static_cast<PrivateData *>(ctx->priv);
+}
 
 const AVFilter *filter_for(const ModelFilter &filter);
 
@@ -124,10 +129,16 @@ const AVFilter *variant(Channels channels)
     }
 }
 
-const AVFilter *filter_for(const ModelFilter &filter) { return variant(filter.channels()); }
+const AVFilter *filter_for(const ModelFilter &filter)
+{
+    return variant(filter.channels());
+}
 
 } // namespace
 
-const AVFilter *dnn_torch_filter() { return variant(Channels::any); }
+const AVFilter *dnn_torch_filter()
+{
+    return variant(Channels::any);
+}
 
 } // namespace dnn_torch

@@ -8,7 +8,8 @@ extern "C" {
 #include <libavfilter/avfilter.h>
 }
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 const AVFilter *dnn_torch_filter(); // frame to frame, filters/dnn_torch.cpp
 

@@ -10,8 +10,10 @@
 #include <cstdio>
 #include <new>
 
-namespace dnn_torch {
-namespace {
+namespace dnn_torch
+{
+namespace
+{
 
 std::string describe(const AVFrame *frame, AVRational time_base)
 {
@@ -74,9 +76,8 @@ void FrameWorker::bypass(FrameJob::Item &item)
 DnnTorchImages FrameWorker::input_for(int batch)
 {
     auto floats = plan_->interleaved ? float_pixels : float_planes;
-    DnnTorchImages input = plan_->codes
-                               ? code_images(plan_->format, batch, plan_->input)
-                               : floats(nullptr, batch, plan_->channels, plan_->input);
+    DnnTorchImages input = plan_->codes ? code_images(plan_->format, batch, plan_->input)
+                                        : floats(nullptr, batch, plan_->channels, plan_->input);
     if (!memory_)
         memory_ = memory_of(input.batch_stride * static_cast<int64_t>(plan_->batch_size));
     input.data = memory_;

@@ -15,7 +15,8 @@
 #include <memory>
 #include <vector>
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 struct FrameJob : Job {
     struct Item {
@@ -67,7 +68,7 @@ private:
     std::shared_ptr<const FramePlan> plan_;
     Session session_;
     FrameScaler scaler_;
-    void *memory_ = nullptr;       // the input's: the session's, or
+    void *memory_ = nullptr; // the input's: the session's, or
     std::vector<std::max_align_t> own_memory_;
 };
 

@@ -8,10 +8,15 @@
 
 #include <new>
 
-namespace dnn_torch {
-namespace {
+namespace dnn_torch
+{
+namespace
+{
 
-std::string text(const char *value) { return value ? value : ""; }
+std::string text(const char *value)
+{
+    return value ? value : "";
+}
 
 void check_frame(const AVFrame *frame, const FramePlan &plan, int format)
 {
@@ -93,11 +98,10 @@ Size ModelFilter::configure(const AVFilterLink *in)
     int channels = model_channels(format);
     Size output = probe_->find_output(input, channels);
 
-    plan_ = std::make_shared<FramePlan>(FramePlan{model_, 1, false, false, format, channels, input, output,
-                                                  in->time_base, batch_size,
+    plan_ = std::make_shared<FramePlan>(FramePlan{model_, 1, false, false, format, channels, input,
+                                                  output, in->time_base, batch_size,
                                                   FramePool(format, output)});
-    facts_ = {options_.model, "",     {}, batch_size, av_get_pix_fmt_name(format),
-              input,          output};
+    facts_ = {options_.model, "", {}, batch_size, av_get_pix_fmt_name(format), input, output};
     av_log(ctx_, AV_LOG_VERBOSE, "%s %s becomes %s\n", facts_.format.c_str(),
            to_text(input).c_str(), to_text(output).c_str());
     return output;
@@ -125,15 +129,15 @@ void ModelFilter::start_pool()
     facts_.budget = budget;
     facts_.form = model_->form();
     log_notice();
-    av_log(ctx_, AV_LOG_INFO, "%zu workers of %zu threads, %zu requests of %d frames in flight; %s\n",
-           budget.workers, budget.threads_per_worker, budget.in_flight, options_.batch_size,
-           facts_.form.c_str());
+    av_log(ctx_, AV_LOG_INFO,
+           "%zu workers of %zu threads, %zu requests of %d frames in flight; %s\n", budget.workers,
+           budget.threads_per_worker, budget.in_flight, options_.batch_size, facts_.form.c_str());
     if (std::string advice = model_->advice(); !advice.empty())
         av_log(ctx_, AV_LOG_INFO, "%s\n", advice.c_str());
 
     statistics_.emplace(budget.workers);
-    auto patience = std::chrono::ceil<std::chrono::seconds>(
-        std::chrono::microseconds(options_.timeout));
+    auto patience =
+        std::chrono::ceil<std::chrono::seconds>(std::chrono::microseconds(options_.timeout));
     std::shared_ptr<const FramePlan> plan = plan_;
     pool_ = std::make_unique<OrderedPool>(
         PoolSize{budget.workers, budget.in_flight, patience},
@@ -230,7 +234,10 @@ void ModelFilter::take_frame()
         submit_batch();
 }
 
-void ModelFilter::submit_batch() { pool_->submit(std::move(batch_)); }
+void ModelFilter::submit_batch()
+{
+    pool_->submit(std::move(batch_));
+}
 
 void ModelFilter::end_input(int status)
 {

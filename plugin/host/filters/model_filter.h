@@ -14,7 +14,8 @@
 
 #include <optional>
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 class ModelFilter
 {
@@ -80,8 +81,8 @@ private:
     // From the first frame on:
     std::optional<Statistics> statistics_;
     std::unique_ptr<OrderedPool> pool_;
-    std::unique_ptr<FrameJob> batch_;   // being gathered
-    FramePointer frame_;                // the one being received
+    std::unique_ptr<FrameJob> batch_; // being gathered
+    FramePointer frame_;              // the one being received
 
     std::optional<int> input_status_; // how the input ended
     int64_t end_pts_ = AV_NOPTS_VALUE;

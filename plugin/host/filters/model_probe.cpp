@@ -6,10 +6,15 @@ extern "C" {
 #include <libavutil/error.h>
 }
 
-namespace dnn_torch {
-namespace {
+namespace dnn_torch
+{
+namespace
+{
 
-const char *kind(int channels) { return channels == 3 ? "3 channels (RGB)" : "1 channel (luma)"; }
+const char *kind(int channels)
+{
+    return channels == 3 ? "3 channels (RGB)" : "1 channel (luma)";
+}
 
 } // namespace
 
@@ -38,9 +43,9 @@ try {
     int other = channels == 3 ? 1 : 3;
     std::optional<Error> other_error = fault(other, input);
     if (!other_error)
-        throw Error(AVERROR(EINVAL), std::string("the model takes ") + kind(other) + " at " +
-                                         to_text(input) + "; put format=" +
-                                         (other == 3 ? "rgb24" : "gray") + " before the filter");
+        throw Error(AVERROR(EINVAL),
+                    std::string("the model takes ") + kind(other) + " at " + to_text(input) +
+                        "; put format=" + (other == 3 ? "rgb24" : "gray") + " before the filter");
     throw Error(error.code(), "the model takes pictures of " + to_text(input) + " neither of " +
                                   kind(channels) + ": " + error.what() + " -- nor of " +
                                   kind(other) + ": " + other_error->what());

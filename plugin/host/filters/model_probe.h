@@ -10,7 +10,8 @@
 
 #include <optional>
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 enum class Channels { any, rgb, luma };
 

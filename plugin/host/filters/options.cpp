@@ -5,8 +5,10 @@
 #include <climits>
 #include <cstddef>
 
-namespace dnn_torch {
-namespace {
+namespace dnn_torch
+{
+namespace
+{
 
 constexpr int flags = AV_OPT_FLAG_FILTERING_PARAM | AV_OPT_FLAG_VIDEO_PARAM;
 constexpr int backend_torch = 2; // as dnn_processing counts
@@ -68,8 +70,8 @@ const AVOption options[] = {
     int_option("batch_size", "frames in one run of the model", FIELD(batch_size), 1, 1, 1000),
     int_option("workers", "runs of the model at the same time (0: chosen)", FIELD(workers), 0, 0,
                256),
-    int_option("threads", "threads of one run (0: the cores divided by workers)", FIELD(threads),
-               0, 0, 1024),
+    int_option("threads", "threads of one run (0: the cores divided by workers)", FIELD(threads), 0,
+               0, 1024),
     text_option("precision", "what the model computes with: auto, fp32, bf16 or fp16",
                 FIELD(precision), "auto"),
     text_option("optimize",
@@ -84,8 +86,7 @@ const AVOption options[] = {
     number_option("timeout", "time that one run of the model may take (0: no limit)",
                   AV_OPT_TYPE_DURATION, FIELD(timeout), INT64_C(600000000), 0, 1e15),
     text_option("stats", "file for the statistics, as JSON", FIELD(stats), nullptr),
-    text_option("engine", "what runs the model: NAME of an engine-NAME.so", FIELD(engine),
-                "torch"),
+    text_option("engine", "what runs the model: NAME of an engine-NAME.so", FIELD(engine), "torch"),
     with_unit(int_option("dnn_backend", "for command lines of dnn_processing; only torch is here",
                          FIELD(backend), backend_torch, backend_torch, backend_torch),
               "backend"),
@@ -93,8 +94,8 @@ const AVOption options[] = {
               "backend"),
     deprecated(text_option("backend_configs", "options as key=value&key=value",
                            FIELD(backend_configs), nullptr)),
-    deprecated(text_option("options", "the same as backend_configs", FIELD(backend_configs),
-                           nullptr)),
+    deprecated(
+        text_option("options", "the same as backend_configs", FIELD(backend_configs), nullptr)),
     {},
 };
 

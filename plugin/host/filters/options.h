@@ -8,7 +8,8 @@ extern "C" {
 #include <libavutil/opt.h>
 }
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 class ModelFilter;
 
@@ -20,7 +21,7 @@ struct PrivateData {
     int backend;
     int async, nireq, batch_size, workers, threads;
     int64_t tune, timeout; // microseconds
-    ModelFilter *filter; // made by init, deleted by uninit
+    ModelFilter *filter;   // made by init, deleted by uninit
 };
 
 extern const AVClass dnn_torch_class;

@@ -9,15 +9,20 @@
 #include <cstring>
 #include <memory>
 
-namespace dnn_torch {
-namespace {
+namespace dnn_torch
+{
+namespace
+{
 
 struct FileCloser {
     void operator()(FILE *file) const { fclose(file); }
 };
 using FilePointer = std::unique_ptr<FILE, FileCloser>;
 
-json::Value number(size_t value) { return json::number(static_cast<long long>(value)); }
+json::Value number(size_t value)
+{
+    return json::number(static_cast<long long>(value));
+}
 
 } // namespace
 

@@ -14,7 +14,8 @@ extern "C" {
 
 #include <string>
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 // How a filter came to run, which its statistics are read beside.
 struct RunFacts {

@@ -11,8 +11,10 @@ extern "C" {
 #include <libavfilter/buffersrc.h>
 }
 
-namespace dnn_torch {
-namespace {
+namespace dnn_torch
+{
+namespace
+{
 
 constexpr const char *tick_shape = "video_size=16x16:pix_fmt=gray:time_base=1/1";
 
@@ -40,7 +42,10 @@ private:
 // EAGAIN once, by which the request is really repeated (11 and later need that
 // at each activation even where one is outstanding), then AVERROR_EXIT.
 
-Gate *gate_of(AVFilterContext *ctx) { return *static_cast<Gate **>(ctx->priv); }
+Gate *gate_of(AVFilterContext *ctx)
+{
+    return *static_cast<Gate **>(ctx->priv);
+}
 
 int breaker_activate(AVFilterContext *ctx) noexcept
 {

@@ -15,7 +15,8 @@
 
 #include <cstdint>
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 // One gate serves one filter instance, on the thread that runs its graph.
 class Gate

@@ -14,8 +14,10 @@ extern "C" {
 #include <libavfilter/buffersrc.h>
 }
 
-namespace dnn_torch {
-namespace {
+namespace dnn_torch
+{
+namespace
+{
 
 constexpr int frames_sent = 3;
 constexpr int most_steps = 200; // a working gate takes less than twenty
@@ -92,14 +94,16 @@ int TestGraph::make()
         return AVERROR_FILTER_NOT_FOUND;
     graph->nb_threads = 1;
     if ((ret = gate.open()) < 0 ||
-        (ret = avfilter_graph_create_filter(&source, buffer, "in", shape, nullptr, graph.get())) < 0 ||
+        (ret = avfilter_graph_create_filter(&source, buffer, "in", shape, nullptr, graph.get())) <
+            0 ||
         (ret = avfilter_graph_create_filter(&relay, &lavfi_abi::public_part(relay_filter), "relay",
                                             nullptr, nullptr, graph.get())) < 0 ||
         (ret = avfilter_graph_create_filter(&sink, buffersink, "out", nullptr, nullptr,
                                             graph.get())) < 0)
         return ret;
     *static_cast<Relay *>(relay->priv) = {&gate, relayed.get(), 0, false};
-    if ((ret = avfilter_link(source, 0, relay, 0)) < 0 || (ret = avfilter_link(relay, 0, sink, 0)) < 0)
+    if ((ret = avfilter_link(source, 0, relay, 0)) < 0 ||
+        (ret = avfilter_link(relay, 0, sink, 0)) < 0)
         return ret;
     return avfilter_graph_config(graph.get(), nullptr);
 }
@@ -110,7 +114,8 @@ int TestGraph::send(int64_t pts)
     frame->format = AV_PIX_FMT_GRAY8;
     frame->pts = pts;
     int ret = av_frame_get_buffer(frame.get(), 0);
-    return ret < 0 ? ret : av_buffersrc_add_frame_flags(source, frame.get(), AV_BUFFERSRC_FLAG_PUSH);
+    return ret < 0 ? ret
+                   : av_buffersrc_add_frame_flags(source, frame.get(), AV_BUFFERSRC_FLAG_PUSH);
 }
 
 int TestGraph::receive(int64_t pts)

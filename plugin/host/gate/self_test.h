@@ -4,7 +4,8 @@
 // The proof that the gate works with the libavfilter that runs.
 #pragma once
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 // Sends frames through a filter behind a gate, in a private graph and in a
 // bounded number of steps.  Null on success, otherwise one line that says what

@@ -9,8 +9,10 @@
 #include <fstream>
 #include <string>
 
-namespace dnn_torch {
-namespace {
+namespace dnn_torch
+{
+namespace
+{
 
 int64_t usable_memory()
 {
@@ -32,8 +34,7 @@ size_t most_that_can_be_fed(double run_seconds)
 }
 
 // Threads of one run meet at each layer; a cheap run would do little else.
-size_t choose_threads(size_t cores, size_t workers, const CoreRequest &request,
-                      const RunCost &cost)
+size_t choose_threads(size_t cores, size_t workers, const CoreRequest &request, const RunCost &cost)
 {
     constexpr double cheap_seconds = 5e-3;
     if (request.threads)
@@ -61,7 +62,10 @@ size_t choose_workers(const Machine &machine, const CoreRequest &request, const 
 
 } // namespace
 
-Machine usable_machine() { return {usable_cores(), usable_memory()}; }
+Machine usable_machine()
+{
+    return {usable_cores(), usable_memory()};
+}
 
 bool fits(size_t workers, const Machine &machine, const RunCost &cost)
 {

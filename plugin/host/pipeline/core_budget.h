@@ -7,7 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 // What this process may use.
 struct Machine {

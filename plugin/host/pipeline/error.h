@@ -7,7 +7,8 @@
 #include <stdexcept>
 #include <string>
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 class Error : public std::runtime_error
 {

@@ -16,8 +16,10 @@
 #include <thread>
 #include <vector>
 
-namespace dnn_torch {
-namespace {
+namespace dnn_torch
+{
+namespace
+{
 
 struct InFlight {
     std::unique_ptr<Job> job;
@@ -176,7 +178,10 @@ OrderedPool::OrderedPool(const PoolSize &size, MakeWorker make_worker)
     }
 }
 
-OrderedPool::~OrderedPool() { stop(); }
+OrderedPool::~OrderedPool()
+{
+    stop();
+}
 
 void OrderedPool::start_thread(size_t index, const MakeWorker &make_worker)
 {

@@ -22,7 +22,8 @@
 #include <mutex>
 #include <string>
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 class Job
 {
@@ -47,8 +48,8 @@ public:
 using MakeWorker = std::function<std::unique_ptr<Worker>(size_t index)>;
 
 struct PoolSize {
-    size_t workers;              // threads, at least 1
-    size_t capacity;             // jobs in flight, at least 1
+    size_t workers;                // threads, at least 1
+    size_t capacity;               // jobs in flight, at least 1
     std::chrono::seconds patience; // for one job, and for the end; 0 has no limit
 };
 

@@ -6,11 +6,17 @@
 #include <exception>
 #include <optional>
 
-namespace dnn_torch {
-namespace {
+namespace dnn_torch
+{
+namespace
+{
 
-// The smallest extent from size_step on with the remainder of `extent`; `extent` where that is less.
-int small_extent(int extent) { return std::min(extent, size_step + extent % size_step); }
+// The smallest extent from size_step on with the remainder of `extent`; `extent` where that is
+// less.
+int small_extent(int extent)
+{
+    return std::min(extent, size_step + extent % size_step);
+}
 
 std::optional<int> extrapolate(int small, int small_output, int larger_output, int extent)
 {

@@ -7,7 +7,8 @@
 #include <functional>
 #include <string>
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 struct Size {
     int width, height;

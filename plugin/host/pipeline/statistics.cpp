@@ -6,8 +6,10 @@
 #include <cmath>
 #include <cstdio>
 
-namespace dnn_torch {
-namespace {
+namespace dnn_torch
+{
+namespace
+{
 
 constexpr double smallest = 1e-6, step = 1.02; // seconds; from bucket to bucket
 
@@ -16,7 +18,10 @@ double seconds_between(Clock::time_point from, Clock::time_point to)
     return std::chrono::duration<double>(to - from).count();
 }
 
-double divide(double value, double by) { return by > 0 ? value / by : 0; }
+double divide(double value, double by)
+{
+    return by > 0 ? value / by : 0;
+}
 
 template <class... Arguments> std::string print(const char *format, Arguments... arguments)
 {
@@ -37,7 +42,10 @@ void Latencies::add(double seconds)
     sum_ += seconds;
 }
 
-double Latencies::mean() const { return divide(sum_, static_cast<double>(count_)); }
+double Latencies::mean() const
+{
+    return divide(sum_, static_cast<double>(count_));
+}
 
 double Latencies::quantile(double share) const
 {
@@ -113,8 +121,8 @@ Summary Statistics::summary() const
 Limit Statistics::limit(const Summary &known) const
 {
     constexpr double hardly_rests = 0.85;
-    bool by_workers = known.busy >= hardly_rests ||
-                      known.workers >= std::max(known.upstream, known.downstream);
+    bool by_workers =
+        known.busy >= hardly_rests || known.workers >= std::max(known.upstream, known.downstream);
     if (!by_workers)
         return known.upstream >= known.downstream ? Limit::decoding : Limit::encoding;
     bool converts = stages_.convert_in + stages_.convert_out > stages_.forward;

@@ -11,7 +11,8 @@
 #include <cstddef>
 #include <string>
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 using Clock = std::chrono::steady_clock;
 

@@ -6,8 +6,10 @@ extern "C" {
 #include <libavutil/imgutils.h>
 }
 
-namespace dnn_torch {
-namespace {
+namespace dnn_torch
+{
+namespace
+{
 
 // Rows of one plane, or of pixels with all channels.
 struct Rows {

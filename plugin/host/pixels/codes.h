@@ -10,7 +10,8 @@
 
 #include "dnn_torch/engine.h"
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 // Whether what a model sees of the format can be copied as it lies: integers
 // without a shift, R, G, B in this order if they lie side by side.

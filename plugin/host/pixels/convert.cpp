@@ -13,9 +13,12 @@
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace dnn_torch {
-namespace HWY_NAMESPACE {
-namespace {
+namespace dnn_torch
+{
+namespace HWY_NAMESPACE
+{
+namespace
+{
 
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -323,8 +326,10 @@ const char *target()
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace dnn_torch {
-namespace {
+namespace dnn_torch
+{
+namespace
+{
 
 HWY_EXPORT(read_any);
 HWY_EXPORT(write_any);

@@ -8,7 +8,8 @@
 
 #include <cstddef>
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 enum class Element { u8, u16, f32 };
 

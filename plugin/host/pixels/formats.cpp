@@ -6,8 +6,10 @@
 #include <array>
 #include <iterator>
 
-namespace dnn_torch {
-namespace {
+namespace dnn_torch
+{
+namespace
+{
 
 // Where libavfilter has no other reason to choose, it takes what comes first.
 constexpr AVPixelFormat rgb_table[] = {

@@ -10,7 +10,8 @@ extern "C" {
 #include <libavutil/pixdesc.h>
 }
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 // Each list lives for ever and ends with AV_PIX_FMT_NONE.
 const AVPixelFormat *formats_for_any_model();

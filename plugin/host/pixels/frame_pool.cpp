@@ -10,12 +10,17 @@ extern "C" {
 
 #include <new>
 
-namespace dnn_torch {
-namespace {
+namespace dnn_torch
+{
+namespace
+{
 
 constexpr int row_alignment = 64; // the widest vectors that encoders read with
 
-ptrdiff_t align(ptrdiff_t size) { return (size + row_alignment - 1) / row_alignment * row_alignment; }
+ptrdiff_t align(ptrdiff_t size)
+{
+    return (size + row_alignment - 1) / row_alignment * row_alignment;
+}
 
 } // namespace
 
@@ -23,8 +28,9 @@ FramePool::FramePool(AVPixelFormat format, Size size) : format_(format), size_(s
 {
     size_t plane_sizes[4] = {};
     ptrdiff_t strides[4] = {};
-    int ret = av_image_check_size2(static_cast<unsigned>(size.width),
-                                   static_cast<unsigned>(size.height), INT64_MAX, format, 0, nullptr);
+    int ret =
+        av_image_check_size2(static_cast<unsigned>(size.width), static_cast<unsigned>(size.height),
+                             INT64_MAX, format, 0, nullptr);
     if (ret >= 0)
         ret = av_image_fill_linesizes(linesizes_, format, size.width);
     for (int i = 0; i < 4; i++)
@@ -53,7 +59,8 @@ FramePointer FramePool::take() const
     if (!frame->buf[0])
         throw std::bad_alloc();
     auto start = reinterpret_cast<uintptr_t>(frame->buf[0]->data);
-    uint8_t *aligned = frame->buf[0]->data + (row_alignment - start % row_alignment) % row_alignment;
+    uint8_t *aligned =
+        frame->buf[0]->data + (row_alignment - start % row_alignment) % row_alignment;
     for (int i = 0; i < 4 && offsets_[i] >= 0; i++) {
         frame->linesize[i] = linesizes_[i];
         frame->data[i] = aligned + offsets_[i] - row_alignment;

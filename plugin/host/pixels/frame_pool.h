@@ -14,7 +14,8 @@ extern "C" {
 #include <cstddef>
 #include <cstdint>
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 // Frames may be taken from several threads at once, and outlive the pool.
 class FramePool

@@ -12,8 +12,10 @@ extern "C" {
 
 #include <cstdint>
 
-namespace dnn_torch {
-namespace {
+namespace dnn_torch
+{
+namespace
+{
 
 const AVPixFmtDescriptor &descriptor(const AVFrame *frame)
 {
@@ -144,8 +146,8 @@ void ComponentScaler::prepare(Size old_size, Size new_size, AVPixelFormat grey)
                                      new_size.height, grey, SWS_BICUBIC, nullptr, nullptr,
                                      nullptr));
     if (!scaler_)
-        throw Error(AVERROR(EINVAL), "libswscale cannot scale " + to_text(old_size) + " to " +
-                                         to_text(new_size));
+        throw Error(AVERROR(EINVAL),
+                    "libswscale cannot scale " + to_text(old_size) + " to " + to_text(new_size));
 }
 
 void ComponentScaler::scale(const AVFrame *from, AVFrame *to, int component)

@@ -11,7 +11,8 @@ extern "C" {
 #include <libavutil/pixdesc.h>
 }
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 // Scales one component of frames, always between the same two sizes: as a grey
 // picture of its own, so that no component is converted on the way.

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "picture.h"
 
-namespace dnn_torch {
-namespace {
+namespace dnn_torch
+{
+namespace
+{
 
 FrameRow frame_row(const AVFrame *frame, const RowLayout &layout, int y)
 {

@@ -10,7 +10,8 @@
 
 #include "dnn_torch/engine.h"
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 // Fills picture `index` of `images` from `frame`.
 void read_picture(const AVFrame *frame, const DnnTorchImages &images, int index);

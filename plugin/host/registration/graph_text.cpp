@@ -12,12 +12,17 @@ extern "C" {
 #include <new>
 #include <optional>
 
-namespace dnn_torch {
-namespace {
+namespace dnn_torch
+{
+namespace
+{
 
 constexpr const char *whitespace = " \n\t\r";
 
-void skip_whitespace(const char **at) { *at += strspn(*at, whitespace); }
+void skip_whitespace(const char **at)
+{
+    *at += strspn(*at, whitespace);
+}
 
 std::string token(const char **at, const char *terminators)
 {

@@ -9,7 +9,8 @@
 #include <string_view>
 #include <vector>
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 // One `name@instance=arguments` of a graph's text.
 struct FilterText {

@@ -14,7 +14,8 @@ extern "C" {
 #include <libavfilter/avfilter.h>
 }
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 // Whether a fault in a graph's text is told, with that text, before a filter that
 // is not there.

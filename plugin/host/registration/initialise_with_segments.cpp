@@ -14,8 +14,10 @@ extern "C" {
 #include <algorithm>
 #include <vector>
 
-namespace dnn_torch {
-namespace {
+namespace dnn_torch
+{
+namespace
+{
 
 // The option that a value without a key sets next: each offset once, in order.
 const AVOption *next_shorthand(const AVClass *const *options, const AVOption *last)
@@ -127,8 +129,8 @@ int create_ours(AVFilterGraphSegment *segment)
         text.name = filter->name;
         text.instance = params->instance_name ? params->instance_name : "";
         text.index = index;
-        params->filter = avfilter_graph_alloc_filter(segment->graph, filter,
-                                                     text.context_name().c_str());
+        params->filter =
+            avfilter_graph_alloc_filter(segment->graph, filter, text.context_name().c_str());
         if (!params->filter)
             return AVERROR(ENOMEM);
         av_freep(&params->filter_name);

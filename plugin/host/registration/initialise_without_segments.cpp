@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "initialise.h"
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 const bool grammar_comes_first = false;
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "registry.h"
 
-#include "../filters/filters.h"
 #include "../ffmpeg_pointers.h"
+#include "../filters/filters.h"
 #include "../gate/self_test.h"
 #include "../guard.h"
 #include "initialise.h"
@@ -13,8 +13,10 @@
 #include <cstring>
 #include <iterator>
 
-namespace dnn_torch {
-namespace {
+namespace dnn_torch
+{
+namespace
+{
 
 FilterRegistry real{};
 
@@ -81,7 +83,10 @@ int check_labels(const StandInText &ours, void *log_ctx)
     return 0;
 }
 
-AVFilterInOut *first(AVFilterInOut **ends) { return ends ? *ends : nullptr; }
+AVFilterInOut *first(AVFilterInOut **ends)
+{
+    return ends ? *ends : nullptr;
+}
 
 int graph_parse(AVFilterGraph *graph, const char *text, AVFilterInOut *inputs,
                 AVFilterInOut *outputs, void *log_ctx) noexcept
@@ -141,7 +146,10 @@ const AVFilter *const *usable_filters()
     return usable ? filters : none;
 }
 
-const AVFilter *const *registered_filters() { return filters; }
+const AVFilter *const *registered_filters()
+{
+    return filters;
+}
 
 const AVFilter *registered_filter(const char *name)
 {
@@ -151,9 +159,15 @@ const AVFilter *registered_filter(const char *name)
     return nullptr;
 }
 
-const FilterRegistry &real_registry() { return real; }
+const FilterRegistry &real_registry()
+{
+    return real;
+}
 
-void set_real_registry(const FilterRegistry &functions) { real = functions; }
+void set_real_registry(const FilterRegistry &functions)
+{
+    real = functions;
+}
 
 const FilterRegistry *registry_wrappers()
 {

@@ -10,7 +10,8 @@ extern "C" {
 #include <libavfilter/avfilter.h>
 }
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 // All filters of this module; ends with NULL.
 const AVFilter *const *registered_filters();

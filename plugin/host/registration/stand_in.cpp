@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <atomic>
 
-namespace dnn_torch {
-namespace {
+namespace dnn_torch
+{
+namespace
+{
 
 constexpr const char *stand_in_filter = "null";
 
@@ -88,8 +90,8 @@ int take_place(AVFilterGraph *graph, const StandIn &stand_in,
     AVFilterContext *held = avfilter_graph_get_filter(graph, stand_in.context_name.c_str());
     if (!held)
         return AVERROR_BUG;
-    AVFilterContext *ours = avfilter_graph_alloc_filter(graph, stand_in.filter,
-                                                        stand_in.text.context_name().c_str());
+    AVFilterContext *ours =
+        avfilter_graph_alloc_filter(graph, stand_in.filter, stand_in.text.context_name().c_str());
     if (!ours)
         return AVERROR(ENOMEM);
     if (int ret = initialise_filter(ours, stand_in.text, log_ctx); ret < 0)

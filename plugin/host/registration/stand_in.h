@@ -14,7 +14,8 @@ extern "C" {
 #include <string>
 #include <vector>
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 struct StandIn {
     FilterText text;
