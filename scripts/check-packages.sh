@@ -36,7 +36,7 @@ Needs root, and may install packages that building and checking need.
   JOBS                    for the build: as many compilers (one for each core)
 
 The last line is "N passed, N failed, N skipped"; the exit code is 0 if nothing
-failed, and 3 where the archive does not give what is needed.
+failed, and 3 where the archive does not give what anything needs.
 END
 }
 
@@ -375,7 +375,6 @@ done
 [ ${#steps[@]} -gt 0 ] || steps=(build lint install autopkgtest)
 
 if [ -n "$chroot" ]; then
-    scripts/suites.sh make "$suite" || exit "$unavailable"
     inside=${DNN_TORCH_PACKAGES:-/var/cache/dnn-torch-packages}
     outside=$(scripts/suites.sh path "$suite")/$inside
     export DNN_TORCH_PASS="${DNN_TORCH_PASS-} DEB_BUILD_OPTIONS"
@@ -394,6 +393,7 @@ run_step()
             scripts/check-packages.sh --step "$1" "$suite"
         ;;
     *)
+        [ -z "$chroot" ] || scripts/suites.sh make "$suite" || return "$unavailable"
         DNN_TORCH_PACKAGES=$inside ${chroot:+scripts/suites.sh run "$suite"} \
             scripts/check-packages.sh --step "$1" "$suite"
         ;;
@@ -406,4 +406,7 @@ for step in "${steps[@]}"; do
     [ "$status" != "$unavailable" ] || skip "$step" "$suite's archive does not give what it needs"
     [ "$status" = 0 ] || break
 done
-finish
+finish || {
+    [ "$failed" != 0 ] || exit "$unavailable"
+    exit 1
+}
