@@ -14,7 +14,7 @@
 #include <torch/version.h>
 
 #define TO_TEXT_LITERALLY(word) #word
-#define TO_TEXT(macro) TO_TEXT_LITERALLY(macro)
+#define TO_TEXT(macro)          TO_TEXT_LITERALLY(macro)
 
 namespace engine_torch
 {

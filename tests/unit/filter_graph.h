@@ -23,7 +23,8 @@ extern "C" {
 #include <string>
 #include <unistd.h>
 
-namespace dnn_torch {
+namespace dnn_torch
+{
 
 constexpr int graph_width = 16, graph_height = 8;
 
@@ -48,7 +49,8 @@ private:
 class Graph
 {
 public:
-    Graph(const std::string &script, const std::string &options)
+    // A filter that is named by `behind` stands between ours and the sink.
+    Graph(const std::string &script, const std::string &options, const char *behind = nullptr)
         : script_(script), graph_(avfilter_graph_alloc()), frame_(av_frame_alloc())
     {
         std::string arguments = script_.path() + ":engine=fake:" + options;
@@ -59,16 +61,21 @@ public:
         status_ = create(&filter_, dnn_torch_filter(), "dnn", arguments.c_str());
         if (status_ >= 0)
             status_ = avfilter_link(source_, 0, filter_, 0);
+        AVFilterContext *last = filter_;
+        if (status_ >= 0 && behind)
+            status_ = create(&last, avfilter_get_by_name(behind), "behind", nullptr);
+        if (status_ >= 0 && last != filter_)
+            status_ = avfilter_link(filter_, 0, last, 0);
         if (status_ >= 0)
-            status_ = avfilter_link(filter_, 0, sink_, 0);
+            status_ = avfilter_link(last, 0, sink_, 0);
         if (status_ >= 0)
             status_ = avfilter_graph_config(graph_.get(), nullptr);
     }
 
     int status() const { return status_; }
 
-    // The number of a frame is its first sample.
-    int send(int number)
+    // The number of a frame is its first sample.  Without `flags` it waits in the graph.
+    int send(int number, int flags = AV_BUFFERSRC_FLAG_PUSH)
     {
         frame_->width = graph_width;
         frame_->height = graph_height;
@@ -78,24 +85,31 @@ public:
             return ret;
         for (int y = 0; y < graph_height; y++)
             memset(frame_->data[0] + y * frame_->linesize[0], number % 100, graph_width);
-        return av_buffersrc_add_frame_flags(source_, frame_.get(), AV_BUFFERSRC_FLAG_PUSH);
+        return av_buffersrc_add_frame_flags(source_, frame_.get(), flags);
     }
 
     int end() { return av_buffersrc_close(source_, AV_NOPTS_VALUE, AV_BUFFERSRC_FLAG_PUSH); }
 
-    // Checks every frame that is there; AVERROR(EAGAIN), AVERROR_EOF or the failure.
+    // Checks one frame; AVERROR(EAGAIN), AVERROR_EOF or the failure where there is none.
+    int receive_one()
+    {
+        int ret = av_buffersink_get_frame(sink_, frame_.get());
+        if (ret < 0)
+            return ret;
+        EXPECT_EQ(frame_->pts, received_);
+        EXPECT_EQ(frame_->data[0][0], received_ % 100);
+        EXPECT_EQ(frame_->data[0][(graph_height - 1) * frame_->linesize[0]], received_ % 100);
+        received_++;
+        av_frame_unref(frame_.get());
+        return ret;
+    }
+
+    // All that are there.
     int receive()
     {
-        for (;;) {
-            int ret = av_buffersink_get_frame(sink_, frame_.get());
-            if (ret < 0)
+        for (;;)
+            if (int ret = receive_one(); ret < 0)
                 return ret;
-            EXPECT_EQ(frame_->pts, received_);
-            EXPECT_EQ(frame_->data[0][0], received_ % 100);
-            EXPECT_EQ(frame_->data[0][(graph_height - 1) * frame_->linesize[0]], received_ % 100);
-            received_++;
-            av_frame_unref(frame_.get());
-        }
     }
 
     // Sends `count` frames and ends the stream; how the stream ended.
@@ -113,8 +127,8 @@ public:
     std::string command(const char *name)
     {
         char answer[1024] = "";
-        int ret = avfilter_graph_send_command(graph_.get(), "dnn", name, "", answer,
-                                              sizeof(answer), 0);
+        int ret =
+            avfilter_graph_send_command(graph_.get(), "dnn", name, "", answer, sizeof(answer), 0);
         return ret < 0 ? "status " + std::to_string(ret) : answer;
     }
 
@@ -150,7 +164,10 @@ struct Shape {
     }
 };
 
-inline void PrintTo(const Shape &shape, std::ostream *out) { *out << shape.options(); }
+inline void PrintTo(const Shape &shape, std::ostream *out)
+{
+    *out << shape.options();
+}
 
 inline int run_filter_tests(int argc, char **argv)
 {

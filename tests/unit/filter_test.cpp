@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "filter_graph.h"
 
+#include <chrono>
 #include <sstream>
+#include <thread>
 
 using namespace dnn_torch;
 
@@ -56,6 +58,29 @@ INSTANTIATE_TEST_SUITE_P(All, Shapes,
                          testing::Values(Shape{0, 0, 1, 0}, Shape{0, 0, 4, 0}, Shape{1, 0, 1, 0},
                                          Shape{1, 1, 1, 1}, Shape{1, 8, 1, 2}, Shape{1, 2, 4, 3},
                                          Shape{1, 16, 1, 8}, Shape{1, 3, 7, 2}));
+
+// As ffmpeg does, which takes one frame out before it puts the next one in: what
+// went out before the failure is then still with the filter behind.
+TEST(Filter, FramesBeforeAFailureArriveThoughOthersComeIn)
+{
+    Graph graph("latency_us 20000\nfail_at 3\n", "threads=1:workers=1:nireq=8", "null");
+    ASSERT_EQ(graph.status(), 0);
+    int number = 0;
+    while (number < 4)
+        EXPECT_GE(graph.send(number++, 0), 0);
+    EXPECT_EQ(graph.receive(), AVERROR(EAGAIN));
+    std::this_thread::sleep_for(std::chrono::milliseconds(300)); // all four are through
+
+    int ret = 0;
+    while (ret >= 0 && number < 40) {
+        ret = graph.send(number++);
+        if (ret >= 0 && (ret = graph.receive_one()) == AVERROR(EAGAIN))
+            ret = 0;
+    }
+    EXPECT_EQ(ret, AVERROR_EXTERNAL);
+    EXPECT_EQ(graph.received(), 3);
+    EXPECT_LT(number, 12) << "the failure is told late";
+}
 
 TEST(Filter, AModelThatNeverComesBackRunsOutOfTime)
 {

@@ -150,10 +150,10 @@ int ModelFilter::activate()
 {
     if (statistics_)
         statistics_->enter();
-    sent_ = false;
+    sent_ = 0;
     int ret = take_turn();
     if (statistics_)
-        statistics_->leave(sent_);
+        statistics_->leave(sent_ != 0);
     return ret;
 }
 
@@ -162,7 +162,7 @@ int ModelFilter::take_turn()
     if (result_)
         return *result_;
     if (failure_)
-        return report(*failure_);
+        return may_be_too_early() ? 0 : report(*failure_);
     if (gate_.forward_close(ctx_->inputs[0], ctx_->outputs[0]))
         return abandon();
     try {
@@ -177,7 +177,7 @@ int ModelFilter::pass_frames()
     take_in();
     hand_out();
     if (failure_)
-        return sent_ && !too_late_to_fail() ? 0 : report(*failure_);
+        return can_wait_with_failure() ? 0 : report(*failure_);
     if (input_status_ && (!pool_ || pool_->empty()))
         return finish();
     // After a frame has gone out, downstream wakes us when it wants another one.
@@ -190,6 +190,44 @@ int ModelFilter::pass_frames()
 bool ModelFilter::too_late_to_fail() const
 {
     return input_status_ && programs_ignore_late_failures;
+}
+
+// An error drops whatever is still on its way downstream.
+bool ModelFilter::can_wait_with_failure()
+{
+    if (!sent_)
+        return false;
+    on_the_way_ = sent_;
+    drop_input();
+    return !too_late_to_fail();
+}
+
+// Downstream wakes us once it has taken all and wants more.  A frame that comes in
+// wakes us as well, maybe before downstream had its turn; it has one before the
+// next such frame, and takes one of ours at least.
+bool ModelFilter::may_be_too_early()
+{
+    if (on_the_way_ == 0 || !drop_input() || too_late_to_fail())
+        return false;
+    on_the_way_--;
+    return true;
+}
+
+// Of a filter that has failed.  Returns whether a frame was there.
+bool ModelFilter::drop_input()
+{
+    bool any = false;
+    while (!input_status_) {
+        int ret = gate_.receive(ctx_->inputs[0], frame_.get());
+        if (ret == AVERROR(EAGAIN))
+            break;
+        if (ret < 0)
+            input_status_ = ret;
+        else
+            any = true;
+        av_frame_unref(frame_.get());
+    }
+    return any;
 }
 
 void ModelFilter::request()
@@ -291,7 +329,7 @@ int ModelFilter::send(FrameJob &job)
         if (int ret = gate_.send(ctx_->outputs[0], item.frame.get()); ret < 0)
             return ret;
         statistics_->add_frame(item.arrival, job.stages.sum());
-        sent_ = true;
+        sent_++;
     }
     return 0;
 }

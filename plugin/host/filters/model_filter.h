@@ -48,6 +48,9 @@ private:
     int take_turn();
     int pass_frames();
     bool too_late_to_fail() const;
+    bool can_wait_with_failure();
+    bool may_be_too_early();
+    bool drop_input();
     void request();
     void take_in();
     void take_frame();
@@ -89,7 +92,8 @@ private:
     std::optional<Error> failure_; // not told yet
     std::optional<int> result_;    // once set, the filter does no more
     bool warned_of_nan_ = false;
-    bool sent_ = false; // in this turn
+    size_t sent_ = 0;       // frames, in this turn
+    size_t on_the_way_ = 0; // those of the turn that met the failure, less turns since
 };
 
 } // namespace dnn_torch
