@@ -27,7 +27,7 @@ stage()
     log=$(mktemp)
     "$@" </dev/null 2>&1 | tee "$log" || status=${PIPESTATUS[0]}
     counts=$(tail -n 1 "$log" | sed -nE 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p')
-    mapfile -t inner < <(grep -E '^(FAILED |SKIPPED|NOTE   )  ' "$log" | while read -r word rest; do
+    mapfile -t inner < <(last_remarks <"$log" | while read -r word rest; do
         printf '%-8s %s: %s\n' "$word" "$name" "$rest"
     done)
     rm -f "$log"
@@ -50,8 +50,14 @@ stage()
     return "$status"
 }
 
-# The remarks of a stage that has stages itself are found in what it prints, by
-# their first word.
+# The remarks in what a stage prints, by their first word; of one that has stages
+# itself those at its end, which are of all of them.
+last_remarks()
+{
+    awk '/^==== .*  the end$/ { count = 0 }
+         /^(FAILED |SKIPPED|NOTE   )  / { remark[count++] = $0 }
+         END { for (i = 0; i < count; i++) print remark[i] }'
+}
 
 # skip NAME REASON: not run, counted, and said where nobody misses it.
 skip()
