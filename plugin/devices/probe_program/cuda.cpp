@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "driver_library.h"
 #include "probes.h"
 
-#include <dlfcn.h>
 #include <string>
 
 namespace dnn_torch
@@ -17,11 +17,9 @@ constexpr const char *driver_name = "libcuda.so.1";
 using Result = int;
 using Device = int;
 
-struct Driver {
-    explicit Driver(void *opened) : library(opened)
+struct Driver : DriverLibrary {
+    Driver() : DriverLibrary(driver_name, "CUDA 6.0")
     {
-        if (!opened)
-            return;
         find(init, "cuInit");
         find(driver_version, "cuDriverGetVersion");
         find(device_count, "cuDeviceGetCount");
@@ -31,14 +29,6 @@ struct Driver {
         find(error_name, "cuGetErrorName");
     }
 
-    template <class Function> void find(Function &function, const char *name)
-    {
-        function = reinterpret_cast<Function>(dlsym(library, name));
-        complete = complete && function;
-    }
-
-    void *library;
-    bool complete = true;
     Result (*init)(unsigned flags) = nullptr;
     Result (*driver_version)(int *version) = nullptr;
     Result (*device_count)(int *count) = nullptr;
@@ -96,18 +86,14 @@ void tell_of_devices(const Driver &driver, const Tell &tell)
 
 void probe_cuda(const Tell &tell)
 {
-    void *library = dlopen(driver_name, RTLD_NOW | RTLD_LOCAL);
-    std::string failure = library ? "" : dlerror();
-    if (failure.rfind(std::string(driver_name) + ": cannot open shared object file", 0) == 0)
+    Driver driver;
+    if (driver.absent())
         return;
-    Driver driver(library);
-    if (library && !driver.complete)
-        failure = std::string(driver_name) + " lacks functions of CUDA 6.0";
     Record record;
     record.set("library", driver_name);
-    record.set("library_failure", failure);
+    record.set("library_failure", driver.failure());
     tell(record);
-    if (failure.empty())
+    if (driver.failure().empty())
         tell_of_devices(driver, tell);
 }
 

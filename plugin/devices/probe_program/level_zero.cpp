@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "driver_library.h"
 #include "probes.h"
 
 #include <cstdio>
@@ -20,13 +21,10 @@ constexpr const char *loader_name = "libze_loader.so.1";
 constexpr const char *usual_drivers = "libze_intel_gpu.so.1,libze_intel_gpu_legacy1.so.1,"
                                       "libze_intel_vpu.so.1,libze_intel_npu.so.1";
 
-// Functions of the first release of Level Zero, by name: machines without the
-// loader are served too.
-struct Loader {
-    explicit Loader(void *opened) : library(opened)
+// Functions of the first release of Level Zero.
+struct Loader : DriverLibrary {
+    Loader() : DriverLibrary(loader_name, "Level Zero 1.0")
     {
-        if (!opened)
-            return;
         find(init, "zeInit");
         find(driver_get, "zeDriverGet");
         find(driver_version, "zeDriverGetApiVersion");
@@ -36,14 +34,6 @@ struct Loader {
         find(memory_properties, "zeDeviceGetMemoryProperties");
     }
 
-    template <class Function> void find(Function &function, const char *name)
-    {
-        function = reinterpret_cast<Function>(dlsym(library, name));
-        complete = complete && function;
-    }
-
-    void *library;
-    bool complete = true;
     decltype(&zeInit) init = nullptr;
     decltype(&zeDriverGet) driver_get = nullptr;
     decltype(&zeDriverGetApiVersion) driver_version = nullptr;
@@ -81,12 +71,6 @@ std::string path_of(const Loader &loader)
     std::string found = path ? path : loader_name;
     std::free(path);
     return found;
-}
-
-// Where a file is there and lacks another one, that one's name stands in front.
-bool is_absent(const std::string &name, const std::string &failure)
-{
-    return failure.rfind(name + ": cannot open shared object file", 0) == 0;
 }
 
 // The loader drops what it cannot load without a word, so it is tried here.
@@ -218,13 +202,10 @@ void tell_of_drivers(const Loader &loader, const Tell &tell)
 
 void probe_level_zero(const Tell &tell)
 {
-    void *library = dlopen(loader_name, RTLD_NOW | RTLD_LOCAL);
-    std::string failure = library ? "" : dlerror();
-    if (is_absent(loader_name, failure))
+    Loader loader;
+    if (loader.absent())
         return;
-    Loader loader(library);
-    if (library && !loader.complete)
-        failure = std::string(loader_name) + " lacks functions of Level Zero 1.0";
+    const std::string &failure = loader.failure();
     Record record;
     record.set(failure.empty() ? "loader" : "loader_failure",
                failure.empty() ? path_of(loader) : failure);

@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// A driver's library, which a machine may lack.  It stays open: the process ends
+// without destructors.
+#pragma once
+
+#include <dlfcn.h>
+#include <string>
+
+namespace dnn_torch
+{
+
+// dlerror() for a library that is not there.  Where a file is there and lacks
+// another one, that one's name stands in front.
+inline bool is_absent(const std::string &name, const std::string &failure)
+{
+    return failure.rfind(name + ": cannot open shared object file", 0) == 0;
+}
+
+// Its functions by name, for a table of them to derive from: no header of the
+// driver's maker has to be there at run time, nor the library.
+class DriverLibrary
+{
+public:
+    // `release` is the one since which all functions are there: "CUDA 6.0".
+    DriverLibrary(const char *name, const char *release)
+        : library_(dlopen(name, RTLD_NOW | RTLD_LOCAL)), failure_(library_ ? "" : dlerror()),
+          absent_(is_absent(name, failure_)),
+          incomplete_(std::string(name) + " lacks functions of " + release)
+    {
+    }
+
+    bool absent() const { return absent_; }
+
+    // Why it cannot be used; empty if it can.
+    const std::string &failure() const { return failure_; }
+
+protected:
+    template <class Function> void find(Function &function, const char *name)
+    {
+        function = library_ ? reinterpret_cast<Function>(dlsym(library_, name)) : nullptr;
+        if (library_ && !function)
+            failure_ = incomplete_;
+    }
+
+private:
+    void *library_;
+    std::string failure_;
+    bool absent_;
+    std::string incomplete_;
+};
+
+} // namespace dnn_torch
