@@ -7,28 +7,25 @@
 //
 // usage: device_loop MODEL DEVICE PRECISION WIDTH HEIGHT WORKERS SECONDS
 
+#include "race.h"
+
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
-#include <atomic>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <c10/core/StreamGuard.h>
-#include <chrono>
 #include <cstdio>
 #include <dlfcn.h>
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 #include <torch/csrc/jit/serialization/import.h>
 #include <torch/version.h>
-#include <vector>
 
 namespace
 {
 
-using Clock = std::chrono::steady_clock;
 using c10::impl::VirtualGuardImpl;
 
 struct Settings {
@@ -110,69 +107,6 @@ private:
     torch::jit::GraphOptimizerEnabledGuard no_profiling_{false};
 };
 
-// Runs until all workers have counted, so that none has the device for itself.
-class Race
-{
-public:
-    Race(const Settings &settings, const torch::jit::Module &module)
-        : settings_(settings), module_(module)
-    {
-    }
-
-    double frames_per_second()
-    {
-        std::vector<double> rates(static_cast<std::size_t>(settings_.workers));
-        std::vector<std::thread> threads;
-        for (double &rate : rates)
-            threads.emplace_back([this, &rate] { rate = work(); });
-        for (std::thread &thread : threads)
-            thread.join();
-        if (!failure_.empty())
-            throw std::runtime_error(failure_);
-        double sum = 0;
-        for (const double rate : rates)
-            sum += rate;
-        return sum;
-    }
-
-private:
-    double work()
-    {
-        try {
-            return count();
-        } catch (const std::exception &error) {
-            if (!failed_.exchange(true))
-                failure_ = error.what();
-            return 0;
-        }
-    }
-
-    double count()
-    {
-        Worker worker(settings_, module_);
-        for (int i = 0; i < warm_up_runs; i++)
-            worker.run();
-        warm_++;
-        while (warm_ < settings_.workers && !failed_)
-            std::this_thread::yield();
-        const Clock::time_point start = Clock::now();
-        std::chrono::duration<double> elapsed{};
-        int runs = 0;
-        for (; elapsed.count() < settings_.seconds; elapsed = Clock::now() - start, runs++)
-            worker.run();
-        counted_++;
-        while (counted_ < settings_.workers && !failed_)
-            worker.run();
-        return runs / elapsed.count();
-    }
-
-    const Settings &settings_;
-    const torch::jit::Module &module_;
-    std::atomic<int> warm_{0}, counted_{0};
-    std::atomic<bool> failed_{false};
-    std::string failure_;
-};
-
 Settings read_settings(int count, char **words)
 {
     if (count != 8)
@@ -197,7 +131,10 @@ int main(int count, char **words)
     try {
         const Settings settings = read_settings(count, words);
         const torch::jit::Module module = load(settings);
-        const double rate = Race(settings, module).frames_per_second();
+        const double rate =
+            Race(settings.workers, warm_up_runs, settings.seconds).frames_per_second([&] {
+                return Worker(settings, module);
+            });
         std::printf("{\"fps\": %.6g, \"libtorch\": \"%s\"}\n", rate, TORCH_VERSION);
         return 0;
     } catch (const c10::Error &error) {

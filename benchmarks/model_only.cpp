@@ -8,26 +8,22 @@
 // usage: model_only KEY=VALUE...      (the keys are those of `fields`)
 
 #include "model_forms.h"
+#include "race.h"
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
-#include <atomic>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <malloc.h>
 #include <map>
 #include <optional>
-#include <thread>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 #include <variant>
 #include <vector>
 
 namespace
 {
-
-using Clock = std::chrono::steady_clock;
 
 struct Settings {
     std::string model, form = "saved", precision = "fp32";
@@ -131,64 +127,20 @@ at::Tensor read_picture(const Settings &settings)
         .contiguous();
 }
 
-// Runs until all workers have counted: a worker whose neighbours are done would
-// have the caches for itself.
-class Race
+class Worker
 {
 public:
-    Race(const Settings &settings, const Model &model, const at::Tensor &picture)
-        : settings_(settings), model_(model), picture_(picture)
+    Worker(const Settings &settings, const Model &model, const at::Tensor &picture)
+        : scope_(settings.threads, settings.executor), model_(model), input_(model.prepare(picture))
     {
     }
 
-    double frames_per_second()
-    {
-        std::vector<std::thread> threads;
-        std::vector<double> rates(static_cast<std::size_t>(settings_.workers));
-        for (double &rate : rates)
-            threads.emplace_back([this, &rate] { rate = run_worker(); });
-        for (std::thread &thread : threads)
-            thread.join();
-        double sum = 0;
-        for (const double rate : rates)
-            sum += rate;
-        return sum;
-    }
+    void run() { model_.forward(input_); }
 
 private:
-    double run_worker()
-    {
-        const RunScope scope(settings_.threads, settings_.executor);
-        const at::Tensor input = model_.prepare(picture_);
-        for (int i = 0; i < settings_.warm_up; i++)
-            model_.forward(input);
-        warm_++;
-        while (warm_ < settings_.workers)
-            std::this_thread::yield();
-        const double rate = count_runs(input);
-        counted_++;
-        while (counted_ < settings_.workers)
-            model_.forward(input);
-        return rate;
-    }
-
-    double count_runs(const at::Tensor &input) const
-    {
-        const Clock::time_point start = Clock::now();
-        std::chrono::duration<double> elapsed{};
-        int runs = 0;
-        do {
-            model_.forward(input);
-            runs++;
-            elapsed = Clock::now() - start;
-        } while (elapsed.count() < settings_.seconds);
-        return runs / elapsed.count();
-    }
-
-    const Settings &settings_;
+    const RunScope scope_;
     const Model &model_;
-    const at::Tensor &picture_;
-    std::atomic<int> warm_{0}, counted_{0};
+    const at::Tensor input_;
 };
 
 at::Tensor as_seen(const at::Tensor &output)
@@ -212,8 +164,11 @@ int measure(const Settings &settings)
         tune_malloc();
     const Model model(settings.model, settings.form, settings.precision);
     const at::Tensor picture = read_picture(settings);
-    Race race(settings, model, picture);
-    std::printf("{\"fps\": %.6g", race.frames_per_second());
+    const double rate =
+        Race(settings.workers, settings.warm_up, settings.seconds).frames_per_second([&] {
+            return Worker(settings, model, picture);
+        });
+    std::printf("{\"fps\": %.6g", rate);
     if (settings.compare)
         std::printf(", \"psnr_db\": %.2f", psnr_db(settings, model, picture));
     std::printf(", \"libtorch\": \"%s\"}\n", TORCH_VERSION);
