@@ -148,6 +148,11 @@ constexpr DnnTorchEngine engine = {
             return guarded(message, [&] { describe(path, *description); });
         },
     .model_close = [](DnnTorchModel **model) { delete std::exchange(*model, nullptr); },
+    .model_probe =
+        [](DnnTorchModel *, const DnnTorchShape *shape, DnnTorchShape *result, DnnTorchMessage *) {
+            *result = *shape; // a kernel keeps the size, so that nothing need run
+            return int(DNN_TORCH_OK);
+        },
     .model_tune =
         [](DnnTorchModel *, const DnnTorchShape *, double, DnnTorchTuning *tuning,
            DnnTorchMessage *) {

@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 /** Raised with every change of a layout or a meaning below. */
-#define DNN_TORCH_ENGINE_ABI 4u
+#define DNN_TORCH_ENGINE_ABI 5u
 
 /** The name of the one symbol that an engine exports. */
 #define DNN_TORCH_ENGINE_SYMBOL "dnn_torch_engine"
@@ -63,6 +63,7 @@ typedef struct DnnTorchImages {
     int64_t batch_stride, channel_stride, row_stride, column_stride;
     int32_t white;   /**< the code of 1.0, of DNN_TORCH_U8 and DNN_TORCH_U16 */
     int32_t had_nan; /**< of an output in codes: 1: a sample was NaN and is 0 here */
+    int64_t number;  /**< of an input: the place of its first picture in the stream, from 0 on */
 } DnnTorchImages;
 
 /** What a batch of pictures measures, without its samples. */
@@ -86,6 +87,8 @@ typedef struct DnnTorchModelOptions {
      * that the engine does not know fails with a message that lists them.
      */
     const char *optimize;
+    /** What the model may use though the engine would refuse it, as the option `allow` has it. */
+    const char *allow;
 } DnnTorchModelOptions;
 
 /** What model_tune() found out. */
@@ -94,6 +97,8 @@ typedef struct DnnTorchTuning {
     int64_t run_bytes;   /**< what a run holds at most, beside the model; 0: not known */
     int32_t interleaved; /**< 1: input is taken best with its channels side by side */
     int32_t takes_codes; /**< 1: input and output go best in a frame's own codes, not as floats */
+    /** 1: a result depends on earlier runs, so that one session makes all, in the order of frames. */
+    int32_t in_order;
 } DnnTorchTuning;
 
 /** Something that a model takes, returns or does, by its name. */
@@ -155,6 +160,14 @@ typedef struct DnnTorchEngine {
 
     /** Frees *model, which may be NULL, and sets it to NULL.  Its sessions are closed already. */
     void (*model_close)(DnnTorchModel **model);
+
+    /**
+     * Tells what pictures of `shape` become: takes what an earlier call on this
+     * machine found, or runs the model once on grey ones.  Leaves no trace in later
+     * results: what the model remembers of pictures stays as it was.
+     */
+    int (*model_probe)(DnnTorchModel *model, const DnnTorchShape *shape, DnnTorchShape *result,
+                       DnnTorchMessage *message);
 
     /**
      * Settles how pictures of `shape` are run from now on: takes what an earlier

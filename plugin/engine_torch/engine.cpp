@@ -8,6 +8,7 @@
 #include "device.h"
 #include "failure.h"
 #include "model.h"
+#include "probe.h"
 #include "session.h"
 
 #include <memory>
@@ -38,6 +39,12 @@ void model_close(DnnTorchModel **model) noexcept
 {
     delete *model;
     *model = nullptr;
+}
+
+int model_probe(DnnTorchModel *model, const DnnTorchShape *shape, DnnTorchShape *result,
+                DnnTorchMessage *message) noexcept
+{
+    return guarded(Phase::running, message, [&] { *result = engine_torch::probe(*model, *shape); });
 }
 
 int model_tune(DnnTorchModel *model, const DnnTorchShape *shape, double budget_seconds,
@@ -116,6 +123,7 @@ constexpr DnnTorchEngine engine = {
     .model_open = model_open,
     .model_describe = model_describe,
     .model_close = model_close,
+    .model_probe = model_probe,
     .model_tune = model_tune,
     .model_notice = model_notice,
     .model_form = model_form,

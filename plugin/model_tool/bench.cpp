@@ -35,9 +35,13 @@ std::string in_words(const Setting &setting)
 double time_run(const std::shared_ptr<Model> &model, Size size, int channels)
 {
     Session session(model, 1);
-    session.probe(size, channels);
+    std::vector<float> grey(static_cast<size_t>(channels) * static_cast<size_t>(size.width) *
+                                static_cast<size_t>(size.height),
+                            0.5F);
+    DnnTorchImages picture = float_planes(grey.data(), 1, channels, size);
+    session.run(picture);
     Clock::time_point start = Clock::now();
-    session.probe(size, channels);
+    session.run(picture);
     return seconds_since(start);
 }
 

@@ -13,10 +13,10 @@ namespace
 
 constexpr double seconds_to_try = 8;
 
-std::optional<Size> try_size(Session &session, Size size, int channels)
+std::optional<Size> try_size(Model &model, Size size, int channels)
 {
     try {
-        return session.probe(size, channels);
+        return model.probe(size, channels);
     } catch (const Error &error) {
         if (error.code() == AVERROR(ENOMEM))
             throw;
@@ -24,10 +24,10 @@ std::optional<Size> try_size(Session &session, Size size, int channels)
     }
 }
 
-std::optional<FoundSizes> find_sizes_of(Session &session, int channels,
+std::optional<FoundSizes> find_sizes_of(Model &model, int channels,
                                         const std::optional<Size> &first)
 {
-    return find_sizes([&](Size size) { return try_size(session, size, channels); }, seconds_to_try,
+    return find_sizes([&](Size size) { return try_size(model, size, channels); }, seconds_to_try,
                       first);
 }
 
@@ -69,16 +69,15 @@ std::shared_ptr<Model> open_model(const Place &place, const Request &request,
 Trials try_model(const std::shared_ptr<Model> &model, const Request &request)
 {
     ModelProbe probe(model);
-    Session session(model, 1);
     Channels channels = probe.find_channels();
     std::optional<FoundSizes> sizes;
     if (channels != Channels::luma)
-        sizes = find_sizes_of(session, 3, request.size);
-    if (sizes && channels == Channels::any && !try_size(session, sizes->tried, 1))
+        sizes = find_sizes_of(*model, 3, request.size);
+    if (sizes && channels == Channels::any && !try_size(*model, sizes->tried, 1))
         channels = Channels::rgb;
     if (sizes)
         return {channels, *sizes};
-    sizes = find_sizes_of(session, 1, request.size);
+    sizes = find_sizes_of(*model, 1, request.size);
     if (!sizes)
         refuse_sizes(probe, request.size);
     return {Channels::luma, *sizes};

@@ -263,6 +263,34 @@ DnnTorchImages DnnTorchSession::run(const DnnTorchImages &input, const DnnTorchI
     return output;
 }
 
+namespace fake_engine
+{
+
+// A run like any other on a grey picture.
+static DnnTorchShape probe(DnnTorchModel &model, const DnnTorchShape &shape)
+{
+    std::vector<float> grey(
+        static_cast<std::size_t>(shape.batch) * static_cast<std::size_t>(shape.channels) *
+            static_cast<std::size_t>(shape.height) * static_cast<std::size_t>(shape.width),
+        0.5F);
+    DnnTorchImages input = {};
+    input.data = grey.data();
+    input.element = DNN_TORCH_F32;
+    input.batch = shape.batch;
+    input.channels = shape.channels;
+    input.height = shape.height;
+    input.width = shape.width;
+    input.column_stride = sizeof(float);
+    input.row_stride = input.column_stride * shape.width;
+    input.channel_stride = input.row_stride * shape.height;
+    input.batch_stride = input.channel_stride * shape.channels;
+    DnnTorchSession session(model);
+    const DnnTorchImages output = session.run(input, {});
+    return {output.batch, output.channels, output.height, output.width};
+}
+
+} // namespace fake_engine
+
 namespace
 {
 
@@ -328,6 +356,13 @@ const char *model_notice(const DnnTorchModel *model) noexcept
     return model->script.notice.c_str();
 }
 
+// It counts as a run, and not as a session.
+int model_probe(DnnTorchModel *model, const DnnTorchShape *shape, DnnTorchShape *result,
+                DnnTorchMessage *message) noexcept
+{
+    return guarded(message, [&] { *result = fake_engine::probe(*model, *shape); });
+}
+
 int model_tune(DnnTorchModel *model, const DnnTorchShape *, double, DnnTorchTuning *tuning,
                DnnTorchMessage *message) noexcept
 {
@@ -336,7 +371,7 @@ int model_tune(DnnTorchModel *model, const DnnTorchShape *, double, DnnTorchTuni
         if (!script.fail_tune.empty())
             throw Failure(DNN_TORCH_RUN_FAILED, script.fail_tune);
         *tuning = {static_cast<double>(script.tuned_us) / 1e6, script.tuned_bytes,
-                   script.interleaved, script.takes_codes};
+                   script.interleaved, script.takes_codes, 0};
     });
 }
 
@@ -401,6 +436,7 @@ constexpr DnnTorchEngine engine = {
     .model_open = model_open,
     .model_describe = model_describe,
     .model_close = model_close,
+    .model_probe = model_probe,
     .model_tune = model_tune,
     .model_notice = model_notice,
     .model_form = model_form,

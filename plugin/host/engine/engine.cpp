@@ -135,7 +135,20 @@ Model::Model(const DnnTorchEngine &engine, const ModelOptions &options) : engine
     plain.output_name = or_null(options.output_name);
     plain.precision = or_null(options.precision);
     plain.optimize = or_null(options.optimize);
+    plain.allow = or_null(options.allow);
     check(engine_.model_open(&plain, &model_, &message), message);
+}
+
+Size Model::probe(Size size, int channels)
+{
+    DnnTorchMessage message{};
+    DnnTorchShape shape = {1, channels, size.height, size.width}, result{};
+    check(engine_.model_probe(model_, &shape, &result, &message), message);
+    if (result.channels != channels)
+        throw Error(AVERROR_INVALIDDATA, "the model turns " + std::to_string(channels) +
+                                             " channels into " + std::to_string(result.channels) +
+                                             "; the filter needs as many out as in");
+    return {result.width, result.height};
 }
 
 DnnTorchTuning Model::tune(const DnnTorchShape &shape, double budget_seconds)
@@ -180,19 +193,6 @@ DnnTorchImages Session::run(const DnnTorchImages &input)
                                              " pictures for " + std::to_string(input.batch) +
                                              "; it must return one for each");
     return output;
-}
-
-Size Session::probe(Size size, int channels)
-{
-    std::vector<float> grey(static_cast<size_t>(channels) * static_cast<size_t>(size.width) *
-                                static_cast<size_t>(size.height),
-                            0.5F);
-    DnnTorchImages output = run(float_planes(grey.data(), 1, channels, size));
-    if (output.channels != channels)
-        throw Error(AVERROR_INVALIDDATA, "the model turns " + std::to_string(channels) +
-                                             " channels into " + std::to_string(output.channels) +
-                                             "; the filter needs as many out as in");
-    return {output.width, output.height};
 }
 
 DnnTorchImages float_planes(float *data, int batch, int channels, Size size)

@@ -31,7 +31,7 @@ DeviceChoice choose_device(const std::string &device, const std::string &engine)
 DnnTorchDescription describe_model(const DnnTorchEngine &engine, const std::string &path);
 
 struct ModelOptions {
-    std::string path, device, input_name, output_name, precision, optimize;
+    std::string path, device, input_name, output_name, precision, optimize, allow;
 };
 
 // May be shared by threads, except during tune().
@@ -42,6 +42,10 @@ public:
     ~Model() { engine_.model_close(&model_); }
     Model(const Model &) = delete;
     Model &operator=(const Model &) = delete;
+
+    // The size that comes out for pictures of `size`; leaves no trace in later results.
+    // Throws as well where the channels that come out differ from those that go in.
+    Size probe(Size size, int channels);
 
     // Settles how pictures of that shape are run; measures for about that long.
     DnnTorchTuning tune(const DnnTorchShape &shape, double budget_seconds);
@@ -74,10 +78,6 @@ public:
     void *memory(int64_t bytes) { return model_->engine_.session_memory(session_, bytes); }
     void stop() noexcept { model_->engine_.session_stop(session_); }
     void warm(const DnnTorchShape &shape) { model_->engine_.session_warm(session_, &shape); }
-
-    // Runs the model on one even grey picture and tells the size that comes out.
-    // Throws as well where the channels that come out differ from those that go in.
-    Size probe(Size size, int channels);
 
 private:
     std::shared_ptr<Model> model_;

@@ -18,8 +18,7 @@ const char *kind(int channels)
 
 } // namespace
 
-// Small pictures: more threads would only meet.
-ModelProbe::ModelProbe(std::shared_ptr<Model> model) : session_(std::move(model), 1) {}
+ModelProbe::ModelProbe(std::shared_ptr<Model> model) : model_(std::move(model)) {}
 
 // A model that takes neither may still take pictures of another size; find_output() will see.
 Channels ModelProbe::find_channels()
@@ -36,7 +35,7 @@ Channels ModelProbe::find_channels()
 
 Size ModelProbe::find_output(Size input, int channels)
 try {
-    return predict_output(input, [&](Size size) { return session_.probe(size, channels); });
+    return predict_output(input, [&](Size size) { return model_->probe(size, channels); });
 } catch (const Error &error) {
     if (error.code() != AVERROR_EXTERNAL)
         throw;
@@ -54,7 +53,7 @@ try {
 std::optional<Error> ModelProbe::fault(int channels, Size size)
 {
     try {
-        session_.probe(size, channels);
+        model_->probe(size, channels);
         return std::nullopt;
     } catch (const Error &error) {
         return error;

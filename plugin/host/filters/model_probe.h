@@ -30,7 +30,7 @@ public:
 private:
     std::optional<Error> fault(int channels, Size size);
 
-    Session session_;
+    std::shared_ptr<Model> model_;
 };
 
 } // namespace dnn_torch

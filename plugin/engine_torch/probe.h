@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// What a model makes of pictures, found by running it.
+#pragma once
+
+#include "model.h"
+
+namespace engine_torch
+{
+
+// Runs the model once on grey pictures.  Throws a Failure or what LibTorch throws.
+DnnTorchShape probe(DnnTorchModel &model, const DnnTorchShape &shape);
+
+} // namespace engine_torch
