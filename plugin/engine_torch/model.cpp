@@ -7,6 +7,7 @@
 #include "failure.h"
 #include "graph_checks.h"
 #include "load.h"
+#include "processor_quirks.h"
 #include "run_scope.h"
 
 #include <ATen/ATen.h>
@@ -49,6 +50,7 @@ DnnTorchModel::DnnTorchModel(const DnnTorchModelOptions &options)
     : wishes_((engine_torch::check_options(options), wishes_of(options))),
       output_name_(or_empty(options.output_name))
 {
+    engine_torch::avoid_missing_instructions();
     const std::string wanted = or_empty(options.input_name);
     source_.device = engine_torch::open_device(wishes_.device);
     source_.plain = engine_torch::load_module(wishes_.path, source_.device);

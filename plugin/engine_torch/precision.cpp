@@ -4,6 +4,7 @@
 #include "precision.h"
 
 #include "failure.h"
+#include "processor_quirks.h"
 
 namespace engine_torch
 {
@@ -40,7 +41,7 @@ bool computes_bf16_fast()
 {
 #if defined(__x86_64__)
     // Processors with AMX have these as well.
-    return __builtin_cpu_supports("avx512bf16") != 0;
+    return __builtin_cpu_supports("avx512bf16") != 0 && avoid_missing_instructions();
 #else
     return false;
 #endif

@@ -8,11 +8,14 @@ what every byte must be.  The nets compute; they are compared with PyTorch.  The
 faulty ones each do one thing that no image filter can use.  Where a model acts
 on a frame number, the test has put that number into the first sample.
 """
+import os
 import pathlib
 import pickle
 import sys
 import warnings
 
+# oneDNN before 3 dies of AMX that a hypervisor promises and has not.
+os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
 import torch
 import torch.nn.functional as functional
 from torch import Tensor, nn

@@ -6,6 +6,7 @@
 Each does one thing that the engine must get right or must refuse in words.
 """
 import json
+import os
 import pathlib
 import pickle
 import struct
@@ -14,6 +15,8 @@ import warnings
 import zipfile
 from typing import Dict, List, Optional, Tuple
 
+# oneDNN before 3 dies of AMX that a hypervisor promises and has not.
+os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
 import torch
 import torch.nn.functional as functional
 from torch import Tensor, nn

@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "processor_quirks.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <dlfcn.h>
+#endif
+
+namespace engine_torch
+{
+namespace
+{
+
+#if defined(__x86_64__)
+
+bool promises_tiles_without_palettes()
+{
+    constexpr unsigned amx_bf16 = 1U << 22, amx_tile = 1U << 24;
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(d & (amx_tile | amx_bf16)))
+        return false;
+    constexpr unsigned palettes = 0x1d;
+    return !__get_cpuid_count(palettes, 0, &a, &b, &c, &d) || a == 0;
+}
+
+// As oneDNN's C interface has them; Debian has its headers in no suite by default.
+struct OneDnnVersion {
+    int major, minor, patch;
+};
+using GetVersion = const OneDnnVersion *();
+using SetMaxCpuIsa = int(int isa);
+constexpr int avx512_core_bf16 = 0xe7; // in versions 1 and 2
+
+template <typename Function> Function *find(const char *name)
+{
+    return reinterpret_cast<Function *>(dlsym(RTLD_DEFAULT, name));
+}
+
+bool limit_old_onednn()
+{
+    const auto version = find<GetVersion>("dnnl_version");
+    const auto set_max = find<SetMaxCpuIsa>("dnnl_set_max_cpu_isa");
+    if (!version || version()->major > 2)
+        return true;
+    return set_max && set_max(avx512_core_bf16) == 0;
+}
+
+bool avoid()
+{
+    return !promises_tiles_without_palettes() || limit_old_onednn();
+}
+
+#else
+
+bool avoid()
+{
+    return true;
+}
+
+#endif
+
+} // namespace
+
+bool avoid_missing_instructions()
+{
+    static const bool avoided = avoid();
+    return avoided;
+}
+
+} // namespace engine_torch
