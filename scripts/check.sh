@@ -70,6 +70,8 @@ elif [ ${#options[@]} -gt 0 ]; then
     meson configure "$build" "${options[@]}"
 fi
 meson compile -C "$build"
+# scripts/stages.sh puts it into its table.
+printf 'TOOK %6d s  build\n' "$SECONDS"
 
 select=()
 expect=()

@@ -18,6 +18,8 @@ import xml.etree.ElementTree as ElementTree
 
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 
+SLOW_SECONDS = 20
+
 # meson's words; whatever else it says (timeout, interrupt, ...) is a failure.
 MESON_RESULTS = {"OK": PASSED, "EXPECTEDFAIL": PASSED, "SKIP": SKIPPED, "IGNORED": SKIPPED}
 
@@ -108,6 +110,13 @@ def count(test, results):
     return cases
 
 
+def slow_tests(tests, results):
+    """(seconds, name) of those that took long, the longest first."""
+    runs = ((results.run_of(test), test["name"]) for test in tests)
+    times = ((run["duration"], name) for run, name in runs if run)
+    return sorted((time for time in times if time[0] >= SLOW_SECONDS), reverse=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("build")
@@ -144,6 +153,9 @@ def main():
                 total[FAILED] += 1
                 failures.append(f"suite {suite}, which ran nothing")
         print(f"{suite:<12}{counted[PASSED]:>8}{counted[FAILED]:>8}{counted[SKIPPED]:>8}{remark}")
+    # Where a run's time goes; scripts/stages.sh puts it into its table.
+    for seconds, name in slow_tests(tests, results):
+        print(f"TOOK {seconds:6.0f} s  {name}")
     if arguments.meson_status and not failures:
         total[FAILED] += 1
         failures.append(f"meson test, which exited with {arguments.meson_status}")

@@ -9,6 +9,7 @@ passed=0
 failed=0
 skipped=0
 remarks=()
+took=()       # "seconds name" of each stage, in its order
 unavailable=3 # exit code of a command that could not get what it needs
 
 # banner WORD...: on a line that is found again in a long log.
@@ -21,7 +22,7 @@ banner()
 # what it returned.
 stage()
 {
-    local name=$1 status=0 log counts inner started=$SECONDS
+    local name=$1 status=0 log counts inner inner_took started=$SECONDS
     shift
     banner "$name"
     log=$(mktemp)
@@ -30,7 +31,9 @@ stage()
     mapfile -t inner < <(last_remarks <"$log" | while read -r word rest; do
         printf '%-8s %s: %s\n' "$word" "$name" "$rest"
     done)
+    mapfile -t inner_took < <(last_times "$name" <"$log")
     rm -f "$log"
+    took+=("$((SECONDS - started)) $name" ${inner_took[@]+"${inner_took[@]}"})
 
     local more_passed=0 more_failed=0 more_skipped=0
     [ -z "$counts" ] || read -r more_passed more_failed more_skipped <<<"$counts"
@@ -59,6 +62,14 @@ last_remarks()
          END { for (i = 0; i < count; i++) print remark[i] }'
 }
 
+# The same of the times: "seconds NAME: what".
+last_times()
+{
+    awk -v name="$1" '/^==== .*  the end$/ { count = 0 }
+         /^TOOK +[0-9]+ s  / { seconds[count] = $2; sub(/^TOOK +[0-9]+ s  /, ""); what[count++] = $0 }
+         END { for (i = 0; i < count; i++) print seconds[i], name ": " what[i] }'
+}
+
 # skip NAME REASON: not run, counted, and said where nobody misses it.
 skip()
 {
@@ -71,6 +82,10 @@ skip()
 finish()
 {
     banner "the end"
+    local each
+    for each in ${took[@]+"${took[@]}"}; do
+        printf 'TOOK %6d s  %s\n' "${each%% *}" "${each#* }"
+    done
     [ ${#remarks[@]} = 0 ] || printf '%s\n' "${remarks[@]}"
     printf '\n%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
     [ "$failed" = 0 ] && [ "$passed" != 0 ]
