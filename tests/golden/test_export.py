@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """models/export_model.py: what it writes, says and refuses, and that the filter runs it."""
 import importlib.util
+import os
 import re
 import sys
 import textwrap
@@ -12,6 +13,8 @@ import pytest
 import support
 import torch
 
+# PyTorch runs models in this process too; see the script.
+os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
 SCRIPT = support.REPOSITORY / "models" / "export_model.py"
 
 NETS = """
