@@ -5,10 +5,11 @@
 # All checks of one Debian suite, to be run in it: the tests, the pinned ABI
 # against the source of its FFmpeg and, if asked, the patched build.
 #
-# usage: check-suite.sh [--patched]
+# usage: check-suite.sh [--patched | --patched-only]
 #
-#   --patched  builds the suite's FFmpeg with patches/ and runs the tests of
-#              whole ffmpeg runs with it too, without LD_PRELOAD
+#   --patched       builds the suite's FFmpeg with patches/ and runs the golden
+#                   tests with it too, without LD_PRELOAD
+#   --patched-only  that alone, and the fault tests as well
 #   DNN_TORCH_PATCHED_DIR  where that build is kept (out/patched-ffmpeg)
 set -eu -o pipefail
 cd "$(dirname "$(dirname "$(realpath "$0")")")"
@@ -20,19 +21,30 @@ patched()
     local directory=${DNN_TORCH_PATCHED_DIR:-$PWD/out/patched-ffmpeg}
     scripts/build-patched-ffmpeg.sh - "$directory" || return
     DNN_TORCH_PATCHED=1 FFMPEG=$directory/bin/ffmpeg FFMPEG_FILTER_PATH=$PWD/build/plugin \
-        scripts/check.sh --no-install --suite golden --suite fault
+        scripts/check.sh "$@"
+}
+
+plain()
+{
+    local status=0
+    stage "$suite: tests" scripts/check.sh || :
+    stage "$suite: pinned ABI against FFmpeg's source" scripts/check-abi.sh || status=$?
+    if [ "$status" = "$unavailable" ]; then
+        skip "$suite: pinned ABI" "the archive has not the source of the installed FFmpeg"
+    fi
 }
 
 # shellcheck source=/dev/null
 suite=$(. /etc/os-release && echo "${PRETTY_NAME:-this system}")
 
-stage "$suite: tests" scripts/check.sh || :
-status=0
-stage "$suite: pinned ABI against FFmpeg's source" scripts/check-abi.sh || status=$?
-if [ "$status" = "$unavailable" ]; then
-    skip "$suite: pinned ABI" "the archive has not the source of the installed FFmpeg"
-fi
-if [ "${1:-}" = --patched ]; then
-    stage "$suite: patched FFmpeg" patched || :
-fi
+case ${1:-} in
+--patched-only)
+    stage "$suite: patched FFmpeg" patched --suite golden --suite fault || :
+    ;;
+--patched)
+    plain
+    stage "$suite: patched FFmpeg" patched --no-install --suite golden || :
+    ;;
+*) plain ;;
+esac
 finish

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# The checks that take too long for each change: all tests with a patched FFmpeg,
+# the packages of the other suites, and an hour of fuzzing. Some two hours.
+#
+# usage: nightly.sh [PART...]      as .ci/run has them
+set -eu -o pipefail
+cd "$(dirname "$(dirname "$(realpath "$0")")")"
+[ $# -gt 0 ] || set -- patched packages-trixie packages-sid fuzz
+exec .ci/run "$@"
