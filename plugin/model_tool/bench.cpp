@@ -6,6 +6,7 @@
 #include "command_line.h"
 #include "commands.h"
 #include "host/pipeline/core_budget.h"
+#include "host/pipeline/time_limit.h"
 #include "subject.h"
 
 #include <algorithm>
@@ -45,14 +46,23 @@ double time_run(const std::shared_ptr<Model> &model, Size size, int channels)
     return seconds_since(start);
 }
 
+double time_run_within(std::chrono::microseconds timeout, const std::shared_ptr<Model> &model,
+                       Size size, int channels)
+{
+    TimeLimit limit = {2 * timeout, "two runs of " + to_text(size) + " take more than " +
+                                        in_seconds(2 * timeout) + "; raise --timeout"};
+    return value_within(limit, [=] { return time_run(model, size, channels); });
+}
+
 // 640x360, or less where each run would take much of the time that is given.
-Size usual_size(const std::shared_ptr<Model> &model, const Trials &trials, double seconds)
+Size usual_size(const std::shared_ptr<Model> &model, const Trials &trials, const Request &request)
 {
     constexpr Size candidates[] = {{640, 360}, {480, 270}, {320, 180}, {160, 90}};
     Size small = fit_size(trials.sizes, {2 * size_step, 2 * size_step});
-    double a_pixel = time_run(model, small, trials.fed_channels()) / small.width / small.height;
+    double a_run = time_run_within(request.timeout, model, small, trials.fed_channels());
+    double a_pixel = a_run / small.width / small.height;
     for (Size size : candidates)
-        if (a_pixel * size.width * size.height < seconds / 40)
+        if (a_pixel * size.width * size.height < request.seconds / 40)
             return fit_size(trials.sizes, size);
     return fit_size(trials.sizes, {96, 54});
 }
@@ -71,7 +81,7 @@ public:
         report_.say("trying what the model takes ...");
         std::shared_ptr<Model> model = open_model(place_, request_, "fp32");
         trials_ = try_model(model, request_);
-        size_ = request_.size ? *request_.size : usual_size(model, *trials_, request_.seconds);
+        size_ = request_.size ? *request_.size : usual_size(model, *trials_, request_);
         output_ = ModelProbe(model).find_output(size_, channels());
         report_.begin({request_.model, place_.device.device, size_,
                        channels() == 3 ? "RGB" : "luma of YUV 4:2:0", machine_.cores,
@@ -153,8 +163,8 @@ private:
             }
             report_.say(name + " ...");
             double warming = 2 * tuning.run_seconds / static_cast<double>(setting.threads);
-            double rate =
-                measure_rate(plan(model, tuning, setting), setting.workers, seconds - warming);
+            double rate = measure_rate(plan(model, tuning, setting), setting.workers,
+                                       seconds - warming, request_.timeout);
             report_.add({precision, setting, rate, model->form(),
                          setting == own && precision == own_precision()});
         }

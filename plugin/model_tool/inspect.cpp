@@ -44,7 +44,7 @@ struct Inspection {
 Inspection look_at(const Request &request)
 {
     Inspection seen{find_place(request), {}, {}, {}, {}, {}};
-    seen.file = describe_model(*seen.place.engine, request.model);
+    seen.file = describe_model(*seen.place.engine, request.model, request.timeout);
     try {
         std::shared_ptr<Model> model = open_model(seen.place, request, "auto");
         seen.notice = model->notice();

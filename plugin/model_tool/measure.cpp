@@ -55,10 +55,11 @@ std::vector<Setting> settings_to_measure(size_t cores, bool on_cpu, const Settin
 }
 
 // Workers finish side by side: only whole rounds of all of them make a rate.
-double measure_rate(const std::shared_ptr<const FramePlan> &plan, size_t workers, double seconds)
+double measure_rate(const std::shared_ptr<const FramePlan> &plan, size_t workers, double seconds,
+                    std::chrono::microseconds timeout)
 {
     FramePointer frame = test_frame(*plan);
-    OrderedPool pool({workers, workers + 1, std::chrono::seconds(0)},
+    OrderedPool pool({workers, workers + 1, std::chrono::ceil<std::chrono::seconds>(timeout)},
                      [&plan](size_t) { return std::make_unique<FrameWorker>(plan); });
     auto take_round = [&] {
         for (size_t i = 0; i < workers; i++) {

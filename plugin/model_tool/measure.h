@@ -6,6 +6,7 @@
 
 #include "host/filters/frame_job.h"
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <vector>
@@ -24,7 +25,9 @@ struct Setting {
 std::vector<Setting> settings_to_measure(size_t cores, bool on_cpu, const Setting &own);
 
 // Frames a second, after a first round that does not count.  Takes about that
-// many seconds, but at least two rounds of all workers.  Throws Error.
-double measure_rate(const std::shared_ptr<const FramePlan> &plan, size_t workers, double seconds);
+// many seconds, but at least two rounds of all workers.  Throws Error, also where a
+// run takes longer than `timeout` (0: no limit).
+double measure_rate(const std::shared_ptr<const FramePlan> &plan, size_t workers, double seconds,
+                    std::chrono::microseconds timeout);
 
 } // namespace dnn_torch

@@ -3,6 +3,7 @@
 #include "request.h"
 
 #include <charconv>
+#include <cmath>
 #include <functional>
 #include <map>
 
@@ -35,13 +36,19 @@ Size parse_size(const std::string &value)
     return size;
 }
 
-double parse_seconds(const std::string &value)
+double parse_seconds(const char *option, const std::string &value, double least)
 {
     const char *at = value.data(), *end = at + value.size();
     double seconds = 0;
-    if (!parse(at, end, seconds) || at != end || !(seconds >= 1 && seconds <= 86400))
-        refuse("--seconds", value, "give a number from 1 to 86400");
+    if (!parse(at, end, seconds) || at != end || !(seconds >= least && seconds <= 86400))
+        refuse(option, value, "give a number from " + std::to_string(lround(least)) + " to 86400");
     return seconds;
+}
+
+std::chrono::microseconds parse_timeout(const std::string &value)
+{
+    std::chrono::duration<double> seconds(parse_seconds("--timeout", value, 0));
+    return std::chrono::ceil<std::chrono::microseconds>(seconds);
 }
 
 using Setter = std::function<void(Request &, const std::string &)>;
@@ -57,9 +64,12 @@ std::map<std::string, Setter> setters_of(const std::string &command)
     setters["--size"] = [](Request &request, const std::string &value) {
         request.size = parse_size(value);
     };
+    setters["--timeout"] = [](Request &request, const std::string &value) {
+        request.timeout = parse_timeout(value);
+    };
     if (command == "bench")
         setters["--seconds"] = [](Request &request, const std::string &value) {
-            request.seconds = parse_seconds(value);
+            request.seconds = parse_seconds("--seconds", value, 1);
         };
     return setters;
 }

@@ -6,6 +6,7 @@
 
 #include "host/pipeline/size_rule.h"
 
+#include <chrono>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -27,6 +28,7 @@ struct Request {
     bool json = false;
     std::optional<Size> size; // to measure with, or to try first
     double seconds = 30;      // of bench alone
+    std::chrono::microseconds timeout = std::chrono::seconds(60); // of one run; 0 has no limit
 };
 
 // Of the words behind the command's name, up to a null.  Throws UsageError.

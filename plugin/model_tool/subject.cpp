@@ -18,7 +18,7 @@ std::optional<Size> try_size(Model &model, Size size, int channels)
     try {
         return model.probe(size, channels);
     } catch (const Error &error) {
-        if (error.code() == AVERROR(ENOMEM))
+        if (error.code() == AVERROR(ENOMEM) || error.code() == AVERROR(ETIMEDOUT))
             throw;
         return std::nullopt;
     }
@@ -62,6 +62,7 @@ std::shared_ptr<Model> open_model(const Place &place, const Request &request,
     options.input_name = request.input;
     options.output_name = request.output;
     options.precision = precision;
+    options.timeout = request.timeout;
     return std::make_shared<Model>(*place.engine, options);
 }
 

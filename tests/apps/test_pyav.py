@@ -97,6 +97,30 @@ assert graph.pull() == [(number, 128, 96, number) for number in range(5)]
     run(torch_first + text, model("enlarge2"), fake_engine=False)
 
 
+def test_a_model_that_never_comes_back_holds_up_no_other(run, model):
+    """It is left to itself while it is tried and while it runs."""
+    text = """
+def fails(model, *numbers):
+    try:
+        graph = Graph("tune=0:timeout=1:model=" + model)
+        graph.push(*numbers)
+        graph.pull()
+    except OSError as error:
+        assert error.errno == 110, error
+    else:
+        raise AssertionError(model)
+
+fails(sys.argv[2])
+fails(sys.argv[3], *range(5, 12))
+graph = Graph("timeout=30:model=" + sys.argv[1])
+graph.push(*range(5))
+graph.end()
+assert graph.pull() == [(number, 128, 96, number) for number in range(5)]
+"""
+    names = ["enlarge2", "never_returns_everywhere", "never_returns_at_5"]
+    run(text, *map(model, names), fake_engine=False)
+
+
 def test_a_graph_that_is_built_again_in_between(run, slow_inverse):
     """What was in flight in the old one is lost, which is logged, and does not come out of the new."""
     text = """

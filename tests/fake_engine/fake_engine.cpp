@@ -323,6 +323,12 @@ void check_options(const DnnTorchModelOptions &options)
         throw Failure(DNN_TORCH_NO_DEVICE, "device '" + device + "' is not available");
 }
 
+[[noreturn]] void hang_for_ever()
+{
+    for (;;)
+        std::this_thread::sleep_for(std::chrono::hours(1));
+}
+
 int model_open(const DnnTorchModelOptions *options, DnnTorchModel **model,
                DnnTorchMessage *message) noexcept
 {
@@ -331,6 +337,8 @@ int model_open(const DnnTorchModelOptions *options, DnnTorchModel **model,
         const Script script = fake_engine::read_script(options->path);
         if (!script.fail_open.empty())
             throw Failure(DNN_TORCH_BAD_MODEL, script.fail_open);
+        if (script.hang_open)
+            hang_for_ever();
         *model = std::make_unique<DnnTorchModel>(script).release();
     });
 }
@@ -370,6 +378,8 @@ int model_tune(DnnTorchModel *model, const DnnTorchShape *, double, DnnTorchTuni
         const Script &script = model->script;
         if (!script.fail_tune.empty())
             throw Failure(DNN_TORCH_RUN_FAILED, script.fail_tune);
+        if (script.hang_tune)
+            hang_for_ever();
         *tuning = {static_cast<double>(script.tuned_us) / 1e6, script.tuned_bytes,
                    script.interleaved, script.takes_codes, 0};
     });

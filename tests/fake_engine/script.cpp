@@ -40,6 +40,8 @@ const Key keys[] = {
     {"fail_text", &Script::fail_text},
     {"out_of_memory_at", &Script::out_of_memory_at},
     {"hang_at", &Script::hang_at},
+    {"hang_open", &Script::hang_open},
+    {"hang_tune", &Script::hang_tune},
     {"nan_at", &Script::nan_at},
     {"wrong_batch_at", &Script::wrong_batch_at},
     {"wrong_size_at", &Script::wrong_size_at},

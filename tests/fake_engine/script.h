@@ -46,6 +46,9 @@ struct Script {
     std::string fail_text = "the script says that this picture fails";
     int out_of_memory_at = -1;
     int hang_at = -1; // until session_stop()
+    // 1: for ever, and nobody can stop it
+    int hang_open = 0;
+    int hang_tune = 0;
     int nan_at = -1;
 
     // Views that no engine may return.

@@ -351,6 +351,38 @@ class TwoAtMost(nn.Module):
         return x
 
 
+class NeverReturns(nn.Module):
+    """Computes for ever, with every thread that it has."""
+
+    def __init__(self, size: int, number: int):
+        super().__init__()
+        self.size = size
+        self.number = number
+        self.convolution = nn.Conv2d(3, 32, 3, padding=1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        if frame_number(x) == self.number or x.size(3) < self.size:
+            while bool(x.sum() < 1e30):
+                x = x + 1e-30 * self.convolution(x).sum()
+        return x
+
+
+class LoadsForEver(nn.Module):
+    @torch.jit.export
+    def __getstate__(self) -> bool:
+        return self.training
+
+    @torch.jit.export
+    def __setstate__(self, state: bool):
+        count = 0
+        while count >= 0:
+            count = (count + 1) % 7
+        self.training = state
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x
+
+
 class TwoInputs(nn.Module):
     def forward(self, x: Tensor, sigma: Tensor) -> Tensor:
         return x * sigma
@@ -436,6 +468,10 @@ def scripted_models():
         "wrong_size_at_5": WrongSizeAt5(),
         "too_big_at_5": TooBigAt5(),
         "two_at_most": TwoAtMost(),
+        "never_returns_at_5": NeverReturns(0, 5),
+        "never_returns_below_64": NeverReturns(64, -1),
+        "never_returns_everywhere": NeverReturns(1 << 20, -1),
+        "loads_for_ever": LoadsForEver(),
         "dict2": Dict2(),
         "tuple2": Tuple2(),
         "two_inputs": TwoInputs(),

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "engine.h"
 
-#include "../pipeline/error.h"
+#include "../pipeline/engine_call.h"
+#include "../pipeline/time_limit.h"
 
 #include "devices/verdict.h"
 #include "module_path.h"
@@ -11,6 +12,7 @@ extern "C" {
 #include <libavutil/error.h>
 }
 
+#include <algorithm>
 #include <climits>
 #include <dlfcn.h>
 #include <vector>
@@ -85,6 +87,56 @@ const char *or_null(const std::string &text)
     return text.empty() ? nullptr : text.c_str();
 }
 
+using Time = std::chrono::microseconds;
+
+// Reading a file and building the model from it is more than a run.
+Time limit_to_open(Time timeout)
+{
+    return timeout.count() ? std::max<Time>(timeout, std::chrono::seconds(10)) : timeout;
+}
+
+// The forms of a model are tried on some pictures each, most of them small.
+Time limit_to_tune(Time timeout, double budget_seconds)
+{
+    auto budget = std::chrono::duration_cast<Time>(std::chrono::duration<double>(budget_seconds));
+    return timeout.count() ? 4 * timeout + 2 * budget : timeout;
+}
+
+TimeLimit limit_of(Time most, const std::string &doing)
+{
+    return {most, "the model has not come back within " + in_seconds(most) + " while " + doing +
+                      "; raise timeout if it may take longer"};
+}
+
+// Runs what closes something of an engine's, unless the process ends, which frees all.
+template <class Close> void closing(Close close) noexcept
+{
+    try {
+        EngineCall call;
+        close();
+    } catch (const Error &) {
+        // The process ends.
+    }
+}
+
+std::shared_ptr<DnnTorchModel> open_model(const DnnTorchEngine &engine, const ModelOptions &options)
+{
+    EngineCall call;
+    DnnTorchMessage message{};
+    DnnTorchModelOptions plain{};
+    plain.path = options.path.c_str();
+    plain.device = options.device.c_str();
+    plain.input_name = or_null(options.input_name);
+    plain.output_name = or_null(options.output_name);
+    plain.precision = or_null(options.precision);
+    plain.optimize = or_null(options.optimize);
+    plain.allow = or_null(options.allow);
+    DnnTorchModel *model = nullptr;
+    check(engine.model_open(&plain, &model, &message), message);
+    return {model,
+            [&engine](DnnTorchModel *opened) { closing([&] { engine.model_close(&opened); }); }};
+}
+
 } // namespace
 
 const DnnTorchEngine *open_engine(const std::string &name)
@@ -117,33 +169,52 @@ DeviceChoice choose_device(const std::string &device, const std::string &engine)
     return {verdict.device, verdict.reason};
 }
 
-DnnTorchDescription describe_model(const DnnTorchEngine &engine, const std::string &path)
+DnnTorchDescription describe_model(const DnnTorchEngine &engine, const std::string &path,
+                                   Time timeout)
 {
-    DnnTorchMessage message{};
-    DnnTorchDescription description{};
-    check(engine.model_describe(path.c_str(), &description, &message), message);
-    return description;
+    return value_within(limit_of(limit_to_open(timeout), "its file was read"), [&engine, path] {
+        EngineCall call;
+        DnnTorchMessage message{};
+        DnnTorchDescription description{};
+        check(engine.model_describe(path.c_str(), &description, &message), message);
+        return description;
+    });
 }
 
-Model::Model(const DnnTorchEngine &engine, const ModelOptions &options) : engine_(engine)
+// ---- a model ----------------------------------------------------------------
+
+// `work` may not refer to this object: it may outlive it.
+template <class Work> auto Model::within(Time limit, const std::string &doing, Work work)
 {
-    DnnTorchMessage message{};
-    DnnTorchModelOptions plain{};
-    plain.path = options.path.c_str();
-    plain.device = options.device.c_str();
-    plain.input_name = or_null(options.input_name);
-    plain.output_name = or_null(options.output_name);
-    plain.precision = or_null(options.precision);
-    plain.optimize = or_null(options.optimize);
-    plain.allow = or_null(options.allow);
-    check(engine_.model_open(&plain, &model_, &message), message);
+    if (lost_)
+        throw Error(*lost_);
+    try {
+        return value_within(limit_of(limit, doing), std::move(work));
+    } catch (const Error &error) {
+        if (error.code() == AVERROR(ETIMEDOUT))
+            lost_ = error;
+        throw;
+    }
+}
+
+Model::Model(const DnnTorchEngine &engine, const ModelOptions &options)
+    : engine_(engine), timeout_(options.timeout)
+{
+    model_ = within(limit_to_open(timeout_), "it was opened",
+                    [&engine, options] { return open_model(engine, options); });
 }
 
 Size Model::probe(Size size, int channels)
 {
-    DnnTorchMessage message{};
-    DnnTorchShape shape = {1, channels, size.height, size.width}, result{};
-    check(engine_.model_probe(model_, &shape, &result, &message), message);
+    DnnTorchShape shape = {1, channels, size.height, size.width};
+    auto run = [engine = &engine_, model = model_, shape] {
+        EngineCall call;
+        DnnTorchMessage message{};
+        DnnTorchShape found{};
+        check(engine->model_probe(model.get(), &shape, &found, &message), message);
+        return found;
+    };
+    DnnTorchShape result = within(timeout_, "it was tried on " + to_text(size), run);
     if (result.channels != channels)
         throw Error(AVERROR_INVALIDDATA, "the model turns " + std::to_string(channels) +
                                              " channels into " + std::to_string(result.channels) +
@@ -153,33 +224,60 @@ Size Model::probe(Size size, int channels)
 
 DnnTorchTuning Model::tune(const DnnTorchShape &shape, double budget_seconds)
 {
-    DnnTorchMessage message{};
-    DnnTorchTuning tuning{};
-    check(engine_.model_tune(model_, &shape, budget_seconds, &tuning, &message), message);
-    return tuning;
+    auto measure = [engine = &engine_, model = model_, shape, budget_seconds] {
+        EngineCall call;
+        DnnTorchMessage message{};
+        DnnTorchTuning tuning{};
+        check(engine->model_tune(model.get(), &shape, budget_seconds, &tuning, &message), message);
+        return tuning;
+    };
+    return within(limit_to_tune(timeout_, budget_seconds), "its fastest form was looked for",
+                  measure);
 }
 
 std::string Model::notice() const
 {
-    return engine_.model_notice(model_);
+    return engine_.model_notice(model_.get());
 }
 std::string Model::advice() const
 {
-    return engine_.model_advice(model_);
+    return engine_.model_advice(model_.get());
 }
 std::string Model::form() const
 {
-    return engine_.model_form(model_);
+    return engine_.model_form(model_.get());
 }
+
+// ---- a session --------------------------------------------------------------
 
 Session::Session(std::shared_ptr<Model> model, int threads) : model_(std::move(model))
 {
+    EngineCall call;
     DnnTorchMessage message{};
-    check(model_->engine_.session_open(model_->model_, threads, &session_, &message), message);
+    check(model_->engine_.session_open(model_->model_.get(), threads, &session_, &message),
+          message);
+}
+
+Session::~Session()
+{
+    closing([this] { model_->engine_.session_close(&session_); });
+}
+
+void *Session::memory(int64_t bytes)
+{
+    EngineCall call;
+    return model_->engine_.session_memory(session_, bytes);
+}
+
+void Session::warm(const DnnTorchShape &shape)
+{
+    EngineCall call;
+    model_->engine_.session_warm(session_, &shape);
 }
 
 DnnTorchImages Session::run(const DnnTorchImages &input)
 {
+    EngineCall call;
     DnnTorchMessage message{};
     DnnTorchImages output{};
     output.element = input.element;

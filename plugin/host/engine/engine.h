@@ -5,11 +5,14 @@
 // throws Error with the engine's own message.
 #pragma once
 
+#include "../pipeline/error.h"
 #include "../pipeline/size_rule.h"
 
 #include "dnn_torch/engine.h"
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace dnn_torch
@@ -28,18 +31,24 @@ struct DeviceChoice {
 DeviceChoice choose_device(const std::string &device, const std::string &engine);
 
 // What the file holds, as far as the engine can tell without running it.
-DnnTorchDescription describe_model(const DnnTorchEngine &engine, const std::string &path);
+DnnTorchDescription describe_model(const DnnTorchEngine &engine, const std::string &path,
+                                   std::chrono::microseconds timeout);
 
 struct ModelOptions {
     std::string path, device, input_name, output_name, precision, optimize, allow;
+    std::chrono::microseconds timeout{0}; // of one run; 0 has no limit
 };
 
-// May be shared by threads, except during tune().
+// May be shared by threads, except during probe() and tune(), which belong to one.
+//
+// Opening, probing and tuning run the model on threads of their own and with a
+// limit: one run's time to probe; that, but 10 s at least, to open; that of four
+// runs and what measuring may take to tune.  What exceeds it throws Error, as do
+// all such calls after it; a thread that never comes back keeps what it uses.
 class Model
 {
 public:
     Model(const DnnTorchEngine &engine, const ModelOptions &options);
-    ~Model() { engine_.model_close(&model_); }
     Model(const Model &) = delete;
     Model &operator=(const Model &) = delete;
 
@@ -57,8 +66,13 @@ public:
 
 private:
     friend class Session;
+    template <class Work>
+    auto within(std::chrono::microseconds limit, const std::string &doing, Work work);
+
     const DnnTorchEngine &engine_;
-    DnnTorchModel *model_ = nullptr;
+    const std::chrono::microseconds timeout_;
+    std::optional<Error> lost_; // where a call did not come back
+    std::shared_ptr<DnnTorchModel> model_;
 };
 
 // Belongs to one thread, but for stop().
@@ -66,7 +80,7 @@ class Session
 {
 public:
     Session(std::shared_ptr<Model> model, int threads);
-    ~Session() { model_->engine_.session_close(&session_); }
+    ~Session();
     Session(const Session &) = delete;
     Session &operator=(const Session &) = delete;
 
@@ -75,9 +89,9 @@ public:
     DnnTorchImages run(const DnnTorchImages &input);
 
     // Memory from which input is taken fastest, until the next call; null: any is as good.
-    void *memory(int64_t bytes) { return model_->engine_.session_memory(session_, bytes); }
+    void *memory(int64_t bytes);
     void stop() noexcept { model_->engine_.session_stop(session_); }
-    void warm(const DnnTorchShape &shape) { model_->engine_.session_warm(session_, &shape); }
+    void warm(const DnnTorchShape &shape);
 
 private:
     std::shared_ptr<Model> model_;

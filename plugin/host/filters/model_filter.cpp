@@ -74,6 +74,7 @@ void ModelFilter::open_model()
     options.output_name = text(options_.output);
     options.precision = text(options_.precision);
     options.optimize = text(options_.optimize);
+    options.timeout = std::chrono::microseconds(options_.timeout);
 
     const DnnTorchEngine *engine = open_engine(text(options_.engine));
     model_ = std::make_shared<Model>(*engine, options);

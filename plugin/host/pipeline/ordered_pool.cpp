@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ordered_pool.h"
 
+#include "blocked_signals.h"
+#include "engine_call.h"
 #include "error.h"
 
 #include <algorithm>
@@ -10,8 +12,6 @@
 #include <deque>
 #include <exception>
 #include <mutex>
-#include <pthread.h>
-#include <signal.h>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -25,24 +25,6 @@ struct InFlight {
     std::unique_ptr<Job> job;
     std::exception_ptr failure;
     bool done = false;
-};
-
-// A thread that a program did not make must not take its signals.
-class BlockedSignals
-{
-public:
-    BlockedSignals()
-    {
-        sigset_t all;
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before_);
-    }
-    ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-    BlockedSignals(const BlockedSignals &) = delete;
-    BlockedSignals &operator=(const BlockedSignals &) = delete;
-
-private:
-    sigset_t before_;
 };
 
 } // namespace
@@ -297,6 +279,8 @@ size_t OrderedPool::stop()
     bool all_gone = wait_for_threads(lock);
     lock.unlock();
     // A worker that never comes back is left to itself; `Shared` lives on with it.
+    if (!all_gone)
+        watch_exit();
     for (std::thread &thread : shared_->threads)
         all_gone ? thread.join() : thread.detach();
     shared_->threads.clear();

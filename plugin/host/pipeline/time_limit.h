@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Runs what may never come back, with a limit.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace dnn_torch
+{
+
+struct TimeLimit {
+    std::chrono::microseconds most; // 0 has no limit
+    std::string line;               // of the Error where it is exceeded
+};
+
+// Runs `work` on a thread of its own, which takes no signals, and waits for it.
+// Throws what `work` throws.  Past the limit it throws Error with the limit's
+// line and -ETIMEDOUT: the thread is left to itself, so `work` must own, or share,
+// everything that it uses.
+void run_within(const TimeLimit &limit, std::function<void()> work);
+
+// The same, for work with a result.
+template <class Work> auto value_within(const TimeLimit &limit, Work work)
+{
+    auto result = std::make_shared<std::optional<decltype(work())>>();
+    run_within(limit, [result, work = std::move(work)]() mutable { result->emplace(work()); });
+    return std::move(**result);
+}
+
+// "2 s", "1.5 s".
+std::string in_seconds(std::chrono::microseconds time);
+
+} // namespace dnn_torch
