@@ -267,7 +267,6 @@ void ModelFilter::take_frame()
     if (!received)
         throw Error(AVERROR(ENOMEM), "out of memory");
     av_frame_move_ref(received.get(), frame_.get());
-    end_pts_ = end_of_frame(received.get());
     batch_->items.push_back({std::move(received), ctx_->is_disabled != 0, Clock::now()});
     if (batch_->items.size() >= plan_->batch_size)
         submit_batch();
@@ -389,11 +388,8 @@ void ModelFilter::tell_statistics()
 // The input's end goes on downstream, once everything before it has.
 int ModelFilter::finish()
 {
-    if (*input_status_ != AVERROR_EOF)
-        return end_with(*input_status_);
-    result_ = 0;
-    tell_statistics();
-    return gate_.close(ctx_->outputs[0], end_pts_);
+    end_with(*input_status_ == AVERROR_EOF ? 0 : *input_status_);
+    return gate_.forward_end(ctx_->outputs[0]);
 }
 
 int ModelFilter::report(const Error &error)

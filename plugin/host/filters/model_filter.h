@@ -88,7 +88,6 @@ private:
     FramePointer frame_;              // the one being received
 
     std::optional<int> input_status_; // how the input ended
-    int64_t end_pts_ = AV_NOPTS_VALUE;
     std::optional<Error> failure_; // not told yet
     std::optional<int> result_;    // once set, the filter does no more
     bool warned_of_nan_ = false;

@@ -59,7 +59,8 @@ int breaker_activate(AVFilterContext *ctx) noexcept
 // frame.  The relay is lent the real output and, beside an input of its own, the
 // real input; then a frame comes on its own one.  If the output is closed, so is
 // the real input from then on; if not, the frame shows it, and the loan ends
-// before the default behaviour could go on to the real links.
+// before the default behaviour could go on to the real links.  At last it is lent
+// the real output alone and its own input ends, see forward_end().
 
 int relay_filter_frame(AVFilterLink *link, AVFrame *frame) noexcept
 {
@@ -248,10 +249,14 @@ int Gate::send(AVFilterLink *out, AVFrame *frame)
     return av_buffersrc_add_frame_flags(lend_source_, frame, AV_BUFFERSRC_FLAG_NO_CHECK_FORMAT);
 }
 
-int Gate::close(AVFilterLink *out, int64_t pts)
+// No exported function tells the time at which a link ended.  libavfilter's default
+// behaviour passes it on by itself: where an input of the relay ends, it asks the
+// source of the lent output, our filter, for a frame, meets the status that our own
+// input has ended with, and ends the output with that and its time.
+int Gate::forward_end(AVFilterLink *out)
 {
-    Loan loan(lend_source_->outputs, out);
-    return av_buffersrc_close(lend_source_, pts, 0);
+    Loan lent_out(relay_->outputs, out);
+    return av_buffersrc_close(relay_source_, AV_NOPTS_VALUE, AV_BUFFERSRC_FLAG_PUSH);
 }
 
 bool Gate::forward_close(AVFilterLink *in, AVFilterLink *out)

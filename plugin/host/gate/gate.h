@@ -39,8 +39,10 @@ public:
     // Sends the frame downstream; its reference is taken on success.
     int send(AVFilterLink *out, AVFrame *frame);
 
-    // Ends the link with AVERROR_EOF at `pts`.
-    int close(AVFilterLink *out, int64_t pts);
+    // Ends `out` as `in` has ended: with its status and at its time.  Only once
+    // receive() or receive_or_request() has told that status.  Returns 0 for
+    // AVERROR_EOF, otherwise the status.
+    int forward_end(AVFilterLink *out);
 
     // Where downstream wants no more frames, ends `in` too, so that upstream
     // makes none.  Returns whether that is so; then nothing else may be called.

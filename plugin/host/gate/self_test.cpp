@@ -45,7 +45,7 @@ int relay_activate(AVFilterContext *ctx) noexcept
     if (ret != AVERROR_EOF)
         return ret == AVERROR(EAGAIN) ? 0 : ret;
     relay.closed = true;
-    return relay.gate->close(ctx->outputs[0], frames_sent);
+    return relay.gate->forward_end(ctx->outputs[0]);
 }
 
 lavfi_abi::Filter make_relay()
