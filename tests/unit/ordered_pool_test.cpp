@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "pipeline/error.h"
+#include "failing_threads.h"
 #include "pipeline/ordered_pool.h"
 
 #include <atomic>
@@ -225,6 +226,52 @@ TEST(OrderedPool, WorkersTakeNoSignals)
     submit(pool, 1);
     pool.take();
     EXPECT_EQ(sigismember(&mask, SIGINT), 1);
+}
+
+TEST(OrderedPool, RunsWithTheThreadsThatStarted)
+{
+    FewThreads few(2);
+    OrderedPool pool({5, 4, 30s}, workers_that([](Number &) {}));
+    EXPECT_EQ(pool.workers(), 2U);
+    EXPECT_FALSE(pool.shortfall().empty());
+    for (int i = 0; i < 4; i++)
+        submit(pool, i);
+    for (int i = 0; i < 4; i++)
+        EXPECT_EQ(take(pool), i);
+}
+
+TEST(OrderedPool, FailsWhereNoThreadStarts)
+{
+    FewThreads none(0);
+    EXPECT_EQ(code_of([] { OrderedPool({3, 4, 30s}, workers_that([](Number &) {})); }), -ENOMEM);
+}
+
+TEST(OrderedPool, AForkedProcessWaitsForNoThread)
+{
+    OrderedPool pool({2, 8, 0s}, workers_that([](Number &) { std::this_thread::sleep_for(1ms); }));
+    EXPECT_FALSE(pool.orphaned());
+    for (int round = 0; round < 30; round++) {
+        while (!pool.full())
+            submit(pool, round);
+        EXPECT_EQ(in_child([&] {
+                      bool orphaned = pool.orphaned();
+                      pool.stop();
+                      return orphaned ? 7 : 8;
+                  }),
+                  7);
+        take(pool);
+    }
+}
+
+TEST(OrderedPool, AForkedProcessMayHaveItsOwn)
+{
+    OrderedPool pool({1, 1, 30s}, workers_that([](Number &) {}));
+    EXPECT_EQ(in_child([] {
+                  OrderedPool own({2, 2, 30s}, workers_that([](Number &job) { job.value++; }));
+                  submit(own, 4);
+                  return take(own);
+              }),
+              5);
 }
 
 } // namespace

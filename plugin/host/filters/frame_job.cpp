@@ -3,6 +3,7 @@
 #include "frame_job.h"
 
 #include "../pipeline/error.h"
+#include "../pipeline/fork_gate.h"
 #include "../pixels/codes.h"
 #include "../pixels/picture.h"
 
@@ -62,14 +63,27 @@ void FrameWorker::run(Job &job)
     }
 }
 
+// Pools of frames have locks of libavutil's.
+FramePointer FrameWorker::take_frame() const
+{
+    NoFork no_fork;
+    return plan_->frames.take();
+}
+
+void FrameWorker::replace(FramePointer &frame, FramePointer by)
+{
+    NoFork no_fork;
+    frame = std::move(by);
+}
+
 void FrameWorker::bypass(FrameJob::Item &item)
 {
     if (plan_->input == plan_->output)
         return;
-    FramePointer scaled = plan_->frames.take();
+    FramePointer scaled = take_frame();
     copy_properties(item.frame.get(), scaled.get());
     scaler_.scale_frame(item.frame.get(), scaled.get());
-    item.frame = std::move(scaled);
+    replace(item.frame, std::move(scaled));
 }
 
 // The buffer has room for a whole batch from the first one on.
@@ -144,14 +158,14 @@ void FrameWorker::check_size(const DnnTorchImages &output) const
 void FrameWorker::finish(FrameJob::Item &item, const DnnTorchImages &output, int index,
                          bool &saw_nan)
 {
-    FramePointer result = plan_->frames.take();
+    FramePointer result = take_frame();
     copy_properties(item.frame.get(), result.get());
     if (output.element == DNN_TORCH_F32)
         saw_nan |= write_picture(output, index, item.frame.get(), result.get());
     else
         write_codes(output, index, result.get());
     scaler_.carry_unseen(item.frame.get(), result.get());
-    item.frame = std::move(result);
+    replace(item.frame, std::move(result));
 }
 
 } // namespace dnn_torch

@@ -61,6 +61,8 @@ private:
     void run_model(FrameJob &job);
     void convert_in(FrameJob &job, const DnnTorchImages &input);
     void convert_out(FrameJob &job, const DnnTorchImages &output);
+    FramePointer take_frame() const;
+    static void replace(FramePointer &frame, FramePointer by);
     void bypass(FrameJob::Item &item);
     void finish(FrameJob::Item &item, const DnnTorchImages &output, int index, bool &saw_nan);
     void check_size(const DnnTorchImages &output) const;

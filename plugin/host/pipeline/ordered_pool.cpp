@@ -14,6 +14,7 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 namespace dnn_torch
@@ -147,17 +148,23 @@ void OrderedPool::Shared::dismiss(Worker *worker)
 // ---- on the pool's thread ---------------------------------------------------
 
 OrderedPool::OrderedPool(const PoolSize &size, MakeWorker make_worker)
-    : shared_(std::make_shared<Shared>()), capacity_(size.capacity), patience_(size.patience)
+    : shared_(std::make_shared<Shared>()), capacity_(size.capacity), patience_(size.patience),
+      process_(getpid())
 {
+    start_threads(size.workers, make_worker);
+    if (worker_count_ == 0)
+        throw Error(-ENOMEM, "no worker thread can be started: " + shortfall_ +
+                                 "; raise the limit of memory or of threads (ulimit -v, -u)");
+}
+
+// Whatever keeps a thread from starting keeps those after it as well.
+void OrderedPool::start_threads(size_t count, const MakeWorker &make_worker)
+try {
     BlockedSignals blocked;
-    try {
-        for (size_t i = 0; i < size.workers; i++)
-            start_thread(i, make_worker);
-    } catch (const std::system_error &error) {
-        stop();
-        throw Error(-EAGAIN, std::string("cannot start a worker thread: ") + error.what() +
-                                 "; lower workers");
-    }
+    for (; worker_count_ < count; worker_count_++)
+        start_thread(worker_count_, make_worker);
+} catch (const std::exception &error) {
+    shortfall_ = error.what();
 }
 
 OrderedPool::~OrderedPool()
@@ -266,8 +273,18 @@ bool OrderedPool::wait_for_threads(std::unique_lock<std::mutex> &lock)
     return true;
 }
 
+bool OrderedPool::orphaned() const
+{
+    return getpid() != process_;
+}
+
 size_t OrderedPool::stop()
 {
+    if (orphaned()) {
+        // Its lock may be held by a thread that is not here, and what it owns be half written.
+        new std::shared_ptr<Shared>(shared_);
+        return 0;
+    }
     std::unique_lock lock(shared_->mutex);
     size_t given_up = shared_->in_flight.size();
     shared_->state = State::stopped;

@@ -53,18 +53,25 @@ struct PoolSize {
     std::chrono::seconds patience; // for one job, and for the end; 0 has no limit
 };
 
-// The pool belongs to one thread, which alone may call it.
+// The pool belongs to one thread, which alone may call it.  A process that was forked
+// since has no worker of it: there orphaned() is true, and nothing else but stop() and
+// the destructor may be called, which then leave all as it is.
 class OrderedPool
 {
 public:
     enum class State { running, draining, failed, stopped };
 
-    // Starts the threads; throws Error where not all of them start.
+    // Starts the threads, as many as the system gives; throws Error where it gives none.
     OrderedPool(const PoolSize &size, MakeWorker make_worker);
     ~OrderedPool();
     OrderedPool(const OrderedPool &) = delete;
     OrderedPool &operator=(const OrderedPool &) = delete;
 
+    // How many threads there are, and why there are no more of them; empty where all are.
+    size_t workers() const { return worker_count_; }
+    const std::string &shortfall() const { return shortfall_; }
+
+    bool orphaned() const;
     State state() const;
     size_t in_flight() const; // jobs
     bool empty() const { return in_flight() == 0; }
@@ -88,6 +95,7 @@ public:
 
 private:
     struct Shared;
+    void start_threads(size_t count, const MakeWorker &make_worker);
     void start_thread(size_t index, const MakeWorker &make_worker);
     void fail_for_impatience();
     bool wait_for_threads(std::unique_lock<std::mutex> &lock);
@@ -95,6 +103,9 @@ private:
     std::shared_ptr<Shared> shared_;
     size_t capacity_;
     std::chrono::seconds patience_;
+    size_t worker_count_ = 0;
+    std::string shortfall_;
+    int process_; // that the threads are of
 };
 
 } // namespace dnn_torch
