@@ -43,7 +43,7 @@ dpkg-dev          unpacks FFmpeg's source, for the check of the pinned ABI
 make              builds the patched FFmpeg
 patch             patches it
 nasm              and assembles its faster half
-zlib1g-dev        for png in the patched FFmpeg
+zlib1g-dev        unpacks the records of model files; for png in the patched FFmpeg
 xz-utils          Debian's source packages are compressed with it
 ca-certificates   mirrors that speak https
 git               says which files belong to the working tree

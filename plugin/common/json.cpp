@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "json.h"
 
+#include "terminal.h"
+
 #include <cmath>
 #include <cstdio>
 
@@ -10,26 +12,11 @@ namespace dnn_torch::json
 namespace
 {
 
-// The length of the UTF-8 sequence at the front, or 0 where there is none.
-size_t sequence_length(std::string_view text)
-{
-    auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-    size_t length = byte(0) < 0x80 ? 1 : byte(0) >> 5 == 6 ? 2 : byte(0) >> 4 == 14 ? 3 : 4;
-    if (length == 4 && byte(0) >> 3 != 30)
-        return 0;
-    if (length > text.size())
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if (byte(i) >> 6 != 2)
-            return 0;
-    return length;
-}
-
 std::string escaped(char c)
 {
     if (c == '"' || c == '\\')
         return {'\\', c};
-    if (static_cast<unsigned char>(c) >= ' ')
+    if (static_cast<unsigned char>(c) >= ' ' && c != 0x7f)
         return {c};
     char text[8];
     snprintf(text, sizeof(text), "\\u%04x", static_cast<unsigned>(c));
@@ -62,11 +49,14 @@ Value string(std::string_view text)
 {
     std::string out = "\"";
     while (!text.empty()) {
-        size_t length = sequence_length(text);
+        size_t length = character_length(text);
         if (length == 0)
             out += "\\ufffd";
         else if (length == 1)
             out += escaped(text.front());
+        else if (printable(text.substr(0, length)) != text.substr(0, length))
+            out += "\\ufffd"; // it would act on a terminal
+
         else
             out += text.substr(0, length);
         text.remove_prefix(length ? length : 1);

@@ -20,7 +20,7 @@ struct Value {
 // The keys must live until object() returns.
 using Members = std::vector<std::pair<std::string_view, Value>>;
 
-// Any bytes; what is not UTF-8 becomes U+FFFD.
+// Any bytes; what is not UTF-8, or would act on a terminal, becomes U+FFFD.
 Value string(std::string_view text);
 // null where it is empty.
 Value string_or_null(std::string_view text);

@@ -3,204 +3,189 @@
 
 #include "archive.h"
 
-#include "failure.h"
+#include "content_hash.h"
+#include "pickle_check.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <fcntl.h>
-#include <string_view>
-#include <sys/stat.h>
-#include <unistd.h>
-#include <vector>
 
 namespace engine_torch
 {
 namespace
 {
 
-constexpr const char *how_to_export =
+const std::string how_to_export =
     "; export the model with torch.jit.trace or torch.jit.script and its save()";
 
-[[noreturn]] void refuse(DnnTorchStatus status, const std::string &path, const std::string &words)
+constexpr std::string_view code_folder = "code/", code_extension = ".py", data_folder = "data/",
+                           constants_folder = "constants/";
+
+bool starts_with(std::string_view text, std::string_view start)
 {
-    throw Failure(status, "'" + path + "' " + words);
+    return text.substr(0, start.size()) == start;
 }
 
-[[noreturn]] void refuse_as_damaged(const std::string &path)
+bool ends_with(std::string_view text, std::string_view end)
 {
-    refuse(DNN_TORCH_BAD_MODEL, path, "is cut short or damaged; copy or download it again");
+    return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
 
-struct Descriptor {
-    int value;
-    explicit Descriptor(int opened) : value(opened) {}
-    Descriptor(const Descriptor &) = delete;
-    Descriptor &operator=(const Descriptor &) = delete;
-    ~Descriptor()
-    {
-        if (value >= 0)
-            close(value);
-    }
-};
-
-// A regular file that is open for reading.
-class File
+bool any_contains(const std::vector<ZipRecord> &records, std::string_view part)
 {
-public:
-    // O_NONBLOCK: opening a named pipe would otherwise wait for a writer.
-    explicit File(const std::string &path)
-        : path_(path), descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK))
-    {
-        if (descriptor_.value < 0)
-            refuse(DNN_TORCH_NO_FILE, path_, std::string("cannot be opened: ") + strerror(errno));
-        measure();
-    }
-
-    std::uint64_t size() const { return size_; }
-    const std::string &path() const { return path_; }
-
-    // Exactly these bytes; damaged is the file where they are not there.
-    std::string read(std::uint64_t offset, std::uint64_t size) const
-    {
-        if (offset > size_ || size > size_ - offset)
-            refuse_as_damaged(path_);
-        std::string bytes(size, '\0');
-        for (std::size_t done = 0; done < size;) {
-            const ssize_t got = pread(descriptor_.value, bytes.data() + done, size - done,
-                                      static_cast<off_t>(offset + done));
-            if (got < 0 && errno != EINTR)
-                refuse(DNN_TORCH_NO_FILE, path_, std::string("cannot be read: ") + strerror(errno));
-            if (got == 0)
-                refuse_as_damaged(path_);
-            done += got < 0 ? 0 : static_cast<std::size_t>(got);
-        }
-        return bytes;
-    }
-
-private:
-    void measure()
-    {
-        struct stat about;
-        if (fstat(descriptor_.value, &about) < 0)
-            refuse(DNN_TORCH_NO_FILE, path_, std::string("cannot be read: ") + strerror(errno));
-        if (S_ISDIR(about.st_mode))
-            refuse(DNN_TORCH_NO_FILE, path_, "is a directory; name the model file in it");
-        if (!S_ISREG(about.st_mode))
-            refuse(DNN_TORCH_NO_FILE, path_, "is not a regular file");
-        if (about.st_size == 0)
-            refuse(DNN_TORCH_BAD_MODEL, path_, "is empty; export or download the model again");
-        size_ = static_cast<std::uint64_t>(about.st_size);
-    }
-
-    std::string path_;
-    Descriptor descriptor_;
-    std::uint64_t size_ = 0;
-};
-
-// The little-endian number of `size` bytes at `offset`.
-std::uint64_t number(std::string_view bytes, std::size_t offset, std::size_t size)
-{
-    std::uint64_t value = 0;
-    for (std::size_t i = size; i > 0; --i)
-        value = value << 8 | static_cast<unsigned char>(bytes[offset + i - 1]);
-    return value;
+    return std::any_of(records.begin(), records.end(), [part](const ZipRecord &record) {
+        return record.name.find(part) != std::string::npos;
+    });
 }
 
-// A zip archive's list of its members.
-struct Directory {
-    std::uint64_t offset, size;
-};
-
-constexpr std::string_view end_mark("PK\5\6", 4), end64_mark("PK\6\6", 4),
-    locator_mark("PK\6\7", 4), member_mark("PK\1\2", 4);
-constexpr std::size_t end_size = 22, end64_size = 56, locator_size = 20, member_size = 46;
-constexpr std::uint64_t longest_comment = 0xffff;
-
-// PyTorch writes the 64-bit form as well, whatever the size.
-Directory find_directory(const File &file)
+// What is no TorchScript may still be something that the user took for it.
+void refuse_other_archives(const FileBytes &file, const std::vector<ZipRecord> &records)
 {
-    const std::uint64_t tail_size = std::min(file.size(), longest_comment + end_size);
-    const std::uint64_t tail_offset = file.size() - tail_size;
-    const std::string tail = file.read(tail_offset, tail_size);
-    const std::size_t end = tail.rfind(end_mark);
-    if (end == std::string::npos || tail.size() - end < end_size)
-        refuse_as_damaged(file.path());
-    const Directory directory = {number(tail, end + 16, 4), number(tail, end + 12, 4)};
-    if (end < locator_size || tail.compare(end - locator_size, 4, locator_mark) != 0)
-        return directory;
-    const std::string end64 = file.read(number(tail, end - locator_size + 8, 8), end64_size);
-    if (end64.compare(0, 4, end64_mark) != 0)
-        refuse_as_damaged(file.path());
-    return {number(end64, 48, 8), number(end64, 40, 8)};
-}
-
-std::vector<std::string> member_names(const File &file)
-{
-    const Directory directory = find_directory(file);
-    const std::string bytes = file.read(directory.offset, directory.size);
-    std::vector<std::string> names;
-    for (std::size_t at = 0; at < bytes.size();) {
-        if (bytes.size() - at < member_size || bytes.compare(at, 4, member_mark) != 0)
-            refuse_as_damaged(file.path());
-        const std::size_t name_size = number(bytes, at + 28, 2);
-        names.push_back(bytes.substr(at + member_size, name_size));
-        at += member_size + name_size + number(bytes, at + 30, 2) + number(bytes, at + 32, 2);
-    }
-    return names;
-}
-
-bool any_contains(const std::vector<std::string> &names, std::string_view part)
-{
-    for (const std::string &name : names)
-        if (name.find(part) != std::string::npos)
-            return true;
-    return false;
-}
-
-void check_archive(const File &file)
-{
-    const std::vector<std::string> names = member_names(file);
-    if (any_contains(names, "/constants.pkl"))
+    if (any_contains(records, "/constants.pkl"))
         return;
-    if (any_contains(names, "serialized_exported_program") ||
-        any_contains(names, "/archive_format"))
-        refuse(DNN_TORCH_BAD_MODEL, file.path(),
-               std::string("is a torch.export package, not TorchScript") + how_to_export);
-    if (any_contains(names, "data.pkl"))
-        refuse(DNN_TORCH_BAD_MODEL, file.path(),
-               std::string("is a torch.save checkpoint (weights only), not TorchScript") +
-                   how_to_export);
-    refuse(DNN_TORCH_BAD_MODEL, file.path(),
-           std::string("is a zip archive but no TorchScript model") + how_to_export);
+    if (any_contains(records, "serialized_exported_program") ||
+        any_contains(records, "/archive_format"))
+        file.refuse("is a torch.export package, not TorchScript" + how_to_export);
+    if (any_contains(records, "data.pkl"))
+        file.refuse("is a torch.save checkpoint (weights only), not TorchScript" + how_to_export);
+    file.refuse("is a zip archive but no TorchScript model" + how_to_export);
 }
 
 // torch.save()'s form before 1.6: the pickle of a magic number.
 constexpr std::string_view old_checkpoint("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20", 10);
 
-bool is_safetensors(const File &file, std::string_view head)
+bool is_safetensors(std::string_view bytes)
 {
-    return head.size() > 9 && number(head, 0, 8) < file.size() && head.substr(8, 2) == "{\"";
+    if (bytes.size() < 10 || bytes.substr(8, 2) != "{\"")
+        return false;
+    std::uint64_t size = 0;
+    std::memcpy(&size, bytes.data(), sizeof size);
+    return size < bytes.size();
 }
+
+void refuse_other_files(const FileBytes &file)
+{
+    const std::string_view bytes = file.bytes();
+    if (starts_with(bytes, "PK\3\4"))
+        return;
+    if (starts_with(bytes, old_checkpoint))
+        file.refuse("is an old torch.save checkpoint (weights only), not TorchScript" +
+                    how_to_export);
+    if (is_safetensors(bytes))
+        file.refuse("is a safetensors file (weights only), not TorchScript" + how_to_export);
+    file.refuse("is no TorchScript model" + how_to_export);
+}
+
+// The records that LibTorch reads.  Not among them are older formats' and what
+// only tells where code came from: "model.json", "code/x.py.debug_pkl".
+bool is_needed(std::string_view name)
+{
+    return name == "data.pkl" || name == "constants.pkl" || name == "version" ||
+           name == ".data/version" || name == "byteorder" || starts_with(name, data_folder) ||
+           starts_with(name, constants_folder) ||
+           (starts_with(name, code_folder) && ends_with(name, code_extension));
+}
+
+// "code/__torch__/nets.py" is "__torch__.nets".
+std::string module_of(std::string_view name)
+{
+    name.remove_prefix(code_folder.size());
+    name.remove_suffix(code_extension.size());
+    std::string module(name);
+    std::replace(module.begin(), module.end(), '/', '.');
+    return module;
+}
+
+bool is_number(std::string_view text)
+{
+    return !text.empty() && text.size() <= 9 &&
+           text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+constexpr std::string_view torch_root = "__torch__.", custom_classes = "torch.classes.";
 
 } // namespace
 
-void check_model_file(const std::string &path)
+Archive::Archive(const std::string &path) : file_(path)
 {
-    const File file(path);
-    const std::string head = file.read(0, std::min<std::uint64_t>(file.size(), 16));
-    if (head.compare(0, 4, "PK\3\4") == 0)
-        return check_archive(file);
-    if (head.compare(0, old_checkpoint.size(), old_checkpoint) == 0)
-        refuse(DNN_TORCH_BAD_MODEL, path,
-               std::string("is an old torch.save checkpoint (weights only), not TorchScript") +
-                   how_to_export);
-    if (is_safetensors(file, head))
-        refuse(DNN_TORCH_BAD_MODEL, path,
-               std::string("is a safetensors file (weights only), not TorchScript") +
-                   how_to_export);
-    refuse(DNN_TORCH_BAD_MODEL, path, std::string("is no TorchScript model") + how_to_export);
+    refuse_other_files(file_);
+    try {
+        zip_.emplace(file_.bytes());
+        refuse_other_archives(file_, zip_->all());
+        take_records();
+        check_code();
+        check_values("constants");
+        check_values("data");
+    } catch (const ZipDamage &) {
+        file_.refuse("is cut short or damaged; copy or download it again");
+    } catch (const ZipOddity &oddity) {
+        file_.refuse(oddity.what() + std::string("; save the model again with PyTorch"));
+    } catch (const PickleFault &fault) {
+        file_.refuse(fault.what());
+    } catch (const SourceFault &fault) {
+        file_.refuse(fault.what() +
+                     std::string("; take the file as torch.jit.save() has written it"));
+    }
+}
+
+void Archive::take_records()
+{
+    const std::string &first = zip_->all().front().name;
+    const std::string folder = first.substr(0, first.find('/') + 1);
+    for (const ZipRecord &record : zip_->all()) {
+        if (folder.empty() || !starts_with(record.name, folder))
+            throw ZipOddity("has records that do not lie in one folder");
+        const std::string name = record.name.substr(folder.size());
+        if (is_needed(name))
+            records_.emplace(name, record.bytes);
+    }
+    const std::size_t versions = records_.count("version") + records_.count(".data/version");
+    if (!records_.count("data.pkl") || !records_.count("constants.pkl") || versions != 1)
+        throw ZipOddity("lacks a part that every TorchScript file has");
+    for (const char *version : {"version", ".data/version"})
+        if (const auto found = records_.find(version); found != records_.end()) {
+            const std::string_view text = found->second;
+            if (!is_number(text.substr(0, text.find_last_not_of('\n') + 1)))
+                throw ZipOddity("does not say which version of the format it has");
+        }
+    const auto order = records_.find("byteorder");
+    if (order != records_.end() && order->second != "little")
+        throw ZipOddity("was saved on a machine with the other byte order");
+}
+
+void Archive::check_code()
+{
+    SourceCheck check;
+    for (const auto &[name, bytes] : records_)
+        if (starts_with(name, code_folder))
+            check.add(module_of(name), bytes);
+    facts_ = check.finish();
+}
+
+std::optional<std::uint64_t> Archive::size_of(const std::string &name) const
+{
+    const auto found = records_.find(name);
+    return found == records_.end() ? std::nullopt
+                                   : std::optional<std::uint64_t>(found->second.size());
+}
+
+void Archive::check_values(const std::string &name)
+{
+    const auto classes = check_pickle(records_.at(name + ".pkl"), [&](std::string_view key) {
+        return is_number(key) ? size_of(name + '/' + std::string(key)) : std::nullopt;
+    });
+    for (const std::string &whole : classes) {
+        const std::string plain = whole.substr(torch_root.size());
+        if (starts_with(plain, custom_classes))
+            facts_.classes.insert(plain);
+        if (starts_with(plain, custom_classes))
+            facts_.runs_while_loading = true;
+    }
+}
+
+std::string Archive::hash() const
+{
+    return content_hash(file_.bytes());
 }
 
 } // namespace engine_torch

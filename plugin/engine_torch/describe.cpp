@@ -6,10 +6,10 @@
 #include "failure.h"
 #include "graph_checks.h"
 #include "load.h"
+#include "permission_check.h"
 #include "text.h"
 
 #include <algorithm>
-#include <caffe2/serialize/inline_container.h>
 #include <functional>
 #include <map>
 #include <set>
@@ -134,7 +134,7 @@ void describe_refused(const std::vector<std::string> &names, DnnTorchDescription
 
 void describe_module(const Module &module, DnnTorchDescription &description)
 {
-    describe_refused(find_denied_operators(module), description);
+    describe_refused(find_refused(module, Permissions()), description);
     copy(origin_of(module), description.origin);
     describe_parameters(module, description);
     if (!module.find_method("forward"))
@@ -143,10 +143,12 @@ void describe_module(const Module &module, DnnTorchDescription &description)
     describe_outputs(module, description);
 }
 
-std::string format_of(const std::string &path)
+std::string format_of(const Archive &archive)
 {
-    caffe2::serialize::PyTorchStreamReader archive(path);
-    return "TorchScript, file format " + std::to_string(archive.version());
+    const auto &records = archive.records();
+    const auto version = records.find(records.count("version") ? "version" : ".data/version");
+    return "TorchScript, file format " +
+           std::string(version->second.substr(0, version->second.find('\n')));
 }
 
 } // namespace
@@ -156,12 +158,13 @@ DnnTorchDescription describe(const std::string &path)
     if (path.empty())
         throw Failure(DNN_TORCH_BAD_OPTION, "no model is given");
     DnnTorchDescription description = {};
-    const std::vector<std::string> denied = denied_while_loading(path);
-    copy(format_of(path), description.format);
-    if (denied.empty())
-        describe_module(load_any_module(path, c10::kCPU), description);
+    const Archive archive(path);
+    copy(format_of(archive), description.format);
+    const auto refused = find_refused_while_loading(archive.facts(), Permissions());
+    if (refused.empty())
+        describe_module(load_any_module(archive, c10::kCPU), description);
     else
-        describe_refused(denied, description);
+        describe_refused(refused, description);
     return description;
 }
 

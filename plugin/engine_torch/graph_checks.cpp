@@ -3,13 +3,6 @@
 
 #include "graph_checks.h"
 
-#include "denied.h"
-
-#include <algorithm>
-#include <caffe2/serialize/inline_container.h>
-#include <functional>
-#include <string_view>
-#include <strings.h>
 #include <torch/csrc/jit/api/function_impl.h>
 #include <torch/csrc/jit/ir/alias_analysis.h>
 #include <torch/csrc/jit/passes/inliner.h>
@@ -24,12 +17,11 @@ using torch::jit::Graph;
 using torch::jit::Module;
 using torch::jit::Node;
 using torch::jit::Value;
-using Visitor = std::function<void(const Node &)>;
 
 // Fork and its like carry their body as a graph among the attributes.
-void visit_subgraphs(const Node &node, const Visitor &visitor);
+void visit_subgraphs(const Node &node, const NodeVisitor &visitor);
 
-void visit(const Block &block, const Visitor &visitor)
+void visit(const Block &block, const NodeVisitor &visitor)
 {
     for (const Node *node : block.nodes()) {
         visitor(*node);
@@ -39,7 +31,7 @@ void visit(const Block &block, const Visitor &visitor)
     }
 }
 
-void visit_subgraphs(const Node &node, const Visitor &visitor)
+void visit_subgraphs(const Node &node, const NodeVisitor &visitor)
 {
     for (const c10::Symbol name : node.attributeNames()) {
         if (node.kindOf(name) == torch::jit::AttributeKind::g)
@@ -48,47 +40,6 @@ void visit_subgraphs(const Node &node, const Visitor &visitor)
             for (const std::shared_ptr<Graph> &graph : node.gs(name))
                 visit(*graph->block(), visitor);
     }
-}
-
-std::string class_name(const Value &value)
-{
-    const auto type = value.type()->cast<c10::ClassType>();
-    return type && type->name() ? type->name()->qualifiedName() : "";
-}
-
-std::string denied_in(const Node &node)
-{
-    const std::string name = node.kind().toQualString();
-    if (is_denied_operator(name))
-        return name;
-    for (const Value *output : node.outputs())
-        if (const std::string type = class_name(*output); is_denied_class(type))
-            return type;
-    return "";
-}
-
-void visit_functions(const Module &module, const Visitor &visitor)
-{
-    for (torch::jit::Function *function : module._ivalue()->compilation_unit()->get_functions()) {
-        function->ensure_defined();
-        visit(*torch::jit::toGraphFunction(*function).graph()->block(), visitor);
-    }
-}
-
-void add_new(std::vector<std::string> &names, const std::string &name)
-{
-    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end())
-        names.push_back(name);
-}
-
-// The reader that LibTorch loads with takes any case for the same name.
-bool is_source(std::string_view name)
-{
-    constexpr std::string_view extension = ".py";
-    if (name.size() < extension.size())
-        return false;
-    name.remove_prefix(name.size() - extension.size());
-    return strncasecmp(name.data(), extension.data(), extension.size()) == 0;
 }
 
 bool is_mutable(const Value &value)
@@ -108,33 +59,18 @@ bool changes_attribute(const Node &node, const torch::jit::AliasDb &aliases)
 
 } // namespace
 
-std::vector<std::string> find_denied_operators(const Module &module)
+void visit_nodes(const Module &module, const NodeVisitor &visitor)
 {
-    std::vector<std::string> found;
-    visit_functions(module, [&](const Node &node) { add_new(found, denied_in(node)); });
-    return found;
-}
-
-std::vector<std::string> find_denied_in_loading_code(const std::string &path)
-{
-    caffe2::serialize::PyTorchStreamReader archive(path);
-    std::vector<std::string> found;
-    bool runs_code = false;
-    for (const std::string &name : archive.getAllRecords()) {
-        if (!is_source(name))
-            continue;
-        const auto [data, size] = archive.getRecord(name);
-        const std::string_view source(static_cast<const char *>(data.get()), size);
-        runs_code = runs_code || source.find("__setstate__") != std::string_view::npos;
-        add_new(found, denied_name_in_source(source));
+    for (torch::jit::Function *function : module._ivalue()->compilation_unit()->get_functions()) {
+        function->ensure_defined();
+        visit(*torch::jit::toGraphFunction(*function).graph()->block(), visitor);
     }
-    return runs_code ? found : std::vector<std::string>();
 }
 
 std::vector<at::Tensor> tensors_in_code(const Module &module)
 {
     std::vector<at::Tensor> tensors;
-    visit_functions(module, [&](const Node &node) {
+    visit_nodes(module, [&](const Node &node) {
         if (node.kind() == c10::prim::Constant && node.hasAttribute(c10::attr::value) &&
             node.kindOf(c10::attr::value) == torch::jit::AttributeKind::t)
             tensors.push_back(node.t(c10::attr::value));

@@ -4,6 +4,7 @@
 // What a model's graph tells before it runs.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <torch/csrc/jit/api/module.h>
 #include <vector>
@@ -11,14 +12,11 @@
 namespace engine_torch
 {
 
-// Looks through every function that came with the module.  Returns each denied
-// operator or class ("aten::save") once.
-std::vector<std::string> find_denied_operators(const torch::jit::Module &module);
+using NodeVisitor = std::function<void(const torch::jit::Node &)>;
 
-// Where code in the archive would run while it is loaded: what is denied in the
-// archive ("save"), the first of each source.  Throws what LibTorch throws at a
-// damaged archive.
-std::vector<std::string> find_denied_in_loading_code(const std::string &path);
+// Visits every node of every function that came with the module, and of what
+// these hold within.
+void visit_nodes(const torch::jit::Module &module, const NodeVisitor &visitor);
 
 // The tensors that stand in the code itself, as in a model that was frozen
 // before it was saved; shared ones as often as they stand there.

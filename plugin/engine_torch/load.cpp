@@ -3,13 +3,15 @@
 
 #include "load.h"
 
-#include "archive.h"
+#include "archive_adapter.h"
 #include "failure.h"
-#include "graph_checks.h"
+#include "permission_check.h"
 #include "text.h"
+#include "value_check.h"
 
 #include <iostream>
 #include <new>
+#include <torch/csrc/jit/runtime/operator.h>
 #include <torch/csrc/jit/runtime/print_handler.h>
 #include <torch/csrc/jit/serialization/import.h>
 #include <torch/version.h>
@@ -28,21 +30,60 @@ using torch::jit::Module;
 
 using Names = std::vector<std::string>;
 
-void refuse_denied(const std::string &path, const Names &names)
+constexpr const char *this_version = "LibTorch " TORCH_VERSION;
+
+std::string names_to_allow(const Names &names)
 {
-    if (!names.empty())
-        refuse(path, "uses " + names.front() +
-                         ", which reaches outside the tensors; take a model that only computes");
+    constexpr std::size_t most = 12;
+    std::string list;
+    for (std::size_t i = 0; i < names.size() && i < most; ++i)
+        list.append(i ? "+" : "").append(name_to_allow(names[i]));
+    return list;
 }
 
-void refuse_denied_while_loading(const std::string &path, const Names &names)
+// What optimize_for_inference() and the like leave behind works for one machine.
+bool is_of_one_machine(const std::string &name)
+{
+    for (const char *part : {"mkldnn", "MKLDNN", "prepacked", "oneDNN", "onednn", "_prepack"})
+        if (name.find(part) != std::string::npos)
+            return true;
+    return false;
+}
+
+bool is_known_here(const std::string &name)
+{
+    return name.find("::") == std::string::npos || name.compare(0, 6, "prim::") == 0 ||
+           !torch::jit::getAllOperatorsFor(c10::Symbol::fromQualString(name)).empty();
+}
+
+void refuse_names(const std::string &path, const Names &names)
+{
+    if (names.empty())
+        return;
+    const std::string &first = names.front();
+    if (is_of_one_machine(first))
+        refuse(path, "uses " + first +
+                         ", which belongs to a model that was optimised for one machine; save it "
+                         "before optimize_for_inference()");
+    if (!is_known_here(first) && first.compare(0, 6, "aten::") == 0)
+        refuse(path, std::string("needs another LibTorch than ") + this_version +
+                         ", which has no " + first + "; save it with a PyTorch of this version");
+    if (!is_known_here(first))
+        refuse(path, "needs the operators of " + first.substr(0, first.find("::")) + " (" + first +
+                         "), which " + this_version + " has not; export the model without them");
+    const std::string others =
+        names.size() > 1 ? " and " + std::to_string(names.size() - 1) + " more" : "";
+    refuse(path, "uses " + first + others +
+                     ", not among the operators that are known to only compute; write allow=" +
+                     names_to_allow(names) + " if you trust the file");
+}
+
+void refuse_names_while_loading(const std::string &path, const Names &names)
 {
     if (!names.empty())
         refuse(path, "runs code while it is loaded (__setstate__), and that code has " +
-                         names.front() + "; take a model that only computes");
+                         names.front() + "; write allow=__setstate__ if you trust the file");
 }
-
-constexpr const char *this_version = "LibTorch " TORCH_VERSION;
 
 [[noreturn]] void refuse_unloadable(const std::string &path, const std::string &text)
 {
@@ -54,7 +95,7 @@ constexpr const char *this_version = "LibTorch " TORCH_VERSION;
                          " reads; save it with an older one or use a newer LibTorch");
     if (text.find("Unknown builtin op") != std::string::npos)
         refuse(path, std::string("needs another LibTorch than ") + this_version + ": " + line +
-                         "; save it with a PyTorch of this version");
+                         "; save it with a PyTorch of this version, without operators of others");
     refuse(path, "cannot be loaded by " + std::string(this_version) + ": " + line);
 }
 
@@ -63,7 +104,7 @@ constexpr const char *this_version = "LibTorch " TORCH_VERSION;
 void print_to_stderr()
 {
     if (torch::jit::getPrintHandler() == torch::jit::getDefaultPrintHandler())
-        torch::jit::setPrintHandler([](const std::string &text) { std::cerr << text; });
+        torch::jit::setPrintHandler([](const std::string &text) { std::cerr << printable(text); });
 }
 
 // Runs what reads the file; whatever LibTorch throws meanwhile is about the file.
@@ -116,23 +157,28 @@ void check_options(const DnnTorchModelOptions &options)
         throw Failure(DNN_TORCH_BAD_OPTION, "no model is given; name one with model=FILE");
 }
 
-std::vector<std::string> denied_while_loading(const std::string &path)
-{
-    check_model_file(path);
-    return reading(path, [&] { return find_denied_in_loading_code(path); });
-}
-
-Module load_any_module(const std::string &path, const c10::Device &device)
+Module load_any_module(const Archive &archive, const c10::Device &device)
 {
     print_to_stderr();
-    return reading(path, [&] { return torch::jit::load(path, device); });
+    return reading(archive.path(), [&] {
+        return torch::jit::import_ir_module(std::make_shared<torch::jit::CompilationUnit>(),
+                                            adapt(archive), device);
+    });
 }
 
-Module load_module(const std::string &path, const c10::Device &device)
+Module load_module(const Archive &archive, const c10::Device &device,
+                   const Permissions &permissions)
 {
-    refuse_denied_while_loading(path, denied_while_loading(path));
-    Module module = load_any_module(path, device);
-    refuse_denied(path, reading(path, [&] { return find_denied_operators(module); }));
+    const std::string &path = archive.path();
+    refuse_names_while_loading(path, find_refused_while_loading(archive.facts(), permissions));
+    refuse_names(path, find_refused(archive.facts(), permissions));
+    Module module = load_any_module(archive, device);
+    reading(path, [&] {
+        if (const std::string fault = find_wrong_value(module); !fault.empty())
+            refuse(path, fault);
+        refuse_names(path, find_refused(module, permissions));
+        clear_raw_memory(module);
+    });
     if (!module.find_method("forward"))
         refuse(path, "has no forward(); export the model's own module");
     module.eval();

@@ -4,7 +4,9 @@
 // Opening a model file with LibTorch.
 #pragma once
 
+#include "archive.h"
 #include "dnn_torch/engine.h"
+#include "operators.h"
 
 #include <string>
 #include <torch/csrc/jit/api/module.h>
@@ -16,17 +18,14 @@ namespace engine_torch
 // Throws a Failure where the options make no sense for any model.
 void check_options(const DnnTorchModelOptions &options);
 
-// The module, in evaluation mode, with all its functions looked through.
+// The module, in evaluation mode, with all its values and functions looked through.
 // Throws a Failure that names the file.
-torch::jit::Module load_module(const std::string &path, const c10::Device &device);
+torch::jit::Module load_module(const Archive &archive, const c10::Device &device,
+                               const Permissions &permissions);
 
 // The same, but with operators in it that load_module() refuses.  Only for a
-// file in which denied_while_loading() has found nothing, for it runs such code.
-torch::jit::Module load_any_module(const std::string &path, const c10::Device &device);
-
-// What is denied in code that loading the file would run.  Throws a Failure that
-// names the file where it is none to load.
-std::vector<std::string> denied_while_loading(const std::string &path);
+// file in which find_refused_while_loading() has found nothing, for it runs such code.
+torch::jit::Module load_any_module(const Archive &archive, const c10::Device &device);
 
 // The arguments of forward() after the module itself.
 std::vector<c10::Argument> arguments_of(const torch::jit::Module &module);

@@ -27,7 +27,7 @@ std::string or_empty(const char *text)
 
 engine_torch::Wishes wishes_of(const DnnTorchModelOptions &options)
 {
-    return {or_empty(options.path), or_empty(options.device),
+    return {or_empty(options.path), "", or_empty(options.device),
             engine_torch::parse_precision(or_empty(options.precision)),
             engine_torch::parse_optimize(or_empty(options.optimize))};
 }
@@ -53,7 +53,10 @@ DnnTorchModel::DnnTorchModel(const DnnTorchModelOptions &options)
     engine_torch::avoid_missing_instructions();
     const std::string wanted = or_empty(options.input_name);
     source_.device = engine_torch::open_device(wishes_.device);
-    source_.plain = engine_torch::load_module(wishes_.path, source_.device);
+    const engine_torch::Permissions permissions(or_empty(options.allow));
+    const engine_torch::Archive archive(wishes_.path);
+    wishes_.contents = archive.hash();
+    source_.plain = engine_torch::load_module(archive, source_.device, permissions);
     source_.input_name = engine_torch::choose_input(source_.plain, wishes_.path, wanted);
     if (!wanted.empty() && wanted != source_.input_name)
         notices_.add("input=" + wanted + " is ignored: the model's input is called " +

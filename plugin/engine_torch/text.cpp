@@ -3,6 +3,9 @@
 
 #include "text.h"
 
+#include "common/terminal.h"
+
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 
@@ -172,12 +175,18 @@ std::string asked_for(std::string_view text)
     return words;
 }
 
+std::string printable(std::string_view text)
+{
+    return dnn_torch::printable(text);
+}
+
 void copy_as_line(std::string_view text, char *line, std::size_t size)
 {
-    const std::string_view kept = cut(trimmed(text), size - 1);
-    for (const char c : kept)
-        *line++ = static_cast<unsigned char>(c) < ' ' || c == 0x7f ? ' ' : c;
-    *line = '\0';
+    std::string shown = printable(trimmed(text));
+    std::replace_if(
+        shown.begin(), shown.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
+    const std::string_view kept = cut(shown, size - 1);
+    *std::copy(kept.begin(), kept.end(), line) = '\0';
 }
 
 } // namespace engine_torch

@@ -25,7 +25,10 @@ bool tells_of_device_memory(std::string_view text);
 // " (the model asked for 1.5 GiB at once)", or "" where the text names no size.
 std::string asked_for(std::string_view text);
 
-// Copies `text` into `size` bytes as one line that is valid UTF-8 if it was before.
+// As it may be written to a terminal; see common/terminal.h.
+std::string printable(std::string_view text);
+
+// Copies `text` into `size` bytes as one printable line.
 void copy_as_line(std::string_view text, char *line, std::size_t size);
 
 } // namespace engine_torch

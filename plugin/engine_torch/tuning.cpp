@@ -62,7 +62,7 @@ TuningKey key_of(const Source &source, const Wishes &wishes, const DnnTorchShape
              << (wishes.precision.is_automatic ? "auto" : name_of(wishes.precision.precision))
              << "; " << (wishes.pinned ? name_of(*wishes.pinned) : "fastest") << "; "
              << source.input_name << "; " << source.device.str();
-    return {wishes.path, settings.str()};
+    return {wishes.path, wishes.contents, settings.str()};
 }
 
 class Tuner

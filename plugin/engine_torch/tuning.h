@@ -15,8 +15,9 @@ namespace engine_torch
 
 // What the user asked for.
 struct Wishes {
-    std::string path;   // of the model file
-    std::string device; // as the option has it
+    std::string path;     // of the model file
+    std::string contents; // a hash of what the file held when it was loaded
+    std::string device;   // as the option has it
     PrecisionOption precision = {};
     std::optional<FormKind> pinned; // nothing: the fastest
 };

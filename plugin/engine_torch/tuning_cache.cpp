@@ -3,15 +3,14 @@
 
 #include "tuning_cache.h"
 
+#include "content_hash.h"
+
 #include <algorithm>
 #include <charconv>
-#include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <map>
 #include <mutex>
 #include <string_view>
@@ -26,8 +25,11 @@ namespace engine_torch
 namespace
 {
 
-constexpr std::string_view head = "dnn-torch tuning 1", end = "end";
+constexpr std::string_view head = "dnn-torch tuning 2", end = "end";
 constexpr std::size_t longest_file = 8192;
+// No run that was measured takes a day, or more than any machine has.
+constexpr double longest_run = 86400;
+constexpr std::int64_t largest_run = std::int64_t{1} << 50;
 
 // ---- the process ------------------------------------------------------------------
 
@@ -40,43 +42,7 @@ std::map<std::string, TuningRecord> &records()
     return *all;
 }
 
-// What changes when the file does; cheaper than its contents.
-std::string identity_of(const TuningKey &key)
-{
-    struct stat about = {};
-    if (stat(key.path.c_str(), &about) < 0)
-        return "";
-    std::string identity = key.path + "\n" + key.settings;
-    for (const auto number :
-         {static_cast<long long>(about.st_dev), static_cast<long long>(about.st_ino),
-          static_cast<long long>(about.st_size), static_cast<long long>(about.st_mtim.tv_sec),
-          static_cast<long long>(about.st_mtim.tv_nsec)})
-        identity += ' ' + std::to_string(number);
-    return identity;
-}
-
 // ---- the key ------------------------------------------------------------------------
-
-std::string hexadecimal(std::uint64_t number)
-{
-    char text[17];
-    std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(number));
-    return text;
-}
-
-// Of the contents, piece by piece; "" where they cannot be read.
-std::string hash_of_file(const std::string &path)
-{
-    std::ifstream file(path, std::ios::binary);
-    std::vector<char> piece(std::size_t{1} << 20);
-    std::string hashes;
-    while (file) {
-        file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
-        const auto size = static_cast<std::size_t>(file.gcount());
-        hashes += hexadecimal(std::hash<std::string_view>{}({piece.data(), size}));
-    }
-    return file.eof() ? hexadecimal(std::hash<std::string>{}(hashes)) : "";
-}
 
 // A name alone is not enough: virtual machines hide some of the instructions.
 std::string processor()
@@ -92,8 +58,7 @@ std::string processor()
         }
     struct utsname system = {};
     uname(&system);
-    return system.machine + (' ' + name) + ' ' +
-           hexadecimal(std::hash<std::string>{}(instructions));
+    return system.machine + (' ' + name) + ' ' + content_hash(instructions);
 }
 
 bool is_line(std::string_view text)
@@ -104,9 +69,8 @@ bool is_line(std::string_view text)
 
 std::string line_of(const TuningKey &key)
 {
-    const std::string hash = hash_of_file(key.path);
-    const std::string line = hash + "; " + key.settings + "; " + processor();
-    return hash.empty() || !is_line(line) ? "" : line;
+    const std::string line = key.contents + "; " + key.settings + "; " + processor();
+    return key.contents.empty() || !is_line(line) ? "" : line;
 }
 
 // ---- the folder ---------------------------------------------------------------------
@@ -135,7 +99,7 @@ std::filesystem::path file_for(const std::string &line)
     const std::filesystem::path there = folder();
     if (there.empty() || line.empty())
         return "";
-    return there / ("tuning-" + hexadecimal(std::hash<std::string>{}(line)));
+    return there / ("tuning-" + content_hash(line).substr(0, 16));
 }
 
 template <typename Number> std::string text_of(Number number)
@@ -161,12 +125,24 @@ std::string contents_of(const std::string &line, const TuningRecord &record)
     return contents;
 }
 
-std::vector<std::string> lines_of(const std::filesystem::path &path)
+// "" unless it is a regular file; nobody waits for a pipe that lies there.
+std::string read(const std::filesystem::path &path)
 {
-    std::ifstream file(path, std::ios::binary);
+    const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (descriptor < 0)
+        return "";
+    struct stat about = {};
     std::string contents(longest_file, '\0');
-    file.read(contents.data(), longest_file);
-    contents.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+    ssize_t size = 0;
+    if (fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode))
+        size = ::read(descriptor, contents.data(), contents.size());
+    close(descriptor);
+    contents.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+    return contents;
+}
+
+std::vector<std::string> lines_of(const std::string &contents)
+{
     std::vector<std::string> lines;
     for (std::size_t at = 0, next; (next = contents.find('\n', at)) != std::string::npos;
          at = next + 1)
@@ -182,7 +158,8 @@ std::optional<TuningRecord> parse_record(const std::vector<std::string> &lines,
         return std::nullopt;
     TuningRecord record = {lines[2], lines[3], 0, 0, lines[6], lines[7]};
     if (!parse(lines[4], record.run_seconds) || !parse(lines[5], record.run_bytes) ||
-        !std::isfinite(record.run_seconds) || record.run_seconds < 0 || record.run_bytes < 0)
+        !(record.run_seconds >= 0 && record.run_seconds <= longest_run) || record.run_bytes < 0 ||
+        record.run_bytes > largest_run)
         return std::nullopt;
     return record;
 }
@@ -204,50 +181,35 @@ void write(const std::filesystem::path &path, const std::string &contents)
 
 } // namespace
 
-TuningCache::TuningCache(TuningKey key) : key_(std::move(key)) {}
-
-const std::string &TuningCache::line()
-{
-    if (!line_)
-        line_ = line_of(key_);
-    return *line_;
-}
+TuningCache::TuningCache(const TuningKey &key) : path_(key.path), line_(line_of(key)) {}
 
 std::optional<TuningRecord> TuningCache::recall_from_process() const
 {
-    const std::string identity = identity_of(key_);
     const std::lock_guard<std::mutex> lock(mutex);
-    const auto found = records().find(identity);
+    const auto found = records().find(path_ + '\n' + line_);
     return found == records().end() ? std::nullopt : std::optional(found->second);
 }
 
-std::optional<TuningRecord> TuningCache::recall_from_folder()
+std::optional<TuningRecord> TuningCache::recall_from_folder() const
 {
-    if (folder().empty())
-        return std::nullopt;
-    const std::filesystem::path path = file_for(line());
-    if (path.empty())
-        return std::nullopt;
-    return parse_record(lines_of(path), line());
+    const std::filesystem::path path = file_for(line_);
+    return path.empty() ? std::nullopt : parse_record(lines_of(read(path)), line_);
 }
 
 void TuningCache::remember_in_process(const TuningRecord &record) const
 {
-    const std::string identity = identity_of(key_);
-    if (identity.empty())
+    if (line_.empty())
         return;
     const std::lock_guard<std::mutex> lock(mutex);
-    records()[identity] = record;
+    records()[path_ + '\n' + line_] = record;
 }
 
-void TuningCache::remember(const TuningRecord &record)
+void TuningCache::remember(const TuningRecord &record) const
 {
     remember_in_process(record);
-    if (folder().empty())
-        return;
-    const std::filesystem::path path = file_for(line());
+    const std::filesystem::path path = file_for(line_);
     if (!path.empty() && is_line(record.notice) && is_line(record.advice))
-        write(path, contents_of(line(), record));
+        write(path, contents_of(line_, record));
 }
 
 } // namespace engine_torch

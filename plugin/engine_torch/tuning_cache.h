@@ -22,6 +22,7 @@ struct TuningRecord {
 // What a record holds for.
 struct TuningKey {
     std::string path;     // of the model file
+    std::string contents; // a hash of the model file's; "" where it is not known
     std::string settings; // all else but the machine: one line
 };
 
@@ -30,25 +31,22 @@ struct TuningKey {
 class TuningCache
 {
 public:
-    explicit TuningCache(TuningKey key);
+    explicit TuningCache(const TuningKey &key);
 
-    // What an earlier remember() in this process kept, as long as the file is the same.
+    // What an earlier remember() in this process kept for the same file.
     std::optional<TuningRecord> recall_from_process() const;
 
     // The record of an earlier process, with the same contents of the file on the
     // same kind of processor; nothing where what there is makes no sense.
-    std::optional<TuningRecord> recall_from_folder();
+    std::optional<TuningRecord> recall_from_folder() const;
 
     void remember_in_process(const TuningRecord &record) const;
 
     // Keeps it in both.  That the folder cannot be written to is no failure.
-    void remember(const TuningRecord &record);
+    void remember(const TuningRecord &record) const;
 
 private:
-    const std::string &line();
-
-    const TuningKey key_;
-    std::optional<std::string> line_; // costs the reading of the whole model
+    const std::string path_, line_;
 };
 
 } // namespace engine_torch

@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// A name for contents that nobody can give to other contents.  Needs no LibTorch.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace engine_torch
+{
+
+// BLAKE2b (RFC 7693) with 32 bytes, as 64 hexadecimal digits.
+std::string content_hash(std::string_view bytes);
+
+} // namespace engine_torch
