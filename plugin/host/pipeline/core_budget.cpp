@@ -29,8 +29,8 @@ int64_t usable_memory()
 // some time for each.
 size_t most_that_can_be_fed(double run_seconds)
 {
-    constexpr double feeding_seconds = 250e-6;
-    return static_cast<size_t>(std::max(std::ceil(run_seconds / feeding_seconds), 1.0));
+    constexpr double feeding_seconds = 250e-6, most = 4096;
+    return static_cast<size_t>(std::clamp(std::ceil(run_seconds / feeding_seconds), 1.0, most));
 }
 
 // Threads of one run meet at each layer; a cheap run would do little else.
