@@ -161,8 +161,11 @@ Module load_any_module(const Archive &archive, const c10::Device &device)
 {
     print_to_stderr();
     return reading(archive.path(), [&] {
-        return torch::jit::import_ir_module(std::make_shared<torch::jit::CompilationUnit>(),
-                                            adapt(archive), device);
+        Module module = torch::jit::import_ir_module(
+            std::make_shared<torch::jit::CompilationUnit>(), adapt(archive), device);
+        if (const std::string fault = find_wrong_value(module); !fault.empty())
+            refuse(archive.path(), fault);
+        return module;
     });
 }
 
@@ -174,8 +177,6 @@ Module load_module(const Archive &archive, const c10::Device &device,
     refuse_names(path, find_refused(archive.facts(), permissions));
     Module module = load_any_module(archive, device);
     reading(path, [&] {
-        if (const std::string fault = find_wrong_value(module); !fault.empty())
-            refuse(path, fault);
         refuse_names(path, find_refused(module, permissions));
         clear_raw_memory(module);
     });

@@ -18,13 +18,13 @@ namespace engine_torch
 // Throws a Failure where the options make no sense for any model.
 void check_options(const DnnTorchModelOptions &options);
 
-// The module, in evaluation mode, with all its values and functions looked through.
+// The module, in evaluation mode, with all its functions looked through.
 // Throws a Failure that names the file.
 torch::jit::Module load_module(const Archive &archive, const c10::Device &device,
                                const Permissions &permissions);
 
-// The same, but with operators in it that load_module() refuses.  Only for a
-// file in which find_refused_while_loading() has found nothing, for it runs such code.
+// The module with its values looked through, and with operators that load_module() refuses.  Only
+// for a file in which find_refused_while_loading() has found nothing, for it runs such code.
 torch::jit::Module load_any_module(const Archive &archive, const c10::Device &device);
 
 // The arguments of forward() after the module itself.

@@ -17,6 +17,7 @@ from typing import Dict, List, Optional, Tuple
 
 # oneDNN before 3 dies of AMX that a hypervisor promises and has not.
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
+import hostile_models
 import torch
 import torch.nn.functional as functional
 from torch import Tensor, nn
@@ -615,6 +616,7 @@ def main(folder: pathlib.Path):
     torch.jit.trace(half, example).save(str(folder / "net_bfloat16.pt"))
     make_changed_archives(folder)
     make_other_files(folder)
+    hostile_models.write_all(folder / "hostile")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Model files that were made to do harm; hostile_models.py says what is wrong with each.
+#include "engine_torch_models.h"
+
+#include <fstream>
+#include <sstream>
+#include <unistd.h>
+
+namespace
+{
+
+struct Expected {
+    std::string name;
+    std::vector<std::string> words;
+};
+
+std::vector<Expected> all_expected()
+{
+    std::ifstream file(models_folder() + "/hostile/expected.txt");
+    std::vector<Expected> all;
+    for (std::string line; std::getline(file, line);) {
+        std::istringstream fields(line);
+        Expected expected;
+        std::getline(fields, expected.name, '\t');
+        for (std::string word; std::getline(fields, word, '\t');)
+            expected.words.push_back(word);
+        all.push_back(expected);
+    }
+    return all;
+}
+
+std::string hostile(const std::string &name)
+{
+    return path_of("hostile/" + name);
+}
+
+TEST(Door, OpensWhatIsWholeAndNothingElse)
+{
+    const std::vector<Expected> all = all_expected();
+    EXPECT_GT(all.size(), 60U);
+    for (const Expected &expected : all) {
+        SCOPED_TRACE(expected.name);
+        const std::string path = hostile(expected.name);
+        const Model model(options_for(path));
+        if (expected.words == std::vector<std::string>{"ok"})
+            EXPECT_EQ(model.opened.status, DNN_TORCH_OK) << model.opened.message;
+        else
+            expect_failure(model.opened, DNN_TORCH_BAD_MODEL, expected.words);
+    }
+    EXPECT_NE(access("written-by-the-model", F_OK), 0);
+}
+
+TEST(Door, IsTheSameForWhoOnlyLooks)
+{
+    for (const Expected &expected : all_expected()) {
+        SCOPED_TRACE(expected.name);
+        DnnTorchDescription description = {};
+        DnnTorchMessage message = {};
+        const Outcome described =
+            outcome(engine().model_describe(hostile(expected.name).c_str(), &description, &message),
+                    message);
+        const bool is_fine = expected.words == std::vector<std::string>{"ok"};
+        EXPECT_TRUE(!is_fine || described.status == DNN_TORCH_OK) << described.message;
+        // What is refused for what it would do is told, or the whole file is.
+        EXPECT_EQ(described.status == DNN_TORCH_OK && description.refused_count == 0, is_fine);
+    }
+    EXPECT_NE(access("written-by-the-model", F_OK), 0);
+}
+
+TEST(Door, OpensForWhoSaysSo)
+{
+    DnnTorchModelOptions options = {};
+    const std::string path = hostile("operator_strided");
+    options.path = path.c_str();
+    for (const char *allow :
+         {"as_strided", "aten::as_strided", "nosuch+aten.as_strided", "aten.*"}) {
+        options.allow = allow;
+        EXPECT_EQ(Model(options).opened.status, DNN_TORCH_OK) << allow;
+    }
+    options.allow = "as_stride";
+    EXPECT_EQ(Model(options).opened.status, DNN_TORCH_BAD_MODEL);
+    options.allow = "as-strided";
+    expect_failure(Model(options).opened, DNN_TORCH_BAD_OPTION, {"allow", "plus sign"});
+}
+
+TEST(Door, MemoryAsItComesIsZero)
+{
+    Running running("hostile/raw_memory");
+    for (int round = 0; round < 3; ++round) {
+        const Pictures pictures(1, 3, 300 + round, 400);
+        for (const float value : run(running, pictures))
+            ASSERT_EQ(value, 0.0F);
+    }
+}
+
+TEST(Door, NoControlCharacterGetsOut)
+{
+    Running running("hostile/raises_escapes");
+    const Outcome result = running.session.run(Pictures(1, 3, 8, 8));
+    EXPECT_EQ(result.status, DNN_TORCH_RUN_FAILED);
+    EXPECT_NE(result.message.find("a\\x1b]0;title\\x07\\xc2\\x9bred"), std::string::npos)
+        << result.message;
+}
+
+// A bit anywhere: either the file is refused, or the bit was one of no meaning.
+TEST(Door, OneBitAnywhere)
+{
+    std::ifstream file(path_of("net_relu"), std::ios::binary);
+    const std::string whole((std::istreambuf_iterator<char>(file)), {});
+    const std::string path = testing::TempDir() + "one-bit.pt";
+    const Pictures pictures(1, 3, 16, 16);
+    Running right("net_relu", "0");
+    const std::vector<float> expected = run(right, pictures);
+    int accepted = 0, tried = 0;
+    for (std::size_t at = 0; at < whole.size(); at += 13, ++tried) {
+        std::string damaged = whole;
+        damaged[at] = static_cast<char>(damaged[at] ^ 1 << at % 8);
+        std::ofstream(path, std::ios::binary | std::ios::trunc) << damaged;
+        Model model(options_for(path, "0"));
+        if (model.opened.status != DNN_TORCH_OK)
+            continue;
+        ++accepted;
+        Session session(model);
+        EXPECT_EQ(session.run(pictures).status, DNN_TORCH_OK);
+        EXPECT_EQ(samples_of(session.output), expected) << "byte " << at;
+    }
+    // Padding between the records.
+    EXPECT_LT(accepted, tried / 2);
+    unlink(path.c_str());
+}
+
+} // namespace
