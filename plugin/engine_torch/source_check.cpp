@@ -166,6 +166,7 @@ private:
             fail_as_foreign("the head of a class");
         in_class_ = true;
         class_indent_ = line.indent;
+        class_kind_ = of_kind ? tokens[3].text : "";
         start_unit(tokens[1].text);
     }
 
@@ -210,37 +211,57 @@ private:
             fail_as_foreign("the type of a function's result");
     }
 
-    // NAME : TYPE, NAME : TYPE = LITERAL, NAME = LITERAL, __annotations__["NAME"] = TYPE.
-    static void read_attribute(const Tokens &tokens)
+    [[noreturn]] static void fail_in_class() { fail_as_foreign("a statement in a class"); }
+
+    // NAME : TYPE, NAME : Final[TYPE] = LITERAL or __annotations__["NAME"] = TYPE;
+    // what stands for lists of names; members of an enumeration.
+    void read_attribute(const Tokens &tokens) const
     {
-        std::size_t at = 1;
+        const bool is_enumeration = class_kind_ == "Enum";
         if (tokens.size() == 1 && is_name(tokens, 0, "pass"))
             return;
-        if (!is_name(tokens, 0))
-            fail_as_foreign("a statement in a class");
-        if (is_symbol(tokens, 1, '[')) {
-            if (!is_name(tokens, 0, "__annotations__") || tokens.size() < 6 ||
-                tokens[2].kind != TokenKind::text || !is_symbol(tokens, 3, ']'))
-                fail_as_foreign("a statement in a class");
-            at = 4;
-        }
-        std::size_t equals = at;
+        if (!is_name(tokens, 0) || tokens.size() < 3)
+            fail_in_class();
+        if (is_symbol(tokens, 1, ':') && !is_enumeration)
+            return read_typed(tokens);
+        if (is_symbol(tokens, 1, '[') && is_name(tokens, 0, "__annotations__") &&
+            tokens[2].kind == TokenKind::text && is_symbol(tokens, 3, ']') &&
+            is_symbol(tokens, 4, '=') && tokens.size() > 5 && is_literal(tokens, 5, tokens.size()))
+            return;
+        if (!is_symbol(tokens, 1, '=') ||
+            !(is_enumeration ? is_literal(tokens, 2, tokens.size()) : is_list_of_names(tokens)))
+            fail_in_class();
+    }
+
+    static void read_typed(const Tokens &tokens)
+    {
+        std::size_t equals = 2;
         while (equals < tokens.size() && !is_symbol(tokens, equals, '='))
             ++equals;
-        const bool has_type = is_symbol(tokens, at, ':');
-        if ((!has_type && equals != at) || !is_literal(tokens, at, equals) ||
-            equals + 1 == tokens.size() ||
-            !is_literal(tokens, std::min(equals + 1, tokens.size()), tokens.size()))
-            fail_as_foreign("a statement in a class");
-        if (has_type && equals < tokens.size() && !is_constant(tokens, at + 1, equals))
+        if (!is_literal(tokens, 2, equals))
+            fail_in_class();
+        if (equals == tokens.size())
+            return;
+        // LibTorch crashes at a value of anything else.
+        if (!is_name(tokens, 2, "Final") || !is_symbol(tokens, 3, '[') ||
+            after_bracket(tokens, 3) != equals || equals + 1 == tokens.size() ||
+            !is_literal(tokens, equals + 1, tokens.size()))
             fail_as_foreign("an attribute with a value");
     }
 
-    // Only "NAME : Final[TYPE] = LITERAL" has a value; LibTorch fails at others.
-    static bool is_constant(const Tokens &tokens, std::size_t type, std::size_t equals)
+    // NAME = ["x", "y", ]
+    static bool is_list_of_names(const Tokens &tokens)
     {
-        return is_name(tokens, type, "Final") && is_symbol(tokens, type + 1, '[') &&
-               after_bracket(tokens, type + 1) == equals;
+        constexpr std::array<std::string_view, 5> lists = {"__parameters__", "__buffers__",
+                                                           "__annotations__", "__forward_hooks__",
+                                                           "__forward_pre_hooks__"};
+        if (std::find(lists.begin(), lists.end(), tokens[0].text) == lists.end() ||
+            !is_symbol(tokens, 2, '[') || after_bracket(tokens, 2) != tokens.size())
+            return false;
+        for (std::size_t at = 3; at + 1 < tokens.size(); ++at)
+            if (tokens[at].kind != TokenKind::text && !is_symbol(tokens, at, ','))
+                return false;
+        return true;
     }
 
     void read_statement(const Line &line)
@@ -318,6 +339,7 @@ private:
     Unit *unit_ = nullptr;
     bool in_class_ = false, in_function_ = false;
     std::size_t class_indent_ = 0, function_indent_ = 0;
+    std::string_view class_kind_;
 };
 
 void SourceCheck::add(const std::string &module, std::string_view source)

@@ -177,6 +177,8 @@ CASES = {
     ),
     "constant_computed": (records(module(SCALE, attributes="  n : Final[int] = torch.ones([1])\n")), "does not write"),
     "constant_of_no_kind": (records(module(SCALE, attributes="  n : int = 3\n")), "does not write"),
+    "constant_without_type": (records(module(SCALE, attributes="  n = []\n")), "does not write"),
+    "parameters_no_list": (records(module(SCALE).replace('["weight", ]', '"weight"')), "does not write"),
     "constant_literal": (records(module(SCALE, attributes="  n : Final[int] = 3\n")), "ok"),
     "class_runs": (records(module(SCALE, attributes='  torch.save(1, "written-by-the-model")\n')), "does not write"),
     "file_runs": (records('torch.save(1, "written-by-the-model")\n' + module(SCALE)), "does not write"),
