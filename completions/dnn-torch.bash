@@ -27,7 +27,7 @@ _dnn_torch()
     devices) mapfile -t COMPREPLY < <(compgen -W '--json' -- "$word") ;;
     inspect | bench)
         if [[ $word == -* ]]; then
-            local options='--json --size --timeout --device --engine --input --output'
+            local options='--json --size --timeout --device --engine --input --output --allow'
             [ "${COMP_WORDS[1]}" = bench ] && options+=' --seconds'
             mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
             return

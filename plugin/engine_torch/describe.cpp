@@ -143,6 +143,19 @@ void describe_module(const Module &module, DnnTorchDescription &description)
     describe_outputs(module, description);
 }
 
+// False where LibTorch does not know what is refused in any case.
+bool describe_loaded(const Archive &archive, DnnTorchDescription &description)
+{
+    try {
+        describe_module(load_any_module(archive, c10::kCPU), description);
+        return true;
+    } catch (const Failure &) {
+        if (find_refused(archive.facts(), Permissions()).empty())
+            throw;
+        return false;
+    }
+}
+
 std::string format_of(const Archive &archive)
 {
     const auto &records = archive.records();
@@ -160,11 +173,13 @@ DnnTorchDescription describe(const std::string &path)
     DnnTorchDescription description = {};
     const Archive archive(path);
     copy(format_of(archive), description.format);
-    const auto refused = find_refused_while_loading(archive.facts(), Permissions());
+    const Permissions permissions;
+    auto refused = find_refused_while_loading(archive.facts(), permissions);
+    if (refused.empty() && describe_loaded(archive, description))
+        return description;
     if (refused.empty())
-        describe_module(load_any_module(archive, c10::kCPU), description);
-    else
-        describe_refused(refused, description);
+        refused = find_refused(archive.facts(), permissions);
+    describe_refused(refused, description);
     return description;
 }
 

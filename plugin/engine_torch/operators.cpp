@@ -71,16 +71,24 @@ constexpr std::string_view layers =
     "layer_norm linear rms_norm max_pool1d max_pool1d_with_indices max_pool2d "
     "max_pool2d_with_indices max_pool3d max_pool3d_with_indices "
     "native_layer_norm one_hot pixel_shuffle "
-    "pixel_unshuffle _weight_norm scaled_dot_product_attention _scaled_dot_product_attention gru "
+    "pixel_unshuffle _weight_norm gru "
     "gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell upsample_bicubic2d "
     "upsample_bilinear2d upsample_linear1d upsample_nearest1d upsample_nearest2d "
     "upsample_nearest3d "
-    "upsample_trilinear3d _upsample_bicubic2d_aa _upsample_bilinear2d_aa _upsample_nearest_exact1d "
+    "upsample_trilinear3d _upsample_bicubic2d_aa _upsample_lanczos2d_aa _upsample_bilinear2d_aa "
+    "_upsample_nearest_exact1d "
     "_upsample_nearest_exact2d _upsample_nearest_exact3d __interpolate __upsample "
     "__upsample_bilinear __upsample_nearest constant_pad_nd pad _pad_circular _pad_enum "
     "reflection_pad1d reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d "
-    "replication_pad3d mse_loss l1_loss smooth_l1_loss huber_loss kl_div "
+    "replication_pad3d mse_loss l1_loss smooth_l1_loss huber_loss kl_div binary_cross_entropy "
+    "binary_cross_entropy_with_logits cross_entropy_loss nll_loss nll_loss2d nll_loss_nd "
     "";
+
+// What torch.nn's attention and transformers come to by themselves in code.
+constexpr std::string_view attention =
+    "scaled_dot_product_attention _scaled_dot_product_attention _native_multi_head_attention "
+    "_transformer_encoder_layer_fwd _nested_tensor_from_mask _nested_tensor_from_mask_left_aligned "
+    "to_padded_tensor";
 
 constexpr std::string_view algebra =
     "addbmm addmm addmv addr adjoint baddbmm block_diag bmm cartesian_prod chain_matmul cholesky "
@@ -103,7 +111,8 @@ constexpr std::string_view arrangement =
     "clone column_stack complex concat concatenate contiguous copy detach diag diag_embed diagflat "
     "diagonal diagonal_scatter dsplit dstack expand expand_as flatten flip fliplr flipud hsplit "
     "hstack mH mT matrix_H meshgrid moveaxis movedim narrow numpy_T permute ravel repeat "
-    "repeat_interleave reshape reshape_as resolve_conj resolve_neg roll rot90 row_stack select "
+    "repeat_interleave lift lift_fresh _unsafe_view reshape reshape_as resolve_conj resolve_neg "
+    "roll rot90 row_stack select "
     "select_scatter slice slice_scatter split split_with_sizes squeeze stack swapaxes swapdims t "
     "tensor_split tile transpose tril tril_indices triu triu_indices unbind unflatten unfold "
     "unsafe_chunk unsafe_split unsafe_split_with_sizes unsqueeze view view_as view_as_complex "
@@ -183,8 +192,9 @@ const Names &names_of(std::initializer_list<std::string_view> groups)
 
 bool is_tensor_operator(std::string_view plain)
 {
-    static const Names &names = names_of({elementwise, activations, reductions, layers, algebra,
-                                          arrangement, indexing, creation, properties, language});
+    static const Names &names =
+        names_of({elementwise, activations, reductions, layers, attention, algebra, arrangement,
+                  indexing, creation, properties, language});
     if (names.count(plain))
         return true;
     return plain.size() > 1 && plain.back() == '_' && plain[plain.size() - 2] != '_' &&

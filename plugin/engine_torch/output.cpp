@@ -74,7 +74,7 @@ at::Tensor choose(const NamedTensors &tensors, const std::string &name, const st
     const at::Tensor *named = find(tensors, name);
     if (named)
         return *named;
-    if (tensors.size() > 1 && !name.empty())
+    if (!name.empty())
         refuse(what + " without " + name + "; choose output=NAME among " + names_of(tensors));
     if (tensors.size() > 1 && !take_first)
         refuse(what + " of " + std::to_string(tensors.size()) +
@@ -84,8 +84,11 @@ at::Tensor choose(const NamedTensors &tensors, const std::string &name, const st
 
 at::Tensor tensor_of(const c10::IValue &returned, const std::string &name)
 {
-    if (returned.isTensor())
+    if (returned.isTensor()) {
+        if (!name.empty() && name != "0")
+            refuse("one tensor without a name; leave output=" + name + " out");
         return returned.toTensor();
+    }
     if (returned.isGenericDict())
         return choose(tensors_of_dict(returned), name, "a dict", false);
     if (returned.isTuple())

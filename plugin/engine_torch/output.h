@@ -12,8 +12,9 @@ namespace engine_torch
 
 // A float32 tensor [batch, channels, height, width] on `device`, of any strides,
 // that shares memory with the returned value if it can.  `name` chooses among
-// several tensors: a key of a dict or an index into a tuple; it is ignored
-// where there is but one tensor.  Throws a Failure that tells what came instead.
+// several tensors: a key of a dict or an index into a tuple; one that is not
+// there is a fault, also where there is but one tensor.  Throws a Failure that tells what came
+// instead.
 at::Tensor picture_of(const c10::IValue &returned, const std::string &name, std::int64_t batch,
                       const c10::Device &device);
 

@@ -28,7 +28,7 @@ constexpr const char *usage =
     "         different precisions (640x360 and 30 s, unless told otherwise)\n"
     "\n"
     "OPTION of inspect and bench, as the filter has them: --device, --engine, --input,\n"
-    "--output; and --timeout, the seconds that one run may take\n";
+    "--output, --allow; and --timeout, the seconds that one run may take\n";
 
 int main_with(std::string_view command, int argc, char **argv)
 {

@@ -8,7 +8,7 @@
 //   model, format, origin
 //   inputs, outputs   name, type
 //   parameters        count, bytes, precision
-//   refused           names of operators that reach outside the tensors
+//   refused           names of operators that are not known to only compute
 //   engine            name, version
 //   device
 //   accepted          whether the filter takes the model; if not
@@ -24,6 +24,7 @@
 #include "command_line.h"
 #include "commands.h"
 #include "common/json.h"
+#include "common/terminal.h"
 #include "subject.h"
 
 #include <algorithm>
@@ -47,6 +48,7 @@ Inspection look_at(const Request &request)
     seen.file = describe_model(*seen.place.engine, request.model, request.timeout);
     try {
         std::shared_ptr<Model> model = open_model(seen.place, request, "auto");
+        seen.file.refused_count = 0; // it is open: --allow says so
         seen.notice = model->notice();
         seen.trials = try_model(model, request);
         seen.command = command_line(request.model, seen.trials->channels, seen.trials->sizes,
@@ -68,7 +70,7 @@ std::vector<DnnTorchValue> listed(const DnnTorchValue (&values)[Room], int32_t c
 void print(const char *name, const std::string &text)
 {
     if (!text.empty())
-        printf("%-12s%s\n", name, text.c_str());
+        printf("%-12s%s\n", name, printable(text).c_str());
 }
 
 template <size_t Room>
@@ -252,7 +254,7 @@ int inspect(const Request &request)
     (request.json ? print_json : print_report)(request, seen);
     fflush(stdout);
     if (!seen.error.empty())
-        fprintf(stderr, "dnn-torch: %s\n", seen.error.c_str());
+        fprintf(stderr, "dnn-torch: %s\n", printable(seen.error).c_str());
     return seen.error.empty() && !ferror(stdout) ? 0 : 1;
 }
 

@@ -56,6 +56,7 @@ using Setter = std::function<void(Request &, const std::string &)>;
 std::map<std::string, Setter> setters_of(const std::string &command)
 {
     std::map<std::string, Setter> setters = {
+        {"--allow", [](Request &request, const std::string &value) { request.allow = value; }},
         {"--device", [](Request &request, const std::string &value) { request.device = value; }},
         {"--engine", [](Request &request, const std::string &value) { request.engine = value; }},
         {"--input", [](Request &request, const std::string &value) { request.input = value; }},

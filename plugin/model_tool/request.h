@@ -24,7 +24,7 @@ public:
 struct Request {
     std::string model;
     // As the filter's options of these names take them.
-    std::string device = "cpu", engine = "torch", input, output;
+    std::string device = "cpu", engine = "torch", input, output, allow;
     bool json = false;
     std::optional<Size> size; // to measure with, or to try first
     double seconds = 30;      // of bench alone

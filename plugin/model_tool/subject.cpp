@@ -63,6 +63,7 @@ std::shared_ptr<Model> open_model(const Place &place, const Request &request,
     options.output_name = request.output;
     options.precision = precision;
     options.timeout = request.timeout;
+    options.allow = request.allow;
     return std::make_shared<Model>(*place.engine, options);
 }
 
@@ -95,6 +96,7 @@ std::vector<std::pair<std::string, std::string>> filter_options(const Request &r
     add("device", request.device, "cpu");
     add("input", request.input, "");
     add("output", request.output, "");
+    add("allow", request.allow, "");
     return options;
 }
 

@@ -348,8 +348,12 @@ TEST(Output, ByName)
     expect_factor("tuple_two", "", 2);
     expect_factor("tuple_two", "2", 3);
     expect_factor("list_two", "1", 3);
-    expect_factor("dict_one", "nosuch", 2);
-    expect_factor("double", "nosuch", 2);
+    expect_factor("dict_one", "image", 2);
+    expect_factor("double", "0", 2);
+    expect_failure(run_with_output("dict_one", "nosuch", out), DNN_TORCH_BAD_OUTPUT,
+                   {"nosuch", "image"});
+    expect_failure(run_with_output("double", "nosuch", out), DNN_TORCH_BAD_OUTPUT,
+                   {"one tensor", "output=nosuch"});
     expect_failure(run_with_output("dict_two", nullptr, out), DNN_TORCH_BAD_OUTPUT,
                    {"output=", "image", "mask"});
     expect_failure(run_with_output("dict_two", "nosuch", out), DNN_TORCH_BAD_OUTPUT,

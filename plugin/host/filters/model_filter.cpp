@@ -75,6 +75,7 @@ void ModelFilter::open_model()
     options.precision = text(options_.precision);
     options.optimize = text(options_.optimize);
     options.timeout = std::chrono::microseconds(options_.timeout);
+    options.allow = text(options_.allow);
 
     const DnnTorchEngine *engine = open_engine(text(options_.engine));
     model_ = std::make_shared<Model>(*engine, options);

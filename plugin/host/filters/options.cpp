@@ -83,6 +83,8 @@ const AVOption options[] = {
                 nullptr),
     text_option("output", "name of the model's output, where it returns several by name",
                 FIELD(output), nullptr),
+    text_option("allow", "operators that the model may use though they are refused: a+b",
+                FIELD(allow), nullptr),
     number_option("timeout", "time that one run of the model may take (0: no limit)",
                   AV_OPT_TYPE_DURATION, FIELD(timeout), INT64_C(600000000), 0, 1e15),
     text_option("stats", "file for the statistics, as JSON", FIELD(stats), nullptr),

@@ -16,7 +16,7 @@ class ModelFilter;
 // AVFilterContext.priv.  Plain, for libavfilter zeroes and frees it.
 struct PrivateData {
     const AVClass *av_class;
-    char *model, *input, *output, *device, *precision, *optimize, *engine, *stats;
+    char *model, *input, *output, *device, *precision, *optimize, *allow, *engine, *stats;
     char *backend_configs;
     int backend;
     int async, nireq, batch_size, workers, threads;
