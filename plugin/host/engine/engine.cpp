@@ -3,6 +3,7 @@
 #include "engine.h"
 
 #include "../pipeline/engine_call.h"
+#include "../pipeline/held_signals.h"
 #include "../pipeline/time_limit.h"
 
 #include "devices/verdict.h"
@@ -15,12 +16,15 @@ extern "C" {
 #include <algorithm>
 #include <climits>
 #include <dlfcn.h>
+#include <mutex>
 #include <vector>
 
 namespace dnn_torch
 {
 namespace
 {
+
+using Time = std::chrono::microseconds;
 
 int error_code(int status)
 {
@@ -74,11 +78,17 @@ std::string find_engine(const std::string &name)
     return path;
 }
 
-void *open_library(const std::string &name)
+// LibTorch's constructors register for exit() by the hundreds.  An exit() in their
+// midst, from a signal's handler, would run half of that beside them.
+void *open_library(const std::string &path)
 {
-    void *library = dlopen(find_engine(name).c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    static std::mutex one_at_a_time;
+    std::lock_guard lock(one_at_a_time);
+    HeldSignals held;
+    void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!library)
         throw Error(AVERROR_EXTERNAL, std::string("the engine cannot be loaded: ") + dlerror());
+    watch_exit();
     return library;
 }
 
@@ -86,8 +96,6 @@ const char *or_null(const std::string &text)
 {
     return text.empty() ? nullptr : text.c_str();
 }
-
-using Time = std::chrono::microseconds;
 
 // Reading a file and building the model from it is more than a run.
 Time limit_to_open(Time timeout)
@@ -141,7 +149,7 @@ std::shared_ptr<DnnTorchModel> open_model(const DnnTorchEngine &engine, const Mo
 
 const DnnTorchEngine *open_engine(const std::string &name)
 {
-    void *symbol = dlsym(open_library(name), DNN_TORCH_ENGINE_SYMBOL);
+    void *symbol = dlsym(open_library(find_engine(name)), DNN_TORCH_ENGINE_SYMBOL);
     if (!symbol)
         throw Error(AVERROR_EXTERNAL, "engine-" + name + ".so is no engine: it lacks " +
                                           DNN_TORCH_ENGINE_SYMBOL + "()");

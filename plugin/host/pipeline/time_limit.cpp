@@ -6,6 +6,7 @@
 #include "engine_call.h"
 #include "error.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <condition_variable>
 #include <cstdio>
@@ -59,14 +60,29 @@ std::thread start(const std::shared_ptr<Run> &run)
     }
 }
 
+using Clock = std::chrono::steady_clock;
+
+// The work may register for exit() all the while.  More seldom as time passes, so
+// that the look at exit() is registered some hundred times in an hour.
+Clock::duration until_next_look(Clock::duration waited)
+{
+    return std::max<Clock::duration>(waited / 32, std::chrono::milliseconds(20));
+}
+
 bool wait_for(Run &run, std::chrono::microseconds most)
 {
+    const Clock::time_point start = Clock::now();
     std::unique_lock lock(run.mutex);
-    auto done = [&] { return run.done; };
-    if (most.count() != 0)
-        return run.changed.wait_for(lock, most, done);
-    run.changed.wait(lock, done);
-    return true;
+    for (;;) {
+        Clock::duration waited = Clock::now() - start, next = until_next_look(waited);
+        if (most.count() != 0)
+            next = std::min<Clock::duration>(next, most - waited);
+        if (run.changed.wait_for(lock, next, [&] { return run.done; }))
+            return true;
+        if (most.count() != 0 && Clock::now() - start >= most)
+            return false;
+        watch_exit();
+    }
 }
 
 } // namespace

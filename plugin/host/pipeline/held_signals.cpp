@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "held_signals.h"
+
+#include <atomic>
+
+namespace dnn_torch
+{
+namespace
+{
+
+std::atomic<int> came[NSIG];
+
+void count(int number)
+{
+    came[number]++;
+}
+
+bool is_handled(const struct sigaction &action)
+{
+    return (action.sa_flags & SA_SIGINFO) ||
+           (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
+}
+
+bool is_ours(int number)
+{
+    struct sigaction now = {};
+    return sigaction(number, nullptr, &now) == 0 && !(now.sa_flags & SA_SIGINFO) &&
+           now.sa_handler == count;
+}
+
+} // namespace
+
+HeldSignals::HeldSignals()
+    : held_{{{SIGINT, false, {}}, {SIGTERM, false, {}}, {SIGQUIT, false, {}}, {SIGHUP, false, {}}}}
+{
+    struct sigaction counting = {};
+    counting.sa_handler = count;
+    counting.sa_flags = SA_RESTART;
+    sigfillset(&counting.sa_mask);
+    for (Held &signal : held_)
+        signal.is_held = sigaction(signal.number, nullptr, &signal.before) == 0 &&
+                         is_handled(signal.before) &&
+                         sigaction(signal.number, &counting, nullptr) == 0;
+}
+
+// A handler that the program has set meanwhile stays.
+HeldSignals::~HeldSignals()
+{
+    for (const Held &signal : held_)
+        if (signal.is_held && is_ours(signal.number))
+            sigaction(signal.number, &signal.before, nullptr);
+    for (const Held &signal : held_)
+        for (int i = came[signal.number].exchange(0); i > 0; i--)
+            raise(signal.number);
+}
+
+} // namespace dnn_torch
