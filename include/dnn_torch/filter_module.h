@@ -18,6 +18,7 @@
 extern "C" {
 #endif
 
+struct AVClass;
 struct AVFilter;
 struct AVFilterGraph;
 struct AVFilterGraphSegment;
@@ -25,7 +26,7 @@ struct AVFilterInOut;
 struct AVFilterPad;
 
 /** Raised with every change of a layout or a meaning below. */
-#define FILTER_MODULE_ABI 1u
+#define FILTER_MODULE_ABI 2u
 
 /** The name of the one symbol that a module exports. */
 #define FILTER_MODULE_SYMBOL "filter_module_open"
@@ -55,6 +56,8 @@ typedef struct FilterRegistry {
     int (*segment_apply)(struct AVFilterGraphSegment *segment, int flags,
                          struct AVFilterInOut **inputs, struct AVFilterInOut **outputs);
     int (*pad_count)(const struct AVFilterPad *pads);
+    /** Its children are the options of all filters, which `ffmpeg -h full` prints. */
+    const struct AVClass *(*get_class)(void);
 } FilterRegistry;
 
 typedef struct FilterModule {

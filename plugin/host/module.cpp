@@ -10,6 +10,8 @@
 #include "registration/registry.h"
 #include "versions.h"
 
+#include "lavfi_registry.h"
+
 #include <lavfi_abi.h>
 #include <lavfi_abi/probe.h>
 
@@ -17,7 +19,6 @@
 #include <dlfcn.h>
 #include <mutex>
 #include <string>
-#include <type_traits>
 
 namespace dnn_torch
 {
@@ -37,24 +38,11 @@ bool is_linked_to(const void *function)
 // Not by their plain names: under the preload object those are its wrappers.
 FilterRegistry linked_registry()
 {
-    FilterRegistry registry{};
     Dl_info info;
     void *library = dladdr(reinterpret_cast<const void *>(&avfilter_graph_alloc), &info)
                         ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD)
                         : nullptr;
-    auto find = [&](auto &function, const char *name) {
-        function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));
-    };
-    find(registry.get_by_name, "avfilter_get_by_name");
-    find(registry.iterate, "av_filter_iterate");
-    find(registry.graph_parse, "avfilter_graph_parse");
-    find(registry.graph_parse2, "avfilter_graph_parse2");
-    find(registry.graph_parse_ptr, "avfilter_graph_parse_ptr");
-    find(registry.segment_parse, "avfilter_graph_segment_parse");
-    find(registry.segment_create_filters, "avfilter_graph_segment_create_filters");
-    find(registry.segment_apply, "avfilter_graph_segment_apply");
-    find(registry.pad_count, "avfilter_pad_count");
-    return registry;
+    return dnn_torch_registry_of(library);
 }
 
 std::string find_fault(const FilterModuleHost &host)

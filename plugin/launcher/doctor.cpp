@@ -5,7 +5,7 @@
 #include "program.h"
 
 #include "dnn_torch/engine.h"
-#include "dnn_torch/filter_module.h"
+#include "lavfi_registry.h"
 
 #include <cstdio>
 #include <dlfcn.h>
@@ -57,25 +57,10 @@ std::string version_text(unsigned version)
            std::to_string(version & 255);
 }
 
-FilterRegistry registry_of(void *library)
-{
-    FilterRegistry registry{};
-    look_up(library, "avfilter_get_by_name", registry.get_by_name);
-    look_up(library, "av_filter_iterate", registry.iterate);
-    look_up(library, "avfilter_graph_parse", registry.graph_parse);
-    look_up(library, "avfilter_graph_parse2", registry.graph_parse2);
-    look_up(library, "avfilter_graph_parse_ptr", registry.graph_parse_ptr);
-    look_up(library, "avfilter_graph_segment_parse", registry.segment_parse);
-    look_up(library, "avfilter_graph_segment_create_filters", registry.segment_create_filters);
-    look_up(library, "avfilter_graph_segment_apply", registry.segment_apply);
-    look_up(library, "avfilter_pad_count", registry.pad_count);
-    return registry;
-}
-
 int open_module(const std::string &path, void *library, unsigned version)
 {
     char reason[512] = "";
-    FilterRegistry real = registry_of(library);
+    FilterRegistry real = dnn_torch_registry_of(library);
     FilterModuleHost host = {FILTER_MODULE_ABI, version, &real, reason, sizeof(reason)};
     FilterModuleOpen *open = nullptr;
     void *opened = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);

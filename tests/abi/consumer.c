@@ -5,6 +5,7 @@
 #include <libavfilter/avfilter.h>
 #include <libavfilter/version.h>
 #include <libavutil/log.h>
+#include <libavutil/opt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,6 +39,16 @@ static bool found_by_name(void)
     const AVFilter *filter = avfilter_get_by_name("dnn_torch");
     return filter && !strcmp(filter->name, "dnn_torch") && avfilter_get_by_name("null") &&
            !avfilter_get_by_name("dnn_torch_nonsense") && !avfilter_get_by_name("nonsense");
+}
+
+static bool has_its_options(void)
+{
+    void *cursor = NULL;
+    int found = 0, all = 0;
+    for (const AVClass *child; (child = av_opt_child_class_iterate(avfilter_get_class(), &cursor));
+         all++)
+        found += !strcmp(child->class_name, "dnn_torch");
+    return found == 1 && all > 20 && !strcmp(avfilter_get_class()->class_name, "AVFilter");
 }
 
 static bool parse2(AVFilterGraph *graph, const char *text)
@@ -117,6 +128,7 @@ int consume(const char *model)
     snprintf(text, sizeof(text), "[in]null,dnn_torch=%s:engine=fake[out]", model);
     failed += report("avfilter_get_by_name", found_by_name());
     failed += report("av_filter_iterate", listed_once());
+    failed += report("avfilter_get_class", has_its_options());
 #if LIBAVFILTER_VERSION_MAJOR < 9
     failed += report("avfilter_pad_count", pads_are_counted());
 #endif

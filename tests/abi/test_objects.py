@@ -16,6 +16,7 @@ ABI = BUILD / "tests" / "abi"
 PRELOAD = PLUGIN / "libdnn_torch_preload.so"
 LAUNCHER = PLUGIN / "dnn-torch"
 HOST = next(PLUGIN.glob("host-lavfi*.so"))
+HOST_MAJOR = int(re.search(r"\d+", HOST.stem.split("lavfi")[1]).group())
 FAKE = BUILD / "tests" / "fake_engine"
 
 sanitized = pytest.mark.skipif(
@@ -46,7 +47,7 @@ def needed(path):
 def test_preload_exports_its_map():
     text = (ROOT / "plugin/preload/preload.map").read_text()
     listed = set(re.findall(r"^\s+(\w+);", text, re.MULTILINE))
-    assert len(listed) == 9
+    assert len(listed) == 10
     assert exports(PRELOAD) == listed
 
 
@@ -66,7 +67,8 @@ def test_modules_export_one_symbol(path, symbol):
 
 @sanitized
 def test_preload_links_to_libc_alone():
-    assert needed(PRELOAD) <= {"libc.so.6", "libdl.so.2", "libpthread.so.0"}
+    system = {"libc.so.6", "libdl.so.2", "libpthread.so.0"}
+    assert {name for name in needed(PRELOAD) if not name.startswith("ld-linux")} <= system
 
 
 def test_layers_link_to_their_own_libraries():
@@ -112,6 +114,40 @@ def test_a_program_that_links_libavfilter(fake_model):
 def test_a_program_that_opens_it_locally(fake_model):
     assert_all_ok(output(LAUNCHER, "run", ABI / "opens_local", ABI / "consumer.so", fake_model,
                          DNN_TORCH_MODULE_PATH=FAKE))
+
+
+@sanitized
+@pytest.mark.parametrize("version", ["", str(HOST_MAJOR << 16)], ids=["another", "the same major"])
+@pytest.mark.parametrize("names", [("consumer", "fake_consumer"), ("fake_consumer", "consumer")],
+                         ids=" first, then ".join)
+def test_two_libavfilters_in_one_process(fake_model, names, version):
+    """Each caller gets the one that it is linked to; ours are in the system's alone."""
+    libraries = [ABI / f"{name}.so" for name in names]
+    env = {"FAKE_LAVFI_VERSION": version} if version else {}
+    result = output(LAUNCHER, "run", ABI / "lookups", "order", fake_model, *libraries,
+                    DNN_TORCH_MODULE_PATH=FAKE, **env)
+    assert_all_ok(result)
+    assert result.stdout.count("ok fake ") == 8
+    # The other one has no module, or its module refuses it, which is told once.
+    assert result.stderr.count("the filters are not offered") == 1
+
+
+@sanitized
+def test_a_lookup_before_there_is_a_libavfilter(fake_model):
+    """What was not found is not remembered."""
+    result = output(LAUNCHER, "run", ABI / "lookups", "late", fake_model, ABI / "consumer.so",
+                    DNN_TORCH_MODULE_PATH=FAKE)
+    assert_all_ok(result)
+    assert result.stderr.count("no libavfilter is loaded") == 1
+
+
+@sanitized
+def test_listing_while_libraries_are_opened(fake_model):
+    lavfi = output("ldd", ABI / "consumer.so").stdout
+    lavfi = re.search(r"(/\S*libavfilter\.so\S*)", lavfi).group(1)
+    result = output(LAUNCHER, "run", ABI / "lookups", "race", 10, lavfi,
+                    FAKE / "engine-fake.so")
+    assert result.stdout == "10 of 10\n", result
 
 
 @sanitized

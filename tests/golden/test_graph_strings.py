@@ -319,6 +319,14 @@ def test_help_shows_every_option():
     assert "timeline" in text
 
 
+def test_full_help_shows_every_option():
+    text = support.succeed("-h", "full").stdout.decode()
+    sections = re.findall(r"^dnn_torch AVOptions:\n((?: .*\n)+)", text, re.MULTILINE)
+    assert len(sections) == 1
+    assert set(OPTIONS) <= set(re.findall(r"^ +-?(\w+) +<", sections[0], re.MULTILINE))
+    assert "scale AVOptions:" in text or "fade AVOptions:" in text
+
+
 def normalised(text, *names):
     """An error text less addresses, and with one word for the filter."""
     text = re.sub(r"@ 0x[0-9a-f]+", "@ ADDRESS", text)

@@ -43,6 +43,25 @@ const AVFilter *iterate(void **cursor) noexcept
     return found;
 }
 
+const AVClass *child_class(void **cursor) noexcept
+{
+    while (const AVFilter *filter = iterate(cursor))
+        if (filter->priv_class)
+            return filter->priv_class;
+    return nullptr;
+}
+
+// libavfilter's own iterates through what it cannot be given: the same, but for that.
+const AVClass *get_class() noexcept
+{
+    static const AVClass with_ours = [] {
+        AVClass made = *real.get_class();
+        made.child_class_iterate = child_class;
+        return made;
+    }();
+    return &with_ours;
+}
+
 // MLT asks so.  The real one looks among the built-in filters, and aborts at
 // pads that are none of theirs.
 int pad_count(const AVFilterPad *pads) noexcept
@@ -175,6 +194,7 @@ const FilterRegistry *registry_wrappers()
         FilterRegistry made{};
         made.get_by_name = get_by_name;
         made.iterate = iterate;
+        made.get_class = get_class;
         made.graph_parse = graph_parse;
         made.graph_parse2 = graph_parse2;
         made.graph_parse_ptr = graph_parse_ptr;
