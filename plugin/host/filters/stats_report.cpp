@@ -4,20 +4,12 @@
 
 #include "../pipeline/error.h"
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <memory>
 
 namespace dnn_torch
 {
 namespace
 {
-
-struct FileCloser {
-    void operator()(FILE *file) const { fclose(file); }
-};
-using FilePointer = std::unique_ptr<FILE, FileCloser>;
 
 json::Value number(size_t value)
 {
@@ -26,16 +18,7 @@ json::Value number(size_t value)
 
 } // namespace
 
-// A user who mistyped the path must learn it before the hours of work, not after.
-StatsReport::StatsReport(AVFilterContext *ctx, const std::string &path) : ctx_(ctx), path_(path)
-{
-    if (path_.empty())
-        return;
-    FilePointer file(fopen(path_.c_str(), "ae"));
-    if (!file)
-        throw Error(AVERROR(errno), "stats=" + path_ + " cannot be written: " + strerror(errno) +
-                                        "; name a file in a folder that you may write to");
-}
+StatsReport::StatsReport(AVFilterContext *ctx, const std::string &path) : ctx_(ctx), file_(path) {}
 
 std::string StatsReport::json(const RunFacts &facts, const Summary &summary, const char *state,
                               size_t in_flight)
@@ -72,18 +55,11 @@ void StatsReport::tell(const RunFacts &facts, const Summary &summary, const char
         return;
     told_ = true;
     av_log(ctx_, AV_LOG_INFO, "%s\n", to_line(summary).c_str());
-    if (!path_.empty())
-        write(json(facts, summary, state, 0));
-}
-
-void StatsReport::write(const std::string &text)
-{
-    FilePointer file(fopen(path_.c_str(), "we"));
-    bool written = file && fwrite(text.data(), 1, text.size(), file.get()) == text.size() &&
-                   fflush(file.get()) == 0;
-    if (!written)
-        av_log(ctx_, AV_LOG_WARNING, "stats=%s cannot be written: %s\n", path_.c_str(),
-               strerror(errno));
+    try {
+        file_.write(json(facts, summary, state, 0));
+    } catch (const Error &error) {
+        av_log(ctx_, AV_LOG_WARNING, "%s\n", error.what());
+    }
 }
 
 } // namespace dnn_torch

@@ -7,6 +7,7 @@
 #include "../pipeline/core_budget.h"
 #include "../pipeline/statistics.h"
 #include "frame_job.h"
+#include "stats_file.h"
 
 extern "C" {
 #include <libavfilter/avfilter.h>
@@ -43,10 +44,8 @@ public:
     void tell(const RunFacts &facts, const Summary &summary, const char *state);
 
 private:
-    void write(const std::string &text);
-
     AVFilterContext *ctx_;
-    std::string path_;
+    StatsFile file_;
     bool told_ = false;
 };
 

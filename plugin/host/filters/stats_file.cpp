@@ -1,0 +1,227 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "stats_file.h"
+
+#include "../pipeline/error.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <climits>
+#include <cstring>
+#include <ctime>
+#include <fcntl.h>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string_view>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+#include <utility>
+
+namespace dnn_torch
+{
+namespace
+{
+
+constexpr int patience_ms = 2000; // for a reader that does not read
+
+[[noreturn]] void refuse(const std::string &path, int error, const std::string &words)
+{
+    throw Error(-error, "stats=" + path + " cannot be written: " + words);
+}
+
+[[noreturn]] void refuse(const std::string &path, int error)
+{
+    refuse(path, error,
+           std::string(strerror(error)) + "; name a file in a folder that you may write to");
+}
+
+class Descriptor
+{
+public:
+    explicit Descriptor(int number) : number_(number) {}
+    ~Descriptor()
+    {
+        if (number_ >= 0)
+            close(number_);
+    }
+    Descriptor(const Descriptor &) = delete;
+    Descriptor &operator=(const Descriptor &) = delete;
+
+    int get() const { return number_; }
+    int release() { return std::exchange(number_, -1); }
+
+private:
+    int number_;
+};
+
+// A write to a pipe whose reader has gone is an error here and no signal.
+class NoPipeSignal
+{
+public:
+    NoPipeSignal()
+    {
+        sigset_t pending;
+        sigpending(&pending);
+        was_pending_ = sigismember(&pending, SIGPIPE);
+        sigemptyset(&pipe_);
+        sigaddset(&pipe_, SIGPIPE);
+        pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+    }
+    ~NoPipeSignal()
+    {
+        const timespec at_once = {0, 0};
+        if (!was_pending_)
+            sigtimedwait(&pipe_, nullptr, &at_once);
+        pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    }
+    NoPipeSignal(const NoPipeSignal &) = delete;
+    NoPipeSignal &operator=(const NoPipeSignal &) = delete;
+
+private:
+    sigset_t pipe_, before_;
+    bool was_pending_;
+};
+
+// What "/dev/fd/3" and its like name.
+std::optional<int> number_in(std::string_view path)
+{
+    if (path == "/dev/stdout")
+        return STDOUT_FILENO;
+    if (path == "/dev/stderr")
+        return STDERR_FILENO;
+    for (std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
+        int number = -1;
+        const char *end = path.data() + path.size();
+        if (path.substr(0, folder.size()) == folder &&
+            std::from_chars(path.data() + folder.size(), end, number).ptr == end && number >= 0)
+            return number;
+    }
+    return std::nullopt;
+}
+
+// /dev/null, /dev/zero, /dev/full and terminals.
+bool is_harmless(dev_t device)
+{
+    unsigned kind = major(device), number = minor(device);
+    bool swallows = kind == 1 && (number == 3 || number == 5 || number == 7);
+    return swallows || kind == 4 || kind == 5 || (kind >= 136 && kind <= 143);
+}
+
+bool is_kind_to_write(const struct stat &about)
+{
+    return S_ISREG(about.st_mode) || S_ISFIFO(about.st_mode) ||
+           (S_ISCHR(about.st_mode) && is_harmless(about.st_rdev));
+}
+
+// Looks before it opens: opening some devices does something.
+int open_path(const std::string &path, int flags)
+{
+    struct stat about = {};
+    bool is_there = stat(path.c_str(), &about) == 0;
+    if (is_there && S_ISDIR(about.st_mode))
+        refuse(path, EISDIR);
+    if (is_there && !is_kind_to_write(about))
+        refuse(path, EINVAL, "it is a device or a socket; name a file");
+    int opened = open(path.c_str(), O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags,
+                      S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH);
+    if (opened < 0 && errno == ENXIO)
+        refuse(path, ENXIO, "nobody reads this pipe; start its reader first, or name a file");
+    if (opened < 0)
+        refuse(path, errno);
+    return opened;
+}
+
+int open_for_writing(const std::string &path, int flags)
+{
+    std::optional<int> number = number_in(path);
+    int opened = number ? fcntl(*number, F_DUPFD_CLOEXEC, 0) : open_path(path, flags);
+    if (opened < 0)
+        refuse(path, errno);
+    return opened;
+}
+
+bool is_pipe(int descriptor)
+{
+    struct stat about = {};
+    return fstat(descriptor, &about) == 0 && S_ISFIFO(about.st_mode);
+}
+
+// No more at once than a pipe that can be written to takes without waiting.
+void write_all(int descriptor, const std::string &path, std::string_view text)
+{
+    NoPipeSignal no_signal;
+    while (!text.empty()) {
+        pollfd room = {descriptor, POLLOUT, 0};
+        if (poll(&room, 1, patience_ms) == 0)
+            refuse(path, ETIMEDOUT, "its reader does not read");
+        ssize_t written = ::write(descriptor, text.data(), std::min<size_t>(text.size(), PIPE_BUF));
+        if (written < 0 && errno != EINTR && errno != EAGAIN)
+            refuse(path, errno, strerror(errno));
+        text.remove_prefix(static_cast<size_t>(std::max<ssize_t>(written, 0)));
+    }
+}
+
+// ---- pipes between two graphs -------------------------------------------------
+
+// ffmpeg builds each graph once more than it runs.  A pipe that was closed in
+// between would have told its reader that this was all.
+std::mutex mutex;
+// Under the mutex: pipes that nothing was written to.  Never destroyed, for filters
+// may be freed by the end of the program.
+std::map<std::string, int> &kept_pipes()
+{
+    static auto *const pipes = new std::map<std::string, int>;
+    return *pipes;
+}
+
+std::optional<int> take_kept(const std::string &path)
+{
+    std::lock_guard lock(mutex);
+    auto kept = kept_pipes().extract(path);
+    return kept ? std::optional(kept.mapped()) : std::nullopt;
+}
+
+void keep(const std::string &path, int descriptor)
+{
+    std::lock_guard lock(mutex);
+    if (!kept_pipes().emplace(path, descriptor).second)
+        close(descriptor);
+}
+
+} // namespace
+
+// A user who mistyped the path must learn it before the hours of work, not after.
+StatsFile::StatsFile(std::string path) : path_(std::move(path))
+{
+    if (path_.empty())
+        return;
+    if (std::optional<int> kept = take_kept(path_)) {
+        pipe_ = *kept;
+        return;
+    }
+    Descriptor opened(open_for_writing(path_, O_APPEND));
+    if (!number_in(path_) && is_pipe(opened.get()))
+        pipe_ = opened.release();
+}
+
+StatsFile::~StatsFile()
+{
+    if (pipe_ >= 0)
+        keep(path_, pipe_);
+}
+
+void StatsFile::write(const std::string &text)
+{
+    if (path_.empty())
+        return;
+    Descriptor opened(pipe_ >= 0 ? std::exchange(pipe_, -1) : open_for_writing(path_, O_TRUNC));
+    write_all(opened.get(), path_, text);
+}
+
+} // namespace dnn_torch
