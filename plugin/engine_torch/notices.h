@@ -4,6 +4,8 @@
 // What a user should be told of a model, which grows while others read it.
 #pragma once
 
+#include "text.h"
+
 #include <atomic>
 #include <list>
 #include <mutex>
@@ -17,8 +19,9 @@ class Notices
 {
 public:
     // Does nothing with an empty one, or one that was there before.
-    void add(const std::string &notice)
+    void add(const std::string &text)
     {
+        const std::string notice = printable(text);
         const std::lock_guard<std::mutex> lock(mutex_);
         const std::string &before = texts_.back();
         if (before.find(notice) != std::string::npos)

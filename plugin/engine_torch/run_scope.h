@@ -4,6 +4,8 @@
 // The thread-local state that a model runs in.
 #pragma once
 
+#include "quiet.h"
+
 #include <c10/core/GradMode.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 
@@ -23,6 +25,7 @@ class RunScope
 private:
     at::NoGradGuard no_gradients_;
     torch::jit::GraphOptimizerEnabledGuard no_profiling_{false};
+    PrintableWarnings warnings_;
 };
 
 // Sets the threads of the calling thread's parallel regions; they are a

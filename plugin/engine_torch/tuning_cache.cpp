@@ -3,6 +3,7 @@
 
 #include "tuning_cache.h"
 
+#include "common/terminal.h"
 #include "content_hash.h"
 
 #include <algorithm>
@@ -63,8 +64,8 @@ std::string processor()
 
 bool is_line(std::string_view text)
 {
-    return std::none_of(text.begin(), text.end(),
-                        [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; });
+    return text.find_first_of("\n\t") == std::string_view::npos &&
+           dnn_torch::printable(text) == text;
 }
 
 std::string line_of(const TuningKey &key)

@@ -85,6 +85,13 @@ TEST(Door, OpensForWhoSaysSo)
     expect_failure(Model(options).opened, DNN_TORCH_BAD_OPTION, {"allow", "plus sign"});
 }
 
+TEST(Door, TakesAllLayersOfPyTorch)
+{
+    const std::string path = path_of("catalogue");
+    const Model model(options_for(path, "0"));
+    EXPECT_EQ(model.opened.status, DNN_TORCH_OK) << model.opened.message;
+}
+
 TEST(Door, MemoryAsItComesIsZero)
 {
     Running running("hostile/raw_memory");

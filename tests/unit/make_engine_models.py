@@ -492,6 +492,37 @@ class Halves(nn.Module):
         return x + self.up(torch.relu(self.down(x)))
 
 
+def can_be_scripted(part: nn.Module) -> bool:
+    try:
+        return bool(torch.jit.script(part.eval()))
+    except RuntimeError:
+        return False  # in this version
+
+
+class Catalogue(nn.Module):
+    """Scripted, it brings the code of torch.nn with it, and what that may come to."""
+
+    def __init__(self):
+        super().__init__()
+        parts = [nn.Conv1d(4, 4, 3), nn.Conv2d(4, 4, 3, padding_mode="circular"), nn.Conv3d(4, 4, 3)]
+        parts += [nn.ConvTranspose2d(4, 4, 3), nn.ConvTranspose3d(4, 4, 3), nn.BatchNorm2d(4)]
+        parts += [nn.InstanceNorm2d(4, affine=True, track_running_stats=True), nn.LayerNorm(4)]
+        parts += [nn.GroupNorm(2, 4), nn.LocalResponseNorm(2), nn.LSTM(4, 4, 2), nn.GRU(4, 4)]
+        parts += [nn.RNN(4, 4), nn.LSTMCell(4, 4), nn.Transformer(8, 2, 1, 1, 8), nn.Embedding(4, 4)]
+        parts += [nn.Upsample(scale_factor=2), nn.PixelShuffle(2), nn.PixelUnshuffle(2)]
+        parts += [nn.Fold((4, 4), 2), nn.Unfold(2), nn.MaxPool2d(2), nn.AvgPool2d(2), nn.LPPool2d(2, 2)]
+        parts += [nn.AdaptiveAvgPool2d(1), nn.AdaptiveMaxPool2d(1), nn.ReflectionPad2d(1), nn.ReplicationPad3d(1)]
+        parts += [nn.CosineSimilarity(), nn.PairwiseDistance(), nn.Bilinear(4, 4, 4), nn.Unflatten(1, (2, 2))]
+        parts += [nn.ChannelShuffle(2), nn.Dropout2d(), nn.AlphaDropout(), nn.Softmax2d(), nn.LogSoftmax(1)]
+        parts += [nn.Hardshrink(), nn.Tanhshrink(), nn.Threshold(1.0, 1.0), nn.GLU(), nn.RReLU(), nn.PReLU()]
+        parts += [nn.CELU(), nn.SELU(), nn.Mish(), nn.Softsign(), nn.Softplus(), nn.LogSigmoid()]
+        parts += [nn.CrossEntropyLoss(), nn.SmoothL1Loss(), nn.BCEWithLogitsLoss(), nn.KLDivLoss()]
+        self.parts = nn.ModuleList([part for part in parts if can_be_scripted(part)])
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x
+
+
 class FixedSize(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         if x.size(2) != 9:
@@ -520,6 +551,7 @@ def scripted():
     models["net_halves"] = Halves().eval()
     models["float_constant"] = FloatConstant().eval()
     models["in_training"] = InTraining()
+    models["catalogue"] = Catalogue().eval()
     for name, dtype in {
         "half": torch.half,
         "bfloat16": torch.bfloat16,
