@@ -22,6 +22,9 @@ const AVFilter *const *usable_filters();
 // The one of that name, or NULL; `name` may be NULL.
 const AVFilter *registered_filter(const char *name);
 
+// What a parser takes for that name: a built-in filter, then one that is usable; or NULL.
+const AVFilter *find_filter(const char *name);
+
 // libavfilter's own functions, as the preload object found them.  Set once,
 // before any wrapper is handed out.
 const FilterRegistry &real_registry();

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// What libavfilter's graph parsers of all versions have in common: labels, and the
+// lists of a graph's open ends.
+#pragma once
+
+extern "C" {
+#include <libavfilter/avfilter.h>
+}
+
+namespace dnn_torch
+{
+
+// A list of ends, with its owner.
+struct Ends {
+    AVFilterInOut *first = nullptr;
+
+    Ends() = default;
+    explicit Ends(AVFilterInOut *list) : first(list) {}
+    ~Ends() { avfilter_inout_free(&first); }
+    Ends(const Ends &) = delete;
+    Ends &operator=(const Ends &) = delete;
+
+    AVFilterInOut *release();
+    // The one of that name, taken out, or NULL; `label` may be NULL.
+    AVFilterInOut *extract(const char *label);
+    AVFilterInOut *take_first();
+    void append(AVFilterInOut *list);
+    void prepend(AVFilterInOut *end);
+};
+
+// Throws where memory ran out.
+AVFilterInOut *make_end(char *name, AVFilterContext *filter, int pad);
+
+void skip_whitespace(const char **at);
+
+// The name in "[name]" at `*at`, which av_free() frees; NULL after a fault that was
+// logged.  Throws where memory ran out.
+char *parse_label(const char **at, void *log_ctx);
+
+// "sws_flags=...;" at `*at` as `*options`, if it is there.
+int parse_scaler_options(const char **at, char **options, void *log_ctx);
+
+// A parse that fails leaves an empty graph.
+int fail_graph(AVFilterGraph *graph, int error);
+
+} // namespace dnn_torch
