@@ -58,7 +58,7 @@ double time_run_within(std::chrono::microseconds timeout, const std::shared_ptr<
 Size usual_size(const std::shared_ptr<Model> &model, const Trials &trials, const Request &request)
 {
     constexpr Size candidates[] = {{640, 360}, {480, 270}, {320, 180}, {160, 90}};
-    Size small = fit_size(trials.sizes, {2 * size_step, 2 * size_step});
+    Size small = fit_size(trials.sizes, {2 * small_extent, 2 * small_extent});
     double a_run = time_run_within(request.timeout, model, small, trials.fed_channels());
     double a_pixel = a_run / small.width / small.height;
     for (Size size : candidates)
@@ -175,17 +175,16 @@ private:
                                           const Setting &setting) const
     {
         AVPixelFormat format = channels() == 3 ? AV_PIX_FMT_RGB24 : AV_PIX_FMT_YUV420P;
-        auto plan = std::make_shared<FramePlan>(FramePlan{model,
-                                                          static_cast<int>(setting.threads),
-                                                          false,
-                                                          false,
-                                                          format,
-                                                          channels(),
-                                                          size_,
-                                                          output_,
-                                                          {1, 25},
-                                                          1,
-                                                          FramePool(format, output_)});
+        auto plan =
+            std::make_shared<FramePlan>(FramePlan{.model = model,
+                                                  .threads = static_cast<int>(setting.threads),
+                                                  .format = format,
+                                                  .channels = channels(),
+                                                  .input = size_,
+                                                  .output = output_,
+                                                  .time_base = {1, 25},
+                                                  .batch_size = 1,
+                                                  .frames = FramePool(format, output_)});
         follow_tuning(*plan, tuning);
         return plan;
     }

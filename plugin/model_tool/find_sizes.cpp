@@ -21,7 +21,7 @@ struct OutOfTime {
 
 // After the size that the filter itself begins with: what fixed models are made for.
 constexpr Size usual_sizes[] = {
-    {size_step, size_step},
+    {small_extent, small_extent},
     {64, 48},
     {48, 64},
     {32, 32},
@@ -120,7 +120,7 @@ private:
 
     int find_step(Extent extent)
     {
-        for (int step = 1; step <= size_step; step++)
+        for (int step = 1; step <= small_extent; step++)
             if (takes(changed(found_.tried, extent, found_.tried.*extent + step)))
                 return step;
         return 0;
@@ -144,7 +144,7 @@ private:
         if (!step)
             return std::nullopt;
         int input = found_.tried.*extent, output = found_.result.*extent;
-        int more = (size_step + step - 1) / step * step;
+        int more = (small_extent + step - 1) / step * step;
         std::optional<Size> larger = result(changed(found_.tried, extent, input + more));
         std::optional<Size> next = result(changed(found_.tried, extent, input + step));
         if (!larger || !next || *larger.*extent < output)

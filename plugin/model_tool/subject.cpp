@@ -35,7 +35,7 @@ std::optional<FoundSizes> find_sizes_of(Model &model, int channels,
 [[noreturn]] void refuse_sizes(ModelProbe &probe, const std::optional<Size> &wanted)
 {
     try {
-        probe.find_output(wanted.value_or(Size{size_step, size_step}), 3);
+        probe.find_output(wanted.value_or(Size{small_extent, small_extent}), 3);
     } catch (const Error &error) {
         std::string words = error.what();
         throw Error(error.code(), words + "; if it takes pictures of another size, name one with "

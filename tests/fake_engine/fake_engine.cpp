@@ -21,6 +21,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using fake_engine::Failure;
@@ -45,7 +46,7 @@ public:
 private:
     void sleep_until_due(std::uint64_t run);
     void hang();
-    void log_run(int batch);
+    void log_run(const DnnTorchImages &input);
 
     DnnTorchModel &model_;
     const Script &script_;
@@ -107,7 +108,9 @@ bool holds(const DnnTorchImages &input, int number)
 
 int extent_of(const Script &script, int input)
 {
-    return input * script.enlarge / script.reduce - script.shrink;
+    const int padded = (input + script.pad_to - 1) / script.pad_to * script.pad_to;
+    const int extent = padded * script.enlarge / script.reduce - script.shrink;
+    return script.longest > 0 ? std::min(extent, script.longest) : extent;
 }
 
 // The view that comes out, still without memory.
@@ -119,6 +122,8 @@ DnnTorchImages shape_of(const Script &script, const DnnTorchImages &input)
     output.channels = script.output_channels ? script.output_channels : input.channels;
     output.height = extent_of(script, input.height);
     output.width = extent_of(script, input.width);
+    if (script.turn)
+        std::swap(output.width, output.height);
     if (output.height < 1 || output.width < 1)
         throw Failure(DNN_TORCH_RUN_FAILED, "nothing is left of a picture of the size " +
                                                 std::to_string(input.width) + "x" +
@@ -233,12 +238,13 @@ void DnnTorchSession::hang()
     throw Failure(DNN_TORCH_STOPPED, "stopped");
 }
 
-void DnnTorchSession::log_run(int batch)
+void DnnTorchSession::log_run(const DnnTorchImages &input)
 {
     if (script_.log.empty())
         return;
     const std::lock_guard<std::mutex> lock(model_.log_mutex);
-    std::ofstream(script_.log, std::ios::app) << std::this_thread::get_id() << ' ' << batch << '\n';
+    std::ofstream(script_.log, std::ios::app)
+        << std::this_thread::get_id() << ' ' << input.batch << ' ' << input.number << '\n';
 }
 
 DnnTorchImages DnnTorchSession::run(const DnnTorchImages &input, const DnnTorchImages &wish)
@@ -246,7 +252,7 @@ DnnTorchImages DnnTorchSession::run(const DnnTorchImages &input, const DnnTorchI
     check_input(script_, input);
     const std::uint64_t run = model_.runs++;
     sleep_until_due(run);
-    log_run(input.batch);
+    log_run(input);
     if (holds(input, script_.hang_at))
         hang();
     if (holds(input, script_.fail_at) || static_cast<std::int64_t>(run) == script_.fail_at_run)
@@ -381,7 +387,7 @@ int model_tune(DnnTorchModel *model, const DnnTorchShape *, double, DnnTorchTuni
         if (script.hang_tune)
             hang_for_ever();
         *tuning = {static_cast<double>(script.tuned_us) / 1e6, script.tuned_bytes,
-                   script.interleaved, script.takes_codes, 0};
+                   script.interleaved, script.takes_codes, script.in_order};
     });
 }
 

@@ -33,6 +33,9 @@ struct Script {
     int output_channels = 0;     // 0 for as many as come in
     int enlarge = 1, reduce = 1; // `scale 2` or `scale 1/2`
     int shrink = 0;              // off each extent, after scaling
+    int pad_to = 1;              // rounds each extent up to a multiple, before scaling
+    int longest = 0;             // the most that an extent may become; 0 for any
+    int turn = 0;                // 1: width and height change places
     float gain = 1, offset = 0;
 
     std::int64_t latency_us = 0;
@@ -62,10 +65,11 @@ struct Script {
     std::int64_t tuned_bytes = 0;
     int interleaved = 0;
     int takes_codes = 0;
+    int in_order = 0;
     std::string advice;
 
     std::string notice;
-    std::string log; // a file that gets a line "thread batch" for each run
+    std::string log; // a file that gets a line "thread batch number" for each run
 };
 
 // Throws a Failure that names the file and, for a bad line, its number.

@@ -53,6 +53,7 @@ public:
     Graph(const std::string &script, const std::string &options, const char *behind = nullptr)
         : script_(script), graph_(avfilter_graph_alloc()), frame_(av_frame_alloc())
     {
+        graph_->nb_threads = 1; // a forked process would wait for libavfilter's own
         std::string arguments = script_.path() + ":engine=fake:" + options;
         EXPECT_EQ(create(&source_, avfilter_get_by_name("buffer"), "in",
                          "video_size=16x8:pix_fmt=gray:time_base=1/25"),
@@ -122,6 +123,9 @@ public:
     }
 
     int received() const { return received_; }
+
+    // Ends without taking what is in flight.
+    void free() { graph_.reset(); }
 
     // What the filter answers to a command; its status where it refuses.
     std::string command(const char *name)

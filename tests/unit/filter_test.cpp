@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "failing_threads.h"
 #include "filter_graph.h"
 
 #include <chrono>
+#include <set>
 #include <sstream>
 #include <thread>
 
@@ -30,8 +32,9 @@ TEST_P(Shapes, EndWithTheFailureAfterAllFramesBeforeIt)
     Graph graph(std::string(random_latency) + "fail_at 57\n", GetParam().options());
     ASSERT_EQ(graph.status(), 0);
     EXPECT_EQ(graph.run(301), AVERROR_EXTERNAL);
-    // A batch fails as a whole.
-    EXPECT_EQ(graph.received(), 57 / GetParam().batch_size * GetParam().batch_size);
+    // A batch fails as a whole; with async=0 it is what comes in at once.
+    int batch_size = GetParam().async ? GetParam().batch_size : 1;
+    EXPECT_EQ(graph.received(), 57 / batch_size * batch_size);
 }
 
 TEST_P(Shapes, ComeDownWithFramesInFlight)
@@ -188,6 +191,89 @@ TEST(Filter, EndsWhereTuningFails)
     ASSERT_EQ(graph.status(), 0);
     EXPECT_EQ(graph.run(3), AVERROR_EXTERNAL);
     EXPECT_EQ(graph.received(), 0);
+}
+
+// ---- threads, and their absence -------------------------------------------------------
+
+TEST(Filter, GoesOnWithFewerThreads)
+{
+    Graph graph("", "threads=1:workers=4");
+    ASSERT_EQ(graph.status(), 0);
+    FewThreads few(1);
+    EXPECT_EQ(graph.run(20), AVERROR_EOF);
+    EXPECT_EQ(graph.received(), 20);
+    EXPECT_NE(graph.command("stats").find("\"workers\": 1,"), std::string::npos);
+}
+
+TEST(Filter, EndsWhereNoThreadStarts)
+{
+    Graph graph("", "threads=1:workers=4");
+    ASSERT_EQ(graph.status(), 0);
+    FewThreads none(0);
+    EXPECT_EQ(graph.run(20), AVERROR(ENOMEM));
+}
+
+TEST(Filter, AChildOfForkDoesNotWaitForItsParentsWorkers)
+{
+    Graph graph("latency_us 1000\n", "threads=1:workers=2:nireq=8");
+    ASSERT_EQ(graph.status(), 0);
+    auto *inherited = &graph;
+    for (int round = 0; round < 30; round++) {
+        EXPECT_GE(graph.send(round), 0);
+        EXPECT_EQ(in_child([&] {
+                      int ret = inherited->send(round);
+                      inherited->free();
+                      return ret == AVERROR(EINVAL) ? 7 : 8;
+                  }),
+                  7);
+    }
+    graph.receive();
+}
+
+TEST(Filter, AChildOfForkMayHaveItsOwnFilter)
+{
+    Graph graph("latency_us 1000\n", "threads=1:workers=2:nireq=8");
+    for (int number = 0; number < 6; number++)
+        EXPECT_GE(graph.send(number), 0);
+    EXPECT_EQ(in_child([] {
+                  Graph own("latency_us 100\n", "threads=1:workers=2");
+                  return own.run(20) == AVERROR_EOF ? own.received() : 8;
+              }),
+              20);
+}
+
+TEST(Filter, AModelThatRemembersHasOneWorker)
+{
+    Graph graph("in_order 1\nlatency_random_us 400\n", "threads=1:workers=4:nireq=6");
+    ASSERT_EQ(graph.status(), 0);
+    EXPECT_EQ(graph.run(30), AVERROR_EOF);
+    EXPECT_EQ(graph.received(), 30);
+    EXPECT_NE(graph.command("stats").find("\"workers\": 1,"), std::string::npos);
+}
+
+// The engine seeds random numbers with them.
+TEST(Filter, NumbersTheFramesOfTheStream)
+{
+    std::string log = testing::TempDir() + "dnn_torch_log_" + std::to_string(getpid());
+    for (int batch_size : {1, 3}) {
+        {
+            Graph graph("log " + log + "\n", "threads=1:workers=1:enable=not(between(t\\,0.2\\,"
+                                             "0.4)):batch_size=" +
+                                                 std::to_string(batch_size));
+            ASSERT_EQ(graph.status(), 0);
+            EXPECT_EQ(graph.run(20), AVERROR_EOF);
+            EXPECT_EQ(graph.received(), 20);
+        }
+        std::set<int> numbers;
+        std::ifstream file(log);
+        std::string thread;
+        for (int count = 0, number = 0; file >> thread >> count >> number;)
+            for (int i = 0; i < count; i++)
+                numbers.insert(number + i);
+        unlink(log.c_str());
+        for (int number = 0; number < 20; number++)
+            EXPECT_EQ(numbers.count(number), number < 5 || number > 10 ? 1U : 0U) << number;
+    }
 }
 
 } // namespace

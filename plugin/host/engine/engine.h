@@ -6,7 +6,7 @@
 #pragma once
 
 #include "../pipeline/error.h"
-#include "../pipeline/size_rule.h"
+#include "../pipeline/size.h"
 
 #include "dnn_torch/engine.h"
 

@@ -54,9 +54,7 @@ void uninit(AVFilterContext *ctx) noexcept
 int config_output(AVFilterLink *out) noexcept
 {
     return guarded(out->src, [&] {
-        Size size = private_data(out->src).filter->configure(out->src->inputs[0]);
-        out->w = size.width;
-        out->h = size.height;
+        private_data(out->src).filter->configure(out->src->inputs[0], out);
         return 0;
     });
 }

@@ -6,8 +6,8 @@
 #include "../pipeline/fork_gate.h"
 #include "../pixels/codes.h"
 #include "../pixels/picture.h"
+#include "../pixels/sample_aspect.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <new>
 
@@ -26,25 +26,22 @@ std::string describe(const AVFrame *frame, AVRational time_base)
     return text;
 }
 
-void copy_properties(const AVFrame *from, AVFrame *to)
-{
-    if (int ret = av_frame_copy_props(to, from); ret < 0)
-        throw Error(ret, "a frame's properties cannot be copied");
-}
-
 } // namespace
 
 void follow_tuning(FramePlan &plan, const DnnTorchTuning &tuning)
 {
     plan.interleaved = tuning.interleaved != 0;
+    plan.in_order = tuning.in_order != 0;
     plan.codes = tuning.takes_codes != 0 && can_pass_codes(plan.format);
 }
 
 FrameWorker::FrameWorker(std::shared_ptr<const FramePlan> plan)
     : plan_(std::move(plan)), session_(plan_->model, plan_->threads)
 {
-    session_.warm({static_cast<int32_t>(plan_->batch_size), plan_->channels, plan_->input.height,
-                   plan_->input.width});
+    // What remembers earlier runs must not have seen another picture.
+    if (!plan_->in_order)
+        session_.warm({static_cast<int32_t>(plan_->batch_size), plan_->channels,
+                       plan_->input.height, plan_->input.width});
 }
 
 void FrameWorker::run(Job &job)
@@ -52,10 +49,10 @@ void FrameWorker::run(Job &job)
     FrameJob &frames = static_cast<FrameJob &>(job);
     std::string where = describe(frames.items.front().frame.get(), plan_->time_base);
     try {
-        for (FrameJob::Item &item : frames.items)
-            if (item.bypass)
-                bypass(item);
-        run_model(frames);
+        if (frames.items.front().bypass)
+            bypass(frames);
+        else
+            run_model(frames);
     } catch (const Error &error) {
         throw Error(error.code(), where + ": " + error.what());
     } catch (const std::bad_alloc &) {
@@ -63,11 +60,18 @@ void FrameWorker::run(Job &job)
     }
 }
 
-// Pools of frames have locks of libavutil's.
-FramePointer FrameWorker::take_frame() const
+// A frame for the result of that one.  Pools of frames have locks of libavutil's.
+FramePointer FrameWorker::frame_like(const AVFrame *input) const
 {
-    NoFork no_fork;
-    return plan_->frames.take();
+    FramePointer frame = [&] {
+        NoFork no_fork;
+        return plan_->frames.take();
+    }();
+    if (int ret = av_frame_copy_props(frame.get(), input); ret < 0)
+        throw Error(ret, "a frame's properties cannot be copied");
+    frame->sample_aspect_ratio =
+        sample_aspect_after(input->sample_aspect_ratio, plan_->input, plan_->output);
+    return frame;
 }
 
 void FrameWorker::replace(FramePointer &frame, FramePointer by)
@@ -76,25 +80,28 @@ void FrameWorker::replace(FramePointer &frame, FramePointer by)
     frame = std::move(by);
 }
 
-void FrameWorker::bypass(FrameJob::Item &item)
+void FrameWorker::bypass(FrameJob &job)
 {
     if (plan_->input == plan_->output)
         return;
-    FramePointer scaled = take_frame();
-    copy_properties(item.frame.get(), scaled.get());
-    scaler_.scale_frame(item.frame.get(), scaled.get());
-    replace(item.frame, std::move(scaled));
+    for (FrameJob::Item &item : job.items) {
+        FramePointer scaled = frame_like(item.frame.get());
+        scaler_.scale_frame(item.frame.get(), scaled.get());
+        replace(item.frame, std::move(scaled));
+    }
 }
 
 // The buffer has room for a whole batch from the first one on.
-DnnTorchImages FrameWorker::input_for(int batch)
+DnnTorchImages FrameWorker::input_for(const FrameJob &job)
 {
+    int batch = static_cast<int>(job.items.size());
     auto floats = plan_->interleaved ? float_pixels : float_planes;
     DnnTorchImages input = plan_->codes ? code_images(plan_->format, batch, plan_->input)
                                         : floats(nullptr, batch, plan_->channels, plan_->input);
     if (!memory_)
         memory_ = memory_of(input.batch_stride * static_cast<int64_t>(plan_->batch_size));
     input.data = memory_;
+    input.number = job.items.front().number;
     return input;
 }
 
@@ -108,11 +115,7 @@ void *FrameWorker::memory_of(int64_t bytes)
 
 void FrameWorker::run_model(FrameJob &job)
 {
-    auto seen = [](const FrameJob::Item &item) { return !item.bypass; };
-    int batch = static_cast<int>(std::count_if(job.items.begin(), job.items.end(), seen));
-    if (!batch)
-        return;
-    DnnTorchImages input = input_for(batch);
+    DnnTorchImages input = input_for(job);
     convert_in(job, input);
     DnnTorchImages output;
     {
@@ -130,8 +133,7 @@ void FrameWorker::convert_in(FrameJob &job, const DnnTorchImages &input)
     auto read = plan_->codes ? read_codes : read_picture;
     int index = 0;
     for (FrameJob::Item &item : job.items)
-        if (!item.bypass)
-            read(item.frame.get(), input, index++);
+        read(item.frame.get(), input, index++);
 }
 
 void FrameWorker::convert_out(FrameJob &job, const DnnTorchImages &output)
@@ -139,8 +141,7 @@ void FrameWorker::convert_out(FrameJob &job, const DnnTorchImages &output)
     Stopwatch watch(job.stages.convert_out);
     int index = 0;
     for (FrameJob::Item &item : job.items)
-        if (!item.bypass)
-            finish(item, output, index++, job.saw_nan);
+        finish(item, output, index++, job.saw_nan);
 }
 
 void FrameWorker::check_size(const DnnTorchImages &output) const
@@ -158,8 +159,7 @@ void FrameWorker::check_size(const DnnTorchImages &output) const
 void FrameWorker::finish(FrameJob::Item &item, const DnnTorchImages &output, int index,
                          bool &saw_nan)
 {
-    FramePointer result = take_frame();
-    copy_properties(item.frame.get(), result.get());
+    FramePointer result = frame_like(item.frame.get());
     if (output.element == DNN_TORCH_F32)
         saw_nan |= write_picture(output, index, item.frame.get(), result.get());
     else

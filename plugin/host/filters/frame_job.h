@@ -23,8 +23,9 @@ struct FrameJob : Job {
         FramePointer frame; // the input, then the output
         bool bypass;        // the timeline excludes it from the model
         Clock::time_point arrival;
+        int64_t number; // in the stream, from 0 on
     };
-    std::vector<Item> items;
+    std::vector<Item> items; // of successive numbers; all bypass the model, or none does
     StageSeconds stages;
     bool saw_nan = false;
 };
@@ -32,9 +33,10 @@ struct FrameJob : Job {
 // What all workers of a filter share; read only, but for the pool.
 struct FramePlan {
     std::shared_ptr<Model> model;
-    int threads;      // of one run
-    bool interleaved; // the model takes its channels best side by side
-    bool codes;       // the model takes and gives frames in their own codes
+    int threads = 1;          // of one run
+    bool interleaved = false; // the model takes its channels best side by side
+    bool codes = false;       // the model takes and gives frames in their own codes
+    bool in_order = false;    // results depend on earlier runs
     AVPixelFormat format;
     int channels;
     Size input, output;
@@ -56,14 +58,14 @@ public:
     void stop() noexcept override { session_.stop(); }
 
 private:
-    DnnTorchImages input_for(int batch);
+    DnnTorchImages input_for(const FrameJob &job);
     void *memory_of(int64_t bytes);
     void run_model(FrameJob &job);
     void convert_in(FrameJob &job, const DnnTorchImages &input);
     void convert_out(FrameJob &job, const DnnTorchImages &output);
-    FramePointer take_frame() const;
+    FramePointer frame_like(const AVFrame *input) const;
     static void replace(FramePointer &frame, FramePointer by);
-    void bypass(FrameJob::Item &item);
+    void bypass(FrameJob &job);
     void finish(FrameJob::Item &item, const DnnTorchImages &output, int index, bool &saw_nan);
     void check_size(const DnnTorchImages &output) const;
 

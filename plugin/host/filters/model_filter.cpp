@@ -2,11 +2,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "model_filter.h"
 
-#include "../ffmpeg_versions.h"
 #include "../gate/self_test.h"
-#include "../pixels/picture.h"
+#include "../pixels/formats.h"
+#include "../pixels/sample_aspect.h"
 
+#include <algorithm>
+#include <mutex>
 #include <new>
+#include <utility>
 
 namespace dnn_torch
 {
@@ -18,13 +21,21 @@ std::string text(const char *value)
     return value ? value : "";
 }
 
-void check_frame(const AVFrame *frame, const FramePlan &plan, int format)
+// What the filter that was freed last in this process took with it.
+struct Lost {
+    size_t frames;
+    std::string model;
+    double last_seconds; // the time of the last frame that came in
+};
+std::mutex lost_mutex;
+Lost lost_before{};
+
+// Whether a stream that begins at that time goes on where the lost frames were.
+bool goes_on(const Lost &lost, const std::string &model, double first_seconds)
 {
-    Size size = {frame->width, frame->height};
-    if (size != plan.input || frame->format != format)
-        throw Error(AVERROR(EINVAL),
-                    "the frames changed from " + to_text(plan.input) + " to " + to_text(size) +
-                        " or in format while the filter runs; configure a new graph for them");
+    constexpr double longest_gap = 1;
+    double gap = first_seconds - lost.last_seconds; // maybe NaN
+    return lost.frames && lost.model == model && gap > 0 && gap <= longest_gap;
 }
 
 } // namespace
@@ -38,10 +49,16 @@ ModelFilter::ModelFilter(AVFilterContext *ctx, const PrivateData &options)
 
 ModelFilter::~ModelFilter()
 {
-    size_t lost = pool_ ? pool_->stop() * static_cast<size_t>(options_.batch_size) : 0;
-    lost += batch_ ? batch_->items.size() : 0;
-    if (lost && !result_)
+    if (is_orphaned())
+        return;
+    size_t lost = result_ ? 0 : in_flight();
+    if (pool_)
+        pool_->stop();
+    if (lost) {
         av_log(ctx_, AV_LOG_INFO, "ended with up to %zu frames in flight\n", lost);
+        std::lock_guard lock(lost_mutex);
+        lost_before = {lost, options_.model, last_seconds_};
+    }
     tell_statistics();
 }
 
@@ -57,7 +74,7 @@ void ModelFilter::open()
     if (int ret = gate_.open(); ret < 0)
         throw Error(ret, "no private graph can be made");
     open_model();
-    probe_ = std::make_unique<ModelProbe>(model_);
+    probe_.emplace(model_);
     channels_ = probe_->find_channels();
 }
 
@@ -92,21 +109,39 @@ void ModelFilter::log_notice()
     told_notice_ = notice;
 }
 
-Size ModelFilter::configure(const AVFilterLink *in)
+void ModelFilter::configure(const AVFilterLink *in, AVFilterLink *out)
 {
+    make_plan({in->w, in->h});
+    out->w = plan_->output.width;
+    out->h = plan_->output.height;
+    out->sample_aspect_ratio =
+        sample_aspect_after(in->sample_aspect_ratio, plan_->input, plan_->output);
+}
+
+int ModelFilter::channels_of(AVPixelFormat format) const
+{
+    return channels_ == Channels::any ? model_channels(format) : channels_ == Channels::rgb ? 3 : 1;
+}
+
+void ModelFilter::make_plan(Size input)
+{
+    const AVFilterLink *in = ctx_->inputs[0];
     auto format = static_cast<AVPixelFormat>(in->format);
     auto batch_size = static_cast<size_t>(options_.batch_size);
-    Size input = {in->w, in->h};
-    int channels = model_channels(format);
+    int channels = channels_of(format);
     Size output = probe_->find_output(input, channels);
 
-    plan_ = std::make_shared<FramePlan>(FramePlan{model_, 1, false, false, format, channels, input,
-                                                  output, in->time_base, batch_size,
-                                                  FramePool(format, output)});
+    plan_ = std::make_shared<FramePlan>(FramePlan{.model = model_,
+                                                  .format = format,
+                                                  .channels = channels,
+                                                  .input = input,
+                                                  .output = output,
+                                                  .time_base = in->time_base,
+                                                  .batch_size = batch_size,
+                                                  .frames = FramePool(format, output)});
     facts_ = {options_.model, "", {}, batch_size, av_get_pix_fmt_name(format), input, output};
     av_log(ctx_, AV_LOG_VERBOSE, "%s %s becomes %s\n", facts_.format.c_str(),
            to_text(input).c_str(), to_text(output).c_str());
-    return output;
 }
 
 // Only once frames come: ffmpeg builds each graph once more than it runs.
@@ -114,238 +149,89 @@ CoreBudget ModelFilter::tune_model()
 {
     DnnTorchShape shape = {options_.batch_size, plan_->channels, plan_->input.height,
                            plan_->input.width};
-    DnnTorchTuning tuning = model_->tune(shape, static_cast<double>(options_.tune) / AV_TIME_BASE);
+    DnnTorchTuning tuning = model_->tune(shape, tuning_seconds());
+    planned_ = Clock::now();
     follow_tuning(*plan_, tuning);
     CoreRequest request = {static_cast<size_t>(options_.workers),
                            static_cast<size_t>(options_.threads),
                            static_cast<size_t>(options_.nireq), options_.async != 0};
     request.device = !on_cpu_;
+    request.in_order = tuning.in_order != 0;
     return divide_cores(usable_machine(), request, {tuning.run_seconds, tuning.run_bytes});
+}
+
+// Frames whose size changes often must not be measured longer than they are worked on.
+double ModelFilter::tuning_seconds() const
+{
+    constexpr double share = 0.1;
+    double wanted = static_cast<double>(options_.tune) / AV_TIME_BASE;
+    if (!statistics_)
+        return wanted;
+    return std::min(wanted, share * std::chrono::duration<double>(Clock::now() - planned_).count());
 }
 
 void ModelFilter::start_pool()
 {
-    probe_.reset();
     CoreBudget budget = tune_model();
     plan_->threads = static_cast<int>(budget.threads_per_worker);
-    facts_.budget = budget;
-    facts_.form = model_->form();
-    log_notice();
-    av_log(ctx_, AV_LOG_INFO,
-           "%zu workers of %zu threads, %zu requests of %d frames in flight; %s\n", budget.workers,
-           budget.threads_per_worker, budget.in_flight, options_.batch_size, facts_.form.c_str());
-    if (std::string advice = model_->advice(); !advice.empty())
-        av_log(ctx_, AV_LOG_INFO, "%s\n", advice.c_str());
-
-    statistics_.emplace(budget.workers);
     auto patience =
         std::chrono::ceil<std::chrono::seconds>(std::chrono::microseconds(options_.timeout));
     std::shared_ptr<const FramePlan> plan = plan_;
     pool_ = std::make_unique<OrderedPool>(
         PoolSize{budget.workers, budget.in_flight, patience},
         [plan](size_t) { return std::make_unique<FrameWorker>(plan); });
-}
 
-// ---- running ----------------------------------------------------------------
-
-int ModelFilter::activate()
-{
-    if (statistics_)
-        statistics_->enter();
-    sent_ = 0;
-    int ret = take_turn();
-    if (statistics_)
-        statistics_->leave(sent_ != 0);
-    return ret;
-}
-
-int ModelFilter::take_turn()
-{
-    if (result_)
-        return *result_;
-    if (failure_)
-        return may_be_too_early() ? 0 : report(*failure_);
-    if (gate_.forward_close(ctx_->inputs[0], ctx_->outputs[0]))
-        return abandon();
-    try {
-        return pass_frames();
-    } catch (const Error &error) {
-        return report(error);
-    }
-}
-
-int ModelFilter::pass_frames()
-{
-    take_in();
-    hand_out();
-    if (failure_)
-        return can_wait_with_failure() ? 0 : report(*failure_);
-    if (input_status_ && (!pool_ || pool_->empty()))
-        return finish();
-    // After a frame has gone out, downstream wakes us when it wants another one.
-    if (!sent_ && !input_status_)
-        request();
-    return 0;
-}
-
-// Whether a failure that is told later would end as a success.
-bool ModelFilter::too_late_to_fail() const
-{
-    return input_status_ && programs_ignore_late_failures;
-}
-
-// An error drops whatever is still on its way downstream.
-bool ModelFilter::can_wait_with_failure()
-{
-    if (!sent_)
-        return false;
-    on_the_way_ = sent_;
-    drop_input();
-    return !too_late_to_fail();
-}
-
-// Downstream wakes us once it has taken all and wants more.  A frame that comes in
-// wakes us as well, maybe before downstream had its turn; it has one before the
-// next such frame, and takes one of ours at least.
-bool ModelFilter::may_be_too_early()
-{
-    if (on_the_way_ == 0 || !drop_input() || too_late_to_fail())
-        return false;
-    on_the_way_--;
-    return true;
-}
-
-// Of a filter that has failed.  Returns whether a frame was there.
-bool ModelFilter::drop_input()
-{
-    bool any = false;
-    while (!input_status_) {
-        int ret = gate_.receive(ctx_->inputs[0], frame_.get());
-        if (ret == AVERROR(EAGAIN))
-            break;
-        if (ret < 0)
-            input_status_ = ret;
-        else
-            any = true;
-        av_frame_unref(frame_.get());
-    }
-    return any;
-}
-
-void ModelFilter::request()
-{
-    int ret = gate_.receive_or_request(ctx_->inputs[0], frame_.get());
-    if (ret >= 0)
-        take_frame();
-    else if (ret != AVERROR(EAGAIN))
-        end_input(ret);
-}
-
-void ModelFilter::take_in()
-{
-    auto has_room = [&] {
-        return !pool_ || (pool_->state() == OrderedPool::State::running && !pool_->full());
-    };
-    while (!input_status_ && has_room()) {
-        int ret = gate_.receive(ctx_->inputs[0], frame_.get());
-        if (ret == AVERROR(EAGAIN))
-            return;
-        if (ret < 0)
-            end_input(ret);
-        else
-            take_frame();
-    }
-}
-
-void ModelFilter::take_frame()
-{
-    check_frame(frame_.get(), *plan_, ctx_->inputs[0]->format);
-    if (!pool_)
-        start_pool();
-    if (!batch_)
-        batch_ = std::make_unique<FrameJob>();
-    FramePointer received(av_frame_alloc());
-    if (!received)
-        throw Error(AVERROR(ENOMEM), "out of memory");
-    av_frame_move_ref(received.get(), frame_.get());
-    batch_->items.push_back({std::move(received), ctx_->is_disabled != 0, Clock::now()});
-    if (batch_->items.size() >= plan_->batch_size)
-        submit_batch();
-}
-
-void ModelFilter::submit_batch()
-{
-    pool_->submit(std::move(batch_));
-}
-
-void ModelFilter::end_input(int status)
-{
-    input_status_ = status;
-    if (batch_)
-        submit_batch();
-    if (pool_)
-        pool_->drain();
-}
-
-// Whether the oldest job is to be waited for.  A failed pool takes no more in,
-// so that its failure must come out before libavfilter goes to sleep on us.
-bool ModelFilter::due() const
-{
-    bool wait = input_status_ || pool_->full() || !options_.async ||
-                pool_->state() == OrderedPool::State::failed;
-    return pool_->oldest_is_due() || (wait && !pool_->empty());
-}
-
-// A failure waits until downstream has taken what went out before it: an error
-// drops whatever is still on its way there.
-void ModelFilter::hand_out()
-{
-    while (!failure_ && pool_ && due()) {
-        std::unique_ptr<Job> done = take();
-        if (!done)
-            break;
-        FrameJob &job = static_cast<FrameJob &>(*done);
-        warn_of_nan(job);
-        log_notice();
-        if (int ret = send(job); ret < 0)
-            throw Error(ret, "a frame cannot be handed on");
-    }
-}
-
-std::unique_ptr<Job> ModelFilter::take()
-{
-    Stopwatch watch(statistics_->waiting_for_workers());
-    try {
-        return pool_->take();
-    } catch (const Error &error) {
-        failure_ = error;
-        return nullptr;
-    }
-}
-
-int ModelFilter::send(FrameJob &job)
-{
-    statistics_->add_job(job.stages, job.items.size());
-    for (FrameJob::Item &item : job.items) {
-        if (int ret = gate_.send(ctx_->outputs[0], item.frame.get()); ret < 0)
-            return ret;
-        statistics_->add_frame(item.arrival, job.stages.sum());
-        sent_++;
-    }
-    return 0;
-}
-
-void ModelFilter::warn_of_nan(const FrameJob &job)
-{
-    if (job.saw_nan && !warned_of_nan_)
-        av_log(ctx_, AV_LOG_WARNING, "the model returns NaN, which becomes 0 here\n");
-    warned_of_nan_ = warned_of_nan_ || job.saw_nan;
+    budget.workers = pool_->workers();
+    facts_.budget = budget;
+    facts_.form = model_->form();
+    if (!statistics_)
+        statistics_.emplace(budget.workers);
+    statistics_->use_workers(budget.workers);
+    tell_of_workers();
 }
 
 // ---- telling ----------------------------------------------------------------
 
+void ModelFilter::tell_of_workers()
+{
+    log_notice();
+    if (plan_->in_order && options_.workers > 1)
+        av_log(ctx_, AV_LOG_WARNING,
+               "the model remembers earlier frames: one worker runs them in order, not %d\n",
+               options_.workers);
+    if (!pool_->shortfall().empty())
+        av_log(ctx_, AV_LOG_WARNING,
+               "no more than %zu worker threads can be started: %s; raise the limit of memory or "
+               "of threads (ulimit -v, -u)\n",
+               pool_->workers(), pool_->shortfall().c_str());
+    av_log(ctx_, AV_LOG_INFO,
+           "%zu workers of %zu threads, %zu requests of %d frames in flight; %s\n",
+           facts_.budget.workers, facts_.budget.threads_per_worker, facts_.budget.in_flight,
+           options_.batch_size, facts_.form.c_str());
+    if (std::string advice = model_->advice(); !advice.empty())
+        av_log(ctx_, AV_LOG_INFO, "%s\n", advice.c_str());
+}
+
+// Programs free a graph with frames in it where nobody wants them, and also where they
+// put another in its place; only that is a loss.
+void ModelFilter::tell_of_lost_frames(double first_seconds)
+{
+    Lost lost{};
+    {
+        std::lock_guard lock(lost_mutex);
+        lost = std::exchange(lost_before, {});
+    }
+    if (goes_on(lost, options_.model, first_seconds))
+        av_log(ctx_, AV_LOG_WARNING,
+               "up to %zu frames before this one are lost: the program put a new graph in place of "
+               "one that still worked on them; async=0 loses none\n",
+               lost.frames);
+}
+
 const char *ModelFilter::state() const
 {
+    if (is_orphaned())
+        return "stopped";
     if (result_)
         return *result_ < 0 ? "failed" : "stopped";
     if (!pool_)
@@ -364,8 +250,9 @@ const char *ModelFilter::state() const
 
 size_t ModelFilter::in_flight() const
 {
-    size_t jobs = pool_ ? pool_->in_flight() : 0;
-    return jobs * static_cast<size_t>(options_.batch_size) + (batch_ ? batch_->items.size() : 0);
+    size_t jobs = pool_ && !is_orphaned() ? pool_->in_flight() : 0;
+    return jobs * static_cast<size_t>(options_.batch_size) + (batch_ ? batch_->items.size() : 0) +
+           (held_ ? 1 : 0) + results_.size();
 }
 
 std::optional<std::string> ModelFilter::answer(const std::string &command) const
@@ -382,38 +269,6 @@ void ModelFilter::tell_statistics()
 {
     if (statistics_)
         report_.tell(facts_, statistics_->summary(), state());
-}
-
-// ---- ending -----------------------------------------------------------------
-
-// The input's end goes on downstream, once everything before it has.
-int ModelFilter::finish()
-{
-    end_with(*input_status_ == AVERROR_EOF ? 0 : *input_status_);
-    return gate_.forward_end(ctx_->outputs[0]);
-}
-
-int ModelFilter::report(const Error &error)
-{
-    av_log(ctx_, AV_LOG_ERROR, "%s\n", error.what());
-    return end_with(error.code());
-}
-
-// Ends all work; from now on this is what activate() returns.
-int ModelFilter::end_with(int code)
-{
-    if (pool_)
-        pool_->stop();
-    result_ = code;
-    tell_statistics();
-    return code;
-}
-
-// Nobody wants our frames any more.
-int ModelFilter::abandon()
-{
-    batch_.reset();
-    return end_with(0);
 }
 
 } // namespace dnn_torch

@@ -12,6 +12,7 @@
 #include "options.h"
 #include "stats_report.h"
 
+#include <deque>
 #include <optional>
 
 namespace dnn_torch
@@ -30,40 +31,63 @@ public:
     void open();
     Channels channels() const { return channels_; }
 
-    // Learns what frames will come; returns the size that will go.  Throws Error.
-    Size configure(const AVFilterLink *in);
+    // Learns what frames will come and tells `out` what will go.  Throws Error.
+    void configure(const AVFilterLink *in, AVFilterLink *out);
 
-    // libavfilter's turn: takes frames in, hands results out.  Returns an AVERROR.
+    // libavfilter's turn: takes frames in, hands results out.  Returns an AVERROR,
+    // but neither EAGAIN nor EOF, by which programs mean "later" and wait for ever.
     int activate();
 
     // What the command "progress" or "stats" answers; nothing for any other.
     std::optional<std::string> answer(const std::string &command) const;
 
 private:
-    void open_model();
-    CoreBudget tune_model();
-    void start_pool();
-    void log_notice();
+    // A result that waits for downstream to want it.
+    struct Result {
+        FramePointer frame;
+        Clock::time_point arrival;
+        double job_seconds;
+    };
 
+    // model_filter.cpp: what is settled before frames pass, and what is told.
+    void open_model();
+    void make_plan(Size input);
+    CoreBudget tune_model();
+    double tuning_seconds() const;
+    void start_pool();
+    int channels_of(AVPixelFormat format) const;
+    void tell_of_workers();
+    void log_notice();
+    void tell_of_lost_frames(double first_seconds);
+    const char *state() const;
+    size_t in_flight() const;
+    void tell_statistics();
+
+    // model_filter_turns.cpp: how frames pass.
     int take_turn();
     int pass_frames();
+    int go_on_failing();
     bool too_late_to_fail() const;
     bool can_wait_with_failure();
     bool may_be_too_early();
     bool drop_input();
     void request();
+    bool has_room() const;
     void take_in();
+    void run_what_is_there();
     void take_frame();
+    void change_plan();
+    void add_to_batch(FrameJob::Item item);
     void submit_batch();
     void end_input(int status);
-    void hand_out();
-    std::unique_ptr<Job> take();
+    void collect();
     bool due() const;
-    int send(FrameJob &job);
+    std::unique_ptr<Job> take();
+    void keep(FrameJob &job);
+    void hand_out();
+    void send_one();
     void warn_of_nan(const FrameJob &job);
-    const char *state() const;
-    size_t in_flight() const;
-    void tell_statistics();
+    bool is_orphaned() const { return pool_ && pool_->orphaned(); }
     int finish();
     int abandon();
     int report(const Error &error);
@@ -75,21 +99,26 @@ private:
     std::shared_ptr<Model> model_;
     std::string told_notice_;
     bool on_cpu_ = true;
-    std::unique_ptr<ModelProbe> probe_; // until the first frame
+    std::optional<ModelProbe> probe_;
     Channels channels_ = Channels::any;
     StatsReport report_;
 
     std::shared_ptr<FramePlan> plan_; // not written to once the pool is there
     RunFacts facts_{};
+    Clock::time_point planned_{};
     // From the first frame on:
     std::optional<Statistics> statistics_;
     std::unique_ptr<OrderedPool> pool_;
-    std::unique_ptr<FrameJob> batch_; // being gathered
-    FramePointer frame_;              // the one being received
+    std::unique_ptr<FrameJob> batch_;    // being gathered
+    FramePointer frame_;                 // the one being received
+    std::optional<FrameJob::Item> held_; // needs another plan, and waits for all before it
+    int64_t next_number_ = 0;
+    double last_seconds_ = 0; // the time of the last frame that came in
+    std::deque<Result> results_;
 
     std::optional<int> input_status_; // how the input ended
-    std::optional<Error> failure_; // not told yet
-    std::optional<int> result_;    // once set, the filter does no more
+    std::optional<Error> failure_;    // not told yet
+    std::optional<int> result_;       // once set, the filter does no more
     bool warned_of_nan_ = false;
     size_t sent_ = 0;       // frames, in this turn
     size_t on_the_way_ = 0; // those of the turn that met the failure, less turns since

@@ -23,7 +23,7 @@ ModelProbe::ModelProbe(std::shared_ptr<Model> model) : model_(std::move(model)) 
 // A model that takes neither may still take pictures of another size; find_output() will see.
 Channels ModelProbe::find_channels()
 {
-    constexpr Size small = {size_step, size_step};
+    constexpr Size small = {small_extent, small_extent};
     std::optional<Error> rgb = fault(3, small), luma = fault(1, small);
     // What is wrong with the results is not a matter of what goes in.
     if (rgb && luma)
@@ -35,7 +35,7 @@ Channels ModelProbe::find_channels()
 
 Size ModelProbe::find_output(Size input, int channels)
 try {
-    return predict_output(input, [&](Size size) { return model_->probe(size, channels); });
+    return model_->probe(input, channels);
 } catch (const Error &error) {
     if (error.code() != AVERROR_EXTERNAL)
         throw;

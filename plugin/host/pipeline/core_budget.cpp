@@ -77,7 +77,9 @@ CoreBudget divide_cores(const Machine &machine, const CoreRequest &request, cons
 {
     if (!request.async)
         return {1, choose_threads(machine.cores, 1, request, cost), 1};
-    size_t workers = request.workers ? request.workers : choose_workers(machine, request, cost);
+    size_t workers = request.in_order  ? 1
+                     : request.workers ? request.workers
+                                       : choose_workers(machine, request, cost);
     size_t threads = choose_threads(machine.cores, workers, request, cost);
     // One more than are worked on, so that no worker waits for the filter's thread.
     return {workers, threads, request.in_flight ? request.in_flight : workers + 1};

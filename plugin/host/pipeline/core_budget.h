@@ -21,7 +21,8 @@ Machine usable_machine();
 struct CoreRequest {
     size_t workers = 0, threads = 0, in_flight = 0;
     bool async = true;
-    bool device = false; // models run elsewhere: cores convert, and feed it
+    bool device = false;   // models run elsewhere: cores convert, and feed it
+    bool in_order = false; // runs depend on each other: one worker, whatever is asked for
 };
 
 // Of one run on one thread; 0 where it is not known.

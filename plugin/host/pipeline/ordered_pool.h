@@ -77,7 +77,7 @@ public:
     bool empty() const { return in_flight() == 0; }
     bool full() const { return in_flight() >= capacity_; }
 
-    // Only while running and not full.
+    // Only while running.  May fill it beyond its capacity.
     void submit(std::unique_ptr<Job> job);
 
     // No more jobs will come.

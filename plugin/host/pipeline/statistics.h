@@ -73,6 +73,9 @@ class Statistics
 public:
     explicit Statistics(size_t workers) : workers_(workers) {}
 
+    // From now on there are that many.
+    void use_workers(size_t workers) { workers_ = workers; }
+
     // A job of some frames has left the workers.
     void add_job(const StageSeconds &stages, size_t frames);
     // A frame goes out that came in at `arrival`; its job took that long.

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "../ffmpeg_pointers.h"
-#include "../pipeline/size_rule.h"
+#include "../pipeline/size.h"
 #include "formats.h"
 
 #include "dnn_torch/engine.h"

@@ -1,0 +1,178 @@
+# SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Frames that change while the graph stays, and graphs that change under the frames."""
+import pictures
+import pytest
+import support
+
+WAYS_TO_RUN = {
+    "synchronous": {"async": 0},
+    "synchronous, batches": {"async": 0, "batch_size": 4},
+    "in flight": {"nireq": 8, "workers": 2},
+    "batches": {"batch_size": 4, "nireq": 3, "workers": 2},
+}
+AS_THEY_COME = ("-noautoscale", "-fps_mode", "passthrough", "-f", "framemd5", "-")
+
+# crop changes the size of its frames at two times.
+RESIZED = "sendcmd=c='0.36 crop w 40;0.72 crop w 24,crop h 16',crop=48:32:0:0"
+PARTS = [("48:32", 0, 9), ("40:32", 9, 18), ("24:16", 18, 25)]
+
+
+@pytest.fixture(params=WAYS_TO_RUN.values(), ids=WAYS_TO_RUN.keys())
+def options(request):
+    return {"threads": 1, **request.param}
+
+
+def filtered(graph, **settings):
+    source = "testsrc=s=64x48:r=25:d=1,format=gray"
+    return support.ffmpeg(
+        *("-f", "lavfi", "-i", source, "-vf", graph, *AS_THEY_COME),
+        fake_engine=True,
+        timeout=20,
+        **settings,
+    )
+
+
+def doubled_parts():
+    """What has to come, from graphs in which no size changes."""
+    digests = []
+    for size, first, end in PARTS:
+        graph = f"crop={size}:0:0,scale=2*iw:2*ih:flags=neighbor"
+        digests += support.digests(filtered(graph, plain=True).stdout)[first:end]
+    return digests
+
+
+def test_a_size_that_changes_in_the_graph(need, script, options):
+    """What came before goes out before, and the model goes on with the new size."""
+    need(filters=["crop", "sendcmd", "testsrc", "scale"])
+    graph = support.fake(script(scale=2, latency_random_us=3000, seed=1), **options)
+    got = filtered(f"{RESIZED},{graph}")
+    assert got.returncode == 0, str(got)
+    digests = support.digests(got.stdout)
+    assert len(digests) == 25
+    assert digests == doubled_parts()
+    assert not got.errors and not got.warnings
+
+
+def test_a_size_that_the_model_cannot_take(need, script, options):
+    """One clear error, and the frames before it."""
+    need(filters=["crop", "sendcmd", "testsrc"])
+    result = filtered(f"{RESIZED},{support.fake(script(shrink=20, latency_us=3000), **options)}")
+    support.assert_fails_clearly(result, "24x16")
+    # ffmpeg itself may drop the latest ones when it gives up.
+    assert 12 <= len(support.digests(result.stdout)) <= 18
+
+
+def test_a_format_that_changes_in_the_graph(need, script, options):
+    """-reinit_filter 0 hands over what the filters behind are not made for."""
+    need(demuxers=["image2pipe"], decoders=["pgm", "ppm"])
+    grey = b"".join(b"P5\n16 8\n255\n" + bytes([number]) * 128 for number in range(8))
+    colour = b"P6\n16 8\n255\n" + bytes(384)
+    result = support.ffmpeg(
+        *("-f", "image2pipe", "-framerate", "25", "-c:v", "pgm", "-reinit_filter", "0"),
+        *("-i", "pipe:0", "-vf", support.fake(script(latency_us=3000), **options)),
+        *AS_THEY_COME,
+        stdin=grey + colour.replace(b"P6", b"P5", 1).replace(b"255\n", b"65535\n"),
+        fake_engine=True,
+    )
+    support.assert_fails_clearly(result, "gray", "format=gray before the filter")
+    assert 6 <= len(support.digests(result.stdout)) <= 8
+
+
+def sequence(sizes):
+    frames = [pictures.make_frame("rgb24", *size, number) for number, size in enumerate(sizes, 1)]
+    texts = (b"P6\n%d %d\n255\n" % frame.size + pictures.pack(frame, "rgb24") for frame in frames)
+    return b"".join(texts)
+
+
+def run_sequence(graph, sizes, before=(), behind=()):
+    return support.ffmpeg(
+        *("-f", "image2pipe", "-framerate", "25", "-c:v", "ppm", *before, "-i", "pipe:0"),
+        *("-vf", graph, *behind, *AS_THEY_COME),
+        stdin=sequence(sizes),
+        fake_engine=True,
+        timeout=20,
+    )
+
+
+@pytest.mark.parametrize("reinit", [(), ("-reinit_filter", "0")], ids=["new graphs", "one graph"])
+@pytest.mark.parametrize("batch_size", [1, 4])
+def test_nothing_is_lost_with_async_0(need, script, reinit, batch_size):
+    need(demuxers=["image2pipe"], decoders=["ppm"])
+    sizes = [(64, 48)] * 38 + [(40, 30)] * 37
+    graph = support.fake(script(), **{"async": 0, "batch_size": batch_size})
+    result = run_sequence(graph, sizes, before=reinit)
+    assert result.returncode == 0, str(result)
+    assert len(support.digests(result.stdout)) == 75
+    assert not result.warnings
+
+
+def test_what_a_new_graph_loses_is_told(need, script):
+    """ffmpeg frees the old one without asking for what it holds."""
+    need(demuxers=["image2pipe"], decoders=["ppm"])
+    sizes = [(64, 48)] * 10 + [(40, 30)] * 10
+    graph = support.fake(script(latency_us=20000), nireq=8, workers=2)
+    result = run_sequence(graph, sizes)
+    assert result.returncode == 0, str(result)
+    lost = 20 - len(support.digests(result.stdout))
+    assert lost > 0
+    assert len(result.warnings) == 1 and "async=0" in result.warnings[0], str(result)
+
+
+def test_an_early_end_is_no_loss(need, script):
+    need(demuxers=["image2pipe"], decoders=["ppm"])
+    graph = support.fake(script(latency_us=5000), nireq=8, workers=2)
+    result = run_sequence(graph, [(64, 48)] * 20, behind=("-frames:v", "4"))
+    assert result.returncode == 0 and not result.warnings, str(result)
+
+
+# ---- the size that comes out ----------------------------------------------------------
+
+
+SIZES = {
+    "pads to 256": (dict(pad_to=256), (640, 360), (768, 512)),
+    "pads to 256, and doubles": (dict(pad_to=256, scale=2), (270, 300), (1024, 1024)),
+    "caps the longer side": (dict(longest=512), (640, 360), (512, 360)),
+    "doubles up to a limit": (dict(scale=2, longest=1000), (640, 360), (1000, 720)),
+    "turns": (dict(turn=1), (640, 360), (360, 640)),
+    "turns a small one": (dict(turn=1), (64, 48), (48, 64)),
+    "keeps": (dict(), (641, 361), (641, 361)),
+}
+
+
+@pytest.mark.parametrize("settings,size,wanted", SIZES.values(), ids=SIZES.keys())
+def test_the_size_is_that_of_the_true_size(need, script, settings, size, wanted):
+    """Small pictures would tell another one."""
+    need(filters=["testsrc"])
+    source = f"testsrc=s={size[0]}x{size[1]}:r=25:d=0.12,format=gray"
+    result = support.ffmpeg(
+        *("-f", "lavfi", "-i", source, "-vf", support.fake(script(**settings))),
+        *("-f", "rawvideo", "-"),
+        fake_engine=True,
+    )
+    assert result.returncode == 0, str(result)
+    assert len(result.stdout) == 3 * wanted[0] * wanted[1]
+
+
+ASPECTS = {
+    "twice": (dict(scale=2), "8/9", "8:9"),
+    "half of odd extents": (dict(scale="1/2", pad_to=2), "8/9", "8:9"),
+    "cropped": (dict(shrink=8), "8/9", "8:9"),
+    "turned": (dict(turn=1), "8/9", "9:8"),
+    "squeezed": (dict(longest=64), "1/1", "2:1"),
+    "unknown": (dict(longest=64), "0/1", "0:1"),
+}
+
+
+@pytest.mark.parametrize("settings,before,after", ASPECTS.values(), ids=ASPECTS.keys())
+def test_the_shape_of_samples_follows(need, script, settings, before, after):
+    """128x47 pictures; on the frames and on the link, which the encoder has it from."""
+    need(filters=["testsrc", "setsar", "showinfo"])
+    source = "testsrc=s=128x47:r=25:d=0.04,format=gray"
+    graph = f"setsar={before},{support.fake(script(**settings))},showinfo"
+    result = support.ffmpeg(
+        *("-f", "lavfi", "-i", source, "-vf", graph, "-f", "framemd5", "-"), fake_engine=True
+    )
+    assert result.returncode == 0, str(result)
+    assert f"sar:{after.replace(':', '/')}" in result.stderr
+    assert f"#sar 0: {after.replace(':', '/')}".encode() in result.stdout, str(result.stdout)
