@@ -165,11 +165,27 @@ TEST(Formats, EachIsListedOnceAndForTheRightModels)
     std::vector<AVPixelFormat> all = all_formats(), rgb = listed(formats_for_rgb_models());
     std::vector<AVPixelFormat> luma = listed(formats_for_luma_models());
     EXPECT_EQ(std::set(all.begin(), all.end()).size(), all.size());
+    std::erase_if(rgb, [](AVPixelFormat format) { return needs_colours(format, 3); });
     EXPECT_EQ(rgb.size() + luma.size(), all.size());
     for (AVPixelFormat format : all) {
         const std::vector<AVPixelFormat> &list = model_channels(format) == 3 ? rgb : luma;
         EXPECT_EQ(std::count(list.begin(), list.end(), format), 1) << av_get_pix_fmt_name(format);
     }
+}
+
+// Alpha aside, all that such a model sees has one size.
+TEST(Formats, ModelsOfRgbTakeYuvWithoutSubsampling)
+{
+    std::set<std::string> names;
+    for (AVPixelFormat format : listed(formats_for_rgb_models())) {
+        const AVPixFmtDescriptor *described = av_pix_fmt_desc_get(format);
+        EXPECT_EQ(described->log2_chroma_w + described->log2_chroma_h, 0) << described->name;
+        EXPECT_GE(described->nb_components, 3) << described->name;
+        if (needs_colours(format, 3))
+            names.insert(described->name);
+    }
+    for (const char *name : {"yuv444p", "yuvj444p", "yuva444p", "yuv444p10le", "yuv444p16le"})
+        EXPECT_EQ(names.count(name), 1U) << name;
 }
 
 TEST(Formats, ThoseOfEveryDayAreThere)
@@ -239,7 +255,8 @@ TEST_P(EveryFormat, ComesBackUnchangedFromAnIdentity)
             fill_bytes(out.get(), nullptr);
             read_picture(in.get(), floats.images, 1);
             EXPECT_FALSE(write_picture(floats.images, 1, in.get(), out.get()));
-            scaler.carry_unseen(in.get(), out.get());
+            scaler.carry_unseen(in.get(), out.get(),
+                                model_channels(static_cast<AVPixelFormat>(in->format)));
             expect_same_rows(in.get(), out.get());
         }
 }
@@ -298,7 +315,8 @@ TEST_P(EveryFormat, WhatIsEvenStaysEvenWhenItIsCarriedToAnotherSize)
         FrameScaler scaler;
         for (int time = 0; time < 2; time++) {
             write_picture(floats.images, 0, in.get(), out.get());
-            scaler.carry_unseen(in.get(), out.get());
+            scaler.carry_unseen(in.get(), out.get(),
+                                model_channels(static_cast<AVPixelFormat>(in->format)));
         }
         for (int c = model_channels(GetParam()); c < components(in.get()); c++)
             expect_even(out.get(), c);

@@ -32,7 +32,7 @@ void follow_tuning(FramePlan &plan, const DnnTorchTuning &tuning)
 {
     plan.interleaved = tuning.interleaved != 0;
     plan.in_order = tuning.in_order != 0;
-    plan.codes = tuning.takes_codes != 0 && can_pass_codes(plan.format);
+    plan.codes = tuning.takes_codes != 0 && can_pass_codes(plan.code_format());
 }
 
 FrameWorker::FrameWorker(std::shared_ptr<const FramePlan> plan)
@@ -96,7 +96,7 @@ DnnTorchImages FrameWorker::input_for(const FrameJob &job)
 {
     int batch = static_cast<int>(job.items.size());
     auto floats = plan_->interleaved ? float_pixels : float_planes;
-    DnnTorchImages input = plan_->codes ? code_images(plan_->format, batch, plan_->input)
+    DnnTorchImages input = plan_->codes ? code_images(plan_->code_format(), batch, plan_->input)
                                         : floats(nullptr, batch, plan_->channels, plan_->input);
     if (!memory_)
         memory_ = memory_of(input.batch_stride * static_cast<int64_t>(plan_->batch_size));
@@ -164,7 +164,7 @@ void FrameWorker::finish(FrameJob::Item &item, const DnnTorchImages &output, int
         saw_nan |= write_picture(output, index, item.frame.get(), result.get());
     else
         write_codes(output, index, result.get());
-    scaler_.carry_unseen(item.frame.get(), result.get());
+    scaler_.carry_unseen(item.frame.get(), result.get(), plan_->channels);
     replace(item.frame, std::move(result));
 }
 

@@ -8,6 +8,7 @@
 #include "../ffmpeg_pointers.h"
 #include "../pipeline/ordered_pool.h"
 #include "../pipeline/statistics.h"
+#include "../pixels/codes.h"
 #include "../pixels/frame_pool.h"
 #include "../pixels/frame_scaler.h"
 
@@ -43,6 +44,8 @@ struct FramePlan {
     AVRational time_base;
     size_t batch_size;
     FramePool frames;
+
+    AVPixelFormat code_format() const { return format_of_codes(format, channels); }
 };
 
 // Brings frames to the model as it takes them best.

@@ -228,6 +228,65 @@ HWY_ATTR void collect(const FloatRow &from, int channels, size_t start, size_t c
             to.channel[c][x] = from.channel[c][first + static_cast<ptrdiff_t>(x) * from.step];
 }
 
+// ---- between Y, U, V and R, G, B ------------------------------------------------
+
+// Vectors read beyond what there is; that must be numbers.
+HWY_ATTR void pad(Pieces<float> &pieces, size_t count)
+{
+    const size_t end = std::min(piece, (count + most_floats - 1) / most_floats * most_floats);
+    for (auto &channel : pieces.channel)
+        std::fill(channel + count, channel + end, 0.0F);
+}
+
+// A sum and a product each round by themselves, whatever the instruction set fuses.
+template <class V> HWY_ATTR V blend(const float (&factor)[4], V a, V b, V c)
+{
+    const Floats d;
+    const V ab = hn::Add(hn::Mul(a, hn::Set(d, factor[0])), hn::Mul(b, hn::Set(d, factor[1])));
+    return hn::Add(hn::Add(ab, hn::Mul(c, hn::Set(d, factor[2]))), hn::Set(d, factor[3]));
+}
+
+template <class V> HWY_ATTR V unit(V value)
+{
+    const Floats d;
+    return hn::Min(hn::Max(value, hn::Zero(d)), hn::Set(d, 1.0F));
+}
+
+HWY_ATTR void make_rgb(const Colours &colours, Pieces<float> &pieces, size_t count)
+{
+    const Floats d;
+    pad(pieces, count);
+    for (size_t x = 0; x < count; x += hn::Lanes(d)) {
+        const auto luma = hn::Load(d, pieces.channel[0] + x);
+        const auto blue = hn::Load(d, pieces.channel[1] + x);
+        const auto red = hn::Load(d, pieces.channel[2] + x);
+        for (int c = 0; c < 3; c++)
+            hn::Store(unit(blend(colours.to_rgb[c], luma, blue, red)), d, pieces.channel[c] + x);
+    }
+}
+
+// Returns whether there was a NaN; such a sample is 0.
+HWY_ATTR bool make_yuv(const Colours &colours, Pieces<float> &pieces, size_t count)
+{
+    const Floats d;
+    pad(pieces, count);
+    auto sound = hn::Eq(hn::Zero(d), hn::Zero(d));
+    const auto checked = [&](const float *from) HWY_ATTR {
+        const auto value = hn::Load(d, from);
+        const auto is_nan = hn::IsNaN(value);
+        sound = hn::AndNot(is_nan, sound);
+        return unit(hn::IfThenZeroElse(is_nan, value));
+    };
+    for (size_t x = 0; x < count; x += hn::Lanes(d)) {
+        const auto red = checked(pieces.channel[0] + x);
+        const auto green = checked(pieces.channel[1] + x);
+        const auto blue = checked(pieces.channel[2] + x);
+        for (int c = 0; c < 3; c++)
+            hn::Store(blend(colours.from_rgb[c], red, green, blue), d, pieces.channel[c] + x);
+    }
+    return !hn::AllTrue(d, sound);
+}
+
 // ---- whole rows ----------------------------------------------------------------
 
 template <class T> T *samples(const FrameRow &row, int channel)
@@ -241,7 +300,7 @@ HWY_ATTR void read_samples(const RowLayout &layout, const FrameRow &from, const 
 {
     Pieces<T> apart;
     Pieces<float> floats;
-    const bool grouped = layout.group > 1, direct = to.step == 1;
+    const bool grouped = layout.group > 1, direct = to.step == 1 && !layout.colours;
     const auto group = static_cast<size_t>(layout.group);
     for (size_t x = 0; x < width; x += piece) {
         const size_t count = std::min(piece, width - x);
@@ -250,6 +309,8 @@ HWY_ATTR void read_samples(const RowLayout &layout, const FrameRow &from, const 
         for (int c = 0; c < layout.channels; c++)
             to_floats(grouped ? apart.channel[layout.position[c]] : samples<T>(from, c) + x,
                       direct ? to.channel[c] + x : floats.channel[c], count, layout);
+        if (layout.colours)
+            make_rgb(*layout.colours, floats, count);
         if (!direct)
             spread(floats, layout.channels, count, to, x);
     }
@@ -267,7 +328,7 @@ HWY_ATTR bool write_samples(const RowLayout &layout, const FloatRow &from, const
 {
     Pieces<T> apart;
     Pieces<float> floats;
-    const bool grouped = layout.group > 1, direct = from.step == 1;
+    const bool grouped = layout.group > 1, direct = from.step == 1 && !layout.colours;
     const auto group = static_cast<size_t>(layout.group);
     const bool keep = source && layout.rest >= 0;
     bool nan = false;
@@ -277,6 +338,8 @@ HWY_ATTR bool write_samples(const RowLayout &layout, const FloatRow &from, const
         const size_t count = std::min(piece, width - x);
         if (!direct)
             collect(from, layout.channels, x, count, floats);
+        if (layout.colours)
+            nan |= make_yuv(*layout.colours, floats, count);
         if (keep)
             split(layout.group, samples<T>(*source, 0) + x * group, count, apart);
         for (int c = 0; c < layout.channels; c++)

@@ -63,6 +63,12 @@ constexpr AVPixelFormat luma_table[] = {
     AV_PIX_FMT_P016,       AV_PIX_FMT_P216,       AV_PIX_FMT_P416,
 };
 
+constexpr AVPixelFormat full_yuv_table[] = {
+    AV_PIX_FMT_YUV444P,   AV_PIX_FMT_YUVJ444P,   AV_PIX_FMT_YUV444P9,   AV_PIX_FMT_YUV444P10,
+    AV_PIX_FMT_YUV444P12, AV_PIX_FMT_YUV444P14,  AV_PIX_FMT_YUV444P16,  AV_PIX_FMT_YUVA444P,
+    AV_PIX_FMT_YUVA444P9, AV_PIX_FMT_YUVA444P10, AV_PIX_FMT_YUVA444P12, AV_PIX_FMT_YUVA444P16,
+};
+
 constexpr size_t rgb_count = std::size(rgb_table), luma_count = std::size(luma_table);
 
 // The first list is the whole of this one; the last begins behind the RGB formats.
@@ -75,8 +81,10 @@ constexpr auto any_formats = [] {
 }();
 
 constexpr auto rgb_formats = [] {
-    std::array<AVPixelFormat, rgb_count + 1> all{};
-    *std::copy(std::begin(rgb_table), std::end(rgb_table), all.begin()) = AV_PIX_FMT_NONE;
+    std::array<AVPixelFormat, rgb_count + std::size(full_yuv_table) + 1> all{};
+    auto end = std::copy(std::begin(rgb_table), std::end(rgb_table), all.begin());
+    end = std::copy(std::begin(full_yuv_table), std::end(full_yuv_table), end);
+    *end = AV_PIX_FMT_NONE;
     return all;
 }();
 
@@ -123,9 +131,9 @@ int model_channels(AVPixelFormat format)
     return is_rgb(*av_pix_fmt_desc_get(format)) ? 3 : 1;
 }
 
-bool model_sees(const AVPixFmtDescriptor &format, int component)
+bool needs_colours(AVPixelFormat format, int channels)
 {
-    return component < (is_rgb(format) ? 3 : 1);
+    return channels == 3 && model_channels(format) == 1;
 }
 
 int sample_bytes(const AVPixFmtDescriptor &format)
@@ -134,7 +142,7 @@ int sample_bytes(const AVPixFmtDescriptor &format)
     return depth <= 8 ? 1 : depth <= 16 ? 2 : 4;
 }
 
-RowLayout row_layout(AVPixelFormat format)
+RowLayout row_layout(AVPixelFormat format, int channels)
 {
     const AVPixFmtDescriptor &descriptor = *av_pix_fmt_desc_get(format);
     const AVComponentDescriptor &first = descriptor.comp[0];
@@ -143,7 +151,7 @@ RowLayout row_layout(AVPixelFormat format)
     layout.shift = first.shift;
     layout.white =
         layout.element == Element::f32 ? 1.0F : static_cast<float>((1 << first.depth) - 1);
-    layout.channels = model_channels(format);
+    layout.channels = channels;
     layout.group = first.step / sample_bytes(descriptor);
     for (int c = 0; c < layout.channels; c++)
         layout.position[c] = descriptor.comp[c].offset / sample_bytes(descriptor);

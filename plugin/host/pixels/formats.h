@@ -13,21 +13,24 @@ extern "C" {
 namespace dnn_torch
 {
 
-// Each list lives for ever and ends with AV_PIX_FMT_NONE.
+// Each list lives for ever and ends with AV_PIX_FMT_NONE.  Models of RGB take YUV
+// without subsampling as well: only who knows the frames' own matrix and range can
+// bring colours back to what they were.
 const AVPixelFormat *formats_for_any_model();
 const AVPixelFormat *formats_for_rgb_models();
 const AVPixelFormat *formats_for_luma_models();
 
-// The channels that the model sees of a frame of that format: 3 for RGB, 1
-// for grey and YUV.
+// The channels that a model which takes any number sees of a frame of that format: 3
+// for RGB, 1 for grey and YUV.
 int model_channels(AVPixelFormat format);
 
-// Whether it sees the component of that number, as libavutil counts them.
-bool model_sees(const AVPixFmtDescriptor &format, int component);
+// Whether a model of 3 channels needs R, G and B made from Y, U and V.
+bool needs_colours(AVPixelFormat format, int channels);
 
 int sample_bytes(const AVPixFmtDescriptor &format);
 
-// Only for formats that are in the lists.
-RowLayout row_layout(AVPixelFormat format);
+// Only for formats that are in the lists of models of so many channels.  Colours are
+// the caller's to set.
+RowLayout row_layout(AVPixelFormat format, int channels);
 
 } // namespace dnn_torch

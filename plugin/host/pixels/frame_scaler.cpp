@@ -111,10 +111,10 @@ void run(SwsContext *scaler, const Samples &from, int height, const Samples &to)
         throw Error(ret, "libswscale failed");
 }
 
-bool shares_seen_plane(const AVPixFmtDescriptor &format, int component)
+bool shares_seen_plane(const AVPixFmtDescriptor &format, int channels, int component)
 {
-    for (int c = 0; c < format.nb_components; c++)
-        if (model_sees(format, c) && format.comp[c].plane == format.comp[component].plane)
+    for (int c = 0; c < channels; c++)
+        if (format.comp[c].plane == format.comp[component].plane)
             return true;
     return false;
 }
@@ -129,7 +129,8 @@ void copy_plane(const AVFrame *from, AVFrame *to, int plane, int height)
 // The byte of each pixel that is no component, as in 0rgb.
 void fill_padding(AVFrame *frame)
 {
-    RowLayout layout = row_layout(static_cast<AVPixelFormat>(frame->format));
+    const auto format = static_cast<AVPixelFormat>(frame->format);
+    RowLayout layout = row_layout(format, model_channels(format));
     if (layout.rest < 0 || descriptor(frame).flags & AV_PIX_FMT_FLAG_ALPHA)
         return;
     for (int y = 0; y < frame->height; y++)
@@ -179,16 +180,14 @@ void FrameScaler::scale_component(const AVFrame *from, AVFrame *to, int componen
     scaler.scale(from, to, component);
 }
 
-void FrameScaler::carry_unseen(const AVFrame *from, AVFrame *to)
+void FrameScaler::carry_unseen(const AVFrame *from, AVFrame *to, int channels)
 {
     const AVPixFmtDescriptor &format = descriptor(from);
-    for (int c = 0; c < format.nb_components; c++) {
+    for (int c = channels; c < format.nb_components; c++) {
         const Size size = component_size(from, c);
-        if (model_sees(format, c))
-            continue;
         if (size != component_size(to, c))
             scale_component(from, to, c);
-        else if (!shares_seen_plane(format, c) && format.comp[c].offset == 0)
+        else if (!shares_seen_plane(format, channels, c) && format.comp[c].offset == 0)
             copy_plane(from, to, format.comp[c].plane, size.height);
     }
 }

@@ -35,9 +35,9 @@ private:
 class FrameScaler
 {
 public:
-    // Everything of `to` that the model does not see and write_picture() has not
-    // written; goes behind it.
-    void carry_unseen(const AVFrame *from, AVFrame *to);
+    // Everything of `to` that a model of so many channels does not see and
+    // write_picture() has not written; goes behind it.
+    void carry_unseen(const AVFrame *from, AVFrame *to, int channels);
 
     // All of the frame; padding becomes all ones.
     void scale_frame(const AVFrame *from, AVFrame *to);

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "picture.h"
 
+#include "colours.h"
+
 namespace dnn_torch
-{
-namespace
 {
 
 FrameRow frame_row(const AVFrame *frame, const RowLayout &layout, int y)
@@ -19,6 +19,9 @@ FrameRow frame_row(const AVFrame *frame, const RowLayout &layout, int y)
     return row;
 }
 
+namespace
+{
+
 FloatRow image_row(const DnnTorchImages &images, int picture, int y)
 {
     auto *start = static_cast<std::byte *>(images.data) + picture * images.batch_stride +
@@ -32,9 +35,20 @@ FloatRow image_row(const DnnTorchImages &images, int picture, int y)
 
 } // namespace
 
+PictureLayout::PictureLayout(const AVFrame *frame, int channels)
+{
+    const auto format = static_cast<AVPixelFormat>(frame->format);
+    row = row_layout(format, channels);
+    if (!needs_colours(format, channels))
+        return;
+    colours_ = colours_of(frame);
+    row.colours = &colours_;
+}
+
 void read_picture(const AVFrame *frame, const DnnTorchImages &images, int index)
 {
-    RowLayout layout = row_layout(static_cast<AVPixelFormat>(frame->format));
+    const PictureLayout picture(frame, images.channels);
+    const RowLayout &layout = picture.row;
     for (int y = 0; y < images.height; y++)
         read_row(layout, frame_row(frame, layout, y), image_row(images, index, y),
                  static_cast<size_t>(images.width));
@@ -42,7 +56,8 @@ void read_picture(const AVFrame *frame, const DnnTorchImages &images, int index)
 
 bool write_picture(const DnnTorchImages &images, int index, const AVFrame *source, AVFrame *result)
 {
-    RowLayout layout = row_layout(static_cast<AVPixelFormat>(result->format));
+    const PictureLayout picture(result, images.channels);
+    const RowLayout &layout = picture.row;
     bool keep = source && source->width == result->width && source->height == result->height;
     bool nan = false;
     for (int y = 0; y < images.height; y++) {

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 // Between frames and the floats that a model sees: 1.0 is white, channels are
-// R, G, B or luma alone.
+// R, G, B or luma alone.  R, G and B of YUV frames are made by the frames' own matrix
+// and range.
 #pragma once
 
 #include "../ffmpeg_pointers.h"
@@ -12,6 +13,22 @@
 
 namespace dnn_torch
 {
+
+// How the rows of a frame lie for a model of so many channels, with the frame's colours.
+class PictureLayout
+{
+public:
+    PictureLayout(const AVFrame *frame, int channels);
+    PictureLayout(const PictureLayout &) = delete;
+    PictureLayout &operator=(const PictureLayout &) = delete;
+
+    RowLayout row;
+
+private:
+    Colours colours_{};
+};
+
+FrameRow frame_row(const AVFrame *frame, const RowLayout &layout, int y);
 
 // Fills picture `index` of `images` from `frame`.
 void read_picture(const AVFrame *frame, const DnnTorchImages &images, int index);

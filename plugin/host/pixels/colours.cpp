@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "colours.h"
+
+extern "C" {
+#include <libavutil/pixdesc.h>
+}
+
+namespace dnn_torch
+{
+namespace
+{
+
+// The shares of red and blue in luma (ITU-T H.273).
+struct LumaShares {
+    double red, blue;
+    double green() const { return 1 - red - blue; }
+};
+
+LumaShares luma_shares(AVColorSpace matrix)
+{
+    switch (matrix) {
+    case AVCOL_SPC_BT709:
+        return {0.2126, 0.0722};
+    case AVCOL_SPC_FCC:
+        return {0.30, 0.11};
+    case AVCOL_SPC_SMPTE240M:
+        return {0.212, 0.087};
+    case AVCOL_SPC_BT2020_NCL:
+    case AVCOL_SPC_BT2020_CL:
+        return {0.2627, 0.0593};
+    default:
+        return {0.299, 0.114};
+    }
+}
+
+bool is_full_range(const AVFrame *frame)
+{
+    switch (frame->format) {
+    case AV_PIX_FMT_YUVJ420P:
+    case AV_PIX_FMT_YUVJ422P:
+    case AV_PIX_FMT_YUVJ444P:
+        return true;
+    default:
+        return frame->color_range == AVCOL_RANGE_JPEG;
+    }
+}
+
+// How samples from 0 to 1 lie: luma from black to white, chroma about its middle.
+struct Range {
+    double black, luma, middle, chroma;
+};
+
+Range range_of(const AVFrame *frame, int depth)
+{
+    const double white = (1 << depth) - 1, step = 1 << (depth - 8);
+    const double middle = 128 * step / white;
+    if (is_full_range(frame))
+        return {0, 1, middle, 1};
+    return {16 * step / white, 219 * step / white, middle, 224 * step / white};
+}
+
+void set(float (&row)[4], double first, double second, double third, double constant)
+{
+    row[0] = static_cast<float>(first);
+    row[1] = static_cast<float>(second);
+    row[2] = static_cast<float>(third);
+    row[3] = static_cast<float>(constant);
+}
+
+void set_to_rgb(Colours &colours, const LumaShares &share, const Range &range)
+{
+    const double luma = 1 / range.luma, blue = 2 * (1 - share.blue) / range.chroma,
+                 red = 2 * (1 - share.red) / range.chroma;
+    const double green_blue = -blue * share.blue / share.green(),
+                 green_red = -red * share.red / share.green();
+    const double black = -range.black * luma;
+    set(colours.to_rgb[0], luma, 0, red, black - range.middle * red);
+    set(colours.to_rgb[1], luma, green_blue, green_red,
+        black - range.middle * (green_blue + green_red));
+    set(colours.to_rgb[2], luma, blue, 0, black - range.middle * blue);
+}
+
+void set_from_rgb(Colours &colours, const LumaShares &share, const Range &range)
+{
+    const double blue = range.chroma / (2 * (1 - share.blue)),
+                 red = range.chroma / (2 * (1 - share.red));
+    set(colours.from_rgb[0], share.red * range.luma, share.green() * range.luma,
+        share.blue * range.luma, range.black);
+    set(colours.from_rgb[1], -share.red * blue, -share.green() * blue, (1 - share.blue) * blue,
+        range.middle);
+    set(colours.from_rgb[2], (1 - share.red) * red, -share.green() * red, -share.blue * red,
+        range.middle);
+}
+
+} // namespace
+
+Colours colours_of(const AVFrame *frame)
+{
+    const auto format = static_cast<AVPixelFormat>(frame->format);
+    const Range range = range_of(frame, av_pix_fmt_desc_get(format)->comp[0].depth);
+    const LumaShares share = luma_shares(frame->colorspace);
+    Colours colours{};
+    set_to_rgb(colours, share, range);
+    set_from_rgb(colours, share, range);
+    return colours;
+}
+
+} // namespace dnn_torch
