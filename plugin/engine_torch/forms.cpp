@@ -5,6 +5,7 @@
 
 #include "device.h"
 #include "failure.h"
+#include "random_scope.h"
 #include "run_scope.h"
 
 #include <array>
@@ -157,10 +158,10 @@ std::string Form::text() const
     return std::string(name_of(precision)) + ", " + name_of(kind);
 }
 
-std::optional<Module> freeze(const Module &plain, std::string &reason)
+std::optional<Module> freeze(const Source &source, std::string &reason)
 {
     try {
-        return torch::jit::freeze(plain);
+        return torch::jit::freeze(source.plain, c10::nullopt, !source.branches_on_data);
     } catch (const std::exception &error) {
         reason = words_of(error);
         return std::nullopt;
@@ -175,8 +176,12 @@ Form make_form(const Source &source, FormKind kind, Precision precision)
     return form;
 }
 
-c10::IValue run_form(const Form &form, const Source &source, const at::Tensor &images)
+c10::IValue run_form(const Form &form, const Source &source, const at::Tensor &images,
+                     std::int64_t number)
 {
+    std::optional<RandomScope> seeded;
+    if (source.draws_random_numbers)
+        seeded.emplace(number, source.device);
     const RunScope scope;
     return form.module.get_method("forward")({},
                                              {{source.input_name, input_of(form, source, images)}});

@@ -33,9 +33,12 @@ std::string form_names();
 // A model as it was loaded.
 struct Source {
     torch::jit::Module plain;
-    std::optional<torch::jit::Module> frozen;               // shares the weights
-    std::string input_name;                                 // forward()'s argument for the images
-    bool writes_input = true;                               // forward() may change what it is given
+    std::optional<torch::jit::Module> frozen; // shares the weights
+    std::string input_name;                   // forward()'s argument for the images
+    bool writes_input = true;                 // forward() may change what it is given
+    bool branches_on_data = true;             // which code runs may depend on the samples
+    bool draws_random_numbers = false;        // and is seeded by the number of the frame
+    double own_tolerance = 0; // the share of the largest value by which fp32 forms may differ
     c10::Device device = c10::Device(c10::DeviceType::CPU); // where the weights are
 };
 
@@ -49,8 +52,9 @@ struct Form {
 };
 
 // A frozen copy that shares the weights, or nothing where the model cannot be
-// frozen; `reason` then says why.
-std::optional<torch::jit::Module> freeze(const torch::jit::Module &plain, std::string &reason);
+// frozen; `reason` then says why.  Where the graph branches on data no trial is sure to
+// see all of it: then constants are put in and nothing is computed in another way.
+std::optional<torch::jit::Module> freeze(const Source &source, std::string &reason);
 
 // Throws what LibTorch throws; every kind but `saved` needs source.frozen.
 // Nobody has looked yet at what it computes: see trial.h.
@@ -58,7 +62,8 @@ Form make_form(const Source &source, FormKind kind, Precision precision);
 
 // One call of forward(), in a RunScope.  `images` are float32, of one of the
 // two layouts and on any device, and are only read; the result may share their
-// memory, and on a device it may not be there yet.
-c10::IValue run_form(const Form &form, const Source &source, const at::Tensor &images);
+// memory, and on a device it may not be there yet.  Random numbers hang on `number`.
+c10::IValue run_form(const Form &form, const Source &source, const at::Tensor &images,
+                     std::int64_t number = 0);
 
 } // namespace engine_torch

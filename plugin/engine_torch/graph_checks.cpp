@@ -4,8 +4,6 @@
 #include "graph_checks.h"
 
 #include <torch/csrc/jit/api/function_impl.h>
-#include <torch/csrc/jit/ir/alias_analysis.h>
-#include <torch/csrc/jit/passes/inliner.h>
 
 namespace engine_torch
 {
@@ -42,21 +40,6 @@ void visit_subgraphs(const Node &node, const NodeVisitor &visitor)
     }
 }
 
-bool is_mutable(const Value &value)
-{
-    const c10::TypeKind kind = value.type()->kind();
-    return kind == c10::TypeKind::TensorType || kind == c10::TypeKind::ListType ||
-           kind == c10::TypeKind::DictType;
-}
-
-bool changes_attribute(const Node &node, const torch::jit::AliasDb &aliases)
-{
-    if (node.kind() == c10::prim::SetAttr)
-        return true;
-    return node.kind() == c10::prim::GetAttr && is_mutable(*node.output()) &&
-           aliases.hasWriters(node.output());
-}
-
 } // namespace
 
 void visit_nodes(const Module &module, const NodeVisitor &visitor)
@@ -76,22 +59,6 @@ std::vector<at::Tensor> tensors_in_code(const Module &module)
             tensors.push_back(node.t(c10::attr::value));
     });
     return tensors;
-}
-
-Traits traits_of(const Module &module, const std::string &input_name)
-{
-    const auto method = module.get_method("forward");
-    const auto graph = method.graph()->copy();
-    torch::jit::Inline(*graph);
-    const torch::jit::AliasDb aliases(graph);
-    Traits traits = {};
-    const auto index = method.function().getSchema().argumentIndexWithName(input_name);
-    traits.writes_input =
-        !index || aliases.hasWriters(graph->inputs().at(static_cast<std::size_t>(*index)));
-    visit(*graph->block(), [&](const Node &node) {
-        traits.keeps_state = traits.keeps_state || changes_attribute(node, aliases);
-    });
-    return traits;
 }
 
 } // namespace engine_torch

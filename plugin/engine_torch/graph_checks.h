@@ -22,13 +22,4 @@ void visit_nodes(const torch::jit::Module &module, const NodeVisitor &visitor);
 // before it was saved; shared ones as often as they stand there.
 std::vector<at::Tensor> tensors_in_code(const torch::jit::Module &module);
 
-struct Traits {
-    bool writes_input; // forward() may change the tensor that it is given
-    bool keeps_state;  // what forward() returns may depend on earlier runs
-};
-
-// The graph of forward() may be that of a frozen copy, which tells more.
-// `input_name` is forward()'s argument that the images go to.
-Traits traits_of(const torch::jit::Module &module, const std::string &input_name);
-
 } // namespace engine_torch

@@ -48,14 +48,14 @@ public:
     {
     }
 
-    bool measure(double own_tolerance)
+    Compared measure()
     {
         if (!estimate(first_part()) && !estimate(shape_))
-            return false;
+            return Compared::not_at_all;
         if (!choose_part())
-            return false;
+            return Compared::not_at_all;
         const at::Tensor images = on_device(part_);
-        compare_results(images, own_tolerance);
+        compare_results(images);
         forget_estimates();
         double longest_round = 0;
         for (int round = 0; round < most_rounds; ++round) {
@@ -65,7 +65,8 @@ public:
             time_all(images, round < fewest_rounds);
             longest_round = std::max(longest_round, seconds_since(start));
         }
-        return true;
+        return pixels_of(part_) < pixels_of(shape_) ? Compared::with_parts
+                                                    : Compared::with_whole_pictures;
     }
 
 private:
@@ -133,14 +134,14 @@ private:
     }
 
     // Also each one's first run on a picture of that size, which takes longer.
-    void compare_results(const at::Tensor &images, double own_tolerance)
+    void compare_results(const at::Tensor &images)
     {
         const Form plain = {FormKind::saved, Precision::fp32, source_.plain};
         const c10::IValue expected = run_form(plain, source_, images);
         for (Candidate &candidate : candidates_) {
             const c10::IValue result = run_form(candidate.form, source_, images);
             candidate.gives_others =
-                !is_close(expected, result, candidate.form.precision, own_tolerance);
+                !is_close(expected, result, candidate.form.precision, source_.own_tolerance);
             candidate.decibel = psnr_decibel(expected, result);
         }
     }
@@ -189,10 +190,10 @@ private:
 
 } // namespace
 
-bool measure(std::vector<Candidate> &candidates, const Source &source, double own_tolerance,
-             const DnnTorchShape &shape, double budget_seconds)
+Compared measure(std::vector<Candidate> &candidates, const Source &source,
+                 const DnnTorchShape &shape, double budget_seconds)
 {
-    return Meter(candidates, source, shape, budget_seconds).measure(own_tolerance);
+    return Meter(candidates, source, shape, budget_seconds).measure();
 }
 
 } // namespace engine_torch

@@ -22,12 +22,16 @@ struct Candidate {
     bool gives_others = false; // results that are not those of the plain module
 };
 
+// With pictures of which size the candidates were compared.  What parts give says
+// nothing of whole pictures where the code looks at their size.
+enum class Compared { not_at_all, with_parts, with_whole_pictures };
+
 // Times the candidates, of which there is at least one, in turn, on the calling
 // thread and in about the time that is left of the budget, on as much of a
-// picture as that allows.  False where it does not allow a comparison; the
-// first candidate's figures are then an estimate, if there are any.
+// picture as that allows.  Where it does not allow a comparison, the first
+// candidate's figures are an estimate, if there are any.
 // Throws where memory ran out.
-bool measure(std::vector<Candidate> &candidates, const Source &source, double own_tolerance,
-             const DnnTorchShape &shape, double budget_seconds);
+Compared measure(std::vector<Candidate> &candidates, const Source &source,
+                 const DnnTorchShape &shape, double budget_seconds);
 
 } // namespace engine_torch

@@ -6,8 +6,10 @@
 
 #include "allocator.h"
 #include "dnn_torch/engine.h"
+#include "first_frames.h"
 #include "forms.h"
 #include "notices.h"
+#include "traits.h"
 #include "tuning.h"
 
 #include <atomic>
@@ -25,10 +27,18 @@ public:
     // that is none, and where memory ran out.
     DnnTorchTuning tune(const DnnTorchShape &shape, double budget_seconds);
 
-    // Runs forward() on the calling thread.
+    // Runs forward() on the calling thread.  `number` is the place of the first
+    // picture in the stream.  The results of a form are compared with the plain
+    // module's before the first of them is given out; whoever waits for that ends
+    // soon after `stopped` was set, with a Failure.
     // `images` is only read, but the result may share its memory; it shares none
     // with what a later run changes.
-    c10::IValue forward(const at::Tensor &images);
+    c10::IValue forward(const at::Tensor &images, std::int64_t number,
+                        const std::atomic<bool> &stopped);
+
+    // The same of pictures that are none of the stream's: no later run is another
+    // for it.  As the model was saved, or else in the form that was chosen.
+    c10::IValue rehearse(const at::Tensor &images, bool as_saved);
 
     // Tells the user something that a run has shown.
     void note(const std::string &notice) { notices_.add(notice); }
@@ -38,15 +48,27 @@ public:
     const char *advice() const noexcept { return advice_.c_str(); }
     const std::string &output_name() const noexcept { return output_name_; }
     const c10::Device &device() const noexcept { return source_.device; }
-    bool keeps_state() const noexcept { return keeps_state_; }
+    bool keeps_state() const noexcept { return traits_.keeps_state; }
+    const engine_torch::Source &source() const noexcept { return source_; }
+    const engine_torch::Wishes &wishes() const noexcept { return wishes_; }
 
 private:
     void prepare();
     void note_state();
+    void note_random();
     DnnTorchTuning tune_whole(const DnnTorchShape &shape, double budget_seconds);
     void use(const engine_torch::Tuned &tuned);
-    c10::IValue run_chosen(const at::Tensor &images);
-    c10::IValue run_plain(const at::Tensor &images);
+    c10::IValue run_chosen(const at::Tensor &images, std::int64_t number,
+                           const std::atomic<bool> &stopped);
+    c10::IValue run_first(const at::Tensor &images, std::int64_t number,
+                          const std::atomic<bool> &stopped);
+    c10::IValue compared(const std::optional<c10::IValue> &result, const at::Tensor &images,
+                         std::int64_t number, engine_torch::FirstFrames::Run &run);
+    std::optional<c10::IValue> run_beside(bool has_result, const at::Tensor &images,
+                                          std::int64_t number);
+    std::optional<c10::IValue> run_in_form(const at::Tensor &images, std::int64_t number);
+    void end_form(const std::string &reason);
+    c10::IValue run_plain(const at::Tensor &images, std::int64_t number);
 
     // First, so that the memory of all tensors has gone before it.
     engine_torch::AllocatorUse allocator_;
@@ -56,8 +78,9 @@ private:
     engine_torch::Source source_;
     std::optional<engine_torch::Form> form_; // nothing: as it was saved
     std::string form_text_ = "as saved", advice_;
-    // Set by the first picture that only the plain module can do.
+    engine_torch::FirstFrames first_frames_;
+    // Set by a first picture that the form did not do right.
     std::atomic<bool> form_failed_{false};
-    bool keeps_state_ = true;
+    engine_torch::Traits traits_;
     std::mutex one_at_a_time_; // held around forward() of a model that keeps state
 };

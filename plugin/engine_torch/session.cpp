@@ -51,8 +51,9 @@ void DnnTorchSession::warm(const DnnTorchShape &shape) noexcept
     try {
         const engine_torch::StreamScope own_stream(stream_);
         engine_torch::use_threads(threads_);
-        model_.forward(at::full({shape.batch, shape.channels, shape.height, shape.width}, 0.5,
-                                at::TensorOptions(at::kFloat)));
+        model_.rehearse(at::full({shape.batch, shape.channels, shape.height, shape.width}, 0.5,
+                                 at::TensorOptions(at::kFloat)),
+                        false);
         engine_torch::wait_for(model_.device());
     } catch (...) {
         // The next run will tell.
@@ -76,23 +77,23 @@ void DnnTorchSession::check_stopped() const
 
 // A device's memory is small: what does not fit at once may fit in parts.  What
 // did not fit once is not tried again: each failure empties the device's caches.
-at::Tensor DnnTorchSession::run_in_parts(const at::Tensor &images)
+at::Tensor DnnTorchSession::run_in_parts(const at::Tensor &images, std::int64_t number)
 {
     const std::int64_t count = images.size(0);
     if (most_at_once_ == 0 || count <= most_at_once_)
-        return run_or_halve(images);
+        return run_or_halve(images, number);
     std::vector<at::Tensor> pictures;
     for (std::int64_t first = 0, size; first < count; first += size) {
         size = std::min(most_at_once_, count - first);
-        pictures.push_back(run_or_halve(images.narrow(0, first, size)));
+        pictures.push_back(run_or_halve(images.narrow(0, first, size), number + first));
     }
     return at::cat(pictures);
 }
 
-at::Tensor DnnTorchSession::run_or_halve(const at::Tensor &images)
+at::Tensor DnnTorchSession::run_or_halve(const at::Tensor &images, std::int64_t number)
 {
     try {
-        return run_once(images);
+        return run_once(images, number);
     } catch (const std::exception &error) {
         if (images.size(0) < 2 || model_.keeps_state() || !engine_torch::is_out_of_memory(error))
             throw;
@@ -100,13 +101,13 @@ at::Tensor DnnTorchSession::run_or_halve(const at::Tensor &images)
     most_at_once_ = (images.size(0) + 1) / 2;
     model_.note("a batch of " + std::to_string(images.size(0)) +
                 " does not fit into memory and runs in parts; a lower batch_size would do");
-    return run_in_parts(images);
+    return run_in_parts(images, number);
 }
 
-at::Tensor DnnTorchSession::run_once(const at::Tensor &images)
+at::Tensor DnnTorchSession::run_once(const at::Tensor &images, std::int64_t number)
 {
-    return engine_torch::picture_of(model_.forward(images), model_.output_name(), images.size(0),
-                                    model_.device());
+    return engine_torch::picture_of(model_.forward(images, number, stopped_), model_.output_name(),
+                                    images.size(0), model_.device());
 }
 
 // Channels lie as in the input.
@@ -172,7 +173,7 @@ DnnTorchImages DnnTorchSession::run_on_stream(const DnnTorchImages &input,
     const at::Tensor elements = engine_torch::tensor_over(input);
     const at::Tensor images = engine_torch::floats_of(
         elements.to(model_.device(), elements.scalar_type(), true), input.white);
-    const at::Tensor picture = run_in_parts(images);
+    const at::Tensor picture = run_in_parts(images, input.number);
     output_ = to_caller(picture, elements, wish);
     // A model that returns its input returns memory of the caller's.
     if (output_.is_alias_of(elements))

@@ -30,9 +30,9 @@ public:
 
 private:
     void check_stopped() const;
-    at::Tensor run_in_parts(const at::Tensor &images);
-    at::Tensor run_or_halve(const at::Tensor &images);
-    at::Tensor run_once(const at::Tensor &images);
+    at::Tensor run_in_parts(const at::Tensor &images, std::int64_t number);
+    at::Tensor run_or_halve(const at::Tensor &images, std::int64_t number);
+    at::Tensor run_once(const at::Tensor &images, std::int64_t number);
     void wait_after_failure() const noexcept;
     DnnTorchImages run_on_stream(const DnnTorchImages &input, const DnnTorchImages &wish);
     at::Tensor to_caller(const at::Tensor &picture, const at::Tensor &elements,

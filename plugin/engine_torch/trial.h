@@ -18,8 +18,11 @@ namespace engine_torch
 // everybody, for LibTorch's random numbers belong to the program.
 at::Tensor test_picture(const DnnTorchShape &shape);
 
+// The share of the largest value by which an fp32 form of that module may differ.
+double tolerance_of(const torch::jit::Module &plain);
+
 // Whether a form of that precision may return `other` where the plain module
-// returns `plain`.
+// returns `plain`: the same samples are no finite numbers, and the others are near.
 bool is_close(const c10::IValue &plain, const c10::IValue &other, Precision precision,
               double own_tolerance);
 
@@ -30,9 +33,9 @@ double psnr_decibel(const c10::IValue &plain, const c10::IValue &other);
 class Trial
 {
 public:
-    // Runs the plain module on small pictures, and where it takes none of them
-    // on one of `shape`, if that is small or can be run a few times within the
-    // budget.  Throws where memory ran out.
+    // Runs the plain module on small pictures of several contents, and where it takes
+    // none of them on one of `shape`, if that is small or can be run a few times
+    // within the budget.  Throws where memory ran out.
     Trial(const Source &source, const DnnTorchShape &shape, double budget_seconds);
 
     // Whether there is no picture that the plain module took: nothing can pass.
@@ -42,19 +45,20 @@ public:
     // the way.  Throws where memory ran out.
     std::string fault_of(const Form &form) const;
 
-    // The share of the largest value by which an fp32 form may differ.
-    double tolerance() const noexcept { return tolerance_; }
+    // From now on forms are tried with a picture of `shape` as well, if the plain
+    // module takes it.
+    void enlarge(const DnnTorchShape &shape);
 
 private:
     struct Picture {
         at::Tensor images;
         c10::IValue result;
     };
-    void add(const DnnTorchShape &shape);
+    void add(const at::Tensor &images);
+    void add_small(const DnnTorchShape &shape);
     void add_whole(const DnnTorchShape &shape, double budget_seconds);
 
     const Source &source_;
-    double tolerance_;
     std::vector<Picture> pictures_;
 };
 

@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <ATen/Version.h>
 #include <cstdio>
-#include <sstream>
 #include <torch/version.h>
 
 namespace engine_torch
@@ -24,6 +23,9 @@ namespace
 // Forms this near to the fastest count as fast; the plainer one is taken, so
 // that a choice does not hang on a disturbance.
 constexpr double as_fast = 1.03;
+// What a trial with a whole picture may take of the budget, once more; and how
+// many runs of the form it is as long as, for it also runs the plain module.
+constexpr double whole_share = 0.5, runs_of_whole = 3;
 // What is worth a word to the user.
 constexpr double much_faster = 1.5, slower = 1.05;
 
@@ -53,16 +55,48 @@ std::string capability()
     return about.substr(at + before.size(), about.find('\n', at) - at - before.size());
 }
 
+// What all that is remembered of a model hangs on.
+std::string settings_of(const Source &source)
+{
+    return std::string("engine ") + PROJECT_VERSION + "; LibTorch " + TORCH_VERSION + ' ' +
+           capability() + "; " + source.input_name + "; " + source.device.str();
+}
+
+std::string text_of(const DnnTorchShape &shape)
+{
+    return std::to_string(shape.batch) + 'x' + std::to_string(shape.channels) + 'x' +
+           std::to_string(shape.height) + 'x' + std::to_string(shape.width);
+}
+
 TuningKey key_of(const Source &source, const Wishes &wishes, const DnnTorchShape &shape)
 {
-    std::ostringstream settings;
-    settings << "engine " << PROJECT_VERSION << "; LibTorch " << TORCH_VERSION << ' '
-             << capability() << "; " << shape.batch << 'x' << shape.channels << 'x' << shape.height
-             << 'x' << shape.width << "; "
-             << (wishes.precision.is_automatic ? "auto" : name_of(wishes.precision.precision))
-             << "; " << (wishes.pinned ? name_of(*wishes.pinned) : "fastest") << "; "
-             << source.input_name << "; " << source.device.str();
-    return {wishes.path, wishes.contents, settings.str()};
+    return {wishes.path, wishes.contents,
+            settings_of(source) + "; " + text_of(shape) + "; " +
+                (wishes.precision.is_automatic ? "auto" : name_of(wishes.precision.precision)) +
+                "; " + (wishes.pinned ? name_of(*wishes.pinned) : "fastest")};
+}
+
+// Its record is there if the form is a bad one.
+TuningKey key_of_bad(const Form &form, const Source &source, const Wishes &wishes)
+{
+    return {wishes.path, wishes.contents, settings_of(source) + "; wrong: " + form.text()};
+}
+
+// A record's form is then the extents of what comes out.
+TuningKey key_of_probe(const Source &source, const Wishes &wishes, const std::string &output_name,
+                       const DnnTorchShape &shape)
+{
+    return {wishes.path, wishes.contents, settings_of(source) + "; " + output_name + "; of " + text_of(shape)};
+}
+
+std::optional<TuningRecord> recall(TuningCache &cache)
+{
+    if (const auto known = cache.recall_from_process())
+        return known;
+    const auto known = cache.recall_from_folder();
+    if (known)
+        cache.remember_in_process(*known);
+    return known;
 }
 
 class Tuner
@@ -92,7 +126,7 @@ public:
     }
 
 private:
-    const Trial &trial()
+    Trial &trial()
     {
         if (!trial_)
             trial_.emplace(source_, shape_, budget_seconds_);
@@ -117,6 +151,12 @@ private:
 
     // ---- what can be used at all
 
+    bool is_bad(const Form &form) const
+    {
+        TuningCache cache(key_of_bad(form, source_, wishes_));
+        return recall(cache).has_value();
+    }
+
     // Nothing where the model cannot be brought to that form, or fails its trial.
     std::optional<Form> usable(FormKind kind, Precision precision, bool try_it = true)
     {
@@ -124,7 +164,9 @@ private:
             const bool is_plain = kind == FormKind::saved && precision == Precision::fp32;
             Form form = make_form(source_, kind, precision);
             fault_ = "";
-            if (try_it && !is_plain)
+            if (!is_plain && is_bad(form))
+                fault_ = "its results were seen to be wrong";
+            else if (try_it && !is_plain)
                 fault_ = trial().empty() ? "the model takes none of the trial pictures"
                                          : trial().fault_of(form);
             return fault_.empty() ? std::optional(std::move(form)) : std::nullopt;
@@ -153,6 +195,8 @@ private:
     {
         if (!source_.frozen)
             return {};
+        if (source_.branches_on_data)
+            return {FormKind::frozen};
         // What optimize_for_inference does is for the CPU.
         if (!source_.device.is_cpu())
             return {FormKind::channels_last, FormKind::frozen};
@@ -161,10 +205,19 @@ private:
         return {FormKind::inference, FormKind::frozen, FormKind::channels_last};
     }
 
+    // No trial is sure to see every branch that a picture may lead to.
+    std::optional<Form> usable_if_safe(FormKind kind, Precision precision)
+    {
+        if (!source_.branches_on_data || kind == FormKind::saved || kind == FormKind::frozen)
+            return usable(kind, precision);
+        fault_ = "the model does other things with other pictures";
+        return std::nullopt;
+    }
+
     std::vector<Form> usable_in(Precision precision)
     {
         if (wishes_.pinned) {
-            if (auto form = usable(*wishes_.pinned, precision))
+            if (auto form = usable_if_safe(*wishes_.pinned, precision))
                 return {std::move(*form)};
             if (*wishes_.pinned != FormKind::saved)
                 pin_fault_ = fault_;
@@ -226,7 +279,7 @@ private:
     // Those that the user should hear of, without being run.
     void add_others(std::vector<Candidate> &candidates)
     {
-        if (!source_.device.is_cpu())
+        if (!source_.device.is_cpu() || source_.branches_on_data)
             return;
         const Precision used = candidates.front().form.precision;
         Kinds others;
@@ -246,9 +299,14 @@ private:
     Tuned measured(std::vector<Candidate> &candidates)
     {
         add_others(candidates);
-        if (!measure_all(candidates))
+        const Compared compared = measure_all(candidates);
+        if (compared == Compared::not_at_all)
             return chosen(candidates.front());
         const Candidate *winner = fastest(candidates, true);
+        while (winner && compared == Compared::with_parts && fails_whole(*winner)) {
+            candidates.erase(candidates.begin() + (winner - candidates.data()));
+            winner = fastest(candidates, true);
+        }
         if (!winner)
             return chosen(plain());
         Tuned tuned = chosen(*winner);
@@ -261,17 +319,34 @@ private:
         return tuned;
     }
 
+    // With a picture of the very size.  A model too slow for that is left to its
+    // first frame, which is compared in any case.
+    bool fails_whole(const Candidate &winner)
+    {
+        if (winner.seconds * runs_of_whole > budget_seconds_ * whole_share)
+            return false;
+        trial_with_whole();
+        return !trial().fault_of(winner.form).empty();
+    }
+
+    void trial_with_whole()
+    {
+        if (!is_enlarged_)
+            trial().enlarge(shape_);
+        is_enlarged_ = true;
+    }
+
     Candidate plain() const { return {make_form(source_, FormKind::saved, Precision::fp32)}; }
 
     // A model that refuses the picture is told of when it runs.
-    bool measure_all(std::vector<Candidate> &candidates)
+    Compared measure_all(std::vector<Candidate> &candidates)
     {
         try {
-            return measure(candidates, source_, trial().tolerance(), shape_, budget_seconds_);
+            return measure(candidates, source_, shape_, budget_seconds_);
         } catch (const std::exception &error) {
             if (is_out_of_memory(error))
                 throw;
-            return false;
+            return Compared::not_at_all;
         }
     }
 
@@ -313,6 +388,7 @@ private:
     const double budget_seconds_;
     TuningCache cache_;
     std::optional<Trial> trial_;
+    bool is_enlarged_ = false;
     std::string fault_, pin_fault_, notice_;
 };
 
@@ -337,6 +413,35 @@ Tuned tune(const Source &source, const Wishes &wishes, const DnnTorchShape &shap
     const Quiet quiet;
     const ThreadsScope one_thread(1);
     return Tuner(source, wishes, shape, budget_seconds).run();
+}
+
+void remember_as_bad(const Form &form, const Source &source, const Wishes &wishes)
+{
+    TuningCache(key_of_bad(form, source, wishes))
+        .remember({name_of(form.kind), name_of(form.precision), 0, 0, "", ""});
+}
+
+std::optional<DnnTorchShape> recall_probe(const Source &source, const Wishes &wishes,
+                                          const std::string &output_name,
+                                          const DnnTorchShape &shape)
+{
+    TuningCache cache(key_of_probe(source, wishes, output_name, shape));
+    const auto known = recall(cache);
+    DnnTorchShape result = {};
+    char rest = 0;
+    const int found = known ? std::sscanf(known->form.c_str(), "%dx%dx%dx%d%c", &result.batch,
+                                          &result.channels, &result.height, &result.width, &rest)
+                            : 0;
+    const bool makes_sense = found == 4 && result.batch == shape.batch && result.channels > 0 &&
+                             result.height > 0 && result.width > 0;
+    return makes_sense ? std::optional(result) : std::nullopt;
+}
+
+void remember_probe(const Source &source, const Wishes &wishes, const std::string &output_name,
+                    const DnnTorchShape &shape, const DnnTorchShape &result)
+{
+    TuningCache(key_of_probe(source, wishes, output_name, shape))
+        .remember({text_of(result), name_of(Precision::fp32), 0, 0, "", ""});
 }
 
 } // namespace engine_torch

@@ -38,4 +38,16 @@ struct Tuned {
 Tuned tune(const Source &source, const Wishes &wishes, const DnnTorchShape &shape,
            double budget_seconds);
 
+// That form gave another picture than the plain module: no later call of tune()
+// takes it, in this process and in others that share the folder.  Any thread.
+void remember_as_bad(const Form &form, const Source &source, const Wishes &wishes);
+
+// What the plain module makes of pictures of that shape, as an earlier
+// remember_probe() on this machine has it.  Any thread.
+std::optional<DnnTorchShape> recall_probe(const Source &source, const Wishes &wishes,
+                                          const std::string &output_name,
+                                          const DnnTorchShape &shape);
+void remember_probe(const Source &source, const Wishes &wishes, const std::string &output_name,
+                    const DnnTorchShape &shape, const DnnTorchShape &result);
+
 } // namespace engine_torch

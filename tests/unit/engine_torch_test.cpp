@@ -552,7 +552,7 @@ TEST(State, IsNoticed)
     for (const char *optimize : {"0", "1"})
         for (const char *name : {"keeps_input", "counts", "returns_state", "appends"}) {
             Running running(name, optimize);
-            EXPECT_NE(running.model.notice().find("workers=1"), std::string::npos) << name;
+            EXPECT_NE(running.model.notice().find("remembers"), std::string::npos) << name;
         }
 }
 

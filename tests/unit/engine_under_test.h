@@ -91,6 +91,13 @@ public:
                        message);
     }
 
+    // Leaves `probed` as it was on failure.
+    Outcome probe(const DnnTorchShape &shape)
+    {
+        DnnTorchMessage message = {};
+        return outcome(engine().model_probe(model_, &shape, &probed, &message), message);
+    }
+
     std::string notice() const { return engine().model_notice(model_); }
     std::string form() const { return engine().model_form(model_); }
     std::string advice() const { return engine().model_advice(model_); }
@@ -98,6 +105,7 @@ public:
 
     Outcome opened;
     DnnTorchTuning tuning = {};
+    DnnTorchShape probed = {};
 
 private:
     DnnTorchModel *model_ = nullptr;

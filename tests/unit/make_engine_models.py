@@ -20,6 +20,7 @@ os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
 import hostile_models
 import torch
 import torch.nn.functional as functional
+import trait_models
 from torch import Tensor, nn
 
 warnings.filterwarnings("ignore")
@@ -646,6 +647,7 @@ def main(folder: pathlib.Path):
     half = Net(nn.ReLU()).eval().bfloat16()
     half.forward = lambda x: half.last(half.activation(half.first(x.bfloat16()))).float()
     torch.jit.trace(half, example).save(str(folder / "net_bfloat16.pt"))
+    trait_models.make(folder)
     make_changed_archives(folder)
     make_other_files(folder)
     hostile_models.write_all(folder / "hostile")
