@@ -4,6 +4,7 @@
 #include "allocator.h"
 
 #include "block_cache.h"
+#include "fork_safety.h"
 
 #include <c10/core/CPUAllocator.h>
 
@@ -19,6 +20,8 @@ namespace
 std::mutex mutex;
 // Changed under mutex.
 std::atomic<int> users{0};
+
+thread_local int scopes = 0;
 
 // Never destroyed: tensors may outlive every static object.
 BlockCache &blocks()
@@ -63,7 +66,7 @@ private:
     // the words for what cannot be had.
     static c10::DataPtr allocate_memory(std::size_t bytes)
     {
-        const bool ours = bytes >= BlockCache::smallest_bytes && users > 0;
+        const bool ours = bytes >= BlockCache::smallest_bytes && scopes > 0 && users > 0;
         void *memory = ours ? take(bytes) : nullptr;
         if (!memory)
             return c10::GetDefaultCPUAllocator()->allocate(bytes);
@@ -77,6 +80,9 @@ void install_once()
         if (c10::GetCPUAllocator() != c10::GetDefaultCPUAllocator())
             return false;
         c10::SetCPUAllocator(new TensorAllocator);
+        keep_over_fork<mutex>();
+        pthread_atfork([] { blocks().before_fork(); }, [] { blocks().after_fork(); },
+                       [] { blocks().after_fork(); });
         return true;
     }();
     static_cast<void>(installed);
@@ -97,6 +103,16 @@ AllocatorUse::~AllocatorUse()
     const std::lock_guard<std::mutex> lock(mutex);
     if (--users == 0)
         blocks().keep_idle(false);
+}
+
+MemoryScope::MemoryScope() noexcept
+{
+    ++scopes;
+}
+
+MemoryScope::~MemoryScope()
+{
+    --scopes;
 }
 
 void trim_allocator() noexcept

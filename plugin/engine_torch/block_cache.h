@@ -48,6 +48,10 @@ public:
 
     BlockStatistics statistics() const;
 
+    // Around fork(), on the thread that calls it: the child gets a whole cache.
+    void before_fork() { mutex_.lock(); }
+    void after_fork() { mutex_.unlock(); }
+
 private:
     struct Idle {
         void *start;

@@ -14,7 +14,6 @@ using torch::jit::Block;
 using torch::jit::Graph;
 using torch::jit::Module;
 using torch::jit::Node;
-using torch::jit::Value;
 
 // Fork and its like carry their body as a graph among the attributes.
 void visit_subgraphs(const Node &node, const NodeVisitor &visitor);

@@ -7,6 +7,7 @@
 #include "failure.h"
 #include "load.h"
 #include "processor_quirks.h"
+#include "quiet.h"
 #include "run_scope.h"
 #include "state_copy.h"
 #include "trial.h"
@@ -210,7 +211,7 @@ c10::IValue DnnTorchModel::run_first(const at::Tensor &images, std::int64_t numb
                                      const std::atomic<bool> &stopped)
 {
     FirstFrames::Run run(first_frames_, kind_of(images, is_flat(images)), number);
-    const auto result = run_in_form(images, number);
+    const auto result = run_in_form_quietly(images, number);
     switch (run.verdict(stopped)) {
     case FirstFrames::Verdict::good:
         return result ? *result : run_plain(images, number);
@@ -270,6 +271,14 @@ std::optional<c10::IValue> DnnTorchModel::run_in_form(const at::Tensor &images, 
             throw;
     }
     return std::nullopt;
+}
+
+// The plain module tells of the same things, and the form may not be used at all.
+std::optional<c10::IValue> DnnTorchModel::run_in_form_quietly(const at::Tensor &images,
+                                                              std::int64_t number)
+{
+    const engine_torch::Quiet quiet;
+    return run_in_form(images, number);
 }
 
 void DnnTorchModel::end_form(const std::string &reason)

@@ -67,6 +67,7 @@ private:
     std::optional<c10::IValue> run_beside(bool has_result, const at::Tensor &images,
                                           std::int64_t number);
     std::optional<c10::IValue> run_in_form(const at::Tensor &images, std::int64_t number);
+    std::optional<c10::IValue> run_in_form_quietly(const at::Tensor &images, std::int64_t number);
     void end_form(const std::string &reason);
     c10::IValue run_plain(const at::Tensor &images, std::int64_t number);
 

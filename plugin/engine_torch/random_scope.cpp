@@ -14,11 +14,26 @@ namespace
 
 std::mutex mutex;
 
-// A run of the parent may hold it, and nobody in the child would ever give it back.
+// Held by LibTorch while an operator draws.
+std::mutex &mutex_of_generator()
+{
+    at::Generator generator =
+        at::globalContext().defaultGenerator(c10::Device(c10::DeviceType::CPU));
+    return generator.mutex(); // of what all such handles share, for ever
+}
+
+// A run of the parent may hold our own, and nobody in the child would ever give it back.
+void prepare_child()
+{
+    mutex_of_generator().unlock();
+    new (&mutex) std::mutex;
+}
+
 std::mutex &mutex_of_process()
 {
     static const int watches_forks =
-        pthread_atfork(nullptr, nullptr, [] { new (&mutex) std::mutex; });
+        pthread_atfork([] { mutex_of_generator().lock(); }, [] { mutex_of_generator().unlock(); },
+                       prepare_child);
     static_cast<void>(watches_forks);
     return mutex;
 }

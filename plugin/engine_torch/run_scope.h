@@ -4,6 +4,7 @@
 // The thread-local state that a model runs in.
 #pragma once
 
+#include "allocator.h"
 #include "quiet.h"
 
 #include <c10/core/GradMode.h>
@@ -23,6 +24,7 @@ namespace engine_torch
 class RunScope
 {
 private:
+    MemoryScope memory_;
     at::NoGradGuard no_gradients_;
     torch::jit::GraphOptimizerEnabledGuard no_profiling_{false};
     PrintableWarnings warnings_;

@@ -3,6 +3,7 @@
 
 #include "session.h"
 
+#include "allocator.h"
 #include "device.h"
 #include "failure.h"
 #include "images.h"
@@ -148,6 +149,7 @@ DnnTorchImages DnnTorchSession::run(const DnnTorchImages &input, const DnnTorchI
     // Given back first, so that the model can use the same memory again.
     output_ = at::Tensor();
     const engine_torch::StreamScope own_stream(stream_);
+    const engine_torch::MemoryScope own_memory;
     engine_torch::use_threads(threads_);
     try {
         return run_on_stream(input, wish);

@@ -5,6 +5,7 @@
 
 #include "common/terminal.h"
 #include "content_hash.h"
+#include "fork_safety.h"
 
 #include <algorithm>
 #include <charconv>
@@ -39,7 +40,10 @@ std::mutex mutex;
 
 std::map<std::string, TuningRecord> &records()
 {
-    static auto *const all = new std::map<std::string, TuningRecord>;
+    static auto *const all = [] {
+        keep_over_fork<mutex>();
+        return new std::map<std::string, TuningRecord>;
+    }();
     return *all;
 }
 

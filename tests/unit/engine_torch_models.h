@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <unistd.h>
 
 inline std::string &models_folder()
 {
@@ -62,6 +64,25 @@ inline float difference(const std::vector<float> &a, const std::vector<float> &b
         largest = std::max(largest, std::abs(a[i] - b[i]));
     return largest;
 }
+
+// The same model under a name that this process has not seen.
+class Copy
+{
+public:
+    explicit Copy(const char *name)
+    {
+        static int count = 0;
+        path = testing::TempDir() + "copy-" + std::to_string(getpid()) + "-" +
+               std::to_string(count++) + ".pt";
+        std::filesystem::copy_file(path_of(name), path,
+                                   std::filesystem::copy_options::overwrite_existing);
+    }
+    ~Copy() { std::filesystem::remove(path); }
+    Copy(const Copy &) = delete;
+    Copy &operator=(const Copy &) = delete;
+
+    std::string path;
+};
 
 // Of samples whose white is 1.0.
 inline double psnr_decibel(const std::vector<float> &a, const std::vector<float> &b)

@@ -94,15 +94,14 @@ TEST(State, TakesTheSizeOfTheFirstPicture)
         EXPECT_EQ(session.run(Pictures(1, 3, 20, 28)).status, DNN_TORCH_OK);
 }
 
-// A copy of a model's state costs no copy of its weights.
-TEST(State, IsRehearsedWithTheSameResultAgain)
+TEST(State, IsLeftAloneByProbesInMidstream)
 {
     Running twice("state_denoiser"), once("state_denoiser");
     const Pictures pictures(1, 3, 24, 24);
     for (int i = 0; i < 3; ++i) {
         EXPECT_EQ(run(twice, pictures), run(once, pictures)) << i;
         EXPECT_EQ(twice.model.probe({1, 3, 24, 24}).status, DNN_TORCH_OK);
-        EXPECT_EQ(twice.model.probe({1, 3, 8, 8}).status, DNN_TORCH_OK);
+        twice.model.probe({1, 3, 8, 8}); // which what it remembers does not fit
     }
 }
 

@@ -40,24 +40,6 @@ double seconds_of(const auto &action)
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// The same model under a name that this process has not seen.
-class Copy
-{
-public:
-    explicit Copy(const char *name)
-    {
-        static int count = 0;
-        path = testing::TempDir() + "copy-" + std::to_string(getpid()) + "-" +
-               std::to_string(count++) + ".pt";
-        filesystem::copy_file(path_of(name), path, filesystem::copy_options::overwrite_existing);
-    }
-    ~Copy() { filesystem::remove(path); }
-    Copy(const Copy &) = delete;
-    Copy &operator=(const Copy &) = delete;
-
-    std::string path;
-};
-
 // ---- forms ------------------------------------------------------------------------
 
 TEST(Forms, PinnedGiveThePlainResults)

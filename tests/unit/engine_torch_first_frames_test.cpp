@@ -1,0 +1,191 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// No picture of a form that is wrong leaves the engine, whatever hides the fault.
+#include "engine_torch_models.h"
+
+#include "first_frames.h"
+
+#include <chrono>
+#include <thread>
+
+namespace
+{
+
+using engine_torch::FirstFrames;
+using Verdict = FirstFrames::Verdict;
+
+bool contains(const std::string &text, const std::string &part)
+{
+    return text.find(part) != std::string::npos;
+}
+
+// ---- who is compared --------------------------------------------------------------------
+
+const FirstFrames::Kind kind = FirstFrames::kind_of({1, 3, 8, 8}, false);
+const FirstFrames::Kind other_kind = FirstFrames::kind_of({1, 3, 8, 9}, false);
+const std::atomic<bool> not_stopped{false};
+
+TEST(FirstFrames, TheEarliestIsCompared)
+{
+    FirstFrames frames;
+    FirstFrames::Run second(frames, kind, 1), first(frames, kind, 0);
+    std::thread waiting([&] { EXPECT_EQ(second.verdict(not_stopped), Verdict::good); });
+    EXPECT_EQ(first.verdict(not_stopped), Verdict::to_compare);
+    EXPECT_FALSE(frames.are_good(kind));
+    first.decide(true);
+    waiting.join();
+    EXPECT_TRUE(frames.are_good(kind));
+    EXPECT_FALSE(frames.are_good(other_kind));
+}
+
+TEST(FirstFrames, OneOfTheSameNumberIsCompared)
+{
+    FirstFrames frames;
+    FirstFrames::Run first(frames, kind, 0), second(frames, kind, 0);
+    EXPECT_EQ(first.verdict(not_stopped), Verdict::to_compare);
+    first.decide(true);
+    EXPECT_EQ(second.verdict(not_stopped), Verdict::good);
+}
+
+TEST(FirstFrames, ABadOneIsBadForAll)
+{
+    FirstFrames frames;
+    FirstFrames::Run first(frames, kind, 0), second(frames, other_kind, 1);
+    first.decide(false);
+    EXPECT_EQ(second.verdict(not_stopped), Verdict::bad);
+    EXPECT_FALSE(frames.are_good(kind));
+    frames.forget();
+    EXPECT_EQ(second.verdict(not_stopped), Verdict::to_compare);
+}
+
+TEST(FirstFrames, AnotherTakesOverFromOneThatFailed)
+{
+    FirstFrames frames;
+    auto first = std::make_unique<FirstFrames::Run>(frames, kind, 0);
+    FirstFrames::Run second(frames, kind, 1);
+    std::thread waiting([&] { EXPECT_EQ(second.verdict(not_stopped), Verdict::to_compare); });
+    first.reset();
+    waiting.join();
+}
+
+TEST(FirstFrames, NobodyWaitsAfterAStop)
+{
+    FirstFrames frames;
+    std::atomic<bool> stopped{false};
+    FirstFrames::Run first(frames, kind, 0), second(frames, kind, 1);
+    std::thread waiting([&] { EXPECT_EQ(second.verdict(stopped), Verdict::stopped); });
+    stopped = true;
+    waiting.join();
+}
+
+// ---- pictures -----------------------------------------------------------------------------
+
+constexpr DnnTorchShape wide_shape = {1, 3, 320, 64};
+
+struct Filled : Pictures {
+    Filled(const DnnTorchShape &shape, float value)
+        : Pictures(shape.batch, shape.channels, shape.height, shape.width)
+    {
+        std::fill(samples.begin(), samples.end(), value);
+    }
+};
+
+struct Hidden {
+    const char *model;
+    float sample; // of a picture that shows the fault; -1: one with contents
+    bool is_branch;
+};
+
+const Hidden faults[] = {{"pure_hardswish", -1, false},    {"form_beside_infinity", -1, false},
+                         {"form_behind_content", 1, true}, {"form_behind_item", 0, true},
+                         {"form_behind_loop", 1, true},    {"form_behind_count", 3, true},
+                         {"form_behind_size", -1, false},  {"form_behind_noise", 0.123F, false}};
+
+std::vector<float> finite(std::vector<float> samples)
+{
+    for (float &sample : samples)
+        sample = std::isfinite(sample) ? std::min(sample, 2.0F) : 0;
+    return samples;
+}
+
+std::vector<float> run_all(Running &running, const Pictures &pictures)
+{
+    return finite(run(running, pictures));
+}
+
+// Each frame of a run, the first one too, of each form that is asked for or chosen.
+TEST(WrongForms, NeverShow)
+{
+    for (const Hidden &fault : faults) {
+        Running plain(fault.model, "0");
+        const Filled filled(wide_shape, fault.sample);
+        const Pictures contents(1, 3, 320, 64);
+        const Pictures &pictures = fault.sample < 0 ? contents : filled;
+        const std::vector<float> expected = run_all(plain, pictures);
+        for (const char *form : {"1", "frozen", "channels_last", "inference"})
+            for (const double budget_seconds : {0.0, 0.3}) {
+                Running running(fault.model, form);
+                running.model.tune(wide_shape, budget_seconds);
+                for (int i = 0; i < 3; ++i)
+                    EXPECT_LT(difference(run_all(running, pictures), expected), 1e-3F)
+                        << fault.model << ' ' << form << ' ' << running.model.form();
+            }
+    }
+}
+
+TEST(WrongForms, AreNotEvenTriedBehindBranches)
+{
+    for (const Hidden &fault : faults) {
+        Running chosen(fault.model), pinned(fault.model, "inference");
+        if (fault.is_branch) {
+            EXPECT_EQ(chosen.model.form(), "fp32, frozen") << fault.model;
+            EXPECT_TRUE(contains(pinned.model.notice(), "optimize=inference cannot be used"))
+                << fault.model << ": " << pinned.model.notice();
+        }
+    }
+}
+
+// A fault that only this picture shows: told once, and not chosen again.
+TEST(WrongForms, AreForgotten)
+{
+    const Copy copy("form_behind_noise");
+    const Filled pictures(usual_shape, 0.123F);
+    Model first(options_for(copy.path, "inference"));
+    first.tune(usual_shape);
+    if (first.form() != "fp32, inference")
+        GTEST_SKIP() << "this LibTorch has no such form of the model: " << first.notice();
+    std::vector<std::thread> threads;
+    std::vector<std::vector<float>> results(3);
+    for (std::vector<float> &result : results)
+        threads.emplace_back([&] {
+            Session session(first);
+            for (int i = 0; i < 3; ++i)
+                EXPECT_EQ(session.run(pictures).status, DNN_TORCH_OK);
+            result = samples_of(session.output);
+        });
+    for (std::thread &thread : threads)
+        thread.join();
+    Running plain("form_behind_noise", "0");
+    const std::vector<float> expected = run(plain, pictures);
+    for (const std::vector<float> &result : results)
+        EXPECT_LT(difference(result, expected), 1e-4F);
+    if (!contains(first.notice(), "another picture"))
+        GTEST_SKIP() << "this LibTorch does it right";
+    Model again(options_for(copy.path, "inference"));
+    again.tune(usual_shape);
+    EXPECT_NE(again.form(), "fp32, inference");
+    EXPECT_TRUE(contains(again.notice(), "seen to be wrong")) << again.notice();
+}
+
+// The same bytes, whoever of them was compared.
+TEST(RightForms, GiveTheSameBytesFromTheFirstFrameOn)
+{
+    Running running("net_upscaler", "frozen");
+    const Pictures pictures(1, 3, 40, 56);
+    const std::vector<float> first = run(running, pictures);
+    EXPECT_EQ(run(running, pictures), first);
+    EXPECT_EQ(running.model.notice(), "");
+}
+
+} // namespace
