@@ -71,7 +71,7 @@ std::shared_ptr<Model> open_model(const Place &place, const Request &request,
 Trials try_model(const std::shared_ptr<Model> &model, const Request &request)
 {
     ModelProbe probe(model);
-    Channels channels = probe.find_channels();
+    Channels channels = probe.find_channels().channels;
     std::optional<FoundSizes> sizes;
     if (channels != Channels::luma)
         sizes = find_sizes_of(*model, 3, request.size);

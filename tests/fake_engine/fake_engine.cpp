@@ -250,6 +250,9 @@ void DnnTorchSession::log_run(const DnnTorchImages &input)
 DnnTorchImages DnnTorchSession::run(const DnnTorchImages &input, const DnnTorchImages &wish)
 {
     check_input(script_, input);
+    const bool wide = script_.rgb_from > 0 && input.width >= script_.rgb_from;
+    if (input.channels == 3 && !script_.fail_rgb.empty() && !wide)
+        throw Failure(DNN_TORCH_RUN_FAILED, script_.fail_rgb);
     const std::uint64_t run = model_.runs++;
     sleep_until_due(run);
     log_run(input);

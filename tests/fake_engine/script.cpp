@@ -37,6 +37,8 @@ const Key keys[] = {
     {"latency_random_us", &Script::latency_random_us},
     {"seed", &Script::seed},
     {"fail_open", &Script::fail_open},
+    {"fail_rgb", &Script::fail_rgb},
+    {"rgb_from", &Script::rgb_from},
     {"fail_session_open", &Script::fail_session_open},
     {"fail_at", &Script::fail_at},
     {"fail_at_run", &Script::fail_at_run},

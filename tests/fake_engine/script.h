@@ -43,6 +43,8 @@ struct Script {
     std::int64_t seed = 0;
 
     std::string fail_open;     // the message; empty to open
+    std::string fail_rgb;      // the message for pictures of 3 channels; empty to run them
+    int rgb_from = 0;          // from that width on they are run; 0: never
     int fail_session_open = 0; // the how-maniest; 0 for none
     int fail_at = -1;
     std::int64_t fail_at_run = -1; // the how-maniest run of all, from 0

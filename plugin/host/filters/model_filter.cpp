@@ -75,7 +75,22 @@ void ModelFilter::open()
         throw Error(ret, "no private graph can be made");
     open_model();
     probe_.emplace(model_);
-    channels_ = probe_->find_channels();
+    settle_channels();
+}
+
+void ModelFilter::settle_channels()
+{
+    FoundChannels found = probe_->find_channels();
+    channels_ = found.channels;
+    if (!found.doubt.empty())
+        av_log(ctx_, AV_LOG_WARNING,
+               "the model is run on luma alone, for it fails on RGB: %s; if it is a model of RGB, "
+               "that is to be mended\n",
+               found.doubt.c_str());
+    av_log(ctx_, AV_LOG_VERBOSE, "the model takes %s\n",
+           channels_ == Channels::any   ? "RGB and luma"
+           : channels_ == Channels::rgb ? "RGB"
+                                        : "luma");
 }
 
 void ModelFilter::open_model()

@@ -50,6 +50,7 @@ private:
     };
 
     // model_filter.cpp: what is settled before frames pass, and what is told.
+    void settle_channels();
     void open_model();
     void make_plan(Size input);
     CoreBudget tune_model();

@@ -16,21 +16,59 @@ const char *kind(int channels)
     return channels == 3 ? "3 channels (RGB)" : "1 channel (luma)";
 }
 
+// A model that was not run to its end for want of memory or time says nothing of them.
+bool can_be_about_channels(const Error &error)
+{
+    return error.code() == AVERROR_EXTERNAL || error.code() == AVERROR_INVALIDDATA ||
+           error.code() == AVERROR(EINVAL);
+}
+
+// In the words of LibTorch's operators, of models, and of ours.
+bool speaks_of_channels(const std::string &text)
+{
+    for (const char *words : {"channel", "Channel", "dimension 1", "luma", "grey", "gray",
+                              "running_mean should contain", "to have 1 "})
+        if (text.find(words) != std::string::npos)
+            return true;
+    return false;
+}
+
 } // namespace
 
 ModelProbe::ModelProbe(std::shared_ptr<Model> model) : model_(std::move(model)) {}
 
 // A model that takes neither may still take pictures of another size; find_output() will see.
-Channels ModelProbe::find_channels()
+FoundChannels ModelProbe::find_channels()
 {
     constexpr Size small = {small_extent, small_extent};
     std::optional<Error> rgb = fault(3, small), luma = fault(1, small);
+    if (!rgb)
+        return {luma ? Channels::rgb : Channels::any, ""};
     // What is wrong with the results is not a matter of what goes in.
-    if (rgb && luma)
+    if (luma)
         for (const Error &error : {*rgb, *luma})
             if (error.code() != AVERROR_EXTERNAL)
                 throw error;
-    return !rgb == !luma ? Channels::any : rgb ? Channels::luma : Channels::rgb;
+    if (takes_larger_rgb())
+        return {Channels::rgb, ""};
+    if (luma)
+        return {Channels::any, ""};
+    if (!can_be_about_channels(*rgb))
+        throw *rgb;
+    return {Channels::luma, speaks_of_channels(rgb->what()) ? "" : rgb->what()};
+}
+
+// One that refuses small pictures of RGB may run on luma by chance, broadcasting it.
+bool ModelProbe::takes_larger_rgb()
+{
+    for (int extent : {3 * small_extent, 4 * small_extent, 8 * small_extent}) {
+        std::optional<Error> error = fault(3, {extent, extent});
+        if (!error)
+            return true;
+        if (error->code() == AVERROR(ETIMEDOUT))
+            throw *error;
+    }
+    return false;
 }
 
 Size ModelProbe::find_output(Size input, int channels)

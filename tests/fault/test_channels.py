@@ -1,0 +1,60 @@
+# SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What a model takes, where it does not take everything."""
+import re
+
+import pytest
+import support
+
+CONV = (
+    "Given groups=1, weight of size [8, 1, 3, 3], expected input[1, 3, 64, 64] to have 1 "
+    "channels, but got 3 channels instead"
+)
+MULTIPLY = "The size of tensor a (3) must match the size of tensor b (24) at non-singleton dimension 1"
+TOO_SMALL = "Calculated padded input size per sample is too small"
+
+
+def run(script, size="320x240"):
+    source = f"testsrc=s={size}:r=25:d=0.04,format=yuv420p"
+    return support.ffmpeg(
+        *("-f", "lavfi", "-i", source, "-vf", support.fake(script), "-f", "null", "-"),
+        fake_engine=True,
+        loglevel="verbose",
+    )
+
+
+def format_of(result):
+    assert result.returncode == 0, str(result)
+    (line,) = [line for line in result.filter_lines() if "becomes" in line]
+    return line.split()[0]
+
+
+@pytest.mark.parametrize("text", [CONV, MULTIPLY, "expects luma"], ids=["conv", "multiply", "own"])
+def test_a_failure_about_channels_means_luma(script, text):
+    result = run(script(fail_rgb=text))
+    assert format_of(result) == "yuv420p"
+    assert not result.warnings
+
+
+def test_rgb_that_needs_larger_pictures_is_rgb(script):
+    """It would run on one channel as well, by broadcasting."""
+    result = run(script(fail_rgb=TOO_SMALL, rgb_from=128))
+    assert format_of(result) == "yuv444p"
+    assert not result.warnings
+
+
+def test_another_failure_is_told(script):
+    result = run(script(fail_rgb="the disk is full"))
+    assert format_of(result) == "yuv420p"
+    (warning,) = result.warnings
+    assert re.search("luma.*the disk is full", warning)
+
+
+@pytest.mark.parametrize(
+    "settings,channels",
+    [({}, "RGB and luma"), ({"channels": 3}, "RGB"), ({"channels": 1}, "luma")],
+    ids=["any", "rgb", "luma"],
+)
+def test_what_was_found_is_told(script, settings, channels):
+    result = run(script(**settings))
+    assert f"the model takes {channels}" in result.filter_lines("verbose"), str(result)
