@@ -193,6 +193,12 @@ Arguments arguments_of(const Module &module)
     return arguments;
 }
 
+bool returns_one_tensor(const Module &module)
+{
+    const auto &results = module.get_method("forward").function().getSchema().returns();
+    return results.size() == 1 && results.front().type()->kind() == c10::TypeKind::TensorType;
+}
+
 std::string choose_input(const Module &module, const std::string &path, const std::string &wanted)
 {
     const Arguments arguments = arguments_of(module);

@@ -30,6 +30,9 @@ torch::jit::Module load_any_module(const Archive &archive, const c10::Device &de
 // The arguments of forward() after the module itself.
 std::vector<c10::Argument> arguments_of(const torch::jit::Module &module);
 
+// Whether forward() returns a tensor by itself, by what its code declares.
+bool returns_one_tensor(const torch::jit::Module &module);
+
 // The argument of forward() that the images go to: the named one, else the
 // first.  Throws a Failure unless the others have defaults.
 std::string choose_input(const torch::jit::Module &module, const std::string &path,

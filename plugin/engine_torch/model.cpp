@@ -80,8 +80,18 @@ DnnTorchModel::DnnTorchModel(const DnnTorchModelOptions &options)
     if (!wanted.empty() && wanted != source_.input_name)
         notices_.add("input=" + wanted + " is ignored: the model's input is called " +
                      source_.input_name);
+    note_output();
     source_.own_tolerance = engine_torch::tolerance_of(source_.plain);
     prepare();
+}
+
+// Command lines of dnn_processing have a name there in any case.
+void DnnTorchModel::note_output()
+{
+    if (output_name_.empty() || !engine_torch::returns_one_tensor(source_.plain))
+        return;
+    notices_.add("output=" + output_name_ +
+                 " is ignored: the model returns one tensor, which has no name");
 }
 
 void DnnTorchModel::prepare()

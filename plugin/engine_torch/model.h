@@ -56,6 +56,7 @@ private:
     void prepare();
     void note_state();
     void note_random();
+    void note_output();
     DnnTorchTuning tune_whole(const DnnTorchShape &shape, double budget_seconds);
     void use(const engine_torch::Tuned &tuned);
     c10::IValue run_chosen(const at::Tensor &images, std::int64_t number,

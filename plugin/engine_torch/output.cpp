@@ -84,11 +84,8 @@ at::Tensor choose(const NamedTensors &tensors, const std::string &name, const st
 
 at::Tensor tensor_of(const c10::IValue &returned, const std::string &name)
 {
-    if (returned.isTensor()) {
-        if (!name.empty() && name != "0")
-            refuse("one tensor without a name; leave output=" + name + " out");
+    if (returned.isTensor())
         return returned.toTensor();
-    }
     if (returned.isGenericDict())
         return choose(tensors_of_dict(returned), name, "a dict", false);
     if (returned.isTuple())

@@ -13,7 +13,7 @@ namespace engine_torch
 // A float32 tensor [batch, channels, height, width] on `device`, of any strides,
 // that shares memory with the returned value if it can.  `name` chooses among
 // several tensors: a key of a dict or an index into a tuple; one that is not
-// there is a fault, also where there is but one tensor.  Throws a Failure that tells what came
+// there is a fault.  A tensor by itself has no name, and is taken under any.  Throws a Failure that tells what came
 // instead.
 at::Tensor picture_of(const c10::IValue &returned, const std::string &name, std::int64_t batch,
                       const c10::Device &device);
