@@ -247,7 +247,7 @@ TEST_P(GraphParse, IsThatOfABuiltInFilter)
         std::string found = outcome(*registry_wrappers(), GetParam().second, ours);
         EXPECT_EQ(with_name(found, "dnn_torch", built_in), expected) << ours;
         differences += with_name(found, "dnn_torch", built_in) != expected;
-        good += expected.rfind("returns 0", 0) == 0;
+        good += expected.rfind("returns -", 0) != 0;
     }
     av_log_set_callback(av_log_default_callback);
     EXPECT_GT(good, count / 50);
