@@ -38,8 +38,12 @@ ZeDevice ze_device(const Record &record)
 
 TorchDevice torch_device(const Record &record)
 {
-    return {record.text("device"), record.text("description"), record.number("memory"),
-            record.number("usable") != 0, record.text("reason")};
+    TorchDevice device = {record.text("device"), record.text("description"),
+                          record.number("memory"), record.number("usable") != 0,
+                          record.text("reason")};
+    if (!device.usable && device.reason.empty())
+        device.reason = "the engine gives no reason";
+    return device;
 }
 
 TorchFacts ask_torch(const ProbePlaces &places, std::chrono::milliseconds limit)

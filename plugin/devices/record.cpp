@@ -7,6 +7,18 @@
 
 namespace dnn_torch
 {
+namespace
+{
+
+// A terminal would act upon them, and lines be others than they were.
+std::string without_controls(std::string line)
+{
+    std::replace_if(
+        line.begin(), line.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');
+    return line;
+}
+
+} // namespace
 
 void Record::set(std::string key, std::string value)
 {
@@ -36,12 +48,8 @@ long long Record::number(std::string_view key) const
 std::string Record::lines() const
 {
     std::string all;
-    for (const auto &[key, value] : fields_) {
-        std::string line = key + " " + value;
-        std::replace_if(
-            line.begin(), line.end(), [](unsigned char c) { return c < ' '; }, ' ');
-        all += line + "\n";
-    }
+    for (const auto &[key, value] : fields_)
+        all += without_controls(key + " " + value) + "\n";
     return all + "\n";
 }
 
@@ -50,11 +58,11 @@ Records parse_records(std::string_view text)
     Records records{{}, false};
     Record record;
     for (size_t end; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1)) {
-        std::string_view line = text.substr(0, end);
+        const std::string line = without_controls(std::string(text.substr(0, end)));
         size_t blank = line.find(' ');
         records.complete = line == end_of_records;
         if (blank != line.npos && blank > 0)
-            record.set(std::string(line.substr(0, blank)), std::string(line.substr(blank + 1)));
+            record.set(line.substr(0, blank), line.substr(blank + 1));
         else if (line.empty() && !record.empty())
             records.list.push_back(std::exchange(record, {}));
     }

@@ -24,7 +24,7 @@ public:
     long long number(std::string_view key) const;
 
     bool empty() const { return fields_.empty(); }
-    // Ready for the pipe: line ends in values become blanks.
+    // Ready for the pipe: control bytes become blanks.
     std::string lines() const;
 
 private:
@@ -41,7 +41,7 @@ struct Records {
     bool complete; // the last line was there
 };
 
-// Takes any text; lines that are none of ours are skipped.
+// Takes any text; lines that are none of ours are skipped, control bytes become blanks.
 Records parse_records(std::string_view text);
 
 } // namespace dnn_torch
