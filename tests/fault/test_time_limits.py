@@ -106,6 +106,24 @@ def test_user_insists(need, script, model):
         assert result.returncode in (123, 255), str(result)
 
 
+def test_user_insists_at_any_moment(need, model):
+    """Also while LibTorch is loaded, whose constructors may not meet exit()."""
+    need(filters=["testsrc", "format"], demuxers=["lavfi"])
+    graph = support.dnn(model("never_returns_below_64"))
+    for moment in range(6):
+        process = begin(graph)
+        time.sleep(0.25 + 0.16 * moment)
+        # Those that come before the process runs again are one to it: more than four.
+        for _ in range(100):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.03)
+            if process.poll() is not None:
+                break
+        result = support.finish(process, timeout=10)
+        # By the signal itself where ffmpeg has no handler for it yet.
+        assert result.returncode in (123, 255, -signal.SIGINT), str(result)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
 def test_tools_end_at_the_first_signal(model, number):
     process = support.start([support.LAUNCHER, "inspect", model("never_returns_below_64")])

@@ -161,6 +161,20 @@ TEST(EngineCall, ExitInASignalHandlerIsNoOther)
     expect_exit(body, false);
 }
 
+TEST(EngineCall, ExitIsNotInterruptedByAnother)
+{
+    auto body = [] {
+        be_inside(1h);
+        signal(SIGTERM, [](int) { exit(3); });
+        std::thread([] {
+            for (;; std::this_thread::sleep_for(5ms))
+                kill(getpid(), SIGTERM);
+        }).detach();
+        std::this_thread::sleep_for(1h);
+    };
+    expect_exit(body, false);
+}
+
 TEST(EngineCall, ThoseOfTheParentAreNotTheChildS)
 {
     static std::atomic<bool> go_on = false;

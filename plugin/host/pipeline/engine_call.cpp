@@ -4,6 +4,7 @@
 
 #include "blocked_signals.h"
 #include "error.h"
+#include "held_signals.h"
 
 #include <atomic>
 #include <cerrno>
@@ -46,6 +47,8 @@ bool can_be_flushed(FILE *stream)
 
 void end_despite_calls(int status, void *) noexcept
 {
+    BlockedSignals blocked;
+    leave_at_signals(status);
     exiting = true;
     for (int i = 0; i < moments && calls_under_way; i++)
         wait_a_moment();

@@ -3,6 +3,7 @@
 #include "held_signals.h"
 
 #include <atomic>
+#include <unistd.h>
 
 namespace dnn_torch
 {
@@ -14,6 +15,13 @@ std::atomic<int> came[NSIG];
 void count(int number)
 {
     came[number]++;
+}
+
+std::atomic<int> status_to_leave_with;
+
+void leave(int)
+{
+    _exit(status_to_leave_with);
 }
 
 bool is_handled(const struct sigaction &action)
@@ -42,6 +50,16 @@ HeldSignals::HeldSignals()
         signal.is_held = sigaction(signal.number, nullptr, &signal.before) == 0 &&
                          is_handled(signal.before) &&
                          sigaction(signal.number, &counting, nullptr) == 0;
+}
+
+void leave_at_signals(int status) noexcept
+{
+    status_to_leave_with = status;
+    struct sigaction leaving = {};
+    leaving.sa_handler = leave;
+    for (int number : {SIGINT, SIGTERM, SIGQUIT, SIGHUP})
+        if (struct sigaction now = {}; sigaction(number, nullptr, &now) == 0 && is_handled(now))
+            sigaction(number, &leaving, nullptr);
 }
 
 // A handler that the program has set meanwhile stays.

@@ -30,7 +30,12 @@ private:
         bool is_held;
         struct sigaction before;
     };
-    std::array<Held, 4> held_;
+    std::array<Held, 4> held_; // SIGINT, SIGTERM, SIGQUIT and SIGHUP
 };
+
+// From now on one of these signals ends the process at once with that status, if the
+// program has a handler for it.  For the time in which exit() runs: a handler that
+// calls exit() as well would interrupt destructors by what comes after them.
+void leave_at_signals(int status) noexcept;
 
 } // namespace dnn_torch
