@@ -24,6 +24,6 @@ sanitized()
         "-Db_sanitize=$sanitizers" -Db_lundef=false -Dwerror=false -Dtorch=disabled
 }
 
-stage "address and undefined behaviour" sanitized address,undefined --suite unit --suite abi || :
+stage "address and undefined behaviour" sanitized address,undefined --suite unit --suite abi --suite fuzz || :
 stage "threads" sanitized thread --suite unit --suite stress || :
 finish

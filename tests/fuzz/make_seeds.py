@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Makes the model files that are changed to fuzz the engine: make_seeds.py OUTDIR
+
+Each is small, and has something that others do not: control flow, constants, classes,
+containers of tensors, shared storages, views. They lie in the repository so that a seed
+means the same wherever it is used; this is how they came to be.
+"""
+import pathlib
+import sys
+import warnings
+import zipfile
+from typing import Dict, List, NamedTuple, Optional, Tuple
+
+import torch
+import torch.nn.functional as functional
+from torch import Tensor, nn
+
+warnings.filterwarnings("ignore")
+
+
+class Convolutions(nn.Sequential):
+    def __init__(self):
+        super().__init__(
+            nn.Conv2d(3, 4, 3, padding=1), nn.BatchNorm2d(4), nn.PReLU(4),
+            nn.Conv2d(4, 12, 3, padding=1), nn.PixelShuffle(2))  # fmt: skip
+
+
+class Branches(nn.Module):
+    """Control flow, methods, attributes of all plain kinds, an assertion."""
+
+    def __init__(self):
+        super().__init__()
+        self.passes = 2
+        self.strength = 0.5
+        self.kind = "soft"
+        self.on = True
+        self.steps = [1, 2]
+
+    def step(self, x: Tensor, width: int) -> Tensor:
+        return functional.avg_pool2d(x, 2 * width + 1, 1, width, count_include_pad=False)
+
+    def forward(self, x: Tensor, strength: Optional[float] = None) -> Tensor:
+        assert x.dim() == 4, "pictures"
+        if strength is None:
+            strength = self.strength
+        soft = x
+        i = 0
+        while i < self.passes:
+            soft = self.step(soft, self.steps[i % len(self.steps)])
+            i += 1
+        if self.kind == "soft" and self.on:
+            return x + strength * (soft - x)
+        return soft
+
+
+class Containers(nn.Module):
+    """Tensors in lists, dictionaries and tuples; two that share their storage."""
+
+    def __init__(self):
+        super().__init__()
+        both = torch.linspace(0.5, 1.5, 8)
+        self.register_buffer("first", both[:3].view(1, 3, 1, 1))
+        self.register_buffer("second", both[2:8:2].view(1, 3, 1, 1))
+        self.gains: List[Tensor] = [torch.tensor(0.5), torch.tensor([[[[0.25]]]])]
+        self.named: Dict[str, Tensor] = {"red": torch.tensor([1.0, 0.0, 0.0]).view(1, 3, 1, 1)}
+        self.pair: Tuple[Tensor, int] = (torch.ones(1), 3)
+        self.maybe: Optional[Tensor] = None
+
+    def forward(self, x: Tensor) -> Tuple[Tensor, Tensor]:
+        image = x * self.first + self.second * self.gains[0] * self.gains[1]
+        image = image * self.pair[0] + self.named["red"] * 0.125
+        return image, image[:, :1]
+
+
+class Parts(NamedTuple):
+    light: Tensor
+    rest: Tensor
+
+
+class Classes(nn.Module):
+    """A class of its own, a module within a module, constants of the graph."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.ModuleList([nn.Conv2d(1, 1, 1), nn.Conv2d(1, 1, 3, padding=1)])
+
+    def split(self, x: Tensor) -> Parts:
+        light = x.mean(1, keepdim=True)
+        return Parts(light, x - light)
+
+    def forward(self, x: Tensor) -> Tensor:
+        parts = self.split(x)
+        light = parts.light
+        for layer in self.inner:
+            light = torch.sigmoid(layer(light))
+        return parts.rest + light
+
+
+class Traced(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        ramp = torch.linspace(0, 1, 5)
+        kernel = (ramp.view(1, 1, 5, 1) * ramp.view(1, 1, 1, 5)).expand(x.size(1), 1, 5, 5)
+        return functional.conv2d(x, kernel / kernel[0].sum(), padding=2, groups=x.size(1))
+
+
+class Counter(nn.Module):
+    """Keeps something from run to run."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("count", torch.zeros(1, dtype=torch.int64))
+        self.dimmer = nn.Parameter(torch.full((1, 3, 1, 1), 0.5, dtype=torch.float16))
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.count += 1
+        return x * self.dimmer.to(x.dtype) + self.count.to(x.dtype) / 256.0
+
+
+def seeds():
+    torch.manual_seed(7)
+    yield "convolutions", torch.jit.trace(Convolutions().eval(), torch.rand(1, 3, 8, 8))
+    yield "branches", torch.jit.script(Branches())
+    yield "containers", torch.jit.script(Containers())
+    yield "classes", torch.jit.script(Classes().eval())
+    yield "constants", torch.jit.freeze(torch.jit.trace(Traced().eval(), torch.rand(1, 3, 8, 8)))
+    yield "counter", torch.jit.script(Counter())
+
+
+# The others hold their code as it is, for it to be changed: nothing here inflates.
+AS_PYTORCH_WRITES_IT = ("convolutions",)
+
+
+def store_plainly(path):
+    with zipfile.ZipFile(path) as archive:
+        members = [(name, archive.read(name)) for name in archive.namelist()]
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        for name, contents in members:
+            inner = "archive/" + name.partition("/")[2]
+            archive.writestr(zipfile.ZipInfo(inner, (1980, 1, 1, 0, 0, 0)), contents)
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, module in seeds():
+        path = folder / f"accepted-{name}.pt"
+        module.save(str(path))
+        if name not in AS_PYTORCH_WRITES_IT:
+            store_plainly(path)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "recipe.h"
+
+namespace fuzz
+{
+
+Recipe recipe_of(std::uint64_t campaign, std::size_t index, std::size_t seeds)
+{
+    Random random(Random(campaign).next() ^ Random(~index).next());
+    Recipe recipe = {};
+    recipe.seed = random.below(seeds);
+    recipe.family = random.one_in(3) ? Family::damage : Family::rewriting;
+    std::size_t count = 1;
+    while (count < 6 && random.one_in(2))
+        ++count;
+    for (; count > 0; --count)
+        recipe.steps.push_back(random.next());
+    return recipe;
+}
+
+Mutant make_mutant(const Recipe &recipe, const Inputs &seeds)
+{
+    Mutant mutant = {seeds[recipe.seed], ""};
+    for (const std::uint64_t step : recipe.steps) {
+        Random random(step);
+        const std::string change = target.change(mutant.bytes, recipe.family, random, seeds);
+        mutant.changes += (mutant.changes.empty() ? "" : "; ") + change;
+    }
+    return mutant;
+}
+
+} // namespace fuzz

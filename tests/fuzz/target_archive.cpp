@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// The checks that a model file gets before LibTorch sees it, alone: quick, and without a
+// library that no sanitizer looks into.
+#include "archive.h"
+#include "change_model.h"
+#include "digest.h"
+#include "failure.h"
+
+#include <fstream>
+#include <new>
+
+namespace
+{
+
+using fuzz::Ending;
+using fuzz::Outcome;
+
+constexpr const char *file_name = "model.pt";
+
+std::uint64_t digest_of(const engine_torch::Archive &archive)
+{
+    fuzz::Digest digest;
+    for (const auto &[name, bytes] : archive.records()) {
+        digest.add(name);
+        digest.add(bytes);
+    }
+    return digest.value();
+}
+
+Outcome run(std::string_view input)
+{
+    std::ofstream(file_name, std::ios::binary) << input;
+    try {
+        const engine_torch::Archive archive(file_name);
+        return {Ending::accepted, digest_of(archive), ""};
+    } catch (const engine_torch::Failure &failure) {
+        return {Ending::refused, 0, failure.what()};
+    } catch (const std::bad_alloc &) {
+        return {Ending::out_of_memory, 0, ""};
+    } catch (const std::exception &error) {
+        return {Ending::fault, 0, std::string("not in our words: ") + error.what()};
+    }
+}
+
+} // namespace
+
+const fuzz::Target fuzz::target = {
+    .name = "archive",
+    .prepare = nullptr,
+    .run = run,
+    .change = fuzz::change_model,
+    .damage_must_show = true,
+    .seconds = 10,
+    .memory = std::uint64_t{1} << 29,
+    .inputs_a_fork = 1000,
+};
