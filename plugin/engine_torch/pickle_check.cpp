@@ -328,6 +328,8 @@ private:
                 return push(Kind::storage_type, type.size);
         if (name == "torch._utils._rebuild_qtensor" || name.rfind("torch.Q", 0) == 0)
             fail("holds quantised tensors; export the model before it is quantised");
+        if (!is_type_text(name))
+            fail_as_foreign();
         fail("holds a value made by " + name + ", which PyTorch does not write for TorchScript");
     }
 
@@ -409,11 +411,11 @@ private:
             fail_as_foreign();
         const auto size = count == 0 ? std::uint64_t{0} : storage_size_(key);
         if (!size)
-            fail("has a tensor without numbers: the record " + std::string(key) + " is not there");
+            fail("has a tensor without numbers: the record of them is not there");
         if (count > 0 &&
             (*size < static_cast<std::uint64_t>(bytes) ||
              *size - static_cast<std::uint64_t>(bytes) >= static_cast<std::uint64_t>(element)))
-            fail("has a tensor with more or fewer numbers than its record " + std::string(key));
+            fail("has a tensor with more or fewer numbers than its record");
         push(Kind::storage, count);
     }
 

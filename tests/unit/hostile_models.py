@@ -129,6 +129,7 @@ CASES = {
     "tensor_other_record": (records(data=pickled(instance("M", weight=tensor(key="../version")))), "without numbers"),
     "tensor_quantised": (records(data=pickled(instance("M", weight=tensor(kind="QInt8Storage")))), "quantised"),
     "pickle_calls": (records(data=pickled(b"cos\nsystem\n" + text("id") + b"\x85R")), "os.system"),
+    "pickle_calls_zero": (records(data=pickled(b"cos\nsys\0tem\n" + text("id") + b"\x85R")), "PyTorch does not write"),
     "pickle_deep": (records(data=pickled(b")" + b"\x85" * 1000000)), "nested too deeply"),
     "pickle_doubled": (
         records(data=pickled(b")q\0" + b"".join(b"h\0h\0\x86q\0" for _ in range(64)))),
