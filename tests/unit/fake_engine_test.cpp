@@ -271,7 +271,7 @@ TEST(Log, HasALineForEachRun)
     std::ifstream file(log);
     int lines = 0;
     std::string thread;
-    for (int batch = 0; file >> thread >> batch; ++lines)
+    for (int batch = 0, number = 0; file >> thread >> batch >> number; ++lines)
         EXPECT_EQ(batch, 2);
     EXPECT_EQ(lines, 20);
     unlink(log.c_str());
