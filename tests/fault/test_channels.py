@@ -25,7 +25,7 @@ def run(script, size="320x240"):
 
 def format_of(result):
     assert result.returncode == 0, str(result)
-    (line,) = [line for line in result.filter_lines() if "becomes" in line]
+    (line,) = {line for line in result.filter_lines() if "becomes" in line}
     return line.split()[0]
 
 
@@ -46,7 +46,8 @@ def test_rgb_that_needs_larger_pictures_is_rgb(script):
 def test_another_failure_is_told(script):
     result = run(script(fail_rgb="the disk is full"))
     assert format_of(result) == "yuv420p"
-    (warning,) = result.warnings
+    # ffmpeg makes its graph twice from 7.0 on.
+    (warning,) = set(result.warnings)
     assert re.search("luma.*the disk is full", warning)
 
 
