@@ -65,6 +65,7 @@ private:
                           const std::atomic<bool> &stopped);
     c10::IValue compared(const std::optional<c10::IValue> &result, const at::Tensor &images,
                          std::int64_t number, engine_torch::FirstFrames::Run &run);
+    bool agrees(const c10::IValue &plain, const c10::IValue &result) const;
     std::optional<c10::IValue> run_beside(bool has_result, const at::Tensor &images,
                                           std::int64_t number);
     std::optional<c10::IValue> run_in_form(const at::Tensor &images, std::int64_t number);
