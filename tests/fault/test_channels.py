@@ -46,9 +46,9 @@ def test_rgb_that_needs_larger_pictures_is_rgb(script):
 def test_another_failure_is_told(script):
     result = run(script(fail_rgb="the disk is full"))
     assert format_of(result) == "yuv420p"
-    # ffmpeg makes its graph twice from 7.0 on.
-    (warning,) = set(result.warnings)
-    assert re.search("luma.*the disk is full", warning)
+    # ffmpeg makes its graph twice from 7.0 on, and its threads' lines may mix.
+    assert 1 <= len(result.warnings) <= 2, str(result)
+    assert all(re.search("luma.*the disk is full", text) for text in result.warnings), str(result)
 
 
 @pytest.mark.parametrize(
