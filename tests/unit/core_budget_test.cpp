@@ -96,6 +96,13 @@ TEST(CoreBudget, WhatTheUserSaysStands)
     EXPECT_EQ(budget.in_flight, 7U);
 }
 
+TEST(CoreBudget, NobodyStartsThousandsOfThreads)
+{
+    EXPECT_EQ(divide(2, {1, 99999, 0, true}).threads_per_worker, most_threads);
+    EXPECT_EQ(divide(2, {256, 1000, 0, true}).threads_per_worker, most_threads / 256);
+    EXPECT_EQ(divide(2, {0, 99999, 0, false}).threads_per_worker, most_threads);
+}
+
 TEST(CoreBudget, OneRequestNeedsOneWorker)
 {
     CoreBudget budget = divide(4, {0, 0, 1, true});

@@ -38,7 +38,7 @@ size_t choose_threads(size_t cores, size_t workers, const CoreRequest &request, 
 {
     constexpr double cheap_seconds = 5e-3;
     if (request.threads)
-        return request.threads;
+        return std::min(request.threads, std::max<size_t>(most_threads / workers, 1));
     bool cheap = cost.seconds > 0 && cost.seconds < cheap_seconds;
     return cheap || request.device ? 1 : std::max<size_t>(cores / workers, 1);
 }

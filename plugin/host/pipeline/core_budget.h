@@ -40,8 +40,12 @@ struct CoreBudget {
 // Whether that many runs at once leave half of the memory to others.
 bool fits(size_t workers, const Machine &machine, const RunCost &cost);
 
-// Fills in what the user left at 0.  workers * threads_per_worker exceeds the
-// cores only where the user asked for it.
+// Of all runs together.  Beyond it LibTorch's thread library ends the program rather
+// than fail, and a system stands still.
+constexpr size_t most_threads = 1024;
+
+// Fills in what the user left at 0, and keeps to most_threads.
+// workers * threads_per_worker exceeds the cores only where the user asked for it.
 CoreBudget divide_cores(const Machine &machine, const CoreRequest &request, const RunCost &cost);
 
 } // namespace dnn_torch
