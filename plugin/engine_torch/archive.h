@@ -8,6 +8,7 @@
 #include "source_check.h"
 #include "zip_records.h"
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>

@@ -4,9 +4,12 @@
 #include "archive_adapter.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <deque>
 #include <string>
+#include <utility>
 #include <vector>
 #include <zlib.h>
 

@@ -6,6 +6,7 @@
 #include "graph_checks.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <torch/csrc/jit/api/function_impl.h>
 #include <torch/csrc/jit/runtime/operator.h>
 

@@ -7,6 +7,7 @@
 
 #include "source_tokens.h"
 
+#include <cstddef>
 #include <map>
 #include <set>
 #include <string>

@@ -6,6 +6,7 @@
 // written, is refused.  Needs no LibTorch.
 #pragma once
 
+#include <cstddef>
 #include <stdexcept>
 #include <string_view>
 #include <vector>

@@ -6,6 +6,8 @@
 #include "graph_checks.h"
 
 #include <ATen/ATen.h>
+#include <cstddef>
+#include <cstdint>
 #include <torch/csrc/jit/ir/constants.h>
 #include <unordered_set>
 #include <vector>

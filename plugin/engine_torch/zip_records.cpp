@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
+#include <new>
 #include <set>
 #include <zlib.h>
 

@@ -4,6 +4,7 @@
 // The records of a zip archive as PyTorch writes it.  Needs no LibTorch.
 #pragma once
 
+#include <cstddef>
 #include <deque>
 #include <stdexcept>
 #include <string>
