@@ -80,6 +80,14 @@ bool may_open(const Tokens &tokens, std::size_t at)
            is_name(tokens, at - 3, "torch") && !is_symbol(tokens, at - 4, '.');
 }
 
+// `Optional[]`: LibTorch takes the first of what stands there, and jumps anywhere.
+bool is_empty_subscript(const Tokens &tokens, std::size_t at)
+{
+    return at > 0 && is_symbol(tokens, at, '[') && is_symbol(tokens, at + 1, ']') &&
+           is_name(tokens, at - 1) && !is_keyword(tokens[at - 1].text) &&
+           !is_name(tokens, at - 1, "return") && !is_name(tokens, at - 1, "is");
+}
+
 // Whether the tokens from `at` to `end` give a value without computing one.
 bool is_literal(const Tokens &tokens, std::size_t at, std::size_t end)
 {
@@ -284,6 +292,8 @@ private:
             return token.kind == TokenKind::name && token.text == "getattr";
         });
         for (std::size_t at = 0; at < tokens.size(); ++at) {
+            if (is_empty_subscript(tokens, at))
+                fail_as_foreign("nothing in the brackets of " + std::string(tokens[at - 1].text));
             if (tokens[at].kind == TokenKind::text && by_text)
                 check_.facts_.members.emplace(tokens[at].text);
             if (tokens[at].kind != TokenKind::name)
