@@ -175,7 +175,7 @@ void Campaign::report(const Result &result, const Recipe &recipe)
     const Mutant mutant = make_mutant(few, seeds_);
     const bool is_long = kind == other_result || result.event == Event::hung;
     const std::string bytes = is_long ? mutant.bytes : shortest(mutant.bytes, kind);
-    const bool alone = judged(run_alone(bytes), few).kind() == kind;
+    const bool alone = judged(run_alone(bytes), few).is_finding();
     std::printf("FOUND %s%s\n  by %s\n", kind.c_str(), alone ? "" : " (only after other inputs)",
                 mutant.changes.c_str());
     if (const std::string path = save(kind, bytes); !path.empty())
