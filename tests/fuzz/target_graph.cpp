@@ -49,10 +49,14 @@ std::size_t count_ours(const std::string &text)
     return count;
 }
 
-// `dnn\_torch` is a name that cannot be replaced as a word.
+// `dnn\_torch` is a name that cannot be replaced as a word, and `nadnn_torch` begins with
+// `nan` once it is replaced.
 bool has_hidden_name(std::string text)
 {
     const std::size_t seen = count_ours(text);
+    for (std::size_t at = 0; (at = text.find(ours, at)) != std::string::npos; ++at)
+        if (at > 0 && std::isalnum(static_cast<unsigned char>(text[at - 1])))
+            return true;
     text.erase(
         std::remove_if(text.begin(), text.end(), [](char c) { return c == '\\' || c == '\''; }),
         text.end());
