@@ -44,7 +44,7 @@ struct Target {
     std::string (*change)(std::string &input, Family family, Random &random, const Inputs &seeds);
     // Whether a damaged input is refused or gives just what its seed gives.
     bool damage_must_show;
-    double seconds;            // that one input may take
+    double seconds;            // of the processor's time that one input may take
     std::uint64_t memory;      // bytes that a child may have more than the parent
     std::size_t inputs_a_fork; // what a child leaks, it leaks for so long
 };

@@ -57,8 +57,10 @@ Outcome run(std::string_view input)
         _exit(0);
     if (input == "runs for ever")
         fuzz::input_runs(true);
-    while (input == "hang" || input == "runs for ever")
-        usleep(1000);
+    while (input == "wait")
+        pause();
+    for (volatile bool on = true; on && (input == "hang" || input == "runs for ever");)
+        continue;
     if (input == "fault")
         return {Ending::fault, 0, "what must not be"};
     if (input == "memory")
@@ -121,6 +123,7 @@ TEST(Sandbox, EndsWhatHangs)
 {
     EXPECT_EQ(result_of("hang").event, Event::hung);
     EXPECT_TRUE(result_of("hang").is_finding());
+    EXPECT_EQ(result_of("wait").event, Event::hung);
 }
 
 TEST(Sandbox, WhatWasLetInMayTakeLong)
