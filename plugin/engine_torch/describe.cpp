@@ -3,6 +3,7 @@
 
 #include "describe.h"
 
+#include "argument_guards.h"
 #include "failure.h"
 #include "graph_checks.h"
 #include "load.h"
@@ -135,6 +136,8 @@ void describe_refused(const std::vector<std::string> &names, DnnTorchDescription
 void describe_module(const Module &module, DnnTorchDescription &description)
 {
     describe_refused(find_refused(module, Permissions()), description);
+    if (const std::string name = find_unbounded_argument(module); !name.empty())
+        add(name, "", description.refused, description.refused_count);
     copy(origin_of(module), description.origin);
     describe_parameters(module, description);
     if (!module.find_method("forward"))
@@ -174,12 +177,12 @@ DnnTorchDescription describe(const std::string &path)
     const Archive archive(path);
     copy(format_of(archive), description.format);
     const Permissions permissions;
-    auto refused = find_refused_while_loading(archive.facts(), permissions);
-    if (refused.empty() && describe_loaded(archive, description))
+    const bool runs_code = runs_while_loading(archive.facts(), permissions);
+    if (!runs_code && describe_loaded(archive, description))
         return description;
-    if (refused.empty())
-        refused = find_refused(archive.facts(), permissions);
-    describe_refused(refused, description);
+    if (runs_code)
+        add(loading_code, "", description.refused, description.refused_count);
+    describe_refused(find_refused(archive.facts(), permissions), description);
     return description;
 }
 

@@ -4,6 +4,7 @@
 #include "load.h"
 
 #include "archive_adapter.h"
+#include "argument_guards.h"
 #include "failure.h"
 #include "permission_check.h"
 #include "text.h"
@@ -78,11 +79,13 @@ void refuse_names(const std::string &path, const Names &names)
                      names_to_allow(names) + " if you trust the file");
 }
 
-void refuse_names_while_loading(const std::string &path, const Names &names)
+// Even code of permitted operators: nobody has bounded their arguments yet, and
+// who only looks at a file expects nothing to run.
+void refuse_code_while_loading(const std::string &path)
 {
-    if (!names.empty())
-        refuse(path, "runs code while it is loaded (__setstate__), and that code has " +
-                         names.front() + "; write allow=__setstate__ if you trust the file");
+    refuse(path, std::string("runs code while it is loaded (") + loading_code +
+                     "); save it without, or write allow=" + loading_code +
+                     " if you trust the file");
 }
 
 [[noreturn]] void refuse_unloadable(const std::string &path, const std::string &text)
@@ -173,11 +176,17 @@ Module load_module(const Archive &archive, const c10::Device &device,
                    const Permissions &permissions)
 {
     const std::string &path = archive.path();
-    refuse_names_while_loading(path, find_refused_while_loading(archive.facts(), permissions));
+    if (runs_while_loading(archive.facts(), permissions))
+        refuse_code_while_loading(path);
     refuse_names(path, find_refused(archive.facts(), permissions));
     Module module = load_any_module(archive, device);
     reading(path, [&] {
         refuse_names(path, find_refused(module, permissions));
+        if (const std::string name = find_unbounded_argument(module); !name.empty())
+            refuse(path, "uses " + name +
+                             " with a scale that PyTorch does not write; export it with a "
+                             "constant one");
+        guard_arguments(module);
         clear_raw_memory(module);
     });
     if (!module.find_method("forward"))

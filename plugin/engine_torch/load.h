@@ -24,7 +24,7 @@ torch::jit::Module load_module(const Archive &archive, const c10::Device &device
                                const Permissions &permissions);
 
 // The module with its values looked through, and with operators that load_module() refuses.  Only
-// for a file in which find_refused_while_loading() has found nothing, for it runs such code.
+// where runs_while_loading() is false, for it runs such code.
 torch::jit::Module load_any_module(const Archive &archive, const c10::Device &device);
 
 // The arguments of forward() after the module itself.

@@ -21,8 +21,9 @@ namespace
 //  - makes a tensor of memory that it does not own, or changes what a tensor
 //    owns: as_strided, set_, resize_, from_file, sparse and nested tensors
 //    from their parts, packed weights;
-//  - takes indices that it does not check: what belongs to training
-//    (_backward, dropout states), what LibTorch calls from its own operators;
+//  - takes indices or sizes that it does not check: what belongs to training
+//    (_backward, dropout states), what LibTorch calls from its own operators,
+//    cells of recurrent nets; argument_guards.h keeps those that models need;
 //  - needs a device or a library of its own: cudnn, mkldnn, quantised kernels.
 // An operator that changes its tensor ("add_") is as good as the one that does not.
 constexpr std::string_view elementwise =
@@ -58,7 +59,7 @@ constexpr std::string_view reductions =
     "all amax amin aminmax any argmax argmin argsort count_nonzero cov corrcoef cummax cummin "
     "cumprod cumsum cumulative_trapezoid diff dist frobenius_norm histc kthvalue logcumsumexp "
     "logsumexp max mean median min mode msort nanmean nanmedian nanquantile nansum norm "
-    "norm_except_dim nuclear_norm prod quantile renorm sort std std_mean sum sum_to_size topk "
+    "norm_except_dim nuclear_norm prod quantile renorm sort std std_mean sum topk "
     "trace "
     "trapezoid trapz unique_consecutive unique_dim unique_dim_consecutive _unique _unique2 var "
     "var_mean cosine_similarity pairwise_distance cdist pdist gradient";
@@ -73,7 +74,7 @@ constexpr std::string_view layers =
     "max_pool2d_with_indices max_pool3d max_pool3d_with_indices "
     "native_layer_norm one_hot pixel_shuffle "
     "pixel_unshuffle _weight_norm gru "
-    "gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell upsample_bicubic2d "
+    "lstm rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell upsample_bicubic2d "
     "upsample_bilinear2d upsample_linear1d upsample_nearest1d upsample_nearest2d "
     "upsample_nearest3d "
     "upsample_trilinear3d _upsample_bicubic2d_aa _upsample_lanczos2d_aa _upsample_bilinear2d_aa "
@@ -108,7 +109,7 @@ constexpr std::string_view algebra =
     "vdot bartlett_window blackman_window hamming_window hann_window kaiser_window";
 
 constexpr std::string_view arrangement =
-    "alias align_tensors atleast_1d atleast_2d atleast_3d broadcast_tensors broadcast_to cat chunk "
+    "alias atleast_1d atleast_2d atleast_3d broadcast_tensors broadcast_to cat chunk "
     "clone column_stack complex concat concatenate contiguous copy detach diag diag_embed diagflat "
     "diagonal diagonal_scatter dsplit dstack expand expand_as flatten flip fliplr flipud hsplit "
     "hstack mH mT matrix_H meshgrid moveaxis movedim narrow numpy_T permute ravel repeat "
@@ -140,8 +141,8 @@ constexpr std::string_view properties =
     "_autocast_to_reduced_precision is_autocast_enabled is_autocast_cpu_enabled get_autocast_dtype "
     "_shape_as_tensor _cast_Byte _cast_Char _cast_Double _cast_Float _cast_Half _cast_Int "
     "_cast_Long _cast_Short _to_copy _infer_size broadcast_shapes requires_grad device "
-    "_tensor_to_list _local_scalar_dense _assert_async _assert_tensor_metadata "
-    "_get_tracing_state has_torch_function dequantize quantize_per_tensor quantize_per_channel "
+    "_tensor_to_list _assert_async _assert_tensor_metadata "
+    "_get_tracing_state has_torch_function "
     "fake_quantize_per_tensor_affine fake_quantize_per_channel_affine";
 
 // Of numbers, texts, lists and dicts.
@@ -267,11 +268,6 @@ bool Permissions::has_node(std::string_view name) const
 {
     static const Names &primitives = names_of({unnamed_primitives});
     return primitives.count(without_space(name, "prim::")) > 0 || has_operator(name);
-}
-
-bool Permissions::has_operator_while_loading(std::string_view name) const
-{
-    return (is_known(name) && !gives_raw_memory(name)) || is_allowed(name);
 }
 
 bool Permissions::has_class(std::string_view name) const

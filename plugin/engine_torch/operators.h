@@ -27,10 +27,6 @@ public:
     // The same of a graph, which has nodes without a name in code as well.
     bool has_node(std::string_view name) const;
 
-    // Whether the code that a file runs while it is loaded may use it as well:
-    // not if it gives out memory as it comes.
-    bool has_operator_while_loading(std::string_view name) const;
-
     // A class that is made in C++: "torch.classes.quantized.Conv2dPackedParamsBase".
     bool has_class(std::string_view name) const;
 

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <torch/csrc/jit/api/function_impl.h>
-#include <torch/csrc/jit/runtime/operator.h>
 
 namespace engine_torch
 {
@@ -62,18 +61,6 @@ std::string refused_in(const Node &node, const Permissions &permissions)
     return "";
 }
 
-// Whether `x.name` may be an operator of LibTorch's that is not permitted.
-bool hides_operator(const std::string &name, const Permissions &permissions)
-{
-    for (const char *space : {"aten::", "prim::"}) {
-        const std::string whole = space + name;
-        if (!permissions.has_operator_while_loading(whole) &&
-            !torch::jit::getAllOperatorsFor(c10::Symbol::fromQualString(whole)).empty())
-            return true;
-    }
-    return false;
-}
-
 c10::Symbol zeros_for(c10::Symbol kind)
 {
     if (kind == c10::aten::empty)
@@ -108,23 +95,9 @@ Names find_refused(const SourceFacts &facts, const Permissions &permissions)
     return names;
 }
 
-Names find_refused_while_loading(const SourceFacts &facts, const Permissions &permissions)
+bool runs_while_loading(const SourceFacts &facts, const Permissions &permissions)
 {
-    Names names;
-    if (!facts.runs_while_loading || permissions.is_allowed("__setstate__"))
-        return names;
-    for (const std::string &name : facts.operators)
-        if (!permissions.has_operator_while_loading(name))
-            add_new(names, name);
-    for (const std::string &name : facts.classes)
-        if (!permissions.has_class(name))
-            add_new(names, name);
-    for (const std::string &name : facts.members)
-        if (hides_operator(name, permissions))
-            add_new(names, "aten::" + name);
-    if (facts.casts)
-        add_new(names, "prim::unchecked_cast");
-    return names;
+    return facts.runs_while_loading && !permissions.is_allowed(loading_code);
 }
 
 Names find_refused(const Module &module, const Permissions &permissions)

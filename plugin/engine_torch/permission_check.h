@@ -17,10 +17,11 @@ namespace engine_torch
 // By what the text of its code says: each name ("aten::save") once.
 std::vector<std::string> find_refused(const SourceFacts &facts, const Permissions &permissions);
 
-// By what is in the code that runs while the file is loaded; nothing where none
-// does.  Any code counts, and what is called as a method of a tensor.
-std::vector<std::string> find_refused_while_loading(const SourceFacts &facts,
-                                                    const Permissions &permissions);
+// The name by which the option `allow` permits code that runs while a file is loaded.
+constexpr const char *loading_code = "__setstate__";
+
+// Whether loading the file would run code of its own that the user did not allow.
+bool runs_while_loading(const SourceFacts &facts, const Permissions &permissions);
 
 // By what LibTorch has made of it, in every function that came with the module.
 std::vector<std::string> find_refused(const torch::jit::Module &module,

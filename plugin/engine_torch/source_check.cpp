@@ -288,19 +288,10 @@ private:
 
     void note_names(const Tokens &tokens)
     {
-        const bool by_text = std::any_of(tokens.begin(), tokens.end(), [](const Token &token) {
-            return token.kind == TokenKind::name && token.text == "getattr";
-        });
         for (std::size_t at = 0; at < tokens.size(); ++at) {
             if (is_empty_subscript(tokens, at))
                 fail_as_foreign("nothing in the brackets of " + std::string(tokens[at - 1].text));
-            if (tokens[at].kind == TokenKind::text && by_text)
-                check_.facts_.members.emplace(tokens[at].text);
-            if (tokens[at].kind != TokenKind::name)
-                continue;
-            if (at > 0 && is_symbol(tokens, at - 1, '.'))
-                check_.facts_.members.emplace(tokens[at].text);
-            else
+            if (tokens[at].kind == TokenKind::name && !(at > 0 && is_symbol(tokens, at - 1, '.')))
                 note_first_name(tokens, at);
         }
     }
@@ -313,8 +304,6 @@ private:
             return note_operator(tokens, at);
         if (name == "__torch__")
             return note_unit(tokens, at);
-        if (name == "unchecked_cast")
-            check_.facts_.casts = true;
     }
 
     void note_operator(const Tokens &tokens, std::size_t &at)

@@ -21,9 +21,7 @@ namespace engine_torch
 struct SourceFacts {
     std::set<std::string> operators; // "aten::relu"; called or only named
     std::set<std::string> classes;   // made in C++: "torch.classes.quantized.Conv2dPackedParams"
-    std::set<std::string> members;   // all names behind a dot: attributes, and methods of tensors
     bool runs_while_loading = false; // there is a __setstate__()
-    bool casts = false;              // a value is given another type by unchecked_cast()
 };
 
 // Reads the sources of one archive, one after the other.

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <torch/csrc/jit/ir/constants.h>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace engine_torch
@@ -45,16 +46,15 @@ bool lies_within_storage(const at::Tensor &tensor)
 class Walk
 {
 public:
-    void add(const IValue &value, const TypePtr &type) { work_.push_back({value, type}); }
+    void add(const IValue &value, const TypePtr &type) { work_.emplace_back(value, type); }
 
     std::string find_fault()
     {
         while (!work_.empty()) {
-            const Item item = work_.back();
+            const auto [value, type] = work_.back();
             work_.pop_back();
-            if (!check(item.value, item.type))
-                return "holds a value that is no " + item.type->repr_str() +
-                       " though its code says so";
+            if (!check(value, type))
+                return "holds a value that is no " + type->repr_str() + " though its code says so";
             if (reaches_out_)
                 return "has a tensor that reaches beyond its storage";
         }
@@ -62,11 +62,6 @@ public:
     }
 
 private:
-    struct Item {
-        IValue value;
-        TypePtr type;
-    };
-
     bool check(const IValue &value, const TypePtr &type)
     {
         switch (type->kind()) {
@@ -151,7 +146,7 @@ private:
         return true;
     }
 
-    std::vector<Item> work_;
+    std::vector<std::pair<IValue, TypePtr>> work_;
     std::unordered_set<const void *> seen_;
     bool reaches_out_ = false;
 };

@@ -4,7 +4,9 @@
 // Model files that were made to do harm; hostile_models.py says what is wrong with each.
 #include "engine_torch_models.h"
 
+#include <cmath>
 #include <fstream>
+#include <malloc.h>
 #include <sstream>
 #include <unistd.h>
 
@@ -100,6 +102,39 @@ TEST(Door, MemoryAsItComesIsZero)
         for (const float value : run(running, pictures))
             ASSERT_EQ(value, 0.0F);
     }
+}
+
+// What other parts of the program left in freed memory differs from run to run.
+std::vector<float> run_over(int left_behind, Running &running, const Pictures &pictures)
+{
+    mallopt(M_PERTURB, left_behind);
+    const Outcome outcome = running.session.run(pictures);
+    mallopt(M_PERTURB, 0);
+    return outcome.status == DNN_TORCH_OK ? samples_of(running.session.output)
+                                          : std::vector<float>();
+}
+
+TEST(Door, NoArgumentLeadsToForeignMemory)
+{
+    int tried = 0;
+    for (const Expected &expected : all_expected()) {
+        if (expected.name.rfind("argument_", 0) != 0)
+            continue;
+        SCOPED_TRACE(expected.name);
+        Running running("hostile/" + expected.name, "0");
+        const Pictures pictures(1, 3, 8, 8);
+        EXPECT_EQ(run_over(0x55, running, pictures), run_over(0xaa, running, pictures));
+        ++tried;
+    }
+    EXPECT_GE(tried, 10);
+}
+
+TEST(Door, BoundsChangeNoSoundArgument)
+{
+    Running running("hostile/argument_norm_usual", "0");
+    const Pictures pictures(1, 3, 8, 8);
+    EXPECT_LT(difference(run(running, pictures), times(pictures.samples, 8 / std::sqrt(2.0F))),
+              1e-5F);
 }
 
 TEST(Door, NoControlCharacterGetsOut)

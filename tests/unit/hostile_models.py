@@ -275,6 +275,40 @@ CASES = {
         records(module('ops.prim.RaiseException("a\\033]0;title\\007\\302\\233red", "builtins.RuntimeError")', "return x")),
         "ok",
     ),
+    "operator_scale": (
+        records(module("return torch.upsample_bilinear2d(x, [9, 11], False, 1e-10, 1e-10)")),
+        "aten::upsample_bilinear2d", "a scale that PyTorch does not write",
+    ),
+    "operator_usual_scale": (
+        records(module("return torch.upsample_bilinear2d(x, [9, 11], False, 0.5, None)")), "ok"),
+    # ---- arguments: opened, and then no memory but the tensors' own may matter
+    "argument_norm": (records(module(
+        "r = torch._weight_norm(torch.ones([800, 2]), torch.ones([1, 1]), 0)",
+        "return torch.mul(x, torch.sum(r))")), "ok"),
+    "argument_norm_usual": (records(module(
+        "r = torch._weight_norm(torch.ones([4, 2]), torch.ones([4, 1]), 0)",
+        "return torch.mul(x, torch.sum(r))")), "ok"),
+    "argument_grid": (records(module(
+        "return torch.grid_sampler_2d(x, torch.zeros([1, 8, 8, 2]), 7, 0, False)")), "ok"),
+    "argument_grid_deep": (records(module(
+        "r = torch.grid_sampler_3d(torch.ones([1, 3, 4, 4, 4]), torch.zeros([1, 8, 8, 8, 3]), 7, -1, False)",
+        "return torch.mul(x, torch.mean(r))")), "ok"),
+    "argument_padding": (records(module(
+        "return torch.reflection_pad1d(x, annotate(List[int], []))")), "ok"),
+    "argument_groups": (records(module(
+        "return torch.conv2d(x, torch.ones([4, 1, 3, 3]), None, [1, 1], [0, 0], [1, 1], 4611686018427387904)")),
+        "ok"),
+    "argument_shuffle": (records(module("return torch.pixel_shuffle(x, 4611686018427387904)")), "ok"),
+    "argument_division": (records(module(
+        "n = torch.sub(torch.size(x, 0), 1)", "return torch.mul(x, torch.remainder(7, n))")), "ok"),
+    "argument_whole_division": (records(module(
+        "n = torch.sub(torch.size(x, 0), 1)", "return torch.mul(x, torch.floordiv(7, n))")), "ok"),
+    "argument_layers": (records(module(
+        "r, h, c = torch.lstm(torch.ones([2, 1, 4]), [torch.ones([1, 1, 4]), torch.ones([1, 1, 4])], "
+        "annotate(List[Tensor], []), True, 4611686018427387904, 0., False, False, False)",
+        "return torch.mul(x, torch.sum(r))")), "ok"),
+    "operator_cell": (records(module(
+        "return torch.gru_cell(x, x, torch.ones([2, 8]), torch.ones([2, 8]), None, None)")), "aten::gru_cell"),
     # ---- archives
     "records_without_version": (records(version=None), "lacks a part"),
     "records_two_versions": (records(**{".data__version": b"3\n"}), "lacks a part"),

@@ -509,7 +509,7 @@ class Catalogue(nn.Module):
         parts += [nn.ConvTranspose2d(4, 4, 3), nn.ConvTranspose3d(4, 4, 3), nn.BatchNorm2d(4)]
         parts += [nn.InstanceNorm2d(4, affine=True, track_running_stats=True), nn.LayerNorm(4)]
         parts += [nn.GroupNorm(2, 4), nn.LocalResponseNorm(2), nn.LSTM(4, 4, 2), nn.GRU(4, 4)]
-        parts += [nn.RNN(4, 4), nn.LSTMCell(4, 4), nn.Transformer(8, 2, 1, 1, 8), nn.Embedding(4, 4)]
+        parts += [nn.RNN(4, 4), nn.Transformer(8, 2, 1, 1, 8), nn.Embedding(4, 4)]
         parts += [nn.Upsample(scale_factor=2), nn.PixelShuffle(2), nn.PixelUnshuffle(2)]
         parts += [nn.Fold((4, 4), 2), nn.Unfold(2), nn.MaxPool2d(2), nn.AvgPool2d(2), nn.LPPool2d(2, 2)]
         parts += [nn.AdaptiveAvgPool2d(1), nn.AdaptiveMaxPool2d(1), nn.ReflectionPad2d(1), nn.ReplicationPad3d(1)]

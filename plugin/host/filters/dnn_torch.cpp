@@ -3,6 +3,7 @@
 
 // dnn_torch as libavfilter sees it: a table of callbacks over a ModelFilter.
 #include "../guard.h"
+#include "../pipeline/core_budget.h"
 #include "../pixels/formats.h"
 #include "filters.h"
 #include "model_filter.h"
@@ -37,6 +38,10 @@ int init(AVFilterContext *ctx) noexcept
         // libavfilter has an option of this name for all filters, which comes first.
         if (!data.threads)
             data.threads = ctx->nb_threads;
+        if (data.threads > static_cast<int>(most_threads))
+            throw Error(AVERROR(EINVAL), "threads=" + std::to_string(data.threads) +
+                                             " is too many; at most " +
+                                             std::to_string(most_threads) + " can be asked for");
         data.filter = new ModelFilter(ctx, data);
         data.filter->open();
         ctx->filter = filter_for(*data.filter);

@@ -167,6 +167,8 @@ CoreBudget ModelFilter::tune_model()
     DnnTorchTuning tuning = model_->tune(shape, tuning_seconds());
     planned_ = Clock::now();
     follow_tuning(*plan_, tuning);
+    if (plan_->in_order)
+        plan_->batch_size = 1;
     CoreRequest request = {static_cast<size_t>(options_.workers),
                            static_cast<size_t>(options_.threads),
                            static_cast<size_t>(options_.nireq), options_.async != 0};
@@ -214,15 +216,19 @@ void ModelFilter::tell_of_workers()
         av_log(ctx_, AV_LOG_WARNING,
                "the model remembers earlier frames: one worker runs them in order, not %d\n",
                options_.workers);
+    if (plan_->in_order && options_.batch_size > 1)
+        av_log(ctx_, AV_LOG_WARNING,
+               "the model remembers earlier frames: it gets one at a time, not batches of %d\n",
+               options_.batch_size);
     if (!pool_->shortfall().empty())
         av_log(ctx_, AV_LOG_WARNING,
                "no more than %zu worker threads can be started: %s; raise the limit of memory or "
                "of threads (ulimit -v, -u)\n",
                pool_->workers(), pool_->shortfall().c_str());
     av_log(ctx_, AV_LOG_INFO,
-           "%zu workers of %zu threads, %zu requests of %d frames in flight; %s\n",
+           "%zu workers of %zu threads, %zu requests of %zu frames in flight; %s\n",
            facts_.budget.workers, facts_.budget.threads_per_worker, facts_.budget.in_flight,
-           options_.batch_size, facts_.form.c_str());
+           plan_->batch_size, facts_.form.c_str());
     if (std::string advice = model_->advice(); !advice.empty())
         av_log(ctx_, AV_LOG_INFO, "%s\n", advice.c_str());
 }

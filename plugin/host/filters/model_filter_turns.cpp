@@ -22,16 +22,6 @@ int never_misread(int code)
     return misread ? AVERROR_EXTERNAL : code;
 }
 
-// As ffmpeg's scale does where the size of its frames changes.
-void tell_size(const AVFrame *frame, AVFilterLink *out)
-{
-    if (frame->width == out->w && frame->height == out->h)
-        return;
-    out->w = frame->width;
-    out->h = frame->height;
-    out->sample_aspect_ratio = frame->sample_aspect_ratio;
-}
-
 double seconds_of(int64_t pts, AVRational time_base)
 {
     return pts == AV_NOPTS_VALUE ? NAN : static_cast<double>(pts) * av_q2d(time_base);
@@ -319,6 +309,8 @@ void ModelFilter::keep(FrameJob &job)
 
 // One in a turn, as a filter would that has one for each that comes in: filters behind
 // make of a heap of frames other times than of frames that come when they are wanted.
+// The link keeps its size where that of the frames changes, as with ffmpeg's null: a
+// scale behind sees by the difference that it has to begin anew.
 void ModelFilter::hand_out()
 {
     bool all = failure_ && too_late_to_fail();
@@ -329,9 +321,7 @@ void ModelFilter::hand_out()
 void ModelFilter::send_one()
 {
     Result &result = results_.front();
-    AVFilterLink *out = ctx_->outputs[0];
-    tell_size(result.frame.get(), out);
-    if (int ret = gate_.send(out, result.frame.get()); ret < 0)
+    if (int ret = gate_.send(ctx_->outputs[0], result.frame.get()); ret < 0)
         throw Error(ret, "a frame cannot be handed on");
     statistics_->add_frame(result.arrival, result.job_seconds);
     sent_++;
