@@ -12,6 +12,9 @@
 #include <memory>
 #include <string_view>
 
+// Of the sanitizers, where there is one: called before it ends the process.
+extern "C" [[gnu::weak]] void __sanitizer_set_death_callback(void (*callback)());
+
 namespace fuzz
 {
 namespace
@@ -25,7 +28,18 @@ void note(int signal)
 {
     place->signal = signal;
     place->count = backtrace(place->frames, static_cast<int>(std::size(place->frames)));
-    raise(signal); // ends the process: the handler is set for one time
+}
+
+void note_and_end(int signal)
+{
+    note(signal);
+    raise(signal); // the handler was set for one time
+}
+
+// After its report, which FUZZ_VERBOSE lets through.
+void note_report()
+{
+    note(SIGABRT);
 }
 
 std::string file_name(const char *path)
@@ -87,8 +101,6 @@ std::string told(const CrashPlace &where, bool by_name)
 
 void watch_for_crashes(CrashPlace &where)
 {
-    if (getenv("DNN_TORCH_SANITIZED"))
-        return; // the sanitizer tells more
     place = &where;
     // The first call allocates.
     void *frame = nullptr;
@@ -97,10 +109,12 @@ void watch_for_crashes(CrashPlace &where)
     const stack_t stack = {.ss_sp = room, .ss_flags = 0, .ss_size = sizeof room};
     sigaltstack(&stack, nullptr);
     struct sigaction action = {};
-    action.sa_handler = note;
+    action.sa_handler = note_and_end;
     action.sa_flags = static_cast<int>(SA_ONSTACK | SA_RESETHAND | SA_NODEFER);
     for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS})
         sigaction(signal, &action, nullptr);
+    if (__sanitizer_set_death_callback)
+        __sanitizer_set_death_callback(note_report);
 }
 
 // Addresses of functions without a name differ where the fault is the same.
