@@ -107,6 +107,18 @@ def test_nothing_is_lost_with_async_0(need, script, reinit, batch_size):
     assert not result.warnings
 
 
+@pytest.mark.parametrize("behind", ["scale=32:24", "scale=64:48"])
+def test_a_scale_behind_sees_the_new_size(need, script, options, behind):
+    """It goes by the difference between frames and link, which must not be hidden from it."""
+    need(filters=["scale"], demuxers=["image2pipe"], decoders=["ppm"])
+    sizes = [(64, 48)] * 6 + [(96, 80)] * 6 + [(64, 48)] * 6
+    ours = support.fake(script(latency_us=1000), **options)
+    one_graph = ("-reinit_filter", "0")
+    got, wanted = (run_sequence(f"{here},{behind}", sizes, one_graph) for here in (ours, "null"))
+    assert wanted.returncode == 0 and len(support.digests(wanted.stdout)) == 18
+    assert support.digests(got.stdout) == support.digests(wanted.stdout)
+
+
 def test_what_a_new_graph_loses_is_told(need, script):
     """ffmpeg frees the old one without asking for what it holds."""
     need(demuxers=["image2pipe"], decoders=["ppm"])
