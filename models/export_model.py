@@ -19,7 +19,7 @@ import pathlib
 import sys
 import warnings
 
-# oneDNN before 3 dies of AMX that a hypervisor promises and has not.
+# oneDNN dies of AMX that a hypervisor promises and has not.
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
 import torch
 from torch import nn

@@ -25,31 +25,22 @@ bool promises_tiles_without_palettes()
     return !__get_cpuid_count(palettes, 0, &a, &b, &c, &d) || a == 0;
 }
 
-// As oneDNN's C interface has them; Debian has its headers in no suite by default.
-struct OneDnnVersion {
-    int major, minor, patch;
-};
-using GetVersion = const OneDnnVersion *();
+// As oneDNN's C interface has it, in versions 2.6 to 3.12 alike; Debian has its headers in
+// no suite by default.
 using SetMaxCpuIsa = int(int isa);
-constexpr int avx512_core_bf16 = 0xe7; // in versions 1 and 2
+constexpr int avx512_core_bf16 = 0xe7;
 
-template <typename Function> Function *find(const char *name)
+// Also fine where LibTorch does not use oneDNN.
+bool limit_onednn()
 {
-    return reinterpret_cast<Function *>(dlsym(RTLD_DEFAULT, name));
-}
-
-bool limit_old_onednn()
-{
-    const auto version = find<GetVersion>("dnnl_version");
-    const auto set_max = find<SetMaxCpuIsa>("dnnl_set_max_cpu_isa");
-    if (!version || version()->major > 2)
-        return true;
-    return set_max && set_max(avx512_core_bf16) == 0;
+    const auto set_max =
+        reinterpret_cast<SetMaxCpuIsa *>(dlsym(RTLD_DEFAULT, "dnnl_set_max_cpu_isa"));
+    return !set_max || set_max(avx512_core_bf16) == 0;
 }
 
 bool avoid()
 {
-    return !promises_tiles_without_palettes() || limit_old_onednn();
+    return !promises_tiles_without_palettes() || limit_onednn();
 }
 
 #else

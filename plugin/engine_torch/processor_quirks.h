@@ -8,9 +8,9 @@ namespace engine_torch
 {
 
 // Some hypervisors show the flags of AMX and hide its palettes, without which no
-// tile can be configured.  oneDNN before 3 goes by the flags and ends the program
-// with SIGILL at the first layer in bf16.  Call this before anything runs: it
-// forbids such a oneDNN what is not there.
+// tile can be configured.  oneDNN goes by the flags and ends the program with SIGILL
+// at a layer in bf16: 2.6 at the first, 3.7 at some.  Call this before anything runs:
+// it forbids oneDNN what is not there.
 // Returns false where it cannot: bf16 must then not be tried unasked.
 bool avoid_missing_instructions();
 

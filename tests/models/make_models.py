@@ -14,7 +14,7 @@ import pickle
 import sys
 import warnings
 
-# oneDNN before 3 dies of AMX that a hypervisor promises and has not.
+# oneDNN dies of AMX that a hypervisor promises and has not.
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
 import torch
 import torch.nn.functional as functional

@@ -15,7 +15,7 @@ import warnings
 import zipfile
 from typing import Dict, List, Optional, Tuple
 
-# oneDNN before 3 dies of AMX that a hypervisor promises and has not.
+# oneDNN dies of AMX that a hypervisor promises and has not.
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
 import hostile_models
 import torch
