@@ -49,7 +49,7 @@ def test_every_call_has_a_limit(script, model):
             measures = command == "bench" or "hang_tune" not in settings
             if measures:
                 tools.append((support.start(words_of_tool, fake_engine=True), words))
-    loading = start(support.dnn(model("loads_for_ever"), timeout=1))
+    loading = start(support.dnn(model("loads_for_ever"), timeout=1, allow="__setstate__"))
     filters.append((loading, "while it was opened"))
     for process, words in filters:
         support.assert_fails_clearly(support.finish(process), words, "raise timeout")
