@@ -28,6 +28,13 @@ struct FewThreads {
     FewThreads &operator=(const FewThreads &) = delete;
 };
 
+// The thread sanitizer ends a child of a process with threads that starts some itself.
+#ifdef __SANITIZE_THREAD__
+constexpr bool children_may_have_threads = false;
+#else
+constexpr bool children_may_have_threads = true;
+#endif
+
 // What `action` returns in a child of this process; 99 where that has no end within 10 s.
 inline int in_child(const std::function<int()> &action)
 {

@@ -234,6 +234,8 @@ TEST(Filter, AChildOfForkDoesNotWaitForItsParentsWorkers)
 
 TEST(Filter, AChildOfForkMayHaveItsOwnFilter)
 {
+    if (!children_may_have_threads)
+        GTEST_SKIP() << "the thread sanitizer cannot follow";
     Graph graph("latency_us 1000\n", "threads=1:workers=2:nireq=8");
     for (int number = 0; number < 6; number++)
         EXPECT_GE(graph.send(number), 0);

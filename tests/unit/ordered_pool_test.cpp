@@ -265,6 +265,8 @@ TEST(OrderedPool, AForkedProcessWaitsForNoThread)
 
 TEST(OrderedPool, AForkedProcessMayHaveItsOwn)
 {
+    if (!children_may_have_threads)
+        GTEST_SKIP() << "the thread sanitizer cannot follow";
     OrderedPool pool({1, 1, 30s}, workers_that([](Number &) {}));
     EXPECT_EQ(in_child([] {
                   OrderedPool own({2, 2, 30s}, workers_that([](Number &job) { job.value++; }));
