@@ -14,7 +14,6 @@ namespace engine_torch
 namespace
 {
 
-using torch::jit::Block;
 using torch::jit::Module;
 using torch::jit::Node;
 using torch::jit::Value;

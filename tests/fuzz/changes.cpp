@@ -254,4 +254,11 @@ std::string change_text(std::string &text, Random &random, const Language &langu
     return change;
 }
 
+std::string change_by_family(std::string &input, Family family, Random &random,
+                             const Language &language, const Inputs &others)
+{
+    return family == Family::damage ? change_bytes(input, random, others)
+                                    : change_text(input, random, language, others);
+}
+
 } // namespace fuzz

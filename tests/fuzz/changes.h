@@ -31,4 +31,8 @@ struct Language {
 std::string change_text(std::string &text, Random &random, const Language &language,
                         const Inputs &others);
 
+// Damage goes by bytes, all else by words.
+std::string change_by_family(std::string &input, Family family, Random &random,
+                             const Language &language, const Inputs &others);
+
 } // namespace fuzz

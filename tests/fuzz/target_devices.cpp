@@ -116,9 +116,7 @@ const fuzz::Language language = {{"device",
 std::string change(std::string &input, fuzz::Family family, fuzz::Random &random,
                    const fuzz::Inputs &seeds)
 {
-    if (family == fuzz::Family::damage)
-        return fuzz::change_bytes(input, random, seeds);
-    return fuzz::change_text(input, random, language, seeds);
+    return fuzz::change_by_family(input, family, random, language, seeds);
 }
 
 } // namespace
