@@ -72,7 +72,7 @@ def through(graph, pixel_format, matrix, range_name, **options):
     chain = f"setparams={tags}:color_trc={transfer},format={pixel_format},{graph}"
     result = support.succeed(
         *("-f", "rawvideo", "-pix_fmt", same_depth, "-s", f"{picture.shape[2]}x{SIDE}"),
-        *("-i", "-", "-vf", f"{chain},format={pixel_format},showinfo", "-f", "rawvideo", "-"),
+        *("-i", "pipe:", "-vf", f"{chain},format={pixel_format},showinfo", "-f", "rawvideo", "-"),
         stdin=picture.astype("u1" if depth == 8 else "<u2").tobytes(),
         fake_engine=True,
         **options,
