@@ -6,7 +6,7 @@
 //
 // usage: convert FORMAT WIDTH HEIGHT      (FORMAT as FFmpeg names it)
 
-#include "pixels/picture.h"
+#include "host/frames/picture.h"
 
 #include <algorithm>
 #include <chrono>
@@ -28,7 +28,7 @@ namespace
 using Clock = std::chrono::steady_clock;
 
 // Larger than the caches of most machines, and of what a model leaves in them.
-constexpr std::size_t swept_bytes = std::size_t{64} << 20;
+constexpr size_t swept_bytes = size_t{64} << 20;
 constexpr int repeats = 31;
 
 // A frame comes from another thread and a model's input goes through its layers:
@@ -36,7 +36,7 @@ constexpr int repeats = 31;
 void sweep_caches()
 {
     static std::vector<unsigned char> memory(swept_bytes, 1);
-    for (std::size_t i = 0; i < memory.size(); i += 64)
+    for (size_t i = 0; i < memory.size(); i += 64)
         memory[i]++;
 }
 
@@ -64,7 +64,7 @@ dnn_torch::FramePointer make_frame(AVPixelFormat format, int width, int height)
     // Neither NaN nor denormal where the samples are floats.
     for (const AVBufferRef *buffer : frame->buf)
         if (buffer)
-            std::memset(buffer->data, 40, static_cast<std::size_t>(buffer->size));
+            std::memset(buffer->data, 40, static_cast<size_t>(buffer->size));
     return frame;
 }
 
@@ -93,7 +93,7 @@ bool is_listed(AVPixelFormat format)
     return false;
 }
 
-double copy_us(std::size_t bytes)
+double copy_us(size_t bytes)
 {
     std::vector<unsigned char> from(bytes, 1), to(bytes, 2);
     return median_us([&] { std::memcpy(to.data(), from.data(), bytes); });
@@ -106,8 +106,8 @@ void measure(const std::string &name, int width, int height)
         throw std::runtime_error("the filter does not take " + name);
     const auto from = make_frame(format, width, height), to = make_frame(format, width, height);
     const int channels = dnn_torch::model_channels(format);
-    std::vector<float> floats(static_cast<std::size_t>(channels) * static_cast<std::size_t>(width) *
-                              static_cast<std::size_t>(height));
+    std::vector<float> floats(static_cast<size_t>(channels) * static_cast<size_t>(width) *
+                              static_cast<size_t>(height));
     const DnnTorchImages images = make_images(floats, channels, width, height);
     const int frame_bytes = av_image_get_buffer_size(format, width, height, 1);
 
@@ -117,7 +117,7 @@ void measure(const std::string &name, int width, int height)
     std::printf("{\"read_us\": %.2f, \"write_us\": %.2f, \"memcpy_floats_us\": %.2f, "
                 "\"memcpy_frame_us\": %.2f, \"target\": \"%s\"}\n",
                 read_us, write_us, copy_us(floats.size() * sizeof(float)),
-                copy_us(static_cast<std::size_t>(frame_bytes)), dnn_torch::convert_target());
+                copy_us(static_cast<size_t>(frame_bytes)), dnn_torch::convert_target());
 }
 
 } // namespace

@@ -32,7 +32,7 @@ struct Settings {
     std::string model;
     c10::Device device;
     at::ScalarType type;
-    std::int64_t width, height;
+    int64_t width, height;
     int workers;
     double seconds;
 };

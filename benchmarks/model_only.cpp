@@ -69,7 +69,7 @@ Settings read_settings(int count, char **words)
     Settings settings;
     for (int i = 1; i < count; i++) {
         const std::string word = words[i];
-        const std::size_t equals = word.find('=');
+        const size_t equals = word.find('=');
         const auto field = fields.find(word.substr(0, equals));
         if (equals == std::string::npos || field == fields.end())
             throw std::runtime_error("unknown: " + word);
@@ -109,13 +109,13 @@ private:
 
 at::Tensor read_picture(const Settings &settings)
 {
-    const std::int64_t count = std::int64_t{settings.channels} * settings.height * settings.width;
+    const int64_t count = int64_t{settings.channels} * settings.height * settings.width;
     if (settings.picture.empty())
         return at::arange(count, at::kFloat)
             .mul_(0.6180339887)
             .frac_()
             .view({1, settings.channels, settings.height, settings.width});
-    std::vector<std::uint8_t> bytes(static_cast<std::size_t>(count));
+    std::vector<uint8_t> bytes(static_cast<size_t>(count));
     std::ifstream file(settings.picture, std::ios::binary);
     if (!file.read(reinterpret_cast<char *>(bytes.data()), count))
         throw std::runtime_error("too short: " + settings.picture);

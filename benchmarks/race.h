@@ -24,7 +24,7 @@ public:
     // frame through.  Throws the text of a worker's failure.
     template <class Make> double frames_per_second(const Make &make)
     {
-        std::vector<double> rates(static_cast<std::size_t>(workers_));
+        std::vector<double> rates(static_cast<size_t>(workers_));
         std::vector<std::thread> threads;
         for (double &rate : rates)
             threads.emplace_back([this, &make, &rate] { rate = work(make); });

@@ -6,9 +6,9 @@
 // source file of a program that is linked with the registration alone.
 #pragma once
 
-#include "filters/filters.h"
-#include "gate/self_test.h"
-#include "registration/registry.h"
+#include "host/libavfilter/real_registry.h"
+#include "host/libavfilter/registry.h"
+#include "host/libavfilter/self_test.h"
 
 #include <lavfi_abi.h>
 
@@ -24,7 +24,7 @@ namespace dnn_torch
 
 constexpr const char *built_in = "normalize";
 
-const AVFilter *dnn_torch_filter()
+inline const AVFilter *const *ours_alone()
 {
     static const lavfi_abi::Filter ours = [] {
         lavfi_abi::Filter made =
@@ -32,7 +32,8 @@ const AVFilter *dnn_torch_filter()
         lavfi_abi::public_part(made).name = "dnn_torch";
         return made;
     }();
-    return &lavfi_abi::public_part(ours);
+    static const AVFilter *const list[] = {&lavfi_abi::public_part(ours), nullptr};
+    return list;
 }
 
 const char *gate_fault()

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "report.h"
 
-#include "common/json.h"
+#include "base/json.h"
 #include "obstacle.h"
 #include "verdict.h"
 

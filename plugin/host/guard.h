@@ -4,7 +4,7 @@
 // The one place where an exception becomes an AVERROR.
 #pragma once
 
-#include "pipeline/error.h"
+#include "error.h"
 
 extern "C" {
 #include <libavutil/error.h>

@@ -5,12 +5,14 @@
 // against what the module was built for, and hands its filters out.
 #include "dnn_torch/filter_module.h"
 
-#include "gate/self_test.h"
 #include "guard.h"
-#include "registration/registry.h"
-#include "versions.h"
+#include "host/filters/filters.h"
+#include "host/libavfilter/real_registry.h"
+#include "host/libavfilter/registry.h"
+#include "host/libavfilter/self_test.h"
+#include "host/libavfilter/version_mismatch.h"
 
-#include "lavfi_registry.h"
+#include "base/lavfi_registry.h"
 
 #include <lavfi_abi.h>
 #include <lavfi_abi/probe.h>
@@ -78,9 +80,10 @@ const FilterModule *open_module(const FilterModuleHost &host)
 {
     // A patched libavfilter opens us again while we look at its filters.
     static std::recursive_mutex mutex;
+    std::lock_guard lock(mutex);
+    register_filters(all_filters());
     static const FilterModule extending = describe(registry_wrappers());
     static const FilterModule served = describe(&real_registry());
-    std::lock_guard lock(mutex);
     std::string fault = find_fault(host);
     if (!fault.empty()) {
         snprintf(host.message, host.message_size, "%s", fault.c_str());

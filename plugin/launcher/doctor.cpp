@@ -4,8 +4,8 @@
 #include "installation.h"
 #include "program.h"
 
+#include "base/lavfi_registry.h"
 #include "dnn_torch/engine.h"
-#include "lavfi_registry.h"
 
 #include <cstdio>
 #include <dlfcn.h>

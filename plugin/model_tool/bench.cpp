@@ -5,8 +5,8 @@
 #include "bench_report.h"
 #include "command_line.h"
 #include "commands.h"
-#include "host/pipeline/core_budget.h"
-#include "host/pipeline/time_limit.h"
+#include "host/inference/core_budget.h"
+#include "host/inference/time_limit.h"
 #include "subject.h"
 
 #include <algorithm>

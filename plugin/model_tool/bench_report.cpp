@@ -10,7 +10,7 @@
 //   best, best_fp32   a row with its `command`; null where nothing was measured
 #include "bench_report.h"
 
-#include "common/json.h"
+#include "base/json.h"
 
 #include <algorithm>
 #include <cstdio>

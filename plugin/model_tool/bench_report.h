@@ -4,7 +4,7 @@
 // What `dnn-torch bench` says: a table that grows row by row, or JSON at the end.
 #pragma once
 
-#include "host/pipeline/size.h"
+#include "host/size.h"
 #include "measure.h"
 
 #include <functional>

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "find_sizes.h"
-#include "host/filters/model_probe.h"
+#include "host/tasks/model_probe.h"
 
 #include <string>
 #include <utility>

@@ -4,7 +4,7 @@
 // Which sizes a model takes and what it makes of them, found by trying small ones.
 #pragma once
 
-#include "host/pipeline/size.h"
+#include "host/size.h"
 
 #include <functional>
 #include <optional>

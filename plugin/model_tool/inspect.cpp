@@ -21,10 +21,10 @@
 //   scale             across, down: output = input * numerator / denominator + offset;
 //     words           rounded: where that is not whole
 //   command           to use it with
+#include "base/json.h"
+#include "base/terminal.h"
 #include "command_line.h"
 #include "commands.h"
-#include "common/json.h"
-#include "common/terminal.h"
 #include "subject.h"
 
 #include <algorithm>

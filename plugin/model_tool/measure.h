@@ -4,7 +4,7 @@
 // How many frames a second the filter's own workers make.
 #pragma once
 
-#include "host/filters/frame_job.h"
+#include "host/tasks/frame_job.h"
 
 #include <chrono>
 #include <cstddef>

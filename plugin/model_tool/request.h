@@ -4,7 +4,7 @@
 // What the user asks of `dnn-torch inspect` and `dnn-torch bench`.
 #pragma once
 
-#include "host/pipeline/size.h"
+#include "host/size.h"
 
 #include <chrono>
 #include <optional>

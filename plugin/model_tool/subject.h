@@ -5,8 +5,8 @@
 #pragma once
 
 #include "find_sizes.h"
-#include "host/engine/engine.h"
-#include "host/filters/model_probe.h"
+#include "host/inference/model.h"
+#include "host/tasks/model_probe.h"
 #include "request.h"
 
 #include <memory>

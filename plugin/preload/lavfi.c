@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "lavfi.h"
 
-#include "lavfi_registry.h"
+#include "base/lavfi_registry.h"
 
 #include <dlfcn.h>
 #include <limits.h>

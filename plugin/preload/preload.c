@@ -7,8 +7,8 @@
  * libavfilter nor LibTorch, has no constructor, and opens nothing until such a
  * name turns up or somebody lists the filters.
  */
+#include "base/module_path.h"
 #include "lavfi.h"
-#include "module_path.h"
 
 #include <dlfcn.h>
 #include <errno.h>

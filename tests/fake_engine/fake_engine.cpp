@@ -32,7 +32,7 @@ struct DnnTorchModel final {
 
     const Script script;
     std::atomic<int> sessions{0};
-    std::atomic<std::uint64_t> runs{0};
+    std::atomic<uint64_t> runs{0};
     std::mutex log_mutex; // around appending to the log's file
 };
 
@@ -44,14 +44,14 @@ public:
     void stop();
 
 private:
-    void sleep_until_due(std::uint64_t run);
+    void sleep_until_due(uint64_t run);
     void hang();
     void log_run(const DnnTorchImages &input);
 
     DnnTorchModel &model_;
     const Script &script_;
     std::vector<float> output_;
-    std::vector<std::uint16_t> codes_; // bytes, or numbers of 16 bits
+    std::vector<uint16_t> codes_; // bytes, or numbers of 16 bits
 
     std::mutex mutex_;
     std::condition_variable changed_;
@@ -87,9 +87,9 @@ float sample(const DnnTorchImages &images, int n, int c, int y, int x)
     const char *at = address(images, n, c, y, x);
     const auto white = static_cast<float>(images.white);
     if (images.element == DNN_TORCH_U8)
-        return static_cast<float>(*reinterpret_cast<const std::uint8_t *>(at)) / white;
+        return static_cast<float>(*reinterpret_cast<const uint8_t *>(at)) / white;
     if (images.element == DNN_TORCH_U16)
-        return static_cast<float>(*reinterpret_cast<const std::uint16_t *>(at)) / white;
+        return static_cast<float>(*reinterpret_cast<const uint16_t *>(at)) / white;
     return *reinterpret_cast<const float *>(at);
 }
 
@@ -100,7 +100,7 @@ int picture_number(const DnnTorchImages &input, int n)
 
 bool holds(const DnnTorchImages &input, int number)
 {
-    for (int n = 0; n < input.batch; ++n)
+    for (int n = 0; n < input.batch; n++)
         if (number >= 0 && picture_number(input, n) == number)
             return true;
     return false;
@@ -145,8 +145,8 @@ void fill_plane(const Script &script, const DnnTorchImages &input, int n, int c,
                 const DnnTorchImages &output, float *plane)
 {
     const bool is_nan = picture_number(input, n) == script.nan_at;
-    for (int y = 0; y < output.height; ++y)
-        for (int x = 0; x < output.width; ++x) {
+    for (int y = 0; y < output.height; y++)
+        for (int x = 0; x < output.width; x++) {
             const float value = sample(input, n, c, source_of(script, y, input.height),
                                        source_of(script, x, input.width));
             *plane++ = is_nan ? std::numeric_limits<float>::quiet_NaN()
@@ -157,12 +157,12 @@ void fill_plane(const Script &script, const DnnTorchImages &input, int n, int c,
 void fill(const Script &script, const DnnTorchImages &input, const DnnTorchImages &output,
           std::vector<float> &samples)
 {
-    const std::size_t plane_size =
-        static_cast<std::size_t>(output.height) * static_cast<std::size_t>(output.width);
-    samples.resize(plane_size * static_cast<std::size_t>(output.channels) *
-                   static_cast<std::size_t>(output.batch));
+    const size_t plane_size =
+        static_cast<size_t>(output.height) * static_cast<size_t>(output.width);
+    samples.resize(plane_size * static_cast<size_t>(output.channels) *
+                   static_cast<size_t>(output.batch));
     float *plane = samples.data();
-    for (int n = 0; n < output.batch; ++n)
+    for (int n = 0; n < output.batch; n++)
         for (int c = 0; c < output.channels; ++c, plane += plane_size)
             fill_plane(script, input, std::min(n, input.batch - 1), std::min(c, input.channels - 1),
                        output, plane);
@@ -170,10 +170,10 @@ void fill(const Script &script, const DnnTorchImages &input, const DnnTorchImage
 
 // The same images in codes, with channels side by side or not as in `input`.
 DnnTorchImages in_codes(const DnnTorchImages &floats, const DnnTorchImages &input,
-                        const DnnTorchImages &wish, std::vector<std::uint16_t> &memory)
+                        const DnnTorchImages &wish, std::vector<uint16_t> &memory)
 {
     DnnTorchImages codes = floats;
-    const std::int64_t bytes = wish.element == DNN_TORCH_U8 ? 1 : 2;
+    const int64_t bytes = wish.element == DNN_TORCH_U8 ? 1 : 2;
     const bool side_by_side = input.column_stride > input.channel_stride && input.channels > 1;
     codes.element = wish.element;
     codes.white = wish.white;
@@ -181,12 +181,12 @@ DnnTorchImages in_codes(const DnnTorchImages &floats, const DnnTorchImages &inpu
     codes.row_stride = codes.column_stride * codes.width;
     codes.channel_stride = side_by_side ? bytes : codes.row_stride * codes.height;
     codes.batch_stride = bytes * codes.channels * codes.height * codes.width;
-    memory.resize(static_cast<std::size_t>(codes.batch_stride * codes.batch));
+    memory.resize(static_cast<size_t>(codes.batch_stride * codes.batch));
     codes.data = memory.data();
-    for (int n = 0; n < codes.batch; ++n)
-        for (int c = 0; c < codes.channels; ++c)
-            for (int y = 0; y < codes.height; ++y)
-                for (int x = 0; x < codes.width; ++x) {
+    for (int n = 0; n < codes.batch; n++)
+        for (int c = 0; c < codes.channels; c++)
+            for (int y = 0; y < codes.height; y++)
+                for (int x = 0; x < codes.width; x++) {
                     const float value = sample(floats, n, c, y, x);
                     codes.had_nan |= std::isnan(value);
                     const auto white = static_cast<float>(wish.white);
@@ -194,17 +194,17 @@ DnnTorchImages in_codes(const DnnTorchImages &floats, const DnnTorchImages &inpu
                         std::isnan(value) ? 0 : std::lrint(std::clamp(value * white, 0.0F, white));
                     char *at = address(codes, n, c, y, x);
                     if (bytes == 1)
-                        *reinterpret_cast<std::uint8_t *>(at) = static_cast<std::uint8_t>(code);
+                        *reinterpret_cast<uint8_t *>(at) = static_cast<uint8_t>(code);
                     else
-                        *reinterpret_cast<std::uint16_t *>(at) = static_cast<std::uint16_t>(code);
+                        *reinterpret_cast<uint16_t *>(at) = static_cast<uint16_t>(code);
                 }
     return codes;
 }
 
 // The same for the same seed and run, and spread evenly (SplitMix64).
-std::uint64_t random_number(std::uint64_t seed, std::uint64_t run)
+uint64_t random_number(uint64_t seed, uint64_t run)
 {
-    std::uint64_t bits = seed * 0xbf58476d1ce4e5b9U + (run + 1) * 0x9e3779b97f4a7c15U;
+    uint64_t bits = seed * 0xbf58476d1ce4e5b9U + (run + 1) * 0x9e3779b97f4a7c15U;
     bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9U;
     bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebU;
     return bits ^ (bits >> 31);
@@ -219,13 +219,12 @@ void DnnTorchSession::stop()
     changed_.notify_all();
 }
 
-void DnnTorchSession::sleep_until_due(std::uint64_t run)
+void DnnTorchSession::sleep_until_due(uint64_t run)
 {
-    std::int64_t latency_us = script_.latency_us;
+    int64_t latency_us = script_.latency_us;
     if (script_.latency_random_us > 0)
-        latency_us +=
-            static_cast<std::int64_t>(random_number(static_cast<std::uint64_t>(script_.seed), run) %
-                                      (static_cast<std::uint64_t>(script_.latency_random_us) + 1));
+        latency_us += static_cast<int64_t>(random_number(static_cast<uint64_t>(script_.seed), run) %
+                                           (static_cast<uint64_t>(script_.latency_random_us) + 1));
     std::unique_lock<std::mutex> lock(mutex_);
     if (changed_.wait_for(lock, std::chrono::microseconds(latency_us), [&] { return stopped_; }))
         throw Failure(DNN_TORCH_STOPPED, "stopped");
@@ -253,12 +252,12 @@ DnnTorchImages DnnTorchSession::run(const DnnTorchImages &input, const DnnTorchI
     const bool wide = script_.rgb_from > 0 && input.width >= script_.rgb_from;
     if (input.channels == 3 && !script_.fail_rgb.empty() && !wide)
         throw Failure(DNN_TORCH_RUN_FAILED, script_.fail_rgb);
-    const std::uint64_t run = model_.runs++;
+    const uint64_t run = model_.runs++;
     sleep_until_due(run);
     log_run(input);
     if (holds(input, script_.hang_at))
         hang();
-    if (holds(input, script_.fail_at) || static_cast<std::int64_t>(run) == script_.fail_at_run)
+    if (holds(input, script_.fail_at) || static_cast<int64_t>(run) == script_.fail_at_run)
         throw Failure(DNN_TORCH_RUN_FAILED, script_.fail_text);
     if (holds(input, script_.out_of_memory_at))
         throw Failure(DNN_TORCH_OUT_OF_MEMORY, "the script says that memory ran out");
@@ -278,10 +277,10 @@ namespace fake_engine
 // A run like any other on a grey picture.
 static DnnTorchShape probe(DnnTorchModel &model, const DnnTorchShape &shape)
 {
-    std::vector<float> grey(
-        static_cast<std::size_t>(shape.batch) * static_cast<std::size_t>(shape.channels) *
-            static_cast<std::size_t>(shape.height) * static_cast<std::size_t>(shape.width),
-        0.5F);
+    std::vector<float> grey(static_cast<size_t>(shape.batch) * static_cast<size_t>(shape.channels) *
+                                static_cast<size_t>(shape.height) *
+                                static_cast<size_t>(shape.width),
+                            0.5F);
     DnnTorchImages input = {};
     input.data = grey.data();
     input.element = DNN_TORCH_F32;
@@ -309,7 +308,7 @@ void say(DnnTorchMessage &message, const char *text)
     message.text[sizeof message.text - 1] = '\0';
 }
 
-template <typename Body> int guarded(DnnTorchMessage *message, Body &&body) noexcept
+template <class Body> int guarded(DnnTorchMessage *message, Body &&body) noexcept
 {
     try {
         body();
@@ -404,7 +403,7 @@ const char *model_advice(const DnnTorchModel *model) noexcept
     return model->script.advice.c_str();
 }
 
-int session_open(DnnTorchModel *model, std::int32_t threads, DnnTorchSession **session,
+int session_open(DnnTorchModel *model, int32_t threads, DnnTorchSession **session,
                  DnnTorchMessage *message) noexcept
 {
     return guarded(message, [&] {
@@ -425,12 +424,12 @@ int session_run(DnnTorchSession *session, const DnnTorchImages *input, DnnTorchI
     return guarded(message, [&] { *output = session->run(*input, *output); });
 }
 
-void *session_memory(DnnTorchSession *, std::int64_t) noexcept
+void *session_memory(DnnTorchSession *, int64_t) noexcept
 {
     return nullptr;
 }
 
-std::int32_t list_devices(DnnTorchDevice *devices, std::int32_t capacity) noexcept
+int32_t list_devices(DnnTorchDevice *devices, int32_t capacity) noexcept
 {
     if (capacity > 0)
         *devices = {"cpu", "", 0, 1, ""};
@@ -472,14 +471,14 @@ constexpr DnnTorchEngine engine = {
 DnnTorchEngine engine_of_abi(const char *abi)
 {
     DnnTorchEngine other = engine;
-    other.abi = static_cast<std::uint32_t>(std::strtoul(abi, nullptr, 10));
+    other.abi = static_cast<uint32_t>(std::strtoul(abi, nullptr, 10));
     return other;
 }
 
 } // namespace
 
 extern "C" __attribute__((visibility("default"))) const DnnTorchEngine *
-dnn_torch_engine(std::uint32_t host_abi)
+dnn_torch_engine(uint32_t host_abi)
 {
     const char *abi = std::getenv("FAKE_ENGINE_ABI");
     if (!abi)

@@ -17,7 +17,7 @@ namespace
 {
 
 using Field =
-    std::variant<int Script::*, std::int64_t Script::*, float Script::*, std::string Script::*>;
+    std::variant<int Script::*, int64_t Script::*, float Script::*, std::string Script::*>;
 
 struct Key {
     std::string_view name;
@@ -65,14 +65,14 @@ const Key keys[] = {
 std::string_view trimmed(std::string_view text)
 {
     constexpr std::string_view blanks = " \t\r";
-    const std::size_t first = text.find_first_not_of(blanks);
+    const size_t first = text.find_first_not_of(blanks);
     if (first == std::string_view::npos)
         return {};
     return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
 // False where `text` is not such a value alone.
-template <typename Value> bool parse(std::string_view text, Value &value)
+template <class Value> bool parse(std::string_view text, Value &value)
 {
     const char *end = text.data() + text.size();
     const auto result = std::from_chars(text.data(), end, value);
@@ -87,7 +87,7 @@ bool parse(std::string_view text, std::string &value)
 
 bool parse_scale(std::string_view text, Script &script)
 {
-    const std::size_t slash = text.find('/');
+    const size_t slash = text.find('/');
     if (slash != std::string_view::npos && !parse(text.substr(slash + 1), script.reduce))
         return false;
     return parse(text.substr(0, slash), script.enlarge) && script.enlarge > 0 && script.reduce > 0;
@@ -112,7 +112,7 @@ std::string read_line(std::string_view line, Script &script)
     line = trimmed(line);
     if (line.empty() || line.front() == '#')
         return "";
-    const std::size_t end = line.find_first_of(" \t");
+    const size_t end = line.find_first_of(" \t");
     const std::string_view name = line.substr(0, end);
     const std::string_view text = trimmed(line.substr(std::min(end, line.size())));
     const Key *key = find_key(name);
@@ -132,7 +132,7 @@ Script read_script(const std::string &path)
         throw Failure(DNN_TORCH_NO_FILE, "'" + path + "' cannot be opened: " + strerror(errno));
     Script script;
     std::string line;
-    for (int number = 1; std::getline(file, line); ++number)
+    for (int number = 1; std::getline(file, line); number++)
         if (const std::string wrong = read_line(line, script); !wrong.empty())
             throw Failure(DNN_TORCH_BAD_MODEL,
                           "'" + path + "' line " + std::to_string(number) + ": " + wrong);

@@ -38,16 +38,16 @@ struct Script {
     int turn = 0;                // 1: width and height change places
     float gain = 1, offset = 0;
 
-    std::int64_t latency_us = 0;
-    std::int64_t latency_random_us = 0; // at most this much more
-    std::int64_t seed = 0;
+    int64_t latency_us = 0;
+    int64_t latency_random_us = 0; // at most this much more
+    int64_t seed = 0;
 
     std::string fail_open;     // the message; empty to open
     std::string fail_rgb;      // the message for pictures of 3 channels; empty to run them
     int rgb_from = 0;          // from that width on they are run; 0: never
     int fail_session_open = 0; // the how-maniest; 0 for none
     int fail_at = -1;
-    std::int64_t fail_at_run = -1; // the how-maniest run of all, from 0
+    int64_t fail_at_run = -1; // the how-maniest run of all, from 0
     std::string fail_text = "the script says that this picture fails";
     int out_of_memory_at = -1;
     int hang_at = -1; // until session_stop()
@@ -63,8 +63,8 @@ struct Script {
 
     // What tuning finds out.
     std::string fail_tune; // the message; empty to tune
-    std::int64_t tuned_us = 0;
-    std::int64_t tuned_bytes = 0;
+    int64_t tuned_us = 0;
+    int64_t tuned_bytes = 0;
     int interleaved = 0;
     int takes_codes = 0;
     int in_order = 0;

@@ -14,9 +14,9 @@ namespace fuzz
 namespace
 {
 
-constexpr std::size_t mutants_at_once = 1000;
-constexpr std::size_t shortest_tries = 200;
-constexpr std::size_t worth_shortening = 8192; // bytes
+constexpr size_t mutants_at_once = 1000;
+constexpr size_t shortest_tries = 200;
+constexpr size_t worth_shortening = 8192; // bytes
 constexpr const char *other_result = "a damaged file is accepted, with another result";
 
 bool begins_with(const std::string &text, std::string_view begin)
@@ -88,7 +88,7 @@ Campaign::Campaign(Plan plan, std::vector<CorpusFile> corpus)
 {
 }
 
-std::size_t Campaign::run()
+size_t Campaign::run()
 {
     run_corpus();
     if (seeds_.empty())
@@ -101,11 +101,11 @@ std::size_t Campaign::run()
 
 void Campaign::count(const Result &result)
 {
-    ++inputs_;
+    inputs_++;
     if (result.is_finding())
-        ++counts_.findings;
+        counts_.findings++;
     else if (result.event == Event::too_long)
-        ++counts_.too_long;
+        counts_.too_long++;
     else
         ++(is_accepted(result) ? counts_.accepted : counts_.refused);
 }
@@ -113,8 +113,8 @@ void Campaign::count(const Result &result)
 // One that is a finding itself would only be found again and again.
 void Campaign::run_corpus()
 {
-    const auto make = [this](std::size_t i) { return corpus_[i].bytes; };
-    run_in_children(0, corpus_.size(), make, [this](std::size_t i, const Result &found) {
+    const auto make = [this](size_t i) { return corpus_[i].bytes; };
+    run_in_children(0, corpus_.size(), make, [this](size_t i, const Result &found) {
         const std::string name = corpus_[i].path.filename().string();
         const Result result = expected(found, name);
         count(result);
@@ -130,15 +130,15 @@ void Campaign::run_corpus()
 
 void Campaign::run_mutants()
 {
-    const auto make = [this](std::size_t i) {
+    const auto make = [this](size_t i) {
         return make_mutant(recipe_of(plan_.seed, i, seeds_.size()), seeds_).bytes;
     };
-    for (std::size_t done = 0; done < plan_.mutants; done += mutants_at_once) {
+    for (size_t done = 0; done < plan_.mutants; done += mutants_at_once) {
         const std::chrono::duration<double> so_far = std::chrono::steady_clock::now() - began_;
         if (plan_.seconds > 0 && so_far.count() >= plan_.seconds)
             break;
         run_in_children(plan_.from + done, std::min(mutants_at_once, plan_.mutants - done), make,
-                        [this](std::size_t i, const Result &result) { take(i, result); });
+                        [this](size_t i, const Result &result) { take(i, result); });
         std::fflush(stdout);
     }
 }
@@ -153,7 +153,7 @@ Result Campaign::judged(Result result, const Recipe &recipe) const
     return result;
 }
 
-void Campaign::take(std::size_t index, const Result &found)
+void Campaign::take(size_t index, const Result &found)
 {
     const Recipe recipe = recipe_of(plan_.seed, index, seeds_.size());
     const Result result = judged(found, recipe);
@@ -187,9 +187,9 @@ void Campaign::report(const Result &result, const Recipe &recipe)
 // Without the steps that do not matter.
 Recipe Campaign::fewest_steps(Recipe recipe, const std::string &kind) const
 {
-    for (std::size_t i = recipe.steps.size(); i-- > 0 && recipe.steps.size() > 1;) {
+    for (size_t i = recipe.steps.size(); i-- > 0 && recipe.steps.size() > 1;) {
         Recipe fewer = recipe;
-        fewer.steps.erase(fewer.steps.begin() + static_cast<std::ptrdiff_t>(i));
+        fewer.steps.erase(fewer.steps.begin() + static_cast<ptrdiff_t>(i));
         if (judged(run_alone(make_mutant(fewer, seeds_).bytes), fewer).kind() == kind)
             recipe = fewer;
     }
@@ -201,9 +201,9 @@ std::string Campaign::shortest(std::string bytes, const std::string &kind) const
 {
     if (bytes.size() > worth_shortening)
         return bytes;
-    std::size_t tries = 0;
-    for (std::size_t piece = bytes.size() / 2; piece > 0; piece /= 2)
-        for (std::size_t at = 0; at < bytes.size() && tries < shortest_tries; ++tries) {
+    size_t tries = 0;
+    for (size_t piece = bytes.size() / 2; piece > 0; piece /= 2)
+        for (size_t at = 0; at < bytes.size() && tries < shortest_tries; tries++) {
             std::string less = bytes;
             less.erase(at, piece);
             if (run_alone(less).kind() == kind)

@@ -26,10 +26,10 @@ struct CorpusFile {
 std::vector<CorpusFile> read_corpus(const std::filesystem::path &folder);
 
 struct Plan {
-    std::size_t mutants = 1000;
+    size_t mutants = 1000;
     double seconds = 0; // 0: until all mutants are through
-    std::uint64_t seed = 1;
-    std::size_t from = 0;       // the number of the first mutant
+    uint64_t seed = 1;
+    size_t from = 0;            // the number of the first mutant
     std::filesystem::path save; // where findings are kept; "": nowhere
     std::string again = "";     // the program, for the line that shows how to repeat a finding
 };
@@ -40,19 +40,19 @@ public:
     Campaign(Plan plan, std::vector<CorpusFile> corpus);
 
     // Prints what it finds.  Returns the number of inputs that are findings.
-    std::size_t run();
+    size_t run();
 
-    std::size_t inputs() const { return inputs_; }
+    size_t inputs() const { return inputs_; }
 
 private:
     struct Counts {
-        std::size_t accepted = 0, refused = 0, too_long = 0, findings = 0;
+        size_t accepted = 0, refused = 0, too_long = 0, findings = 0;
     };
     void run_corpus();
     void run_mutants();
     Result judged(Result result, const Recipe &recipe) const;
     void count(const Result &result);
-    void take(std::size_t index, const Result &result);
+    void take(size_t index, const Result &result);
     void report(const Result &result, const Recipe &recipe);
     Recipe fewest_steps(Recipe recipe, const std::string &kind) const;
     std::string shortest(std::string bytes, const std::string &kind) const;
@@ -65,8 +65,8 @@ private:
     Inputs seeds_;
     std::vector<Result> seed_results_;
     Counts counts_;
-    std::size_t inputs_ = 0;
-    std::map<std::string, std::size_t> kinds_; // of findings, and how often
+    size_t inputs_ = 0;
+    std::map<std::string, size_t> kinds_; // of findings, and how often
 };
 
 } // namespace fuzz

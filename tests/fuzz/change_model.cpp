@@ -17,7 +17,7 @@ namespace
 // ---- damage: the file's bytes, check sums left as they are ----------------------------
 
 struct Field {
-    std::size_t offset, size;
+    size_t offset, size;
 };
 
 const std::vector<Field> local_fields = {{6, 2},  {8, 2},  {14, 4}, {18, 4},
@@ -29,7 +29,7 @@ const std::vector<Field> end64_fields = {{4, 8},  {16, 4}, {20, 4}, {24, 8},
                                          {32, 8}, {40, 8}, {48, 8}};
 const std::vector<Field> locator_fields = {{4, 4}, {8, 8}, {16, 4}};
 
-const std::vector<Field> &fields_of(const std::string &file, std::size_t at)
+const std::vector<Field> &fields_of(const std::string &file, size_t at)
 {
     const std::string_view mark(file.data() + at, 4);
     if (mark == "PK\1\2")
@@ -41,22 +41,22 @@ const std::vector<Field> &fields_of(const std::string &file, std::size_t at)
     return mark == "PK\6\7" ? locator_fields : local_fields;
 }
 
-std::vector<std::size_t> headers_of(const std::string &file)
+std::vector<size_t> headers_of(const std::string &file)
 {
-    std::vector<std::size_t> headers;
-    for (std::size_t at = 0; (at = file.find("PK", at)) != std::string::npos; ++at)
+    std::vector<size_t> headers;
+    for (size_t at = 0; (at = file.find("PK", at)) != std::string::npos; at++)
         if (at + 4 <= file.size())
             headers.push_back(at);
     return headers;
 }
 
-std::string change_field(std::string &file, std::size_t header, Random &random)
+std::string change_field(std::string &file, size_t header, Random &random)
 {
     const Field field = random.pick(fields_of(file, header));
     if (header + field.offset + field.size > file.size())
         return "find no field";
-    const std::uint64_t value = random.one_in(3) ? random.below(128) : extreme_number(random);
-    for (std::size_t i = 0; i < field.size; ++i)
+    const uint64_t value = random.one_in(3) ? random.below(128) : extreme_number(random);
+    for (size_t i = 0; i < field.size; i++)
         file[header + field.offset + i] = static_cast<char>(value >> 8 * i & 0xff);
     return "header at " + std::to_string(header) + ": " + std::to_string(value) + " in field " +
            std::to_string(field.offset);
@@ -64,10 +64,10 @@ std::string change_field(std::string &file, std::size_t header, Random &random)
 
 std::string damage(std::string &file, Random &random, const Inputs &seeds)
 {
-    const std::vector<std::size_t> headers = headers_of(file);
+    const std::vector<size_t> headers = headers_of(file);
     if (headers.empty() || random.one_in(3))
         return change_bytes(file, random, seeds);
-    const std::size_t header = random.pick(headers);
+    const size_t header = random.pick(headers);
     if (random.one_in(2))
         return change_field(file, header, random);
     return change_bytes(file, random, seeds, header, header + 128);
@@ -175,10 +175,10 @@ const std::vector<std::string> member_names = {"archive/data.pkl",
 // The same kind of member of another archive; its own where that has none.
 const Member &foreign(const Archive &other, const Member &member, Random &random)
 {
-    const std::size_t begin = random.below(other.members.size());
+    const size_t begin = random.below(other.members.size());
     const std::string ending =
         member.name.substr(std::min(member.name.size(), member.name.rfind('.')));
-    for (std::size_t i = 0; i < other.members.size(); ++i) {
+    for (size_t i = 0; i < other.members.size(); i++) {
         const Member &each = other.members[(begin + i) % other.members.size()];
         if (each.method == 0 && each.name.size() >= ending.size() &&
             each.name.compare(each.name.size() - ending.size(), ending.size(), ending) == 0)
@@ -187,7 +187,7 @@ const Member &foreign(const Archive &other, const Member &member, Random &random
     return member;
 }
 
-std::string change_place(Archive &archive, std::size_t at, Random &random)
+std::string change_place(Archive &archive, size_t at, Random &random)
 {
     std::vector<Member> &members = archive.members;
     const std::string name = members[at].name;
@@ -197,7 +197,7 @@ std::string change_place(Archive &archive, std::size_t at, Random &random)
         members[at].name = random.one_in(2) ? other.name : random.pick(member_names);
         return "name " + name + " " + members[at].name;
     case 1:
-        members.erase(members.begin() + static_cast<std::ptrdiff_t>(at));
+        members.erase(members.begin() + static_cast<ptrdiff_t>(at));
         return "remove " + name;
     case 2:
         members.push_back(members[at]);
@@ -236,7 +236,7 @@ std::string change_member_header(Member &member, Random &random)
 // Larger than anything that a file of that size could need, yet quickly made.
 std::string put_bomb(Member &member, Random &random)
 {
-    const std::uint64_t size = std::uint64_t{1} << (16 + random.below(random.one_in(8) ? 13 : 8));
+    const uint64_t size = uint64_t{1} << (16 + random.below(random.one_in(8) ? 13 : 8));
     const std::string name = member.name;
     member = bomb(name, size);
     if (random.one_in(4))
@@ -265,13 +265,13 @@ std::string change_contents(Member &member, Random &random, const Inputs &seeds)
 }
 
 // Mostly what is parsed; tensors are only numbers.
-std::size_t pick_member(const Archive &archive, Random &random)
+size_t pick_member(const Archive &archive, Random &random)
 {
-    const std::size_t begin = random.below(archive.members.size());
+    const size_t begin = random.below(archive.members.size());
     if (random.one_in(6))
         return begin;
-    for (std::size_t i = 0; i < archive.members.size(); ++i) {
-        const std::size_t at = (begin + i) % archive.members.size();
+    for (size_t i = 0; i < archive.members.size(); i++) {
+        const size_t at = (begin + i) % archive.members.size();
         const std::string &name = archive.members[at].name;
         if (ends_with(name, "pkl") ? !ends_with(name, "debug_pkl") || random.one_in(6)
                                    : ends_with(name, ".py"))
@@ -282,7 +282,7 @@ std::size_t pick_member(const Archive &archive, Random &random)
 
 std::string rewrite(Archive &archive, Random &random, const Inputs &seeds)
 {
-    const std::size_t at = pick_member(archive, random);
+    const size_t at = pick_member(archive, random);
     Member &member = archive.members[at];
     if (random.one_in(100))
         return put_bomb(member, random);

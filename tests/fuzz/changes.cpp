@@ -12,50 +12,50 @@ namespace fuzz
 namespace
 {
 
-std::string at(std::size_t offset)
+std::string at(size_t offset)
 {
     return " at " + std::to_string(offset);
 }
 
 // A piece of `text`, of `most` bytes at the longest.
-std::string piece_of(const std::string &text, Random &random, std::size_t most)
+std::string piece_of(const std::string &text, Random &random, size_t most)
 {
     if (text.empty())
         return "";
-    const std::size_t begin = random.below(text.size());
+    const size_t begin = random.below(text.size());
     return text.substr(begin, random.length(std::min(most, text.size() - begin)));
 }
 
-std::string flip(std::string &bytes, std::size_t offset, Random &random)
+std::string flip(std::string &bytes, size_t offset, Random &random)
 {
     const auto bit = static_cast<unsigned>(random.below(8));
     bytes[offset] = static_cast<char>(static_cast<unsigned char>(bytes[offset]) ^ 1U << bit);
     return "flip bit " + std::to_string(bit) + at(offset);
 }
 
-std::string put_number(std::string &bytes, std::size_t offset, Random &random)
+std::string put_number(std::string &bytes, size_t offset, Random &random)
 {
-    const std::size_t size = std::min(std::size_t{1} << random.below(4), bytes.size() - offset);
-    const std::uint64_t number = extreme_number(random);
-    for (std::size_t i = 0; i < size; ++i)
+    const size_t size = std::min(size_t{1} << random.below(4), bytes.size() - offset);
+    const uint64_t number = extreme_number(random);
+    for (size_t i = 0; i < size; i++)
         bytes[offset + i] = static_cast<char>(number >> 8 * i & 0xff);
     return std::to_string(size) + " bytes of " + std::to_string(number) + at(offset);
 }
 
-std::string put_byte(std::string &bytes, std::size_t offset, Random &random)
+std::string put_byte(std::string &bytes, size_t offset, Random &random)
 {
     bytes[offset] = static_cast<char>(random.next() & 0xff);
     return "put a byte" + at(offset);
 }
 
-std::string remove(std::string &bytes, std::size_t offset, Random &random)
+std::string remove(std::string &bytes, size_t offset, Random &random)
 {
-    const std::size_t count = random.length(bytes.size() - offset);
+    const size_t count = random.length(bytes.size() - offset);
     bytes.erase(offset, count);
     return "remove " + std::to_string(count) + at(offset);
 }
 
-std::string insert(std::string &bytes, std::size_t offset, Random &random, const Inputs &others)
+std::string insert(std::string &bytes, size_t offset, Random &random, const Inputs &others)
 {
     const bool foreign = !others.empty() && random.one_in(2);
     const std::string piece = piece_of(foreign ? random.pick(others) : bytes, random, 4096);
@@ -67,17 +67,17 @@ std::string insert(std::string &bytes, std::size_t offset, Random &random, const
     return "overwrite " + std::to_string(piece.size()) + at(offset);
 }
 
-std::string cut(std::string &bytes, std::size_t offset)
+std::string cut(std::string &bytes, size_t offset)
 {
     bytes.resize(offset);
     return "cut" + at(offset);
 }
 
-std::string fill(std::string &bytes, std::size_t offset, Random &random)
+std::string fill(std::string &bytes, size_t offset, Random &random)
 {
-    const std::size_t count = random.length(std::min<std::size_t>(512, bytes.size() - offset));
+    const size_t count = random.length(std::min<size_t>(512, bytes.size() - offset));
     const char byte = random.one_in(2) ? '\0' : static_cast<char>(random.next() & 0xff);
-    std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(offset), count, byte);
+    std::fill_n(bytes.begin() + static_cast<ptrdiff_t>(offset), count, byte);
     return "fill " + std::to_string(count) + at(offset);
 }
 
@@ -93,10 +93,10 @@ using Words = std::vector<std::string>;
 Words split(const std::string &text)
 {
     Words words;
-    for (std::size_t i = 0; i < text.size();) {
-        std::size_t end = i + 1;
+    for (size_t i = 0; i < text.size();) {
+        size_t end = i + 1;
         while (is_word(text[i]) && end < text.size() && is_word(text[end]))
-            ++end;
+            end++;
         words.push_back(text.substr(i, end - i));
         i = end;
     }
@@ -112,10 +112,10 @@ std::string join(const Words &words)
 }
 
 // The index of a number among the words, or of any word where there is none.
-std::size_t pick_number(const Words &words, Random &random)
+size_t pick_number(const Words &words, Random &random)
 {
-    const std::size_t begin = random.below(words.size());
-    for (std::size_t i = 0; i < words.size(); ++i)
+    const size_t begin = random.below(words.size());
+    for (size_t i = 0; i < words.size(); i++)
         if (std::isdigit(static_cast<unsigned char>(words[(begin + i) % words.size()][0])))
             return (begin + i) % words.size();
     return begin;
@@ -126,33 +126,33 @@ std::string quoted(const std::string &word)
     return " '" + word.substr(0, 40) + "'";
 }
 
-std::string repeat(std::string &word, Random &random, std::size_t most)
+std::string repeat(std::string &word, Random &random, size_t most)
 {
-    const std::size_t count = random.length(std::max<std::size_t>(most, 1));
+    const size_t count = random.length(std::max<size_t>(most, 1));
     const std::string once = word;
-    for (std::size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; i++)
         word += once;
     return "repeat" + quoted(once) + " " + std::to_string(count) + " times";
 }
 
 std::string change_line(std::string &text, Random &random)
 {
-    const std::size_t from = random.below(text.size());
-    const std::size_t begin = std::min(text.rfind('\n', from) + 1, text.size() - 1);
-    const std::size_t end = std::min(text.find('\n', begin), text.size() - 1) + 1;
+    const size_t from = random.below(text.size());
+    const size_t begin = std::min(text.rfind('\n', from) + 1, text.size() - 1);
+    const size_t end = std::min(text.find('\n', begin), text.size() - 1) + 1;
     const std::string line = text.substr(begin, end - begin);
     if (random.one_in(2)) {
         text.erase(begin, end - begin);
         return "remove the line" + quoted(line);
     }
-    const std::size_t goal = text.find('\n', random.below(text.size()));
+    const size_t goal = text.find('\n', random.below(text.size()));
     text.insert(goal == std::string::npos ? 0 : goal + 1, line);
     return "repeat the line" + quoted(line);
 }
 
 std::string change_word(Words &words, Random &random, const Language &language)
 {
-    const std::size_t i = random.below(words.size());
+    const size_t i = random.below(words.size());
     std::string &word = words[i];
     const std::string before = word;
     switch (random.below(6)) {
@@ -182,14 +182,14 @@ std::string change_word(Words &words, Random &random, const Language &language)
 
 } // namespace
 
-std::uint64_t extreme_number(Random &random)
+uint64_t extreme_number(Random &random)
 {
-    const std::uint64_t edge = std::uint64_t{1} << random.below(64);
+    const uint64_t edge = uint64_t{1} << random.below(64);
     switch (random.below(6)) {
     case 0:
         return random.below(4);
     case 1:
-        return 0 - static_cast<std::uint64_t>(random.below(4));
+        return 0 - static_cast<uint64_t>(random.below(4));
     case 2:
         return edge;
     case 3:
@@ -208,18 +208,18 @@ std::string extreme_text(Random &random)
         "0x7f", "1e9", "00001", "1.",     ".5",     "9e99", "",    "18446744073709551616"};
     if (random.one_in(2))
         return random.pick(odd);
-    return std::to_string(static_cast<std::int64_t>(extreme_number(random)));
+    return std::to_string(static_cast<int64_t>(extreme_number(random)));
 }
 
-std::string change_bytes(std::string &bytes, Random &random, const Inputs &others,
-                         std::size_t begin, std::size_t end)
+std::string change_bytes(std::string &bytes, Random &random, const Inputs &others, size_t begin,
+                         size_t end)
 {
     end = std::min(end, bytes.size());
     if (begin >= end) {
         bytes += static_cast<char>(random.next() & 0xff);
         return "append a byte";
     }
-    const std::size_t offset = begin + random.below(end - begin);
+    const size_t offset = begin + random.below(end - begin);
     switch (random.below(10)) {
     case 0:
     case 1:

@@ -13,18 +13,18 @@ namespace fuzz
 {
 
 // A number on the edge of some type, or one that is merely odd.
-std::uint64_t extreme_number(Random &random);
+uint64_t extreme_number(Random &random);
 
 // The same as text, or what is no number at all.
 std::string extreme_text(Random &random);
 
 // Somewhere in [begin, end) of the bytes; `others` give what is spliced in.
-std::string change_bytes(std::string &bytes, Random &random, const Inputs &others,
-                         std::size_t begin = 0, std::size_t end = std::string::npos);
+std::string change_bytes(std::string &bytes, Random &random, const Inputs &others, size_t begin = 0,
+                         size_t end = std::string::npos);
 
 struct Language {
     std::vector<std::string> words; // what is worth being put in
-    std::size_t most_repeats;       // of a word that is repeated
+    size_t most_repeats;            // of a word that is repeated
 };
 
 // Word by word: names, numbers and single signs are words.

@@ -20,7 +20,7 @@ namespace fuzz
 namespace
 {
 
-constexpr std::size_t frames_told = 3;
+constexpr size_t frames_told = 3;
 
 CrashPlace *place = nullptr;
 
@@ -63,15 +63,15 @@ std::string name_of(const char *symbol)
     const std::unique_ptr<char, void (*)(void *)> name(
         abi::__cxa_demangle(symbol, nullptr, nullptr, &status), std::free);
     const std::string full = name ? name.get() : symbol;
-    return full.substr(0, std::min<std::size_t>(full.find('(', 1), 80));
+    return full.substr(0, std::min<size_t>(full.find('(', 1), 80));
 }
 
 std::string offset_in(void *address, const Dl_info &about)
 {
     char offset[24];
-    std::snprintf(offset, sizeof offset, "+0x%zx",
-                  static_cast<std::size_t>(static_cast<char *>(address) -
-                                           static_cast<char *>(about.dli_fbase)));
+    std::snprintf(
+        offset, sizeof offset, "+0x%zx",
+        static_cast<size_t>(static_cast<char *>(address) - static_cast<char *>(about.dli_fbase)));
     return file_name(about.dli_fname) + offset;
 }
 
@@ -79,9 +79,9 @@ std::string offset_in(void *address, const Dl_info &about)
 std::string told(const CrashPlace &where, bool by_name)
 {
     std::string words, before;
-    std::size_t count = 0;
+    size_t count = 0;
     // The innermost is note() itself.
-    for (int i = 1; i < where.count && count < frames_told; ++i) {
+    for (int i = 1; i < where.count && count < frames_told; i++) {
         Dl_info about = {};
         if (!dladdr(where.frames[i], &about) || is_of_the_system(file_name(about.dli_fname)) ||
             by_name != (about.dli_sname != nullptr))

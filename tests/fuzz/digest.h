@@ -14,18 +14,18 @@ namespace fuzz
 class Digest
 {
 public:
-    void add(const void *data, std::size_t size)
+    void add(const void *data, size_t size)
     {
         const auto *bytes = static_cast<const unsigned char *>(data);
-        for (std::size_t i = 0; i < size; ++i)
+        for (size_t i = 0; i < size; i++)
             value_ = (value_ ^ bytes[i]) * 0x100000001b3U;
     }
     void add(std::string_view text) { add(text.data(), text.size()); }
 
-    std::uint64_t value() const { return value_; }
+    uint64_t value() const { return value_; }
 
 private:
-    std::uint64_t value_ = 0xcbf29ce484222325U;
+    uint64_t value_ = 0xcbf29ce484222325U;
 };
 
 } // namespace fuzz

@@ -3,7 +3,7 @@
 
 #include "filters_under_fuzz.h"
 
-#include "common/lavfi_registry.h"
+#include "base/lavfi_registry.h"
 
 extern "C" {
 #include <libavutil/error.h>
@@ -25,12 +25,12 @@ namespace fuzz
 namespace
 {
 
-constexpr std::size_t longest_line = 1024, longest_log = 65536;
+constexpr size_t longest_line = 1024, longest_log = 65536;
 
 std::mutex mutex;
 // ---- under mutex
 char log_text[longest_log];
-std::size_t log_size = 0;
+size_t log_size = 0;
 
 // Allocates nothing: what is logged may be that there is no memory.
 void keep_log(void *, int level, const char *format, va_list arguments)
@@ -41,7 +41,7 @@ void keep_log(void *, int level, const char *format, va_list arguments)
     if (log_size + longest_line > longest_log)
         return;
     const int written = std::vsnprintf(log_text + log_size, longest_line, format, arguments);
-    log_size += std::min(static_cast<std::size_t>(std::max(written, 0)), longest_line - 1);
+    log_size += std::min(static_cast<size_t>(std::max(written, 0)), longest_line - 1);
 }
 
 } // namespace
@@ -51,6 +51,7 @@ void prepare_filters()
     setenv("DNN_TORCH_MODULE_PATH", FUZZ_MODULES, 1);
     av_log_set_callback(keep_log);
     dnn_torch::set_real_registry(dnn_torch_registry_of(RTLD_DEFAULT));
+    dnn_torch::register_filters(dnn_torch::all_filters());
     if (!*dnn_torch::usable_filters())
         throw std::runtime_error("the filters are not offered");
 }

@@ -4,9 +4,11 @@
 // What the targets that run a filter share: the fake engine's model, and what libav* logs.
 #pragma once
 
-#include "ffmpeg_pointers.h"
 #include "fuzz.h"
-#include "registration/registry.h"
+#include "host/ffmpeg_pointers.h"
+#include "host/filters/filters.h"
+#include "host/libavfilter/real_registry.h"
+#include "host/libavfilter/registry.h"
 
 #include <string>
 

@@ -15,7 +15,7 @@
 namespace fuzz
 {
 
-enum class Ending : std::uint8_t {
+enum class Ending : uint8_t {
     accepted,
     refused,      // in words, as it should be
     fault,        // what must never happen
@@ -24,13 +24,13 @@ enum class Ending : std::uint8_t {
 
 struct Outcome {
     Ending ending = Ending::refused;
-    std::uint64_t digest = 0; // of what came of an accepted input
+    uint64_t digest = 0; // of what came of an accepted input
     // The refusal's message; of a fault, what is wrong: the same words for the same fault.
     std::string words;
 };
 
 // Damage leaves check sums as they were; rewriting makes them fit again.
-enum class Family : std::uint8_t { damage, rewriting };
+enum class Family : uint8_t { damage, rewriting };
 
 using Inputs = std::vector<std::string>;
 
@@ -44,9 +44,9 @@ struct Target {
     std::string (*change)(std::string &input, Family family, Random &random, const Inputs &seeds);
     // Whether a damaged input is refused or gives just what its seed gives.
     bool damage_must_show;
-    double seconds;            // of the processor's time that one input may take
-    std::uint64_t memory;      // bytes that a child may have more than the parent
-    std::size_t inputs_a_fork; // what a child leaks, it leaks for so long
+    double seconds;       // of the processor's time that one input may take
+    uint64_t memory;      // bytes that a child may have more than the parent
+    size_t inputs_a_fork; // what a child leaks, it leaks for so long
 };
 
 // The one of this program.

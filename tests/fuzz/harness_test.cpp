@@ -36,7 +36,7 @@ using fuzz::run_alone;
         return 0;
     volatile char room[4096] = {};
     const int deeper = call_oneself(depth + 1);
-    return deeper + room[static_cast<std::size_t>(depth) % sizeof room]; // after the call
+    return deeper + room[static_cast<size_t>(depth) % sizeof room]; // after the call
 }
 
 void swallow_memory()
@@ -52,7 +52,7 @@ Outcome run(std::string_view input)
     if (input == "crash")
         std::raise(SIGSEGV);
     if (input == "recursion")
-        return {Ending::accepted, static_cast<std::uint64_t>(call_oneself(0)), ""};
+        return {Ending::accepted, static_cast<uint64_t>(call_oneself(0)), ""};
     if (input == "exit")
         _exit(0);
     if (input == "runs for ever")
@@ -71,7 +71,7 @@ Outcome run(std::string_view input)
         }
     if (input == "file")
         std::ofstream("left behind") << "x";
-    const auto size = static_cast<std::uint64_t>(input.size());
+    const auto size = static_cast<uint64_t>(input.size());
     return input.empty() ? Outcome{} : Outcome{Ending::accepted, size, ""};
 }
 
@@ -145,8 +145,8 @@ TEST(Sandbox, GoesOnAfterEachFinding)
     const fuzz::Inputs inputs = {"a", "crash", "bb", "hang", "ccc", "crash"};
     std::string told;
     fuzz::run_in_children(
-        0, inputs.size(), [&](std::size_t i) { return inputs[i]; },
-        [&](std::size_t i, const Result &result) {
+        0, inputs.size(), [&](size_t i) { return inputs[i]; },
+        [&](size_t i, const Result &result) {
             told += std::to_string(i) + (result.is_finding() ? "!" : ".");
         });
     EXPECT_EQ(told, "0.1!2.3!4.5!");
@@ -158,7 +158,7 @@ std::vector<CorpusFile> corpus(const std::string &name, const std::string &bytes
     return {{"/corpus/" + name, bytes}};
 }
 
-fuzz::Plan plan_of(std::size_t mutants)
+fuzz::Plan plan_of(size_t mutants)
 {
     fuzz::Plan plan;
     plan.mutants = mutants;
@@ -179,7 +179,7 @@ TEST(Campaign, FindsCrashesFaultsAndOtherResults)
 {
     testing::internal::CaptureStdout();
     Campaign campaign(plan_of(60), corpus("a", "word"));
-    const std::size_t findings = campaign.run();
+    const size_t findings = campaign.run();
     const std::string printed = testing::internal::GetCapturedStdout();
     EXPECT_EQ(campaign.inputs(), 61U);
     EXPECT_GT(findings, 10U);
@@ -192,7 +192,7 @@ TEST(Campaign, FindsCrashesFaultsAndOtherResults)
 TEST(Campaign, IsTheSameForTheSameSeed)
 {
     const fuzz::Inputs seeds = {"a", "b"};
-    for (std::size_t i = 0; i < 20; ++i) {
+    for (size_t i = 0; i < 20; i++) {
         const auto once = fuzz::make_mutant(fuzz::recipe_of(7, i, 2), seeds);
         const auto again = fuzz::make_mutant(fuzz::recipe_of(7, i, 2), seeds);
         EXPECT_EQ(once.bytes, again.bytes);
@@ -253,7 +253,7 @@ TEST(Zip, ABombIsSmall)
 TEST(Zip, NoArchiveIsTakenApart)
 {
     const std::string bytes = fuzz::put_together(archive());
-    for (std::size_t size = 0; size < bytes.size(); ++size)
+    for (size_t size = 0; size < bytes.size(); size++)
         EXPECT_FALSE(fuzz::take_apart(bytes.substr(0, size))) << size;
 }
 
@@ -274,8 +274,8 @@ TEST(Pickle, IsSplitIntoOpcodes)
 TEST(Model, RewritingMakesCheckSumsFit)
 {
     const std::string before = fuzz::put_together(archive());
-    std::size_t in_order = 0;
-    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    size_t in_order = 0;
+    for (uint64_t seed = 0; seed < 200; seed++) {
         std::string bytes = before;
         Random random(seed);
         fuzz::change_model(bytes, Family::rewriting, random, {before});
@@ -291,7 +291,7 @@ TEST(Model, RewritingMakesCheckSumsFit)
 TEST(Model, DamageLeavesThemAsTheyWere)
 {
     const std::string before = fuzz::put_together(archive());
-    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    for (uint64_t seed = 0; seed < 200; seed++) {
         std::string bytes = before;
         Random random(seed);
         const std::string change = fuzz::change_model(bytes, Family::damage, random, {before});
@@ -302,7 +302,7 @@ TEST(Model, DamageLeavesThemAsTheyWere)
 TEST(Text, StaysWithinItsWords)
 {
     const fuzz::Language language = {{"word"}, 10};
-    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    for (uint64_t seed = 0; seed < 200; seed++) {
         std::string text = "scale=16:8,null\n[a]split";
         Random random(seed);
         EXPECT_FALSE(fuzz::change_text(text, random, language, {text}).empty());
@@ -319,6 +319,6 @@ const fuzz::Target fuzz::target = {
     .change = change,
     .damage_must_show = true,
     .seconds = 0.3,
-    .memory = std::uint64_t{1} << 27,
+    .memory = uint64_t{1} << 27,
     .inputs_a_fork = 10,
 };

@@ -14,16 +14,15 @@
 
 extern "C" {
 int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size);
-std::size_t LLVMFuzzerCustomMutator(std::uint8_t *data, std::size_t size, std::size_t most,
-                                    unsigned seed);
-std::size_t LLVMFuzzerMutate(std::uint8_t *data, std::size_t size, std::size_t most);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed);
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most);
 }
 
 namespace
 {
 
-std::string_view text_of(const std::uint8_t *data, std::size_t size)
+std::string_view text_of(const uint8_t *data, size_t size)
 {
     return {reinterpret_cast<const char *>(data), size};
 }
@@ -45,7 +44,7 @@ int LLVMFuzzerInitialize(int *, char ***)
     return 0;
 }
 
-int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const fuzz::Outcome outcome = fuzz::target.run(text_of(data, size));
     if (outcome.ending == fuzz::Ending::fault || outcome.ending == fuzz::Ending::out_of_memory) {
@@ -56,8 +55,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size)
 }
 
 // Its own changes at times: it knows what the code compares with.
-std::size_t LLVMFuzzerCustomMutator(std::uint8_t *data, std::size_t size, std::size_t most,
-                                    unsigned seed)
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
 {
     fuzz::Random random(seed);
     if (random.one_in(2))

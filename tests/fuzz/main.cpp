@@ -29,7 +29,7 @@ Request parse(int argc, char **argv)
 {
     Request request;
     request.plan.again = argv[0];
-    for (int i = 1; i < argc; ++i) {
+    for (int i = 1; i < argc; i++) {
         const std::string word = argv[i];
         if (word.compare(0, 2, "--") != 0) {
             request.files.push_back(word);
@@ -80,7 +80,7 @@ const char *word_for(const fuzz::Result &result)
 
 int run_files(const std::vector<std::string> &files)
 {
-    std::size_t findings = 0;
+    size_t findings = 0;
     for (const std::string &path : files) {
         std::ifstream file(path, std::ios::binary);
         if (!file)
@@ -108,7 +108,7 @@ int run(Request request)
     if (!request.files.empty())
         return run_files(request.files);
     fuzz::Campaign campaign(std::move(request.plan), std::move(corpus));
-    const std::size_t findings = campaign.run();
+    const size_t findings = campaign.run();
     std::printf("%zu inputs, %zu findings\n", campaign.inputs(), findings);
     return findings != 0;
 }

@@ -21,7 +21,7 @@ enum class Shape { none, fixed, counted, lines, unknown };
 
 struct Argument {
     Shape shape;
-    std::size_t size; // bytes; bytes of the count; lines
+    size_t size; // bytes; bytes of the count; lines
 };
 
 bool is_among(char opcode, std::string_view list)
@@ -52,39 +52,39 @@ Argument argument_of(char opcode)
     return {is_among(opcode, "ci") ? Shape::lines : Shape::unknown, 2};
 }
 
-std::uint64_t number(const std::string &bytes, std::size_t offset, std::size_t size)
+uint64_t number(const std::string &bytes, size_t offset, size_t size)
 {
-    std::uint64_t value = 0;
-    for (std::size_t i = size; i-- > 0;)
+    uint64_t value = 0;
+    for (size_t i = size; i-- > 0;)
         value = value << 8 | static_cast<unsigned char>(bytes[offset + i]);
     return value;
 }
 
-std::string bytes_of(std::uint64_t value, std::size_t size)
+std::string bytes_of(uint64_t value, size_t size)
 {
     std::string bytes;
-    for (std::size_t i = 0; i < size; ++i)
+    for (size_t i = 0; i < size; i++)
         bytes += static_cast<char>(value >> 8 * i & 0xff);
     return bytes;
 }
 
 // The length of the opcode at `begin` with its argument; 0 where there is none.
-std::size_t length_of(const std::string &pickle, std::size_t begin)
+size_t length_of(const std::string &pickle, size_t begin)
 {
     const Argument argument = argument_of(pickle[begin]);
-    std::size_t length = 1 + argument.size;
+    size_t length = 1 + argument.size;
     if (argument.shape == Shape::unknown)
         return 0;
     if (argument.shape == Shape::lines) {
-        std::size_t end = begin;
-        for (std::size_t i = 0; i < argument.size && end != std::string::npos; ++i)
+        size_t end = begin;
+        for (size_t i = 0; i < argument.size && end != std::string::npos; i++)
             end = pickle.find('\n', end + 1);
         return end == std::string::npos ? 0 : end + 1 - begin;
     }
     if (length > pickle.size() - begin)
         return 0;
     if (argument.shape == Shape::counted) {
-        const std::uint64_t count = number(pickle, begin + 1, argument.size);
+        const uint64_t count = number(pickle, begin + 1, argument.size);
         if (count > pickle.size() - begin - length)
             return 0;
         length += count;
@@ -111,7 +111,7 @@ std::string with(char opcode, const std::string &argument)
 
 std::string integer(Random &random)
 {
-    const std::uint64_t value = extreme_number(random);
+    const uint64_t value = extreme_number(random);
     if (random.one_in(2))
         return with('J', bytes_of(value, 4));
     return with('\x8a', with(8, bytes_of(value, 8)));
@@ -177,19 +177,19 @@ std::string another(const std::string &opcode, Random &random, const Inputs &oth
         return any_opcode(random);
     std::string text = opcode.substr(1 + argument.size);
     change_bytes(text, random, others);
-    const std::uint64_t size = random.one_in(6) ? extreme_number(random) : text.size();
+    const uint64_t size = random.one_in(6) ? extreme_number(random) : text.size();
     return with(opcode[0], bytes_of(size, argument.size) + text);
 }
 
 // Opens that are never closed, or that all are.
-std::string nest(Opcodes &opcodes, std::size_t at, Random &random)
+std::string nest(Opcodes &opcodes, size_t at, Random &random)
 {
     static const std::vector<std::pair<std::string, std::string>> pairs = {
         {"(", "t"}, {"(", ""}, {"]", "a"}, {"", "\x85"}, {"(", "l"}, {"2", "\x86"}, {"}N", "s"}};
     const auto &[open, close] = random.pick(pairs);
-    const std::size_t depth = random.length(random.one_in(4) ? 1000000 : 3000);
+    const size_t depth = random.length(random.one_in(4) ? 1000000 : 3000);
     std::string before, after;
-    for (std::size_t i = 0; i < depth; ++i) {
+    for (size_t i = 0; i < depth; i++) {
         before += open;
         after += close;
     }
@@ -199,7 +199,7 @@ std::string nest(Opcodes &opcodes, std::size_t at, Random &random)
 
 std::string change_opcodes(Opcodes &opcodes, Random &random, const Inputs &others)
 {
-    const std::size_t at = random.below(opcodes.size());
+    const size_t at = random.below(opcodes.size());
     std::string &opcode = opcodes[at];
     const std::string before = opcode;
     switch (random.below(random.one_in(8) ? 7 : 6)) {
@@ -227,8 +227,8 @@ std::string change_opcodes(Opcodes &opcodes, Random &random, const Inputs &other
 // The numbers are what sizes, strides and places of tensors are made of.
 std::string change_number(Opcodes &opcodes, Random &random)
 {
-    const std::size_t begin = random.below(opcodes.size());
-    for (std::size_t i = 0; i < opcodes.size(); ++i) {
+    const size_t begin = random.below(opcodes.size());
+    for (size_t i = 0; i < opcodes.size(); i++) {
         std::string &opcode = opcodes[(begin + i) % opcodes.size()];
         if (!is_among(opcode[0], "KMJ\x8a"))
             continue;
@@ -243,8 +243,8 @@ std::string change_number(Opcodes &opcodes, Random &random)
 std::optional<Opcodes> opcodes_of(const std::string &pickle)
 {
     Opcodes opcodes;
-    for (std::size_t at = 0; at < pickle.size(); at += opcodes.back().size()) {
-        const std::size_t length = length_of(pickle, at);
+    for (size_t at = 0; at < pickle.size(); at += opcodes.back().size()) {
+        const size_t length = length_of(pickle, at);
         if (length == 0)
             return std::nullopt;
         opcodes.push_back(pickle.substr(at, length));

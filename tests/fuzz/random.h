@@ -16,24 +16,21 @@ namespace fuzz
 class Random
 {
 public:
-    explicit Random(std::uint64_t seed) : state_(seed) {}
+    explicit Random(uint64_t seed) : state_(seed) {}
 
     // SplitMix64: any seed is as good as any other.
-    std::uint64_t next()
+    uint64_t next()
     {
-        std::uint64_t mixed = state_ += 0x9e3779b97f4a7c15U;
+        uint64_t mixed = state_ += 0x9e3779b97f4a7c15U;
         mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9U;
         mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebU;
         return mixed ^ (mixed >> 31);
     }
 
     // From 0 to count - 1; 0 where count is 0.
-    std::size_t below(std::size_t count)
-    {
-        return count ? static_cast<std::size_t>(next() % count) : 0;
-    }
+    size_t below(size_t count) { return count ? static_cast<size_t>(next() % count) : 0; }
 
-    bool one_in(std::size_t count) { return below(count) == 0; }
+    bool one_in(size_t count) { return below(count) == 0; }
 
     // One element of a container that has some.
     template <class Container> auto &pick(Container &&container)
@@ -42,14 +39,14 @@ public:
     }
 
     // Mostly small, at times as large as that; at least 1.
-    std::size_t length(std::size_t most)
+    size_t length(size_t most)
     {
-        const std::size_t limit = one_in(4) ? most : most < 8 ? most : 8;
+        const size_t limit = one_in(4) ? most : most < 8 ? most : 8;
         return 1 + below(limit);
     }
 
 private:
-    std::uint64_t state_;
+    uint64_t state_;
 };
 
 } // namespace fuzz

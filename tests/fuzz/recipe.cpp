@@ -6,16 +6,16 @@
 namespace fuzz
 {
 
-Recipe recipe_of(std::uint64_t campaign, std::size_t index, std::size_t seeds)
+Recipe recipe_of(uint64_t campaign, size_t index, size_t seeds)
 {
     Random random(Random(campaign).next() ^ Random(~index).next());
     Recipe recipe = {};
     recipe.seed = random.below(seeds);
     recipe.family = random.one_in(3) ? Family::damage : Family::rewriting;
-    std::size_t count = 1;
+    size_t count = 1;
     while (count < 6 && random.one_in(2))
-        ++count;
-    for (; count > 0; --count)
+        count++;
+    for (; count > 0; count--)
         recipe.steps.push_back(random.next());
     return recipe;
 }
@@ -23,7 +23,7 @@ Recipe recipe_of(std::uint64_t campaign, std::size_t index, std::size_t seeds)
 Mutant make_mutant(const Recipe &recipe, const Inputs &seeds)
 {
     Mutant mutant = {seeds[recipe.seed], ""};
-    for (const std::uint64_t step : recipe.steps) {
+    for (const uint64_t step : recipe.steps) {
         Random random(step);
         const std::string change = target.change(mutant.bytes, recipe.family, random, seeds);
         mutant.changes += (mutant.changes.empty() ? "" : "; ") + change;

@@ -11,9 +11,9 @@ namespace fuzz
 {
 
 struct Recipe {
-    std::size_t seed; // the place of the input that is changed
+    size_t seed; // the place of the input that is changed
     Family family;
-    std::vector<std::uint64_t> steps;
+    std::vector<uint64_t> steps;
 };
 
 struct Mutant {
@@ -22,7 +22,7 @@ struct Mutant {
 };
 
 // The one of that number in the campaign of that seed.
-Recipe recipe_of(std::uint64_t campaign, std::size_t index, std::size_t seeds);
+Recipe recipe_of(uint64_t campaign, size_t index, size_t seeds);
 
 Mutant make_mutant(const Recipe &recipe, const Inputs &seeds);
 

@@ -27,21 +27,21 @@ namespace fuzz
 namespace
 {
 
-constexpr std::size_t most_at_once = 1000;
+constexpr size_t most_at_once = 1000;
 
 // What one child tells, in memory that outlives it.
 struct Note {
     Ending ending;
-    std::uint64_t digest;
+    uint64_t digest;
     double seconds;
     char words[240];
 };
 
 struct Board {
-    std::atomic<std::size_t> done;        // inputs
-    std::atomic<std::int64_t> started_ns; // of the input under way; 0: none is
-    std::atomic<std::int64_t> cpu_ns;     // that the child had used by then
-    std::atomic<bool> runs;               // it has been let in
+    std::atomic<size_t> done;        // inputs
+    std::atomic<int64_t> started_ns; // of the input under way; 0: none is
+    std::atomic<int64_t> cpu_ns;     // that the child had used by then
+    std::atomic<bool> runs;          // it has been let in
     CrashPlace crash;
     Note notes[most_at_once];
 };
@@ -58,22 +58,22 @@ Board &board()
     return *shared;
 }
 
-std::int64_t now_ns(clockid_t clock = CLOCK_MONOTONIC)
+int64_t now_ns(clockid_t clock = CLOCK_MONOTONIC)
 {
     struct timespec now = {};
     clock_gettime(clock, &now);
-    return now.tv_sec * std::int64_t{1000000000} + now.tv_nsec;
+    return now.tv_sec * int64_t{1000000000} + now.tv_nsec;
 }
 
-std::uint64_t mapped_bytes()
+uint64_t mapped_bytes()
 {
     std::ifstream file("/proc/self/statm");
-    std::uint64_t pages = 0;
+    uint64_t pages = 0;
     file >> pages;
-    return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-void limit(__rlimit_resource_t what, std::uint64_t most)
+void limit(__rlimit_resource_t what, uint64_t most)
 {
     const struct rlimit both = {most, most};
     setrlimit(what, &both);
@@ -111,24 +111,24 @@ std::filesystem::path make_folder()
     return name;
 }
 
-void write_note(Note &note, const Outcome &outcome, std::int64_t started_ns)
+void write_note(Note &note, const Outcome &outcome, int64_t started_ns)
 {
     note.ending = outcome.ending;
     note.digest = outcome.digest;
     note.seconds = static_cast<double>(now_ns() - started_ns) / 1e9;
-    const std::size_t size = std::min(outcome.words.size(), sizeof note.words - 1);
+    const size_t size = std::min(outcome.words.size(), sizeof note.words - 1);
     memcpy(note.words, outcome.words.data(), size);
     note.words[size] = '\0';
 }
 
-[[noreturn]] void be_child(std::size_t first, std::size_t count, const MakeInput &make)
+[[noreturn]] void be_child(size_t first, size_t count, const MakeInput &make)
 {
     silence();
     watch_for_crashes(board().crash);
     limit_resources();
-    for (std::size_t i = 0; i < count; ++i) {
+    for (size_t i = 0; i < count; i++) {
         const std::string input = make(first + i);
-        const std::int64_t started_ns = now_ns();
+        const int64_t started_ns = now_ns();
         board().runs = false;
         board().cpu_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
         board().started_ns = started_ns;
@@ -144,7 +144,7 @@ void write_note(Note &note, const Outcome &outcome, std::int64_t started_ns)
 bool is_late(pid_t child)
 {
     constexpr double patience = 6;
-    const std::int64_t started_ns = board().started_ns;
+    const int64_t started_ns = board().started_ns;
     clockid_t clock = 0;
     if (!started_ns || clock_getcpuclockid(child, &clock) != 0)
         return false;
@@ -205,8 +205,7 @@ void clear_board()
 }
 
 // Returns how many it got through, the one that ended it included.
-std::size_t run_one_child(std::size_t first, std::size_t count, const MakeInput &make,
-                          const TakeResult &take)
+size_t run_one_child(size_t first, size_t count, const MakeInput &make, const TakeResult &take)
 {
     clear_board();
     const std::filesystem::path folder = make_folder();
@@ -221,8 +220,8 @@ std::size_t run_one_child(std::size_t first, std::size_t count, const MakeInput 
     const auto [status, killed] = wait_for(child);
     std::error_code ignored;
     std::filesystem::remove_all(folder, ignored);
-    const std::size_t done = board().done;
-    for (std::size_t i = 0; i < done; ++i)
+    const size_t done = board().done;
+    for (size_t i = 0; i < done; i++)
         take(first + i, read_note(board().notes[i]));
     if (done == count)
         return count;
@@ -254,8 +253,7 @@ std::string Result::kind() const
     return outcome.ending == Ending::out_of_memory ? "memory" : outcome.words;
 }
 
-void run_in_children(std::size_t first, std::size_t count, const MakeInput &make,
-                     const TakeResult &take)
+void run_in_children(size_t first, size_t count, const MakeInput &make, const TakeResult &take)
 {
     sigset_t children;
     sigemptyset(&children);
@@ -263,8 +261,8 @@ void run_in_children(std::size_t first, std::size_t count, const MakeInput &make
     sigset_t before;
     sigprocmask(SIG_BLOCK, &children, &before);
     while (count > 0) {
-        const std::size_t at_once = std::min({count, target.inputs_a_fork, most_at_once});
-        const std::size_t done = run_one_child(first, at_once, make, take);
+        const size_t at_once = std::min({count, target.inputs_a_fork, most_at_once});
+        const size_t done = run_one_child(first, at_once, make, take);
         first += done;
         count -= done;
     }
@@ -275,8 +273,8 @@ Result run_alone(const std::string &input)
 {
     Result result;
     run_in_children(
-        0, 1, [&input](std::size_t) { return input; },
-        [&result](std::size_t, const Result &each) { result = each; });
+        0, 1, [&input](size_t) { return input; },
+        [&result](size_t, const Result &each) { result = each; });
     return result;
 }
 

@@ -13,7 +13,7 @@
 namespace fuzz
 {
 
-enum class Event : std::uint8_t {
+enum class Event : uint8_t {
     ended,   // the target said how
     crashed, // by a signal
     hung,    // before the input was let in
@@ -32,13 +32,12 @@ struct Result {
     std::string kind() const;
 };
 
-using MakeInput = std::function<std::string(std::size_t index)>;
-using TakeResult = std::function<void(std::size_t index, const Result &result)>;
+using MakeInput = std::function<std::string(size_t index)>;
+using TakeResult = std::function<void(size_t index, const Result &result)>;
 
 // Runs the target on what `make` gives for first, first + 1, ... first + count - 1, and hands
 // each result to `take`, in order.  `make` is called in the child.
-void run_in_children(std::size_t first, std::size_t count, const MakeInput &make,
-                     const TakeResult &take);
+void run_in_children(size_t first, size_t count, const MakeInput &make, const TakeResult &take);
 
 // One alone, in a child of its own.
 Result run_alone(const std::string &input);

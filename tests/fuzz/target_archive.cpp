@@ -3,10 +3,10 @@
 
 // The checks that a model file gets before LibTorch sees it, alone: quick, and without a
 // library that no sanitizer looks into.
-#include "archive.h"
 #include "change_model.h"
 #include "digest.h"
-#include "failure.h"
+#include "engines/torch/failure.h"
+#include "engines/torch/file/archive.h"
 
 #include <fstream>
 #include <new>
@@ -19,7 +19,7 @@ using fuzz::Outcome;
 
 constexpr const char *file_name = "model.pt";
 
-std::uint64_t digest_of(const engine_torch::Archive &archive)
+uint64_t digest_of(const engine_torch::Archive &archive)
 {
     fuzz::Digest digest;
     for (const auto &[name, bytes] : archive.records()) {
@@ -53,6 +53,6 @@ const fuzz::Target fuzz::target = {
     .change = fuzz::change_model,
     .damage_must_show = true,
     .seconds = 10,
-    .memory = std::uint64_t{1} << 29,
+    .memory = uint64_t{1} << 29,
     .inputs_a_fork = 1000,
 };

@@ -128,6 +128,6 @@ const fuzz::Target fuzz::target = {
     .change = change,
     .damage_must_show = false,
     .seconds = 10,
-    .memory = std::uint64_t{1} << 28,
+    .memory = uint64_t{1} << 28,
     .inputs_a_fork = 1000,
 };

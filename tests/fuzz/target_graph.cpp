@@ -19,12 +19,12 @@ using fuzz::Outcome;
 
 constexpr const char *ours = "dnn_torch";
 // In messages more than that is cut off, and not always at the same place.
-constexpr std::size_t longest_text = 2000;
+constexpr size_t longest_text = 2000;
 
 // `split=100000000` and `split=1e9` keep libavfilter busy, and take the memory that there is.
 bool has_large_number(const std::string &text)
 {
-    std::size_t digits = 0;
+    size_t digits = 0;
     for (const char c : text) {
         const bool is_digit = c >= '0' && c <= '9';
         const bool is_letter = std::isalpha(static_cast<unsigned char>(c));
@@ -41,11 +41,11 @@ bool has_scaler_flags(const std::string &text)
     return text.find("scale") != std::string::npos && text.find("flags") != std::string::npos;
 }
 
-std::size_t count_ours(const std::string &text)
+size_t count_ours(const std::string &text)
 {
-    std::size_t count = 0;
-    for (std::size_t at = 0; (at = text.find(ours, at)) != std::string::npos; ++at)
-        ++count;
+    size_t count = 0;
+    for (size_t at = 0; (at = text.find(ours, at)) != std::string::npos; at++)
+        count++;
     return count;
 }
 
@@ -53,8 +53,8 @@ std::size_t count_ours(const std::string &text)
 // `nan` once it is replaced.
 bool has_hidden_name(std::string text)
 {
-    const std::size_t seen = count_ours(text);
-    for (std::size_t at = 0; (at = text.find(ours, at)) != std::string::npos; ++at)
+    const size_t seen = count_ours(text);
+    for (size_t at = 0; (at = text.find(ours, at)) != std::string::npos; at++)
         if (at > 0 && std::isalnum(static_cast<unsigned char>(text[at - 1])))
             return true;
     text.erase(
@@ -148,6 +148,7 @@ std::string change(std::string &input, fuzz::Family family, fuzz::Random &random
 void prepare(const fuzz::Inputs &)
 {
     dnn_torch::set_real_registry(graph_outcome::libavfilter_itself());
+    dnn_torch::register_filters(dnn_torch::ours_alone());
     av_log_set_callback(graph_outcome::log_to_string);
 }
 
@@ -160,6 +161,6 @@ const fuzz::Target fuzz::target = {
     .change = change,
     .damage_must_show = false,
     .seconds = 10,
-    .memory = std::uint64_t{1} << 30,
+    .memory = uint64_t{1} << 30,
     .inputs_a_fork = 500,
 };

@@ -40,15 +40,15 @@ Outcome fault(const std::string &words)
 }
 
 // What a terminal would act upon.
-bool has_control(const char *text, std::size_t size)
+bool has_control(const char *text, size_t size)
 {
-    for (std::size_t i = 0; i < size && text[i]; ++i)
+    for (size_t i = 0; i < size && text[i]; i++)
         if (static_cast<unsigned char>(text[i]) < ' ' || text[i] == '\x7f')
             return true;
     return false;
 }
 
-template <std::size_t size> bool has_control(const char (&text)[size])
+template <size_t size> bool has_control(const char (&text)[size])
 {
     return has_control(text, size);
 }
@@ -98,7 +98,7 @@ struct Picture {
 Picture picture_of(int channels)
 {
     Picture picture = {};
-    for (std::size_t i = 0; i < std::size(picture.samples); ++i)
+    for (size_t i = 0; i < std::size(picture.samples); i++)
         picture.samples[i] = static_cast<float>(i * 37 % 256) / 255.0F;
     picture.view.element = DNN_TORCH_F32;
     picture.view.batch = 1;
@@ -123,15 +123,15 @@ void add_sample(Digest &digest, const char *at, int element)
     digest.add(&told, sizeof told);
 }
 
-std::uint64_t digest_of(const DnnTorchImages &images)
+uint64_t digest_of(const DnnTorchImages &images)
 {
     Digest digest;
-    const std::int32_t shape[] = {images.element, images.channels, images.height, images.width};
+    const int32_t shape[] = {images.element, images.channels, images.height, images.width};
     digest.add(shape, sizeof shape);
-    for (std::int64_t n = 0; n < images.batch; ++n)
-        for (std::int64_t c = 0; c < images.channels; ++c)
-            for (std::int64_t y = 0; y < images.height; ++y)
-                for (std::int64_t x = 0; x < images.width; ++x)
+    for (int64_t n = 0; n < images.batch; n++)
+        for (int64_t c = 0; c < images.channels; c++)
+            for (int64_t y = 0; y < images.height; y++)
+                for (int64_t x = 0; x < images.width; x++)
                     add_sample(digest,
                                static_cast<const char *>(images.data) + n * images.batch_stride +
                                    c * images.channel_stride + y * images.row_stride +
@@ -262,6 +262,6 @@ const fuzz::Target fuzz::target = {
     .change = fuzz::change_model,
     .damage_must_show = true,
     .seconds = 10,
-    .memory = std::uint64_t{1} << 30,
+    .memory = uint64_t{1} << 30,
     .inputs_a_fork = 200,
 };

@@ -4,8 +4,8 @@
 // A filter's options and, one to a line below them, commands that it gets between two frames.
 #include "changes.h"
 #include "digest.h"
-#include "filters/filters.h"
 #include "filters_under_fuzz.h"
+#include "host/filters/filters.h"
 
 extern "C" {
 #include <libavfilter/buffersink.h>
@@ -39,9 +39,9 @@ int send(AVFilterContext *source, const FramePointer &frame, int number)
     frame->pts = number;
     if (const int status = av_frame_get_buffer(frame.get(), 0); status < 0)
         return status;
-    for (int y = 0; y < height; ++y)
-        for (int x = 0; x < width; ++x)
-            frame->data[0][y * frame->linesize[0] + x] = static_cast<std::uint8_t>(x + y + number);
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++)
+            frame->data[0][y * frame->linesize[0] + x] = static_cast<uint8_t>(x + y + number);
     return av_buffersrc_add_frame_flags(source, frame.get(), AV_BUFFERSRC_FLAG_PUSH);
 }
 
@@ -51,9 +51,8 @@ int receive(AVFilterContext *sink, const FramePointer &frame, fuzz::Digest &dige
     int status = 0;
     while ((status = av_buffersink_get_frame(sink, frame.get())) >= 0) {
         digest.add(&frame->pts, sizeof frame->pts);
-        for (int y = 0; y < frame->height; ++y)
-            digest.add(frame->data[0] + y * frame->linesize[0],
-                       static_cast<std::size_t>(frame->width));
+        for (int y = 0; y < frame->height; y++)
+            digest.add(frame->data[0] + y * frame->linesize[0], static_cast<size_t>(frame->width));
         av_frame_unref(frame.get());
     }
     return status == AVERROR(EAGAIN) ? 0 : status;
@@ -61,7 +60,7 @@ int receive(AVFilterContext *sink, const FramePointer &frame, fuzz::Digest &dige
 
 int command(const GraphPointer &graph, const std::string &line)
 {
-    const std::size_t blank = line.find(' ');
+    const size_t blank = line.find(' ');
     const std::string name = line.substr(0, blank);
     const std::string argument = blank == line.npos ? "" : line.substr(blank + 1);
     char answer[512];
@@ -93,7 +92,7 @@ public:
     int play(std::istream &commands, fuzz::Digest &digest)
     {
         int status = 0;
-        for (int i = 0; i < frames && status >= 0; ++i) {
+        for (int i = 0; i < frames && status >= 0; i++) {
             status = send(source_, frame_, i);
             for (std::string line; i == 0 && status >= 0 && std::getline(commands, line);)
                 status = command(graph_, line);
@@ -215,6 +214,6 @@ const fuzz::Target fuzz::target = {
     .change = change,
     .damage_must_show = false,
     .seconds = 10,
-    .memory = std::uint64_t{1} << 33, // a thread wants eight megabytes, and there may be 256
+    .memory = uint64_t{1} << 33, // a thread wants eight megabytes, and there may be 256
     .inputs_a_fork = 200,
 };

@@ -6,8 +6,8 @@
 #include "changes.h"
 #include "digest.h"
 
-#include "pipeline/core_budget.h"
-#include "tuning_cache.h"
+#include "engine_kit/tuning_cache.h"
+#include "host/inference/core_budget.h"
 
 #include <cmath>
 #include <cstdlib>
@@ -50,8 +50,7 @@ TuningCache new_cache()
 
 std::string with_head(std::string input, const std::string &head)
 {
-    for (std::size_t at = 0; (at = input.find(head_mark, at)) != std::string::npos;
-         at += head.size())
+    for (size_t at = 0; (at = input.find(head_mark, at)) != std::string::npos; at += head.size())
         input.replace(at, head_mark.size(), head);
     return input;
 }
@@ -77,7 +76,7 @@ Outcome fault(const std::string &words)
 // What the host does with the numbers.
 bool makes_sense(const TuningRecord &record)
 {
-    const dnn_torch::Machine machine = {8, std::int64_t{1} << 34};
+    const dnn_torch::Machine machine = {8, int64_t{1} << 34};
     const dnn_torch::CoreBudget budget =
         dnn_torch::divide_cores(machine, {}, {record.run_seconds, record.run_bytes});
     return budget.workers >= 1 && budget.workers <= machine.cores &&
@@ -154,6 +153,6 @@ const fuzz::Target fuzz::target = {
     .change = change,
     .damage_must_show = false,
     .seconds = 10,
-    .memory = std::uint64_t{1} << 28,
+    .memory = uint64_t{1} << 28,
     .inputs_a_fork = 1000,
 };

@@ -19,8 +19,8 @@ struct Member {
     std::string stored;      // as it lies in the file
     unsigned method = 0;     // 0: as it is, 8: deflated
     unsigned flags = 0;      // 8: sizes follow the data once more
-    std::uint64_t size = 0;  // uncompressed; of method 0 what is stored, unless it lies
-    std::uint32_t crc = 0;   // of the uncompressed bytes
+    uint64_t size = 0;       // uncompressed; of method 0 what is stored, unless it lies
+    uint32_t crc = 0;        // of the uncompressed bytes
     bool is_aligned = false; // as PyTorch does it, to 64 bytes
 
     // Of method 0: puts in other bytes, and makes all the numbers fit.
@@ -37,9 +37,9 @@ std::optional<Archive> take_apart(const std::string &bytes);
 
 std::string put_together(const Archive &archive);
 
-std::uint32_t crc_of(const std::string &bytes);
+uint32_t crc_of(const std::string &bytes);
 
 // A member that says it holds `size` zeros, and does.
-Member bomb(const std::string &name, std::uint64_t size);
+Member bomb(const std::string &name, uint64_t size);
 
 } // namespace fuzz

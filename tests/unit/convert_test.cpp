@@ -3,7 +3,7 @@
 
 // Rows to floats and back, with every instruction set that this CPU has, against
 // the same said sample by sample.
-#include "pixels/convert.h"
+#include "host/frames/convert.h"
 
 #include <algorithm>
 #include <bit>

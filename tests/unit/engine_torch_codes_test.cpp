@@ -16,7 +16,7 @@ namespace
 template <class Code> struct Codes {
     Codes(int white, bool interleaved) : samples(extent), view()
     {
-        for (std::size_t i = 0; i < samples.size(); ++i)
+        for (size_t i = 0; i < samples.size(); i++)
             samples[i] = static_cast<Code>(i * 40503 % (static_cast<unsigned>(white) + 1));
         view.data = samples.data();
         view.element = sizeof(Code) == 1 ? DNN_TORCH_U8 : DNN_TORCH_U16;
@@ -25,7 +25,7 @@ template <class Code> struct Codes {
         view.channels = 3;
         view.height = 9;
         view.width = 31;
-        const std::int64_t size = sizeof(Code);
+        const int64_t size = sizeof(Code);
         view.column_stride = size * (interleaved ? view.channels : 1);
         view.row_stride = view.column_stride * view.width;
         view.channel_stride = interleaved ? size : view.row_stride * view.height;
@@ -34,7 +34,7 @@ template <class Code> struct Codes {
     Codes(const Codes &) = delete;
     Codes &operator=(const Codes &) = delete;
 
-    static constexpr std::size_t extent = 2 * 3 * 9 * 31;
+    static constexpr size_t extent = 2 * 3 * 9 * 31;
     std::vector<Code> samples;
     DnnTorchImages view;
 };
@@ -64,23 +64,23 @@ template <class Code> void expect_unchanged(int white)
 
 TEST(Codes, ComeThroughAnIdentity)
 {
-    expect_unchanged<std::uint8_t>(255);
-    expect_unchanged<std::uint16_t>(1023);
-    expect_unchanged<std::uint16_t>(65535);
+    expect_unchanged<uint8_t>(255);
+    expect_unchanged<uint16_t>(1023);
+    expect_unchanged<uint16_t>(65535);
 }
 
 TEST(Codes, AreDividedByWhite)
 {
     for (const bool interleaved : {false, true}) {
         Running running("double");
-        Codes<std::uint16_t> codes(65535, interleaved);
+        Codes<uint16_t> codes(65535, interleaved);
         ASSERT_EQ(running.session.run(codes.view).status, DNN_TORCH_OK);
         const DnnTorchImages &output = running.session.output;
         EXPECT_EQ(output.element, DNN_TORCH_F32);
         for (const int x : {0, 1, 7, 30}) {
-            const std::int64_t at = 2 * codes.view.channel_stride + 8 * codes.view.row_stride +
-                                    x * codes.view.column_stride + codes.view.batch_stride;
-            const float code = codes.samples[static_cast<std::size_t>(at) / 2];
+            const int64_t at = 2 * codes.view.channel_stride + 8 * codes.view.row_stride +
+                               x * codes.view.column_stride + codes.view.batch_stride;
+            const float code = codes.samples[static_cast<size_t>(at) / 2];
             EXPECT_EQ(sample(output, 1, 2, 8, x), code / 65535.0F * 2.0F);
         }
     }
@@ -97,7 +97,7 @@ TEST(Codes, AreClampedAndRoundedAndHaveNoNan)
     wish.element = DNN_TORCH_U8;
     wish.white = 255;
     ASSERT_EQ(running.session.run(pictures.view, wish).status, DNN_TORCH_OK);
-    const auto *codes = static_cast<const std::uint8_t *>(running.session.output.data);
+    const auto *codes = static_cast<const uint8_t *>(running.session.output.data);
     EXPECT_EQ(std::vector<int>(codes, codes + 6), (std::vector<int>{0, 255, 0, 2, 255, 0}));
     EXPECT_EQ(running.session.output.had_nan, 1);
 }
@@ -105,7 +105,7 @@ TEST(Codes, AreClampedAndRoundedAndHaveNoNan)
 TEST(Codes, NeedAWhite)
 {
     Running running("identity");
-    Codes<std::uint8_t> codes(255, false);
+    Codes<uint8_t> codes(255, false);
     codes.view.white = 0;
     expect_failure(running.session.run(codes.view), DNN_TORCH_BAD_INPUT, {"white"});
 }
@@ -119,11 +119,11 @@ TEST(Devices, OnTheCpuAnyMemoryWillDo)
 TEST(Devices, AreListedWithTheCpuFirst)
 {
     DnnTorchDevice devices[16] = {};
-    const std::int32_t count = engine().list_devices(devices, 16);
+    const int32_t count = engine().list_devices(devices, 16);
     ASSERT_GE(count, 3);
     EXPECT_STREQ(devices[0].name, "cpu");
     EXPECT_EQ(devices[0].usable, 1);
-    for (int i = 1; i < std::min(count, 16); ++i) {
+    for (int i = 1; i < std::min(count, 16); i++) {
         const std::string name = devices[i].name;
         EXPECT_TRUE(name.rfind("cuda", 0) == 0 || name.rfind("xpu", 0) == 0) << name;
         EXPECT_EQ(devices[i].usable == 0, std::strlen(devices[i].reason) > 0) << name;

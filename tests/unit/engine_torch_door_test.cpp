@@ -97,7 +97,7 @@ TEST(Door, TakesAllLayersOfPyTorch)
 TEST(Door, MemoryAsItComesIsZero)
 {
     Running running("hostile/raw_memory");
-    for (int round = 0; round < 3; ++round) {
+    for (int round = 0; round < 3; round++) {
         const Pictures pictures(1, 3, 300 + round, 400);
         for (const float value : run(running, pictures))
             ASSERT_EQ(value, 0.0F);
@@ -124,7 +124,7 @@ TEST(Door, NoArgumentLeadsToForeignMemory)
         Running running("hostile/" + expected.name, "0");
         const Pictures pictures(1, 3, 8, 8);
         EXPECT_EQ(run_over(0x55, running, pictures), run_over(0xaa, running, pictures));
-        ++tried;
+        tried++;
     }
     EXPECT_GE(tried, 10);
 }
@@ -156,14 +156,14 @@ TEST(Door, OneBitAnywhere)
     Running right("net_relu", "0");
     const std::vector<float> expected = run(right, pictures);
     int accepted = 0, tried = 0;
-    for (std::size_t at = 0; at < whole.size(); at += 13, ++tried) {
+    for (size_t at = 0; at < whole.size(); at += 13, ++tried) {
         std::string damaged = whole;
         damaged[at] = static_cast<char>(damaged[at] ^ 1 << at % 8);
         std::ofstream(path, std::ios::binary | std::ios::trunc) << damaged;
         Model model(options_for(path, "0"));
         if (model.opened.status != DNN_TORCH_OK)
             continue;
-        ++accepted;
+        accepted++;
         Session session(model);
         EXPECT_EQ(session.run(pictures).status, DNN_TORCH_OK);
         EXPECT_EQ(samples_of(session.output), expected) << "byte " << at;

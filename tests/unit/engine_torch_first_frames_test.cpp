@@ -4,7 +4,7 @@
 // No picture of a form that is wrong leaves the engine, whatever hides the fault.
 #include "engine_torch_models.h"
 
-#include "first_frames.h"
+#include "engines/torch/tuning/first_frames.h"
 
 #include <chrono>
 #include <thread>
@@ -127,7 +127,7 @@ TEST(WrongForms, NeverShow)
             for (const double budget_seconds : {0.0, 0.3}) {
                 Running running(fault.model, form);
                 running.model.tune(wide_shape, budget_seconds);
-                for (int i = 0; i < 3; ++i)
+                for (int i = 0; i < 3; i++)
                     EXPECT_LT(difference(run_all(running, pictures), expected), 1e-3F)
                         << fault.model << ' ' << form << ' ' << running.model.form();
             }
@@ -160,7 +160,7 @@ TEST(WrongForms, AreForgotten)
     for (std::vector<float> &result : results)
         threads.emplace_back([&] {
             Session session(first);
-            for (int i = 0; i < 3; ++i)
+            for (int i = 0; i < 3; i++)
                 EXPECT_EQ(session.run(pictures).status, DNN_TORCH_OK);
             result = samples_of(session.output);
         });

@@ -23,7 +23,7 @@ int use_models_of_its_own()
         if (model.tune({1, 3, 64, 64}).status != DNN_TORCH_OK)
             return 1;
         Session session(model);
-        for (int i = 0; i < 2; ++i)
+        for (int i = 0; i < 2; i++)
             if (session.run(Pictures(1, 3, 64, 64).view).status != DNN_TORCH_OK)
                 return 2;
     }
@@ -59,7 +59,7 @@ public:
 
 private:
     std::atomic<bool> ended_{false};
-    std::atomic<std::size_t> began_{0};
+    std::atomic<size_t> began_{0};
     std::vector<std::thread> threads_;
 };
 
@@ -68,7 +68,7 @@ TEST(Fork, ChildrenUseModelsOfTheirOwn)
     constexpr int children = 50;
     constexpr unsigned patience_seconds = 20;
     const RunningThreads threads;
-    for (int i = 0; i < children; ++i) {
+    for (int i = 0; i < children; i++) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1 + i % 7));
         const pid_t child = fork();
         ASSERT_GE(child, 0);

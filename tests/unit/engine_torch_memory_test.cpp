@@ -4,8 +4,8 @@
 // Where the tensors' memory comes from and goes to.
 #include "engine_torch_models.h"
 
-#include "block_cache.h"
-#include "text.h"
+#include "engine_kit/block_cache.h"
+#include "engine_kit/text.h"
 
 #include <fstream>
 #include <sys/resource.h>
@@ -18,7 +18,7 @@ namespace
 using engine_torch::BlockCache;
 using engine_torch::PeakScope;
 
-constexpr std::size_t kibibyte = 1024, mebibyte = 1024 * kibibyte;
+constexpr size_t kibibyte = 1024, mebibyte = 1024 * kibibyte;
 
 // ---- the blocks alone -----------------------------------------------------------------
 
@@ -37,14 +37,13 @@ TEST(Blocks, AreUsedAgain)
 TEST(Blocks, AreAsLargeAsAskedForAndHardlyLarger)
 {
     BlockCache cache;
-    for (std::size_t bytes = BlockCache::smallest_bytes; bytes < 40 * mebibyte;
-         bytes += bytes / 7 + 1) {
-        const std::size_t before = cache.statistics().in_use_bytes;
+    for (size_t bytes = BlockCache::smallest_bytes; bytes < 40 * mebibyte; bytes += bytes / 7 + 1) {
+        const size_t before = cache.statistics().in_use_bytes;
         char *block = static_cast<char *>(cache.take(bytes));
         ASSERT_NE(block, nullptr);
-        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block) % 64, 0U);
+        EXPECT_EQ(reinterpret_cast<uintptr_t>(block) % 64, 0U);
         block[0] = block[bytes - 1] = 1;
-        const std::size_t size = cache.statistics().in_use_bytes - before;
+        const size_t size = cache.statistics().in_use_bytes - before;
         EXPECT_GE(size, bytes);
         EXPECT_LE(size, bytes + bytes / 8);
         EXPECT_TRUE(cache.give(block));
@@ -66,15 +65,15 @@ TEST(Blocks, ThatCannotBeHad)
 {
     BlockCache cache;
     EXPECT_EQ(cache.take(SIZE_MAX), nullptr);
-    EXPECT_EQ(cache.take(std::size_t{1} << 62), nullptr);
-    EXPECT_EQ(cache.take(std::size_t{1} << 50), nullptr);
+    EXPECT_EQ(cache.take(size_t{1} << 62), nullptr);
+    EXPECT_EQ(cache.take(size_t{1} << 50), nullptr);
     EXPECT_EQ(cache.statistics().in_use_bytes, 0U);
 }
 
 TEST(Blocks, IdleAreNeverMoreThanThePeak)
 {
     BlockCache cache;
-    for (std::size_t bytes = mebibyte; bytes < 20 * mebibyte; bytes += mebibyte) {
+    for (size_t bytes = mebibyte; bytes < 20 * mebibyte; bytes += mebibyte) {
         EXPECT_TRUE(cache.give(cache.take(bytes)));
         EXPECT_LE(cache.statistics().idle_bytes, cache.statistics().peak_bytes);
     }
@@ -104,19 +103,19 @@ TEST(Blocks, PeakOfAThread)
     EXPECT_TRUE(cache.give(first));
     EXPECT_TRUE(cache.give(second));
     EXPECT_TRUE(cache.give(before));
-    EXPECT_EQ(peak.peak_bytes(), static_cast<std::int64_t>(3 * mebibyte));
+    EXPECT_EQ(peak.peak_bytes(), static_cast<int64_t>(3 * mebibyte));
 }
 
 TEST(Blocks, OnManyThreads)
 {
     BlockCache cache;
     std::vector<std::thread> threads;
-    for (unsigned seed = 0; seed < 4; ++seed)
+    for (unsigned seed = 0; seed < 4; seed++)
         threads.emplace_back([&cache, seed] {
             unsigned state = seed;
-            for (int i = 0; i < 3000; ++i) {
+            for (int i = 0; i < 3000; i++) {
                 state = state * 1664525U + 1013904223U;
-                const std::size_t bytes = (64 + (state >> 22)) * kibibyte;
+                const size_t bytes = (64 + (state >> 22)) * kibibyte;
                 unsigned *block = static_cast<unsigned *>(cache.take(bytes));
                 *block = state;
                 std::this_thread::yield();
@@ -132,12 +131,12 @@ TEST(Blocks, OnManyThreads)
 
 // ---- the engine -------------------------------------------------------------------------
 
-std::size_t resident_bytes()
+size_t resident_bytes()
 {
     std::ifstream about("/proc/self/statm");
-    std::size_t all = 0, resident = 0;
+    size_t all = 0, resident = 0;
     about >> all >> resident;
-    return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));
 }
 
 long page_faults()
@@ -149,19 +148,19 @@ long page_faults()
 
 // 32 planes of it are more than malloc() ever keeps.
 constexpr int side = 560;
-constexpr std::size_t layer_bytes = std::size_t{32} * side * side * 4;
+constexpr size_t layer_bytes = size_t{32} * side * side * 4;
 
 TEST(Memory, StaysWhereItIs)
 {
     for (const char *form : {"saved", "channels_last", "inference"}) {
         Running running("net_memory", form);
         const Pictures pictures(1, 3, side, side);
-        for (int i = 0; i < 3; ++i)
+        for (int i = 0; i < 3; i++)
             running.session.run(pictures.view);
-        const std::size_t before = resident_bytes();
+        const size_t before = resident_bytes();
         const long faults = page_faults();
         constexpr int runs = 20;
-        for (int i = 0; i < runs; ++i)
+        for (int i = 0; i < runs; i++)
             EXPECT_EQ(running.session.run(pictures.view).status, DNN_TORCH_OK);
         EXPECT_LT(resident_bytes(), before + layer_bytes / 4) << form;
         const auto pages = static_cast<long>(layer_bytes) / sysconf(_SC_PAGESIZE);
@@ -173,11 +172,11 @@ TEST(Memory, IsFlatOverManyRuns)
 {
     Running running("net_memory");
     const auto run_sizes = [&running](int runs) {
-        for (int i = 0; i < runs; ++i)
+        for (int i = 0; i < runs; i++)
             running.session.run(Pictures(1, 3, 64 + i % 3 * 16, 64 + i % 5 * 16).view);
     };
     run_sizes(30);
-    const std::size_t before = resident_bytes();
+    const size_t before = resident_bytes();
     run_sizes(200);
     EXPECT_LT(resident_bytes(), before + 2 * mebibyte);
 }
@@ -188,10 +187,10 @@ TEST(Memory, ABatchThatDoesNotFitRunsInParts)
     const Pictures pictures(5, 3, 16, 24);
     EXPECT_EQ(running.model.tune({5, 3, 16, 24}, 0.3).status, DNN_TORCH_OK);
     EXPECT_GT(running.model.tuning.run_seconds, 0);
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < 2; i++) {
         ASSERT_EQ(running.session.run(pictures.view).status, DNN_TORCH_OK);
         EXPECT_EQ(running.session.output.batch, 5);
-        for (int picture = 0; picture < 5; ++picture)
+        for (int picture = 0; picture < 5; picture++)
             EXPECT_EQ(sample(running.session.output, picture, 2, 15, 23),
                       sample(pictures.view, picture, 2, 15, 23) * 0.5F);
     }
@@ -218,7 +217,7 @@ TEST(Words, OfMemoryThatRanOut)
 TEST(Memory, GoesBackWithAllModels)
 {
     const Pictures pictures(1, 3, side, side);
-    std::size_t before = 0, with_model = 0;
+    size_t before = 0, with_model = 0;
     {
         Running large("net_memory", "0");
         before = resident_bytes();

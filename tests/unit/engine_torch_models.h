@@ -60,7 +60,7 @@ inline float difference(const std::vector<float> &a, const std::vector<float> &b
     if (a.size() != b.size())
         return INFINITY;
     float largest = 0;
-    for (std::size_t i = 0; i < a.size(); ++i)
+    for (size_t i = 0; i < a.size(); i++)
         largest = std::max(largest, std::abs(a[i] - b[i]));
     return largest;
 }
@@ -90,7 +90,7 @@ inline double psnr_decibel(const std::vector<float> &a, const std::vector<float>
     if (a.size() != b.size() || a.empty())
         return 0;
     double squares = 0;
-    for (std::size_t i = 0; i < a.size(); ++i)
+    for (size_t i = 0; i < a.size(); i++)
         squares += (static_cast<double>(a[i]) - b[i]) * (static_cast<double>(a[i]) - b[i]);
     return -10 * std::log10(squares / static_cast<double>(a.size()));
 }

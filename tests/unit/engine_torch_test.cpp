@@ -130,7 +130,7 @@ TEST(Files, CutAnywhere)
     std::ifstream file(path_of("net_relu"), std::ios::binary);
     const std::string whole((std::istreambuf_iterator<char>(file)), {});
     const std::string path = testing::TempDir() + "cut.pt";
-    for (std::size_t size = 0; size < whole.size(); size += 1 + size / 8) {
+    for (size_t size = 0; size < whole.size(); size += 1 + size / 8) {
         std::ofstream(path, std::ios::binary | std::ios::trunc)
             .write(whole.data(), static_cast<long>(size));
         expect_failure(open_failure(path), DNN_TORCH_BAD_MODEL, {"cut.pt"});
@@ -143,9 +143,9 @@ TEST(Files, DamagedAnywhere)
     std::ifstream file(path_of("net_relu"), std::ios::binary);
     const std::string whole((std::istreambuf_iterator<char>(file)), {});
     const std::string path = testing::TempDir() + "damaged.pt";
-    for (std::size_t at = 0; at < whole.size(); at += 61) {
+    for (size_t at = 0; at < whole.size(); at += 61) {
         std::string damaged = whole;
-        for (std::size_t i = at; i < std::min(at + 7, whole.size()); ++i)
+        for (size_t i = at; i < std::min(at + 7, whole.size()); i++)
             damaged[i] = static_cast<char>(~damaged[i]);
         std::ofstream(path, std::ios::binary | std::ios::trunc) << damaged;
         Model(options_for(path, "0")); // any outcome but a crash
@@ -497,7 +497,7 @@ TEST(Optimised, RunsAgainBitByBit)
     Running running("net_upscaler");
     const Pictures pictures(1, 3, 40, 30);
     const std::vector<float> first = run(running, pictures);
-    for (int i = 0; i < 5; ++i)
+    for (int i = 0; i < 5; i++)
         EXPECT_EQ(run(running, pictures), first);
 }
 
@@ -517,7 +517,7 @@ TEST(Sessions, AtOnce)
             for (std::vector<float> &result : results)
                 threads.emplace_back([&] {
                     Session session(model);
-                    for (int i = 0; i < 6; ++i) {
+                    for (int i = 0; i < 6; i++) {
                         const Pictures other(1, 3, 8 + i, 9);
                         EXPECT_EQ(session.run(other).status, DNN_TORCH_OK);
                         EXPECT_EQ(session.run(pictures).status, DNN_TORCH_OK);
@@ -546,11 +546,11 @@ TEST(Sessions, OfModelsWithOtherThreads)
     const std::string path = path_of("net_wide");
     std::vector<std::thread> threads;
     std::vector<std::vector<float>> results(4);
-    for (std::size_t i = 0; i < results.size(); ++i)
+    for (size_t i = 0; i < results.size(); i++)
         threads.emplace_back([&, i] {
             Model model(options_for(path));
             Session session(model, static_cast<int>(1 + i % 2));
-            for (int n = 0; n < 10; ++n)
+            for (int n = 0; n < 10; n++)
                 EXPECT_EQ(session.run(Pictures(1, 3, 50, 50)).status, DNN_TORCH_OK);
             results[i] = samples_of(session.output);
         });
@@ -592,10 +592,10 @@ TEST(State, EveryRunCounts)
 {
     Model model(options_for(path_of("counts")));
     std::vector<std::thread> threads;
-    for (int i = 0; i < 4; ++i)
+    for (int i = 0; i < 4; i++)
         threads.emplace_back([&] {
             Session session(model);
-            for (int n = 0; n < 25; ++n)
+            for (int n = 0; n < 25; n++)
                 EXPECT_EQ(session.run(Pictures(1, 1, 2, 2)).status, DNN_TORCH_OK);
         });
     for (std::thread &thread : threads)

@@ -53,14 +53,14 @@ TEST(State, IsFoundAndBeginsWithTheFirstPicture)
         Model model(options_for(path_of(name)));
         ASSERT_EQ(model.opened.status, DNN_TORCH_OK) << name << ": " << model.opened.message;
         const DnnTorchShape shape = {1, 3, 16, 16};
-        for (int i = 0; i < 3; ++i)
+        for (int i = 0; i < 3; i++)
             EXPECT_EQ(model.probe(shape).status, DNN_TORCH_OK) << name;
         EXPECT_EQ(model.tune(shape, 0.2).status, DNN_TORCH_OK) << name;
         EXPECT_EQ(model.tuning.in_order, 1) << name;
         EXPECT_TRUE(contains(model.notice(), "remembers")) << name << ": " << model.notice();
         Session session(model);
         session.warm(shape);
-        for (int run = 1; run <= 3; ++run) {
+        for (int run = 1; run <= 3; run++) {
             ASSERT_EQ(session.run(Pictures(1, 3, 16, 16)).status, DNN_TORCH_OK) << name;
             EXPECT_EQ(sample(session.output, 0, 0, 0, 0), static_cast<float>(run)) << name;
             EXPECT_EQ(model.probe(shape).status, DNN_TORCH_OK) << name;
@@ -90,7 +90,7 @@ TEST(State, TakesTheSizeOfTheFirstPicture)
     }
     model.tune({1, 3, 20, 28}, 0.1);
     Session session(model);
-    for (int i = 0; i < 3; ++i)
+    for (int i = 0; i < 3; i++)
         EXPECT_EQ(session.run(Pictures(1, 3, 20, 28)).status, DNN_TORCH_OK);
 }
 
@@ -98,7 +98,7 @@ TEST(State, IsLeftAloneByProbesInMidstream)
 {
     Running twice("state_denoiser"), once("state_denoiser");
     const Pictures pictures(1, 3, 24, 24);
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         EXPECT_EQ(run(twice, pictures), run(once, pictures)) << i;
         EXPECT_EQ(twice.model.probe({1, 3, 24, 24}).status, DNN_TORCH_OK);
         twice.model.probe({1, 3, 8, 8}); // which what it remembers does not fit
@@ -111,7 +111,7 @@ const char *const random_models[] = {"random_rand",        "random_rand_like", "
                                      "random_bernoulli",   "random_randperm",  "random_multinomial",
                                      "random_monte_carlo", "random_traced",    "training_dropout"};
 
-std::vector<float> run_number(Session &session, std::int64_t number)
+std::vector<float> run_number(Session &session, int64_t number)
 {
     Pictures pictures(1, 3, 32, 48);
     pictures.view.number = number;
@@ -121,21 +121,21 @@ std::vector<float> run_number(Session &session, std::int64_t number)
 
 TEST(Random, HangsOnTheFrameAlone)
 {
-    constexpr std::int64_t frames = 8;
+    constexpr int64_t frames = 8;
     for (const char *name : random_models) {
         Running running(name);
         EXPECT_FALSE(contains(running.model.notice(), "wrong")) << running.model.notice();
         std::vector<std::vector<float>> expected, found(frames);
-        for (std::int64_t i = 0; i < frames; ++i)
+        for (int64_t i = 0; i < frames; i++)
             expected.push_back(run_number(running.session, i));
         EXPECT_NE(expected[0], expected[1]) << name;
         EXPECT_EQ(run_number(running.session, 0), expected[0]) << name;
         std::vector<std::thread> threads;
-        for (std::int64_t first = 0; first < 4; ++first)
+        for (int64_t first = 0; first < 4; first++)
             threads.emplace_back([&, first] {
                 Session session(running.model);
-                for (std::int64_t i = frames - 1 - first; i >= 0; i -= 4)
-                    found[static_cast<std::size_t>(i)] = run_number(session, i);
+                for (int64_t i = frames - 1 - first; i >= 0; i -= 4)
+                    found[static_cast<size_t>(i)] = run_number(session, i);
             });
         for (std::thread &thread : threads)
             thread.join();

@@ -131,7 +131,7 @@ TEST(Forms, SameBytesOnManyThreads)
         for (std::vector<float> &result : results)
             threads.emplace_back([&] {
                 Session session(model);
-                for (int i = 0; i < 10; ++i)
+                for (int i = 0; i < 10; i++)
                     EXPECT_EQ(session.run(pictures).status, DNN_TORCH_OK);
                 result = samples_of(session.output);
             });
@@ -247,7 +247,7 @@ bool tells_the_time(const Pictures &pictures, double budget_seconds)
     EXPECT_TRUE(contains(model.form(), "(measured)")) << model.form();
     Session session(model);
     double fastest = 1e9;
-    for (int i = 0; i < 5; ++i)
+    for (int i = 0; i < 5; i++)
         fastest = std::min(fastest, seconds_of([&] { session.run(pictures.view); }));
     const double told = model.tuning.run_seconds;
     return told > fastest / 2 && told < fastest * 2 && took < 3 * budget_seconds;
@@ -258,7 +258,7 @@ TEST(Tuning, TellsHowLongARunTakes)
 {
     const Pictures pictures(1, 3, 640, 256);
     bool told = false;
-    for (int attempt = 0; attempt < 5 && !told; ++attempt)
+    for (int attempt = 0; attempt < 5 && !told; attempt++)
         told = tells_the_time(pictures, attempt % 2 ? 1 : 0.15);
     EXPECT_TRUE(told);
 }
@@ -267,11 +267,11 @@ TEST(Tuning, TellsWhatARunHolds)
 {
     const Copy whole("net_memory"), in_parts("net_memory");
     // What the first layer returns, and never more than some of its like.
-    constexpr std::int64_t layer_bytes = 32 * 640 * 256 * 4;
+    constexpr int64_t layer_bytes = 32 * 640 * 256 * 4;
     Model model(options_for(whole.path, "frozen")), hasty(options_for(in_parts.path, "frozen"));
     EXPECT_EQ(model.tune({1, 3, 640, 256}, 1).status, DNN_TORCH_OK);
     EXPECT_EQ(hasty.tune({1, 3, 640, 256}, 1e-6).status, DNN_TORCH_OK);
-    for (const std::int64_t bytes : {model.tuning.run_bytes, hasty.tuning.run_bytes}) {
+    for (const int64_t bytes : {model.tuning.run_bytes, hasty.tuning.run_bytes}) {
         EXPECT_GE(bytes, layer_bytes);
         EXPECT_LT(bytes, 4 * layer_bytes);
     }
@@ -459,10 +459,10 @@ TEST(Remembered, NonsenseInAWellFormedFileIsNotBelieved)
     const std::string whole = contents_of(file);
     const std::string lines[] = {"nosuch", "fp64", "-1",    "nan",
                                  "inf",    "1e",   "1e300", "99999999999999999999"};
-    for (std::size_t line = 2; line < 6; ++line)
+    for (size_t line = 2; line < 6; line++)
         for (const std::string &nonsense : lines) {
-            std::size_t start = 0;
-            for (std::size_t i = 0; i < line; ++i)
+            size_t start = 0;
+            for (size_t i = 0; i < line; i++)
                 start = whole.find('\n', start) + 1;
             std::string changed = whole;
             changed.replace(start, whole.find('\n', start) - start, nonsense);

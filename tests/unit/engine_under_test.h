@@ -124,11 +124,11 @@ inline DnnTorchModelOptions options_for(const std::string &path, const char *opt
 // Float samples of one's own without gaps, at first as planes.
 struct Pictures {
     Pictures(int batch, int channels, int height, int width)
-        : samples(static_cast<std::size_t>(batch) * static_cast<std::size_t>(channels) *
-                  static_cast<std::size_t>(height) * static_cast<std::size_t>(width)),
+        : samples(static_cast<size_t>(batch) * static_cast<size_t>(channels) *
+                  static_cast<size_t>(height) * static_cast<size_t>(width)),
           view()
     {
-        for (std::size_t i = 0; i < samples.size(); ++i)
+        for (size_t i = 0; i < samples.size(); i++)
             samples[i] = static_cast<float>(i * 37 % 256) / 255.0F;
         view.data = samples.data();
         view.element = DNN_TORCH_F32;
@@ -149,14 +149,14 @@ struct Pictures {
         view.column_stride = sample_bytes * from.channels;
         view.row_stride = view.column_stride * from.width;
         view.channel_stride = sample_bytes;
-        for (std::size_t i = 0; i < planes.size(); ++i) {
-            const auto at = static_cast<std::int64_t>(i);
-            const std::int64_t x = at % from.width, y = at / from.width % from.height;
-            const std::int64_t c = at / from.width / from.height % from.channels;
-            const std::int64_t n = at / from.width / from.height / from.channels;
-            const std::int64_t bytes = n * view.batch_stride + c * view.channel_stride +
-                                       y * view.row_stride + x * view.column_stride;
-            samples[static_cast<std::size_t>(bytes / sample_bytes)] = planes[i];
+        for (size_t i = 0; i < planes.size(); i++) {
+            const auto at = static_cast<int64_t>(i);
+            const int64_t x = at % from.width, y = at / from.width % from.height;
+            const int64_t c = at / from.width / from.height % from.channels;
+            const int64_t n = at / from.width / from.height / from.channels;
+            const int64_t bytes = n * view.batch_stride + c * view.channel_stride +
+                                  y * view.row_stride + x * view.column_stride;
+            samples[static_cast<size_t>(bytes / sample_bytes)] = planes[i];
         }
     }
     Pictures(const Pictures &) = delete;
@@ -164,7 +164,7 @@ struct Pictures {
 
     DnnTorchShape shape() const { return {view.batch, view.channels, view.height, view.width}; }
 
-    static constexpr std::int64_t sample_bytes = sizeof(float);
+    static constexpr int64_t sample_bytes = sizeof(float);
     std::vector<float> samples;
     DnnTorchImages view;
 };
@@ -183,10 +183,10 @@ inline float sample(const DnnTorchImages &images, int n, int c, int y, int x)
 inline std::vector<float> samples_of(const DnnTorchImages &images)
 {
     std::vector<float> samples;
-    for (int n = 0; n < images.batch; ++n)
-        for (int c = 0; c < images.channels; ++c)
-            for (int y = 0; y < images.height; ++y)
-                for (int x = 0; x < images.width; ++x)
+    for (int n = 0; n < images.batch; n++)
+        for (int c = 0; c < images.channels; c++)
+            for (int y = 0; y < images.height; y++)
+                for (int x = 0; x < images.width; x++)
                     samples.push_back(sample(images, n, c, y, x));
     return samples;
 }
@@ -233,7 +233,7 @@ public:
 
     void warm(const DnnTorchShape &shape) { engine().session_warm(session_, &shape); }
     void stop() { engine().session_stop(session_); }
-    void *memory(std::int64_t bytes) { return engine().session_memory(session_, bytes); }
+    void *memory(int64_t bytes) { return engine().session_memory(session_, bytes); }
 
     Outcome opened;
     DnnTorchImages output = {};

@@ -54,8 +54,8 @@ std::unique_ptr<Pictures> numbered(const std::vector<int> &numbers, int channels
 {
     auto pictures =
         std::make_unique<Pictures>(static_cast<int>(numbers.size()), channels, height, width);
-    const std::size_t size = pictures->samples.size() / numbers.size();
-    for (std::size_t i = 0; i < numbers.size(); ++i)
+    const size_t size = pictures->samples.size() / numbers.size();
+    for (size_t i = 0; i < numbers.size(); i++)
         pictures->samples[i * size] = static_cast<float>(numbers[i]) / 255.0F;
     return pictures;
 }
@@ -109,7 +109,7 @@ TEST(Script, GainAndOffset)
     Scripted scripted("gain -1\noffset 1\n");
     const auto pictures = numbered({7});
     ASSERT_EQ(scripted.session->run(*pictures).status, DNN_TORCH_OK);
-    for (std::size_t i = 0; i < pictures->samples.size(); ++i)
+    for (size_t i = 0; i < pictures->samples.size(); i++)
         EXPECT_EQ(samples_of(scripted.session->output)[i], 1.0F - pictures->samples[i]);
 }
 
@@ -135,8 +135,8 @@ TEST(Script, NearestNeighbour)
     Scripted scripted("scale 2");
     const auto pictures = numbered({1});
     ASSERT_EQ(scripted.session->run(*pictures).status, DNN_TORCH_OK);
-    for (int y = 0; y < 8; ++y)
-        for (int x = 0; x < 12; ++x)
+    for (int y = 0; y < 8; y++)
+        for (int x = 0; x < 12; x++)
             EXPECT_EQ(sample(scripted.session->output, 0, 1, y, x),
                       sample(pictures->view, 0, 1, y / 2, x / 2));
 }
@@ -221,7 +221,7 @@ TEST(Time, SessionsOverlap)
     Scripted scripted("latency_us 100000");
     const Clock::time_point begin = Clock::now();
     std::vector<std::thread> threads;
-    for (int i = 0; i < 8; ++i)
+    for (int i = 0; i < 8; i++)
         threads.emplace_back([&] {
             Session session(scripted.model);
             EXPECT_EQ(session.run(*numbered({1})).status, DNN_TORCH_OK);
@@ -259,10 +259,10 @@ TEST(Log, HasALineForEachRun)
     {
         Scripted scripted("log " + log);
         std::vector<std::thread> threads;
-        for (int i = 0; i < 4; ++i)
+        for (int i = 0; i < 4; i++)
             threads.emplace_back([&] {
                 Session session(scripted.model);
-                for (int n = 0; n < 5; ++n)
+                for (int n = 0; n < 5; n++)
                     EXPECT_EQ(session.run(*numbered({1, 2})).status, DNN_TORCH_OK);
             });
         for (std::thread &thread : threads)
@@ -271,7 +271,7 @@ TEST(Log, HasALineForEachRun)
     std::ifstream file(log);
     int lines = 0;
     std::string thread;
-    for (int batch = 0, number = 0; file >> thread >> batch >> number; ++lines)
+    for (int batch = 0, number = 0; file >> thread >> batch >> number; lines++)
         EXPECT_EQ(batch, 2);
     EXPECT_EQ(lines, 20);
     unlink(log.c_str());

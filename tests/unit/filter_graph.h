@@ -5,9 +5,9 @@
 // can look at as a whole.  DNN_TORCH_MODULE_PATH names the engine's folder.
 #pragma once
 
-#include "ffmpeg_pointers.h"
-#include "filters/filters.h"
-#include "registration/registry.h"
+#include "host/ffmpeg_pointers.h"
+#include "host/filters/filters.h"
+#include "host/libavfilter/real_registry.h"
 
 extern "C" {
 #include <libavfilter/buffersink.h>

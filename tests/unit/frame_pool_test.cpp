@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "pipeline/error.h"
-#include "pixels/formats.h"
-#include "pixels/frame_pool.h"
+#include "host/error.h"
+#include "host/frames/formats.h"
+#include "host/frames/frame_pool.h"
 
 extern "C" {
 #include <libavutil/imgutils.h>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "pipeline/error.h"
 #include "failing_threads.h"
-#include "pipeline/ordered_pool.h"
+#include "host/error.h"
+#include "host/inference/ordered_pool.h"
 
 #include <atomic>
 #include <gtest/gtest.h>

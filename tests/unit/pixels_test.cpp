@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 // Whole frames of every format: through floats, around the model, past it.
-#include "pixels/formats.h"
-#include "pixels/frame_pool.h"
-#include "pixels/frame_scaler.h"
-#include "pixels/picture.h"
+#include "host/frames/formats.h"
+#include "host/frames/frame_pool.h"
+#include "host/frames/frame_scaler.h"
+#include "host/frames/picture.h"
 
 extern "C" {
 #include <libavutil/imgutils.h>

@@ -3,7 +3,7 @@
 
 // What the launcher tells of a program from its file.  argv: a dynamic program, one
 // that is linked to libavfilter, one with a libavfilter inside, and a static one or "".
-#include "program.h"
+#include "launcher/program.h"
 
 #include <cstddef>
 #include <cstdio>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "filters/stats_file.h"
-#include "pipeline/error.h"
+#include "host/error.h"
+#include "host/filters/stats_file.h"
 
 #include <cerrno>
 #include <fcntl.h>

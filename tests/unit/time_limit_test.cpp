@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "pipeline/engine_call.h"
-#include "pipeline/error.h"
-#include "pipeline/time_limit.h"
+#include "host/error.h"
+#include "host/inference/engine_call.h"
+#include "host/inference/time_limit.h"
 
 #include <atomic>
 #include <cerrno>

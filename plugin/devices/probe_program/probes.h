@@ -4,7 +4,7 @@
 // What device-probe asks.  Runs in a process that may hang and crash.
 #pragma once
 
-#include "../record.h"
+#include "devices/record.h"
 
 #include <functional>
 #include <string>

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 // dnn_torch as libavfilter sees it: a table of callbacks over a ModelFilter.
-#include "../guard.h"
-#include "../pipeline/core_budget.h"
-#include "../pixels/formats.h"
 #include "filters.h"
+#include "host/frames/formats.h"
+#include "host/guard.h"
+#include "host/inference/core_budget.h"
 #include "model_filter.h"
 #include "options.h"
 

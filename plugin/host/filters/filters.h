@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The filters of this module; a new one is declared here and listed in registry.cpp.
+// The filters of this module; a new one is declared here and listed in filters.cpp.
 #pragma once
 
 extern "C" {
@@ -12,5 +12,8 @@ namespace dnn_torch
 {
 
 const AVFilter *dnn_torch_filter(); // frame to frame, filters/dnn_torch.cpp
+
+// All of them; ends with NULL.
+const AVFilter *const *all_filters();
 
 } // namespace dnn_torch

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "model_filter.h"
 
-#include "../gate/self_test.h"
-#include "../pixels/formats.h"
-#include "../pixels/sample_aspect.h"
+#include "host/frames/formats.h"
+#include "host/frames/sample_aspect.h"
+#include "host/libavfilter/self_test.h"
 
 #include <algorithm>
 #include <mutex>

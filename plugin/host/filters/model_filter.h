@@ -5,10 +5,10 @@
 // thread that runs the graph; the workers see a FramePlan alone.
 #pragma once
 
-#include "../gate/gate.h"
-#include "../pipeline/error.h"
-#include "frame_job.h"
-#include "model_probe.h"
+#include "host/error.h"
+#include "host/libavfilter/gate.h"
+#include "host/tasks/frame_job.h"
+#include "host/tasks/model_probe.h"
 #include "options.h"
 #include "stats_report.h"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 // How frames pass.  All that libavfilter calls the filter for comes in as a turn.
-#include "../ffmpeg_versions.h"
+#include "host/libavfilter/version_differences.h"
 #include "model_filter.h"
 
 #include <cassert>

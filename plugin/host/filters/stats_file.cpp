@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "stats_file.h"
 
-#include "../pipeline/error.h"
+#include "host/error.h"
 
 #include <algorithm>
 #include <cerrno>

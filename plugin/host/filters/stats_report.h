@@ -4,9 +4,9 @@
 // A filter's statistics in words: for the log, a file and a command.
 #pragma once
 
-#include "../pipeline/core_budget.h"
-#include "../pipeline/statistics.h"
-#include "frame_job.h"
+#include "host/inference/core_budget.h"
+#include "host/inference/statistics.h"
+#include "host/tasks/frame_job.h"
 #include "stats_file.h"
 
 extern "C" {

@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Large blocks of memory that are used again instead of going back to the
+// kernel, which would have to clear every page anew.  Needs no LibTorch.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+namespace engine_torch
+{
+
+struct BlockStatistics {
+    size_t in_use_bytes, peak_bytes, idle_bytes;
+    uint64_t mapped, reused; // how many blocks came from the kernel and from here
+};
+
+// Every member function may be called from several threads at once.
+class BlockCache
+{
+public:
+    // What is smaller is not worth it.
+    static constexpr size_t smallest_bytes = size_t{64} << 10;
+
+    BlockCache() = default;
+    ~BlockCache() { trim(); }
+    BlockCache(const BlockCache &) = delete;
+    BlockCache &operator=(const BlockCache &) = delete;
+
+    // At least `bytes` from the start of a page on, the caller's until give();
+    // null where the kernel has none.  Throws std::bad_alloc.
+    void *take(size_t bytes);
+
+    // False, and nothing done, where take() did not return it.
+    bool give(void *block) noexcept;
+
+    // Whether blocks are kept that nobody uses: never more bytes of them than
+    // were in use at the peak.  Off, those there are go back as well.
+    void keep_idle(bool keep) noexcept;
+
+    // Gives back what nobody uses, and lets the peak begin anew.
+    void trim() noexcept;
+
+    BlockStatistics statistics() const;
+
+    // Around fork(), on the thread that calls it: the child gets a whole cache.
+    void before_fork() { mutex_.lock(); }
+    void after_fork() { mutex_.unlock(); }
+
+private:
+    struct Idle {
+        void *start;
+        uint64_t since;
+    };
+
+    void *take_idle(size_t bytes);
+    void note_in_use(void *start, size_t bytes);
+    bool put_by(void *block, size_t bytes) noexcept;
+    void unmap_oldest() noexcept;
+
+    mutable std::mutex mutex_;
+    // ---- under mutex_
+    std::unordered_map<void *, size_t> in_use_;
+    std::map<size_t, std::vector<Idle>> idle_; // by size; of each the longest idle first
+    BlockStatistics statistics_ = {};
+    uint64_t clock_ = 0;
+    bool keep_ = true;
+};
+
+// How many bytes of all caches' blocks the calling thread took, less those it
+// gave, at most since the scope began.  Scopes do not nest.
+class PeakScope
+{
+public:
+    PeakScope() noexcept;
+    int64_t peak_bytes() const noexcept;
+};
+
+} // namespace engine_torch

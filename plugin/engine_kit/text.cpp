@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "text.h"
+
+#include "base/terminal.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+
+namespace engine_torch
+{
+namespace
+{
+
+constexpr std::string_view traceback = "Traceback of TorchScript";
+constexpr size_t longest_message = 300;
+
+bool is_name_character(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.';
+}
+
+// "ValueError: text" or "builtins.ValueError: text".  Lines of a traceback are
+// indented, are paths, or end with their colon.
+bool is_error_line(std::string_view line)
+{
+    size_t end = 0;
+    while (end < line.size() && is_name_character(line[end]))
+        end++;
+    return end > 0 && line.substr(end, 2) == ": ";
+}
+
+std::string_view next_line(std::string_view &text)
+{
+    const size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    return line;
+}
+
+bool is_blank(char c)
+{
+    return static_cast<unsigned char>(c) <= ' ';
+}
+
+std::string_view trimmed(std::string_view text)
+{
+    while (!text.empty() && is_blank(text.front()))
+        text.remove_prefix(1);
+    while (!text.empty() && is_blank(text.back()))
+        text.remove_suffix(1);
+    return text;
+}
+
+// What stands behind the last traceback; the whole text where there is none.
+std::string_view after_traceback(std::string_view text)
+{
+    const size_t last = text.rfind(traceback);
+    if (last == std::string_view::npos)
+        return text;
+    std::string_view rest = text.substr(last);
+    next_line(rest);
+    for (std::string_view ahead = rest; !ahead.empty(); rest = ahead)
+        if (is_error_line(next_line(ahead)))
+            return rest;
+    return {};
+}
+
+std::string_view first_line(std::string_view text)
+{
+    while (!text.empty())
+        if (const std::string_view line = trimmed(next_line(text)); !line.empty())
+            return line;
+    return {};
+}
+
+void drop_prefix(std::string_view &text, std::string_view prefix)
+{
+    if (text.substr(0, prefix.size()) == prefix)
+        text.remove_prefix(prefix.size());
+}
+
+// "[enforce fail at inline_container.cc:165] . text"
+std::string_view without_check(std::string_view line)
+{
+    if (line.substr(0, 9) != "[enforce ")
+        return line;
+    const size_t end = line.find("] ");
+    if (end == std::string_view::npos)
+        return line;
+    line.remove_prefix(end + 2);
+    drop_prefix(line, ". ");
+    return line;
+}
+
+bool continues_character(char c)
+{
+    return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
+}
+
+// At most `size` bytes, never ending within a character.
+std::string_view cut(std::string_view text, size_t size)
+{
+    if (text.size() <= size)
+        return text;
+    while (size > 0 && continues_character(text[size]))
+        size--;
+    return text.substr(0, size);
+}
+
+// Whole sentences, if there is one that ends.
+std::string_view up_to_sentence(std::string_view text)
+{
+    const size_t end = text.rfind(". ");
+    return end == std::string_view::npos ? text : text.substr(0, end);
+}
+
+} // namespace
+
+std::string short_message(std::string_view text)
+{
+    std::string_view line = first_line(after_traceback(text));
+    if (line.empty())
+        line = first_line(text);
+    drop_prefix(line, "builtins.");
+    drop_prefix(line, "RuntimeError: ");
+    line = without_check(line);
+    if (line.size() > longest_message)
+        line = up_to_sentence(cut(line, longest_message));
+    while (!line.empty() && (line.back() == '.' || is_blank(line.back())))
+        line.remove_suffix(1);
+    return std::string(line);
+}
+
+bool tells_of_memory(std::string_view text)
+{
+    for (const std::string_view sign :
+         {"can't allocate memory", "not enough memory", "std::bad_alloc", "out of memory",
+          "STATUS_ALLOC_FAILED", "OUT_OF_DEVICE_MEMORY"})
+        if (text.find(sign) != std::string_view::npos)
+            return true;
+    return false;
+}
+
+bool tells_of_device_memory(std::string_view text)
+{
+    for (const std::string_view sign : {"CUDA", "HIP", "XPU", "CUBLAS", "CUDNN", "DEVICE_MEMORY"})
+        if (text.find(sign) != std::string_view::npos)
+            return true;
+    return false;
+}
+
+// For the CPU "tried to allocate 123 bytes", for a GPU "Tried to allocate 1.50 GiB".
+std::string asked_for(std::string_view text)
+{
+    constexpr std::string_view before = "ried to allocate ";
+    constexpr double megabyte = 1024.0 * 1024.0, gigabyte = 1024.0 * megabyte;
+    const size_t at = text.find(before);
+    if (at == std::string_view::npos)
+        return "";
+    text.remove_prefix(at + before.size());
+    double amount = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), amount);
+    text.remove_prefix(static_cast<size_t>(parsed.ptr - text.data()));
+    amount *= text.substr(0, 4) == " GiB" ? gigabyte : text.substr(0, 4) == " MiB" ? megabyte : 1;
+    if (amount < 1)
+        return "";
+    const bool is_large = amount >= gigabyte / 10;
+    char words[64];
+    std::snprintf(words, sizeof words, " (the model asked for %.1f %s at once)",
+                  amount / (is_large ? gigabyte : megabyte), is_large ? "GiB" : "MiB");
+    return words;
+}
+
+std::string printable(std::string_view text)
+{
+    return dnn_torch::printable(text);
+}
+
+void copy_as_line(std::string_view text, char *line, size_t size)
+{
+    std::string shown = printable(trimmed(text));
+    std::replace_if(
+        shown.begin(), shown.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
+    const std::string_view kept = cut(shown, size - 1);
+    *std::copy(kept.begin(), kept.end(), line) = '\0';
+}
+
+} // namespace engine_torch

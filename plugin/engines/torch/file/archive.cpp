@@ -1,0 +1,191 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "archive.h"
+
+#include "engine_kit/content_hash.h"
+#include "pickle_check.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace engine_torch
+{
+namespace
+{
+
+const std::string how_to_export =
+    "; export the model with torch.jit.trace or torch.jit.script and its save()";
+
+constexpr std::string_view code_folder = "code/", code_extension = ".py", data_folder = "data/",
+                           constants_folder = "constants/";
+
+bool starts_with(std::string_view text, std::string_view start)
+{
+    return text.substr(0, start.size()) == start;
+}
+
+bool ends_with(std::string_view text, std::string_view end)
+{
+    return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+bool any_contains(const std::vector<ZipRecord> &records, std::string_view part)
+{
+    return std::any_of(records.begin(), records.end(), [part](const ZipRecord &record) {
+        return record.name.find(part) != std::string::npos;
+    });
+}
+
+// What is no TorchScript may still be something that the user took for it.
+void refuse_other_archives(const FileBytes &file, const std::vector<ZipRecord> &records)
+{
+    if (any_contains(records, "/constants.pkl"))
+        return;
+    if (any_contains(records, "serialized_exported_program") ||
+        any_contains(records, "/archive_format"))
+        file.refuse("is a torch.export package, not TorchScript" + how_to_export);
+    if (any_contains(records, "data.pkl"))
+        file.refuse("is a torch.save checkpoint (weights only), not TorchScript" + how_to_export);
+    file.refuse("is a zip archive but no TorchScript model" + how_to_export);
+}
+
+// torch.save()'s form before 1.6: the pickle of a magic number.
+constexpr std::string_view old_checkpoint("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20", 10);
+
+bool is_safetensors(std::string_view bytes)
+{
+    if (bytes.size() < 10 || bytes.substr(8, 2) != "{\"")
+        return false;
+    uint64_t size = 0;
+    std::memcpy(&size, bytes.data(), sizeof size);
+    return size < bytes.size();
+}
+
+void refuse_other_files(const FileBytes &file)
+{
+    const std::string_view bytes = file.bytes();
+    if (starts_with(bytes, "PK\3\4"))
+        return;
+    if (starts_with(bytes, old_checkpoint))
+        file.refuse("is an old torch.save checkpoint (weights only), not TorchScript" +
+                    how_to_export);
+    if (is_safetensors(bytes))
+        file.refuse("is a safetensors file (weights only), not TorchScript" + how_to_export);
+    file.refuse("is no TorchScript model" + how_to_export);
+}
+
+// The records that LibTorch reads.  Not among them are older formats' and what
+// only tells where code came from: "model.json", "code/x.py.debug_pkl".
+bool is_needed(std::string_view name)
+{
+    return name == "data.pkl" || name == "constants.pkl" || name == "version" ||
+           name == ".data/version" || name == "byteorder" || starts_with(name, data_folder) ||
+           starts_with(name, constants_folder) ||
+           (starts_with(name, code_folder) && ends_with(name, code_extension));
+}
+
+// "code/__torch__/nets.py" is "__torch__.nets".
+std::string module_of(std::string_view name)
+{
+    name.remove_prefix(code_folder.size());
+    name.remove_suffix(code_extension.size());
+    std::string module(name);
+    std::replace(module.begin(), module.end(), '/', '.');
+    return module;
+}
+
+bool is_number(std::string_view text)
+{
+    return !text.empty() && text.size() <= 9 &&
+           text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+constexpr std::string_view torch_root = "__torch__.", custom_classes = "torch.classes.";
+
+} // namespace
+
+Archive::Archive(const std::string &path) : file_(path)
+{
+    refuse_other_files(file_);
+    try {
+        zip_.emplace(file_.bytes());
+        refuse_other_archives(file_, zip_->all());
+        take_records();
+        check_code();
+        check_values("constants");
+        check_values("data");
+    } catch (const ZipDamage &) {
+        file_.refuse("is cut short or damaged; copy or download it again");
+    } catch (const ZipOddity &oddity) {
+        file_.refuse(oddity.what() + std::string("; save the model again with PyTorch"));
+    } catch (const PickleFault &fault) {
+        file_.refuse(fault.what());
+    } catch (const SourceFault &fault) {
+        file_.refuse(fault.what() +
+                     std::string("; take the file as torch.jit.save() has written it"));
+    }
+}
+
+void Archive::take_records()
+{
+    const std::string &first = zip_->all().front().name;
+    const std::string folder = first.substr(0, first.find('/') + 1);
+    for (const ZipRecord &record : zip_->all()) {
+        if (folder.empty() || !starts_with(record.name, folder))
+            throw ZipOddity("has records that do not lie in one folder");
+        const std::string name = record.name.substr(folder.size());
+        if (is_needed(name))
+            records_.emplace(name, record.bytes);
+    }
+    const size_t versions = records_.count("version") + records_.count(".data/version");
+    if (!records_.count("data.pkl") || !records_.count("constants.pkl") || versions != 1)
+        throw ZipOddity("lacks a part that every TorchScript file has");
+    for (const char *version : {"version", ".data/version"})
+        if (const auto found = records_.find(version); found != records_.end()) {
+            const std::string_view text = found->second;
+            if (!is_number(text.substr(0, text.find_last_not_of('\n') + 1)))
+                throw ZipOddity("does not say which version of the format it has");
+        }
+    const auto order = records_.find("byteorder");
+    if (order != records_.end() && order->second != "little")
+        throw ZipOddity("was saved on a machine with the other byte order");
+}
+
+void Archive::check_code()
+{
+    SourceCheck check;
+    for (const auto &[name, bytes] : records_)
+        if (starts_with(name, code_folder))
+            check.add(module_of(name), bytes);
+    facts_ = check.finish();
+}
+
+std::optional<uint64_t> Archive::size_of(const std::string &name) const
+{
+    const auto found = records_.find(name);
+    return found == records_.end() ? std::nullopt : std::optional<uint64_t>(found->second.size());
+}
+
+void Archive::check_values(const std::string &name)
+{
+    const auto classes = check_pickle(records_.at(name + ".pkl"), [&](std::string_view key) {
+        return is_number(key) ? size_of(name + '/' + std::string(key)) : std::nullopt;
+    });
+    for (const std::string &whole : classes) {
+        const std::string plain = whole.substr(torch_root.size());
+        if (starts_with(plain, custom_classes))
+            facts_.classes.insert(plain);
+        if (starts_with(plain, custom_classes))
+            facts_.runs_while_loading = true;
+    }
+}
+
+std::string Archive::hash() const
+{
+    return content_hash(file_.bytes());
+}
+
+} // namespace engine_torch

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// A file, read once.  Needs no LibTorch.
+#pragma once
+
+#include "dnn_torch/engine.h"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace engine_torch
+{
+
+// The contents of a file in memory that no other process can change: whoever
+// checks them and whoever loads them see the same.  Never changes; any thread.
+class FileBytes
+{
+public:
+    // Waits for no pipe and no device.  Throws a Failure that names the file
+    // unless it is a regular one that can be read.
+    explicit FileBytes(const std::string &path);
+
+    const std::string &path() const noexcept { return path_; }
+    std::string_view bytes() const noexcept { return {bytes_.get(), size_}; }
+
+    // Throws a Failure: the file's name and these words.
+    [[noreturn]] void refuse(const std::string &words,
+                             DnnTorchStatus status = DNN_TORCH_BAD_MODEL) const;
+
+private:
+    void read(int descriptor);
+
+    std::string path_;
+    std::unique_ptr<char[]> bytes_;
+    size_t size_ = 0;
+};
+
+} // namespace engine_torch

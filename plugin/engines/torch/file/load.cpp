@@ -1,0 +1,227 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "load.h"
+
+#include "archive_adapter.h"
+#include "engine_kit/text.h"
+#include "engines/torch/failure.h"
+#include "engines/torch/program/argument_guards.h"
+#include "engines/torch/program/value_check.h"
+#include "permission_check.h"
+
+#include <iostream>
+#include <new>
+#include <torch/csrc/jit/runtime/operator.h>
+#include <torch/csrc/jit/runtime/print_handler.h>
+#include <torch/csrc/jit/serialization/import.h>
+#include <torch/version.h>
+
+namespace engine_torch
+{
+namespace
+{
+
+using torch::jit::Module;
+
+[[noreturn]] void refuse(const std::string &path, const std::string &words)
+{
+    throw Failure(DNN_TORCH_BAD_MODEL, "'" + path + "' " + words);
+}
+
+using Names = std::vector<std::string>;
+
+constexpr const char *this_version = "LibTorch " TORCH_VERSION;
+
+std::string names_to_allow(const Names &names)
+{
+    constexpr size_t most = 12;
+    std::string list;
+    for (size_t i = 0; i < names.size() && i < most; i++)
+        list.append(i ? "+" : "").append(name_to_allow(names[i]));
+    return list;
+}
+
+// What optimize_for_inference() and the like leave behind works for one machine.
+bool is_of_one_machine(const std::string &name)
+{
+    for (const char *part : {"mkldnn", "MKLDNN", "prepacked", "oneDNN", "onednn", "_prepack"})
+        if (name.find(part) != std::string::npos)
+            return true;
+    return false;
+}
+
+bool is_known_here(const std::string &name)
+{
+    return name.find("::") == std::string::npos || name.compare(0, 6, "prim::") == 0 ||
+           !torch::jit::getAllOperatorsFor(c10::Symbol::fromQualString(name)).empty();
+}
+
+void refuse_names(const std::string &path, const Names &names)
+{
+    if (names.empty())
+        return;
+    const std::string &first = names.front();
+    if (is_of_one_machine(first))
+        refuse(path, "uses " + first +
+                         ", which belongs to a model that was optimised for one machine; save it "
+                         "before optimize_for_inference()");
+    if (!is_known_here(first) && first.compare(0, 6, "aten::") == 0)
+        refuse(path, std::string("needs another LibTorch than ") + this_version +
+                         ", which has no " + first + "; save it with a PyTorch of this version");
+    if (!is_known_here(first))
+        refuse(path, "needs the operators of " + first.substr(0, first.find("::")) + " (" + first +
+                         "), which " + this_version + " has not; export the model without them");
+    const std::string others =
+        names.size() > 1 ? " and " + std::to_string(names.size() - 1) + " more" : "";
+    refuse(path, "uses " + first + others +
+                     ", not among the operators that are known to only compute; write allow=" +
+                     names_to_allow(names) + " if you trust the file");
+}
+
+// Even code of permitted operators: nobody has bounded their arguments yet, and
+// who only looks at a file expects nothing to run.
+void refuse_code_while_loading(const std::string &path)
+{
+    refuse(path, std::string("runs code while it is loaded (") + loading_code +
+                     "); save it without, or write allow=" + loading_code +
+                     " if you trust the file");
+}
+
+[[noreturn]] void refuse_unloadable(const std::string &path, const std::string &text)
+{
+    if (tells_of_memory(text))
+        throw std::bad_alloc();
+    const std::string line = short_message(text);
+    if (text.find("maximum supported version") != std::string::npos)
+        refuse(path, std::string("was saved by a newer PyTorch than ") + this_version +
+                         " reads; save it with an older one or use a newer LibTorch");
+    if (text.find("Unknown builtin op") != std::string::npos)
+        refuse(path, std::string("needs another LibTorch than ") + this_version + ": " + line +
+                         "; save it with a PyTorch of this version, without operators of others");
+    refuse(path, "cannot be loaded by " + std::string(this_version) + ": " + line);
+}
+
+// A model's print() would otherwise land in the video of `ffmpeg ... -`.  One
+// that somebody else in the program has set is left alone.
+void print_to_stderr()
+{
+    if (torch::jit::getPrintHandler() == torch::jit::getDefaultPrintHandler())
+        torch::jit::setPrintHandler([](const std::string &text) { std::cerr << printable(text); });
+}
+
+// Runs what reads the file; whatever LibTorch throws meanwhile is about the file.
+template <class Read> auto reading(const std::string &path, Read &&read)
+{
+    try {
+        return read();
+    } catch (const Failure &) {
+        throw;
+    } catch (const std::bad_alloc &) {
+        throw;
+    } catch (const c10::Error &error) {
+        refuse_unloadable(path, error.what_without_backtrace());
+    } catch (const std::exception &error) {
+        refuse_unloadable(path, error.what());
+    }
+}
+
+using Arguments = std::vector<c10::Argument>;
+
+std::string names_of(const Arguments &arguments)
+{
+    std::string names;
+    for (const c10::Argument &argument : arguments)
+        names += (names.empty() ? "" : ", ") + argument.name();
+    return names;
+}
+
+const c10::Argument &find_input(const Arguments &arguments, const std::string &wanted)
+{
+    for (const c10::Argument &argument : arguments)
+        if (argument.name() == wanted)
+            return argument;
+    return arguments.front();
+}
+
+size_t count_needed(const Arguments &arguments)
+{
+    size_t needed = 0;
+    for (const c10::Argument &argument : arguments)
+        needed += argument.default_value() ? 0 : 1;
+    return needed;
+}
+
+} // namespace
+
+void check_options(const DnnTorchModelOptions &options)
+{
+    if (!options.path || !*options.path)
+        throw Failure(DNN_TORCH_BAD_OPTION, "no model is given; name one with model=FILE");
+}
+
+Module load_any_module(const Archive &archive, const c10::Device &device)
+{
+    print_to_stderr();
+    return reading(archive.path(), [&] {
+        Module module = torch::jit::import_ir_module(
+            std::make_shared<torch::jit::CompilationUnit>(), adapt(archive), device);
+        if (const std::string fault = find_wrong_value(module); !fault.empty())
+            refuse(archive.path(), fault);
+        return module;
+    });
+}
+
+Module load_module(const Archive &archive, const c10::Device &device,
+                   const Permissions &permissions)
+{
+    const std::string &path = archive.path();
+    if (runs_while_loading(archive.facts(), permissions))
+        refuse_code_while_loading(path);
+    refuse_names(path, find_refused(archive.facts(), permissions));
+    Module module = load_any_module(archive, device);
+    reading(path, [&] {
+        refuse_names(path, find_refused(module, permissions));
+        if (const std::string name = find_unbounded_argument(module); !name.empty())
+            refuse(path, "uses " + name +
+                             " with a scale that PyTorch does not write; export it with a "
+                             "constant one");
+        guard_arguments(module);
+        clear_raw_memory(module);
+    });
+    if (!module.find_method("forward"))
+        refuse(path, "has no forward(); export the model's own module");
+    module.eval();
+    return module;
+}
+
+Arguments arguments_of(const Module &module)
+{
+    Arguments arguments = module.get_method("forward").function().getSchema().arguments();
+    arguments.erase(arguments.begin());
+    return arguments;
+}
+
+bool returns_one_tensor(const Module &module)
+{
+    const auto &results = module.get_method("forward").function().getSchema().returns();
+    return results.size() == 1 && results.front().type()->kind() == c10::TypeKind::TensorType;
+}
+
+std::string choose_input(const Module &module, const std::string &path, const std::string &wanted)
+{
+    const Arguments arguments = arguments_of(module);
+    if (arguments.empty())
+        refuse(path, "has a forward() without input; the filter gives one");
+    const c10::Argument &input = find_input(arguments, wanted);
+    const size_t needed = count_needed(arguments);
+    if (needed > 1 || (needed == 1 && input.default_value()))
+        refuse(path, "has a forward() that wants " + std::to_string(needed) + " inputs (" +
+                         names_of(arguments) + "); the filter gives one");
+    if (!c10::TensorType::get()->isSubtypeOf(*input.type()))
+        refuse(path, "has a forward() whose input " + input.name() + " is a " +
+                         input.type()->repr_str() + "; the filter gives a Tensor");
+    return input.name();
+}
+
+} // namespace engine_torch

@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "permission_check.h"
+
+#include "engines/torch/program/graph_checks.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <torch/csrc/jit/api/function_impl.h>
+
+namespace engine_torch
+{
+namespace
+{
+
+using torch::jit::Module;
+using torch::jit::Node;
+using torch::jit::Value;
+using Names = std::vector<std::string>;
+
+void add_new(Names &names, const std::string &name)
+{
+    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end())
+        names.push_back(name);
+}
+
+constexpr std::string_view root = "__torch__.", custom_classes = "torch.classes.";
+
+std::string refused_class(const Value &value, const Permissions &permissions)
+{
+    const auto type = value.type()->cast<c10::ClassType>();
+    if (!type || !type->name())
+        return "";
+    const std::string whole = type->name()->qualifiedName();
+    if (whole.compare(0, root.size(), root) != 0 ||
+        whole.compare(root.size(), custom_classes.size(), custom_classes) != 0)
+        return "";
+    const std::string name = whole.substr(root.size());
+    return permissions.has_class(name) ? "" : name;
+}
+
+// PyTorch writes such a cast where it knows better than the type: of an optional
+// or of a union to one of its types.
+bool is_sound_cast(const Node &node)
+{
+    return node.output()->type()->isSubtypeOf(*node.input(0)->type());
+}
+
+std::string refused_in(const Node &node, const Permissions &permissions)
+{
+    const std::string name = node.kind().toQualString();
+    if (!permissions.has_node(name))
+        return name;
+    if (node.kind() == c10::prim::unchecked_cast && !is_sound_cast(node))
+        return name;
+    for (const Value *output : node.outputs())
+        if (std::string type = refused_class(*output, permissions); !type.empty())
+            return type;
+    return "";
+}
+
+c10::Symbol zeros_for(c10::Symbol kind)
+{
+    if (kind == c10::aten::empty)
+        return c10::aten::zeros;
+    return kind == c10::aten::empty_like ? c10::aten::zeros_like : c10::aten::new_zeros;
+}
+
+// The same arguments in the same order, but for the order of memory of empty().
+void replace_by_zeros(Node *node)
+{
+    const bool has_format = node->kind() == c10::aten::empty;
+    Node *zeros = node->owningGraph()->create(zeros_for(node->kind()));
+    for (size_t i = 0; i + has_format < node->inputs().size(); i++)
+        zeros->addInput(node->input(i));
+    zeros->insertBefore(node);
+    zeros->output()->copyMetadata(node->output());
+    node->output()->replaceAllUsesWith(zeros->output());
+    node->destroy();
+}
+
+} // namespace
+
+Names find_refused(const SourceFacts &facts, const Permissions &permissions)
+{
+    Names names;
+    for (const std::string &name : facts.operators)
+        if (!permissions.has_operator(name))
+            add_new(names, name);
+    for (const std::string &name : facts.classes)
+        if (!permissions.has_class(name))
+            add_new(names, name);
+    return names;
+}
+
+bool runs_while_loading(const SourceFacts &facts, const Permissions &permissions)
+{
+    return facts.runs_while_loading && !permissions.is_allowed(loading_code);
+}
+
+Names find_refused(const Module &module, const Permissions &permissions)
+{
+    Names names;
+    visit_nodes(module, [&](const Node &node) { add_new(names, refused_in(node, permissions)); });
+    return names;
+}
+
+void clear_raw_memory(const Module &module)
+{
+    std::vector<Node *> found;
+    visit_nodes(module, [&](const Node &node) {
+        if (gives_raw_memory(node.kind().toQualString()))
+            found.push_back(const_cast<Node *>(&node));
+    });
+    for (Node *node : found)
+        replace_by_zeros(node);
+}
+
+} // namespace engine_torch

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// The values of a TorchScript archive, looked through before LibTorch makes
+// objects of them.  Needs no LibTorch.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace engine_torch
+{
+
+// What stands in a pickle that PyTorch would not have written, for a sentence
+// that begins with the file's name: "holds a tensor that ...".
+struct PickleFault : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+// The size in bytes of the record that a tensor's numbers lie in, by its key.
+using StorageSize = std::function<std::optional<uint64_t>(std::string_view key)>;
+
+// Returns the names of the classes that objects are made of, as in
+// "__torch__.nets.Net".  Throws a PickleFault unless the pickle is made of what
+// TorchScript writes, ends where the bytes end, is not nested too deeply, and
+// every tensor lies within its storage.
+std::set<std::string> check_pickle(std::string_view bytes, const StorageSize &storage_size);
+
+} // namespace engine_torch

@@ -1,0 +1,191 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "device.h"
+
+#include "engine_kit/text.h"
+#include "engines/torch/failure.h"
+
+#include <array>
+#include <ATen/ATen.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+#include <charconv>
+#include <dlfcn.h>
+#include <torch/version.h>
+
+#define TO_TEXT_LITERALLY(word) #word
+#define TO_TEXT(macro)          TO_TEXT_LITERALLY(macro)
+
+namespace engine_torch
+{
+namespace
+{
+
+struct Kind {
+    const char *name, *title;
+    c10::DeviceType type;
+    // A program that is linked with libtorch alone has none of these loaded.
+    std::array<const char *, 2> libraries;
+};
+
+// ROCm's build of LibTorch calls its devices CUDA as well.
+constexpr std::array<Kind, 2> kinds = {{
+    {"cuda", "CUDA", c10::DeviceType::CUDA, {"libtorch_cuda.so", "libtorch_hip.so"}},
+    {"xpu", "XPU", c10::DeviceType::XPU, {"libtorch_xpu.so", nullptr}},
+}};
+
+[[noreturn]] void refuse(const std::string &words)
+{
+    throw Failure(DNN_TORCH_NO_DEVICE, words);
+}
+
+const Kind *find_kind(std::string_view name)
+{
+    for (const Kind &kind : kinds)
+        if (name == kind.name)
+            return &kind;
+    return nullptr;
+}
+
+// Debian's libraries carry the version in their names, those of PyTorch do not.
+constexpr std::array<const char *, 2> endings = {
+    "", "." TO_TEXT(TORCH_VERSION_MAJOR) "." TO_TEXT(TORCH_VERSION_MINOR)};
+
+// Registers the backend with LibTorch, whose library stays loaded.  Says why a
+// library that is there cannot be loaded, or "".
+std::string load(const Kind &kind)
+{
+    std::string fault;
+    for (const char *library : kind.libraries)
+        for (const char *ending : endings) {
+            if (!library || c10::impl::hasDeviceGuardImpl(kind.type))
+                continue;
+            const std::string name = std::string(library) + ending;
+            if (dlopen(name.c_str(), RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE))
+                continue;
+            // Where a library is there and lacks another one, that one's name stands in front.
+            const std::string words = dlerror();
+            if (words.rfind(name + ": cannot open shared object file", 0) != 0)
+                fault = words;
+        }
+    return fault;
+}
+
+// Why no device of the kind can be used, or "".
+std::string missing(const Kind &kind)
+{
+    const std::string fault = load(kind);
+    if (!c10::impl::hasDeviceGuardImpl(kind.type) && !fault.empty())
+        return std::string("the ") + kind.title + " part of LibTorch " TORCH_VERSION +
+               " cannot be loaded: " + fault;
+    if (!c10::impl::hasDeviceGuardImpl(kind.type))
+        return std::string("LibTorch " TORCH_VERSION " was built without ") + kind.title;
+    if (c10::impl::VirtualGuardImpl(kind.type).deviceCount() < 1)
+        return std::string("LibTorch " TORCH_VERSION " finds no ") + kind.title + " device";
+    return "";
+}
+
+// Why that device cannot be used, or "".
+std::string fault_of(const c10::Device &device)
+{
+    try {
+        at::ones({1}, at::TensorOptions(device)).add_(1).item();
+        return "";
+    } catch (const std::exception &error) {
+        return words_of(error);
+    }
+}
+
+struct Wanted {
+    const Kind &kind;
+    int index;
+};
+
+Wanted parse(const std::string &text)
+{
+    const size_t colon = text.find(':');
+    const Kind *kind = find_kind(std::string_view(text).substr(0, colon));
+    int index = 0;
+    bool good = kind != nullptr;
+    if (good && colon != std::string::npos) {
+        const char *end = text.data() + text.size();
+        const auto result = std::from_chars(text.data() + colon + 1, end, index);
+        good = result.ec == std::errc() && result.ptr == end && index >= 0;
+    }
+    if (!good)
+        refuse("device=" + text + " is unknown; choose among cpu, cuda, cuda:N, xpu and xpu:N");
+    return {*kind, index};
+}
+
+void copy_text(const std::string &text, char *to, size_t size)
+{
+    copy_as_line(text, to, size);
+}
+
+DnnTorchDevice entry(const std::string &name, const std::string &reason)
+{
+    DnnTorchDevice device = {};
+    copy_text(name, device.name, sizeof device.name);
+    copy_text(reason, device.reason, sizeof device.reason);
+    device.usable = reason.empty();
+    return device;
+}
+
+void add_devices(const Kind &kind, std::vector<DnnTorchDevice> &devices)
+{
+    const std::string reason = missing(kind);
+    if (!reason.empty()) {
+        devices.push_back(entry(kind.name, reason));
+        return;
+    }
+    const int count = c10::impl::VirtualGuardImpl(kind.type).deviceCount();
+    for (int i = 0; i < count; i++) {
+        const c10::Device device(kind.type, static_cast<c10::DeviceIndex>(i));
+        devices.push_back(entry(device.str(), fault_of(device)));
+    }
+}
+
+} // namespace
+
+c10::Device open_device(const std::string &text)
+{
+    if (text.empty() || text == "cpu")
+        return c10::Device(c10::DeviceType::CPU);
+    const Wanted wanted = parse(text);
+    const std::string reason = missing(wanted.kind);
+    if (!reason.empty())
+        refuse("device=" + text + " cannot be used: " + reason +
+               "; use device=cpu, or see dnn-torch devices");
+    const int count = c10::impl::VirtualGuardImpl(wanted.kind.type).deviceCount();
+    if (wanted.index >= count)
+        refuse("device=" + text + " is not there: the last one is " + wanted.kind.name + ":" +
+               std::to_string(count - 1));
+    const c10::Device device(wanted.kind.type, static_cast<c10::DeviceIndex>(wanted.index));
+    const std::string fault = fault_of(device);
+    if (!fault.empty())
+        refuse("device=" + text + " does not work: " + fault);
+    return device;
+}
+
+std::vector<DnnTorchDevice> known_devices()
+{
+    std::vector<DnnTorchDevice> devices = {entry("cpu", "")};
+    for (const Kind &kind : kinds)
+        add_devices(kind, devices);
+    return devices;
+}
+
+std::optional<c10::Stream> make_stream(const c10::Device &device)
+{
+    if (device.is_cpu())
+        return std::nullopt;
+    return c10::impl::VirtualGuardImpl(device.type()).getStreamFromGlobalPool(device);
+}
+
+void wait_for(const c10::Device &device)
+{
+    if (!device.is_cpu())
+        c10::impl::VirtualGuardImpl(device.type()).getStream(device).synchronize();
+}
+
+} // namespace engine_torch

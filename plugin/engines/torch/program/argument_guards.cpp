@@ -1,0 +1,256 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "argument_guards.h"
+
+#include "graph_checks.h"
+
+#include <array>
+#include <optional>
+#include <string_view>
+#include <torch/csrc/jit/ir/constants.h>
+#include <vector>
+
+namespace engine_torch
+{
+namespace
+{
+
+using torch::jit::Graph;
+using torch::jit::Node;
+using torch::jit::Value;
+
+enum class Rule {
+    modulo,  // a choice among `bound`, from 0 on
+    between, // from 1 to `bound`
+    length,  // a list of `bound` numbers
+    divisor  // not 0
+};
+
+struct Guard {
+    std::string_view name;
+    std::string_view argument;
+    Rule rule;
+    int64_t bound;
+};
+
+// What each does otherwise: grid_sampler* leaves its result as memory came;
+// interpolation reads beyond its input where the scale is tiny; the others
+// divide by zero, or go by a number of weights that is not there.
+constexpr int64_t enough = 1 << 20, enough_layers = 1 << 10;
+constexpr std::array guards = {
+    Guard{"aten::grid_sampler", "interpolation_mode", Rule::modulo, 3},
+    Guard{"aten::grid_sampler", "padding_mode", Rule::modulo, 3},
+    Guard{"aten::grid_sampler_2d", "interpolation_mode", Rule::modulo, 3},
+    Guard{"aten::grid_sampler_2d", "padding_mode", Rule::modulo, 3},
+    Guard{"aten::grid_sampler_3d", "interpolation_mode", Rule::modulo, 2},
+    Guard{"aten::grid_sampler_3d", "padding_mode", Rule::modulo, 3},
+    Guard{"aten::reflection_pad1d", "padding", Rule::length, 2},
+    Guard{"aten::reflection_pad2d", "padding", Rule::length, 4},
+    Guard{"aten::reflection_pad3d", "padding", Rule::length, 6},
+    Guard{"aten::pixel_shuffle", "upscale_factor", Rule::between, enough_layers},
+    Guard{"aten::pixel_unshuffle", "downscale_factor", Rule::between, enough_layers},
+    Guard{"aten::channel_shuffle", "groups", Rule::between, enough},
+    Guard{"aten::conv1d", "groups", Rule::between, enough},
+    Guard{"aten::conv2d", "groups", Rule::between, enough},
+    Guard{"aten::conv3d", "groups", Rule::between, enough},
+    Guard{"aten::conv_transpose1d", "groups", Rule::between, enough},
+    Guard{"aten::conv_transpose2d", "groups", Rule::between, enough},
+    Guard{"aten::conv_transpose3d", "groups", Rule::between, enough},
+    Guard{"aten::convolution", "groups", Rule::between, enough},
+    Guard{"aten::_convolution", "groups", Rule::between, enough},
+    Guard{"aten::_convolution_mode", "groups", Rule::between, enough},
+    Guard{"aten::group_norm", "num_groups", Rule::between, enough},
+    Guard{"aten::lstm", "num_layers", Rule::between, enough_layers},
+    Guard{"aten::gru", "num_layers", Rule::between, enough_layers},
+    Guard{"aten::rnn_tanh", "num_layers", Rule::between, enough_layers},
+    Guard{"aten::rnn_relu", "num_layers", Rule::between, enough_layers},
+    Guard{"aten::_native_multi_head_attention", "num_head", Rule::between, enough},
+    Guard{"aten::_transformer_encoder_layer_fwd", "num_heads", Rule::between, enough},
+    Guard{"aten::remainder", "b", Rule::divisor, 0},
+    Guard{"aten::floordiv", "b", Rule::divisor, 0},
+    Guard{"aten::divmod", "y", Rule::divisor, 0},
+    Guard{"aten::divmod", "b", Rule::divisor, 0},
+    Guard{"aten::mathremainder", "b", Rule::divisor, 0},
+    Guard{"aten::__round_to_zero_floordiv", "b", Rule::divisor, 0},
+};
+
+constexpr std::array<std::string_view, 4> scale_arguments = {"scales", "scales_d", "scales_h",
+                                                             "scales_w"};
+constexpr std::array<std::string_view, 2> interpolations = {"aten::upsample_", "aten::_upsample_"};
+
+// ---- new values ------------------------------------------------------------------
+
+Value *constant(Node *before, int64_t number)
+{
+    torch::jit::WithInsertPoint here(before);
+    return before->owningGraph()->insertConstant(number);
+}
+
+Value *computed(Node *before, const char *name, c10::ArrayRef<Value *> inputs,
+                const c10::TypePtr &type)
+{
+    Node *node = before->owningGraph()->create(c10::Symbol::fromQualString(name), inputs);
+    node->insertBefore(before);
+    node->output()->setType(type);
+    return node->output();
+}
+
+Value *number(Node *before, const char *name, c10::ArrayRef<Value *> inputs)
+{
+    return computed(before, name, inputs, c10::IntType::get());
+}
+
+// Each element is asked for, which fails where the list is shorter.
+Value *of_length(Node *node, Value *list, int64_t length)
+{
+    std::vector<Value *> elements;
+    for (int64_t i = 0; i < length; i++)
+        elements.push_back(number(node, "aten::__getitem__", {list, constant(node, i)}));
+    Node *made = node->owningGraph()->createList(c10::IntType::get(), elements);
+    made->insertBefore(node);
+    return made->output();
+}
+
+// [b][b == 0]: b itself, or a failure, and never a branch.
+Value *not_zero(Node *node, Value *divisor)
+{
+    Node *list = node->owningGraph()->createList(c10::IntType::get(), {divisor});
+    list->insertBefore(node);
+    Value *is_zero = computed(node, "aten::eq", {divisor, constant(node, 0)}, c10::BoolType::get());
+    Value *index = number(node, "aten::Int", {is_zero});
+    return number(node, "aten::__getitem__", {list->output(), index});
+}
+
+// ---- the rules --------------------------------------------------------------------
+
+bool keeps(const Guard &guard, const c10::IValue &value)
+{
+    if (guard.rule == Rule::length)
+        return value.isIntList() && value.toIntList().size() == static_cast<size_t>(guard.bound);
+    if (!value.isInt())
+        return true;
+    const int64_t number = value.toInt();
+    if (guard.rule == Rule::divisor)
+        return number != 0;
+    return guard.rule == Rule::modulo ? number >= 0 && number < guard.bound
+                                      : number >= 1 && number <= guard.bound;
+}
+
+Value *kept(const Guard &guard, Node *node, Value *value)
+{
+    switch (guard.rule) {
+    case Rule::modulo:
+        return number(node, "aten::remainder", {value, constant(node, guard.bound)});
+    case Rule::between:
+        return number(
+            node, "prim::min",
+            {number(node, "prim::max", {value, constant(node, 1)}), constant(node, guard.bound)});
+    case Rule::length:
+        return of_length(node, value, guard.bound);
+    default:
+        return not_zero(node, value);
+    }
+}
+
+bool applies(const Guard &guard, const Value &value)
+{
+    return guard.rule == Rule::length ? value.type()->isSubtypeOf(*c10::ListType::ofInts())
+                                      : value.type()->kind() == c10::TypeKind::IntType;
+}
+
+// By its name in the operator's own declaration; overloads differ.
+std::optional<size_t> place_of(std::string_view argument, const Node &node)
+{
+    const c10::FunctionSchema *schema = node.maybeSchema();
+    if (!schema)
+        return std::nullopt;
+    const auto index = schema->argumentIndexWithName(std::string(argument));
+    if (!index || static_cast<size_t>(*index) >= node.inputs().size())
+        return std::nullopt;
+    return static_cast<size_t>(*index);
+}
+
+void apply(const Guard &guard, Node *node)
+{
+    const auto place = place_of(guard.argument, *node);
+    if (!place)
+        return;
+    Value *value = node->input(*place);
+    const auto known = torch::jit::toIValue(value);
+    if (applies(guard, *value) && !(known && keeps(guard, *known)))
+        node->replaceInput(*place, kept(guard, node, value));
+}
+
+// PyTorch writes a constant or nothing; any other may stand for any place in memory.
+bool is_usual_scale(const Value *scale)
+{
+    constexpr double least = 1e-3, most = 1e3;
+    const auto known = torch::jit::toIValue(scale);
+    if (!known)
+        return false;
+    if (known->isNone())
+        return true;
+    return known->isDouble() && known->toDouble() >= least && known->toDouble() <= most;
+}
+
+bool has_unusual_scale(const Node &node)
+{
+    for (const std::string_view argument : scale_arguments)
+        if (const auto place = place_of(argument, node);
+            place && !is_usual_scale(node.input(*place)))
+            return true;
+    return false;
+}
+
+bool interpolates(std::string_view name)
+{
+    for (const std::string_view prefix : interpolations)
+        if (name.substr(0, prefix.size()) == prefix)
+            return true;
+    return false;
+}
+
+// ---- the weights' norm ------------------------------------------------------------
+
+// It writes as many norms as the direction has, into a buffer of as many as the
+// lengths have.  The same in parts: v * (g / norm of v).
+void replace_weight_norm(Node *node)
+{
+    Value *direction = node->input(0), *length = node->input(1);
+    Value *norm = computed(node, "aten::norm_except_dim",
+                           {direction, constant(node, 2), node->input(2)}, c10::TensorType::get());
+    Value *factor = computed(node, "aten::div", {length, norm}, c10::TensorType::get());
+    node->output()->replaceAllUsesWith(
+        computed(node, "aten::mul", {direction, factor}, c10::TensorType::get()));
+    node->destroy();
+}
+
+} // namespace
+
+std::string find_unbounded_argument(const torch::jit::Module &module)
+{
+    std::string found;
+    visit_nodes(module, [&](const Node &node) {
+        if (const std::string name = node.kind().toQualString();
+            found.empty() && interpolates(name) && has_unusual_scale(node))
+            found = name;
+    });
+    return found;
+}
+
+void guard_arguments(const torch::jit::Module &module)
+{
+    std::vector<Node *> nodes;
+    visit_nodes(module, [&](const Node &node) { nodes.push_back(const_cast<Node *>(&node)); });
+    for (Node *node : nodes) {
+        const std::string name = node->kind().toQualString();
+        for (const Guard &guard : guards)
+            if (guard.name == name)
+                apply(guard, node);
+        if (name == "aten::_weight_norm")
+            replace_weight_norm(node);
+    }
+}
+
+} // namespace engine_torch

@@ -1,0 +1,190 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "forms.h"
+
+#include "engines/torch/failure.h"
+#include "engines/torch/machine/device.h"
+#include "engines/torch/machine/random_scope.h"
+#include "engines/torch/machine/run_scope.h"
+
+#include <array>
+#include <ATen/ATen.h>
+#include <functional>
+
+namespace engine_torch
+{
+namespace
+{
+
+using torch::jit::Block;
+using torch::jit::Module;
+using torch::jit::Node;
+
+constexpr std::array<FormKind, 4> kinds = {FormKind::saved, FormKind::frozen,
+                                           FormKind::channels_last, FormKind::inference};
+
+using Change = std::function<at::Tensor(const at::Tensor &)>;
+
+bool is_tensor_constant(const Node &node)
+{
+    return node.kind() == c10::prim::Constant && node.hasAttribute(c10::attr::value) &&
+           node.kindOf(c10::attr::value) == torch::jit::AttributeKind::t;
+}
+
+void change_constants(Block &block, const Change &change)
+{
+    for (Node *node : block.nodes()) {
+        if (is_tensor_constant(*node)) {
+            const at::Tensor changed = change(node->t(c10::attr::value));
+            node->t_(c10::attr::value, changed);
+            node->output()->inferTypeFrom(changed);
+        }
+        for (Block *inner : node->blocks())
+            change_constants(*inner, change);
+    }
+}
+
+// Numbers without a dimension do not set the type of what they are used with,
+// so that they can stay exact.
+at::Tensor converted(const at::Tensor &tensor, at::ScalarType type)
+{
+    return tensor.scalar_type() == at::kFloat && tensor.dim() > 0 ? tensor.to(type) : tensor;
+}
+
+at::Tensor with_channels_last(const at::Tensor &tensor)
+{
+    return tensor.dim() == 4 && tensor.layout() == at::kStrided
+               ? tensor.contiguous(at::MemoryFormat::ChannelsLast)
+               : tensor;
+}
+
+// A copy whose graph is its own.
+Module with_constants(const Module &frozen, const Change &change)
+{
+    Module copy = frozen.clone(true);
+    change_constants(*copy.get_method("forward").graph()->block(), change);
+    return copy;
+}
+
+// Module::to() would convert whole numbers as well, such as indices.
+Module with_parameters(const Module &plain, at::ScalarType type)
+{
+    Module copy = plain.deepcopy();
+    const auto convert = [type](at::Tensor tensor) { tensor.set_data(converted(tensor, type)); };
+    for (const at::Tensor &parameter : copy.parameters())
+        convert(parameter);
+    for (const at::Tensor &buffer : copy.buffers())
+        convert(buffer);
+    return copy;
+}
+
+Module frozen_in(const Source &source, Precision precision)
+{
+    if (!source.frozen)
+        throw Failure(DNN_TORCH_BAD_MODEL, "the model cannot be frozen");
+    if (precision == Precision::fp32)
+        return *source.frozen;
+    return with_constants(*source.frozen, [type = scalar_type_of(precision)](const auto &tensor) {
+        return converted(tensor, type);
+    });
+}
+
+Module module_of(const Source &source, FormKind kind, Precision precision)
+{
+    const at::NoGradGuard no_gradients;
+    if (kind == FormKind::saved)
+        return precision == Precision::fp32
+                   ? source.plain
+                   : with_parameters(source.plain, scalar_type_of(precision));
+    const Module frozen = frozen_in(source, precision);
+    if (kind == FormKind::channels_last)
+        return with_constants(frozen, with_channels_last);
+    if (kind == FormKind::frozen)
+        return frozen;
+    // It changes the graph that it is given.
+    Module copy = frozen.clone(true);
+    return torch::jit::optimize_for_inference(copy);
+}
+
+at::Tensor input_of(const Form &form, const Source &source, const at::Tensor &images)
+{
+    const auto type =
+        form.precision == Precision::fp32 ? at::kFloat : scalar_type_of(form.precision);
+    const auto layout = form.kind == FormKind::channels_last ? at::MemoryFormat::ChannelsLast
+                                                             : at::MemoryFormat::Contiguous;
+    const at::Tensor input =
+        images.to(at::TensorOptions(source.device).dtype(type), true, false, layout);
+    return source.writes_input && input.is_alias_of(images) ? input.clone() : input;
+}
+
+} // namespace
+
+const char *name_of(FormKind kind)
+{
+    switch (kind) {
+    case FormKind::frozen:
+        return "frozen";
+    case FormKind::channels_last:
+        return "channels_last";
+    case FormKind::inference:
+        return "inference";
+    default:
+        return "saved";
+    }
+}
+
+std::optional<FormKind> find_form(const std::string &name)
+{
+    for (const FormKind kind : kinds)
+        if (name == name_of(kind))
+            return kind;
+    return std::nullopt;
+}
+
+std::string form_names()
+{
+    std::string names;
+    for (const FormKind kind : kinds)
+        names += (names.empty() ? "" : ", ") + std::string(name_of(kind));
+    return names;
+}
+
+std::string Form::text() const
+{
+    if (kind == FormKind::saved)
+        return precision == Precision::fp32 ? "as saved"
+                                            : std::string(name_of(precision)) + ", as saved";
+    return std::string(name_of(precision)) + ", " + name_of(kind);
+}
+
+std::optional<Module> freeze(const Source &source, std::string &reason)
+{
+    try {
+        return torch::jit::freeze(source.plain, c10::nullopt, !source.branches_on_data);
+    } catch (const std::exception &error) {
+        reason = words_of(error);
+        return std::nullopt;
+    }
+}
+
+Form make_form(const Source &source, FormKind kind, Precision precision)
+{
+    Form form = {kind, precision, module_of(source, kind, precision)};
+    // Weights are converted on the stream of this thread, and read on those of sessions.
+    wait_for(source.device);
+    return form;
+}
+
+c10::IValue run_form(const Form &form, const Source &source, const at::Tensor &images,
+                     int64_t number)
+{
+    std::optional<RandomScope> seeded;
+    if (source.draws_random_numbers)
+        seeded.emplace(number, source.device);
+    const RunScope scope;
+    return form.module.get_method("forward")({},
+                                             {{source.input_name, input_of(form, source, images)}});
+}
+
+} // namespace engine_torch

@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "known_values.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <torch/csrc/jit/ir/constants.h>
+#include <torch/csrc/jit/runtime/operator.h>
+
+namespace engine_torch
+{
+namespace
+{
+
+using torch::jit::Block;
+using torch::jit::Node;
+using torch::jit::Value;
+
+// What conditions are made of.
+constexpr std::array<std::string_view, 13> simple_operators = {
+    "aten::__is__", "aten::__isnot__", "aten::__not__", "aten::__and__", "aten::__or__",
+    "aten::eq",     "aten::ne",        "aten::lt",      "aten::le",      "aten::gt",
+    "aten::ge",     "aten::len",       "aten::Bool"};
+
+void collect_set_attributes(const Block &block, std::set<std::string> &names)
+{
+    for (const Node *node : block.nodes()) {
+        if (node->kind() == c10::prim::SetAttr)
+            names.insert(node->s(c10::attr::name));
+        for (const Block *inner : node->blocks())
+            collect_set_attributes(*inner, names);
+        if (node->hasAttribute(c10::attr::Subgraph)) // of a fork
+            collect_set_attributes(*node->g(c10::attr::Subgraph)->block(), names);
+    }
+}
+
+bool is_simple(const Node &node)
+{
+    const std::string_view name = node.kind().toQualString();
+    return std::find(simple_operators.begin(), simple_operators.end(), name) !=
+           simple_operators.end();
+}
+
+// Compares objects and looks at no samples.
+bool tests_identity(const Node &node)
+{
+    const std::string_view name = node.kind().toQualString();
+    return name == "aten::__is__" || name == "aten::__isnot__";
+}
+
+} // namespace
+
+KnownValues::KnownValues(const torch::jit::Module &module, const torch::jit::Graph &graph)
+    : module_(module), self_(graph.inputs().at(0))
+{
+    collect_set_attributes(*graph.block(), set_);
+}
+
+std::optional<c10::IValue> KnownValues::value_of(const Value *value) const
+{
+    if (value == self_)
+        return c10::IValue(module_._ivalue());
+    const Node &node = *value->node();
+    switch (node.kind()) {
+    case c10::prim::Constant:
+        if (const auto constant = torch::jit::toIValue(value))
+            return *constant;
+        return std::nullopt;
+    case c10::prim::GetAttr:
+        return attribute(node);
+    case c10::prim::If:
+        return chosen(node, value->offset());
+    case c10::prim::unchecked_cast:
+        return value_of(node.input());
+    default:
+        return is_simple(node) ? computed(node) : std::nullopt;
+    }
+}
+
+std::optional<bool> KnownValues::truth_of(const Value *value) const
+{
+    const auto known = value_of(value);
+    return known && known->isBool() ? std::optional(known->toBool()) : std::nullopt;
+}
+
+bool KnownValues::may_be_parameter(const Node &get_attribute) const
+{
+    const auto object = value_of(get_attribute.input());
+    if (!object || !object->isObject())
+        return true;
+    const auto &type = object->toObjectRef().type();
+    const auto slot = type->findAttributeSlot(get_attribute.s(c10::attr::name));
+    return !slot || type->is_parameter(*slot);
+}
+
+std::optional<c10::IValue> KnownValues::attribute(const Node &node) const
+{
+    const std::string &name = node.s(c10::attr::name);
+    const auto object = value_of(node.input());
+    if (!object || !object->isObject() || set_.count(name) > 0)
+        return std::nullopt;
+    const auto slot = object->toObjectRef().type()->findAttributeSlot(name);
+    return slot ? std::optional(object->toObjectRef().getSlot(*slot)) : std::nullopt;
+}
+
+// Tensors may be written to, so that nothing that is read from them is known.
+std::optional<c10::IValue> KnownValues::computed(const Node &node) const
+{
+    torch::jit::Stack stack;
+    for (const Value *input : node.inputs()) {
+        const auto known = value_of(input);
+        const bool is_plain = known && (known->isScalar() || known->isBool() || known->isString() ||
+                                        known->isNone() || tests_identity(node));
+        if (!is_plain)
+            return std::nullopt;
+        stack.push_back(*known);
+    }
+    try {
+        node.getOperation()(stack);
+    } catch (const std::exception &) {
+        return std::nullopt;
+    }
+    return stack.size() == 1 ? std::optional(stack.front()) : std::nullopt;
+}
+
+std::optional<c10::IValue> KnownValues::chosen(const Node &node, size_t output) const
+{
+    const auto condition = truth_of(node.input());
+    if (!condition)
+        return std::nullopt;
+    return value_of(node.blocks().at(*condition ? 0 : 1)->outputs().at(output));
+}
+
+} // namespace engine_torch

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "precision.h"
+
+#include "engines/torch/failure.h"
+#include "engines/torch/machine/processor_quirks.h"
+
+namespace engine_torch
+{
+
+PrecisionOption parse_precision(const std::string &text)
+{
+    if (text.empty() || text == "auto")
+        return {Precision::fp32, true};
+    for (const Precision precision : {Precision::fp32, Precision::bf16, Precision::fp16})
+        if (text == name_of(precision))
+            return {precision, false};
+    throw Failure(DNN_TORCH_BAD_OPTION,
+                  "precision=" + text + " is unknown; choose among auto, fp32, bf16 and fp16");
+}
+
+const char *name_of(Precision precision)
+{
+    switch (precision) {
+    case Precision::bf16:
+        return "bf16";
+    case Precision::fp16:
+        return "fp16";
+    default:
+        return "fp32";
+    }
+}
+
+c10::ScalarType scalar_type_of(Precision precision)
+{
+    return precision == Precision::fp16 ? c10::ScalarType::Half : c10::ScalarType::BFloat16;
+}
+
+bool computes_bf16_fast()
+{
+#if defined(__x86_64__)
+    // Processors with AMX have these as well.
+    return __builtin_cpu_supports("avx512bf16") != 0 && avoid_missing_instructions();
+#else
+    return false;
+#endif
+}
+
+} // namespace engine_torch

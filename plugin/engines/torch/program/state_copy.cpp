@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "state_copy.h"
+
+#include "graph_checks.h"
+
+#include <ATen/ATen.h>
+#include <map>
+#include <utility>
+
+namespace engine_torch
+{
+namespace
+{
+
+using c10::IValue;
+
+// Values that were one are one in the copy, and tensors that shared memory
+// share it: IValue::deepcopy() takes two views of one memory for the same.
+class Copier
+{
+public:
+    explicit Copier(bool copies_parameters) : copies_parameters_(copies_parameters) {}
+
+    IValue copy(const IValue &value)
+    {
+        if (value.isTensor())
+            return copy_tensor(value.toTensor());
+        if (!value.isList() && !value.isGenericDict() && !value.isTuple() && !value.isObject())
+            return value;
+        for (const auto &[original, copied] : known_)
+            if (original.is(value))
+                return copied;
+        return copy_container(value);
+    }
+
+private:
+    IValue copy_container(const IValue &value)
+    {
+        if (value.isObject())
+            return copy_object(value);
+        if (value.isList())
+            return copy_list(value);
+        return value.isTuple() ? copy_tuple(value) : copy_dict(value);
+    }
+
+    // Known before its attributes are copied, for they may lead back to it.
+    IValue copy_object(const IValue &value)
+    {
+        const auto copied = value.toObjectRef().copy();
+        known_.emplace_back(value, copied);
+        const auto type = copied->type();
+        for (size_t slot = 0; slot < type->numAttributes(); slot++)
+            if (copies_parameters_ || !type->is_parameter(slot))
+                copied->setSlot(slot, copy(copied->getSlot(slot)));
+        return copied;
+    }
+
+    IValue copy_list(const IValue &value)
+    {
+        c10::List<IValue> copied = value.toList().copy();
+        known_.emplace_back(value, copied);
+        for (size_t i = 0; i < copied.size(); i++)
+            copied.set(i, copy(copied.get(i)));
+        return copied;
+    }
+
+    IValue copy_dict(const IValue &value)
+    {
+        const auto original = value.toGenericDict();
+        auto copied = original.copy();
+        known_.emplace_back(value, copied);
+        for (const auto &entry : original)
+            copied.insert_or_assign(entry.key(), copy(entry.value()));
+        return copied;
+    }
+
+    IValue copy_tuple(const IValue &value)
+    {
+        const auto original = value.toTuple();
+        std::vector<IValue> elements;
+        for (const IValue &element : original->elements())
+            elements.push_back(copy(element));
+        return c10::ivalue::Tuple::createNamed(std::move(elements),
+                                               original->type<c10::TupleType>());
+    }
+
+    at::Tensor copy_tensor(const at::Tensor &tensor)
+    {
+        if (!tensor.defined())
+            return tensor;
+        if (tensor.layout() != at::kStrided || tensor.is_quantized())
+            return tensor.clone();
+        auto [found, is_new] = storages_.try_emplace(tensor.storage().unsafeGetStorageImpl());
+        if (is_new)
+            found->second = at::empty({0}, tensor.options()).set_(tensor.storage()).clone();
+        return at::empty({0}, tensor.options())
+            .set_(found->second.storage(), tensor.storage_offset(), tensor.sizes(),
+                  tensor.strides());
+    }
+
+    const bool copies_parameters_;
+    std::vector<std::pair<IValue, IValue>> known_;
+    std::map<const c10::StorageImpl *, at::Tensor> storages_; // copies of them as a whole
+};
+
+} // namespace
+
+StateCopy::StateCopy(const torch::jit::Module &module, const Traits &traits)
+{
+    const at::NoGradGuard no_gradients;
+    copy_ = torch::jit::Module(Copier(traits.writes_weights).copy(module._ivalue()).toObject());
+    if (traits.writes_constants)
+        for (const at::Tensor &constant : tensors_in_code(module))
+            saved_.push_back({constant, constant.clone()});
+}
+
+StateCopy::~StateCopy()
+{
+    const at::NoGradGuard no_gradients;
+    for (const Saved &saved : saved_)
+        try {
+            if (saved.constant.sizes() == saved.contents.sizes())
+                saved.constant.copy_(saved.contents);
+            else
+                saved.constant.set_data(saved.contents);
+        } catch (...) {
+            // It stays as it is: no constant that was copied cannot be written to.
+        }
+}
+
+} // namespace engine_torch

@@ -1,0 +1,437 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "traits.h"
+
+#include "known_values.h"
+#include "operator_traits.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <torch/csrc/jit/passes/inliner.h>
+
+namespace engine_torch
+{
+namespace
+{
+
+using torch::jit::Block;
+using torch::jit::Graph;
+using torch::jit::Module;
+using torch::jit::Node;
+using torch::jit::Value;
+namespace prim = c10::prim;
+
+// What is known of a value.
+enum Mark : unsigned {
+    kept = 1U,            // memory that outlives the run
+    kept_inside = 2U,     // a container with such memory in it
+    picture = 4U,         // the caller's images
+    pictures_inside = 8U, // a container with them in it
+    weight = 16U,         // what is kept may be a parameter
+    in_code = 32U,        // or a constant of the code
+    of_samples = 64U,     // no tensor, and computed from samples
+    odd_extents = 128U,   // a tensor whose extents depend on samples
+};
+constexpr unsigned memory = kept | kept_inside | picture | pictures_inside | weight | in_code;
+constexpr unsigned anything = memory | of_samples | odd_extents;
+
+bool has_memory(const Value &value)
+{
+    switch (value.type()->kind()) {
+    case c10::TypeKind::NoneType:
+    case c10::TypeKind::IntType:
+    case c10::TypeKind::FloatType:
+    case c10::TypeKind::BoolType:
+    case c10::TypeKind::NumberType:
+    case c10::TypeKind::StringType:
+    case c10::TypeKind::DeviceObjType:
+        return false;
+    default:
+        return true;
+    }
+}
+
+bool is_tensor(const c10::TypePtr &type)
+{
+    if (const auto optional = type->cast<c10::OptionalType>())
+        return is_tensor(optional->getElementType());
+    return type->kind() == c10::TypeKind::TensorType;
+}
+
+bool is_tensor(const Value &value)
+{
+    return is_tensor(value.type());
+}
+
+bool holds_tensor(const c10::TypePtr &type)
+{
+    const auto inner = type->containedTypes();
+    return type->kind() == c10::TypeKind::TensorType ||
+           std::any_of(inner.begin(), inner.end(),
+                       [](const auto &each) { return holds_tensor(each); });
+}
+
+// Follows memory and samples through the graph until nothing new is found.
+class Flow
+{
+public:
+    Flow(const Module &module, const std::shared_ptr<Graph> &graph, size_t input)
+        : graph_(graph), known_(module, *graph)
+    {
+        for (size_t i = 0; i < graph->inputs().size(); i++)
+            mark(graph->inputs()[i], i == input ? unsigned{picture} : kept | kept_inside);
+    }
+
+    Traits follow()
+    {
+        do {
+            changed_ = false;
+            walk(*graph_->block());
+        } while (changed_);
+        return traits_;
+    }
+
+private:
+    // ---- marks
+
+    unsigned marks_of(const Value *value) const
+    {
+        const auto found = marks_.find(value);
+        return found == marks_.end() ? 0 : found->second;
+    }
+
+    void mark(const Value *value, unsigned marks)
+    {
+        if (!has_memory(*value))
+            marks &= ~memory;
+        unsigned &all = marks_[value];
+        changed_ = changed_ || (all | marks) != all;
+        all |= marks;
+    }
+
+    void mark_outputs(const Node &node, unsigned marks)
+    {
+        for (const Value *output : node.outputs())
+            mark(output, marks);
+    }
+
+    unsigned marks_of_inputs(const Node &node) const
+    {
+        unsigned marks = 0;
+        for (const Value *input : node.inputs())
+            marks |= marks_of(input);
+        return marks;
+    }
+
+    // Of what a container gives out.  Once something has been put into some
+    // container, it may come out of any.
+    unsigned inside(unsigned container) const
+    {
+        const unsigned marks = (container | stored_) & ~(kept | picture);
+        return marks | (marks & kept_inside ? unsigned{kept} : 0) |
+               (marks & pictures_inside ? unsigned{picture} : 0);
+    }
+
+    // Of a container that is made with it.
+    static unsigned around(unsigned element)
+    {
+        return (element & ~(kept | picture)) | (element & kept ? unsigned{kept_inside} : 0) |
+               (element & picture ? unsigned{pictures_inside} : 0);
+    }
+
+    void store(const Value *container, unsigned element)
+    {
+        const unsigned marks = around(element);
+        mark(container, marks);
+        changed_ = changed_ || (stored_ | (marks & memory)) != stored_;
+        stored_ |= marks & memory;
+    }
+
+    // ---- findings
+
+    void write(unsigned marks)
+    {
+        traits_.writes_input = traits_.writes_input || (marks & picture);
+        if (!(marks & kept))
+            return;
+        traits_.keeps_state = true;
+        traits_.writes_weights = traits_.writes_weights || (marks & weight);
+        traits_.writes_constants = traits_.writes_constants || (marks & in_code);
+    }
+
+    void branch_on(unsigned marks)
+    {
+        traits_.branches_on_data = traits_.branches_on_data || (marks & of_samples);
+    }
+
+    // What it does cannot be seen.
+    void assume_the_worst(const Node &node)
+    {
+        write(anything);
+        branch_on(anything);
+        mark_outputs(node, anything);
+    }
+
+    static void add_new(std::vector<std::string> &names, const std::string &name)
+    {
+        if (std::find(names.begin(), names.end(), name) == names.end())
+            names.push_back(name);
+    }
+
+    // ---- the walk
+
+    void walk(const Block &block)
+    {
+        for (const Node *node : block.nodes())
+            visit(*node);
+    }
+
+    void visit(const Node &node)
+    {
+        switch (node.kind()) {
+        case prim::Constant:
+            return mark_outputs(node, kept | kept_inside | in_code);
+        case prim::GetAttr:
+            return get_attribute(node);
+        case prim::SetAttr:
+            write(marks_of(node.inputs().at(0)));
+            return store(node.inputs().at(0), marks_of(node.inputs().at(1)));
+        case prim::If:
+            return choose(node);
+        case prim::Loop:
+            return repeat(node);
+        case prim::ListConstruct:
+        case prim::TupleConstruct:
+        case prim::DictConstruct:
+            return mark_outputs(node, around_inputs(node));
+        case prim::ListUnpack:
+        case prim::TupleUnpack:
+        case prim::TupleIndex:
+        case prim::TupleSlice:
+            return mark_outputs(node, inside(marks_of_inputs(node)));
+        case prim::CreateObject:
+        case prim::Uninitialized:
+        case prim::isinstance:
+        case prim::Print:
+        case prim::RaiseException:
+            return;
+        case prim::unchecked_cast:
+        case prim::unchecked_unwrap_optional:
+            return mark_outputs(node, marks_of_inputs(node));
+        default:
+            break;
+        }
+        if (node.hasAttribute(c10::attr::Subgraph))
+            fork(node);
+        else if (node.maybeSchema() && node.blocks().empty())
+            run_operator(node);
+        else
+            assume_the_worst(node);
+    }
+
+    unsigned around_inputs(const Node &node) const
+    {
+        unsigned marks = 0;
+        for (const Value *input : node.inputs())
+            marks |= around(marks_of(input));
+        return marks;
+    }
+
+    // An object of the module's, or one that this run made.
+    void get_attribute(const Node &node)
+    {
+        const unsigned marks = inside(marks_of(node.input()));
+        const bool learnt = (marks & kept) && known_.may_be_parameter(node);
+        mark(node.output(), learnt ? marks | weight : marks);
+    }
+
+    void copy_marks(const auto &from, const auto &to)
+    {
+        for (size_t i = 0; i < to.size(); i++)
+            mark(to[i], marks_of(from[i]));
+    }
+
+    void choose(const Node &node)
+    {
+        const auto truth = known_.truth_of(node.input());
+        if (!truth)
+            branch_on(marks_of(node.input()));
+        for (size_t i = 0; i < 2; i++) {
+            if (truth && *truth != (i == 0))
+                continue;
+            const Block *block = node.blocks().at(i);
+            walk(*block);
+            copy_marks(block->outputs(), node.outputs());
+        }
+    }
+
+    // Inputs: how often at most, whether to begin, what is carried along.
+    void repeat(const Node &node)
+    {
+        const Block *body = node.blocks().at(0);
+        branch_on(marks_of(node.inputs().at(0)) | marks_of(node.inputs().at(1)));
+        copy_marks(node.inputs().slice(2), body->inputs().slice(1));
+        copy_marks(node.inputs().slice(2), node.outputs());
+        walk(*body);
+        branch_on(marks_of(body->outputs().at(0)));
+        copy_marks(body->outputs().slice(1), body->inputs().slice(1));
+        copy_marks(body->outputs().slice(1), node.outputs());
+    }
+
+    void fork(const Node &node)
+    {
+        std::shared_ptr<Graph> &body = forked_[&node];
+        if (!body) {
+            body = node.g(c10::attr::Subgraph)->copy();
+            torch::jit::Inline(*body);
+        }
+        if (body->inputs().size() != node.inputs().size())
+            return assume_the_worst(node);
+        copy_marks(node.inputs(), body->inputs());
+        walk(*body->block());
+        for (const Value *output : body->outputs())
+            mark_outputs(node, marks_of(output));
+    }
+
+    // ---- operators
+
+    void run_operator(const Node &node)
+    {
+        const c10::FunctionSchema &schema = node.schema();
+        write_arguments(node, schema);
+        note_mode(node, schema);
+        for (size_t i = 0; i < node.outputs().size(); i++) {
+            const Value &output = *node.outputs()[i];
+            mark(&output,
+                 memory_of_output(node, schema, i) | samples_in_output(node, schema, output));
+        }
+    }
+
+    const Value *input_named(const Node &node, const char *argument) const
+    {
+        const auto index = node.schema().argumentIndexWithName(argument);
+        return index ? node.input(static_cast<size_t>(*index)) : nullptr;
+    }
+
+    void write_arguments(const Node &node, const c10::FunctionSchema &schema)
+    {
+        const unsigned given = marks_of_inputs(node);
+        for (size_t i = 0; i < node.inputs().size(); i++) {
+            const c10::AliasInfo *alias = alias_of(schema.arguments(), i);
+            if (!alias)
+                continue;
+            const unsigned marks = marks_of(node.input(i));
+            if (writes_elements(*alias))
+                write(inside(marks));
+            if (!alias->isWrite())
+                continue;
+            write(marks);
+            if (!is_tensor(*node.input(i)))
+                store(node.input(i), given);
+        }
+    }
+
+    void note_mode(const Node &node, const c10::FunctionSchema &schema)
+    {
+        bool has_mode = false, trains = false;
+        for (const char *argument : mode_arguments)
+            if (const Value *mode = input_named(node, argument)) {
+                has_mode = true;
+                trains = trains || known_.truth_of(mode) != false;
+            }
+        if (draws_random_numbers(schema) && (trains || !has_mode) && !draws_none(node))
+            add_new(traits_.random, schema.name());
+        if (trains && is_for_training(schema))
+            add_new(traits_.training, schema.name());
+        // Their schemas do not tell that they write.
+        for (const char *argument : {"running_mean", "running_var"})
+            if (const Value *mean = input_named(node, argument); mean && trains) {
+                write(marks_of(mean));
+                if (marks_of(mean) & kept)
+                    add_new(traits_.training, schema.name());
+            }
+    }
+
+    // Attention names a chance and no mode.
+    bool draws_none(const Node &node) const
+    {
+        const Value *argument = input_named(node, "dropout_p");
+        const auto chance = argument ? known_.value_of(argument) : std::nullopt;
+        return chance && chance->isDouble() && chance->toDouble() == 0;
+    }
+
+    static const c10::AliasInfo *alias_of(const std::vector<c10::Argument> &arguments, size_t i)
+    {
+        return i < arguments.size() ? arguments[i].alias_info() : nullptr;
+    }
+
+    unsigned memory_of_output(const Node &node, const c10::FunctionSchema &schema,
+                              size_t index) const
+    {
+        const Value &output = *node.outputs()[index];
+        if (may_return_input(schema.name()))
+            return marks_of(node.input(0)) & memory;
+        const c10::AliasInfo *returned = alias_of(schema.returns(), index);
+        if (!returned && is_tensor(output))
+            return 0;
+        unsigned marks = 0;
+        for (size_t i = 0; i < node.inputs().size(); i++) {
+            const c10::AliasInfo *given = alias_of(schema.arguments(), i);
+            if (!returned) // a new container may hold what others held
+                marks |= around(marks_of(node.input(i)));
+            else if (given ? may_alias(*returned, *given) : may_alias(*returned, {}))
+                marks |= taken_out(*node.input(i), output);
+        }
+        return marks & memory;
+    }
+
+    unsigned taken_out(const Value &from, const Value &output) const
+    {
+        const unsigned marks = marks_of(&from);
+        if (is_tensor(from))
+            return is_tensor(output) ? marks : around(marks);
+        return is_tensor(output) ? inside(marks) : marks | inside(marks);
+    }
+
+    bool makes_odd_extents(const Node &node, const c10::FunctionSchema &schema) const
+    {
+        if (schema.name() == "aten::index") // by a mask, unless the indices are the model's own
+            return !(marks_of(node.input(1)) & kept_inside);
+        return has_odd_extents(schema) || (marks_of_inputs(node) & (of_samples | odd_extents));
+    }
+
+    // What the samples, or what was computed from them, have to do with an output.
+    unsigned samples_in_output(const Node &node, const c10::FunctionSchema &schema,
+                               const Value &output) const
+    {
+        if (holds_tensor(output.type()))
+            return makes_odd_extents(node, schema) ? unsigned{odd_extents} : 0;
+        bool tells = marks_of_inputs(node) & (of_samples | odd_extents);
+        for (const Value *input : node.inputs())
+            tells = tells || (holds_tensor(input->type()) && !reads_no_samples(schema.name()));
+        return tells ? unsigned{of_samples} : 0;
+    }
+
+    const std::shared_ptr<Graph> graph_;
+    const KnownValues known_;
+    std::map<const Value *, unsigned> marks_;
+    std::map<const Node *, std::shared_ptr<Graph>> forked_;
+    unsigned stored_ = 0; // the memory that was put into containers
+    bool changed_ = false;
+    Traits traits_;
+};
+
+} // namespace
+
+Traits traits_of(const Module &module, const std::string &input_name)
+{
+    const auto method = module.get_method("forward");
+    const auto graph = method.graph()->copy();
+    torch::jit::Inline(*graph);
+    const auto index = method.function().getSchema().argumentIndexWithName(input_name);
+    return Flow(module, graph, index ? static_cast<size_t>(*index) : 0).follow();
+}
+
+} // namespace engine_torch

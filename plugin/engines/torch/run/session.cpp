@@ -1,0 +1,188 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "session.h"
+
+#include "engines/torch/failure.h"
+#include "engines/torch/machine/allocator.h"
+#include "engines/torch/machine/device.h"
+#include "engines/torch/machine/run_scope.h"
+#include "images.h"
+#include "output.h"
+
+#include <algorithm>
+#include <ATen/ATen.h>
+#include <string>
+#include <vector>
+
+namespace
+{
+
+using engine_torch::Failure;
+
+// Memory for transfers; ordinary memory where LibTorch has no other for the device.
+at::Tensor transfer_memory(at::IntArrayRef sizes, at::IntArrayRef strides, at::ScalarType type)
+{
+    const at::TensorOptions options(type);
+    try {
+        return at::empty_strided(sizes, strides, options.pinned_memory(true));
+    } catch (const std::exception &) {
+        return at::empty_strided(sizes, strides, options);
+    }
+}
+
+bool wishes_codes(const DnnTorchImages &wish)
+{
+    return (wish.element == DNN_TORCH_U8 || wish.element == DNN_TORCH_U16) && wish.white > 0;
+}
+
+} // namespace
+
+DnnTorchSession::DnnTorchSession(DnnTorchModel &model, int32_t threads)
+    : model_(model), threads_(threads), stream_(engine_torch::make_stream(model.device()))
+{
+    if (threads < 1)
+        throw Failure(DNN_TORCH_BAD_OPTION, "threads is below 1");
+}
+
+void DnnTorchSession::warm(const DnnTorchShape &shape) noexcept
+{
+    if (stopped_ || model_.keeps_state())
+        return;
+    try {
+        const engine_torch::StreamScope own_stream(stream_);
+        engine_torch::use_threads(threads_);
+        model_.rehearse(at::full({shape.batch, shape.channels, shape.height, shape.width}, 0.5,
+                                 at::TensorOptions(at::kFloat)),
+                        false);
+        engine_torch::wait_for(model_.device());
+    } catch (...) {
+        // The next run will tell.
+    }
+}
+
+void *DnnTorchSession::memory(int64_t bytes)
+{
+    if (model_.device().is_cpu() || bytes < 1)
+        return nullptr;
+    const engine_torch::StreamScope own_device(stream_);
+    memory_ = transfer_memory({bytes}, {1}, at::kByte);
+    return memory_.data_ptr();
+}
+
+void DnnTorchSession::check_stopped() const
+{
+    if (stopped_)
+        throw Failure(DNN_TORCH_STOPPED, "the run was stopped");
+}
+
+// A device's memory is small: what does not fit at once may fit in parts.  What
+// did not fit once is not tried again: each failure empties the device's caches.
+at::Tensor DnnTorchSession::run_in_parts(const at::Tensor &images, int64_t number)
+{
+    const int64_t count = images.size(0);
+    if (most_at_once_ == 0 || count <= most_at_once_)
+        return run_or_halve(images, number);
+    std::vector<at::Tensor> pictures;
+    for (int64_t first = 0, size; first < count; first += size) {
+        size = std::min(most_at_once_, count - first);
+        pictures.push_back(run_or_halve(images.narrow(0, first, size), number + first));
+    }
+    return at::cat(pictures);
+}
+
+at::Tensor DnnTorchSession::run_or_halve(const at::Tensor &images, int64_t number)
+{
+    try {
+        return run_once(images, number);
+    } catch (const std::exception &error) {
+        if (images.size(0) < 2 || model_.keeps_state() || !engine_torch::is_out_of_memory(error))
+            throw;
+    }
+    most_at_once_ = (images.size(0) + 1) / 2;
+    model_.note("a batch of " + std::to_string(images.size(0)) +
+                " does not fit into memory and runs in parts; a lower batch_size would do");
+    return run_in_parts(images, number);
+}
+
+at::Tensor DnnTorchSession::run_once(const at::Tensor &images, int64_t number)
+{
+    return engine_torch::picture_of(model_.forward(images, number, stopped_), model_.output_name(),
+                                    images.size(0), model_.device());
+}
+
+// Channels lie as in the input.
+at::Tensor DnnTorchSession::to_caller(const at::Tensor &picture, const at::Tensor &elements,
+                                      const DnnTorchImages &wish)
+{
+    had_nan_ = false;
+    if (!wishes_codes(wish))
+        return brought_back(picture);
+    const bool interleaved = elements.size(1) > 1 && elements.stride(1) == 1;
+    const at::Tensor nan = picture.isnan().any();
+    const at::Tensor result =
+        brought_back(engine_torch::codes_of(picture, wish.element, wish.white)
+                         .contiguous(interleaved ? at::MemoryFormat::ChannelsLast
+                                                 : at::MemoryFormat::Contiguous));
+    had_nan_ = nan.item<bool>();
+    return result;
+}
+
+// The device has done all its work when this returns.
+at::Tensor DnnTorchSession::brought_back(const at::Tensor &picture)
+{
+    if (picture.device().is_cpu())
+        return picture;
+    const at::Tensor dense =
+        picture.is_non_overlapping_and_dense() ? picture : picture.contiguous();
+    if (!staging_.defined() || staging_.sizes() != dense.sizes() ||
+        staging_.strides() != dense.strides() || staging_.scalar_type() != dense.scalar_type())
+        staging_ = transfer_memory(dense.sizes(), dense.strides(), dense.scalar_type());
+    staging_.copy_(dense, true);
+    engine_torch::wait_for(model_.device());
+    return staging_;
+}
+
+DnnTorchImages DnnTorchSession::run(const DnnTorchImages &input, const DnnTorchImages &wish)
+{
+    check_stopped();
+    // Given back first, so that the model can use the same memory again.
+    output_ = at::Tensor();
+    const engine_torch::StreamScope own_stream(stream_);
+    const engine_torch::MemoryScope own_memory;
+    engine_torch::use_threads(threads_);
+    try {
+        return run_on_stream(input, wish);
+    } catch (...) {
+        wait_after_failure();
+        throw;
+    }
+}
+
+// What failed may have left work behind that reads the caller's memory.
+void DnnTorchSession::wait_after_failure() const noexcept
+{
+    try {
+        engine_torch::wait_for(model_.device());
+    } catch (...) {
+        // The device is lost, and so is that work.
+    }
+}
+
+DnnTorchImages DnnTorchSession::run_on_stream(const DnnTorchImages &input,
+                                              const DnnTorchImages &wish)
+{
+    const at::Tensor elements = engine_torch::tensor_over(input);
+    const at::Tensor images = engine_torch::floats_of(
+        elements.to(model_.device(), elements.scalar_type(), true), input.white);
+    const at::Tensor picture = run_in_parts(images, input.number);
+    output_ = to_caller(picture, elements, wish);
+    // A model that returns its input returns memory of the caller's.
+    if (output_.is_alias_of(elements))
+        output_ = output_.clone();
+    check_stopped();
+    DnnTorchImages view = engine_torch::view_of(output_);
+    view.white = view.element == DNN_TORCH_F32 ? 0 : wish.white;
+    view.had_nan = had_nan_;
+    return view;
+}

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// A place to run a model in.
+#pragma once
+
+#include "model.h"
+
+#include <c10/core/Stream.h>
+
+// Belongs to one thread at a time, except for stop().
+struct DnnTorchSession final {
+public:
+    // Throws a Failure where `threads` is below 1.
+    DnnTorchSession(DnnTorchModel &model, int32_t threads);
+
+    // What a first run costs more than others is paid here, if it can be.
+    void warm(const DnnTorchShape &shape) noexcept;
+
+    // The view holds until the next run or the session's end.  `wish` has the
+    // elements that the caller would like.  Throws a Failure or what LibTorch throws.
+    // The device has then no more to do with the memory of `input`.
+    DnnTorchImages run(const DnnTorchImages &input, const DnnTorchImages &wish);
+
+    // Memory that a device reads without a copy in between; null on the CPU.
+    void *memory(int64_t bytes);
+
+    // LibTorch cannot be interrupted: a run under way computes to its end.
+    void stop() noexcept { stopped_ = true; }
+
+private:
+    void check_stopped() const;
+    at::Tensor run_in_parts(const at::Tensor &images, int64_t number);
+    at::Tensor run_or_halve(const at::Tensor &images, int64_t number);
+    at::Tensor run_once(const at::Tensor &images, int64_t number);
+    void wait_after_failure() const noexcept;
+    DnnTorchImages run_on_stream(const DnnTorchImages &input, const DnnTorchImages &wish);
+    at::Tensor to_caller(const at::Tensor &picture, const at::Tensor &elements,
+                         const DnnTorchImages &wish);
+    at::Tensor brought_back(const at::Tensor &picture);
+
+    DnnTorchModel &model_;
+    const int32_t threads_;
+    const std::optional<c10::Stream> stream_; // the device's, if there is one
+    std::atomic<bool> stopped_{false};
+    int64_t most_at_once_ = 0; // pictures that fit into memory; 0: more never failed to
+    at::Tensor memory_;        // what memory() gave last
+    at::Tensor staging_;       // where results of a device arrive
+    at::Tensor output_;        // what the last view looks at
+    bool had_nan_ = false;     // the last output in codes
+};

@@ -1,0 +1,199 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "measure.h"
+
+#include "engine_kit/block_cache.h"
+#include "engines/torch/failure.h"
+#include "engines/torch/machine/device.h"
+#include "trial.h"
+
+#include <algorithm>
+#include <ATen/ATen.h>
+#include <chrono>
+#include <cmath>
+
+namespace engine_torch
+{
+namespace
+{
+
+using Clock = std::chrono::steady_clock;
+
+// Sides that nets which halve their pictures take.
+constexpr int32_t side_step = 64;
+constexpr int32_t first_width = 256, smallest_width = 128, smallest_height = 64;
+constexpr int fewest_rounds = 2, most_rounds = 15;
+// What is that much slower than the fastest is not timed again.
+constexpr double hopeless = 1.5;
+// The plain module, which is run once, may be this much slower than the others.
+constexpr double plain_runs = 2;
+
+double seconds_since(Clock::time_point start)
+{
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+double pixels_of(const DnnTorchShape &shape)
+{
+    return static_cast<double>(shape.batch) * shape.height * shape.width;
+}
+
+class Meter
+{
+public:
+    Meter(std::vector<Candidate> &candidates, const Source &source, const DnnTorchShape &shape,
+          double budget_seconds)
+        : candidates_(candidates), source_(source), shape_(shape), budget_seconds_(budget_seconds)
+    {
+    }
+
+    Compared measure()
+    {
+        if (!estimate(first_part()) && !estimate(shape_))
+            return Compared::not_at_all;
+        if (!choose_part())
+            return Compared::not_at_all;
+        const at::Tensor images = on_device(part_);
+        compare_results(images);
+        forget_estimates();
+        double longest_round = 0;
+        for (int round = 0; round < most_rounds; round++) {
+            if (round >= fewest_rounds && seconds_since(start_) + longest_round > budget_seconds_)
+                break;
+            const auto start = Clock::now();
+            time_all(images, round < fewest_rounds);
+            longest_round = std::max(longest_round, seconds_since(start));
+        }
+        return pixels_of(part_) < pixels_of(shape_) ? Compared::with_parts
+                                                    : Compared::with_whole_pictures;
+    }
+
+private:
+    // There already, as a frame is when a session runs the model.
+    at::Tensor on_device(const DnnTorchShape &shape) const
+    {
+        return test_picture(shape).to(source_.device);
+    }
+
+    DnnTorchShape first_part() const
+    {
+        if (shape_.height <= smallest_height && shape_.width <= first_width)
+            return shape_;
+        return {1, shape_.channels, std::min(shape_.height, smallest_height),
+                std::min(shape_.width, first_width)};
+    }
+
+    // What the first candidate takes for that part; false where it does not take it.
+    bool estimate(const DnnTorchShape &part)
+    {
+        part_ = part;
+        try {
+            const at::Tensor images = on_device(part);
+            run(candidates_.front(), images);
+            takes_parts_ = pixels_of(part) < pixels_of(shape_);
+            if (seconds_since(start_) < budget_seconds_)
+                run(candidates_.front(), images);
+            return true;
+        } catch (const std::exception &error) {
+            if (is_out_of_memory(error))
+                throw;
+            return false;
+        }
+    }
+
+    // The largest part that all can be run on often enough; false for none.
+    bool choose_part()
+    {
+        const double runs =
+            static_cast<double>(candidates_.size()) * (1 + fewest_rounds) + plain_runs;
+        const double left_seconds = budget_seconds_ - seconds_since(start_);
+        const double share = left_seconds / (runs * candidates_.front().seconds);
+        if (share >= 1)
+            part_ = shape_;
+        else if (!takes_parts_)
+            return false;
+        else
+            part_ = part_of(pixels_of(shape_) * share);
+        return part_.width > 0;
+    }
+
+    // Of the real width if that can be had, since operators go by rows; of no
+    // width where there is no such part.
+    DnnTorchShape part_of(double pixels) const
+    {
+        const auto steps = [](double extent) {
+            return static_cast<int32_t>(extent / side_step) * side_step;
+        };
+        const int32_t height = std::min(shape_.height, smallest_height);
+        const int32_t width = std::min(shape_.width, steps(pixels / height));
+        if (width < std::min(shape_.width, smallest_width))
+            return {1, shape_.channels, height, 0};
+        return {1, shape_.channels,
+                std::min(shape_.height, std::max(height, steps(pixels / width))), width};
+    }
+
+    // Also each one's first run on a picture of that size, which takes longer.
+    void compare_results(const at::Tensor &images)
+    {
+        const Form plain = {FormKind::saved, Precision::fp32, source_.plain};
+        const c10::IValue expected = run_form(plain, source_, images);
+        for (Candidate &candidate : candidates_) {
+            const c10::IValue result = run_form(candidate.form, source_, images);
+            candidate.gives_others =
+                !is_close(expected, result, candidate.form.precision, source_.own_tolerance);
+            candidate.decibel = psnr_decibel(expected, result);
+        }
+    }
+
+    void forget_estimates()
+    {
+        for (Candidate &candidate : candidates_)
+            candidate.seconds = 0;
+    }
+
+    void time_all(const at::Tensor &images, bool hopeless_too)
+    {
+        double fastest = INFINITY;
+        for (const Candidate &candidate : candidates_)
+            if (candidate.is_compared)
+                fastest = std::min(fastest, candidate.seconds);
+        for (Candidate &candidate : candidates_)
+            if (!candidate.gives_others &&
+                (hopeless_too || candidate.seconds <= hopeless * fastest)) {
+                run(candidate, images);
+                candidate.is_compared = true;
+            }
+    }
+
+    // Keeps the shortest time: whatever disturbs a run makes it longer.
+    void run(Candidate &candidate, const at::Tensor &images)
+    {
+        const double parts = pixels_of(shape_) / pixels_of(part_);
+        const PeakScope peak;
+        const auto start = Clock::now();
+        run_form(candidate.form, source_, images);
+        wait_for(source_.device);
+        const double seconds = seconds_since(start) * parts;
+        candidate.seconds = candidate.seconds > 0 ? std::min(candidate.seconds, seconds) : seconds;
+        candidate.bytes = std::llround(static_cast<double>(peak.peak_bytes()) * parts);
+    }
+
+    std::vector<Candidate> &candidates_;
+    const Source &source_;
+    const DnnTorchShape shape_;
+    const double budget_seconds_;
+    const Clock::time_point start_ = Clock::now();
+    DnnTorchShape part_ = {};
+    bool takes_parts_ = false; // pictures of other sizes than the shape's
+};
+
+} // namespace
+
+Compared measure(std::vector<Candidate> &candidates, const Source &source,
+                 const DnnTorchShape &shape, double budget_seconds)
+{
+    return Meter(candidates, source, shape, budget_seconds).measure();
+}
+
+} // namespace engine_torch

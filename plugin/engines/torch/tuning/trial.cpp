@@ -1,0 +1,295 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "trial.h"
+
+#include "engines/torch/failure.h"
+
+#include <algorithm>
+#include <array>
+#include <ATen/ATen.h>
+#include <chrono>
+#include <cmath>
+
+#include <optional>
+
+namespace engine_torch
+{
+namespace
+{
+
+// Shares of the largest value in the plain result.  Reordered sums stay far
+// below them; wrong results lie far above.
+constexpr double float_tolerance = 0.001, low_precision_tolerance = 0.03;
+// What a precision of the user's choice may differ by: in every sample, or
+// else in the mean square (30 dB).
+constexpr double chosen_tolerance = 0.05, chosen_mean_tolerance = 0.0316;
+constexpr double smallest_scale = 1e-3;
+// By what samples from 0 to 1 may differ anyway: less than one code of 8 bits.
+constexpr double range_tolerance = 0.003;
+// Beyond it the mean square tells nothing of the picture.
+constexpr double most_scale = 1000;
+constexpr double most_decibel = 99.9;
+
+// Two images of a batch, since operators were seen to go wrong only from the
+// second on (LibTorch 1.13), and sizes of both parities; the larger ones are
+// for models that take no smaller picture.
+constexpr std::array<std::array<int32_t, 3>, 4> trial_sizes = {{
+    {2, 32, 48},
+    {2, 19, 29},
+    {1, 64, 64},
+    {1, 256, 256},
+}};
+constexpr size_t enough_pictures = 2;
+constexpr int64_t small_samples = 1 << 18;
+constexpr double runs_of_trial = 5; // each form's and the plain one's
+
+int64_t samples_of(const DnnTorchShape &shape)
+{
+    return int64_t{shape.batch} * shape.channels * shape.height * shape.width;
+}
+
+// On the CPU, for some devices lack doubles.
+at::Tensor comparable(const at::Tensor &tensor)
+{
+    if (tensor.layout() != at::kStrided)
+        return tensor.cpu().to_dense();
+    if (tensor.is_quantized())
+        return tensor.cpu().dequantize();
+    return tensor.is_complex() ? at::view_as_real(tensor.cpu()) : tensor.cpu();
+}
+
+void collect_tensors(const c10::IValue &value, std::vector<at::Tensor> &tensors)
+{
+    if (value.isTensor())
+        tensors.push_back(comparable(value.toTensor()));
+    else if (value.isTuple())
+        for (const c10::IValue &element : value.toTupleRef().elements())
+            collect_tensors(element, tensors);
+    else if (value.isList())
+        for (const c10::IValue &element : value.toListRef())
+            collect_tensors(element, tensors);
+    else if (value.isGenericDict())
+        for (const auto &entry : value.toGenericDict())
+            collect_tensors(entry.value(), tensors);
+}
+
+std::vector<at::Tensor> tensors_of(const c10::IValue &value)
+{
+    std::vector<at::Tensor> tensors;
+    collect_tensors(value, tensors);
+    return tensors;
+}
+
+// Few enough for all that is made of them to stay in the processor's caches.
+constexpr int64_t samples_at_once = int64_t{1} << 17;
+
+// Calls look(a, b) with parts of the two tensors as doubles, for as long as it returns true.
+template <class Look> bool look_through(const at::Tensor &a, const at::Tensor &b, Look &&look)
+{
+    const at::Tensor flat_a = a.reshape({-1}), flat_b = b.reshape({-1});
+    for (int64_t at = 0; at < flat_a.numel(); at += samples_at_once) {
+        const int64_t count = std::min(samples_at_once, flat_a.numel() - at);
+        if (!look(flat_a.narrow(0, at, count).to(at::kDouble),
+                  flat_b.narrow(0, at, count).to(at::kDouble)))
+            return false;
+    }
+    return true;
+}
+
+at::Tensor finite(const at::Tensor &samples)
+{
+    return at::where(samples.isfinite(), samples, at::zeros({}, samples.options()));
+}
+
+double largest_of(const at::Tensor &samples)
+{
+    return samples.abs().max().item<double>();
+}
+
+bool same_other_numbers(const at::Tensor &a, const at::Tensor &b)
+{
+    const at::Tensor both_nan = a.isnan().logical_and(b.isnan());
+    const at::Tensor both_finite = a.isfinite().logical_and(b.isfinite());
+    return both_nan.logical_or(both_finite).logical_or(a.eq(b)).all().item<bool>();
+}
+
+// How far two tensors of the same extents are apart where they are finite.
+struct Distance {
+    double largest = 0;        // of the plain one's samples
+    double apart = 0;          // of all samples
+    double apart_in_range = 0; // of what is left of them in a picture
+    double squares = 0, count = 0;
+};
+
+// Nothing where other samples are finite in the one than in the other.
+std::optional<Distance> distance_of(const at::Tensor &plain, const at::Tensor &other)
+{
+    Distance distance;
+    const auto look = [&](const at::Tensor &a, const at::Tensor &b) {
+        if (!same_other_numbers(a, b))
+            return false;
+        const at::Tensor a_finite = finite(a), b_finite = finite(b);
+        const at::Tensor apart = a_finite - b_finite;
+        distance.largest = std::max(distance.largest, largest_of(a_finite));
+        distance.apart = std::max(distance.apart, largest_of(apart));
+        distance.apart_in_range = std::max(distance.apart_in_range,
+                                           largest_of(a_finite.clamp(0, 1) - b_finite.clamp(0, 1)));
+        distance.squares += apart.square().sum().item<double>();
+        distance.count += static_cast<double>(apart.numel());
+        return true;
+    };
+    return look_through(plain, other, look) ? std::optional(distance) : std::nullopt;
+}
+
+bool is_close(const at::Tensor &plain, const at::Tensor &other, Precision precision,
+              double tolerance)
+{
+    const bool same_type = plain.scalar_type() == other.scalar_type() ||
+                           (precision != Precision::fp32 && other.is_floating_point());
+    if (plain.sizes() != other.sizes() || !same_type)
+        return false;
+    const auto distance = distance_of(plain, other);
+    if (!distance)
+        return false;
+    const double scale = std::max(distance->largest, smallest_scale);
+    // One sample far out of range must not hide what is wrong within.
+    const double in_range = tolerance * std::min(scale, 1.0) + range_tolerance;
+    if (distance->apart <= tolerance * scale && distance->apart_in_range <= in_range)
+        return true;
+    return precision != Precision::fp32 && scale <= most_scale &&
+           distance->squares / distance->count <= std::pow(chosen_mean_tolerance * scale, 2);
+}
+
+// The same in every run and on every machine.
+at::Tensor noise(const DnnTorchShape &shape)
+{
+    const at::Tensor place = at::arange(samples_of(shape), at::kDouble);
+    return ((place * 12.9898).sin() * 43758.5453)
+        .frac()
+        .abs()
+        .to(at::kFloat)
+        .view({shape.batch, shape.channels, shape.height, shape.width});
+}
+
+Form plain_form(const Source &source)
+{
+    return {FormKind::saved, Precision::fp32, source.plain};
+}
+
+} // namespace
+
+at::Tensor test_picture(const DnnTorchShape &shape)
+{
+    const at::Tensor y = at::arange(shape.height, at::kFloat).view({1, 1, -1, 1});
+    const at::Tensor x = at::arange(shape.width, at::kFloat).view({1, 1, 1, -1});
+    const at::Tensor plane = at::arange(int64_t{shape.batch} * shape.channels, at::kFloat)
+                                 .view({shape.batch, shape.channels, 1, 1});
+    const at::Tensor smooth = (x.mul(0.031) + plane).sin() * (y.mul(0.023) + plane).cos();
+    const at::Tensor rough = (x.mul(0.6180339887) + y.mul(0.7548776662) + plane).frac() - 0.5;
+    const at::Tensor where_rough = (x.mul(0.05) + y.mul(0.04)).sin().clamp_min(0);
+    return (smooth * 0.3 + rough * where_rough * 0.3 + 0.5).contiguous();
+}
+
+bool is_close(const c10::IValue &plain, const c10::IValue &other, Precision precision,
+              double own_tolerance)
+{
+    const double tolerance = precision == Precision::fp32 ? own_tolerance : chosen_tolerance;
+    const std::vector<at::Tensor> expected = tensors_of(plain);
+    const std::vector<at::Tensor> tensors = tensors_of(other);
+    return std::equal(expected.begin(), expected.end(), tensors.begin(), tensors.end(),
+                      [&](const at::Tensor &a, const at::Tensor &b) {
+                          return is_close(a, b, precision, tolerance);
+                      });
+}
+
+double tolerance_of(const torch::jit::Module &plain)
+{
+    for (const at::Tensor &weights : plain.parameters())
+        if (weights.scalar_type() != at::kFloat)
+            return low_precision_tolerance;
+    return float_tolerance;
+}
+
+double psnr_decibel(const c10::IValue &plain, const c10::IValue &other)
+{
+    const std::vector<at::Tensor> expected = tensors_of(plain);
+    const std::vector<at::Tensor> tensors = tensors_of(other);
+    double squares = 0, count = 0;
+    for (size_t i = 0; i < std::min(expected.size(), tensors.size()); i++) {
+        const auto distance = distance_of(expected[i], tensors[i]);
+        squares += distance ? distance->squares : INFINITY;
+        count += distance ? distance->count : 1;
+    }
+    return squares > 0 ? std::min(-10 * std::log10(squares / count), most_decibel) : most_decibel;
+}
+
+Trial::Trial(const Source &source, const DnnTorchShape &shape, double budget_seconds)
+    : source_(source)
+{
+    for (const auto &[batch, height, width] : trial_sizes)
+        if (pictures_.size() < enough_pictures)
+            add_small({batch, shape.channels, height, width});
+    if (pictures_.empty())
+        add_whole(shape, budget_seconds);
+}
+
+// Each image of a batch has another content; the smallest sizes also come flat, as
+// films begin and end.
+void Trial::add_small(const DnnTorchShape &shape)
+{
+    add(test_picture(shape));
+    if (pictures_.size() != enough_pictures)
+        return;
+    const DnnTorchShape one = {1, shape.channels, shape.height, shape.width};
+    for (const at::Tensor &images :
+         {at::zeros_like(test_picture(one)), at::ones_like(test_picture(one)), noise(one)})
+        add(images);
+}
+
+void Trial::add_whole(const DnnTorchShape &shape, double budget_seconds)
+{
+    const bool is_small = samples_of(shape) <= small_samples;
+    if (!is_small && budget_seconds <= 0)
+        return;
+    const auto start = std::chrono::steady_clock::now();
+    add(test_picture(shape));
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    if (!is_small && took.count() * runs_of_trial > budget_seconds)
+        pictures_.clear();
+}
+
+void Trial::enlarge(const DnnTorchShape &shape)
+{
+    add(test_picture(shape));
+}
+
+// Nothing where the plain module does not take it.
+void Trial::add(const at::Tensor &images)
+{
+    try {
+        c10::IValue result = run_form(plain_form(source_), source_, images);
+        pictures_.push_back({images, std::move(result)});
+    } catch (const std::exception &error) {
+        if (is_out_of_memory(error))
+            throw;
+    }
+}
+
+std::string Trial::fault_of(const Form &form) const
+{
+    try {
+        for (const Picture &picture : pictures_)
+            if (!is_close(picture.result, run_form(form, source_, picture.images), form.precision,
+                          source_.own_tolerance))
+                return source_.draws_random_numbers ? "it draws other random numbers"
+                                                    : "its results are wrong";
+    } catch (const std::exception &error) {
+        if (is_out_of_memory(error))
+            throw;
+        return words_of(error);
+    }
+    return "";
+}
+
+} // namespace engine_torch

@@ -1,0 +1,448 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "tuning.h"
+
+#include "engine_kit/tuning_cache.h"
+#include "engines/torch/failure.h"
+#include "engines/torch/machine/quiet.h"
+#include "engines/torch/machine/run_scope.h"
+#include "measure.h"
+#include "trial.h"
+
+#include <algorithm>
+#include <ATen/Version.h>
+#include <cstdio>
+#include <torch/version.h>
+
+namespace engine_torch
+{
+namespace
+{
+
+// Forms this near to the fastest count as fast; the plainer one is taken, so
+// that a choice does not hang on a disturbance.
+constexpr double as_fast = 1.03;
+// What a trial with a whole picture may take of the budget, once more; and how
+// many runs of the form it is as long as, for it also runs the plain module.
+constexpr double whole_share = 0.5, runs_of_whole = 3;
+// What is worth a word to the user.
+constexpr double much_faster = 1.5, slower = 1.05;
+
+using Kinds = std::vector<FormKind>;
+
+void add_line(std::string &lines, const std::string &line)
+{
+    if (!line.empty())
+        lines += (lines.empty() ? "" : "; ") + line;
+}
+
+std::string with_one_digit(double number)
+{
+    char text[32];
+    std::snprintf(text, sizeof text, "%.1f", number);
+    return text;
+}
+
+// The instructions that LibTorch uses, which its environment may narrow.
+std::string capability()
+{
+    const std::string about = at::show_config();
+    const std::string before = "CPU capability usage: ";
+    const size_t at = about.find(before);
+    if (at == std::string::npos)
+        return "";
+    return about.substr(at + before.size(), about.find('\n', at) - at - before.size());
+}
+
+// What all that is remembered of a model hangs on.
+std::string settings_of(const Source &source)
+{
+    return std::string("engine ") + PROJECT_VERSION + "; LibTorch " + TORCH_VERSION + ' ' +
+           capability() + "; " + source.input_name + "; " + source.device.str();
+}
+
+std::string text_of(const DnnTorchShape &shape)
+{
+    return std::to_string(shape.batch) + 'x' + std::to_string(shape.channels) + 'x' +
+           std::to_string(shape.height) + 'x' + std::to_string(shape.width);
+}
+
+TuningKey key_of(const Source &source, const Wishes &wishes, const DnnTorchShape &shape)
+{
+    return {wishes.path, wishes.contents,
+            settings_of(source) + "; " + text_of(shape) + "; " +
+                (wishes.precision.is_automatic ? "auto" : name_of(wishes.precision.precision)) +
+                "; " + (wishes.pinned ? name_of(*wishes.pinned) : "fastest")};
+}
+
+// Its record is there if the form is a bad one.
+TuningKey key_of_bad(const Form &form, const Source &source, const Wishes &wishes)
+{
+    return {wishes.path, wishes.contents, settings_of(source) + "; wrong: " + form.text()};
+}
+
+// A record's form is then the extents of what comes out.
+TuningKey key_of_probe(const Source &source, const Wishes &wishes, const std::string &output_name,
+                       const DnnTorchShape &shape)
+{
+    return {wishes.path, wishes.contents,
+            settings_of(source) + "; " + output_name + "; of " + text_of(shape)};
+}
+
+std::optional<TuningRecord> recall(TuningCache &cache)
+{
+    if (const auto known = cache.recall_from_process())
+        return known;
+    const auto known = cache.recall_from_folder();
+    if (known)
+        cache.remember_in_process(*known);
+    return known;
+}
+
+class Tuner
+{
+public:
+    Tuner(const Source &source, const Wishes &wishes, const DnnTorchShape &shape,
+          double budget_seconds)
+        : source_(source), wishes_(wishes), shape_(shape), budget_seconds_(budget_seconds),
+          cache_(key_of(source, wishes, shape))
+    {
+    }
+
+    Tuned run()
+    {
+        if (const auto known = cache_.recall_from_process())
+            if (auto tuned = tuned_from(*known, false))
+                return *tuned;
+        if (const auto known = cache_.recall_from_folder())
+            if (auto tuned = tuned_from(*known, true)) {
+                cache_.remember_in_process(*known);
+                return *tuned;
+            }
+        std::vector<Candidate> candidates;
+        for (Form &form : usable_forms())
+            candidates.push_back({std::move(form)});
+        return budget_seconds_ > 0 ? measured(candidates) : chosen(candidates.front());
+    }
+
+private:
+    Trial &trial()
+    {
+        if (!trial_)
+            trial_.emplace(source_, shape_, budget_seconds_);
+        return *trial_;
+    }
+
+    // Nothing where it does not fit this model after all.
+    std::optional<Tuned> tuned_from(const TuningRecord &record, bool try_it)
+    {
+        const auto kind = find_form(record.form);
+        const bool is_chosen = wishes_.precision.is_automatic && !source_.device.is_cpu();
+        if (!kind || (record.precision != name_of(Precision::fp32) && !is_chosen &&
+                      record.precision != name_of(wishes_.precision.precision)))
+            return std::nullopt;
+        const auto form = usable(*kind, parse_precision(record.precision).precision, try_it);
+        if (!form)
+            return std::nullopt;
+        const DnnTorchTuning figures = {record.run_seconds, record.run_bytes,
+                                        takes_interleaved(*form), takes_codes()};
+        return Tuned{*form, figures, true, record.notice, record.advice};
+    }
+
+    // ---- what can be used at all
+
+    bool is_bad(const Form &form) const
+    {
+        TuningCache cache(key_of_bad(form, source_, wishes_));
+        return recall(cache).has_value();
+    }
+
+    // Nothing where the model cannot be brought to that form, or fails its trial.
+    std::optional<Form> usable(FormKind kind, Precision precision, bool try_it = true)
+    {
+        try {
+            const bool is_plain = kind == FormKind::saved && precision == Precision::fp32;
+            Form form = make_form(source_, kind, precision);
+            fault_ = "";
+            if (!is_plain && is_bad(form))
+                fault_ = "its results were seen to be wrong";
+            else if (try_it && !is_plain)
+                fault_ = trial().empty() ? "the model takes none of the trial pictures"
+                                         : trial().fault_of(form);
+            return fault_.empty() ? std::optional(std::move(form)) : std::nullopt;
+        } catch (const std::exception &error) {
+            if (is_out_of_memory(error))
+                throw;
+            fault_ = words_of(error);
+            return std::nullopt;
+        }
+    }
+
+    std::vector<Form> usable(const Kinds &kinds, Precision precision)
+    {
+        std::vector<Form> forms;
+        for (const FormKind kind : kinds) {
+            if (auto form = usable(kind, precision))
+                forms.push_back(std::move(*form));
+            if (budget_seconds_ <= 0 && !forms.empty())
+                break;
+        }
+        return forms;
+    }
+
+    // The first is what is taken without measuring.
+    Kinds kinds() const
+    {
+        if (!source_.frozen)
+            return {};
+        if (source_.branches_on_data)
+            return {FormKind::frozen};
+        // What optimize_for_inference does is for the CPU.
+        if (!source_.device.is_cpu())
+            return {FormKind::channels_last, FormKind::frozen};
+        if (budget_seconds_ <= 0)
+            return {FormKind::inference, FormKind::frozen};
+        return {FormKind::inference, FormKind::frozen, FormKind::channels_last};
+    }
+
+    // No trial is sure to see every branch that a picture may lead to.
+    std::optional<Form> usable_if_safe(FormKind kind, Precision precision)
+    {
+        if (!source_.branches_on_data || kind == FormKind::saved || kind == FormKind::frozen)
+            return usable(kind, precision);
+        fault_ = "the model does other things with other pictures";
+        return std::nullopt;
+    }
+
+    std::vector<Form> usable_in(Precision precision)
+    {
+        if (wishes_.pinned) {
+            if (auto form = usable_if_safe(*wishes_.pinned, precision))
+                return {std::move(*form)};
+            if (*wishes_.pinned != FormKind::saved)
+                pin_fault_ = fault_;
+        }
+        const bool as_saved = wishes_.pinned == FormKind::saved;
+        return usable(as_saved ? Kinds{} : kinds(), precision);
+    }
+
+    // At least one.
+    std::vector<Form> usable_forms()
+    {
+        if (wishes_.precision.is_automatic && !source_.device.is_cpu()) {
+            std::vector<Form> halves = usable_in(Precision::fp16);
+            if (!halves.empty())
+                return halves;
+            pin_fault_ = "";
+        }
+        const Precision precision = wishes_.precision.precision;
+        std::vector<Form> forms = usable_in(precision);
+        if (forms.empty() && precision != Precision::fp32)
+            forms = usable(Kinds{FormKind::saved}, precision);
+        if (forms.empty() && precision != Precision::fp32) {
+            add_line(notice_, std::string("precision=") + name_of(precision) +
+                                  " cannot be used: " + fault_ + "; the model runs in fp32");
+            pin_fault_ = "";
+            forms = usable_in(Precision::fp32);
+        }
+        if (!pin_fault_.empty())
+            add_line(notice_, std::string("optimize=") + name_of(*wishes_.pinned) +
+                                  " cannot be used: " + pin_fault_);
+        else if (forms.empty() && source_.frozen)
+            add_line(notice_, "no faster form of the model can be used: " + fault_ +
+                                  "; it runs as it was saved");
+        if (forms.empty())
+            forms.push_back(make_form(source_, FormKind::saved, Precision::fp32));
+        return forms;
+    }
+
+    // ---- which one it shall be
+
+    int takes_interleaved(const Form &form) const
+    {
+        return form.kind == FormKind::channels_last && shape_.channels > 1;
+    }
+
+    // A frame's own codes are less to send than floats are.
+    int takes_codes() const { return !source_.device.is_cpu(); }
+
+    Tuned chosen(const Candidate &candidate) const
+    {
+        return {
+            candidate.form,
+            {candidate.seconds, candidate.bytes, takes_interleaved(candidate.form), takes_codes()},
+            false,
+            notice_,
+            ""};
+    }
+
+    // Those that the user should hear of, without being run.
+    void add_others(std::vector<Candidate> &candidates)
+    {
+        if (!source_.device.is_cpu() || source_.branches_on_data)
+            return;
+        const Precision used = candidates.front().form.precision;
+        Kinds others;
+        Precision precision = Precision::fp32;
+        if (used != Precision::fp32) {
+            others = {FormKind::inference, FormKind::channels_last};
+        } else if (wishes_.precision.is_automatic && wishes_.pinned != FormKind::saved &&
+                   computes_bf16_fast()) {
+            others = {FormKind::channels_last};
+            precision = Precision::bf16;
+        }
+        if (source_.frozen)
+            for (Form &form : usable(others, precision))
+                candidates.push_back({std::move(form), false});
+    }
+
+    Tuned measured(std::vector<Candidate> &candidates)
+    {
+        add_others(candidates);
+        const Compared compared = measure_all(candidates);
+        if (compared == Compared::not_at_all)
+            return chosen(candidates.front());
+        const Candidate *winner = fastest(candidates, true);
+        while (winner && compared == Compared::with_parts && fails_whole(*winner)) {
+            candidates.erase(candidates.begin() + (winner - candidates.data()));
+            winner = fastest(candidates, true);
+        }
+        if (!winner)
+            return chosen(plain());
+        Tuned tuned = chosen(*winner);
+        tuned.is_measured = true;
+        if (const Candidate *other = fastest(candidates, false))
+            compare(*winner, *other, tuned);
+        cache_.remember({name_of(tuned.form.kind), name_of(tuned.form.precision),
+                         tuned.figures.run_seconds, tuned.figures.run_bytes, tuned.notice,
+                         tuned.advice});
+        return tuned;
+    }
+
+    // With a picture of the very size.  A model too slow for that is left to its
+    // first frame, which is compared in any case.
+    bool fails_whole(const Candidate &winner)
+    {
+        if (winner.seconds * runs_of_whole > budget_seconds_ * whole_share)
+            return false;
+        trial_with_whole();
+        return !trial().fault_of(winner.form).empty();
+    }
+
+    void trial_with_whole()
+    {
+        if (!is_enlarged_)
+            trial().enlarge(shape_);
+        is_enlarged_ = true;
+    }
+
+    Candidate plain() const { return {make_form(source_, FormKind::saved, Precision::fp32)}; }
+
+    // A model that refuses the picture is told of when it runs.
+    Compared measure_all(std::vector<Candidate> &candidates)
+    {
+        try {
+            return measure(candidates, source_, shape_, budget_seconds_);
+        } catch (const std::exception &error) {
+            if (is_out_of_memory(error))
+                throw;
+            return Compared::not_at_all;
+        }
+    }
+
+    static const Candidate *fastest(const std::vector<Candidate> &candidates, bool may_win)
+    {
+        const auto counts = [may_win](const Candidate &candidate) {
+            return candidate.may_win == may_win && candidate.is_compared;
+        };
+        const Candidate *best = nullptr;
+        for (const Candidate &candidate : candidates)
+            if (counts(candidate) && (!best || candidate.seconds < best->seconds))
+                best = &candidate;
+        if (!best)
+            return nullptr;
+        const double enough = best->seconds * as_fast;
+        for (const Candidate &candidate : candidates)
+            if (counts(candidate) && candidate.seconds <= enough &&
+                candidate.form.kind < best->form.kind)
+                best = &candidate;
+        return best;
+    }
+
+    static void compare(const Candidate &winner, const Candidate &other, Tuned &tuned)
+    {
+        const double factor = winner.seconds / other.seconds;
+        const std::string option = std::string("precision=") +
+                                   name_of(std::max(winner.form.precision, other.form.precision));
+        if (winner.form.precision == Precision::fp32 && factor >= much_faster)
+            tuned.advice = option + " would be " + with_one_digit(factor) + " times as fast, at " +
+                           with_one_digit(other.decibel) + " dB to fp32";
+        if (winner.form.precision != Precision::fp32 && factor >= slower)
+            add_line(tuned.notice,
+                     option + " takes " + with_one_digit(factor) + " times as long as fp32 here");
+    }
+
+    const Source &source_;
+    const Wishes &wishes_;
+    const DnnTorchShape shape_;
+    const double budget_seconds_;
+    TuningCache cache_;
+    std::optional<Trial> trial_;
+    bool is_enlarged_ = false;
+    std::string fault_, pin_fault_, notice_;
+};
+
+} // namespace
+
+std::optional<FormKind> parse_optimize(const std::string &text)
+{
+    if (text.empty() || text == "1")
+        return std::nullopt;
+    if (text == "0")
+        return FormKind::saved;
+    if (const auto kind = find_form(text))
+        return kind;
+    throw Failure(DNN_TORCH_BAD_OPTION,
+                  "optimize=" + text + " is unknown; choose among 0, 1, " + form_names());
+}
+
+Tuned tune(const Source &source, const Wishes &wishes, const DnnTorchShape &shape,
+           double budget_seconds)
+{
+    // Warnings about a form that may be thrown away are not for the user.
+    const Quiet quiet;
+    const ThreadsScope one_thread(1);
+    return Tuner(source, wishes, shape, budget_seconds).run();
+}
+
+void remember_as_bad(const Form &form, const Source &source, const Wishes &wishes)
+{
+    TuningCache(key_of_bad(form, source, wishes))
+        .remember({name_of(form.kind), name_of(form.precision), 0, 0, "", ""});
+}
+
+std::optional<DnnTorchShape> recall_probe(const Source &source, const Wishes &wishes,
+                                          const std::string &output_name,
+                                          const DnnTorchShape &shape)
+{
+    TuningCache cache(key_of_probe(source, wishes, output_name, shape));
+    const auto known = recall(cache);
+    DnnTorchShape result = {};
+    char rest = 0;
+    const int found = known ? std::sscanf(known->form.c_str(), "%dx%dx%dx%d%c", &result.batch,
+                                          &result.channels, &result.height, &result.width, &rest)
+                            : 0;
+    const bool makes_sense = found == 4 && result.batch == shape.batch && result.channels > 0 &&
+                             result.height > 0 && result.width > 0;
+    return makes_sense ? std::optional(result) : std::nullopt;
+}
+
+void remember_probe(const Source &source, const Wishes &wishes, const std::string &output_name,
+                    const DnnTorchShape &shape, const DnnTorchShape &result)
+{
+    TuningCache(key_of_probe(source, wishes, output_name, shape))
+        .remember({text_of(result), name_of(Precision::fp32), 0, 0, "", ""});
+}
+
+} // namespace engine_torch

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Settles how a model is run.
+#pragma once
+
+#include "dnn_torch/engine.h"
+#include "engines/torch/program/forms.h"
+
+#include <optional>
+#include <string>
+
+namespace engine_torch
+{
+
+// What the user asked for.
+struct Wishes {
+    std::string path;     // of the model file
+    std::string contents; // a hash of what the file held when it was loaded
+    std::string device;   // as the option has it
+    PrecisionOption precision = {};
+    std::optional<FormKind> pinned; // nothing: the fastest
+};
+
+// Of the text of the option `optimize`.  Throws a Failure that lists the names.
+std::optional<FormKind> parse_optimize(const std::string &text);
+
+struct Tuned {
+    Form form;
+    DnnTorchTuning figures = {};
+    bool is_measured = false;
+    std::string notice, advice; // lines for the user, or ""
+};
+
+// For a model that keeps no state.  Measures for about the budget, on the
+// calling thread and with one thread; nothing where it is 0 or where an earlier
+// result is known.  Throws where memory ran out.
+Tuned tune(const Source &source, const Wishes &wishes, const DnnTorchShape &shape,
+           double budget_seconds);
+
+// That form gave another picture than the plain module: no later call of tune()
+// takes it, in this process and in others that share the folder.  Any thread.
+void remember_as_bad(const Form &form, const Source &source, const Wishes &wishes);
+
+// What the plain module makes of pictures of that shape, as an earlier
+// remember_probe() on this machine has it.  Any thread.
+std::optional<DnnTorchShape> recall_probe(const Source &source, const Wishes &wishes,
+                                          const std::string &output_name,
+                                          const DnnTorchShape &shape);
+void remember_probe(const Source &source, const Wishes &wishes, const std::string &output_name,
+                    const DnnTorchShape &shape, const DnnTorchShape &result);
+
+} // namespace engine_torch

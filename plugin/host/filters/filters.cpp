@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "filters.h"
+
+namespace dnn_torch
+{
+
+const AVFilter *const *all_filters()
+{
+    static const AVFilter *const filters[] = {dnn_torch_filter(), nullptr};
+    return filters;
+}
+
+} // namespace dnn_torch

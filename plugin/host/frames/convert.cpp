@@ -1,0 +1,420 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "convert.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+// Highway compiles this file once for each instruction set.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "host/frames/convert.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace dnn_torch
+{
+namespace HWY_NAMESPACE
+{
+namespace
+{
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Rows are taken in pieces whose buffers stay in the first-level cache.  A
+// multiple of all numbers of lanes, so that whole vectors fit at a piece's end.
+constexpr size_t piece = 512;
+constexpr size_t vector_bytes = 64;
+
+template <class T> using Tag = hn::CappedTag<T, vector_bytes / sizeof(T)>;
+
+template <class T> struct Pieces {
+    alignas(vector_bytes) T channel[4][piece];
+};
+
+// ---- groups of samples to pieces and back --------------------------------------
+
+template <int group, class T> HWY_ATTR void split_vector(const T *from, Pieces<T> &to, size_t x)
+{
+    const Tag<T> d;
+    hn::Vec<Tag<T>> a, b, c, e;
+    if constexpr (group == 2)
+        hn::LoadInterleaved2(d, from, a, b);
+    if constexpr (group == 3)
+        hn::LoadInterleaved3(d, from, a, b, c);
+    if constexpr (group == 4)
+        hn::LoadInterleaved4(d, from, a, b, c, e);
+    hn::StoreU(a, d, to.channel[0] + x);
+    hn::StoreU(b, d, to.channel[1] + x);
+    if constexpr (group >= 3)
+        hn::StoreU(c, d, to.channel[2] + x);
+    if constexpr (group == 4)
+        hn::StoreU(e, d, to.channel[3] + x);
+}
+
+template <int group, class T> HWY_ATTR void join_vector(const Pieces<T> &from, size_t x, T *to)
+{
+    const Tag<T> d;
+    const auto a = hn::LoadU(d, from.channel[0] + x);
+    const auto b = hn::LoadU(d, from.channel[1] + x);
+    if constexpr (group == 2)
+        hn::StoreInterleaved2(a, b, d, to);
+    if constexpr (group == 3)
+        hn::StoreInterleaved3(a, b, hn::LoadU(d, from.channel[2] + x), d, to);
+    if constexpr (group == 4)
+        hn::StoreInterleaved4(a, b, hn::LoadU(d, from.channel[2] + x),
+                              hn::LoadU(d, from.channel[3] + x), d, to);
+}
+
+// Neither reads nor writes a row beyond `count` groups: what is left over goes
+// through memory of our own.
+template <int group, class T> HWY_ATTR void split_groups(const T *from, size_t count, Pieces<T> &to)
+{
+    const size_t lanes = hn::Lanes(Tag<T>());
+    size_t x = 0;
+    for (; x + lanes <= count; x += lanes)
+        split_vector<group>(from + x * group, to, x);
+    if (x == count)
+        return;
+    T last[group * vector_bytes / sizeof(T)] = {};
+    memcpy(last, from + x * group, (count - x) * group * sizeof(T));
+    split_vector<group>(last, to, x);
+}
+
+template <int group, class T> HWY_ATTR void join_groups(const Pieces<T> &from, size_t count, T *to)
+{
+    const size_t lanes = hn::Lanes(Tag<T>());
+    size_t x = 0;
+    for (; x + lanes <= count; x += lanes)
+        join_vector<group>(from, x, to + x * group);
+    if (x == count)
+        return;
+    T last[group * vector_bytes / sizeof(T)];
+    join_vector<group>(from, x, last);
+    memcpy(to + x * group, last, (count - x) * group * sizeof(T));
+}
+
+template <class T> HWY_ATTR void split(int group, const T *from, size_t count, Pieces<T> &to)
+{
+    switch (group) {
+    case 2:
+        return split_groups<2>(from, count, to);
+    case 3:
+        return split_groups<3>(from, count, to);
+    default:
+        return split_groups<4>(from, count, to);
+    }
+}
+
+template <class T> HWY_ATTR void join(int group, const Pieces<T> &from, size_t count, T *to)
+{
+    switch (group) {
+    case 2:
+        return join_groups<2>(from, count, to);
+    case 3:
+        return join_groups<3>(from, count, to);
+    default:
+        return join_groups<4>(from, count, to);
+    }
+}
+
+// ---- samples to floats and back ------------------------------------------------
+
+using Floats = Tag<float>;
+constexpr size_t most_floats = vector_bytes / sizeof(float);
+
+template <class T> HWY_ATTR void vector_to_floats(const T *from, float *to, int shift, float white)
+{
+    const Floats d;
+    if constexpr (sizeof(T) == sizeof(float)) {
+        hn::StoreU(hn::LoadU(d, from), d, to);
+    } else {
+        const hn::RebindToSigned<Floats> d_int;
+        const auto code = hn::PromoteTo(d_int, hn::LoadU(hn::Rebind<T, Floats>(), from));
+        const auto value = hn::ConvertTo(d, hn::ShiftRightSame(code, shift));
+        hn::StoreU(hn::Div(value, hn::Set(d, white)), d, to);
+    }
+}
+
+// Marks the lanes of `nan` that are NaN.
+template <class T>
+HWY_ATTR void vector_from_floats(const float *from, T *to, int shift, float white,
+                                 hn::Vec<Floats> &nan)
+{
+    const Floats d;
+    const auto given = hn::LoadU(d, from);
+    const auto is_nan = hn::IsNaN(given);
+    const auto number = hn::IfThenZeroElse(is_nan, given);
+    nan = hn::IfThenElse(is_nan, hn::Set(d, 1.0F), nan);
+    if constexpr (sizeof(T) == sizeof(float)) {
+        hn::StoreU(number, d, to);
+    } else {
+        const auto scaled = hn::Mul(number, hn::Set(d, white));
+        const auto bounded = hn::Min(hn::Max(scaled, hn::Zero(d)), hn::Set(d, white));
+        const auto code = hn::ShiftLeftSame(hn::NearestInt(bounded), shift);
+        const hn::Rebind<T, Floats> d_code;
+        hn::StoreU(hn::DemoteTo(d_code, code), d_code, to);
+    }
+}
+
+template <class T>
+HWY_ATTR void to_floats(const T *from, float *to, size_t count, const RowLayout &layout)
+{
+    const size_t lanes = hn::Lanes(Floats());
+    const int shift = layout.shift;
+    const float white = layout.white;
+    size_t x = 0;
+    for (; x + lanes <= count; x += lanes)
+        vector_to_floats(from + x, to + x, shift, white);
+    if (x == count)
+        return;
+    T last[most_floats] = {};
+    float result[most_floats];
+    memcpy(last, from + x, (count - x) * sizeof(T));
+    vector_to_floats(last, result, shift, white);
+    memcpy(to + x, result, (count - x) * sizeof(float));
+}
+
+// Returns whether there was a NaN.
+template <class T>
+HWY_ATTR bool from_floats(const float *from, T *to, size_t count, const RowLayout &layout)
+{
+    const Floats d;
+    const size_t lanes = hn::Lanes(d);
+    const int shift = layout.shift;
+    const float white = layout.white;
+    auto nan = hn::Zero(d);
+    size_t x = 0;
+    for (; x + lanes <= count; x += lanes)
+        vector_from_floats(from + x, to + x, shift, white, nan);
+    if (x < count) {
+        float last[most_floats] = {};
+        T result[most_floats];
+        memcpy(last, from + x, (count - x) * sizeof(float));
+        vector_from_floats(last, result, shift, white, nan);
+        memcpy(to + x, result, (count - x) * sizeof(T));
+    }
+    return !hn::AllTrue(d, hn::Eq(nan, hn::Zero(d)));
+}
+
+// ---- rows of floats whose step is not 1 ----------------------------------------
+
+bool side_by_side(const FloatRow &row)
+{
+    return row.step == 3 && row.channel[1] == row.channel[0] + 1 &&
+           row.channel[2] == row.channel[0] + 2;
+}
+
+HWY_ATTR void spread(const Pieces<float> &from, int channels, size_t count, const FloatRow &to,
+                     size_t start)
+{
+    const auto first = static_cast<ptrdiff_t>(start) * to.step;
+    if (channels == 3 && side_by_side(to))
+        return join_groups<3>(from, count, to.channel[0] + first);
+    for (int c = 0; c < channels; c++)
+        for (size_t x = 0; x < count; x++)
+            to.channel[c][first + static_cast<ptrdiff_t>(x) * to.step] = from.channel[c][x];
+}
+
+HWY_ATTR void collect(const FloatRow &from, int channels, size_t start, size_t count,
+                      Pieces<float> &to)
+{
+    const auto first = static_cast<ptrdiff_t>(start) * from.step;
+    if (channels == 3 && side_by_side(from))
+        return split_groups<3>(from.channel[0] + first, count, to);
+    for (int c = 0; c < channels; c++)
+        for (size_t x = 0; x < count; x++)
+            to.channel[c][x] = from.channel[c][first + static_cast<ptrdiff_t>(x) * from.step];
+}
+
+// ---- between Y, U, V and R, G, B ------------------------------------------------
+
+// Vectors read beyond what there is; that must be numbers.
+HWY_ATTR void pad(Pieces<float> &pieces, size_t count)
+{
+    const size_t end = std::min(piece, (count + most_floats - 1) / most_floats * most_floats);
+    for (auto &channel : pieces.channel)
+        std::fill(channel + count, channel + end, 0.0F);
+}
+
+// A sum and a product each round by themselves, whatever the instruction set fuses.
+template <class V> HWY_ATTR V blend(const float (&factor)[4], V a, V b, V c)
+{
+    const Floats d;
+    const V ab = hn::Add(hn::Mul(a, hn::Set(d, factor[0])), hn::Mul(b, hn::Set(d, factor[1])));
+    return hn::Add(hn::Add(ab, hn::Mul(c, hn::Set(d, factor[2]))), hn::Set(d, factor[3]));
+}
+
+template <class V> HWY_ATTR V unit(V value)
+{
+    const Floats d;
+    return hn::Min(hn::Max(value, hn::Zero(d)), hn::Set(d, 1.0F));
+}
+
+HWY_ATTR void make_rgb(const Colours &colours, Pieces<float> &pieces, size_t count)
+{
+    const Floats d;
+    pad(pieces, count);
+    for (size_t x = 0; x < count; x += hn::Lanes(d)) {
+        const auto luma = hn::Load(d, pieces.channel[0] + x);
+        const auto blue = hn::Load(d, pieces.channel[1] + x);
+        const auto red = hn::Load(d, pieces.channel[2] + x);
+        for (int c = 0; c < 3; c++)
+            hn::Store(unit(blend(colours.to_rgb[c], luma, blue, red)), d, pieces.channel[c] + x);
+    }
+}
+
+// Returns whether there was a NaN; such a sample is 0.
+HWY_ATTR bool make_yuv(const Colours &colours, Pieces<float> &pieces, size_t count)
+{
+    const Floats d;
+    pad(pieces, count);
+    auto sound = hn::Eq(hn::Zero(d), hn::Zero(d));
+    const auto checked = [&](const float *from) HWY_ATTR {
+        const auto value = hn::Load(d, from);
+        const auto is_nan = hn::IsNaN(value);
+        sound = hn::AndNot(is_nan, sound);
+        return unit(hn::IfThenZeroElse(is_nan, value));
+    };
+    for (size_t x = 0; x < count; x += hn::Lanes(d)) {
+        const auto red = checked(pieces.channel[0] + x);
+        const auto green = checked(pieces.channel[1] + x);
+        const auto blue = checked(pieces.channel[2] + x);
+        for (int c = 0; c < 3; c++)
+            hn::Store(blend(colours.from_rgb[c], red, green, blue), d, pieces.channel[c] + x);
+    }
+    return !hn::AllTrue(d, sound);
+}
+
+// ---- whole rows ----------------------------------------------------------------
+
+template <class T> T *samples(const FrameRow &row, int channel)
+{
+    return static_cast<T *>(row.channel[channel]);
+}
+
+template <class T>
+HWY_ATTR void read_samples(const RowLayout &layout, const FrameRow &from, const FloatRow &to,
+                           size_t width)
+{
+    Pieces<T> apart;
+    Pieces<float> floats;
+    const bool grouped = layout.group > 1, direct = to.step == 1 && !layout.colours;
+    const auto group = static_cast<size_t>(layout.group);
+    for (size_t x = 0; x < width; x += piece) {
+        const size_t count = std::min(piece, width - x);
+        if (grouped)
+            split(layout.group, samples<T>(from, 0) + x * group, count, apart);
+        for (int c = 0; c < layout.channels; c++)
+            to_floats(grouped ? apart.channel[layout.position[c]] : samples<T>(from, c) + x,
+                      direct ? to.channel[c] + x : floats.channel[c], count, layout);
+        if (layout.colours)
+            make_rgb(*layout.colours, floats, count);
+        if (!direct)
+            spread(floats, layout.channels, count, to, x);
+    }
+}
+
+template <class T> void fill_rest(const RowLayout &layout, Pieces<T> &apart)
+{
+    T *rest = apart.channel[layout.rest];
+    std::fill(rest, rest + piece, static_cast<T>(layout.white));
+}
+
+template <class T>
+HWY_ATTR bool write_samples(const RowLayout &layout, const FloatRow &from, const FrameRow *source,
+                            const FrameRow &to, size_t width)
+{
+    Pieces<T> apart;
+    Pieces<float> floats;
+    const bool grouped = layout.group > 1, direct = from.step == 1 && !layout.colours;
+    const auto group = static_cast<size_t>(layout.group);
+    const bool keep = source && layout.rest >= 0;
+    bool nan = false;
+    if (!keep && layout.rest >= 0)
+        fill_rest(layout, apart);
+    for (size_t x = 0; x < width; x += piece) {
+        const size_t count = std::min(piece, width - x);
+        if (!direct)
+            collect(from, layout.channels, x, count, floats);
+        if (layout.colours)
+            nan |= make_yuv(*layout.colours, floats, count);
+        if (keep)
+            split(layout.group, samples<T>(*source, 0) + x * group, count, apart);
+        for (int c = 0; c < layout.channels; c++)
+            nan |= from_floats(direct ? from.channel[c] + x : floats.channel[c],
+                               grouped ? apart.channel[layout.position[c]] : samples<T>(to, c) + x,
+                               count, layout);
+        if (grouped)
+            join(layout.group, apart, count, samples<T>(to, 0) + x * group);
+    }
+    return nan;
+}
+
+HWY_ATTR void read_any(const RowLayout &layout, const FrameRow &from, const FloatRow &to,
+                       size_t width)
+{
+    switch (layout.element) {
+    case Element::u8:
+        return read_samples<uint8_t>(layout, from, to, width);
+    case Element::u16:
+        return read_samples<uint16_t>(layout, from, to, width);
+    default:
+        return read_samples<float>(layout, from, to, width);
+    }
+}
+
+HWY_ATTR bool write_any(const RowLayout &layout, const FloatRow &from, const FrameRow *source,
+                        const FrameRow &to, size_t width)
+{
+    switch (layout.element) {
+    case Element::u8:
+        return write_samples<uint8_t>(layout, from, source, to, width);
+    case Element::u16:
+        return write_samples<uint16_t>(layout, from, source, to, width);
+    default:
+        return write_samples<float>(layout, from, source, to, width);
+    }
+}
+
+const char *target()
+{
+    return hwy::TargetName(HWY_TARGET);
+}
+
+} // namespace
+} // namespace HWY_NAMESPACE
+} // namespace dnn_torch
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace dnn_torch
+{
+namespace
+{
+
+HWY_EXPORT(read_any);
+HWY_EXPORT(write_any);
+HWY_EXPORT(target);
+
+} // namespace
+
+void read_row(const RowLayout &layout, const FrameRow &from, const FloatRow &to, size_t width)
+{
+    HWY_DYNAMIC_DISPATCH(read_any)(layout, from, to, width);
+}
+
+bool write_row(const RowLayout &layout, const FloatRow &from, const FrameRow *source,
+               const FrameRow &to, size_t width)
+{
+    return HWY_DYNAMIC_DISPATCH(write_any)(layout, from, source, to, width);
+}
+
+const char *convert_target()
+{
+    return HWY_DYNAMIC_DISPATCH(target)();
+}
+
+} // namespace dnn_torch
+#endif // HWY_ONCE

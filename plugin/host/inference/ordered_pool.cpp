@@ -1,0 +1,307 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ordered_pool.h"
+
+#include "blocked_signals.h"
+#include "engine_call.h"
+#include "host/error.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace dnn_torch
+{
+namespace
+{
+
+struct InFlight {
+    std::unique_ptr<Job> job;
+    std::exception_ptr failure;
+    bool done = false;
+};
+
+} // namespace
+
+// Outlives the pool where a worker never comes back.
+struct OrderedPool::Shared {
+    std::vector<std::thread> threads; // the pool's thread alone
+
+    mutable std::mutex mutex;
+    std::condition_variable changed;
+    // ---- under the mutex ----
+    State state = State::running;
+    std::deque<std::shared_ptr<InFlight>> in_flight; // in the order of submission
+    std::deque<std::shared_ptr<InFlight>> waiting;   // those that no worker has taken
+    std::vector<Worker *> workers;                   // those that stop() must reach
+    std::exception_ptr cause;                        // the first failure in time
+    std::exception_ptr reported;                     // what take() threw, and throws again
+    size_t alive = 0;                                // threads
+
+    bool oldest_is_due() const;
+    void work(size_t index, const MakeWorker &make_worker);
+    bool run_next(Worker &worker);
+    std::shared_ptr<InFlight> wait_for_job();
+    void finish(InFlight &item, const std::exception_ptr &failure);
+    void give_up(const std::exception_ptr &why);
+    void enlist(Worker *worker);
+    void dismiss(Worker *worker);
+};
+
+// Under the mutex.  A pool can fail with nothing in flight: where a worker cannot be made.
+bool OrderedPool::Shared::oldest_is_due() const
+{
+    return reported || (in_flight.empty() ? state == State::failed : in_flight.front()->done);
+}
+
+// ---- on a worker's thread ---------------------------------------------------
+
+void OrderedPool::Shared::work(size_t index, const MakeWorker &make_worker)
+{
+    try {
+        std::unique_ptr<Worker> worker = make_worker(index);
+        enlist(worker.get());
+        while (run_next(*worker)) {
+        }
+        dismiss(worker.get());
+    } catch (...) {
+        std::lock_guard lock(mutex);
+        give_up(std::current_exception());
+        changed.notify_all();
+    }
+    std::lock_guard lock(mutex);
+    alive--;
+    changed.notify_all();
+}
+
+bool OrderedPool::Shared::run_next(Worker &worker)
+{
+    std::shared_ptr<InFlight> item = wait_for_job();
+    if (!item)
+        return false;
+    std::exception_ptr failure;
+    try {
+        worker.run(*item->job);
+    } catch (...) {
+        failure = std::current_exception();
+    }
+    finish(*item, failure);
+    return true;
+}
+
+std::shared_ptr<InFlight> OrderedPool::Shared::wait_for_job()
+{
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return state == State::stopped || !waiting.empty(); });
+    if (state == State::stopped)
+        return nullptr;
+    std::shared_ptr<InFlight> item = std::move(waiting.front());
+    waiting.pop_front();
+    return item;
+}
+
+void OrderedPool::Shared::finish(InFlight &item, const std::exception_ptr &failure)
+{
+    std::lock_guard lock(mutex);
+    item.failure = failure;
+    item.done = true;
+    if (failure)
+        give_up(failure);
+    changed.notify_all();
+}
+
+// Under the mutex.  Whatever waits is younger than whatever failed: it will not be run.
+void OrderedPool::Shared::give_up(const std::exception_ptr &why)
+{
+    if (state != State::stopped)
+        state = State::failed;
+    if (!cause)
+        cause = why;
+    for (auto &item : waiting) {
+        item->failure = why;
+        item->done = true;
+    }
+    waiting.clear();
+}
+
+void OrderedPool::Shared::enlist(Worker *worker)
+{
+    std::lock_guard lock(mutex);
+    workers.push_back(worker);
+    if (state == State::stopped)
+        worker->stop();
+}
+
+void OrderedPool::Shared::dismiss(Worker *worker)
+{
+    std::lock_guard lock(mutex);
+    std::erase(workers, worker);
+}
+
+// ---- on the pool's thread ---------------------------------------------------
+
+OrderedPool::OrderedPool(const PoolSize &size, MakeWorker make_worker)
+    : shared_(std::make_shared<Shared>()), capacity_(size.capacity), patience_(size.patience),
+      process_(getpid())
+{
+    start_threads(size.workers, make_worker);
+    if (worker_count_ == 0)
+        throw Error(-ENOMEM, "no worker thread can be started: " + shortfall_ +
+                                 "; raise the limit of memory or of threads (ulimit -v, -u)");
+}
+
+// Whatever keeps a thread from starting keeps those after it as well.
+void OrderedPool::start_threads(size_t count, const MakeWorker &make_worker)
+try {
+    BlockedSignals blocked;
+    for (; worker_count_ < count; worker_count_++)
+        start_thread(worker_count_, make_worker);
+} catch (const std::exception &error) {
+    shortfall_ = error.what();
+}
+
+OrderedPool::~OrderedPool()
+{
+    stop();
+}
+
+void OrderedPool::start_thread(size_t index, const MakeWorker &make_worker)
+{
+    {
+        std::lock_guard lock(shared_->mutex);
+        shared_->alive++;
+    }
+    try {
+        shared_->threads.emplace_back(
+            [shared = shared_, index, make_worker] { shared->work(index, make_worker); });
+    } catch (...) {
+        std::lock_guard lock(shared_->mutex);
+        shared_->alive--;
+        throw;
+    }
+    std::string name = "dnn_torch:" + std::to_string(index);
+    pthread_setname_np(shared_->threads.back().native_handle(), name.substr(0, 15).c_str());
+}
+
+OrderedPool::State OrderedPool::state() const
+{
+    std::lock_guard lock(shared_->mutex);
+    return shared_->state;
+}
+
+size_t OrderedPool::in_flight() const
+{
+    std::lock_guard lock(shared_->mutex);
+    return shared_->in_flight.size();
+}
+
+void OrderedPool::submit(std::unique_ptr<Job> job)
+{
+    auto item = std::make_shared<InFlight>();
+    item->job = std::move(job);
+    std::lock_guard lock(shared_->mutex);
+    shared_->in_flight.push_back(item);
+    // A failure may have come in between: then the job is given up like those before it.
+    if (shared_->state == State::failed) {
+        item->failure = shared_->cause;
+        item->done = true;
+    } else {
+        shared_->waiting.push_back(item);
+    }
+    shared_->changed.notify_all();
+}
+
+void OrderedPool::drain()
+{
+    std::lock_guard lock(shared_->mutex);
+    if (shared_->state == State::running)
+        shared_->state = State::draining;
+}
+
+bool OrderedPool::oldest_is_due() const
+{
+    std::lock_guard lock(shared_->mutex);
+    return shared_->oldest_is_due();
+}
+
+std::unique_ptr<Job> OrderedPool::take()
+{
+    std::unique_lock lock(shared_->mutex);
+    Shared &shared = *shared_;
+    auto due = [&] { return shared.oldest_is_due(); };
+    if (patience_.count() == 0)
+        shared.changed.wait(lock, due);
+    else if (!shared.changed.wait_for(lock, patience_, due))
+        fail_for_impatience();
+    if (shared.reported)
+        std::rethrow_exception(shared.reported);
+
+    std::shared_ptr<InFlight> oldest;
+    if (!shared.in_flight.empty()) {
+        oldest = std::move(shared.in_flight.front());
+        shared.in_flight.pop_front();
+    }
+    shared.reported = oldest ? oldest->failure : shared.cause;
+    if (shared.reported)
+        std::rethrow_exception(shared.reported);
+    return std::move(oldest->job);
+}
+
+// Under the mutex.  From now on the end is not waited for with patience either.
+void OrderedPool::fail_for_impatience()
+{
+    shared_->state = State::failed;
+    shared_->reported = std::make_exception_ptr(
+        Error(-ETIMEDOUT, "the model has not come back within " +
+                              std::to_string(patience_.count()) + " s; raise timeout if it may"));
+    patience_ = std::chrono::seconds(1);
+}
+
+bool OrderedPool::wait_for_threads(std::unique_lock<std::mutex> &lock)
+{
+    auto gone = [&] { return shared_->alive == 0; };
+    if (patience_.count() != 0)
+        return shared_->changed.wait_for(lock, patience_, gone);
+    shared_->changed.wait(lock, gone);
+    return true;
+}
+
+bool OrderedPool::orphaned() const
+{
+    return getpid() != process_;
+}
+
+size_t OrderedPool::stop()
+{
+    if (orphaned()) {
+        // Its lock may be held by a thread that is not here, and what it owns be half written.
+        new std::shared_ptr<Shared>(shared_);
+        return 0;
+    }
+    std::unique_lock lock(shared_->mutex);
+    size_t given_up = shared_->in_flight.size();
+    shared_->state = State::stopped;
+    shared_->waiting.clear();
+    shared_->in_flight.clear();
+    for (Worker *worker : shared_->workers)
+        worker->stop();
+    shared_->changed.notify_all();
+    bool all_gone = wait_for_threads(lock);
+    lock.unlock();
+    // A worker that never comes back is left to itself; `Shared` lives on with it.
+    if (!all_gone)
+        watch_exit();
+    for (std::thread &thread : shared_->threads)
+        all_gone ? thread.join() : thread.detach();
+    shared_->threads.clear();
+    return given_up;
+}
+
+} // namespace dnn_torch

@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Where the time of a filter goes.
+#pragma once
+
+#include "base/json.h"
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+namespace dnn_torch
+{
+
+using Clock = std::chrono::steady_clock;
+
+// Seconds that a worker spends on one job.
+struct StageSeconds {
+    double convert_in = 0, forward = 0, convert_out = 0;
+    double sum() const { return convert_in + forward + convert_out; }
+};
+
+// Adds the time of its own life to `seconds`.
+class Stopwatch
+{
+public:
+    explicit Stopwatch(double &seconds) : seconds_(seconds), start_(Clock::now()) {}
+    ~Stopwatch() { seconds_ += std::chrono::duration<double>(Clock::now() - start_).count(); }
+    Stopwatch(const Stopwatch &) = delete;
+    Stopwatch &operator=(const Stopwatch &) = delete;
+
+private:
+    double &seconds_;
+    Clock::time_point start_;
+};
+
+// Times from a microsecond to an hour, in steps of 2 %.
+class Latencies
+{
+public:
+    void add(double seconds);
+    double mean() const;
+    // The time that the given share (0.99) of all stay within; 0 where there is none.
+    double quantile(double share) const;
+
+private:
+    static constexpr size_t bucket_count = 1112;
+    std::array<size_t, bucket_count> buckets_{};
+    size_t count_ = 0;
+    double sum_ = 0;
+};
+
+enum class Limit { model, conversion, decoding, encoding };
+const char *name_of(Limit limit);
+
+// What is known at some moment.
+struct Summary {
+    size_t frames;
+    double seconds, frames_per_second;
+    double latency_mean, latency_99; // of a frame, from its arrival to its leaving
+    double wait;                     // of that mean, without being worked on
+    StageSeconds per_frame;
+    double upstream, downstream, workers; // shares of the time that the filter's thread waited for
+    double busy;                          // share of the time that workers worked
+    Limit limit;
+};
+
+// Belongs to the filter's thread.
+class Statistics
+{
+public:
+    explicit Statistics(size_t workers) : workers_(workers) {}
+
+    // From now on there are that many.
+    void use_workers(size_t workers) { workers_ = workers; }
+
+    // A job of some frames has left the workers.
+    void add_job(const StageSeconds &stages, size_t frames);
+    // A frame goes out that came in at `arrival`; its job took that long.
+    void add_frame(Clock::time_point arrival, double job_seconds,
+                   Clock::time_point now = Clock::now());
+
+    // The filter's thread begins or ends its turn; at the end, whether a frame went out.
+    void enter(Clock::time_point now = Clock::now());
+    void leave(bool sent, Clock::time_point now = Clock::now());
+
+    // For a Stopwatch: the filter's thread waits for a worker.
+    double &waiting_for_workers() { return workers_seconds_; }
+
+    size_t frames() const { return frames_; }
+    Summary summary() const;
+
+private:
+    Limit limit(const Summary &known) const;
+
+    size_t workers_;
+    size_t frames_ = 0;
+    Clock::time_point first_{}, last_{}, left_{};
+    bool started_ = false, sent_ = false;
+    StageSeconds stages_;
+    Latencies latencies_;
+    double waited_ = 0;
+    double upstream_seconds_ = 0, downstream_seconds_ = 0, workers_seconds_ = 0;
+};
+
+// "96 frames in 4.210 s, 22.80 fps, ..." for the log.
+std::string to_line(const Summary &summary);
+
+json::Members to_json(const Summary &summary);
+
+} // namespace dnn_torch

@@ -1,0 +1,281 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gate.h"
+
+#include "real_registry.h"
+
+#include <lavfi_abi.h>
+
+extern "C" {
+#include <libavfilter/buffersink.h>
+#include <libavfilter/buffersrc.h>
+}
+
+namespace dnn_torch
+{
+namespace
+{
+
+constexpr const char *tick_shape = "video_size=16x16:pix_fmt=gray:time_base=1/1";
+
+// Lends a link for as long as it lives.
+class Loan
+{
+public:
+    Loan(AVFilterLink **place, AVFilterLink *link) : place_(place), before_(*place)
+    {
+        *place = link;
+    }
+    ~Loan() { *place_ = before_; }
+    Loan(const Loan &) = delete;
+    Loan &operator=(const Loan &) = delete;
+
+private:
+    AVFilterLink **place_, *before_;
+};
+
+// ---- the breaker -------------------------------------------------------------
+// av_buffersink_get_frame_flags() asks the lent link for a frame and then runs
+// its own graph, the private one, until something comes of it.  Up to
+// libavfilter 10 "nothing to run" ends that; from 11 on it asks again and runs
+// for ever unless a filter of that graph ends it.  The breaker does: it answers
+// EAGAIN once, by which the request is really repeated (11 and later need that
+// at each activation even where one is outstanding), then AVERROR_EXIT.
+
+Gate *gate_of(AVFilterContext *ctx)
+{
+    return *static_cast<Gate **>(ctx->priv);
+}
+
+int breaker_activate(AVFilterContext *ctx) noexcept
+{
+    Gate *gate = gate_of(ctx);
+    return gate ? gate->break_loop() : 0;
+}
+
+// ---- the relay ---------------------------------------------------------------
+// A filter without activate() behaves as libavfilter has it: where all its
+// outputs are closed it closes all its inputs, otherwise it takes the next
+// frame.  The relay is lent the real output and, beside an input of its own, the
+// real input; then a frame comes on its own one.  If the output is closed, so is
+// the real input from then on; if not, the frame shows it, and the loan ends
+// before the default behaviour could go on to the real links.  At last it is lent
+// the real output alone and its own input ends, see forward_end().
+
+int relay_filter_frame(AVFilterLink *link, AVFrame *frame) noexcept
+{
+    gate_of(link->dst)->end_relay();
+    av_frame_free(&frame);
+    return 0;
+}
+
+int relay_config_output(AVFilterLink *out) noexcept
+{
+    out->w = out->src->inputs[0]->w;
+    out->h = out->src->inputs[0]->h;
+    out->time_base = out->src->inputs[0]->time_base;
+    return 0;
+}
+
+lavfi_abi::Pad make_pad(int (*filter_frame)(AVFilterLink *, AVFrame *),
+                        int (*config_props)(AVFilterLink *) = nullptr)
+{
+    lavfi_abi::Pad pad{};
+    pad.name = "default";
+    pad.type = AVMEDIA_TYPE_VIDEO;
+    pad.filter_frame = filter_frame;
+    pad.config_props = config_props;
+    return pad;
+}
+
+lavfi_abi::Filter make_breaker()
+{
+    static const lavfi_abi::Pad inputs[] = {make_pad(nullptr)};
+
+    lavfi_abi::Filter filter{};
+    lavfi_abi::public_part(filter).name = "dnn_torch_breaker";
+    lavfi_abi::public_part(filter).inputs = lavfi_abi::as_pads(inputs);
+    filter.nb_inputs = 1;
+    filter.priv_size = sizeof(Gate *);
+    filter.activate = breaker_activate;
+    return filter;
+}
+
+lavfi_abi::Filter make_relay()
+{
+    static const lavfi_abi::Pad inputs[] = {make_pad(relay_filter_frame), make_pad(nullptr)};
+    static const lavfi_abi::Pad outputs[] = {make_pad(nullptr, relay_config_output)};
+
+    lavfi_abi::Filter filter{};
+    lavfi_abi::public_part(filter).name = "dnn_torch_relay";
+    lavfi_abi::public_part(filter).inputs = lavfi_abi::as_pads(inputs);
+    lavfi_abi::public_part(filter).outputs = lavfi_abi::as_pads(outputs);
+    filter.nb_inputs = 2;
+    filter.nb_outputs = 1;
+    filter.priv_size = sizeof(Gate *);
+    return filter;
+}
+
+int create(AVFilterContext **ctx, lavfi_abi::Filter &filter, const char *name, Gate *gate,
+           AVFilterGraph *graph)
+{
+    int ret = avfilter_graph_create_filter(ctx, &lavfi_abi::public_part(filter), name, nullptr,
+                                           nullptr, graph);
+    if (ret >= 0)
+        *static_cast<Gate **>((*ctx)->priv) = gate;
+    return ret;
+}
+
+lavfi_abi::Filter breaker_filter = make_breaker(), relay_filter = make_relay();
+
+} // namespace
+
+Gate::~Gate() = default;
+
+int Gate::open()
+{
+    int ret;
+    graph_.reset(avfilter_graph_alloc());
+    scratch_.reset(av_frame_alloc());
+    tick_.reset(av_frame_alloc());
+    if (!graph_ || !scratch_ || !tick_)
+        return AVERROR(ENOMEM);
+    graph_->nb_threads = 1; // no threads for a graph that only ever ticks
+    if ((ret = add_ticking()) < 0 || (ret = add_relay()) < 0 ||
+        (ret = avfilter_graph_config(graph_.get(), nullptr)) < 0)
+        return ret;
+    return add_lenders();
+}
+
+int Gate::add_source(AVFilterContext **source, const char *name)
+{
+    const AVFilter *buffer = real_registry().get_by_name("buffer");
+    if (!buffer)
+        return AVERROR_FILTER_NOT_FOUND;
+    return avfilter_graph_create_filter(source, buffer, name, tick_shape, nullptr, graph_.get());
+}
+
+int Gate::add_ticking()
+{
+    int ret;
+    tick_->width = tick_->height = 16;
+    tick_->format = AV_PIX_FMT_GRAY8;
+    if ((ret = av_frame_get_buffer(tick_.get(), 0)) < 0 ||
+        (ret = add_source(&tick_source_, "tick")) < 0 ||
+        (ret = create(&breaker_, breaker_filter, "breaker", this, graph_.get())) < 0)
+        return ret;
+    return avfilter_link(tick_source_, 0, breaker_, 0);
+}
+
+int Gate::add_relay()
+{
+    AVFilterContext *never = nullptr, *nowhere = nullptr; // hold the places that are lent
+    int ret;
+    if ((ret = add_source(&relay_source_, "relay_source")) < 0 ||
+        (ret = add_source(&never, "never")) < 0 ||
+        (ret = create(&relay_, relay_filter, "relay", this, graph_.get())) < 0 ||
+        (ret = create(&nowhere, breaker_filter, "nowhere", nullptr, graph_.get())) < 0 ||
+        (ret = avfilter_link(relay_source_, 0, relay_, 0)) < 0 ||
+        (ret = avfilter_link(never, 0, relay_, 1)) < 0 ||
+        (ret = avfilter_link(relay_, 0, nowhere, 0)) < 0)
+        return ret;
+    relay_in_ = relay_->inputs[1];
+    relay_out_ = relay_->outputs[0];
+    return 0;
+}
+
+// Only after avfilter_graph_config(), which refuses pads without a link.
+int Gate::add_lenders()
+{
+    const AVFilter *sink = real_registry().get_by_name("buffersink");
+    if (!sink)
+        return AVERROR_FILTER_NOT_FOUND;
+    if (int ret = add_source(&lend_source_, "lend_source"); ret < 0)
+        return ret;
+    return avfilter_graph_create_filter(&lend_sink_, sink, "lend_sink", nullptr, nullptr,
+                                        graph_.get());
+}
+
+int Gate::tick()
+{
+    tick_->pts++;
+    return av_buffersrc_add_frame_flags(tick_source_, tick_.get(), AV_BUFFERSRC_FLAG_KEEP_REF);
+}
+
+void Gate::discard_ticks()
+{
+    Loan loan(lend_sink_->inputs, breaker_->inputs[0]);
+    while (av_buffersink_get_frame_flags(lend_sink_, scratch_.get(),
+                                         AV_BUFFERSINK_FLAG_NO_REQUEST) >= 0)
+        av_frame_unref(scratch_.get());
+}
+
+int Gate::break_loop()
+{
+    discard_ticks();
+    if (!requesting_)
+        return 0;
+    if (breaks_++)
+        return AVERROR_EXIT;
+    int ret = tick();
+    return ret < 0 ? ret : AVERROR(EAGAIN);
+}
+
+int Gate::receive(AVFilterLink *in, AVFrame *frame)
+{
+    Loan loan(lend_sink_->inputs, in);
+    return av_buffersink_get_frame_flags(lend_sink_, frame, AV_BUFFERSINK_FLAG_NO_REQUEST);
+}
+
+int Gate::receive_or_request(AVFilterLink *in, AVFrame *frame)
+{
+    breaks_ = 0;
+    int ret = tick();
+    if (ret < 0)
+        return ret;
+    {
+        Loan loan(lend_sink_->inputs, in);
+        requesting_ = true;
+        ret = av_buffersink_get_frame_flags(lend_sink_, frame, 0);
+        requesting_ = false;
+    }
+    discard_ticks();
+    return ret == AVERROR_EXIT ? AVERROR(EAGAIN) : ret;
+}
+
+int Gate::send(AVFilterLink *out, AVFrame *frame)
+{
+    Loan loan(lend_source_->outputs, out);
+    return av_buffersrc_add_frame_flags(lend_source_, frame, AV_BUFFERSRC_FLAG_NO_CHECK_FORMAT);
+}
+
+// No exported function tells the time at which a link ended.  libavfilter's default
+// behaviour passes it on by itself: where an input of the relay ends, it asks the
+// source of the lent output, our filter, for a frame, meets the status that our own
+// input has ended with, and ends the output with that and its time.
+int Gate::forward_end(AVFilterLink *out)
+{
+    Loan lent_out(relay_->outputs, out);
+    return av_buffersrc_close(relay_source_, AV_NOPTS_VALUE, AV_BUFFERSRC_FLAG_PUSH);
+}
+
+bool Gate::forward_close(AVFilterLink *in, AVFilterLink *out)
+{
+    if (closed_)
+        return true;
+    Loan lent_in(relay_->inputs + 1, in), lent_out(relay_->outputs, out);
+    relayed_ = false;
+    int ret = av_buffersrc_add_frame_flags(relay_source_, tick_.get(),
+                                           AV_BUFFERSRC_FLAG_KEEP_REF | AV_BUFFERSRC_FLAG_PUSH);
+    closed_ = ret >= 0 && !relayed_;
+    return closed_;
+}
+
+void Gate::end_relay()
+{
+    relayed_ = true;
+    relay_->inputs[1] = relay_in_;
+    relay_->outputs[0] = relay_out_;
+}
+
+} // namespace dnn_torch

@@ -1,0 +1,172 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "self_test.h"
+
+#include "gate.h"
+#include "host/ffmpeg_pointers.h"
+#include "real_registry.h"
+#include "version_mismatch.h"
+
+#include <lavfi_abi.h>
+
+extern "C" {
+#include <libavfilter/buffersink.h>
+#include <libavfilter/buffersrc.h>
+}
+
+namespace dnn_torch
+{
+namespace
+{
+
+constexpr int frames_sent = 3;
+constexpr int most_steps = 200; // a working gate takes less than twenty
+
+struct Relay {
+    Gate *gate;
+    AVFrame *frame;
+    int steps;
+    bool closed;
+};
+
+// Hands each frame on, asks for the next one, and closes after the last.
+int relay_activate(AVFilterContext *ctx) noexcept
+{
+    Relay &relay = *static_cast<Relay *>(ctx->priv);
+    if (++relay.steps > most_steps)
+        return AVERROR_BUG;
+    if (relay.closed)
+        return 0;
+    if (relay.gate->forward_close(ctx->inputs[0], ctx->outputs[0]))
+        return AVERROR_BUG;
+    int ret = relay.gate->receive_or_request(ctx->inputs[0], relay.frame);
+    if (ret >= 0)
+        return relay.gate->send(ctx->outputs[0], relay.frame);
+    if (ret != AVERROR_EOF)
+        return ret == AVERROR(EAGAIN) ? 0 : ret;
+    relay.closed = true;
+    return relay.gate->forward_end(ctx->outputs[0]);
+}
+
+lavfi_abi::Filter make_relay()
+{
+    static lavfi_abi::Pad pads[1] = {};
+    static const AVPixelFormat formats[] = {AV_PIX_FMT_GRAY8, AV_PIX_FMT_NONE};
+    pads[0].name = "default";
+    pads[0].type = AVMEDIA_TYPE_VIDEO;
+
+    lavfi_abi::Filter filter{};
+    AVFilter &visible = lavfi_abi::public_part(filter);
+    visible.name = "dnn_torch_self_test";
+    visible.inputs = visible.outputs = lavfi_abi::as_pads(pads);
+    filter.nb_inputs = filter.nb_outputs = 1;
+    filter.formats_state = lavfi_abi::formats_pixel_list;
+    filter.formats.pixels_list = formats;
+    filter.priv_size = sizeof(Relay);
+    filter.activate = relay_activate;
+    return filter;
+}
+
+// The members are destroyed from the last to the first: the graph goes before what it uses.
+struct TestGraph {
+    Gate gate;
+    FramePointer relayed{av_frame_alloc()}, frame{av_frame_alloc()};
+    GraphPointer graph{avfilter_graph_alloc()};
+    AVFilterContext *source = nullptr, *relay = nullptr, *sink = nullptr;
+
+    int make();
+    int send(int64_t pts);
+    int receive(int64_t pts);
+    int run();
+};
+
+int TestGraph::make()
+{
+    static lavfi_abi::Filter relay_filter = make_relay();
+    constexpr const char *shape = "video_size=16x16:pix_fmt=gray:time_base=1/1";
+    const AVFilter *buffer = real_registry().get_by_name("buffer");
+    const AVFilter *buffersink = real_registry().get_by_name("buffersink");
+    int ret;
+
+    if (!relayed || !frame || !graph)
+        return AVERROR(ENOMEM);
+    if (!buffer || !buffersink)
+        return AVERROR_FILTER_NOT_FOUND;
+    graph->nb_threads = 1;
+    if ((ret = gate.open()) < 0 ||
+        (ret = avfilter_graph_create_filter(&source, buffer, "in", shape, nullptr, graph.get())) <
+            0 ||
+        (ret = avfilter_graph_create_filter(&relay, &lavfi_abi::public_part(relay_filter), "relay",
+                                            nullptr, nullptr, graph.get())) < 0 ||
+        (ret = avfilter_graph_create_filter(&sink, buffersink, "out", nullptr, nullptr,
+                                            graph.get())) < 0)
+        return ret;
+    *static_cast<Relay *>(relay->priv) = {&gate, relayed.get(), 0, false};
+    if ((ret = avfilter_link(source, 0, relay, 0)) < 0 ||
+        (ret = avfilter_link(relay, 0, sink, 0)) < 0)
+        return ret;
+    return avfilter_graph_config(graph.get(), nullptr);
+}
+
+int TestGraph::send(int64_t pts)
+{
+    frame->width = frame->height = 16;
+    frame->format = AV_PIX_FMT_GRAY8;
+    frame->pts = pts;
+    int ret = av_frame_get_buffer(frame.get(), 0);
+    return ret < 0 ? ret
+                   : av_buffersrc_add_frame_flags(source, frame.get(), AV_BUFFERSRC_FLAG_PUSH);
+}
+
+int TestGraph::receive(int64_t pts)
+{
+    int ret = av_buffersink_get_frame(sink, frame.get());
+    if (ret >= 0 && frame->pts != pts)
+        ret = AVERROR_BUG;
+    av_frame_unref(frame.get());
+    return ret;
+}
+
+int TestGraph::run()
+{
+    for (int64_t pts = 0; pts < frames_sent; pts++) {
+        int ret = send(pts);
+        if (ret < 0 || (ret = receive(pts)) < 0)
+            return ret;
+    }
+    int ret = av_buffersrc_close(source, frames_sent, AV_BUFFERSRC_FLAG_PUSH);
+    if (ret < 0)
+        return ret;
+    ret = receive(frames_sent);
+    return ret == AVERROR_EOF ? 0 : AVERROR_BUG;
+}
+
+std::string error_text(int error)
+{
+    char text[AV_ERROR_MAX_STRING_SIZE] = "";
+    av_strerror(error, text, sizeof(text));
+    return text;
+}
+
+std::string test_gate()
+{
+    TestGraph test;
+    if (int ret = test.make(); ret < 0)
+        return "no private graph can be made: " + error_text(ret);
+    if (int ret = test.run(); ret < 0)
+        return "frames do not pass: " + error_text(ret);
+    return {};
+}
+
+} // namespace
+
+const char *gate_fault()
+{
+    static const std::string fault = [] {
+        std::string what = test_gate();
+        return what.empty() ? what : "the self-test failed, " + what + "; " + both_versions();
+    }();
+    return fault.empty() ? nullptr : fault.c_str();
+}
+
+} // namespace dnn_torch
