@@ -25,7 +25,7 @@ bool tells_of_device_memory(std::string_view text);
 // " (the model asked for 1.5 GiB at once)", or "" where the text names no size.
 std::string asked_for(std::string_view text);
 
-// As it may be written to a terminal; see common/terminal.h.
+// As it may be written to a terminal; see base/terminal.h.
 std::string printable(std::string_view text);
 
 // Copies `text` into `size` bytes as one printable line.

@@ -67,7 +67,7 @@ def test_a_whole_one(tmp_path):
         (prefix / "include" / name).symlink_to(f"/usr/include/{name}")
     result = configure(build, prefix)
     assert result.returncode == 0, result.stdout
-    objects = "plugin/engine-torch.so.p/engines_torch_"
+    objects = "plugin/engine-torch.so.p/engines_torch_machine_"
     # One that takes seconds; what it includes is found there.
     done = subprocess.run(
         ["ninja", "-C", build, f"{objects}run_scope.cpp.o"], capture_output=True, text=True
