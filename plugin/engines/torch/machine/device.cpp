@@ -7,7 +7,7 @@
 #include "engines/torch/failure.h"
 
 #include <array>
-#include <ATen/ATen.h>
+#include <ATen/ops/ones.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <charconv>
 #include <dlfcn.h>

@@ -3,7 +3,7 @@
 
 #include "random_scope.h"
 
-#include <ATen/ATen.h>
+#include <ATen/Context.h>
 #include <new>
 #include <pthread.h>
 

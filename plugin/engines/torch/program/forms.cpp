@@ -9,7 +9,8 @@
 #include "engines/torch/machine/run_scope.h"
 
 #include <array>
-#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/core/Tensor.h>
 #include <functional>
 
 namespace engine_torch

@@ -5,7 +5,9 @@
 
 #include "graph_checks.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
 #include <map>
 #include <utility>
 

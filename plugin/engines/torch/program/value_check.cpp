@@ -5,7 +5,7 @@
 
 #include "graph_checks.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 #include <cstddef>
 #include <cstdint>
 #include <torch/csrc/jit/ir/constants.h>

@@ -5,7 +5,8 @@
 
 #include "engines/torch/failure.h"
 
-#include <ATen/ATen.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/nan_to_num.h>
 
 namespace engine_torch
 {

@@ -12,7 +12,7 @@
 #include "engines/torch/program/state_copy.h"
 #include "engines/torch/tuning/trial.h"
 
-#include <ATen/ATen.h>
+#include <ATen/TensorOperators.h>
 
 namespace
 {

@@ -5,7 +5,7 @@
 
 #include "engines/torch/failure.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 #include <limits>
 #include <sstream>
 #include <utility>

@@ -8,7 +8,8 @@
 #include "engines/torch/machine/run_scope.h"
 #include "output.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/full.h>
 #include <exception>
 #include <system_error>
 #include <thread>

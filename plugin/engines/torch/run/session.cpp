@@ -11,7 +11,10 @@
 #include "output.h"
 
 #include <algorithm>
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty_strided.h>
+#include <ATen/ops/full.h>
 #include <string>
 #include <vector>
 

@@ -9,7 +9,7 @@
 #include "trial.h"
 
 #include <algorithm>
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 #include <chrono>
 #include <cmath>
 
