@@ -22,7 +22,7 @@ FramePointer test_frame(const FramePlan &plan)
     return frame;
 }
 
-std::unique_ptr<Job> job_of(const AVFrame *frame)
+std::unique_ptr<FrameJob> job_of(const AVFrame *frame)
 {
     auto job = std::make_unique<FrameJob>();
     FramePointer copy(av_frame_clone(frame));
@@ -59,8 +59,9 @@ double measure_rate(const std::shared_ptr<const FramePlan> &plan, size_t workers
                     std::chrono::microseconds timeout)
 {
     FramePointer frame = test_frame(*plan);
-    OrderedPool pool({workers, workers + 1, std::chrono::ceil<std::chrono::seconds>(timeout)},
-                     [&plan](size_t) { return std::make_unique<FrameWorker>(plan); });
+    OrderedPool<FrameJob> pool(
+        {workers, workers + 1, std::chrono::ceil<std::chrono::seconds>(timeout)},
+        [&plan](size_t) { return std::make_unique<FrameWorker>(plan); });
     auto take_round = [&] {
         for (size_t i = 0; i < workers; i++) {
             while (!pool.full())

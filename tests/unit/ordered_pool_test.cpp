@@ -8,39 +8,40 @@
 #include <gtest/gtest.h>
 #include <random>
 #include <thread>
+#include <utility>
 
 using namespace dnn_torch;
 using namespace std::chrono_literals;
-using State = OrderedPool::State;
+using State = AnyPool::State;
 
 namespace
 {
 
-struct Number : Job {
+struct Number : AnyJob {
     explicit Number(int number) : value(number) {}
     int value;
 };
 
+using Pool = OrderedPool<Number>;
 using Work = std::function<void(Number &)>;
 
-struct NumberWorker : Worker {
+struct NumberWorker : PoolWorker<Number> {
     explicit NumberWorker(Work to_do) : work(std::move(to_do)) {}
-    void run(Job &job) override { work(static_cast<Number &>(job)); }
+    void run(Number &job) override { work(job); }
     Work work;
 };
 
-MakeWorker workers_that(Work work)
+MakeWorker<Number> workers_that(Work work)
 {
     return [work](size_t) { return std::make_unique<NumberWorker>(work); };
 }
 
-int take(OrderedPool &pool)
+int take(Pool &pool)
 {
-    std::unique_ptr<Job> job = pool.take();
-    return static_cast<Number &>(*job).value;
+    return pool.take()->value;
 }
 
-void submit(OrderedPool &pool, int value)
+void submit(Pool &pool, int value)
 {
     pool.submit(std::make_unique<Number>(value));
 }
@@ -72,11 +73,11 @@ class Pools : public testing::TestWithParam<Shape>
 TEST_P(Pools, KeepTheOrderUnderRandomLatencies)
 {
     constexpr int jobs = 400;
-    OrderedPool pool({GetParam().workers, GetParam().capacity, 60s}, workers_that([](Number &job) {
-                         thread_local std::minstd_rand random(static_cast<unsigned>(job.value));
-                         nap(random, 300);
-                         job.value *= 3;
-                     }));
+    Pool pool({GetParam().workers, GetParam().capacity, 60s}, workers_that([](Number &job) {
+                  thread_local std::minstd_rand random(static_cast<unsigned>(job.value));
+                  nap(random, 300);
+                  job.value *= 3;
+              }));
     int taken = 0;
     for (int i = 0; i < jobs; i++) {
         if (pool.full()) {
@@ -94,12 +95,12 @@ TEST_P(Pools, KeepTheOrderUnderRandomLatencies)
 TEST_P(Pools, DeliverWhatCameBeforeAFailureAndNothingAfter)
 {
     constexpr int bad = 37;
-    OrderedPool pool({GetParam().workers, GetParam().capacity, 60s}, workers_that([](Number &job) {
-                         thread_local std::minstd_rand random(static_cast<unsigned>(job.value));
-                         nap(random, 200);
-                         if (job.value == bad)
-                             throw Error(-5, "job " + std::to_string(job.value));
-                     }));
+    Pool pool({GetParam().workers, GetParam().capacity, 60s}, workers_that([](Number &job) {
+                  thread_local std::minstd_rand random(static_cast<unsigned>(job.value));
+                  nap(random, 200);
+                  if (job.value == bad)
+                      throw Error(-5, "job " + std::to_string(job.value));
+              }));
     int taken = 0, code = 0;
     for (int i = 0; !code && i < 1000; i++) {
         while (!code && (pool.full() || pool.oldest_is_due()))
@@ -118,8 +119,8 @@ TEST_P(Pools, DeliverWhatCameBeforeAFailureAndNothingAfter)
 
 TEST_P(Pools, StopWithWorkInFlight)
 {
-    OrderedPool pool({GetParam().workers, GetParam().capacity, 60s},
-                     workers_that([](Number &) { std::this_thread::sleep_for(2ms); }));
+    Pool pool({GetParam().workers, GetParam().capacity, 60s},
+              workers_that([](Number &) { std::this_thread::sleep_for(2ms); }));
     size_t submitted = 0;
     while (!pool.full()) {
         submit(pool, 1);
@@ -140,15 +141,15 @@ INSTANTIATE_TEST_SUITE_P(Shapes, Pools,
 
 TEST(OrderedPool, AWorkerThatCannotBeMadeIsAFailure)
 {
-    OrderedPool pool({2, 4, 60s},
-                     [](size_t) -> std::unique_ptr<Worker> { throw Error(-12, "no session"); });
+    Pool pool({2, 4, 60s},
+              [](size_t) -> std::unique_ptr<NumberWorker> { throw Error(-12, "no session"); });
     submit(pool, 1);
     EXPECT_EQ(code_of([&] { pool.take(); }), -12);
 }
 
 TEST(OrderedPool, OneWorkerThatCannotBeMadeEndsWorkThatOthersDo)
 {
-    OrderedPool pool({2, 4, 60s}, [](size_t index) -> std::unique_ptr<Worker> {
+    Pool pool({2, 4, 60s}, [](size_t index) -> std::unique_ptr<NumberWorker> {
         if (index == 1)
             throw Error(-12, "no second session");
         return std::make_unique<NumberWorker>([](Number &) { std::this_thread::sleep_for(1ms); });
@@ -164,16 +165,16 @@ TEST(OrderedPool, OneWorkerThatCannotBeMadeEndsWorkThatOthersDo)
 
 TEST(OrderedPool, FailsWhenPatienceEnds)
 {
-    struct Stubborn : Worker {
+    struct Stubborn : PoolWorker<Number> {
         std::atomic<bool> stopped{false};
-        void run(Job &) override
+        void run(Number &) override
         {
             while (!stopped)
                 std::this_thread::sleep_for(1ms);
         }
         void stop() noexcept override { stopped = true; }
     };
-    OrderedPool pool({1, 2, 1s}, [](size_t) { return std::make_unique<Stubborn>(); });
+    Pool pool({1, 2, 1s}, [](size_t) { return std::make_unique<Stubborn>(); });
     submit(pool, 1);
     submit(pool, 2);
     EXPECT_EQ(code_of([&] { pool.take(); }), -ETIMEDOUT);
@@ -184,11 +185,11 @@ TEST(OrderedPool, LeavesAWorkerBehindThatNeverComesBack)
 {
     static std::atomic<bool> release{false}, gone{false};
     {
-        OrderedPool pool({1, 1, 1s}, workers_that([](Number &) {
-                             while (!release)
-                                 std::this_thread::sleep_for(1ms);
-                             gone = true;
-                         }));
+        Pool pool({1, 1, 1s}, workers_that([](Number &) {
+                      while (!release)
+                          std::this_thread::sleep_for(1ms);
+                      gone = true;
+                  }));
         submit(pool, 1);
         EXPECT_EQ(code_of([&] { pool.take(); }), -ETIMEDOUT);
     }
@@ -198,9 +199,70 @@ TEST(OrderedPool, LeavesAWorkerBehindThatNeverComesBack)
         std::this_thread::sleep_for(1ms);
 }
 
+// What a worker keeps for jobs that no longer come is given back while it has none.
+TEST(OrderedPool, WorkersRestOnceNoJobWaits)
+{
+    struct Resting : NumberWorker {
+        Resting(std::atomic<int> &to_count, Work to_do)
+            : NumberWorker(std::move(to_do)), rests(to_count)
+        {
+        }
+        void rest() noexcept override { rests++; }
+        std::atomic<int> &rests;
+    };
+    std::atomic<int> rests{0}, rests_before_the_last{0};
+    Pool pool({2, 8, 60s}, [&](size_t) {
+        return std::make_unique<Resting>(rests, [&](Number &) { rests_before_the_last = +rests; });
+    });
+    for (int round = 1; round <= 3; round++) {
+        for (int i = 0; i < 8; i++)
+            submit(pool, i);
+        for (int i = 0; i < 8; i++)
+            EXPECT_EQ(take(pool), i);
+        EXPECT_EQ(rests_before_the_last, 2 * (round - 1)) << "nobody asked for more";
+        pool.release_unused();
+        while (rests < 2 * round)
+            std::this_thread::sleep_for(1ms);
+    }
+    std::this_thread::sleep_for(5ms);
+    EXPECT_EQ(rests, 6) << "each once";
+}
+
+TEST(OrderedPool, LetsGoOfWhatMadeItsWorkers)
+{
+    auto made_from = std::make_shared<int>(0);
+    std::atomic<int> made{0};
+    Pool pool({3, 4, 60s}, [&, kept = std::exchange(made_from, nullptr)](size_t) {
+        made++;
+        std::weak_ptr<int> seen = kept;
+        return std::make_unique<NumberWorker>(
+            [seen](Number &job) { job.value = static_cast<int>(seen.use_count()); });
+    });
+    while (made < 3)
+        std::this_thread::sleep_for(1ms);
+    int left = 1;
+    for (int tries = 0; left && tries < 1000; tries++) {
+        submit(pool, 0);
+        left = take(pool);
+    }
+    EXPECT_EQ(left, 0);
+}
+
+// Ten thousand jobs of nothing, on many workers, one in flight: whoever sleeps is woken.
+TEST(OrderedPool, NoWakingIsLost)
+{
+    Pool pool({6, 1, 60s}, workers_that([](Number &job) { job.value++; }));
+    for (int i = 0; i < 10000; i++) {
+        submit(pool, i);
+        ASSERT_EQ(take(pool), i + 1);
+        if (i % 100 == 0)
+            pool.release_unused();
+    }
+}
+
 TEST(OrderedPool, NeverUsedEndsAtOnce)
 {
-    OrderedPool pool({4, 4, 60s}, workers_that([](Number &) {}));
+    Pool pool({4, 4, 60s}, workers_that([](Number &) {}));
     EXPECT_TRUE(pool.empty());
     EXPECT_FALSE(pool.full());
     EXPECT_FALSE(pool.oldest_is_due());
@@ -209,9 +271,9 @@ TEST(OrderedPool, NeverUsedEndsAtOnce)
 TEST(OrderedPool, ThreadsCarryAName)
 {
     std::string name(16, '\0');
-    OrderedPool pool({1, 1, 60s}, workers_that([&](Number &) {
-                         pthread_getname_np(pthread_self(), name.data(), name.size());
-                     }));
+    Pool pool({1, 1, 60s}, workers_that([&](Number &) {
+                  pthread_getname_np(pthread_self(), name.data(), name.size());
+              }));
     submit(pool, 1);
     pool.take();
     EXPECT_STREQ(name.c_str(), "dnn_torch:0");
@@ -221,8 +283,8 @@ TEST(OrderedPool, WorkersTakeNoSignals)
 {
     sigset_t mask;
     sigemptyset(&mask);
-    OrderedPool pool({1, 1, 60s},
-                     workers_that([&](Number &) { pthread_sigmask(SIG_SETMASK, nullptr, &mask); }));
+    Pool pool({1, 1, 60s},
+              workers_that([&](Number &) { pthread_sigmask(SIG_SETMASK, nullptr, &mask); }));
     submit(pool, 1);
     pool.take();
     EXPECT_EQ(sigismember(&mask, SIGINT), 1);
@@ -231,7 +293,7 @@ TEST(OrderedPool, WorkersTakeNoSignals)
 TEST(OrderedPool, RunsWithTheThreadsThatStarted)
 {
     FewThreads few(2);
-    OrderedPool pool({5, 4, 30s}, workers_that([](Number &) {}));
+    Pool pool({5, 4, 30s}, workers_that([](Number &) {}));
     EXPECT_EQ(pool.workers(), 2U);
     EXPECT_FALSE(pool.shortfall().empty());
     for (int i = 0; i < 4; i++)
@@ -243,12 +305,12 @@ TEST(OrderedPool, RunsWithTheThreadsThatStarted)
 TEST(OrderedPool, FailsWhereNoThreadStarts)
 {
     FewThreads none(0);
-    EXPECT_EQ(code_of([] { OrderedPool({3, 4, 30s}, workers_that([](Number &) {})); }), -ENOMEM);
+    EXPECT_EQ(code_of([] { Pool({3, 4, 30s}, workers_that([](Number &) {})); }), -ENOMEM);
 }
 
 TEST(OrderedPool, AForkedProcessWaitsForNoThread)
 {
-    OrderedPool pool({2, 8, 0s}, workers_that([](Number &) { std::this_thread::sleep_for(1ms); }));
+    Pool pool({2, 8, 0s}, workers_that([](Number &) { std::this_thread::sleep_for(1ms); }));
     EXPECT_FALSE(pool.orphaned());
     for (int round = 0; round < 30; round++) {
         while (!pool.full())
@@ -267,9 +329,9 @@ TEST(OrderedPool, AForkedProcessMayHaveItsOwn)
 {
     if (!children_may_have_threads)
         GTEST_SKIP() << "the thread sanitizer cannot follow";
-    OrderedPool pool({1, 1, 30s}, workers_that([](Number &) {}));
+    Pool pool({1, 1, 30s}, workers_that([](Number &) {}));
     EXPECT_EQ(in_child([] {
-                  OrderedPool own({2, 2, 30s}, workers_that([](Number &job) { job.value++; }));
+                  Pool own({2, 2, 30s}, workers_that([](Number &job) { job.value++; }));
                   submit(own, 4);
                   return take(own);
               }),

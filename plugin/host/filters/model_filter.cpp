@@ -194,7 +194,7 @@ void ModelFilter::start_pool()
     auto patience =
         std::chrono::ceil<std::chrono::seconds>(std::chrono::microseconds(options_.timeout));
     std::shared_ptr<const FramePlan> plan = plan_;
-    pool_ = std::make_unique<OrderedPool>(
+    pool_ = std::make_unique<OrderedPool<FrameJob>>(
         PoolSize{budget.workers, budget.in_flight, patience},
         [plan](size_t) { return std::make_unique<FrameWorker>(plan); });
 
@@ -258,11 +258,11 @@ const char *ModelFilter::state() const
     if (!pool_)
         return "waiting";
     switch (pool_->state()) {
-    case OrderedPool::State::running:
+    case AnyPool::State::running:
         return "running";
-    case OrderedPool::State::draining:
+    case AnyPool::State::draining:
         return "draining";
-    case OrderedPool::State::failed:
+    case AnyPool::State::failed:
         return "failed";
     default:
         return "stopped";

@@ -83,7 +83,7 @@ private:
     void end_input(int status);
     void collect();
     bool due() const;
-    std::unique_ptr<Job> take();
+    std::unique_ptr<FrameJob> take();
     void keep(FrameJob &job);
     void hand_out();
     void send_one();
@@ -109,7 +109,7 @@ private:
     Clock::time_point planned_{};
     // From the first frame on:
     std::optional<Statistics> statistics_;
-    std::unique_ptr<OrderedPool> pool_;
+    std::unique_ptr<OrderedPool<FrameJob>> pool_;
     std::unique_ptr<FrameJob> batch_;    // being gathered
     FramePointer frame_;                 // the one being received
     std::optional<FrameJob::Item> held_; // needs another plan, and waits for all before it

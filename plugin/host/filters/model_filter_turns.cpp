@@ -171,9 +171,9 @@ bool ModelFilter::has_room() const
         return false;
     if (!pool_)
         return true;
-    bool works = pool_->state() == OrderedPool::State::running;
+    bool works = pool_->state() == AnyPool::State::running;
     size_t most = facts_.budget.in_flight * plan_->batch_size;
-    bool failed = pool_->state() == OrderedPool::State::failed;
+    bool failed = pool_->state() == AnyPool::State::failed;
     return held_ ? pool_->empty() && !failed : works && !pool_->full() && results_.size() < most;
 }
 
@@ -275,7 +275,7 @@ bool ModelFilter::due() const
     if (pool_->oldest_is_due())
         return true;
     bool wait = input_status_ || held_ || pool_->full() || !options_.async ||
-                pool_->state() == OrderedPool::State::failed;
+                pool_->state() == AnyPool::State::failed;
     bool all = input_status_ && programs_ignore_late_failures;
     return wait && !pool_->empty() && (all || results_.empty());
 }
@@ -283,11 +283,11 @@ bool ModelFilter::due() const
 void ModelFilter::collect()
 {
     while (!failure_ && pool_ && due())
-        if (std::unique_ptr<Job> done = take())
-            keep(static_cast<FrameJob &>(*done));
+        if (std::unique_ptr<FrameJob> done = take())
+            keep(*done);
 }
 
-std::unique_ptr<Job> ModelFilter::take()
+std::unique_ptr<FrameJob> ModelFilter::take()
 {
     Stopwatch watch(statistics_->waiting_for_workers());
     try {

@@ -23,102 +23,123 @@ namespace
 {
 
 struct InFlight {
-    std::unique_ptr<Job> job;
+    std::unique_ptr<AnyJob> job;
     std::exception_ptr failure;
     bool done = false;
 };
 
 } // namespace
 
-// Outlives the pool where a worker never comes back.
-struct OrderedPool::Shared {
+// Outlives the pool if a worker never comes back.
+struct AnyPool::Shared {
     std::vector<std::thread> threads; // the pool's thread alone
 
     mutable std::mutex mutex;
-    std::condition_variable changed;
+    std::condition_variable work_came;   // for the workers
+    std::condition_variable work_is_due; // for the pool's thread
     // ---- under the mutex ----
     State state = State::running;
     std::deque<std::shared_ptr<InFlight>> in_flight; // in the order of submission
     std::deque<std::shared_ptr<InFlight>> waiting;   // those that no worker has taken
-    std::vector<Worker *> workers;                   // those that stop() must reach
+    std::vector<AnyWorker *> workers;                // those that stop() must reach
     std::exception_ptr cause;                        // the first failure in time
     std::exception_ptr reported;                     // what take() threw, and throws again
     size_t alive = 0;                                // threads
+    size_t releases = 0;                             // calls of release_unused()
 
     bool oldest_is_due() const;
-    void work(size_t index, const MakeWorker &make_worker);
-    bool run_next(Worker &worker);
-    std::shared_ptr<InFlight> wait_for_job();
+    void work(size_t index, MakeAnyWorker make_worker);
+    void run_all(AnyWorker &worker);
+    std::shared_ptr<InFlight> wait_for_job(size_t &releases_seen, bool &stop);
+    void run(AnyWorker &worker, InFlight &item);
     void finish(InFlight &item, const std::exception_ptr &failure);
     void give_up(const std::exception_ptr &why);
-    void enlist(Worker *worker);
-    void dismiss(Worker *worker);
+    void enlist(AnyWorker *worker);
+    void dismiss(AnyWorker *worker);
 };
 
 // Under the mutex.  A pool can fail with nothing in flight: where a worker cannot be made.
-bool OrderedPool::Shared::oldest_is_due() const
+bool AnyPool::Shared::oldest_is_due() const
 {
     return reported || (in_flight.empty() ? state == State::failed : in_flight.front()->done);
 }
 
 // ---- on a worker's thread ---------------------------------------------------
 
-void OrderedPool::Shared::work(size_t index, const MakeWorker &make_worker)
+void AnyPool::Shared::work(size_t index, MakeAnyWorker make_worker)
 {
     try {
-        std::unique_ptr<Worker> worker = make_worker(index);
+        std::unique_ptr<AnyWorker> worker = make_worker(index);
+        make_worker = nullptr;
         enlist(worker.get());
-        while (run_next(*worker)) {
-        }
+        run_all(*worker);
         dismiss(worker.get());
     } catch (...) {
         std::lock_guard lock(mutex);
         give_up(std::current_exception());
-        changed.notify_all();
+        work_is_due.notify_one();
     }
     std::lock_guard lock(mutex);
     alive--;
-    changed.notify_all();
+    work_is_due.notify_one();
 }
 
-bool OrderedPool::Shared::run_next(Worker &worker)
+void AnyPool::Shared::run_all(AnyWorker &worker)
 {
-    std::shared_ptr<InFlight> item = wait_for_job();
-    if (!item)
-        return false;
-    std::exception_ptr failure;
-    try {
-        worker.run(*item->job);
-    } catch (...) {
-        failure = std::current_exception();
+    size_t releases_seen = 0;
+    for (;;) {
+        bool stop = false;
+        std::shared_ptr<InFlight> item = wait_for_job(releases_seen, stop);
+        if (stop)
+            return;
+        if (item)
+            run(worker, *item);
+        else
+            worker.rest();
     }
-    finish(*item, failure);
-    return true;
 }
 
-std::shared_ptr<InFlight> OrderedPool::Shared::wait_for_job()
+// Returns nullptr for an end, or for a rest.
+std::shared_ptr<InFlight> AnyPool::Shared::wait_for_job(size_t &releases_seen, bool &stop)
 {
     std::unique_lock lock(mutex);
-    changed.wait(lock, [&] { return state == State::stopped || !waiting.empty(); });
-    if (state == State::stopped)
+    work_came.wait(lock, [&] {
+        return state == State::stopped || !waiting.empty() || releases != releases_seen;
+    });
+    stop = state == State::stopped;
+    if (stop || waiting.empty()) {
+        releases_seen = releases;
         return nullptr;
+    }
     std::shared_ptr<InFlight> item = std::move(waiting.front());
     waiting.pop_front();
     return item;
 }
 
-void OrderedPool::Shared::finish(InFlight &item, const std::exception_ptr &failure)
+void AnyPool::Shared::run(AnyWorker &worker, InFlight &item)
+{
+    std::exception_ptr failure;
+    try {
+        worker.run_any(*item.job);
+    } catch (...) {
+        failure = std::current_exception();
+    }
+    finish(item, failure);
+}
+
+void AnyPool::Shared::finish(InFlight &item, const std::exception_ptr &failure)
 {
     std::lock_guard lock(mutex);
     item.failure = failure;
     item.done = true;
     if (failure)
         give_up(failure);
-    changed.notify_all();
+    if (oldest_is_due())
+        work_is_due.notify_one();
 }
 
 // Under the mutex.  Whatever waits is younger than whatever failed: it will not be run.
-void OrderedPool::Shared::give_up(const std::exception_ptr &why)
+void AnyPool::Shared::give_up(const std::exception_ptr &why)
 {
     if (state != State::stopped)
         state = State::failed;
@@ -131,7 +152,7 @@ void OrderedPool::Shared::give_up(const std::exception_ptr &why)
     waiting.clear();
 }
 
-void OrderedPool::Shared::enlist(Worker *worker)
+void AnyPool::Shared::enlist(AnyWorker *worker)
 {
     std::lock_guard lock(mutex);
     workers.push_back(worker);
@@ -139,7 +160,7 @@ void OrderedPool::Shared::enlist(Worker *worker)
         worker->stop();
 }
 
-void OrderedPool::Shared::dismiss(Worker *worker)
+void AnyPool::Shared::dismiss(AnyWorker *worker)
 {
     std::lock_guard lock(mutex);
     std::erase(workers, worker);
@@ -147,7 +168,7 @@ void OrderedPool::Shared::dismiss(Worker *worker)
 
 // ---- on the pool's thread ---------------------------------------------------
 
-OrderedPool::OrderedPool(const PoolSize &size, MakeWorker make_worker)
+AnyPool::AnyPool(const PoolSize &size, const MakeAnyWorker &make_worker)
     : shared_(std::make_shared<Shared>()), capacity_(size.capacity), patience_(size.patience),
       process_(getpid())
 {
@@ -158,7 +179,7 @@ OrderedPool::OrderedPool(const PoolSize &size, MakeWorker make_worker)
 }
 
 // Whatever keeps a thread from starting keeps those after it as well.
-void OrderedPool::start_threads(size_t count, const MakeWorker &make_worker)
+void AnyPool::start_threads(size_t count, const MakeAnyWorker &make_worker)
 try {
     BlockedSignals blocked;
     for (; worker_count_ < count; worker_count_++)
@@ -167,20 +188,21 @@ try {
     shortfall_ = error.what();
 }
 
-OrderedPool::~OrderedPool()
+AnyPool::~AnyPool()
 {
     stop();
 }
 
-void OrderedPool::start_thread(size_t index, const MakeWorker &make_worker)
+void AnyPool::start_thread(size_t index, const MakeAnyWorker &make_worker)
 {
     {
         std::lock_guard lock(shared_->mutex);
         shared_->alive++;
     }
     try {
-        shared_->threads.emplace_back(
-            [shared = shared_, index, make_worker] { shared->work(index, make_worker); });
+        shared_->threads.emplace_back([shared = shared_, index, make = make_worker]() mutable {
+            shared->work(index, std::move(make));
+        });
     } catch (...) {
         std::lock_guard lock(shared_->mutex);
         shared_->alive--;
@@ -190,19 +212,19 @@ void OrderedPool::start_thread(size_t index, const MakeWorker &make_worker)
     pthread_setname_np(shared_->threads.back().native_handle(), name.substr(0, 15).c_str());
 }
 
-OrderedPool::State OrderedPool::state() const
+AnyPool::State AnyPool::state() const
 {
     std::lock_guard lock(shared_->mutex);
     return shared_->state;
 }
 
-size_t OrderedPool::in_flight() const
+size_t AnyPool::in_flight() const
 {
     std::lock_guard lock(shared_->mutex);
     return shared_->in_flight.size();
 }
 
-void OrderedPool::submit(std::unique_ptr<Job> job)
+void AnyPool::submit_any(std::unique_ptr<AnyJob> job)
 {
     auto item = std::make_shared<InFlight>();
     item->job = std::move(job);
@@ -214,31 +236,38 @@ void OrderedPool::submit(std::unique_ptr<Job> job)
         item->done = true;
     } else {
         shared_->waiting.push_back(item);
+        shared_->work_came.notify_one();
     }
-    shared_->changed.notify_all();
 }
 
-void OrderedPool::drain()
+void AnyPool::drain()
 {
     std::lock_guard lock(shared_->mutex);
     if (shared_->state == State::running)
         shared_->state = State::draining;
 }
 
-bool OrderedPool::oldest_is_due() const
+void AnyPool::release_unused()
+{
+    std::lock_guard lock(shared_->mutex);
+    shared_->releases++;
+    shared_->work_came.notify_all();
+}
+
+bool AnyPool::oldest_is_due() const
 {
     std::lock_guard lock(shared_->mutex);
     return shared_->oldest_is_due();
 }
 
-std::unique_ptr<Job> OrderedPool::take()
+std::unique_ptr<AnyJob> AnyPool::take_any()
 {
     std::unique_lock lock(shared_->mutex);
     Shared &shared = *shared_;
     auto due = [&] { return shared.oldest_is_due(); };
     if (patience_.count() == 0)
-        shared.changed.wait(lock, due);
-    else if (!shared.changed.wait_for(lock, patience_, due))
+        shared.work_is_due.wait(lock, due);
+    else if (!shared.work_is_due.wait_for(lock, patience_, due))
         fail_for_impatience();
     if (shared.reported)
         std::rethrow_exception(shared.reported);
@@ -255,7 +284,7 @@ std::unique_ptr<Job> OrderedPool::take()
 }
 
 // Under the mutex.  From now on the end is not waited for with patience either.
-void OrderedPool::fail_for_impatience()
+void AnyPool::fail_for_impatience()
 {
     shared_->state = State::failed;
     shared_->reported = std::make_exception_ptr(
@@ -264,21 +293,21 @@ void OrderedPool::fail_for_impatience()
     patience_ = std::chrono::seconds(1);
 }
 
-bool OrderedPool::wait_for_threads(std::unique_lock<std::mutex> &lock)
+bool AnyPool::wait_for_threads(std::unique_lock<std::mutex> &lock)
 {
     auto gone = [&] { return shared_->alive == 0; };
     if (patience_.count() != 0)
-        return shared_->changed.wait_for(lock, patience_, gone);
-    shared_->changed.wait(lock, gone);
+        return shared_->work_is_due.wait_for(lock, patience_, gone);
+    shared_->work_is_due.wait(lock, gone);
     return true;
 }
 
-bool OrderedPool::orphaned() const
+bool AnyPool::orphaned() const
 {
     return getpid() != process_;
 }
 
-size_t OrderedPool::stop()
+size_t AnyPool::stop()
 {
     if (orphaned()) {
         // Its lock may be held by a thread that is not here, and what it owns be half written.
@@ -290,9 +319,9 @@ size_t OrderedPool::stop()
     shared_->state = State::stopped;
     shared_->waiting.clear();
     shared_->in_flight.clear();
-    for (Worker *worker : shared_->workers)
+    for (AnyWorker *worker : shared_->workers)
         worker->stop();
-    shared_->changed.notify_all();
+    shared_->work_came.notify_all();
     bool all_gone = wait_for_threads(lock);
     lock.unlock();
     // A worker that never comes back is left to itself; `Shared` lives on with it.

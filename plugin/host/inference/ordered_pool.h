@@ -13,6 +13,8 @@
 // draining  no more jobs come; those in flight are finished
 // failed    jobs older than the failed one are finished, younger ones are given up
 // stopped   the threads are gone and so are all jobs
+//
+// OrderedPool<Job> is what others use.  It gives AnyPool, which does the work, its types.
 #pragma once
 
 #include <chrono>
@@ -21,31 +23,47 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 namespace dnn_torch
 {
 
-class Job
+// What a job of a pool derives from.
+class AnyJob
 {
 public:
-    virtual ~Job() = default;
+    virtual ~AnyJob() = default;
 };
 
-// What one thread works with.  Made, used and destroyed on that thread.
-class Worker
+class AnyWorker
 {
 public:
-    virtual ~Worker() = default;
+    virtual ~AnyWorker() = default;
 
-    // Works on the job in place; throws what went wrong.
-    virtual void run(Job &job) = 0;
+    // Called on its own thread after release_unused(), once no job waits: gives back what
+    // no later job will need.
+    virtual void rest() noexcept {}
 
     // Called from another thread: ends a run() under way, soon and with an exception.
     virtual void stop() noexcept {}
+
+private:
+    friend class AnyPool;
+    virtual void run_any(AnyJob &job) = 0;
 };
 
-// Makes the worker of a thread, on that thread; throws where it cannot.
-using MakeWorker = std::function<std::unique_ptr<Worker>(size_t index)>;
+// What one thread works with.  Made, used and destroyed on that thread.
+template <class Job> class PoolWorker : public AnyWorker
+{
+public:
+    // Works on the job in place; throws what went wrong.
+    virtual void run(Job &job) = 0;
+
+private:
+    // The pool takes no other jobs, see OrderedPool::submit().
+    void run_any(AnyJob &job) final { run(static_cast<Job &>(job)); }
+};
 
 struct PoolSize {
     size_t workers;                // threads, at least 1
@@ -56,18 +74,16 @@ struct PoolSize {
 // The pool belongs to one thread, which alone may call it.  A process that was forked
 // since has no worker of it: there orphaned() is true, and nothing else but stop() and
 // the destructor may be called, which then leave all as it is.
-class OrderedPool
+class AnyPool
 {
 public:
     enum class State { running, draining, failed, stopped };
 
-    // Starts the threads, as many as the system gives; throws Error where it gives none.
-    OrderedPool(const PoolSize &size, MakeWorker make_worker);
-    ~OrderedPool();
-    OrderedPool(const OrderedPool &) = delete;
-    OrderedPool &operator=(const OrderedPool &) = delete;
+    ~AnyPool();
+    AnyPool(const AnyPool &) = delete;
+    AnyPool &operator=(const AnyPool &) = delete;
 
-    // How many threads there are, and why there are no more of them; empty where all are.
+    // How many threads there are, and why there are no more of them; empty if all started.
     size_t workers() const { return worker_count_; }
     const std::string &shortfall() const { return shortfall_; }
 
@@ -77,26 +93,32 @@ public:
     bool empty() const { return in_flight() == 0; }
     bool full() const { return in_flight() >= capacity_; }
 
-    // Only while running.  May fill it beyond its capacity.
-    void submit(std::unique_ptr<Job> job);
+    // For the jobs to come; those in flight stay.
+    void set_capacity(size_t jobs) { capacity_ = jobs; }
 
     // No more jobs will come.
     void drain();
 
-    // Whether take() would not wait.  False where nothing is in flight.
-    bool oldest_is_due() const;
+    // Has each worker rest() once, as soon as it has nothing else to do.
+    void release_unused();
 
-    // Waits for the oldest job and hands it over.  Throws its failure, then for
-    // ever after; throws as well when the patience is at its end.
-    std::unique_ptr<Job> take();
+    // Whether take() would not wait.  False if nothing is in flight and nothing failed.
+    bool oldest_is_due() const;
 
     // Ends everything; returns how many jobs were given up.  Safe to repeat.
     size_t stop();
 
+protected:
+    using MakeAnyWorker = std::function<std::unique_ptr<AnyWorker>(size_t index)>;
+
+    AnyPool(const PoolSize &size, const MakeAnyWorker &make_worker);
+    void submit_any(std::unique_ptr<AnyJob> job);
+    std::unique_ptr<AnyJob> take_any();
+
 private:
     struct Shared;
-    void start_threads(size_t count, const MakeWorker &make_worker);
-    void start_thread(size_t index, const MakeWorker &make_worker);
+    void start_threads(size_t count, const MakeAnyWorker &make_worker);
+    void start_thread(size_t index, const MakeAnyWorker &make_worker);
     void fail_for_impatience();
     bool wait_for_threads(std::unique_lock<std::mutex> &lock);
 
@@ -106,6 +128,33 @@ private:
     size_t worker_count_ = 0;
     std::string shortfall_;
     int process_; // that the threads are of
+};
+
+// Makes the worker of a thread, on that thread; throws if it cannot.  It is let go of
+// once the worker is there.
+template <class Job>
+using MakeWorker = std::function<std::unique_ptr<PoolWorker<Job>>(size_t index)>;
+
+template <class Job> class OrderedPool : public AnyPool
+{
+    static_assert(std::is_base_of_v<AnyJob, Job>);
+
+public:
+    // Starts the threads, as many as the system gives; throws Error if it gives none.
+    OrderedPool(const PoolSize &size, const MakeWorker<Job> &make_worker)
+        : AnyPool(size, make_worker)
+    {
+    }
+
+    // Only while running.  May fill it beyond its capacity.
+    void submit(std::unique_ptr<Job> job) { submit_any(std::move(job)); }
+
+    // Waits for the oldest job and hands it over.  Throws its failure, then for
+    // ever after; throws as well when the patience is at its end.
+    std::unique_ptr<Job> take()
+    {
+        return std::unique_ptr<Job>(static_cast<Job *>(take_any().release()));
+    }
 };
 
 } // namespace dnn_torch

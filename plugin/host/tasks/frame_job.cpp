@@ -44,9 +44,8 @@ FrameWorker::FrameWorker(std::shared_ptr<const FramePlan> plan)
                        plan_->input.height, plan_->input.width});
 }
 
-void FrameWorker::run(Job &job)
+void FrameWorker::run(FrameJob &frames)
 {
-    FrameJob &frames = static_cast<FrameJob &>(job);
     std::string where = describe(frames.items.front().frame.get(), plan_->time_base);
     try {
         if (frames.items.front().bypass)

@@ -19,7 +19,7 @@
 namespace dnn_torch
 {
 
-struct FrameJob : Job {
+struct FrameJob : AnyJob {
     struct Item {
         FramePointer frame; // the input, then the output
         bool bypass;        // the timeline excludes it from the model
@@ -52,12 +52,12 @@ struct FramePlan {
 void follow_tuning(FramePlan &plan, const DnnTorchTuning &tuning);
 
 // Converts in, runs the model, converts out.
-class FrameWorker : public Worker
+class FrameWorker : public PoolWorker<FrameJob>
 {
 public:
     explicit FrameWorker(std::shared_ptr<const FramePlan> plan);
 
-    void run(Job &job) override;
+    void run(FrameJob &frames) override;
     void stop() noexcept override { session_.stop(); }
 
 private:
