@@ -32,8 +32,8 @@ END_USAGE
 
 # Installed files of these packages, as they are; names differ between suites.
 packages() {
-    dpkg-query -W -f '${Package}\n' libhwy-dev 'libhwy1*' pkgconf-bin libpkgconf3 meson \
-        ninja-build 2>/dev/null
+    dpkg-query -W -f '${Package}\n' libhwy-dev 'libhwy1*' libxxhash-dev libxxhash0 pkgconf-bin \
+        libpkgconf3 meson ninja-build 2>/dev/null
 }
 
 pack() {
@@ -48,7 +48,7 @@ pack() {
     find "$work/ffmpeg" -type f \( -name '*.so*' -o -path '*/bin/*' \) -exec strip {} +
     tar -C "$work" -czf "$folder/ffmpeg.tar.gz" ffmpeg
     # Package lists have folders as well, and documentation that nobody needs there.
-    list=$(packages) || die "libhwy-dev, pkgconf, meson or ninja-build is not installed"
+    list=$(packages) || die "libhwy-dev, libxxhash-dev, pkgconf, meson or ninja-build is not installed"
     # shellcheck disable=SC2086 # names of packages
     dpkg -L $list | grep -v /usr/share/ | sort -u | while read -r path; do
         if [ -f "$path" ] || [ -L "$path" ]; then printf '%s\n' "$path"; fi

@@ -337,12 +337,22 @@ void check_options(const DnnTorchModelOptions &options)
         std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
+void log_load(const Script &script, const char *event)
+{
+    if (script.loads.empty())
+        return;
+    // One write to its end: opens at the same time do not mix.
+    std::ofstream(script.loads, std::ios::app) << (std::string(event) + '\n');
+}
+
 int model_open(const DnnTorchModelOptions *options, DnnTorchModel **model,
                DnnTorchMessage *message) noexcept
 {
     return guarded(message, [&] {
         check_options(*options);
         const Script script = fake_engine::read_script(options->path);
+        log_load(script, "open");
+        std::this_thread::sleep_for(std::chrono::microseconds(script.open_us));
         if (!script.fail_open.empty())
             throw Failure(DNN_TORCH_BAD_MODEL, script.fail_open);
         if (script.hang_open)
@@ -363,6 +373,8 @@ int model_describe(const char *path, DnnTorchDescription *description,
 
 void model_close(DnnTorchModel **model) noexcept
 {
+    if (*model)
+        log_load((*model)->script, "close");
     delete *model;
     *model = nullptr;
 }

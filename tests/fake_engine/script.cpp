@@ -36,6 +36,8 @@ const Key keys[] = {
     {"latency_us", &Script::latency_us},
     {"latency_random_us", &Script::latency_random_us},
     {"seed", &Script::seed},
+    {"open_us", &Script::open_us},
+    {"loads", &Script::loads},
     {"fail_open", &Script::fail_open},
     {"fail_rgb", &Script::fail_rgb},
     {"rgb_from", &Script::rgb_from},

@@ -42,6 +42,8 @@ struct Script {
     int64_t latency_random_us = 0; // at most this much more
     int64_t seed = 0;
 
+    int64_t open_us = 0;       // that opening takes
+    std::string loads;         // a file that gets a line "open" or "close" for each
     std::string fail_open;     // the message; empty to open
     std::string fail_rgb;      // the message for pictures of 3 channels; empty to run them
     int rgb_from = 0;          // from that width on they are run; 0: never

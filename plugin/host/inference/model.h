@@ -37,6 +37,8 @@ DnnTorchDescription describe_model(const DnnTorchEngine &engine, const std::stri
 struct ModelOptions {
     std::string path, device, input_name, output_name, precision, optimize, allow;
     std::chrono::microseconds timeout{0}; // of one run; 0 has no limit
+
+    bool operator==(const ModelOptions &) const = default;
 };
 
 // May be shared by threads, except during probe() and tune(), which belong to one.

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "file_identity.h"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <memory>
+#include <new>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <vector>
+#include <xxhash.h>
+
+namespace dnn_torch
+{
+namespace
+{
+
+class Descriptor
+{
+public:
+    // O_NONBLOCK: somebody may have put a pipe in the file's place since we looked.
+    explicit Descriptor(const std::string &path)
+        : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK))
+    {
+    }
+    ~Descriptor()
+    {
+        if (descriptor_ >= 0)
+            close(descriptor_);
+    }
+    Descriptor(const Descriptor &) = delete;
+    Descriptor &operator=(const Descriptor &) = delete;
+    int get() const { return descriptor_; }
+
+private:
+    int descriptor_;
+};
+
+struct FreeState {
+    void operator()(XXH3_state_t *state) const { XXH3_freeState(state); }
+};
+
+std::optional<FileStamp> stamp_from(const struct stat &status)
+{
+    if (!S_ISREG(status.st_mode))
+        return std::nullopt;
+    return FileStamp{.device = status.st_dev,
+                     .inode = status.st_ino,
+                     .size = status.st_size,
+                     .modified_ns =
+                         int64_t{status.st_mtim.tv_sec} * 1000000000 + status.st_mtim.tv_nsec};
+}
+
+std::optional<FileStamp> stamp_of(const Descriptor &file)
+{
+    struct stat status {
+    };
+    return fstat(file.get(), &status) == 0 ? stamp_from(status) : std::nullopt;
+}
+
+std::optional<XXH128_hash_t> hash_of(const Descriptor &file)
+{
+    constexpr size_t piece = size_t{256} << 10;
+    std::unique_ptr<XXH3_state_t, FreeState> state(XXH3_createState());
+    if (!state)
+        throw std::bad_alloc();
+    XXH3_128bits_reset(state.get());
+    std::vector<char> buffer(piece);
+    for (;;) {
+        ssize_t bytes = read(file.get(), buffer.data(), buffer.size());
+        if (bytes < 0 && errno == EINTR)
+            continue;
+        if (bytes < 0)
+            return std::nullopt;
+        if (bytes == 0)
+            return XXH3_128bits_digest(state.get());
+        XXH3_128bits_update(state.get(), buffer.data(), static_cast<size_t>(bytes));
+    }
+}
+
+} // namespace
+
+std::optional<FileStamp> stamp_of(const std::string &path)
+{
+    struct stat status {
+    };
+    return stat(path.c_str(), &status) == 0 ? stamp_from(status) : std::nullopt;
+}
+
+std::optional<FileIdentity> identity_of(const std::string &path)
+{
+    // A pipe is not even opened: its writer would see a reader come and go.
+    if (!stamp_of(path))
+        return std::nullopt;
+    Descriptor file(path);
+    std::optional<FileStamp> before = stamp_of(file);
+    if (!before)
+        return std::nullopt;
+    std::optional<XXH128_hash_t> hash = hash_of(file);
+    if (!hash || stamp_of(file) != before)
+        return std::nullopt;
+    return FileIdentity{.stamp = *before, .hash = {hash->low64, hash->high64}};
+}
+
+} // namespace dnn_torch

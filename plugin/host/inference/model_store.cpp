@@ -1,0 +1,275 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "model_store.h"
+
+#include "blocked_signals.h"
+#include "file_identity.h"
+#include "time_limit.h"
+
+#include <algorithm>
+#include <exception>
+#include <functional>
+#include <future>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <pthread.h>
+#include <system_error>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+namespace dnn_torch
+{
+namespace
+{
+
+using Clock = std::chrono::steady_clock;
+
+struct Key {
+    const DnnTorchEngine *engine;
+    ModelOptions options; // without the path: a file may have many
+    FileIdentity file;
+
+    bool operator==(const Key &) const = default;
+};
+
+// An entry is loading, in use or at rest.
+struct Entry {
+    Key key;
+    std::shared_future<std::shared_ptr<Model>> loading = {}; // valid only while it loads
+    const Model *model = nullptr;
+    std::weak_ptr<Model> in_use = {};
+    std::unique_ptr<Model> at_rest = nullptr;
+    Clock::time_point rests_until = {};
+};
+
+// A load that never ends must not hold up whoever wants to know which file it is.
+std::optional<FileIdentity> identify(const ModelOptions &options)
+{
+    TimeLimit limit = {.most = options.timeout,
+                       .line = "the model's file has not been read within " +
+                               in_seconds(options.timeout) +
+                               "; raise timeout if it may take longer"};
+    return value_within(limit, [path = options.path] { return identity_of(path); });
+}
+
+Key key_of(const DnnTorchEngine &engine, const ModelOptions &options, const FileIdentity &file)
+{
+    Key key = {.engine = &engine, .options = options, .file = file};
+    key.options.path.clear();
+    return key;
+}
+
+} // namespace
+
+struct ModelStore::State : std::enable_shared_from_this<State> {
+    explicit State(std::chrono::milliseconds grace_) : grace(grace_) {}
+
+    const std::chrono::milliseconds grace;
+    const pid_t process = getpid();
+
+    std::mutex mutex;
+    // ---- under the mutex ----
+    std::list<Entry> entries;
+    bool has_closer = false; // the thread that closes what has rested long enough
+
+    struct Lease;
+    using Opener = std::function<std::unique_ptr<Model>()>;
+    std::shared_ptr<Model> open(const Key &key, const Opener &opener);
+    std::shared_ptr<Model> load(std::list<Entry>::iterator entry, const Opener &opener,
+                                std::promise<std::shared_ptr<Model>> promise);
+    std::shared_ptr<Model> hand_out(std::unique_ptr<Model> &model);
+    void forget(std::list<Entry>::iterator entry);
+    void take_back(std::unique_ptr<Model> model) noexcept;
+    bool start_closer() noexcept;
+    void close_what_rests();
+    std::optional<Clock::time_point> next_end() const;
+    std::list<Entry> take_what_has_rested();
+};
+
+// What the users of a model share.  The last of them gives the model back.
+struct ModelStore::State::Lease {
+    std::weak_ptr<State> state;
+    std::unique_ptr<Model> model;
+
+    ~Lease()
+    {
+        if (auto store = state.lock(); store && model)
+            store->take_back(std::move(model));
+    }
+};
+
+// Leaves `model` where it is if memory is out.
+std::shared_ptr<Model> ModelStore::State::hand_out(std::unique_ptr<Model> &model)
+{
+    auto lease = std::make_shared<Lease>();
+    lease->state = weak_from_this();
+    lease->model = std::move(model);
+    return {lease, lease->model.get()};
+}
+
+// ---- opening ------------------------------------------------------------------
+
+std::shared_ptr<Model> ModelStore::State::open(const Key &key, const Opener &opener)
+{
+    std::unique_lock lock(mutex);
+    for (Entry &entry : entries) {
+        if (entry.key != key)
+            continue;
+        if (auto loading = entry.loading; loading.valid()) {
+            lock.unlock();
+            return loading.get();
+        }
+        std::shared_ptr<Model> model =
+            entry.at_rest ? hand_out(entry.at_rest) : entry.in_use.lock();
+        entry.in_use = model;
+        if (model)
+            return model;
+    }
+    std::promise<std::shared_ptr<Model>> promise;
+    auto entry = entries.insert(entries.end(), Entry{.key = key, .loading = promise.get_future()});
+    lock.unlock();
+    return load(entry, opener, std::move(promise));
+}
+
+std::shared_ptr<Model> ModelStore::State::load(std::list<Entry>::iterator entry,
+                                               const Opener &opener,
+                                               std::promise<std::shared_ptr<Model>> promise)
+try {
+    std::unique_ptr<Model> opened = opener();
+    const Model *address = opened.get();
+    std::shared_ptr<Model> model = hand_out(opened);
+    // Whoever waits has it first: what is not remembered is loaded once all the same.
+    promise.set_value(model);
+    std::lock_guard lock(mutex);
+    entry->loading = {};
+    entry->model = address;
+    entry->in_use = model;
+    return model;
+} catch (...) {
+    promise.set_exception(std::current_exception());
+    forget(entry);
+    throw;
+}
+
+void ModelStore::State::forget(std::list<Entry>::iterator entry)
+{
+    std::lock_guard lock(mutex);
+    entries.erase(entry);
+}
+
+// ---- after use ------------------------------------------------------------------
+
+// Closes the model at once where it cannot be kept: in a forked child too, which has
+// neither the threads of this store nor a lock that anybody would release.
+void ModelStore::State::take_back(std::unique_ptr<Model> model) noexcept
+{
+    if (process != getpid())
+        return;
+    std::lock_guard lock(mutex);
+    auto entry = std::find_if(entries.begin(), entries.end(),
+                              [&](const Entry &each) { return each.model == model.get(); });
+    if (entry == entries.end())
+        return;
+    if (!start_closer()) {
+        entries.erase(entry);
+        return;
+    }
+    entry->at_rest = std::move(model);
+    entry->rests_until = Clock::now() + grace;
+}
+
+// Under the mutex.
+bool ModelStore::State::start_closer() noexcept
+{
+    if (has_closer)
+        return true;
+    BlockedSignals blocked;
+    try {
+        std::thread closer([self = shared_from_this()] { self->close_what_rests(); });
+        pthread_setname_np(closer.native_handle(), "dnn_torch:store");
+        closer.detach();
+        return has_closer = true;
+    } catch (const std::system_error &) {
+        return false;
+    }
+}
+
+// A model that is in use again may make it wake in vain.
+void ModelStore::State::close_what_rests()
+{
+    std::unique_lock lock(mutex);
+    while (auto end = next_end()) {
+        lock.unlock();
+        std::this_thread::sleep_until(*end);
+        lock.lock();
+        std::list<Entry> past = take_what_has_rested();
+        lock.unlock();
+        past.clear();
+        lock.lock();
+    }
+    has_closer = false;
+}
+
+// Under the mutex, as is what follows.
+std::optional<Clock::time_point> ModelStore::State::next_end() const
+{
+    std::optional<Clock::time_point> next;
+    for (const Entry &entry : entries)
+        if (entry.at_rest)
+            next = next ? std::min(*next, entry.rests_until) : entry.rests_until;
+    return next;
+}
+
+std::list<Entry> ModelStore::State::take_what_has_rested()
+{
+    std::list<Entry> past;
+    for (auto entry = entries.begin(); entry != entries.end();) {
+        auto next = std::next(entry);
+        if (entry->at_rest && entry->rests_until <= Clock::now())
+            past.splice(past.end(), entries, entry);
+        entry = next;
+    }
+    return past;
+}
+
+// ---- the store ------------------------------------------------------------------
+
+ModelStore::ModelStore(std::chrono::milliseconds grace) : state_(std::make_shared<State>(grace)) {}
+
+std::shared_ptr<Model> ModelStore::open(const DnnTorchEngine &engine, const ModelOptions &options)
+{
+    auto opener = [&] { return std::make_unique<Model>(engine, options); };
+    std::optional<FileIdentity> file = identify(options);
+    if (!file)
+        return opener();
+    std::shared_ptr<Model> model = state_->open(key_of(engine, options, *file), opener);
+    return model;
+}
+
+namespace
+{
+
+ModelStore *process_store;
+
+// A forked child has none of the threads, and maybe a lock that nobody releases.
+void make_process_store()
+{
+    constexpr std::chrono::seconds grace(5);
+    process_store = new ModelStore(grace); // never destroyed: threads may use it until the end
+}
+
+} // namespace
+
+ModelStore &model_store()
+{
+    static std::once_flag once;
+    std::call_once(once, [] {
+        make_process_store();
+        pthread_atfork(nullptr, nullptr, make_process_store);
+    });
+    return *process_store;
+}
+
+} // namespace dnn_torch

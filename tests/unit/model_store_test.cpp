@@ -1,0 +1,276 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "host/inference/file_identity.h"
+#include "host/inference/model_store.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fcntl.h>
+#include <fstream>
+#include <functional>
+#include <gtest/gtest.h>
+#include <sstream>
+#include <string>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+using namespace dnn_torch;
+using namespace std::chrono_literals;
+
+namespace
+{
+
+constexpr std::chrono::milliseconds for_ever = 1h, at_once = 20ms;
+
+// A folder with one model in it, whose loads are counted.
+class ModelStoreTest : public testing::Test
+{
+protected:
+    ModelStoreTest() { write(""); }
+    ~ModelStoreTest() override
+    {
+        for (const std::string &path : {model_, other_name_, loads_})
+            unlink(path.c_str());
+        rmdir(folder_.c_str());
+    }
+
+    void write(const std::string &lines) const
+    {
+        std::ofstream(model_) << "loads " << loads_ << "\n" << lines << "\n";
+    }
+
+    ModelOptions options() const
+    {
+        ModelOptions made;
+        made.path = model_;
+        made.device = "cpu";
+        made.timeout = 30s;
+        return made;
+    }
+
+    int count(const std::string &event) const
+    {
+        std::ifstream file(loads_);
+        int found = 0;
+        for (std::string line; std::getline(file, line);)
+            found += line == event;
+        return found;
+    }
+    int loads() const { return count("open"); }
+
+    // What is to come soon; false where it does not.
+    static bool soon(const std::function<bool()> &is_so)
+    {
+        for (int i = 0; i < 500 && !is_so(); i++)
+            std::this_thread::sleep_for(10ms);
+        return is_so();
+    }
+
+    static std::string made_folder()
+    {
+        std::string name = testing::TempDir() + "dnn_torch_store_XXXXXX";
+        return mkdtemp(name.data());
+    }
+
+    const DnnTorchEngine &engine_ = *open_engine("fake");
+    const std::string folder_ = made_folder();
+    const std::string model_ = folder_ + "/model", other_name_ = folder_ + "/other";
+    const std::string loads_ = folder_ + "/loads";
+};
+
+TEST_F(ModelStoreTest, LoadsAFileOnceForAllWhoUseIt)
+{
+    ModelStore store(for_ever);
+    std::shared_ptr<Model> first = store.open(engine_, options());
+    std::shared_ptr<Model> second = store.open(engine_, options());
+    EXPECT_EQ(first, second);
+    EXPECT_EQ(loads(), 1);
+}
+
+TEST_F(ModelStoreTest, KnowsAFileByAnyOfItsNames)
+{
+    ModelStore store(for_ever);
+    std::shared_ptr<Model> first = store.open(engine_, options());
+    ASSERT_EQ(link(model_.c_str(), other_name_.c_str()), 0);
+    ModelOptions other = options();
+    other.path = other_name_;
+    EXPECT_EQ(store.open(engine_, other), first);
+}
+
+TEST_F(ModelStoreTest, LoadsAgainForOtherOptions)
+{
+    ModelStore store(for_ever);
+    std::shared_ptr<Model> first = store.open(engine_, options());
+    for (auto option : {&ModelOptions::input_name, &ModelOptions::output_name,
+                        &ModelOptions::precision, &ModelOptions::optimize, &ModelOptions::allow}) {
+        ModelOptions other = options();
+        other.*option = "0";
+        EXPECT_NE(store.open(engine_, other), first);
+    }
+    EXPECT_EQ(loads(), 6);
+}
+
+// The same size and the same time: only the content tells.
+TEST_F(ModelStoreTest, LoadsAgainWhatWasRewrittenInPlace)
+{
+    ModelStore store(for_ever);
+    write("gain 2");
+    struct stat status {
+    };
+    ASSERT_EQ(stat(model_.c_str(), &status), 0);
+    std::shared_ptr<Model> first = store.open(engine_, options());
+    std::optional<FileStamp> before = stamp_of(model_);
+
+    write("gain 3");
+    const timespec times[] = {status.st_atim, status.st_mtim};
+    ASSERT_EQ(utimensat(AT_FDCWD, model_.c_str(), times, 0), 0);
+    EXPECT_EQ(stamp_of(model_), before);
+    EXPECT_NE(store.open(engine_, options()), first);
+    EXPECT_EQ(loads(), 2);
+}
+
+TEST_F(ModelStoreTest, KeepsWhatNobodyUsesForTheGrace)
+{
+    ModelStore store(for_ever);
+    store.open(engine_, options());
+    EXPECT_EQ(count("close"), 0);
+    std::shared_ptr<Model> again = store.open(engine_, options());
+    std::shared_ptr<Model> shared = store.open(engine_, options());
+    EXPECT_EQ(again, shared);
+    EXPECT_EQ(loads(), 1);
+}
+
+TEST_F(ModelStoreTest, ClosesWhatNobodyUsedForTheGrace)
+{
+    ModelStore store(at_once);
+    for (int round = 1; round <= 3; round++) {
+        store.open(engine_, options());
+        EXPECT_TRUE(soon([&] { return count("close") == round; }));
+        EXPECT_EQ(loads(), round);
+    }
+}
+
+TEST_F(ModelStoreTest, ClosesNothingThatIsUsedAgain)
+{
+    ModelStore store(200ms);
+    store.open(engine_, options());
+    std::shared_ptr<Model> used = store.open(engine_, options());
+    std::this_thread::sleep_for(400ms);
+    EXPECT_EQ(count("close"), 0);
+    EXPECT_EQ(store.open(engine_, options()), used);
+    EXPECT_EQ(loads(), 1);
+}
+
+TEST_F(ModelStoreTest, AModelOutlivesTheStore)
+{
+    auto store = std::make_unique<ModelStore>(for_ever);
+    std::shared_ptr<Model> model = store->open(engine_, options());
+    store.reset();
+    EXPECT_EQ(count("close"), 0);
+    model.reset();
+    EXPECT_EQ(count("close"), 1);
+}
+
+TEST_F(ModelStoreTest, OneOfManyThreadsLoads)
+{
+    write("open_us 200000");
+    ModelStore store(for_ever);
+    std::vector<std::shared_ptr<Model>> models(8);
+    std::vector<std::thread> threads;
+    for (auto &model : models)
+        threads.emplace_back([&] { model = store.open(engine_, options()); });
+    for (std::thread &thread : threads)
+        thread.join();
+    EXPECT_EQ(loads(), 1);
+    for (auto &model : models)
+        EXPECT_EQ(model, models.front());
+}
+
+TEST_F(ModelStoreTest, AllWhoWaitGetTheFailureAndNobodyAfterThem)
+{
+    write("open_us 200000\nfail_open not today");
+    ModelStore store(for_ever);
+    std::atomic<int> failures = 0;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; i++)
+        threads.emplace_back([&] {
+            try {
+                store.open(engine_, options());
+            } catch (const Error &error) {
+                failures += std::string(error.what()) == "not today";
+            }
+        });
+    for (std::thread &thread : threads)
+        thread.join();
+    EXPECT_EQ(failures, 4);
+    EXPECT_EQ(loads(), 1);
+
+    EXPECT_THROW(store.open(engine_, options()), Error);
+    EXPECT_EQ(loads(), 2);
+}
+
+TEST_F(ModelStoreTest, LeavesWhatIsNoFileToTheEngine)
+{
+    ModelStore store(for_ever);
+    ModelOptions none = options(), device = options();
+    none.path = folder_ + "/none";
+    EXPECT_THROW(store.open(engine_, none), Error);
+    device.path = "/dev/null"; // an empty script
+    std::shared_ptr<Model> first = store.open(engine_, device);
+    EXPECT_NE(store.open(engine_, device), first);
+}
+
+// Threads that come and go, with a grace about as long as they need.
+TEST_F(ModelStoreTest, ManyThreadsLeaveNothingOpen)
+{
+    ModelStore store(1ms);
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; i++)
+        threads.emplace_back([&, i] {
+            for (int round = 0; round < 50; round++) {
+                ModelOptions mine = options();
+                mine.precision = std::to_string((i + round) % 3);
+                EXPECT_NE(store.open(engine_, mine), nullptr);
+            }
+        });
+    for (std::thread &thread : threads)
+        thread.join();
+    EXPECT_TRUE(soon([&] { return count("close") == loads(); }));
+}
+
+TEST_F(ModelStoreTest, AForkedChildOpensItsOwn)
+{
+    std::shared_ptr<Model> used = model_store().open(engine_, options());
+    ModelOptions other = options();
+    other.precision = "0";
+    model_store().open(engine_, other); // rests
+    pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        alarm(20);
+        bool own = model_store().open(engine_, options()) != used;
+        used.reset();
+        _exit(own ? 0 : 1);
+    }
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    EXPECT_EQ(loads(), 3);
+}
+
+TEST(FileIdentity, OfWhatIsNoRegularFileThereIsNone)
+{
+    std::string pipe = testing::TempDir() + "dnn_torch_pipe_" + std::to_string(getpid());
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    EXPECT_FALSE(identity_of(pipe));
+    EXPECT_FALSE(identity_of(testing::TempDir()));
+    EXPECT_FALSE(identity_of(pipe + ".none"));
+    unlink(pipe.c_str());
+}
+
+} // namespace
