@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "host/error.h"
+#include "host/inference/background.h"
 #include "host/inference/engine_call.h"
 #include "host/inference/time_limit.h"
 
@@ -75,6 +76,40 @@ TEST(TimeLimit, LeavesWhatNeverComesBackWithAllThatItUses)
         EXPECT_STREQ(error.what(), "too slow; raise timeout");
     }
     EXPECT_LT(std::chrono::steady_clock::now() - started, 10s);
+    EXPECT_FALSE(gone);
+    go_on = true;
+    for (int i = 0; i < 10000 && !gone; i++)
+        std::this_thread::sleep_for(1ms);
+    EXPECT_TRUE(gone);
+}
+
+TEST(Background, HandsTheValueOverOnceItIsThere)
+{
+    std::atomic<bool> go_on = false;
+    BackgroundValue<int> value([&go_on] {
+        while (!go_on)
+            std::this_thread::sleep_for(1ms);
+        return 7;
+    });
+    EXPECT_FALSE(value.is_done());
+    go_on = true;
+    for (int i = 0; i < 10000 && !value.is_done(); i++)
+        std::this_thread::sleep_for(1ms);
+    ASSERT_TRUE(value.is_done());
+    EXPECT_EQ(value.take(), 7);
+}
+
+TEST(Background, IsLeftToItselfByWhoeverGoesFirst)
+{
+    static std::atomic<bool> go_on = false, gone = false;
+    auto held = std::make_shared<Held>(&gone);
+    {
+        Background work([held] {
+            while (!go_on)
+                std::this_thread::sleep_for(1ms);
+        });
+        held.reset();
+    }
     EXPECT_FALSE(gone);
     go_on = true;
     for (int i = 0; i < 10000 && !gone; i++)

@@ -2,63 +2,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "time_limit.h"
 
-#include "blocked_signals.h"
+#include "background.h"
 #include "engine_call.h"
 #include "host/error.h"
 
 #include <algorithm>
 #include <cerrno>
-#include <condition_variable>
 #include <cstdio>
-#include <exception>
-#include <mutex>
-#include <system_error>
-#include <thread>
 
 namespace dnn_torch
 {
 namespace
 {
-
-// Shared with the thread, which may outlive everybody else.
-struct Run {
-    std::function<void()> work;
-
-    std::mutex mutex;
-    std::condition_variable changed;
-    // ---- under the mutex ----
-    bool done = false;
-    std::exception_ptr failure;
-};
-
-void perform(const std::shared_ptr<Run> &run)
-{
-    std::exception_ptr failure;
-    try {
-        run->work();
-    } catch (...) {
-        failure = std::current_exception();
-    }
-    // What it owns goes before anybody is told, unless nobody waits any more.
-    run->work = nullptr;
-    std::lock_guard lock(run->mutex);
-    run->failure = failure;
-    run->done = true;
-    run->changed.notify_all();
-}
-
-std::thread start(const std::shared_ptr<Run> &run)
-{
-    BlockedSignals blocked;
-    try {
-        std::thread thread([run] { perform(run); });
-        pthread_setname_np(thread.native_handle(), "dnn_torch:model");
-        return thread;
-    } catch (const std::system_error &error) {
-        throw Error(-ENOMEM, std::string("cannot start a thread: ") + error.what() +
-                                 "; raise what limits threads or memory (ulimit -u, ulimit -v)");
-    }
-}
 
 using Clock = std::chrono::steady_clock;
 
@@ -69,15 +24,14 @@ Clock::duration until_next_look(Clock::duration waited)
     return std::max<Clock::duration>(waited / 32, std::chrono::milliseconds(20));
 }
 
-bool wait_for(Run &run, std::chrono::microseconds most)
+bool wait_for(const Background &work, std::chrono::microseconds most)
 {
     const Clock::time_point start = Clock::now();
-    std::unique_lock lock(run.mutex);
     for (;;) {
         Clock::duration waited = Clock::now() - start, next = until_next_look(waited);
         if (most.count() != 0)
             next = std::min<Clock::duration>(next, most - waited);
-        if (run.changed.wait_for(lock, next, [&] { return run.done; }))
+        if (work.wait_for(next))
             return true;
         if (most.count() != 0 && Clock::now() - start >= most)
             return false;
@@ -89,17 +43,10 @@ bool wait_for(Run &run, std::chrono::microseconds most)
 
 void run_within(const TimeLimit &limit, std::function<void()> work)
 {
-    auto run = std::make_shared<Run>();
-    run->work = std::move(work);
-    std::thread thread = start(run);
-    if (!wait_for(*run, limit.most)) {
-        thread.detach();
-        watch_exit();
+    Background background(std::move(work));
+    if (!wait_for(background, limit.most))
         throw Error(-ETIMEDOUT, limit.line);
-    }
-    thread.join();
-    if (run->failure)
-        std::rethrow_exception(run->failure);
+    background.finish();
 }
 
 std::string in_seconds(std::chrono::microseconds time)

@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Work on a thread of its own, which takes no signals.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <thread>
+
+namespace dnn_torch
+{
+
+// Belongs to one thread.
+class Background
+{
+public:
+    // Throws Error if no thread can be started.
+    explicit Background(std::function<void()> work);
+    // Leaves the thread to itself if it is not done.  So `work` owns, or shares,
+    // everything that it uses.
+    ~Background();
+    Background(const Background &) = delete;
+    Background &operator=(const Background &) = delete;
+
+    bool is_done() const;
+    // Returns is_done() after that time, or as soon as it is true.
+    bool wait_for(std::chrono::steady_clock::duration most) const;
+
+    // Throws what the work threw.  Only once it is done.
+    void finish();
+
+private:
+    struct Run;
+    static void perform(const std::shared_ptr<Run> &run);
+
+    std::shared_ptr<Run> run_;
+    std::thread thread_;
+};
+
+// The same, for work with a result.
+template <class Value> class BackgroundValue
+{
+public:
+    template <class Work>
+    explicit BackgroundValue(Work work)
+        : background_(
+              [value = value_, work = std::move(work)]() mutable { value->emplace(work()); })
+    {
+    }
+
+    bool is_done() const { return background_.is_done(); }
+
+    // Throws what the work threw.  Only once it is done, and once.
+    Value take()
+    {
+        background_.finish();
+        return std::move(**value_);
+    }
+
+private:
+    std::shared_ptr<std::optional<Value>> value_ = std::make_shared<std::optional<Value>>();
+    Background background_;
+};
+
+} // namespace dnn_torch
