@@ -166,6 +166,21 @@ TEST_F(ModelStoreTest, ClosesNothingThatIsUsedAgain)
     EXPECT_EQ(loads(), 1);
 }
 
+TEST_F(ModelStoreTest, KeepsOnlyTheLastFew)
+{
+    ModelStore store(for_ever);
+    for (int i = 0; i < 20; i++) {
+        ModelOptions other = options();
+        other.precision = std::to_string(i);
+        store.open(engine_, other);
+        EXPECT_LE(loads() - count("close"), 4);
+    }
+    ModelOptions last = options();
+    last.precision = "19";
+    store.open(engine_, last);
+    EXPECT_EQ(loads(), 20);
+}
+
 TEST_F(ModelStoreTest, AModelOutlivesTheStore)
 {
     auto store = std::make_unique<ModelStore>(for_ever);

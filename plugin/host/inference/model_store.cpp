@@ -26,6 +26,8 @@ namespace
 
 using Clock = std::chrono::steady_clock;
 
+constexpr int most_at_rest = 4;
+
 struct Key {
     const DnnTorchEngine *engine;
     ModelOptions options; // without the path: a file may have many
@@ -82,6 +84,7 @@ struct ModelStore::State : std::enable_shared_from_this<State> {
     std::shared_ptr<Model> hand_out(std::unique_ptr<Model> &model);
     void forget(std::list<Entry>::iterator entry);
     void take_back(std::unique_ptr<Model> model) noexcept;
+    std::list<Entry> take_what_is_too_much();
     bool start_closer() noexcept;
     void close_what_rests();
     std::optional<Clock::time_point> next_end() const;
@@ -161,23 +164,37 @@ void ModelStore::State::forget(std::list<Entry>::iterator entry)
 
 // ---- after use ------------------------------------------------------------------
 
-// Closes the model at once where it cannot be kept: in a forked child too, which has
+// Closes the model at once if it cannot be kept.  So does a forked child, which has
 // neither the threads of this store nor a lock that anybody would release.
 void ModelStore::State::take_back(std::unique_ptr<Model> model) noexcept
 {
     if (process != getpid())
         return;
+    std::list<Entry> closed; // without the lock: closing may take its time
     std::lock_guard lock(mutex);
     auto entry = std::find_if(entries.begin(), entries.end(),
                               [&](const Entry &each) { return each.model == model.get(); });
     if (entry == entries.end())
         return;
-    if (!start_closer()) {
-        entries.erase(entry);
-        return;
-    }
     entry->at_rest = std::move(model);
     entry->rests_until = Clock::now() + grace;
+    // What came last stands last.
+    entries.splice(entries.end(), entries, entry);
+    if (start_closer())
+        closed = take_what_is_too_much();
+    else
+        closed.splice(closed.end(), entries, entry);
+}
+
+// Under the mutex.  A program that goes through many models must not fill the memory.
+std::list<Entry> ModelStore::State::take_what_is_too_much()
+{
+    std::list<Entry> closed;
+    auto rests = [](const Entry &entry) { return entry.at_rest != nullptr; };
+    auto oldest = std::find_if(entries.begin(), entries.end(), rests);
+    if (std::count_if(entries.begin(), entries.end(), rests) > most_at_rest)
+        closed.splice(closed.end(), entries, oldest);
+    return closed;
 }
 
 // Under the mutex.
@@ -244,8 +261,7 @@ std::shared_ptr<Model> ModelStore::open(const DnnTorchEngine &engine, const Mode
     std::optional<FileIdentity> file = identify(options);
     if (!file)
         return opener();
-    std::shared_ptr<Model> model = state_->open(key_of(engine, options, *file), opener);
-    return model;
+    return state_->open(key_of(engine, options, *file), opener);
 }
 
 namespace

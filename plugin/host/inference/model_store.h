@@ -16,7 +16,7 @@ namespace dnn_torch
 //
 // The store does not keep a model in use: its users do.  Once the last of them has let
 // go, the store keeps the model for the grace, as a program may build the same graph
-// again.  A thread that lives no longer than that closes it.
+// again; but no more than a few models.  A thread that lives no longer than that closes it.
 class ModelStore
 {
 public:
