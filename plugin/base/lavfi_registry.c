@@ -4,21 +4,16 @@
 
 #include <dlfcn.h>
 
-#define PUT(field, symbol) *(void **)&registry.field = dlsym(lavfi, symbol)
+#define COUNT(member, symbol) +1
+_Static_assert(sizeof(FilterRegistry) ==
+                   (0 DNN_TORCH_WRAPPED_FUNCTIONS(COUNT)) * sizeof(void (*)(void)),
+               "the list has every member of FilterRegistry");
 
 FilterRegistry dnn_torch_registry_of(void *lavfi)
 {
     FilterRegistry registry;
 
-    PUT(get_by_name, "avfilter_get_by_name");
-    PUT(iterate, "av_filter_iterate");
-    PUT(get_class, "avfilter_get_class");
-    PUT(graph_parse, "avfilter_graph_parse");
-    PUT(graph_parse2, "avfilter_graph_parse2");
-    PUT(graph_parse_ptr, "avfilter_graph_parse_ptr");
-    PUT(segment_parse, "avfilter_graph_segment_parse");
-    PUT(segment_create_filters, "avfilter_graph_segment_create_filters");
-    PUT(segment_apply, "avfilter_graph_segment_apply");
-    PUT(pad_count, "avfilter_pad_count");
+#define LOOK_UP(member, symbol) *(void **)&registry.member = dlsym(lavfi, #symbol);
+    DNN_TORCH_WRAPPED_FUNCTIONS(LOOK_UP)
     return registry;
 }

@@ -11,7 +11,26 @@
 extern "C" {
 #endif
 
-/** The functions of a libavfilter by its handle of dlopen(); NULL for those that it has not. */
+/**
+ * The one list of the functions that are wrapped: USE(member, symbol), where
+ * FilterRegistry calls `member` what libavfilter exports as `symbol`.
+ */
+#define DNN_TORCH_WRAPPED_FUNCTIONS(USE)                                                           \
+    USE(get_by_name, avfilter_get_by_name)                                                         \
+    USE(iterate, av_filter_iterate)                                                                \
+    USE(get_class, avfilter_get_class)                                                             \
+    USE(graph_parse, avfilter_graph_parse)                                                         \
+    USE(graph_parse2, avfilter_graph_parse2)                                                       \
+    USE(graph_parse_ptr, avfilter_graph_parse_ptr)                                                 \
+    USE(segment_parse, avfilter_graph_segment_parse)                                               \
+    USE(segment_create_filters, avfilter_graph_segment_create_filters)                             \
+    USE(segment_apply, avfilter_graph_segment_apply)                                               \
+    USE(pad_count, avfilter_pad_count)
+
+/**
+ * The functions of the libavfilter with this dlopen() handle.  A function that
+ * this libavfilter lacks is NULL.
+ */
 FilterRegistry dnn_torch_registry_of(void *lavfi);
 
 #ifdef __cplusplus

@@ -7,6 +7,7 @@
  * libavfilter nor LibTorch, has no constructor, and opens nothing until such a
  * name turns up or somebody lists the filters.
  */
+#include "base/lavfi_registry.h"
 #include "base/module_path.h"
 #include "lavfi.h"
 
@@ -187,3 +188,8 @@ EXPORT int avfilter_pad_count(const struct AVFilterPad *pads)
     const FilterRegistry *use = registry_for_object(CALLER);
     return use->pad_count ? use->pad_count(pads) : -ENOSYS;
 }
+
+/* Does not compile unless each function of the list is wrapped above, with its own type. */
+#define WRAPPED_BY(member, symbol) .member = symbol,
+__attribute__((unused)) static const FilterRegistry wrapped = {
+    DNN_TORCH_WRAPPED_FUNCTIONS(WRAPPED_BY)};
