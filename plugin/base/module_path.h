@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /**
- * Where host modules and engines lie: in the directories of
- * DNN_TORCH_MODULE_PATH (colon-separated, ignored in secure-execution mode),
- * then beside the object that asks.
+ * Where host modules, engines and our own programs lie: in the folders of
+ * DNN_TORCH_MODULE_PATH (separated by colons, ignored in secure-execution mode),
+ * then in those where they are installed.  Any thread.
  */
 #ifndef DNN_TORCH_MODULE_PATH_H
 #define DNN_TORCH_MODULE_PATH_H
@@ -17,9 +17,16 @@ extern "C" {
 #endif
 
 /**
- * Finds a module's file by its name, "host-lavfi8.so" for one.
- * `self` is any address inside the object that asks.  On success `path` holds
- * a path that exists; on failure it holds the places that were looked in.
+ * Finds a module's file by its name, for example "host-lavfi8.so".  It may be
+ * installed in one of `folders`, a list with colons.  On success `path` holds
+ * the file's path; on failure it holds the folders that were searched.
+ */
+bool dnn_torch_find_module_in(const char *folders, const char *file_name, char *path,
+                              size_t path_size);
+
+/**
+ * The same for modules that are installed beside the caller.  `self` is any
+ * address inside the object that calls.
  */
 bool dnn_torch_find_module(const void *self, const char *file_name, char *path, size_t path_size);
 

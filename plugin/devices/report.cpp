@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "report.h"
 
+#include "base/compose.h"
 #include "base/json.h"
 #include "obstacle.h"
 #include "verdict.h"
@@ -13,14 +14,6 @@ namespace dnn_torch
 {
 namespace
 {
-
-std::string joined(const std::vector<std::string> &words, const char *between)
-{
-    std::string all;
-    for (const std::string &word : words)
-        all += (all.empty() ? "" : between) + word;
-    return all;
-}
 
 std::string size_text(int64_t bytes)
 {
@@ -56,7 +49,7 @@ std::string what_it_is(const Verdict &verdict, const Facts &facts)
         parts.push_back(size_text(verdict.memory));
     if (verdict.device == "cpu")
         parts.push_back(cores_text(facts.cpu));
-    return parts.empty() ? verdict.usable ? "unknown" : "none" : joined(parts, ", ");
+    return parts.empty() ? verdict.usable ? "unknown" : "none" : joined(parts);
 }
 
 std::string why_not(const std::string &reason, const std::string &remedy, int indent)
@@ -83,11 +76,11 @@ std::string cpu_section(const Facts &facts)
     if (!torch.onednn.empty())
         parts.push_back("oneDNN " + torch.onednn +
                         (torch.onednn_isa.empty() ? "" : " for " + torch.onednn_isa));
-    std::string text = "CPU: " + joined(facts.cpu.features, ", ") + "\n";
+    std::string text = "CPU: " + joined(facts.cpu.features) + "\n";
     if (torch.name.empty())
         return text;
     return text + torch.name + " " + torch.version + ": " +
-           (parts.empty() ? "nothing known of oneDNN and OpenMP" : joined(parts, ", ")) + "\n";
+           (parts.empty() ? "nothing known of oneDNN and OpenMP" : joined(parts)) + "\n";
 }
 
 std::string ze_device_text(const ZeDevice &device, const Facts &facts)

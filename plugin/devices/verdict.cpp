@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "verdict.h"
 
+#include "base/compose.h"
+#include "base/device_name.h"
 #include "obstacle.h"
 
 #include <algorithm>
@@ -29,18 +31,9 @@ std::string kind_of(const std::string &device)
     return device.substr(0, device.find(':'));
 }
 
-// "cuda", or "cuda:" and a number that is written as LibTorch writes it.
 bool is_well_formed(const std::string &device)
 {
-    size_t colon = device.find(':');
-    if (!is_accelerator(kind_of(device)))
-        return false;
-    if (colon == device.npos)
-        return true;
-    std::string_view number = std::string_view(device).substr(colon + 1);
-    return !number.empty() && number.size() <= 3 &&
-           number.find_first_not_of("0123456789") == number.npos &&
-           (number == "0" || number.front() != '0');
+    return parse_device_name(device) && is_accelerator(kind_of(device));
 }
 
 std::string library_of(const TorchFacts &torch)
@@ -144,7 +137,7 @@ std::string names_of(const std::vector<Verdict> &verdicts)
 {
     std::string names;
     for (const Verdict &verdict : verdicts)
-        names += (names.empty() ? "" : ", ") + verdict.device;
+        add_to_list(names, verdict.device);
     return names;
 }
 
@@ -180,7 +173,7 @@ Verdict best_verdict(const Facts &facts)
         }
         // One failure of LibTorch is no reason to say it twice.
         if (misses.find(verdict.reason) == misses.npos)
-            misses += (misses.empty() ? "" : "; ") + verdict.device + ": " + verdict.reason;
+            add_to_list(misses, verdict.device + ": " + verdict.reason, "; ");
     }
     return {"cpu", {}, 0, true, "auto: cpu, for no other device is usable (" + misses + ")", {}};
 }

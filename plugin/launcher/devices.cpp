@@ -35,9 +35,8 @@ namespace dnn_torch
 
 int devices(bool as_json)
 {
-    std::string places;
-    Facts facts =
-        gather_facts({find_module("device-probe", places), find_module("engine-torch.so", places)});
+    Facts facts = gather_facts(
+        {.probe = find_module("device-probe").path, .engine = find_module("engine-torch.so").path});
     std::string text = as_json ? devices_json(facts) : devices_table(facts);
     return fputs(text.c_str(), stdout) < 0 || fflush(stdout) != 0;
 }

@@ -4,6 +4,7 @@
 #include "installation.h"
 #include "program.h"
 
+#include "base/compose.h"
 #include "base/lavfi_registry.h"
 #include "dnn_torch/engine.h"
 
@@ -51,17 +52,15 @@ template <class Function> void look_up(void *library, const char *name, Function
     function = reinterpret_cast<Function>(dlsym(library, name));
 }
 
-std::string version_text(unsigned version)
-{
-    return std::to_string(version >> 16) + "." + std::to_string(version >> 8 & 255) + "." +
-           std::to_string(version & 255);
-}
-
 int open_module(const std::string &path, void *library, unsigned version)
 {
     char reason[512] = "";
     FilterRegistry real = dnn_torch_registry_of(library);
-    FilterModuleHost host = {FILTER_MODULE_ABI, version, &real, reason, sizeof(reason)};
+    FilterModuleHost host = {.abi = FILTER_MODULE_ABI,
+                             .lavfi_version = version,
+                             .real = &real,
+                             .message = reason,
+                             .message_size = sizeof(reason)};
     FilterModuleOpen *open = nullptr;
     void *opened = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (opened)
@@ -83,37 +82,37 @@ int open_module(const std::string &path, void *library, unsigned version)
 
 int look_at_lavfi(unsigned major)
 {
-    std::string places, library_name = "libavfilter.so." + std::to_string(major);
-    std::string module_name = "host-lavfi" + std::to_string(major) + ".so";
-    std::string path = find_module(module_name, places);
+    std::string library_name = concat("libavfilter.so.", major);
+    std::string module_name = concat("host-lavfi", major, ".so");
+    Part module = find_module(module_name);
     void *library = dlopen(library_name.c_str(), RTLD_NOW | RTLD_GLOBAL);
     unsigned (*lavfi_version)() = nullptr;
 
     if (library)
         look_up(library, "avfilter_version", lavfi_version);
     if (!lavfi_version) {
-        if (!path.empty())
-            printf("libavfilter %u: not installed, %s waits for it\n", major, path.c_str());
+        if (!module.path.empty())
+            printf("libavfilter %u: not installed, %s waits for it\n", major, module.path.c_str());
         return absent;
     }
     printf("libavfilter %s: ", version_text(lavfi_version()).c_str());
-    if (path.empty()) {
-        printf("not served, there is no %s in %s\n", module_name.c_str(), places.c_str());
+    if (module.path.empty()) {
+        printf("not served, there is no %s in %s\n", module_name.c_str(), module.searched.c_str());
         return failed;
     }
-    return open_module(path, library, lavfi_version());
+    return open_module(module.path, library, lavfi_version());
 }
 
 int look_at_engine()
 {
-    std::string places, path = find_module("engine-torch.so", places);
+    Part file = find_module("engine-torch.so");
     printf("engine torch: ");
-    if (path.empty()) {
-        printf("not installed, there is no engine-torch.so in %s\n", places.c_str());
+    if (file.path.empty()) {
+        printf("not installed, there is no engine-torch.so in %s\n", file.searched.c_str());
         return failed;
     }
     fflush(stdout);
-    void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    void *library = dlopen(file.path.c_str(), RTLD_NOW | RTLD_LOCAL);
     DnnTorchEngineFunction *function = nullptr;
     if (library)
         look_up(library, DNN_TORCH_ENGINE_SYMBOL, function);
@@ -123,16 +122,18 @@ int look_at_engine()
         printf("not usable: %s\n", reason ? reason : "it was built for another release");
         return failed;
     }
-    printf("%s, %s %s\n", path.c_str(), engine->name, engine->version);
+    printf("%s, %s %s\n", file.path.c_str(), engine->name, engine->version);
     return passed;
 }
 
 bool look_at_preload()
 {
-    std::string places, path = find_preload(places);
-    printf("preload object: %s%s\n", path.empty() ? "not installed, looked in " : path.c_str(),
-           places.c_str());
-    return !path.empty();
+    Part preload = find_preload();
+    if (preload.path.empty())
+        printf("preload object: not installed, there is none in %s\n", preload.searched.c_str());
+    else
+        printf("preload object: %s\n", preload.path.c_str());
+    return !preload.path.empty();
 }
 
 // The one that a command line means; there may be others, and none is needed.

@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "installation.h"
 
+#include "base/folder_search.h"
+#include "base/module_path.h"
+
+#include <climits>
 #include <filesystem>
-#include <sstream>
-#include <stdlib.h>
 #include <system_error>
+#include <unistd.h>
 
 namespace dnn_torch
 {
@@ -14,47 +17,33 @@ namespace
 
 namespace fs = std::filesystem;
 
-fs::path own_directory()
+std::string installed_folders()
 {
     std::error_code error;
-    return fs::read_symlink("/proc/self/exe", error).parent_path();
-}
-
-std::string installed_directories()
-{
-    fs::path directory = own_directory();
-    return directory.string() + ":" +
-           (directory / MODULE_DIR_FROM_BINDIR).lexically_normal().string();
-}
-
-std::string find(const std::string &file_name, const std::string &directories, std::string &places)
-{
-    std::istringstream each(directories);
-    std::string directory;
-    while (std::getline(each, directory, ':')) {
-        std::error_code error;
-        fs::path path = fs::path(directory) / file_name;
-        if (!directory.empty() && fs::exists(path, error))
-            return path;
-    }
-    places = directories;
-    return {};
+    fs::path own = fs::read_symlink("/proc/self/exe", error).parent_path();
+    return own.string() + ":" + (own / MODULE_DIR_FROM_BINDIR).lexically_normal().string();
 }
 
 } // namespace
 
-std::string find_preload(std::string &places)
+// DNN_TORCH_MODULE_PATH has no say here: the preload object goes into every program.
+Part find_preload()
 {
-    return find("libdnn_torch_preload.so", installed_directories(), places);
+    char path[PATH_MAX];
+    std::string folders = installed_folders();
+    FolderSearch search = {.folders = folders.c_str(), .empty_name = nullptr, .access = R_OK};
+    if (dnn_torch_find_file(&search, "libdnn_torch_preload.so", path, sizeof(path)))
+        return {.path = path, .searched = {}};
+    return {.path = {}, .searched = folders};
 }
 
-std::string find_module(const std::string &file_name, std::string &places)
+Part find_module(const std::string &file_name)
 {
-    const char *configured = secure_getenv("DNN_TORCH_MODULE_PATH");
-    return find(file_name,
-                (configured ? std::string(configured) + ":" : std::string()) +
-                    installed_directories(),
-                places);
+    char path[PATH_MAX];
+    if (dnn_torch_find_module_in(installed_folders().c_str(), file_name.c_str(), path,
+                                 sizeof(path)))
+        return {.path = path, .searched = {}};
+    return {.path = {}, .searched = path};
 }
 
 } // namespace dnn_torch

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 // Where this launcher's other parts lie: beside it in a build tree, in a
-// directory of their own where installed.
+// folder of their own where they are installed.
 #pragma once
 
 #include <string>
@@ -10,10 +10,15 @@
 namespace dnn_torch
 {
 
-// The path of the preload object, or empty with `places` telling where it was looked for.
-std::string find_preload(std::string &places);
+struct Part {
+    std::string path;     // empty if the part is missing
+    std::string searched; // then the folders in which it was looked for, with colons
+};
 
-// The path of a host module or an engine, or empty with `places` as above.
-std::string find_module(const std::string &file_name, std::string &places);
+// The preload object.
+Part find_preload();
+
+// A host module, an engine or a program of ours, by its file's name.
+Part find_module(const std::string &file_name);
 
 } // namespace dnn_torch

@@ -14,15 +14,15 @@ namespace dnn_torch
 // The tool looks for engines where it lies itself, by the name that it is called by.
 int model_tool(char **arguments)
 {
-    std::string places, path = find_module("model-tool", places);
-    if (path.empty()) {
+    Part tool = find_module("model-tool");
+    if (tool.path.empty()) {
         fprintf(stderr, "dnn-torch: there is no model-tool in %s; install it again\n",
-                places.c_str());
+                tool.searched.c_str());
         return exit_cannot_run;
     }
-    arguments[0] = path.data();
-    execv(path.c_str(), arguments);
-    fprintf(stderr, "dnn-torch: %s: %s\n", path.c_str(), strerror(errno));
+    arguments[0] = tool.path.data();
+    execv(tool.path.c_str(), arguments);
+    fprintf(stderr, "dnn-torch: %s: %s\n", tool.path.c_str(), strerror(errno));
     return exit_cannot_run;
 }
 

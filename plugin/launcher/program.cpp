@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "program.h"
 
+#include "base/folder_search.h"
+
 #include <algorithm>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <elf.h>
@@ -256,15 +259,11 @@ std::string find_program(const std::string &name)
 {
     if (name.find('/') != std::string::npos)
         return can_execute(name) ? name : std::string();
-    const char *path = getenv("PATH");
-    std::istringstream each(path ? path : "/bin:/usr/bin");
-    std::string directory;
-    while (std::getline(each, directory, ':')) {
-        fs::path file = fs::path(directory.empty() ? "." : directory) / name;
-        if (can_execute(file))
-            return file;
-    }
-    return {};
+    char path[PATH_MAX];
+    const char *folders = getenv("PATH");
+    FolderSearch search = {
+        .folders = folders ? folders : "/bin:/usr/bin", .empty_name = ".", .access = X_OK};
+    return dnn_torch_find_file(&search, name.c_str(), path, sizeof(path)) ? path : std::string();
 }
 
 Program look_at_program(const std::string &path)

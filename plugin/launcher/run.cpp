@@ -43,23 +43,23 @@ int exec(char **program)
 
 int run(char **program)
 {
-    std::string places, preload = find_preload(places);
+    Part preload = find_preload();
     if (getauxval(AT_SECURE)) {
         fprintf(stderr, "dnn-torch: refuses to run with raised privileges\n");
         return exit_cannot_run;
     }
-    if (preload.empty()) {
+    if (preload.path.empty()) {
         fprintf(stderr, "dnn-torch: there is no libdnn_torch_preload.so in %s; install it again\n",
-                places.c_str());
+                preload.searched.c_str());
         return exit_cannot_run;
     }
-    if (preload.find_first_of(" :") != std::string::npos) {
+    if (preload.path.find_first_of(" :") != std::string::npos) {
         fprintf(stderr,
                 "dnn-torch: the dynamic linker takes no path with a blank or a colon; move %s\n",
-                preload.c_str());
+                preload.path.c_str());
         return exit_cannot_run;
     }
-    if (!set_preload(preload)) {
+    if (!set_preload(preload.path)) {
         fprintf(stderr, "dnn-torch: %s\n", strerror(errno));
         return exit_cannot_run;
     }

@@ -62,7 +62,10 @@ static void remember(const Object *object, Lavfi *lavfi)
     Caller *caller = malloc(sizeof(*caller));
     if (!caller)
         return;
-    *caller = (Caller){object, strdup(object->l_name), lavfi, atomic_load(&callers)};
+    *caller = (Caller){.object = object,
+                       .path = strdup(object->l_name),
+                       .lavfi = lavfi,
+                       .next = atomic_load(&callers)};
     if (!caller->path) {
         free(caller);
         return;

@@ -32,7 +32,11 @@ static void refuse(const char *reason)
 static const FilterModule *open_module_file(const Lavfi *lavfi, const char *path, char *reason,
                                             size_t size)
 {
-    FilterModuleHost host = {FILTER_MODULE_ABI, lavfi->version, &lavfi->real, reason, size};
+    FilterModuleHost host = {.abi = FILTER_MODULE_ABI,
+                             .lavfi_version = lavfi->version,
+                             .real = &lavfi->real,
+                             .message = reason,
+                             .message_size = size};
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     FilterModuleOpen *open = NULL;
 

@@ -90,6 +90,10 @@ TEST_F(ProgramFiles, AreFoundInTheCurrentFolderAndWithoutAPath)
     fs::current_path(folder);
     search("/nowhere::/bin");
     EXPECT_EQ(find_program("ffmpeg"), "./ffmpeg");
+    for (const char *path : {":/nowhere", "/nowhere:", ""}) {
+        search(path);
+        EXPECT_EQ(find_program("ffmpeg"), "./ffmpeg") << path;
+    }
     fs::current_path(before);
     unsetenv("PATH");
     EXPECT_EQ(find_program("sh"), "/bin/sh");

@@ -2,26 +2,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "version_mismatch.h"
 
+#include "base/compose.h"
+
 #include <lavfi_abi.h>
 
 namespace dnn_torch
 {
-namespace
-{
-
-std::string version_text(unsigned version)
-{
-    return std::to_string(AV_VERSION_MAJOR(version)) + "." +
-           std::to_string(AV_VERSION_MINOR(version)) + "." +
-           std::to_string(AV_VERSION_MICRO(version));
-}
-
-} // namespace
-
 std::string both_versions(unsigned running)
 {
-    return "libavfilter " + version_text(running) + " runs and this module was built for " +
-           version_text(LIBAVFILTER_VERSION_INT) + " (FFmpeg " + lavfi_abi::ffmpeg_releases + ")";
+    return concat("libavfilter ", version_text(running), " runs and this module was built for ",
+                  version_text(LIBAVFILTER_VERSION_INT), " (FFmpeg ", lavfi_abi::ffmpeg_releases,
+                  ")");
 }
 
 std::string both_versions()
