@@ -3,6 +3,7 @@
 
 #include "describe.h"
 
+#include "base/compose.h"
 #include "engine_kit/text.h"
 #include "engines/torch/failure.h"
 #include "engines/torch/program/argument_guards.h"
@@ -122,7 +123,7 @@ void describe_parameters(const Module &module, DnnTorchDescription &description)
         by_count.emplace(count, name);
     std::string names;
     for (const auto &[count, name] : by_count)
-        names += (names.empty() ? "" : ", ") + name;
+        dnn_torch::add_to_list(names, name);
     copy(names, description.precision);
 }
 

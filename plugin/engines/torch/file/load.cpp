@@ -4,6 +4,7 @@
 #include "load.h"
 
 #include "archive_adapter.h"
+#include "base/compose.h"
 #include "engine_kit/text.h"
 #include "engines/torch/failure.h"
 #include "engines/torch/program/argument_guards.h"
@@ -132,7 +133,7 @@ std::string names_of(const Arguments &arguments)
 {
     std::string names;
     for (const c10::Argument &argument : arguments)
-        names += (names.empty() ? "" : ", ") + argument.name();
+        dnn_torch::add_to_list(names, argument.name());
     return names;
 }
 

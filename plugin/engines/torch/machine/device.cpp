@@ -3,13 +3,14 @@
 
 #include "device.h"
 
+#include "base/compose.h"
+#include "base/device_name.h"
 #include "engine_kit/text.h"
 #include "engines/torch/failure.h"
 
 #include <array>
 #include <ATen/ops/ones.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
-#include <charconv>
 #include <dlfcn.h>
 #include <torch/version.h>
 
@@ -76,12 +77,12 @@ std::string missing(const Kind &kind)
 {
     const std::string fault = load(kind);
     if (!c10::impl::hasDeviceGuardImpl(kind.type) && !fault.empty())
-        return std::string("the ") + kind.title + " part of LibTorch " TORCH_VERSION +
-               " cannot be loaded: " + fault;
+        return dnn_torch::concat("the ", kind.title,
+                                 " part of LibTorch " TORCH_VERSION " cannot be loaded: ", fault);
     if (!c10::impl::hasDeviceGuardImpl(kind.type))
-        return std::string("LibTorch " TORCH_VERSION " was built without ") + kind.title;
+        return dnn_torch::concat("LibTorch " TORCH_VERSION " was built without ", kind.title);
     if (c10::impl::VirtualGuardImpl(kind.type).deviceCount() < 1)
-        return std::string("LibTorch " TORCH_VERSION " finds no ") + kind.title + " device";
+        return dnn_torch::concat("LibTorch " TORCH_VERSION " finds no ", kind.title, " device");
     return "";
 }
 
@@ -103,30 +104,18 @@ struct Wanted {
 
 Wanted parse(const std::string &text)
 {
-    const size_t colon = text.find(':');
-    const Kind *kind = find_kind(std::string_view(text).substr(0, colon));
-    int index = 0;
-    bool good = kind != nullptr;
-    if (good && colon != std::string::npos) {
-        const char *end = text.data() + text.size();
-        const auto result = std::from_chars(text.data() + colon + 1, end, index);
-        good = result.ec == std::errc() && result.ptr == end && index >= 0;
-    }
-    if (!good)
+    const auto name = dnn_torch::parse_device_name(text);
+    const Kind *kind = name ? find_kind(name->kind) : nullptr;
+    if (!kind)
         refuse("device=" + text + " is unknown; choose among cpu, cuda, cuda:N, xpu and xpu:N");
-    return {*kind, index};
-}
-
-void copy_text(const std::string &text, char *to, size_t size)
-{
-    copy_as_line(text, to, size);
+    return {.kind = *kind, .index = name->index.value_or(0)};
 }
 
 DnnTorchDevice entry(const std::string &name, const std::string &reason)
 {
     DnnTorchDevice device = {};
-    copy_text(name, device.name, sizeof device.name);
-    copy_text(reason, device.reason, sizeof device.reason);
+    copy_as_line(name, device.name, sizeof device.name);
+    copy_as_line(reason, device.reason, sizeof device.reason);
     device.usable = reason.empty();
     return device;
 }
@@ -158,8 +147,8 @@ c10::Device open_device(const std::string &text)
                "; use device=cpu, or see dnn-torch devices");
     const int count = c10::impl::VirtualGuardImpl(wanted.kind.type).deviceCount();
     if (wanted.index >= count)
-        refuse("device=" + text + " is not there: the last one is " + wanted.kind.name + ":" +
-               std::to_string(count - 1));
+        refuse(dnn_torch::concat("device=", text, " is not there: the last one is ",
+                                 wanted.kind.name, ":", count - 1));
     const c10::Device device(wanted.kind.type, static_cast<c10::DeviceIndex>(wanted.index));
     const std::string fault = fault_of(device);
     if (!fault.empty())

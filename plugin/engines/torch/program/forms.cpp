@@ -3,6 +3,7 @@
 
 #include "forms.h"
 
+#include "base/compose.h"
 #include "engines/torch/failure.h"
 #include "engines/torch/machine/device.h"
 #include "engines/torch/machine/random_scope.h"
@@ -147,7 +148,7 @@ std::string form_names()
 {
     std::string names;
     for (const FormKind kind : kinds)
-        names += (names.empty() ? "" : ", ") + std::string(name_of(kind));
+        dnn_torch::add_to_list(names, name_of(kind));
     return names;
 }
 

@@ -3,6 +3,7 @@
 
 #include "output.h"
 
+#include "base/compose.h"
 #include "engines/torch/failure.h"
 
 #include <ATen/core/Tensor.h>
@@ -54,7 +55,7 @@ std::string names_of(const NamedTensors &tensors)
 {
     std::string names;
     for (const auto &[name, tensor] : tensors)
-        names += (names.empty() ? "" : ", ") + name;
+        dnn_torch::add_to_list(names, name);
     return names;
 }
 

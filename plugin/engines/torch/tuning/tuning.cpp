@@ -3,6 +3,7 @@
 
 #include "tuning.h"
 
+#include "base/compose.h"
 #include "engine_kit/tuning_cache.h"
 #include "engines/torch/failure.h"
 #include "engines/torch/machine/quiet.h"
@@ -34,7 +35,7 @@ using Kinds = std::vector<FormKind>;
 void add_line(std::string &lines, const std::string &line)
 {
     if (!line.empty())
-        lines += (lines.empty() ? "" : "; ") + line;
+        dnn_torch::add_to_list(lines, line, "; ");
 }
 
 std::string with_one_digit(double number)
