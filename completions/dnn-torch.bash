@@ -24,10 +24,11 @@ _dnn_torch()
     fi
     case ${COMP_WORDS[1]} in
     run) _dnn_torch_program ;;
-    devices) mapfile -t COMPREPLY < <(compgen -W '--json' -- "$word") ;;
+    doctor) mapfile -t COMPREPLY < <(compgen -W '--help' -- "$word") ;;
+    devices) mapfile -t COMPREPLY < <(compgen -W '--help --json' -- "$word") ;;
     inspect | bench)
         if [[ $word == -* ]]; then
-            local options='--json --size --timeout --device --engine --input --output --allow'
+            local options='--help --json --size --timeout --device --engine --input --output --allow'
             [ "${COMP_WORDS[1]}" = bench ] && options+=' --seconds'
             mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
             return

@@ -23,8 +23,8 @@
 //     devices      name, type, memory_bytes, compute_units, driver_version,
 //                  api_version, usable, reason, remedy; device, where usable
 //   device_files   path and whether this process may read and write it (permitted)
-#include "commands.h"
 #include "installation.h"
+#include "launcher_commands.h"
 
 #include "devices/report.h"
 

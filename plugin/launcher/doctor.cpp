@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "commands.h"
 #include "installation.h"
+#include "launcher_commands.h"
 #include "program.h"
 
 #include "base/compose.h"

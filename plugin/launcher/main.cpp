@@ -2,62 +2,161 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 // dnn-torch: runs programs with the filters, and answers questions about them.
-#include "commands.h"
+#include "launcher_commands.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <getopt.h>
 #include <string_view>
 
+namespace dnn_torch
+{
 namespace
 {
 
-constexpr const char *usage =
-    "usage: dnn-torch run PROGRAM [ARGUMENT...]\n"
-    "       dnn-torch doctor\n"
-    "       dnn-torch devices [--json]\n"
-    "       dnn-torch inspect MODEL [--size WxH] [--json] [OPTION VALUE...]\n"
-    "       dnn-torch bench MODEL [--size WxH] [--seconds N] [--json] [OPTION VALUE...]\n"
-    "       dnn-torch --help | --version\n"
-    "\n"
-    "run      runs a program that uses FFmpeg's libavfilter, ffmpeg itself for one,\n"
-    "         so that it has the dnn_torch filters\n"
-    "doctor   shows what is installed and which of it works together\n"
-    "devices  shows what models can run on, and what is in the way of the rest\n"
-    "inspect  shows what a model holds, takes and gives, and how to use it\n"
-    "bench    measures a model with different numbers of workers and threads and in\n"
-    "         different precisions (640x360 and 30 s, unless told otherwise)\n"
-    "\n"
-    "OPTION of inspect and bench, as the filter has them: --device, --engine, --input,\n"
-    "--output, --allow; and --timeout, the seconds that one run may take\n";
+// What stands behind a command's name.
+struct Given {
+    bool as_json;
+    int count; // of the words below
+    char **words;
+};
 
-int main_with(std::string_view command, int argc, char **argv)
+struct Command {
+    const char *name, *arguments, *summary;
+    // Returns the exit status.  NULL: model-tool reads the arguments itself.
+    int (*run)(const Given &given);
+    bool takes_json = false, takes_program = false;
+};
+
+constexpr Command commands[] = {
+    {.name = "run",
+     .arguments = "PROGRAM [ARGUMENT...]",
+     .summary = "runs a program that uses FFmpeg's libavfilter, such as ffmpeg itself,\n"
+                "so that it has the dnn_torch filters",
+     .run = [](const Given &given) { return run(given.words); },
+     .takes_program = true},
+    {.name = "doctor",
+     .arguments = "",
+     .summary = "shows what is installed and which of it works together",
+     .run = [](const Given &) { return doctor(); }},
+    {.name = "devices",
+     .arguments = "[--json]",
+     .summary = "shows what models can run on, and what is in the way of the rest;\n"
+                "with --json as one JSON object",
+     .run = [](const Given &given) { return devices(given.as_json); },
+     .takes_json = true},
+    {.name = "inspect",
+     .arguments = "MODEL [OPTION...]",
+     .summary = "shows what a model holds, takes and gives, and how to use it",
+     .run = nullptr},
+    {.name = "bench",
+     .arguments = "MODEL [OPTION...]",
+     .summary = "measures a model with different numbers of workers and threads and in\n"
+                "different precisions",
+     .run = nullptr},
+};
+
+const Command *find_command(std::string_view name)
 {
-    bool is_about_model = command == "inspect" || command == "bench";
-    if (command == "--help" || command == "help" ||
-        (is_about_model && argc == 3 && std::string_view(argv[2]) == "--help"))
-        return fputs(usage, stdout) < 0;
-    if (command == "--version")
+    for (const Command &command : commands)
+        if (name == command.name)
+            return &command;
+    return nullptr;
+}
+
+void print_usage(FILE *to, const Command &command, const char *before)
+{
+    fprintf(to, "%-6s dnn-torch %s%s%s\n", before, command.name, *command.arguments ? " " : "",
+            command.arguments);
+}
+
+void print_usage(FILE *to)
+{
+    const char *before = "usage:";
+    for (const Command &command : commands) {
+        print_usage(to, command, before);
+        before = "";
+    }
+    fprintf(to, "       dnn-torch --help | --version\n");
+}
+
+void print_summary(const Command &command)
+{
+    const char *before = command.name;
+    for (std::string_view text = command.summary; !text.empty(); before = "") {
+        std::string_view line = text.substr(0, text.find('\n'));
+        printf("%-9s%.*s\n", before, static_cast<int>(line.size()), line.data());
+        text.remove_prefix(std::min(line.size() + 1, text.size()));
+    }
+}
+
+int print_help()
+{
+    print_usage(stdout);
+    printf("\n");
+    for (const Command &command : commands)
+        print_summary(command);
+    printf("\ndnn-torch COMMAND --help has the options of a command.\n");
+    return fflush(stdout) != 0;
+}
+
+int print_help_of(const Command &command)
+{
+    print_usage(stdout, command, "usage:");
+    printf("\n");
+    print_summary(command);
+    return fflush(stdout) != 0;
+}
+
+int refuse(const Command &command)
+{
+    print_usage(stderr, command, "usage:");
+    return exit_usage;
+}
+
+// `arguments` begins with the command's name.
+int start(const Command &command, int count, char **arguments)
+{
+    constexpr option options[] = {{"help", no_argument, nullptr, 'h'},
+                                  {"json", no_argument, nullptr, 'j'},
+                                  {nullptr, 0, nullptr, 0}};
+    Given given = {.as_json = false, .count = 0, .words = nullptr};
+    opterr = 0;
+    // The first word that is no option ends them: the rest is a program's.
+    for (int letter; (letter = getopt_long(count, arguments, "+", options, nullptr)) != -1;) {
+        if (letter == 'h')
+            return print_help_of(command);
+        if (letter != 'j' || !command.takes_json)
+            return refuse(command);
+        given.as_json = true;
+    }
+    given.count = count - optind;
+    given.words = arguments + optind;
+    bool fits = command.takes_program ? given.count > 0 : given.count == 0;
+    return fits ? command.run(given) : refuse(command);
+}
+
+int main_with(int argc, char **argv)
+{
+    std::string_view name = argc > 1 ? argv[1] : "";
+    if (name == "--help" || name == "help")
+        return print_help();
+    if (name == "--version")
         return puts("dnn-torch " PROJECT_VERSION) < 0;
-    if (command == "run" && argc > 2)
-        return dnn_torch::run(argv + 2);
-    if (command == "doctor" && argc == 2)
-        return dnn_torch::doctor();
-    if (command == "devices" && argc == 2)
-        return dnn_torch::devices(false);
-    if (command == "devices" && argc == 3 && std::string_view(argv[2]) == "--json")
-        return dnn_torch::devices(true);
-    if (is_about_model)
-        return dnn_torch::model_tool(argv);
-    fputs(usage, stderr);
-    return dnn_torch::exit_usage;
+    if (const Command *command = find_command(name))
+        return command->run ? start(*command, argc - 1, argv + 1) : model_tool(argv);
+    print_usage(stderr);
+    return exit_usage;
 }
 
 } // namespace
+} // namespace dnn_torch
 
 int main(int argc, char **argv)
 {
     try {
-        return main_with(argc > 1 ? argv[1] : "", argc, argv);
+        return dnn_torch::main_with(argc, argv);
     } catch (const std::exception &error) {
         fprintf(stderr, "dnn-torch: %s\n", error.what());
         return 1;

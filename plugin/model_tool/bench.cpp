@@ -4,9 +4,9 @@
 // dnn-torch bench: frames a second by precision, workers and threads.
 #include "bench_report.h"
 #include "command_line.h"
-#include "commands.h"
 #include "host/inference/core_budget.h"
 #include "host/inference/time_limit.h"
+#include "model_commands.h"
 #include "subject.h"
 
 #include <algorithm>

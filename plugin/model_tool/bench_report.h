@@ -4,8 +4,8 @@
 // What `dnn-torch bench` says: a table that grows row by row, or JSON at the end.
 #pragma once
 
+#include "frame_rate.h"
 #include "host/size.h"
-#include "measure.h"
 
 #include <functional>
 #include <string>

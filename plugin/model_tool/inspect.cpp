@@ -24,7 +24,7 @@
 #include "base/json.h"
 #include "base/terminal.h"
 #include "command_line.h"
-#include "commands.h"
+#include "model_commands.h"
 #include "subject.h"
 
 #include <algorithm>

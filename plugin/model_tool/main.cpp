@@ -3,7 +3,7 @@
 
 // The program behind `dnn-torch inspect` and `dnn-torch bench`: apart from the
 // launcher, so that `dnn-torch run` links none of what it needs.
-#include "commands.h"
+#include "model_commands.h"
 
 #include <cstdio>
 #include <exception>
@@ -13,9 +13,13 @@
 namespace
 {
 
-int main_with(const std::string &command, char *const *words)
+// `words` begins with the command's name.
+int main_with(int count, char **words)
 {
-    dnn_torch::Request request = dnn_torch::parse_request(command, words);
+    const std::string command = words[0];
+    dnn_torch::Request request = dnn_torch::parse_request(count, words);
+    if (request.help)
+        return fputs(dnn_torch::help_of(command).c_str(), stdout) < 0 || fflush(stdout) != 0;
     return command == "bench" ? dnn_torch::bench(request) : dnn_torch::inspect(request);
 }
 
@@ -25,7 +29,7 @@ int main_with(const std::string &command, char *const *words)
 int main(int argc, char **argv)
 {
     try {
-        return argc < 2 ? 2 : main_with(argv[1], argv + 2);
+        return argc < 2 ? 2 : main_with(argc - 1, argv + 1);
     } catch (const dnn_torch::UsageError &error) {
         fprintf(stderr, "dnn-torch: %s\n", error.what());
         return 2;

@@ -2,10 +2,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "request.h"
 
+#include "base/compose.h"
+
+#include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <functional>
-#include <map>
+#include <getopt.h>
+#include <string_view>
+#include <vector>
 
 namespace dnn_torch
 {
@@ -15,7 +19,7 @@ namespace
 [[noreturn]] void refuse(const std::string &option, const std::string &value,
                          const std::string &wanted)
 {
-    throw UsageError(option + " " + value + ": " + wanted);
+    throw UsageError(concat(option, " ", value, ": ", wanted));
 }
 
 template <class Number> bool parse(const char *&at, const char *end, Number &number)
@@ -41,7 +45,7 @@ double parse_seconds(const char *option, const std::string &value, double least)
     const char *at = value.data(), *end = at + value.size();
     double seconds = 0;
     if (!parse(at, end, seconds) || at != end || !(seconds >= least && seconds <= 86400))
-        refuse(option, value, "give a number from " + std::to_string(lround(least)) + " to 86400");
+        refuse(option, value, concat("give a number from ", lround(least), " to 86400"));
     return seconds;
 }
 
@@ -51,80 +55,149 @@ std::chrono::microseconds parse_timeout(const std::string &value)
     return std::chrono::ceil<std::chrono::microseconds>(seconds);
 }
 
-using Setter = std::function<void(Request &, const std::string &)>;
+struct Option {
+    const char *name;  // behind "--"
+    const char *value; // what the help calls its value; NULL: it takes none
+    const char *help;
+    void (*set)(Request &request, const std::string &value);
+    bool bench_only = false;
+};
 
-std::map<std::string, Setter> setters_of(const std::string &command)
+constexpr Option options[] = {
+    {.name = "json",
+     .value = nullptr,
+     .help = "prints one JSON object",
+     .set = [](Request &request, const std::string &) { request.json = true; }},
+    {.name = "help",
+     .value = nullptr,
+     .help = "prints this",
+     .set = [](Request &request, const std::string &) { request.help = true; }},
+    {.name = "allow",
+     .value = "NAMES",
+     .help = "operators that the model may use though they are refused: a+b",
+     .set = [](Request &request, const std::string &value) { request.allow = value; }},
+    {.name = "device",
+     .value = "DEVICE",
+     .help = "device to run the model on (cpu)",
+     .set = [](Request &request, const std::string &value) { request.device = value; }},
+    {.name = "engine",
+     .value = "NAME",
+     .help = "what runs the model: NAME of an engine-NAME.so (torch)",
+     .set = [](Request &request, const std::string &value) { request.engine = value; }},
+    {.name = "input",
+     .value = "NAME",
+     .help = "name of the model's input (the only one)",
+     .set = [](Request &request, const std::string &value) { request.input = value; }},
+    {.name = "output",
+     .value = "NAME",
+     .help = "name of the model's output, where it returns several by name",
+     .set = [](Request &request, const std::string &value) { request.output = value; }},
+    {.name = "seconds",
+     .value = "N",
+     .help = "time to measure in (30)",
+     .set =
+         [](Request &request, const std::string &value) {
+             request.seconds = parse_seconds("--seconds", value, 1);
+         },
+     .bench_only = true},
+    {.name = "size",
+     .value = "WxH",
+     .help = "size of the pictures to run it on",
+     .set = [](Request &request, const std::string &value) { request.size = parse_size(value); }},
+    {.name = "timeout",
+     .value = "N",
+     .help = "seconds that one run of the model may take; 0 is no limit (60)",
+     .set = [](Request &request,
+               const std::string &value) { request.timeout = parse_timeout(value); }},
+};
+
+std::vector<const Option *> options_of(std::string_view command)
 {
-    std::map<std::string, Setter> setters = {
-        {"--allow", [](Request &request, const std::string &value) { request.allow = value; }},
-        {"--device", [](Request &request, const std::string &value) { request.device = value; }},
-        {"--engine", [](Request &request, const std::string &value) { request.engine = value; }},
-        {"--input", [](Request &request, const std::string &value) { request.input = value; }},
-        {"--output", [](Request &request, const std::string &value) { request.output = value; }},
-    };
-    setters["--size"] = [](Request &request, const std::string &value) {
-        request.size = parse_size(value);
-    };
-    setters["--timeout"] = [](Request &request, const std::string &value) {
-        request.timeout = parse_timeout(value);
-    };
-    if (command == "bench")
-        setters["--seconds"] = [](Request &request, const std::string &value) {
-            request.seconds = parse_seconds("--seconds", value, 1);
-        };
-    return setters;
+    std::vector<const Option *> found;
+    for (const Option &option : options)
+        if (!option.bench_only || command == "bench")
+            found.push_back(&option);
+    return found;
 }
 
-std::string names_of(const std::map<std::string, Setter> &setters)
+std::string names_of(const std::vector<const Option *> &known)
 {
-    std::string names = "--json";
-    for (const auto &[name, setter] : setters)
-        names += ", " + name;
+    std::string names;
+    for (const Option *option : known)
+        add_to_list(names, concat("--", option->name));
     return names;
 }
 
-// "--size 64x48" or "--size=64x48"; leaves `words` at the last one that it took.
-void take_option(Request &request, const std::map<std::string, Setter> &setters,
-                 char *const *&words)
+// What getopt_long() returns for the first of the options; no letter has that number.
+constexpr int first_code = 256;
+
+std::vector<option> for_getopt(const std::vector<const Option *> &known)
 {
-    std::string word = *words;
-    size_t equals = word.find('=');
-    std::string name = word.substr(0, equals);
-    auto setter = setters.find(name);
-    if (setter == setters.end())
-        throw UsageError(name + " is no option; there are " + names_of(setters));
-    if (equals != word.npos)
-        return setter->second(request, word.substr(equals + 1));
-    if (!words[1])
-        throw UsageError(name + " needs a value");
-    setter->second(request, *++words);
+    std::vector<option> all;
+    for (const Option *each : known)
+        all.push_back({.name = each->name,
+                       .has_arg = each->value ? required_argument : no_argument,
+                       .flag = nullptr,
+                       .val = first_code + static_cast<int>(all.size())});
+    all.push_back({});
+    return all;
+}
+
+void take_model(Request &request, const std::string &word)
+{
+    if (!request.model.empty())
+        throw UsageError(word + " is one model too many; give one");
+    request.model = word;
+}
+
+// `word` is the last one that getopt_long() has read to its end.
+[[noreturn]] void refuse_option(const std::vector<const Option *> &known, std::string_view word)
+{
+    word = word.substr(0, word.find('='));
+    if (optopt >= first_code)
+        throw UsageError(concat(word, " takes no value"));
+    const char letter[] = {'-', static_cast<char>(optopt), '\0'};
+    throw UsageError(concat(optopt ? letter : word, " is no option; there are ", names_of(known)));
 }
 
 } // namespace
 
-Request parse_request(const std::string &command, char *const *words)
+Request parse_request(int count, char **words)
 {
+    const std::string command = words[0];
+    const std::vector<const Option *> known = options_of(command);
+    const std::vector<option> all = for_getopt(known);
     Request request;
-    std::map<std::string, Setter> setters = setters_of(command);
-    bool options = true, has_model = false;
-    for (; *words; words++) {
-        std::string word = *words;
-        if (options && word == "--") {
-            options = false;
-        } else if (options && word == "--json") {
-            request.json = true;
-        } else if (options && word.size() > 1 && word.front() == '-') {
-            take_option(request, setters, words);
-        } else if (has_model) {
-            throw UsageError(word + " is one model too many; give one");
-        } else {
-            request.model = word;
-            has_model = true;
-        }
+    optind = 0; // begins anew
+    opterr = 0;
+    for (int code; (code = getopt_long(count, words, "-:", all.data(), nullptr)) != -1;) {
+        if (code == ':')
+            throw UsageError(concat("--", known.at(static_cast<size_t>(optopt - first_code))->name,
+                                    " needs a value"));
+        if (code == '?')
+            refuse_option(known, words[optind - 1]);
+        if (code >= first_code)
+            known[static_cast<size_t>(code - first_code)]->set(request, optarg ? optarg : "");
+        else
+            take_model(request, optarg);
     }
-    if (request.model.empty())
-        throw UsageError("no model is given; write dnn-torch " + command + " MODEL");
+    for (; optind < count; optind++) // behind "--"
+        take_model(request, words[optind]);
+    if (request.model.empty() && !request.help)
+        throw UsageError(concat("no model is given; write dnn-torch ", command, " MODEL"));
     return request;
+}
+
+std::string help_of(const std::string &command)
+{
+    std::string text = concat("usage: dnn-torch ", command, " MODEL [OPTION...]\n\n");
+    for (const Option *option : options_of(command)) {
+        std::string line = concat("--", option->name, option->value ? " " : "",
+                                  option->value ? option->value : "");
+        line.resize(std::max<size_t>(line.size() + 2, 18), ' ');
+        text += concat("  ", line, option->help, "\n");
+    }
+    return text;
 }
 
 } // namespace dnn_torch

@@ -26,12 +26,17 @@ struct Request {
     // As the filter's options of these names take them.
     std::string device = "cpu", engine = "torch", input, output, allow;
     bool json = false;
+    bool help = false;        // the command's help is all that is wanted
     std::optional<Size> size; // to measure with, or to try first
-    double seconds = 30;      // of bench alone
+    double seconds = 30;      // bench alone uses it
     std::chrono::microseconds timeout = std::chrono::seconds(60); // of one run; 0 has no limit
 };
 
-// Of the words behind the command's name, up to a null.  Throws UsageError.
-Request parse_request(const std::string &command, char *const *words);
+// Reads a command line that begins with the command's name.  Throws UsageError.
+// One thread at a time may call it.
+Request parse_request(int count, char **words);
+
+// How to call the command, and what each of its options does.
+std::string help_of(const std::string &command);
 
 } // namespace dnn_torch

@@ -33,7 +33,7 @@ typedef AVFilter Filter;
                    #type "." #field " is no " #__VA_ARGS__);
 #define VALUE(constant, value) _Static_assert((constant) == (value), #constant " is not " #value);
 
-#include "facts.h"
+#include "layout_facts.h"
 
 _Static_assert(LIBAVFILTER_VERSION_INT >= LAVFI_ABI_WINDOW_FIRST &&
                    LIBAVFILTER_VERSION_INT <= LAVFI_ABI_WINDOW_LAST,

@@ -31,7 +31,7 @@ constexpr int FF_FILTER_FLAG_HWFRAME_AWARE = lavfi_abi::internal_flag_hwframe_aw
         #type "." #field " is no " #__VA_ARGS__);
 #define VALUE(constant, value) static_assert((constant) == (value), #constant " is not " #value);
 
-#include "facts.h"
+#include "layout_facts.h"
 
 static_assert(!lavfi_abi::in_window(lavfi_abi::window_first - 1));
 static_assert(!lavfi_abi::in_window(lavfi_abi::window_last + 1));
