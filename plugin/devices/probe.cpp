@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "probe.h"
 
+#include "base/compose.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -9,9 +11,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <system_error>
-#include <thread>
 #include <unistd.h>
 
 namespace dnn_torch
@@ -95,7 +97,10 @@ std::vector<char *> environment_without_preload()
     return kept;
 }
 
-// 0 and the child's number, or an errno.
+// Returns 0 and sets the child's number, or returns an errno.
+//
+// posix_spawn() and no library for processes: the probe must start from any thread
+// without running code of ours in a forked copy of a program that has many.
 int start(const std::string &program, const std::vector<std::string> &arguments, int output,
           pid_t &child)
 {
@@ -119,7 +124,7 @@ bool read_until_closed(int input, Clock::time_point deadline, std::string &text)
 {
     char piece[4096];
     while (text.size() < longest_text) {
-        pollfd ready{input, POLLIN, 0};
+        pollfd ready{.fd = input, .events = POLLIN, .revents = 0};
         int count = poll(&ready, 1, milliseconds_until(deadline));
         if (count == 0)
             return false;
@@ -140,51 +145,78 @@ struct End {
     int status;
 };
 
-// Not waitpid() without WNOHANG: a process that hangs inside of a kernel driver
-// does not even die of SIGKILL.
-End wait_for_end(pid_t child, Clock::time_point deadline)
+class Child
 {
-    for (;;) {
-        int status = 0;
-        pid_t got = waitpid(child, &status, WNOHANG);
-        if (got == child)
-            return {true, true, status};
-        // The program ignores SIGCHLD, or was quicker to reap it.
-        if (got < 0 && errno == ECHILD)
-            return {true, false, 0};
-        if (Clock::now() >= deadline)
-            return {false, false, 0};
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+public:
+    // `number` was returned by posix_spawn().
+    explicit Child(pid_t number) : number_(number)
+    {
+        handle_.value = static_cast<int>(syscall(SYS_pidfd_open, number, 0));
     }
-}
 
-// Its number may belong to somebody else once it was reaped.
-void end_by_force(pid_t child)
-{
-    siginfo_t info{};
-    if (waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0)
-        kill(child, SIGKILL);
-    wait_for_end(child, Clock::now() + std::chrono::seconds(1));
-}
+    // Never blocks in waitpid(): a process that hangs inside a kernel driver does not
+    // even die of SIGKILL.
+    End wait(Clock::time_point deadline) const
+    {
+        for (;;) {
+            int status = 0;
+            pid_t got = waitpid(number_, &status, WNOHANG);
+            if (got == number_)
+                return {.come = true, .known = true, .status = status};
+            // The program ignores SIGCHLD, or was quicker to reap it.
+            if (got < 0 && errno == ECHILD)
+                return {.come = true, .known = false, .status = 0};
+            if (Clock::now() >= deadline)
+                return {.come = false, .known = false, .status = 0};
+            sleep_until_end(deadline);
+        }
+    }
+
+    void end_by_force() const
+    {
+        siginfo_t info{};
+        if (handle_.value >= 0)
+            syscall(SYS_pidfd_send_signal, handle_.value, SIGKILL, nullptr, 0);
+        // Its number may belong to somebody else once it was reaped.
+        else if (waitid(P_PID, static_cast<id_t>(number_), &info, WEXITED | WNOHANG | WNOWAIT) == 0)
+            kill(number_, SIGKILL);
+        wait(Clock::now() + std::chrono::seconds(1));
+    }
+
+private:
+    // May wake early.
+    void sleep_until_end(Clock::time_point deadline) const
+    {
+        // If another thread reaped the child before it was opened, the handle is a stranger's.
+        constexpr int longest_ms = 50, without_handle_ms = 1;
+        pollfd end{.fd = handle_.value, .events = POLLIN, .revents = 0};
+        int most_ms = handle_.value >= 0 ? longest_ms : without_handle_ms;
+        poll(&end, handle_.value >= 0 ? 1 : 0, std::min(most_ms, milliseconds_until(deadline)));
+    }
+
+    pid_t number_;
+    FileDescriptor handle_; // below 0 where the kernel (before 5.3) or a sandbox gives none
+};
 
 std::string describe(const End &end)
 {
     if (!end.known)
         return "how is not known";
     if (WIFSIGNALED(end.status))
-        return "signal " + std::to_string(WTERMSIG(end.status));
-    return "exit status " + std::to_string(WEXITSTATUS(end.status));
+        return concat("signal ", WTERMSIG(end.status));
+    return concat("exit status ", WEXITSTATUS(end.status));
 }
 
 std::string describe(std::chrono::milliseconds limit)
 {
-    return limit.count() % 1000 ? std::to_string(limit.count()) + " ms"
-                                : std::to_string(limit.count() / 1000) + " s";
+    return limit.count() % 1000 ? concat(limit.count(), " ms") : concat(limit.count() / 1000, " s");
 }
 
 ProbeResult not_started(int error)
 {
-    return {Outcome::not_started, {}, std::generic_category().message(error)};
+    return {.outcome = Outcome::not_started,
+            .records = {},
+            .detail = std::generic_category().message(error)};
 }
 
 } // namespace
@@ -200,25 +232,32 @@ ProbeResult run_probe(const std::string &program, const std::vector<std::string>
     output.value = ends[1];
 
     Clock::time_point deadline = Clock::now() + limit;
-    pid_t child = -1;
-    if (int error = start(program, arguments, output.value, child))
+    pid_t number = -1;
+    if (int error = start(program, arguments, output.value, number))
         return not_started(error);
+    Child child(number);
     output.close();
 
     std::string text;
     bool closed = read_until_closed(input.value, deadline, text);
-    End end = closed ? wait_for_end(child, deadline) : End{false, false, 0};
+    End end = closed ? child.wait(deadline) : End{};
     if (!end.come)
-        end_by_force(child);
+        child.end_by_force();
     Records records = parse_records(text);
+    ProbeResult result = {
+        .outcome = Outcome::crashed, .records = std::move(records.list), .detail = {}};
     // The last line counts, not the status: that may be somebody else's by now.
     if (records.complete)
-        return {Outcome::finished, std::move(records.list), {}};
-    if (text.size() >= longest_text)
-        return {Outcome::crashed, std::move(records.list), "it prints without end"};
-    if (!end.come)
-        return {Outcome::out_of_time, std::move(records.list), describe(limit)};
-    return {Outcome::crashed, std::move(records.list), describe(end)};
+        result.outcome = Outcome::finished;
+    else if (text.size() >= longest_text)
+        result.detail = "it prints without end";
+    else if (end.come)
+        result.detail = describe(end);
+    else
+        result = {.outcome = Outcome::out_of_time,
+                  .records = std::move(result.records),
+                  .detail = describe(limit)};
+    return result;
 }
 
 } // namespace dnn_torch

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -122,6 +123,37 @@ TEST(RunProbe, EndsWhatHangsWithItsOutputClosed)
     EXPECT_LT(Clock::now() - start, soon);
     EXPECT_EQ(result.outcome, Outcome::out_of_time);
     EXPECT_TRUE(is_gone(static_cast<pid_t>(result.records.at(0).number("pid"))));
+}
+
+// As in a kernel that has no pidfd_open().
+TEST(RunProbe, WorksWithoutAHandleOfTheChild)
+{
+    int lowest = dup(STDIN_FILENO);
+    close(lowest);
+    rlimit before{};
+    getrlimit(RLIMIT_NOFILE, &before);
+    // The probe's pipe takes the two files that are left.
+    rlimit few = {.rlim_cur = static_cast<rlim_t>(lowest) + 2, .rlim_max = before.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &few);
+    ProbeResult finished = shell("echo end"),
+                hung = shell("ulimit -Sn 64; exec >&-; exec sleep 60", 200ms);
+    ProbeResult crashed = shell("kill -SEGV $$");
+    setrlimit(RLIMIT_NOFILE, &before);
+    EXPECT_EQ(finished.outcome, Outcome::finished);
+    EXPECT_EQ(hung.outcome, Outcome::out_of_time);
+    EXPECT_EQ(crashed.detail, "signal 11");
+    EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "a child is left";
+}
+
+TEST(RunProbe, LeavesNoFileOpen)
+{
+    int before = dup(STDIN_FILENO);
+    close(before);
+    shell("echo end");
+    shell("exec sleep 60", 50ms);
+    int after = dup(STDIN_FILENO);
+    close(after);
+    EXPECT_EQ(after, before);
 }
 
 TEST(RunProbe, DoesNotWaitForGrandchildren)
