@@ -32,7 +32,8 @@ END_USAGE
 
 # Installed files of these packages, as they are; names differ between suites.
 packages() {
-    dpkg-query -W -f '${Package}\n' libhwy-dev 'libhwy1*' libxxhash-dev libxxhash0 pkgconf-bin \
+    dpkg-query -W -f '${Package}\n' libhwy-dev 'libhwy1*' libxxhash-dev libxxhash0 \
+        nlohmann-json3-dev pkgconf-bin \
         libpkgconf3 meson ninja-build 2>/dev/null
 }
 
@@ -48,9 +49,9 @@ pack() {
     find "$work/ffmpeg" -type f \( -name '*.so*' -o -path '*/bin/*' \) -exec strip {} +
     tar -C "$work" -czf "$folder/ffmpeg.tar.gz" ffmpeg
     # Package lists have folders as well, and documentation that nobody needs there.
-    list=$(packages) || die "libhwy-dev, libxxhash-dev, pkgconf, meson or ninja-build is not installed"
+    list=$(packages) || die "a package of those that packages() lists is not installed"
     # shellcheck disable=SC2086 # names of packages
-    dpkg -L $list | grep -v /usr/share/ | sort -u | while read -r path; do
+    dpkg -L $list | sed '\|/usr/share/pkgconfig/|p; \|/usr/share/|d' | sort -u | while read -r path; do
         if [ -f "$path" ] || [ -L "$path" ]; then printf '%s\n' "$path"; fi
     done >"$work/list"
     tar -czf "$folder/tools.tar.gz" -T "$work/list" 2>/dev/null
@@ -68,7 +69,7 @@ unpack_tools() {
     find "$work/root" -name '*.pc' | while read -r file; do
         case $file in
         "$prefix"/*) sed -i "s|^prefix=.*|prefix=$prefix|; s|=/.*/patched-ffmpeg|=$prefix|" "$file" ;;
-        *) sed -i "s|=/usr|=$work/root/usr|" "$file" ;;
+        *) sed -i "s|=/usr|=$work/root/usr|; s|-I/usr|-I$work/root/usr|" "$file" ;;
         esac
     done
 }
@@ -77,7 +78,7 @@ set_environment() {
     local usr=$work/root/usr
     local libraries
     libraries=$(dirname "$(find "$usr/lib" -name 'libhwy.so*' | head -n 1)")
-    PKG_CONFIG_PATH=$work/root/ffmpeg/lib/pkgconfig:$libraries/pkgconfig
+    PKG_CONFIG_PATH=$work/root/ffmpeg/lib/pkgconfig:$libraries/pkgconfig:$usr/share/pkgconfig
     # What is installed there comes first, since it fits its Python.
     PATH=$PATH:$usr/bin
     LD_LIBRARY_PATH=$work/root/ffmpeg/lib:$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}

@@ -2,103 +2,27 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "json.h"
 
-#include "terminal.h"
-
 #include <cmath>
-#include <cstdio>
 
 namespace dnn_torch::json
 {
-namespace
-{
 
-std::string escaped(char c)
+Value text_or_null(std::string_view text)
 {
-    if (c == '"' || c == '\\')
-        return {'\\', c};
-    if (static_cast<unsigned char>(c) >= ' ' && c != 0x7f)
-        return {c};
-    char text[8];
-    snprintf(text, sizeof(text), "\\u%04x", static_cast<unsigned>(c));
-    return text;
+    return text.empty() ? Value() : Value(text);
 }
 
-template <class Items, class Write>
-Value joined(char open, const Items &items, char close, Write write)
+Value rounded(double number, int decimals)
 {
-    std::string text(1, open);
-    for (const auto &item : items) {
-        if (text.size() > 1)
-            text += ", ";
-        text += write(item);
-    }
-    return {text + close};
+    const double scale = std::pow(10, decimals), whole = std::round(number * scale);
+    return std::isfinite(whole) ? Value(whole / scale) : Value(number);
 }
 
-Value printed(const char *format, int precision, double value)
+std::string line_of(const Value &value)
 {
-    // DBL_MAX has 309 digits before its point.
-    char text[384];
-    snprintf(text, sizeof(text), format, precision, value);
-    return {std::isfinite(value) ? text : "null"};
-}
-
-} // namespace
-
-Value string(std::string_view text)
-{
-    std::string out = "\"";
-    while (!text.empty()) {
-        size_t length = character_length(text);
-        if (length == 0)
-            out += "\\ufffd";
-        else if (length == 1)
-            out += escaped(text.front());
-        else if (printable(text.substr(0, length)) != text.substr(0, length))
-            out += "\\ufffd"; // it would act on a terminal
-
-        else
-            out += text.substr(0, length);
-        text.remove_prefix(length ? length : 1);
-    }
-    return {out + "\""};
-}
-
-Value string_or_null(std::string_view text)
-{
-    return text.empty() ? Value{"null"} : string(text);
-}
-
-Value number(long long value)
-{
-    return {std::to_string(value)};
-}
-
-Value number(double value)
-{
-    return printed("%.*g", 6, value);
-}
-
-Value number(double value, int decimals)
-{
-    return printed("%.*f", decimals, value);
-}
-
-Value boolean(bool value)
-{
-    return {value ? "true" : "false"};
-}
-
-Value array(const std::vector<Value> &values)
-{
-    return joined('[', values, ']', [](const Value &value) { return value.text; });
-}
-
-Value object(const Members &members)
-{
-    return joined('{', members, '}', [](const auto &member) {
-        return string(member.first).text + ": " + member.second.text;
-    });
+    constexpr int no_indent = -1;
+    constexpr bool only_ascii = true;
+    return value.dump(no_indent, ' ', only_ascii, Value::error_handler_t::replace);
 }
 
 } // namespace dnn_torch::json

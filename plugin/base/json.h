@@ -1,35 +1,27 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Writes JSON.  Any thread; nothing is owned but strings.
+// JSON as all our commands and files write it.  Any thread.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 namespace dnn_torch::json
 {
 
-// A value that is written already.
-struct Value {
-    std::string text;
-};
+// Its keys stay in the order in which they were put in.  Texts may have any bytes.
+using Value = nlohmann::ordered_json;
 
-// The keys must live until object() returns.
-using Members = std::vector<std::pair<std::string_view, Value>>;
+// null if the text is empty.
+Value text_or_null(std::string_view text);
 
-// Any bytes; what is not UTF-8, or would act on a terminal, becomes U+FFFD.
-Value string(std::string_view text);
-// null where it is empty.
-Value string_or_null(std::string_view text);
-Value number(long long value);
-// Of a double: six digits, or that many after the point; null where it is not finite.
-Value number(double value);
-Value number(double value, int decimals);
-Value boolean(bool value);
-Value array(const std::vector<Value> &values);
-Value object(const Members &members);
+// At most that many digits after the point; null if the number is not finite.
+Value rounded(double number, int decimals);
+
+// One line without its end.  It is ASCII, so that no text in it can act on a
+// terminal; bytes that are not UTF-8 become U+FFFD.
+std::string line_of(const Value &value);
 
 } // namespace dnn_torch::json

@@ -121,88 +121,79 @@ std::string cuda_section(const CudaFacts &cuda)
 json::Value cuda_json(const CudaFacts &cuda)
 {
     Obstacle obstacle = cuda_driver_obstacle(cuda);
-    std::vector<json::Value> devices;
+    json::Value devices = json::Value::array();
     for (const CudaDevice &device : cuda.devices)
-        devices.push_back(
-            json::object({{"name", json::string(device.name)},
-                          {"memory_bytes", json::number(static_cast<long long>(device.memory))}}));
-    return json::object({{"driver", json::boolean(cuda.has_library)},
-                         {"cuda_version", json::string_or_null(cuda.driver_version)},
-                         {"devices", json::array(devices)},
-                         {"reason", json::string_or_null(obstacle.reason)},
-                         {"remedy", json::string_or_null(obstacle.remedy)}});
+        devices.push_back({{"name", device.name}, {"memory_bytes", device.memory}});
+    return {{"driver", cuda.has_library},
+            {"cuda_version", json::text_or_null(cuda.driver_version)},
+            {"devices", devices},
+            {"reason", json::text_or_null(obstacle.reason)},
+            {"remedy", json::text_or_null(obstacle.remedy)}};
 }
 
 json::Value verdict_json(const Verdict &verdict)
 {
-    return json::object({{"device", json::string(verdict.device)},
-                         {"description", json::string_or_null(verdict.description)},
-                         {"memory_bytes", json::number(static_cast<long long>(verdict.memory))},
-                         {"usable", json::boolean(verdict.usable)},
-                         {"reason", json::string_or_null(verdict.reason)},
-                         {"remedy", json::string_or_null(verdict.remedy)}});
+    return {{"device", verdict.device},
+            {"description", json::text_or_null(verdict.description)},
+            {"memory_bytes", verdict.memory},
+            {"usable", verdict.usable},
+            {"reason", json::text_or_null(verdict.reason)},
+            {"remedy", json::text_or_null(verdict.remedy)}};
 }
 
 json::Value cpu_json(const CpuInfo &cpu)
 {
-    std::vector<json::Value> features;
-    for (const std::string &feature : cpu.features)
-        features.push_back(json::string(feature));
-    return json::object({{"model", json::string(cpu.model)},
-                         {"usable_cores", json::number(static_cast<long long>(cpu.cores))},
-                         {"allowed_cores", json::number(static_cast<long long>(cpu.allowed_cores))},
-                         {"quota_cores", json::number(cpu.quota_cores)},
-                         {"features", json::array(features)}});
+    return {{"model", cpu.model},
+            {"usable_cores", cpu.cores},
+            {"allowed_cores", cpu.allowed_cores},
+            {"quota_cores", json::rounded(cpu.quota_cores, 4)},
+            {"features", cpu.features}};
 }
 
 json::Value engine_json(const TorchFacts &torch)
 {
-    return json::object(
-        {{"path", json::string_or_null(torch.engine_path)},
-         {"name", json::string_or_null(torch.name)},
-         {"version", json::string_or_null(torch.version)},
-         {"onednn", json::string_or_null(torch.onednn)},
-         {"onednn_instructions", json::string_or_null(torch.onednn_isa)},
-         {"openmp_threads", json::number(static_cast<long long>(torch.openmp_threads))}});
+    return {{"path", json::text_or_null(torch.engine_path)},
+            {"name", json::text_or_null(torch.name)},
+            {"version", json::text_or_null(torch.version)},
+            {"onednn", json::text_or_null(torch.onednn)},
+            {"onednn_instructions", json::text_or_null(torch.onednn_isa)},
+            {"openmp_threads", torch.openmp_threads}};
 }
 
 json::Value ze_device_json(const ZeDevice &device, const Facts &facts)
 {
     Verdict verdict = level_zero_verdict(device, facts);
-    return json::object(
-        {{"name", json::string(device.name)},
-         {"type", json::string(device.type)},
-         {"memory_bytes", json::number(static_cast<long long>(device.memory))},
-         {"compute_units", json::number(static_cast<long long>(device.compute_units))},
-         {"driver_version", json::string_or_null(device.driver_version)},
-         {"api_version", json::string(api_text(device))},
-         {"usable", json::boolean(verdict.usable)},
-         {"device", json::string_or_null(verdict.device)},
-         {"reason", json::string_or_null(verdict.reason)},
-         {"remedy", json::string_or_null(verdict.remedy)}});
+    return {{"name", device.name},
+            {"type", device.type},
+            {"memory_bytes", device.memory},
+            {"compute_units", device.compute_units},
+            {"driver_version", json::text_or_null(device.driver_version)},
+            {"api_version", api_text(device)},
+            {"usable", verdict.usable},
+            {"device", json::text_or_null(verdict.device)},
+            {"reason", json::text_or_null(verdict.reason)},
+            {"remedy", json::text_or_null(verdict.remedy)}};
 }
 
 json::Value level_zero_json(const Facts &facts)
 {
     Obstacle obstacle = level_zero_obstacle(facts);
-    std::vector<json::Value> devices;
+    json::Value devices = json::Value::array();
     for (const ZeDevice &device : facts.level_zero.devices)
         devices.push_back(ze_device_json(device, facts));
-    return json::object(
-        {{"loader", json::string_or_null(facts.level_zero.loader)},
-         {"drivers", json::number(static_cast<long long>(facts.level_zero.drivers))},
-         {"devices", json::array(devices)},
-         {"reason", json::string_or_null(obstacle.reason)},
-         {"remedy", json::string_or_null(obstacle.remedy)}});
+    return {{"loader", json::text_or_null(facts.level_zero.loader)},
+            {"drivers", facts.level_zero.drivers},
+            {"devices", devices},
+            {"reason", json::text_or_null(obstacle.reason)},
+            {"remedy", json::text_or_null(obstacle.remedy)}};
 }
 
 json::Value files_json(const std::vector<DeviceFile> &files)
 {
-    std::vector<json::Value> all;
+    json::Value all = json::Value::array();
     for (const DeviceFile &file : files)
-        all.push_back(json::object(
-            {{"path", json::string(file.path)}, {"permitted", json::boolean(file.permitted)}}));
-    return json::array(all);
+        all.push_back({{"path", file.path}, {"permitted", file.permitted}});
+    return all;
 }
 
 } // namespace
@@ -220,18 +211,17 @@ std::string devices_table(const Facts &facts)
 
 std::string devices_json(const Facts &facts)
 {
-    std::vector<json::Value> devices;
+    json::Value devices = json::Value::array();
     for (const Verdict &verdict : all_verdicts(facts))
         devices.push_back(verdict_json(verdict));
-    return json::object({{"devices", json::array(devices)},
-                         {"auto", json::string(verdict_for("auto", facts).device)},
-                         {"cpu", cpu_json(facts.cpu)},
-                         {"engine", engine_json(facts.torch)},
-                         {"nvidia", cuda_json(facts.cuda)},
-                         {"level_zero", level_zero_json(facts)},
-                         {"device_files", files_json(facts.files)}})
-               .text +
-           "\n";
+    json::Value all = {{"devices", devices},
+                       {"auto", verdict_for("auto", facts).device},
+                       {"cpu", cpu_json(facts.cpu)},
+                       {"engine", engine_json(facts.torch)},
+                       {"nvidia", cuda_json(facts.cuda)},
+                       {"level_zero", level_zero_json(facts)},
+                       {"device_files", files_json(facts.files)}};
+    return json::line_of(all) + "\n";
 }
 
 } // namespace dnn_torch

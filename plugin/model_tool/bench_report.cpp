@@ -22,21 +22,14 @@ namespace dnn_torch
 namespace
 {
 
-using json::Value;
-
-Value number(size_t value)
+json::Value json_of(const Rate &rate)
 {
-    return json::number(static_cast<long long>(value));
-}
-
-using Members = std::vector<std::pair<std::string_view, Value>>;
-
-Members members_of(const Rate &rate)
-{
-    return {
-        {"precision", json::string(rate.precision)}, {"workers", number(rate.setting.workers)},
-        {"threads", number(rate.setting.threads)},   {"fps", json::number(rate.frames_per_second)},
-        {"form", json::string(rate.form)},           {"chosen", json::boolean(rate.chosen)}};
+    return {{"precision", rate.precision},
+            {"workers", rate.setting.workers},
+            {"threads", rate.setting.threads},
+            {"fps", json::rounded(rate.frames_per_second, 4)},
+            {"form", rate.form},
+            {"chosen", rate.chosen}};
 }
 
 } // namespace
@@ -117,30 +110,28 @@ void BenchReport::end() const
 
 void BenchReport::print_json() const
 {
-    std::vector<Value> rows, left_out;
+    json::Value rows = json::Value::array();
     for (const Rate &rate : rates_)
-        rows.push_back(json::object(members_of(rate)));
-    for (const std::string &text : left_out_)
-        left_out.push_back(json::string(text));
+        rows.push_back(json_of(rate));
     auto with_command = [&](const Rate *rate) {
-        Members members = rate ? members_of(*rate) : Members{};
-        if (rate)
-            members.emplace_back("command", json::string(command_(*rate)));
-        return rate ? json::object(members) : Value{"null"};
+        json::Value row;
+        if (rate) {
+            row = json_of(*rate);
+            row["command"] = command_(*rate);
+        }
+        return row;
     };
-    Value size = json::object({{"width", number(static_cast<size_t>(facts_.size.width))},
-                               {"height", number(static_cast<size_t>(facts_.size.height))}});
-    Value object = json::object({{"model", json::string(facts_.model)},
-                                 {"device", json::string(facts_.device)},
-                                 {"size", size},
-                                 {"cores", number(facts_.cores)},
-                                 {"seconds", json::number(facts_.seconds)},
-                                 {"notice", json::string_or_null(facts_.notice)},
-                                 {"rows", json::array(rows)},
-                                 {"left_out", json::array(left_out)},
-                                 {"best", with_command(best(""))},
-                                 {"best_fp32", with_command(best("fp32"))}});
-    printf("%s\n", object.text.c_str());
+    json::Value all = {{"model", facts_.model},
+                       {"device", facts_.device},
+                       {"size", {{"width", facts_.size.width}, {"height", facts_.size.height}}},
+                       {"cores", facts_.cores},
+                       {"seconds", facts_.seconds},
+                       {"notice", json::text_or_null(facts_.notice)},
+                       {"rows", rows},
+                       {"left_out", left_out_},
+                       {"best", with_command(best(""))},
+                       {"best_fp32", with_command(best("fp32"))}};
+    printf("%s\n", json::line_of(all).c_str());
 }
 
 } // namespace dnn_torch

@@ -149,101 +149,91 @@ using json::Value;
 
 template <size_t Room> Value names_and_types(const DnnTorchValue (&values)[Room], int32_t count)
 {
-    std::vector<Value> objects;
+    Value all = Value::array();
     for (const DnnTorchValue &value : listed(values, count))
-        objects.push_back(json::object({{"name", json::string_or_null(value.name)},
-                                        {"type", json::string_or_null(value.type)}}));
-    return json::array(objects);
-}
-
-Value number(int64_t value)
-{
-    return json::number(static_cast<long long>(value));
+        all.push_back(
+            {{"name", json::text_or_null(value.name)}, {"type", json::text_or_null(value.type)}});
+    return all;
 }
 
 Value json_of(Size size)
 {
-    return json::object({{"width", number(size.width)}, {"height", number(size.height)}});
+    return {{"width", size.width}, {"height", size.height}};
 }
 
 Value json_of(const ExtentRule &rule)
 {
-    return json::object({{"smallest", number(rule.smallest)}, {"step", number(rule.step)}});
+    return {{"smallest", rule.smallest}, {"step", rule.step}};
 }
 
 Value json_of(const std::optional<ExtentScale> &scale)
 {
     if (!scale)
-        return {"null"};
-    return json::object({{"numerator", number(scale->numerator)},
-                         {"denominator", number(scale->denominator)},
-                         {"offset", number(scale->offset)},
-                         {"rounded", json::boolean(scale->rounded)}});
+        return {};
+    return {{"numerator", scale->numerator},
+            {"denominator", scale->denominator},
+            {"offset", scale->offset},
+            {"rounded", scale->rounded}};
 }
 
 Value json_of(Channels channels)
 {
-    std::vector<Value> counts;
+    Value counts = Value::array();
     if (channels != Channels::luma)
-        counts.push_back(number(3));
+        counts.push_back(3);
     if (channels != Channels::rgb)
-        counts.push_back(number(1));
-    return json::array(counts);
+        counts.push_back(1);
+    return counts;
 }
 
 Value json_of(const FoundSizes &sizes)
 {
-    return json::object({{"complete", json::boolean(sizes.complete)},
-                         {"tried", json_of(sizes.tried)},
-                         {"result", json_of(sizes.result)},
-                         {"width", json_of(sizes.width)},
-                         {"height", json_of(sizes.height)},
-                         {"words", json::string(sizes_in_words(sizes))}});
+    return {{"complete", sizes.complete},      {"tried", json_of(sizes.tried)},
+            {"result", json_of(sizes.result)}, {"width", json_of(sizes.width)},
+            {"height", json_of(sizes.height)}, {"words", sizes_in_words(sizes)}};
 }
 
 Value scale_json(const FoundSizes &sizes)
 {
-    return json::object({{"across", json_of(sizes.across)},
-                         {"down", json_of(sizes.down)},
-                         {"words", json::string(scale_in_words(sizes))}});
+    return {{"across", json_of(sizes.across)},
+            {"down", json_of(sizes.down)},
+            {"words", scale_in_words(sizes)}};
 }
 
 Value parameters_json(const DnnTorchDescription &file)
 {
     if (!file.parameters_known)
-        return {"null"};
-    return json::object({{"count", number(file.parameters)},
-                         {"bytes", number(file.parameter_bytes)},
-                         {"precision", json::string_or_null(file.precision)}});
+        return {};
+    return {{"count", file.parameters},
+            {"bytes", file.parameter_bytes},
+            {"precision", json::text_or_null(file.precision)}};
 }
 
 void print_json(const Request &request, const Inspection &seen)
 {
     const DnnTorchDescription &file = seen.file;
-    std::vector<Value> refused;
+    Value refused = Value::array();
     for (const DnnTorchValue &value : listed(file.refused, file.refused_count))
-        refused.push_back(json::string(value.name));
+        refused.push_back(value.name);
     const DnnTorchEngine &engine = *seen.place.engine;
-    Value none{"null"};
-    Value object =
-        json::object({{"model", json::string(request.model)},
-                      {"format", json::string_or_null(file.format)},
-                      {"origin", json::string_or_null(file.origin)},
-                      {"inputs", names_and_types(file.inputs, file.input_count)},
-                      {"outputs", names_and_types(file.outputs, file.output_count)},
-                      {"parameters", parameters_json(file)},
-                      {"refused", json::array(refused)},
-                      {"engine", json::object({{"name", json::string(engine.name)},
-                                               {"version", json::string(engine.version)}})},
-                      {"device", json::string(seen.place.device.device)},
-                      {"accepted", json::boolean(seen.trials.has_value())},
-                      {"error", json::string_or_null(seen.error)},
-                      {"notice", json::string_or_null(seen.notice)},
-                      {"channels", seen.trials ? json_of(seen.trials->channels) : none},
-                      {"sizes", seen.trials ? json_of(seen.trials->sizes) : none},
-                      {"scale", seen.trials ? scale_json(seen.trials->sizes) : none},
-                      {"command", json::string_or_null(seen.command)}});
-    printf("%s\n", object.text.c_str());
+    const std::optional<Trials> &trials = seen.trials;
+    Value all = {{"model", request.model},
+                 {"format", json::text_or_null(file.format)},
+                 {"origin", json::text_or_null(file.origin)},
+                 {"inputs", names_and_types(file.inputs, file.input_count)},
+                 {"outputs", names_and_types(file.outputs, file.output_count)},
+                 {"parameters", parameters_json(file)},
+                 {"refused", refused},
+                 {"engine", {{"name", engine.name}, {"version", engine.version}}},
+                 {"device", seen.place.device.device},
+                 {"accepted", trials.has_value()},
+                 {"error", json::text_or_null(seen.error)},
+                 {"notice", json::text_or_null(seen.notice)},
+                 {"channels", trials ? json_of(trials->channels) : Value()},
+                 {"sizes", trials ? json_of(trials->sizes) : Value()},
+                 {"scale", trials ? scale_json(trials->sizes) : Value()},
+                 {"command", json::text_or_null(seen.command)}};
+    printf("%s\n", json::line_of(all).c_str());
 }
 
 } // namespace

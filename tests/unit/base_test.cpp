@@ -5,6 +5,7 @@
 #include "base/compose.h"
 #include "base/device_name.h"
 #include "base/folder_search.h"
+#include "base/json.h"
 #include "base/module_path.h"
 
 #include <climits>
@@ -12,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <limits>
 #include <unistd.h>
 #include <vector>
 
@@ -30,6 +32,40 @@ TEST(Texts, ArePutTogether)
     EXPECT_EQ(joined(std::vector<const char *>{"a"}), "a");
     EXPECT_EQ(joined(std::vector<std::string>{}), "");
     EXPECT_EQ(version_text(8 << 16 | 44 << 8 | 100), "8.44.100");
+}
+
+TEST(Json, HasTheOrderInWhichItWasWritten)
+{
+    json::Value value = {{"z", 1}, {"a", {{"c", true}, {"b", nullptr}}}};
+    value["m"] = json::Value::array({1, "two"});
+    EXPECT_EQ(json::line_of(value), R"({"z":1,"a":{"c":true,"b":null},"m":[1,"two"]})");
+    EXPECT_EQ(json::line_of(json::text_or_null("")), "null");
+    EXPECT_EQ(json::line_of(json::text_or_null("a")), R"("a")");
+}
+
+TEST(Json, HasNoByteThatActsOnATerminal)
+{
+    std::string bytes;
+    for (int byte = 0; byte < 256; byte++)
+        bytes += static_cast<char>(byte);
+    for (const std::string &text : {bytes,
+                                    std::string("a\xe2\x80\xae"
+                                                "b\xc2\x9b"),
+                                    std::string("\x7f")})
+        for (unsigned char c : json::line_of(json::Value{{text, text}}))
+            EXPECT_TRUE(c >= ' ' && c < 0x7f) << static_cast<int>(c);
+    EXPECT_EQ(json::line_of("a\"b\\c\n\x01\xff"), R"("a\"b\\c\n\u0001\ufffd")");
+}
+
+TEST(Json, HasNumbersOfAFewDigits)
+{
+    EXPECT_EQ(json::line_of(json::rounded(23.97602398, 4)), "23.976");
+    EXPECT_EQ(json::line_of(json::rounded(30, 4)), "30.0");
+    EXPECT_EQ(json::line_of(json::rounded(-0.00004, 3)), "-0.0");
+    EXPECT_EQ(json::line_of(json::rounded(1e307, 6)), "1e+307");
+    EXPECT_EQ(json::line_of(json::rounded(1e300, 1)), "1e+300");
+    EXPECT_EQ(json::line_of(json::rounded(std::numeric_limits<double>::infinity(), 1)), "null");
+    EXPECT_EQ(json::line_of(json::rounded(std::numeric_limits<double>::quiet_NaN(), 1)), "null");
 }
 
 TEST(DeviceNames, AreAKindAndAnIndex)

@@ -351,10 +351,7 @@ TEST(Report, JsonEscapesWhatDriversSay)
 {
     Facts facts = facts_with({{"cuda:0", "a \"b\" \\ \t\xff \xc3\xa9", 0, true, ""}});
     std::string json = devices_json(facts);
-    EXPECT_NE(json.find(R"("a \"b\" \\ \u0009\ufffd )"
-                        "\xc3\xa9\""),
-              std::string::npos)
-        << json;
+    EXPECT_NE(json.find(R"("a \"b\" \\ \t\ufffd \u00e9")"), std::string::npos) << json;
 }
 
 } // namespace

@@ -112,12 +112,12 @@ TEST(Filter, AnswersCommands)
     Graph graph("", "threads=1:workers=2:nireq=3");
     ASSERT_EQ(graph.status(), 0);
     EXPECT_EQ(graph.command("progress"), "frames 0 fps 0.00 in_flight 0");
-    EXPECT_NE(graph.command("stats").find("\"state\": \"waiting\""), std::string::npos);
+    EXPECT_NE(graph.command("stats").find("\"state\":\"waiting\""), std::string::npos);
     EXPECT_EQ(graph.run(20), AVERROR_EOF);
     EXPECT_EQ(graph.command("progress").substr(0, 14), "frames 20 fps ");
     std::string stats = graph.command("stats");
-    for (const char *part : {"\"frames\": 20,", "\"state\": \"stopped\"", "\"workers\": 2,",
-                             "\"threads\": 1,", "\"nireq\": 3,", "\"input\": \"16x8\""})
+    for (const char *part : {"\"frames\":20,", "\"state\":\"stopped\"", "\"workers\":2,",
+                             "\"threads\":1,", "\"nireq\":3,", "\"input\":\"16x8\""})
         EXPECT_NE(stats.find(part), std::string::npos) << part << " in " << stats;
     EXPECT_EQ(graph.command("nonsense"), "status " + std::to_string(AVERROR(ENOSYS)));
 }
@@ -129,7 +129,7 @@ TEST(Filter, ThreadsAndWorkersAreAsGiven)
         Graph graph("", "workers=2:threads=" + std::to_string(threads));
         EXPECT_EQ(graph.run(3), AVERROR_EOF);
         std::string stats = graph.command("stats");
-        EXPECT_NE(stats.find("\"workers\": 2, \"threads\": " + std::to_string(threads) + ","),
+        EXPECT_NE(stats.find("\"workers\":2,\"threads\":" + std::to_string(threads) + ","),
                   std::string::npos)
             << stats;
     }
@@ -147,9 +147,8 @@ TEST(Filter, WritesItsStatisticsOnceItEnds)
         std::stringstream text;
         text << std::ifstream(path).rdbuf();
         unlink(path.c_str());
-        EXPECT_NE(text.str().find("\"state\": \"" + std::string(state) + "\""), std::string::npos);
-        EXPECT_NE(text.str().find(*script ? "\"frames\": 5," : "\"frames\": 9,"),
-                  std::string::npos);
+        EXPECT_NE(text.str().find("\"state\":\"" + std::string(state) + "\""), std::string::npos);
+        EXPECT_NE(text.str().find(*script ? "\"frames\":5," : "\"frames\":9,"), std::string::npos);
     }
 }
 
@@ -179,10 +178,10 @@ TEST(Filter, WorkersFollowTheCostThatTuningFound)
 {
     Graph cheap("tuned_us 100\n", "threads=1");
     EXPECT_EQ(cheap.run(3), AVERROR_EOF);
-    EXPECT_NE(cheap.command("stats").find("\"workers\": 1,"), std::string::npos);
+    EXPECT_NE(cheap.command("stats").find("\"workers\":1,"), std::string::npos);
     Graph huge("tuned_us 100000\ntuned_bytes 1000000000000000\n", "threads=1");
     EXPECT_EQ(huge.run(3), AVERROR_EOF);
-    EXPECT_NE(huge.command("stats").find("\"workers\": 1,"), std::string::npos);
+    EXPECT_NE(huge.command("stats").find("\"workers\":1,"), std::string::npos);
 }
 
 TEST(Filter, EndsWhereTuningFails)
@@ -202,7 +201,7 @@ TEST(Filter, GoesOnWithFewerThreads)
     FewThreads few(2); // one for tuning, and one worker
     EXPECT_EQ(graph.run(20), AVERROR_EOF);
     EXPECT_EQ(graph.received(), 20);
-    EXPECT_NE(graph.command("stats").find("\"workers\": 1,"), std::string::npos);
+    EXPECT_NE(graph.command("stats").find("\"workers\":1,"), std::string::npos);
 }
 
 TEST(Filter, EndsWhereNoThreadStarts)
@@ -252,7 +251,7 @@ TEST(Filter, AModelThatRemembersHasOneWorker)
     ASSERT_EQ(graph.status(), 0);
     EXPECT_EQ(graph.run(30), AVERROR_EOF);
     EXPECT_EQ(graph.received(), 30);
-    EXPECT_NE(graph.command("stats").find("\"workers\": 1,"), std::string::npos);
+    EXPECT_NE(graph.command("stats").find("\"workers\":1,"), std::string::npos);
 }
 
 // The engine seeds random numbers with them.

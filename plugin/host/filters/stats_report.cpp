@@ -2,43 +2,33 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "stats_report.h"
 
+#include "base/json.h"
 #include "host/error.h"
 
 #include <cstdio>
 
 namespace dnn_torch
 {
-namespace
-{
-
-json::Value number(size_t value)
-{
-    return json::number(static_cast<long long>(value));
-}
-
-} // namespace
-
 StatsReport::StatsReport(AVFilterContext *ctx, const std::string &path) : ctx_(ctx), file_(path) {}
 
 std::string StatsReport::json(const RunFacts &facts, const Summary &summary, const char *state,
                               size_t in_flight)
 {
-    json::Members members = to_json(summary);
-    const json::Members run = {
-        {"state", json::string(state)},
-        {"in_flight", number(in_flight)},
-        {"workers", number(facts.budget.workers)},
-        {"threads", number(facts.budget.threads_per_worker)},
-        {"nireq", number(facts.budget.in_flight)},
-        {"batch_size", number(facts.batch_size)},
-        {"format", json::string(facts.format)},
-        {"input", json::string(to_text(facts.input))},
-        {"output", json::string(to_text(facts.output))},
-        {"form", json::string(facts.form)},
-        {"model", json::string(facts.model)},
-    };
-    members.insert(members.end(), run.begin(), run.end());
-    return json::object(members).text + "\n";
+    json::Value all = json_of(summary);
+    all.update({
+        {"state", state},
+        {"in_flight", in_flight},
+        {"workers", facts.budget.workers},
+        {"threads", facts.budget.threads_per_worker},
+        {"nireq", facts.budget.in_flight},
+        {"batch_size", facts.batch_size},
+        {"format", facts.format},
+        {"input", to_text(facts.input)},
+        {"output", to_text(facts.output)},
+        {"form", facts.form},
+        {"model", facts.model},
+    });
+    return json::line_of(all) + "\n";
 }
 
 std::string StatsReport::progress(const Summary &summary, size_t in_flight)

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "statistics.h"
 
+#include "base/json.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -154,26 +156,29 @@ std::string to_line(const Summary &known)
                  std::min(known.busy, 1.0) * 100, name_of(known.limit));
 }
 
-json::Members to_json(const Summary &known)
+json::Value json_of(const Summary &known)
 {
     auto milliseconds = [](double seconds, int decimals) {
-        return json::number(seconds * 1e3, decimals);
+        return json::rounded(seconds * 1e3, decimals);
     };
     return {
-        {"frames", json::number(static_cast<long long>(known.frames))},
-        {"seconds", json::number(known.seconds, 6)},
-        {"fps", json::number(known.frames_per_second, 4)},
-        {"latency_ms", json::object({{"mean", milliseconds(known.latency_mean, 3)},
-                                     {"p99", milliseconds(known.latency_99, 3)}})},
-        {"frame_ms", json::object({{"wait", milliseconds(known.wait, 4)},
-                                   {"convert_in", milliseconds(known.per_frame.convert_in, 4)},
-                                   {"forward", milliseconds(known.per_frame.forward, 4)},
-                                   {"convert_out", milliseconds(known.per_frame.convert_out, 4)}})},
-        {"waited_for", json::object({{"upstream", json::number(known.upstream, 4)},
-                                     {"downstream", json::number(known.downstream, 4)},
-                                     {"workers", json::number(known.workers, 4)}})},
-        {"workers_busy", json::number(known.busy, 4)},
-        {"limit", json::string(name_of(known.limit))},
+        {"frames", known.frames},
+        {"seconds", json::rounded(known.seconds, 6)},
+        {"fps", json::rounded(known.frames_per_second, 4)},
+        {"latency_ms",
+         {{"mean", milliseconds(known.latency_mean, 3)},
+          {"p99", milliseconds(known.latency_99, 3)}}},
+        {"frame_ms",
+         {{"wait", milliseconds(known.wait, 4)},
+          {"convert_in", milliseconds(known.per_frame.convert_in, 4)},
+          {"forward", milliseconds(known.per_frame.forward, 4)},
+          {"convert_out", milliseconds(known.per_frame.convert_out, 4)}}},
+        {"waited_for",
+         {{"upstream", json::rounded(known.upstream, 4)},
+          {"downstream", json::rounded(known.downstream, 4)},
+          {"workers", json::rounded(known.workers, 4)}}},
+        {"workers_busy", json::rounded(known.busy, 4)},
+        {"limit", name_of(known.limit)},
     };
 }
 

@@ -4,11 +4,10 @@
 // Where the time of a filter goes.
 #pragma once
 
-#include "base/json.h"
-
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 namespace dnn_torch
@@ -108,6 +107,6 @@ private:
 // "96 frames in 4.210 s, 22.80 fps, ..." for the log.
 std::string to_line(const Summary &summary);
 
-json::Members to_json(const Summary &summary);
+nlohmann::ordered_json json_of(const Summary &summary);
 
 } // namespace dnn_torch
