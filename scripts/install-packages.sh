@@ -32,6 +32,7 @@ libtorch-dev      is what the engine runs models with
 libhwy-dev        vectorises pixel conversions
 libxxhash-dev     tells by their content whether model files are the same
 nlohmann-json3-dev writes JSON: statistics, devices, inspect and bench
+libsodium-dev     hashes model files
 libze-dev         headers of Level Zero, by which Intel GPUs are found
 libgtest-dev      unit tests
 python3-pytest    all other tests
