@@ -163,7 +163,7 @@ void fill(const Script &script, const DnnTorchImages &input, const DnnTorchImage
                    static_cast<size_t>(output.batch));
     float *plane = samples.data();
     for (int n = 0; n < output.batch; n++)
-        for (int c = 0; c < output.channels; ++c, plane += plane_size)
+        for (int c = 0; c < output.channels; c++, plane += plane_size)
             fill_plane(script, input, std::min(n, input.batch - 1), std::min(c, input.channels - 1),
                        output, plane);
 }

@@ -24,7 +24,7 @@ constexpr std::string_view folder = "archive/";
 std::string number(uint64_t value, int size)
 {
     std::string bytes;
-    for (int i = 0; i < size; ++i, value >>= 8)
+    for (int i = 0; i < size; i++, value >>= 8)
         bytes += static_cast<char>(value & 0xff);
     return bytes;
 }

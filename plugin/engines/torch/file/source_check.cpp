@@ -310,7 +310,7 @@ private:
     {
         const size_t wanted = tokens[at].text == "ops" ? 2 : 1;
         std::string space = "aten";
-        for (size_t i = 0; i < wanted; ++i, at += 2) {
+        for (size_t i = 0; i < wanted; i++, at += 2) {
             if (!is_symbol(tokens, at + 1, '.') || !is_name(tokens, at + 2))
                 fail_as_foreign("the name " + std::string(tokens[at].text) + " by itself");
             if (i + 1 < wanted)
