@@ -119,8 +119,11 @@ def node_of(root, path):
 
 
 def folder_graph(root):
+    """Which folders of plugin/ include which."""
     graph = {}
     for path, header in read_includes(root):
+        if path.parts[0] != "plugin":
+            continue
         node = node_of(root, path)
         target = resolve(root, path, header)
         if target is not None and node_of(root, target) != node:

@@ -156,7 +156,7 @@ TEST(Door, OneBitAnywhere)
     Running right("net_relu", "0");
     const std::vector<float> expected = run(right, pictures);
     int accepted = 0, tried = 0;
-    for (size_t at = 0; at < whole.size(); at += 13, ++tried) {
+    for (size_t at = 0; at < whole.size(); at += 13, tried++) {
         std::string damaged = whole;
         damaged[at] = static_cast<char>(damaged[at] ^ 1 << at % 8);
         std::ofstream(path, std::ios::binary | std::ios::trunc) << damaged;
