@@ -6,6 +6,7 @@
 #include "command_line.h"
 #include "host/inference/core_budget.h"
 #include "host/inference/time_limit.h"
+#include "host/tasks/picture_task.h"
 #include "model_commands.h"
 #include "subject.h"
 
@@ -170,22 +171,16 @@ private:
         }
     }
 
-    std::shared_ptr<const FramePlan> plan(const std::shared_ptr<Model> &model,
-                                          const DnnTorchTuning &tuning,
-                                          const Setting &setting) const
+    std::shared_ptr<const TaskPlan> plan(const std::shared_ptr<Model> &model,
+                                         const DnnTorchTuning &tuning, const Setting &setting) const
     {
         AVPixelFormat format = channels() == 3 ? AV_PIX_FMT_RGB24 : AV_PIX_FMT_YUV420P;
-        auto plan =
-            std::make_shared<FramePlan>(FramePlan{.model = model,
-                                                  .threads = static_cast<int>(setting.threads),
-                                                  .format = format,
-                                                  .channels = channels(),
-                                                  .input = size_,
-                                                  .output = output_,
-                                                  .time_base = {1, 25},
-                                                  .batch_size = 1,
-                                                  .frames = FramePool(format, output_)});
-        follow_tuning(*plan, tuning);
+        auto plan = std::make_shared<PicturePlan>(
+            FrameShape{.format = format, .size = size_, .time_base = {1, 25}}, output_);
+        plan->model = model;
+        plan->channels = channels();
+        plan->threads = static_cast<int>(setting.threads);
+        plan->follow_tuning(tuning);
         return plan;
     }
 

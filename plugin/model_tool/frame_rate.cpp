@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "frame_rate.h"
 
+#include "host/frames/frame_pool.h"
+#include "host/tasks/task_worker.h"
+
 #include <algorithm>
 #include <new>
 
@@ -11,9 +14,9 @@ namespace
 {
 
 // Samples that differ from their neighbours, the same for everybody.
-FramePointer test_frame(const FramePlan &plan)
+FramePointer test_frame(const FrameShape &shape)
 {
-    FramePointer frame = FramePool(plan.format, plan.input).take();
+    FramePointer frame = FramePool(shape.format, shape.size).take();
     uint32_t state = 1;
     for (size_t i = 0; i < frame->buf[0]->size; i++) {
         state = state * 1664525U + 1013904223U;
@@ -22,13 +25,15 @@ FramePointer test_frame(const FramePlan &plan)
     return frame;
 }
 
-std::unique_ptr<FrameJob> job_of(const AVFrame *frame)
+std::unique_ptr<FrameJob> job_of(const AVFrame *frame, std::shared_ptr<const TaskPlan> plan)
 {
     auto job = std::make_unique<FrameJob>();
+    job->plan = std::move(plan);
     FramePointer copy(av_frame_clone(frame));
     if (!copy)
         throw std::bad_alloc();
-    job->items.push_back({std::move(copy), false, Clock::now()});
+    job->items.push_back(
+        {.frame = std::move(copy), .bypass = false, .arrival = Clock::now(), .number = 0});
     return job;
 }
 
@@ -55,17 +60,17 @@ std::vector<Setting> settings_to_measure(size_t cores, bool on_cpu, const Settin
 }
 
 // Workers finish side by side: only whole rounds of all of them make a rate.
-double measure_rate(const std::shared_ptr<const FramePlan> &plan, size_t workers, double seconds,
+double measure_rate(const std::shared_ptr<const TaskPlan> &plan, size_t workers, double seconds,
                     std::chrono::microseconds timeout)
 {
-    FramePointer frame = test_frame(*plan);
+    FramePointer frame = test_frame(plan->input);
     OrderedPool<FrameJob> pool(
         {workers, workers + 1, std::chrono::ceil<std::chrono::seconds>(timeout)},
-        [&plan](size_t) { return std::make_unique<FrameWorker>(plan); });
+        [&plan](size_t) { return std::make_unique<TaskWorker>(plan); });
     auto take_round = [&] {
         for (size_t i = 0; i < workers; i++) {
             while (!pool.full())
-                pool.submit(job_of(frame.get()));
+                pool.submit(job_of(frame.get(), plan));
             pool.take();
         }
     };

@@ -4,7 +4,7 @@
 // How many frames a second the filter's own workers make.
 #pragma once
 
-#include "host/tasks/frame_job.h"
+#include "host/tasks/task.h"
 
 #include <chrono>
 #include <cstddef>
@@ -27,7 +27,7 @@ std::vector<Setting> settings_to_measure(size_t cores, bool on_cpu, const Settin
 // Frames a second, after a first round that does not count.  Takes about that
 // many seconds, but at least two rounds of all workers.  Throws Error, also where a
 // run takes longer than `timeout` (0: no limit).
-double measure_rate(const std::shared_ptr<const FramePlan> &plan, size_t workers, double seconds,
+double measure_rate(const std::shared_ptr<const TaskPlan> &plan, size_t workers, double seconds,
                     std::chrono::microseconds timeout);
 
 } // namespace dnn_torch

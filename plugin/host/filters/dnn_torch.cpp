@@ -6,6 +6,7 @@
 #include "host/frames/formats.h"
 #include "host/guard.h"
 #include "host/inference/core_budget.h"
+#include "host/tasks/picture_task.h"
 #include "model_filter.h"
 #include "options.h"
 
@@ -25,7 +26,12 @@ PrivateData &private_data(AVFilterContext *ctx)
     return *static_cast<PrivateData *>(ctx->priv);
 }
 
-const AVFilter *filter_for(const ModelFilter &filter);
+const AVFilter *variant(const AVPixelFormat *formats);
+
+std::unique_ptr<Task> make_task(std::shared_ptr<Model> model, size_t batch_size)
+{
+    return std::make_unique<PictureTask>(std::move(model), batch_size);
+}
 
 // Formats are a property of the AVFilter, not of its instance: an instance
 // becomes one of the variant whose formats its model takes.
@@ -42,9 +48,9 @@ int init(AVFilterContext *ctx) noexcept
             throw Error(AVERROR(EINVAL), "threads=" + std::to_string(data.threads) +
                                              " is too many; at most " +
                                              std::to_string(most_threads) + " can be asked for");
-        data.filter = new ModelFilter(ctx, data);
+        data.filter = new ModelFilter(ctx, data, make_task);
         data.filter->open();
-        ctx->filter = filter_for(*data.filter);
+        ctx->filter = variant(data.filter->formats());
         return 0;
     });
 }
@@ -117,31 +123,24 @@ lavfi_abi::Filter make_filter(const AVPixelFormat *formats)
     return filter;
 }
 
-const AVFilter *variant(Channels channels)
+// The AVFilter with that list of formats.
+const AVFilter *variant(const AVPixelFormat *formats)
 {
     static const lavfi_abi::Filter any = make_filter(formats_for_any_model());
     static const lavfi_abi::Filter rgb = make_filter(formats_for_rgb_models());
     static const lavfi_abi::Filter luma = make_filter(formats_for_luma_models());
-    switch (channels) {
-    case Channels::rgb:
+    if (formats == formats_for_rgb_models())
         return &lavfi_abi::public_part(rgb);
-    case Channels::luma:
+    if (formats == formats_for_luma_models())
         return &lavfi_abi::public_part(luma);
-    default:
-        return &lavfi_abi::public_part(any);
-    }
-}
-
-const AVFilter *filter_for(const ModelFilter &filter)
-{
-    return variant(filter.channels());
+    return &lavfi_abi::public_part(any);
 }
 
 } // namespace
 
 const AVFilter *dnn_torch_filter()
 {
-    return variant(Channels::any);
+    return variant(formats_for_any_model());
 }
 
 } // namespace dnn_torch

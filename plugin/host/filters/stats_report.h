@@ -6,7 +6,7 @@
 
 #include "host/inference/core_budget.h"
 #include "host/inference/statistics.h"
-#include "host/tasks/frame_job.h"
+#include "host/size.h"
 #include "stats_file.h"
 
 extern "C" {

@@ -1,0 +1,228 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "frame_loop.h"
+
+#include "host/libavfilter/version_differences.h"
+
+#include <cassert>
+#include <new>
+
+namespace dnn_torch
+{
+namespace
+{
+
+// Programs take EAGAIN for "later" and EOF for the end, and wait for ever or end well.
+int never_misread(int code)
+{
+    bool misread = code == AVERROR(EAGAIN) || code == AVERROR_EOF;
+    assert(!misread);
+    return misread ? AVERROR_EXTERNAL : code;
+}
+
+} // namespace
+
+FrameLoop::FrameLoop(AVFilterContext *ctx, const Settings &settings, Planner &planner, RunLog &log)
+    : ctx_(ctx), settings_(settings), planner_(planner), log_(log), frame_(av_frame_alloc()),
+      state_(!settings.async, programs_ignore_late_failures)
+{
+    if (!frame_)
+        throw std::bad_alloc();
+}
+
+FrameLoop::~FrameLoop()
+{
+    if (is_orphaned())
+        return;
+    size_t lost = state_.phase() == Phase::ended ? 0 : in_flight();
+    if (pool_)
+        pool_->stop();
+    if (lost)
+        log_.tell_lost(lost, last_seconds_);
+    log_.tell_end(state());
+}
+
+void FrameLoop::open()
+{
+    if (int ret = gate_.open(); ret < 0)
+        throw Error(ret, "no private graph can be made");
+}
+
+const char *FrameLoop::state() const
+{
+    if (is_orphaned())
+        return "stopped";
+    if (state_.phase() == Phase::ended)
+        return result_ < 0 ? "failed" : "stopped";
+    if (!pool_)
+        return "waiting";
+    switch (pool_->state()) {
+    case AnyPool::State::stopped:
+        return "stopped";
+    case AnyPool::State::failed:
+        return "failed";
+    default:
+        return state_.phase() == Phase::running ? "running" : "draining";
+    }
+}
+
+size_t FrameLoop::in_flight() const
+{
+    size_t jobs = pool_ && !is_orphaned() ? pool_->in_flight() : 0;
+    size_t in_jobs = jobs ? jobs * work_->plan->batch_size : 0;
+    return in_jobs + gatherer_.frames() + (held_ ? 1 : 0) + results_.size();
+}
+
+Load FrameLoop::load() const
+{
+    Load load = {.results = results_.size(), .others = gatherer_.frames() + (held_ ? 1 : 0)};
+    if (!pool_)
+        return load;
+    load.pool = true;
+    load.jobs = pool_->in_flight();
+    load.most_jobs = work_->budget.in_flight;
+    load.most_results = work_->budget.in_flight * work_->plan->batch_size;
+    load.pool_failed = pool_->state() == AnyPool::State::failed;
+    load.oldest_is_due = pool_->oldest_is_due();
+    return load;
+}
+
+// ---- a turn -------------------------------------------------------------------
+
+int FrameLoop::take_turn()
+{
+    if (is_orphaned() && state_.phase() != Phase::ended) {
+        log_.tell_error("the process was forked while the filter ran; open a new graph in it");
+        state_.finish();
+        result_ = AVERROR(EINVAL);
+    }
+    if (state_.phase() == Phase::ended)
+        return result_;
+    log_.begin_turn();
+    state_.begin_turn();
+    int ret = pass_frames_or_report();
+    log_.end_turn(state_.sent_any());
+    return never_misread(ret);
+}
+
+int FrameLoop::pass_frames_or_report()
+{
+    if (state_.failing() && results_.empty())
+        return state_.is_too_early(drop_input()) ? 0 : report(*failure_);
+    if (gate_.forward_close(ctx_->inputs[0], ctx_->outputs[0]))
+        return abandon();
+    try {
+        return pass_frames();
+    } catch (const Error &error) {
+        return report(error);
+    }
+}
+
+int FrameLoop::pass_frames()
+{
+    take_over();
+    do {
+        work_on_what_is_there();
+        hand_out();
+        if (state_.failing())
+            return go_on_failing();
+        if (state_.is_drained(load()))
+            return finish();
+        // After a frame has gone out, downstream wakes us when it wants another one.
+    } while (state_.wants_input() && request());
+    return 0;
+}
+
+// The link keeps its size if that of the frames changes, as with ffmpeg's null: a scale
+// behind sees by the difference that it has to begin anew.
+void FrameLoop::hand_out()
+{
+    while (state_.sends(load()))
+        send_one();
+}
+
+void FrameLoop::send_one()
+{
+    Result &result = results_.front();
+    if (int ret = gate_.send(ctx_->outputs[0], result.frame.get()); ret < 0)
+        throw Error(ret, "a frame cannot be handed on");
+    log_.add_frame(result.arrival, result.job_seconds);
+    state_.frame_sent();
+    results_.pop_front();
+}
+
+// ---- failing ----------------------------------------------------------------
+
+void FrameLoop::fail(const Error &error)
+{
+    failure_ = error;
+    state_.fail();
+}
+
+// What is older than the failure goes out before it, frame by frame as downstream wants them.
+int FrameLoop::go_on_failing()
+{
+    if (!results_.empty()) {
+        drop_input();
+        if (!state_.too_late_to_fail())
+            return 0;
+        hand_out();
+    }
+    if (!state_.sent_any())
+        return report(*failure_);
+    state_.wait_with_failure();
+    drop_input();
+    return state_.too_late_to_fail() ? report(*failure_) : 0;
+}
+
+// Of a filter that has failed.  Returns whether a frame was there.
+bool FrameLoop::drop_input()
+{
+    bool any = false;
+    while (state_.input_is_open()) {
+        int ret = gate_.receive(ctx_->inputs[0], frame_.get());
+        if (ret == AVERROR(EAGAIN))
+            break;
+        if (ret < 0)
+            state_.end_input();
+        else
+            any = true;
+        av_frame_unref(frame_.get());
+    }
+    return any;
+}
+
+// ---- ending -----------------------------------------------------------------
+
+// The input's end goes on downstream, once everything before it has.
+int FrameLoop::finish()
+{
+    end_with(input_status_ == AVERROR_EOF ? 0 : input_status_);
+    return gate_.forward_end(ctx_->outputs[0]);
+}
+
+int FrameLoop::report(const Error &error)
+{
+    log_.tell_error(error.what());
+    return end_with(error.code());
+}
+
+// Ends all work; from now on turns return this.
+int FrameLoop::end_with(int code)
+{
+    if (pool_)
+        pool_->stop();
+    state_.finish();
+    result_ = never_misread(code);
+    log_.tell_end(state());
+    return result_;
+}
+
+// Nobody wants our frames any more.
+int FrameLoop::abandon()
+{
+    gatherer_ = {};
+    return end_with(0);
+}
+
+} // namespace dnn_torch

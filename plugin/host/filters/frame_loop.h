@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// How frames pass: from libavfilter to the workers and back.  All talk with libavfilter's
+// scheduler is here; what is to be done next is decided in LoopState.
+#pragma once
+
+#include "handover.h"
+#include "host/error.h"
+#include "host/libavfilter/gate.h"
+#include "host/tasks/frame_gatherer.h"
+#include "loop_state.h"
+#include "planner.h"
+#include "run_log.h"
+
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <optional>
+
+namespace dnn_torch
+{
+
+// Belongs to the thread that runs the graph.
+class FrameLoop
+{
+public:
+    struct Settings {
+        bool async;                    // work on several jobs at once
+        std::chrono::seconds patience; // for one job; 0 has no limit
+    };
+
+    // `ctx`, `planner` and `log` outlive it.
+    FrameLoop(AVFilterContext *ctx, const Settings &settings, Planner &planner, RunLog &log);
+    ~FrameLoop();
+    FrameLoop(const FrameLoop &) = delete;
+    FrameLoop &operator=(const FrameLoop &) = delete;
+
+    // Throws Error.
+    void open();
+
+    // Such frames will come.
+    void expect(const FrameShape &input) { input_ = input; }
+
+    // libavfilter's turn: takes frames in, hands results out.  Returns an AVERROR,
+    // but neither EAGAIN nor EOF, by which programs mean "later" and wait for ever.
+    int take_turn();
+
+    // Work that is offered there takes over in the next turn, at a frame's edge: frames
+    // that came before are the old work's, those after are the new one's.  Work that was
+    // made for other frames than those that come is left, with a warning.
+    const std::shared_ptr<Handover> &handover() const { return handover_; }
+
+    // A word for the statistics.
+    const char *state() const;
+    size_t in_flight() const; // frames
+
+private:
+    // A result that waits for downstream to want it.
+    struct Result {
+        FramePointer frame;
+        Clock::time_point arrival;
+        double job_seconds;
+    };
+
+    // frame_loop.cpp: a turn, and its end.
+    int pass_frames_or_report();
+    int pass_frames();
+    int go_on_failing();
+    bool drop_input();
+    void hand_out();
+    void send_one();
+    Load load() const;
+    bool is_orphaned() const { return pool_ && pool_->orphaned(); }
+    void fail(const Error &error);
+    int finish();
+    int abandon();
+    int report(const Error &error);
+    int end_with(int code);
+
+    // frame_loop_work.cpp: what the workers get and give.
+    void work_on_what_is_there();
+    void take_in();
+    bool request();
+    void take_frame();
+    void add(FrameItem item);
+    void submit_ready();
+    void end_input(int status);
+    void hold();
+    void change();
+    void change_shape();
+    void take_over();
+    void go_on_with(Work work);
+    bool collect();
+    std::unique_ptr<FrameJob> take();
+    void keep(std::unique_ptr<FrameJob> job);
+
+    AVFilterContext *ctx_;
+    Settings settings_;
+    Planner &planner_;
+    RunLog &log_;
+    Gate gate_;
+    FramePointer frame_; // the one being received
+    std::shared_ptr<Handover> handover_ = std::make_shared<Handover>();
+
+    LoopState state_;
+    FrameShape input_{};
+    std::optional<Work> work_; // from the first frame on, as pool_
+    std::unique_ptr<OrderedPool<FrameJob>> pool_;
+    FrameGatherer gatherer_;
+    std::deque<Result> results_;
+    int64_t next_number_ = 0;
+    double last_seconds_ = 0; // the time of the last frame that came in
+
+    // While changing: what comes next, one of the two.
+    std::optional<FrameItem> held_;
+    std::optional<Work> next_work_;
+
+    std::optional<Error> failure_; // while failing
+    int input_status_ = 0;         // how the input ended
+    int result_ = 0;               // what turns return once all has ended
+};
+
+} // namespace dnn_torch

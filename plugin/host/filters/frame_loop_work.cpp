@@ -1,0 +1,246 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// What the frame loop gives to the workers and takes from them.
+#include "frame_loop.h"
+#include "host/tasks/task_worker.h"
+
+extern "C" {
+#include <libavutil/pixdesc.h>
+}
+
+#include <cmath>
+#include <new>
+
+namespace dnn_torch
+{
+namespace
+{
+
+double seconds_of(int64_t pts, AVRational time_base)
+{
+    return pts == AV_NOPTS_VALUE ? NAN : static_cast<double>(pts) * av_q2d(time_base);
+}
+
+FramePointer moved_out_of(AVFrame *frame)
+{
+    FramePointer own(av_frame_alloc());
+    if (!own)
+        throw std::bad_alloc();
+    av_frame_move_ref(own.get(), frame);
+    return own;
+}
+
+// The filters behind are made for the format of the link, as they are not for its size.
+void check_format(const AVFrame *frame, AVPixelFormat format)
+{
+    if (frame->format == format)
+        return;
+    const char *other = av_get_pix_fmt_name(static_cast<AVPixelFormat>(frame->format));
+    throw Error(AVERROR(EINVAL),
+                std::string("the frames changed from ") + av_get_pix_fmt_name(format) + " to " +
+                    (other ? other : "an unknown format") + " while the filter runs; put format=" +
+                    av_get_pix_fmt_name(format) + " before the filter");
+}
+
+} // namespace
+
+// A task may make nothing of a frame: then there is room for the next one at once.
+void FrameLoop::work_on_what_is_there()
+{
+    do
+        take_in();
+    while (collect() && results_.empty());
+}
+
+// ---- taking in ----------------------------------------------------------------
+
+void FrameLoop::take_in()
+{
+    for (;;) {
+        if (state_.may_change(load()))
+            change();
+        if (!state_.has_room(load()))
+            return;
+        int ret = gate_.receive(ctx_->inputs[0], frame_.get());
+        if (ret >= 0) {
+            take_frame();
+            continue;
+        }
+        if (ret != AVERROR(EAGAIN))
+            end_input(ret);
+        // With async=0 nothing may be left in the filter when a program drops its graph.
+        else if (!settings_.async)
+            gatherer_.cut();
+        return submit_ready();
+    }
+}
+
+// Returns whether something came.
+bool FrameLoop::request()
+{
+    int ret = gate_.receive_or_request(ctx_->inputs[0], frame_.get());
+    if (ret == AVERROR(EAGAIN))
+        return false;
+    if (ret >= 0)
+        take_frame();
+    else
+        end_input(ret);
+    return true;
+}
+
+void FrameLoop::take_frame()
+{
+    double seconds = seconds_of(frame_->pts, input_.time_base);
+    if (next_number_ == 0)
+        log_.tell_first_frame(seconds);
+    last_seconds_ = seconds;
+    bool fits =
+        Size{frame_->width, frame_->height} == input_.size && frame_->format == input_.format;
+    FrameItem item = {.frame = moved_out_of(frame_.get()),
+                      .bypass = ctx_->is_disabled != 0,
+                      .arrival = Clock::now(),
+                      .number = next_number_++};
+    if (fits)
+        return add(std::move(item));
+    held_ = std::move(item);
+    hold();
+}
+
+// Nothing is planned before the first frame: ffmpeg builds each graph once more than it runs.
+void FrameLoop::add(FrameItem item)
+{
+    if (!work_)
+        go_on_with(planner_.prepare(input_));
+    gatherer_.add(std::move(item), work_->plan);
+    submit_ready();
+}
+
+void FrameLoop::submit_ready()
+{
+    while (std::unique_ptr<FrameJob> job = gatherer_.next())
+        pool_->submit(std::move(job));
+}
+
+void FrameLoop::end_input(int status)
+{
+    input_status_ = status;
+    state_.end_input();
+    gatherer_.flush();
+    submit_ready();
+}
+
+// ---- changing -----------------------------------------------------------------
+
+// What comes next waits until all before it has left the workers.
+void FrameLoop::hold()
+{
+    state_.hold();
+    gatherer_.flush();
+    submit_ready();
+}
+
+void FrameLoop::change()
+{
+    state_.resume();
+    try {
+        if (next_work_)
+            go_on_with(*std::exchange(next_work_, std::nullopt));
+        else
+            change_shape();
+    } catch (const Error &error) {
+        fail(error);
+    }
+}
+
+void FrameLoop::change_shape()
+{
+    FrameItem item = *std::exchange(held_, std::nullopt);
+    check_format(item.frame.get(), input_.format);
+    FrameShape shape = input_;
+    shape.size = {item.frame->width, item.frame->height};
+    Work work = planner_.prepare(shape);
+    input_ = shape;
+    log_.tell_shape(input_, work.plan->output);
+    go_on_with(std::move(work));
+    add(std::move(item));
+}
+
+void FrameLoop::take_over()
+{
+    if (state_.phase() != Phase::running)
+        return;
+    std::optional<Work> work = handover_->take();
+    if (!work)
+        return;
+    if (work->plan->input.size != input_.size || work->plan->input.format != input_.format)
+        return log_.warn("the new model was made ready for frames of another size; the one before "
+                         "goes on");
+    planner_.adopt(work->task);
+    bool same_workers = !work_ || work->budget.workers == work_->budget.workers;
+    if (same_workers && !(work_ && work_->plan->window != work->plan->window))
+        return go_on_with(std::move(*work));
+    next_work_ = std::move(work);
+    hold();
+}
+
+// Workers whose number stays go over to another plan with the first job that brings it.
+void FrameLoop::go_on_with(Work work)
+{
+    if (pool_ && work.budget.workers == work_->budget.workers) {
+        pool_->set_capacity(work.budget.in_flight);
+    } else {
+        pool_.reset();
+        pool_ = std::make_unique<OrderedPool<FrameJob>>(
+            PoolSize{.workers = work.budget.workers,
+                     .capacity = work.budget.in_flight,
+                     .patience = settings_.patience},
+            [plan = work.plan](size_t) { return std::make_unique<TaskWorker>(plan); });
+    }
+    work_ = std::move(work);
+    pool_->release_unused();
+    log_.tell_work(*work_, *pool_);
+}
+
+// ---- handing out ----------------------------------------------------------------
+
+// Returns whether any job came out.
+bool FrameLoop::collect()
+{
+    bool any = false;
+    while (state_.job_is_due(load()))
+        if (std::unique_ptr<FrameJob> done = take()) {
+            keep(std::move(done));
+            any = true;
+        }
+    return any;
+}
+
+// Returns nullptr after a failure.
+std::unique_ptr<FrameJob> FrameLoop::take()
+{
+    Stopwatch watch(log_.waiting_for_workers());
+    try {
+        return pool_->take();
+    } catch (const Error &error) {
+        fail(error);
+        return nullptr;
+    }
+}
+
+void FrameLoop::keep(std::unique_ptr<FrameJob> job)
+{
+    log_.add_job(*job);
+    log_.tell_notice(*work_->task->model());
+    for (FrameItem &item : job->items)
+        for (FramePointer &frame : item.results)
+            results_.push_back({.frame = std::move(frame),
+                                .arrival = item.arrival,
+                                .job_seconds = job->stages.sum()});
+    bool is_of_old_plan = job->plan != work_->plan;
+    job.reset();
+    if (is_of_old_plan)
+        pool_->release_unused();
+}
+
+} // namespace dnn_torch

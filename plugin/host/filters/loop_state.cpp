@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "loop_state.h"
+
+namespace dnn_torch
+{
+
+bool LoopState::input_is_open() const
+{
+    return phase_ == Phase::running || phase_ == Phase::changing || phase_ == Phase::failing;
+}
+
+void LoopState::end_input()
+{
+    phase_ = failing() ? Phase::failing_late : Phase::draining;
+}
+
+void LoopState::fail()
+{
+    phase_ = input_is_open() ? Phase::failing : Phase::failing_late;
+}
+
+bool LoopState::has_room(const Load &load) const
+{
+    if (phase_ != Phase::running)
+        return false;
+    return !load.pool ||
+           (!load.pool_failed && load.jobs < load.most_jobs && load.results < load.most_results);
+}
+
+bool LoopState::may_change(const Load &load) const
+{
+    return phase_ == Phase::changing && load.jobs == 0 && !load.pool_failed;
+}
+
+// A job is waited for if nothing else can be done: a failed pool takes no more in, so that
+// its failure must come out before libavfilter goes to sleep on us.
+bool LoopState::job_is_due(const Load &load) const
+{
+    if (!load.pool || failing() || phase_ == Phase::ended)
+        return false;
+    if (load.oldest_is_due)
+        return true;
+    bool draining = phase_ == Phase::draining;
+    bool wait = draining || phase_ == Phase::changing || load.jobs >= load.most_jobs ||
+                one_at_a_time_ || load.pool_failed;
+    bool all = draining && ignores_late_failures_;
+    return wait && load.jobs != 0 && (all || load.results == 0);
+}
+
+// One in a turn, as a filter would that has one for each that comes in: filters behind
+// make of a heap of frames other times than of frames that come when they are wanted.
+bool LoopState::sends(const Load &load) const
+{
+    return load.results != 0 && (sent_ == 0 || too_late_to_fail());
+}
+
+bool LoopState::is_drained(const Load &load) const
+{
+    return phase_ == Phase::draining && load.jobs == 0 && load.results == 0 && load.others == 0;
+}
+
+bool LoopState::is_too_early(bool frame_came)
+{
+    if (on_the_way_ == 0 || !frame_came || too_late_to_fail())
+        return false;
+    on_the_way_--;
+    return true;
+}
+
+} // namespace dnn_torch

@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "run_log.h"
+
+#include "lost_frames.h"
+
+extern "C" {
+#include <libavutil/pixdesc.h>
+}
+
+namespace dnn_torch
+{
+namespace
+{
+
+std::string text(const char *value)
+{
+    return value ? value : "";
+}
+
+} // namespace
+
+RunLog::RunLog(AVFilterContext *ctx, const PrivateData &options)
+    : ctx_(ctx), options_(options), report_(ctx, text(options.stats))
+{
+    facts_.model = text(options.model);
+    facts_.batch_size = static_cast<size_t>(options.batch_size);
+}
+
+void RunLog::tell_shape(const FrameShape &input, Size output)
+{
+    facts_.format = text(av_get_pix_fmt_name(input.format));
+    facts_.input = input.size;
+    facts_.output = output;
+    av_log(ctx_, AV_LOG_VERBOSE, "%s %s becomes %s\n", facts_.format.c_str(),
+           to_text(input.size).c_str(), to_text(output).c_str());
+}
+
+void RunLog::tell_first_frame(double seconds)
+{
+    if (size_t lost = take_lost_before(facts_.model, seconds))
+        av_log(ctx_, AV_LOG_WARNING,
+               "up to %zu frames before this one are lost: the program put a new graph in place of "
+               "one that still worked on them; async=0 loses none\n",
+               lost);
+}
+
+void RunLog::tell_work(const Work &work, const AnyPool &pool)
+{
+    facts_.budget = work.budget;
+    facts_.budget.workers = pool.workers();
+    facts_.form = work.variant;
+    if (!statistics_)
+        statistics_.emplace(pool.workers());
+    statistics_->use_workers(pool.workers());
+
+    tell_notice(*work.task->model());
+    if (work.plan->in_order)
+        warn_of_order();
+    if (!pool.shortfall().empty())
+        av_log(ctx_, AV_LOG_WARNING,
+               "no more than %zu worker threads can be started: %s; raise the limit of memory or "
+               "of threads (ulimit -v, -u)\n",
+               pool.workers(), pool.shortfall().c_str());
+    av_log(ctx_, AV_LOG_INFO,
+           "%zu workers of %zu threads, %zu requests of %zu frames in flight; %s\n", pool.workers(),
+           work.budget.threads_per_worker, work.budget.in_flight, work.plan->batch_size,
+           work.variant.c_str());
+    if (!work.advice.empty())
+        av_log(ctx_, AV_LOG_INFO, "%s\n", work.advice.c_str());
+}
+
+void RunLog::warn_of_order() const
+{
+    if (options_.workers > 1)
+        av_log(ctx_, AV_LOG_WARNING,
+               "the model remembers earlier frames: one worker runs them in order, not %d\n",
+               options_.workers);
+    if (options_.batch_size > 1)
+        av_log(ctx_, AV_LOG_WARNING,
+               "the model remembers earlier frames: it gets one at a time, not batches of %d\n",
+               options_.batch_size);
+}
+
+// Once for each text: the engine repeats itself.
+void RunLog::tell_notice(const Model &model)
+{
+    std::string notice = model.notice();
+    if (!notice.empty() && notice != told_notice_)
+        av_log(ctx_, AV_LOG_WARNING, "%s\n", notice.c_str());
+    told_notice_ = notice;
+}
+
+void RunLog::warn(const char *text)
+{
+    av_log(ctx_, AV_LOG_WARNING, "%s\n", text);
+}
+
+void RunLog::tell_error(const char *text)
+{
+    av_log(ctx_, AV_LOG_ERROR, "%s\n", text);
+}
+
+void RunLog::begin_turn()
+{
+    if (statistics_)
+        statistics_->enter();
+}
+
+void RunLog::end_turn(bool sent)
+{
+    if (statistics_)
+        statistics_->leave(sent);
+}
+
+void RunLog::add_job(const FrameJob &job)
+{
+    if (job.saw_nan && !warned_of_nan_)
+        av_log(ctx_, AV_LOG_WARNING, "the model returns NaN, which becomes 0 here\n");
+    warned_of_nan_ = warned_of_nan_ || job.saw_nan;
+    statistics_->add_job(job.stages, job.items.size());
+}
+
+void RunLog::add_frame(Clock::time_point arrival, double job_seconds)
+{
+    statistics_->add_frame(arrival, job_seconds);
+}
+
+std::optional<std::string> RunLog::answer(const std::string &command, const char *state,
+                                          size_t in_flight) const
+{
+    Summary summary = statistics_ ? statistics_->summary() : Summary{};
+    if (command == "progress")
+        return StatsReport::progress(summary, in_flight);
+    if (command == "stats")
+        return StatsReport::json(facts_, summary, state, in_flight);
+    return std::nullopt;
+}
+
+void RunLog::tell_end(const char *state)
+{
+    if (statistics_)
+        report_.tell(facts_, statistics_->summary(), state);
+}
+
+void RunLog::tell_lost(size_t frames, double last_seconds)
+{
+    av_log(ctx_, AV_LOG_INFO, "ended with up to %zu frames in flight\n", frames);
+    remember_lost({.frames = frames, .model = facts_.model, .last_seconds = last_seconds});
+}
+
+} // namespace dnn_torch

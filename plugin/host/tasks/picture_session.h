@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Converts pictures in, runs the model, converts pictures out.
+#pragma once
+
+#include "host/frames/frame_scaler.h"
+#include "picture_task.h"
+
+#include <cstddef>
+#include <vector>
+
+namespace dnn_torch
+{
+
+class PictureSession : public TaskSession
+{
+public:
+    // `plan` lives while run() or bypass() is called, and may be gone after.
+    explicit PictureSession(const PicturePlan &plan);
+
+    void run(FrameJob &job) override;
+    void bypass(FrameJob &job) override;
+    void stop() noexcept override { session_.stop(); }
+
+private:
+    DnnTorchImages input_for(const FrameJob &job);
+    void *memory_of(int64_t bytes);
+    void convert_in(FrameJob &job, const DnnTorchImages &input);
+    void convert_out(FrameJob &job, const DnnTorchImages &output);
+    FramePointer frame_like(const AVFrame *input) const;
+    void finish(FrameItem &item, const DnnTorchImages &output, int index, bool &saw_nan);
+    void check_size(const DnnTorchImages &output) const;
+
+    const PicturePlan &plan_;
+    Session session_;
+    FrameScaler scaler_;
+    void *memory_ = nullptr; // the input's: the session's, or
+    std::vector<std::max_align_t> own_memory_;
+};
+
+} // namespace dnn_torch

@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "picture_task.h"
+
+#include "host/frames/formats.h"
+
+namespace dnn_torch
+{
+namespace
+{
+
+const char *name_of(Channels channels)
+{
+    switch (channels) {
+    case Channels::rgb:
+        return "RGB";
+    case Channels::luma:
+        return "luma";
+    default:
+        return "RGB and luma";
+    }
+}
+
+} // namespace
+
+void PicturePlan::follow_tuning(const DnnTorchTuning &tuning)
+{
+    interleaved = tuning.interleaved != 0;
+    in_order = tuning.in_order != 0;
+    codes = tuning.takes_codes != 0 && can_pass_codes(code_format());
+}
+
+PictureTask::PictureTask(std::shared_ptr<Model> model, size_t batch_size)
+    : Task(std::move(model)), probe_(Task::model()), batch_size_(batch_size)
+{
+}
+
+TaskFindings PictureTask::study()
+{
+    FoundChannels found = probe_.find_channels();
+    channels_ = found.channels;
+    TaskFindings findings = {.takes = name_of(channels_), .doubt = ""};
+    if (!found.doubt.empty())
+        findings.doubt = "the model is run on luma alone, for it fails on RGB: " + found.doubt +
+                         "; if it is a model of RGB, that is to be mended";
+    return findings;
+}
+
+const AVPixelFormat *PictureTask::formats() const
+{
+    switch (channels_) {
+    case Channels::rgb:
+        return formats_for_rgb_models();
+    case Channels::luma:
+        return formats_for_luma_models();
+    default:
+        return formats_for_any_model();
+    }
+}
+
+int PictureTask::channels_of(AVPixelFormat format) const
+{
+    return channels_ == Channels::any ? model_channels(format) : channels_ == Channels::rgb ? 3 : 1;
+}
+
+Size PictureTask::output_for(const FrameShape &input)
+{
+    int channels = channels_of(input.format);
+    if (!known_ || known_->input != input.size || known_->channels != channels)
+        known_ = Known{.input = input.size,
+                       .channels = channels,
+                       .output = probe_.find_output(input.size, channels)};
+    return known_->output;
+}
+
+NewPlan PictureTask::plan(const FrameShape &input, double tuning_seconds)
+{
+    auto plan = std::make_shared<PicturePlan>(input, output_for(input));
+    plan->model = model();
+    plan->channels = channels_of(input.format);
+    DnnTorchShape shape = {.batch = static_cast<int32_t>(batch_size_),
+                           .channels = plan->channels,
+                           .height = input.size.height,
+                           .width = input.size.width};
+    DnnTorchTuning tuning = model()->tune(shape, tuning_seconds);
+    plan->follow_tuning(tuning);
+    plan->batch_size = plan->in_order ? 1 : batch_size_;
+    return {.plan = std::move(plan),
+            .cost = {.seconds = tuning.run_seconds, .bytes = tuning.run_bytes},
+            .variant = model()->form(),
+            .advice = model()->advice()};
+}
+
+} // namespace dnn_torch

@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// A picture in, a picture out.
+#pragma once
+
+#include "host/frames/codes.h"
+#include "host/frames/frame_pool.h"
+#include "model_probe.h"
+#include "task.h"
+
+#include <memory>
+#include <optional>
+
+namespace dnn_torch
+{
+
+// `frames` is written to by all threads; the rest is read only.
+struct PicturePlan : TaskPlan {
+    PicturePlan(const FrameShape &frames_in, Size size_out) : frames(frames_in.format, size_out)
+    {
+        input = frames_in;
+        output = size_out;
+    }
+
+    std::unique_ptr<TaskSession> open_session() const override;
+    AVPixelFormat code_format() const { return format_of_codes(input.format, channels); }
+
+    // Brings frames to the model as it takes them best.
+    void follow_tuning(const DnnTorchTuning &tuning);
+
+    std::shared_ptr<Model> model;
+    int channels = 3;
+    bool interleaved = false; // the model takes its channels best side by side
+    bool codes = false;       // the model takes and gives frames in their own codes
+    FramePool frames;         // for results
+};
+
+class PictureTask : public Task
+{
+public:
+    PictureTask(std::shared_ptr<Model> model, size_t batch_size);
+
+    TaskFindings study() override;
+    const AVPixelFormat *formats() const override;
+    Size output_for(const FrameShape &input) override;
+    NewPlan plan(const FrameShape &input, double tuning_seconds) override;
+
+private:
+    int channels_of(AVPixelFormat format) const;
+
+    struct Known {
+        Size input;
+        int channels;
+        Size output;
+    };
+    ModelProbe probe_;
+    size_t batch_size_;
+    Channels channels_ = Channels::any;
+    std::optional<Known> known_; // what output_for() found last
+};
+
+} // namespace dnn_torch

@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "task_worker.h"
+
+#include "host/error.h"
+
+extern "C" {
+#include <libavutil/error.h>
+}
+
+#include <cstdio>
+#include <new>
+
+namespace dnn_torch
+{
+namespace
+{
+
+std::string describe(const AVFrame *frame, AVRational time_base)
+{
+    if (frame->pts == AV_NOPTS_VALUE)
+        return "frame without a timestamp";
+    char text[64];
+    snprintf(text, sizeof(text), "frame at %.3f s",
+             static_cast<double>(frame->pts) * av_q2d(time_base));
+    return text;
+}
+
+} // namespace
+
+TaskWorker::TaskWorker(const std::shared_ptr<const TaskPlan> &plan)
+{
+    follow(plan);
+}
+
+void TaskWorker::run(FrameJob &job)
+{
+    follow(job.plan);
+    std::string where = describe(job.items.front().frame.get(), job.plan->input.time_base);
+    try {
+        if (job.items.front().bypass)
+            session_->bypass(job);
+        else
+            session_->run(job);
+    } catch (const Error &error) {
+        throw Error(error.code(), where + ": " + error.what());
+    } catch (const std::bad_alloc &) {
+        throw Error(AVERROR(ENOMEM), where + ": out of memory; lower workers, nireq or batch_size");
+    }
+}
+
+// Plans follow each other in the stream: once another one comes, the last one has no
+// more jobs, and its memory is given back before the next one takes some.
+void TaskWorker::follow(const std::shared_ptr<const TaskPlan> &plan)
+{
+    if (session_ && plan_.lock() == plan)
+        return;
+    use(nullptr);
+    use(plan->open_session());
+    plan_ = plan;
+}
+
+void TaskWorker::use(std::unique_ptr<TaskSession> session)
+{
+    {
+        std::lock_guard lock(mutex_);
+        session_.swap(session);
+        if (session_ && stopped_)
+            session_->stop();
+    }
+    session.reset(); // the last one, without the lock: closing may take its time
+}
+
+void TaskWorker::rest() noexcept
+{
+    if (plan_.expired())
+        use(nullptr);
+}
+
+void TaskWorker::stop() noexcept
+{
+    std::lock_guard lock(mutex_);
+    stopped_ = true;
+    if (session_)
+        session_->stop();
+}
+
+} // namespace dnn_torch

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// A worker of the pool.  It keeps a session for the plan that it saw last.
+#pragma once
+
+#include "task.h"
+
+#include <memory>
+#include <mutex>
+
+namespace dnn_torch
+{
+
+class TaskWorker : public PoolWorker<FrameJob>
+{
+public:
+    // Opens a session for the plan, so that its first job need not.  Throws Error.
+    explicit TaskWorker(const std::shared_ptr<const TaskPlan> &plan);
+
+    // Opens another session if the job brings another plan.  An error names the frame.
+    void run(FrameJob &job) override;
+
+    // Closes the session if nobody else has its plan any more.
+    void rest() noexcept override;
+    void stop() noexcept override;
+
+private:
+    void follow(const std::shared_ptr<const TaskPlan> &plan);
+    void use(std::unique_ptr<TaskSession> session);
+
+    std::weak_ptr<const TaskPlan> plan_; // of the session
+
+    std::mutex mutex_;
+    // ---- under mutex_; written to by the worker's own thread alone ----
+    std::unique_ptr<TaskSession> session_;
+    bool stopped_ = false;
+};
+
+} // namespace dnn_torch
