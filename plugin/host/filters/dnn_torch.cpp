@@ -21,6 +21,14 @@ namespace dnn_torch
 namespace
 {
 
+// AVFilterContext.priv.
+struct PrivateData {
+    const AVClass *av_class;
+    FilterSettings settings;
+    BackendSettings backend;
+    ModelFilter *filter; // made by init, deleted by uninit
+};
+
 PrivateData &private_data(AVFilterContext *ctx)
 {
     return *static_cast<PrivateData *>(ctx->priv);
@@ -39,16 +47,17 @@ int init(AVFilterContext *ctx) noexcept
 {
     return guarded(ctx, [&] {
         PrivateData &data = private_data(ctx);
-        if (int ret = apply_backend_configs(data); ret < 0)
+        if (int ret = apply_backend_configs(&data, data.backend); ret < 0)
             return ret;
         // libavfilter has an option of this name for all filters, which comes first.
-        if (!data.threads)
-            data.threads = ctx->nb_threads;
-        if (data.threads > static_cast<int>(most_threads))
-            throw Error(AVERROR(EINVAL), "threads=" + std::to_string(data.threads) +
+        int &threads = data.settings.run.threads;
+        if (!threads)
+            threads = ctx->nb_threads;
+        if (threads > static_cast<int>(most_threads))
+            throw Error(AVERROR(EINVAL), "threads=" + std::to_string(threads) +
                                              " is too many; at most " +
                                              std::to_string(most_threads) + " can be asked for");
-        data.filter = new ModelFilter(ctx, data, make_task);
+        data.filter = new ModelFilter(ctx, data.settings, make_task);
         data.filter->open();
         ctx->filter = variant(data.filter->formats());
         return 0;
@@ -75,12 +84,17 @@ int activate(AVFilterContext *ctx) noexcept
     return guarded(ctx, [&] { return private_data(ctx).filter->activate(); });
 }
 
-// "progress" and "stats"; libavfilter itself knows more commands.
-int process_command(AVFilterContext *ctx, const char *command, const char *, char *result,
+// Those of ours; libavfilter itself knows more commands.
+int process_command(AVFilterContext *ctx, const char *command, const char *value, char *result,
                     int result_size, int) noexcept
 {
     return guarded(ctx, [&] {
-        std::optional<std::string> answer = private_data(ctx).filter->answer(command);
+        ModelFilter &filter = *private_data(ctx).filter;
+        if (ModelChange::is_command(command)) {
+            filter.change(command, value ? value : "");
+            return 0;
+        }
+        std::optional<std::string> answer = filter.answer(command);
         if (!answer)
             return AVERROR(ENOSYS);
         if (result_size <= 0 || !result)
@@ -89,6 +103,28 @@ int process_command(AVFilterContext *ctx, const char *command, const char *, cha
         return written < static_cast<size_t>(result_size) ? 0 : AVERROR(ENOSPC);
     });
 }
+
+// The first one is the one that is given most, without its name.
+const OptionTable option_table = compose(
+    {model_options(offsetof(PrivateData, settings.model)),
+     run_options(offsetof(PrivateData, settings.run)),
+     backend_options(offsetof(PrivateData, backend))},
+    {"model",     "device",   "async",       "nireq", "batch_size",      "workers", "threads",
+     "precision", "optimize", "tune",        "input", "output",          "allow",   "timeout",
+     "stats",     "engine",   "dnn_backend", "torch", "backend_configs", "options"});
+
+AVClass make_class()
+{
+    AVClass made{};
+    made.class_name = "dnn_torch";
+    made.item_name = av_default_item_name;
+    made.option = option_table.data();
+    made.version = LIBAVUTIL_VERSION_INT;
+    made.category = AV_CLASS_CATEGORY_FILTER;
+    return made;
+}
+
+const AVClass filter_class = make_class();
 
 lavfi_abi::Pad make_pad(int (*config_props)(AVFilterLink *))
 {
@@ -110,7 +146,7 @@ lavfi_abi::Filter make_filter(const AVPixelFormat *formats)
     visible.description = "Run a PyTorch model on each frame.";
     visible.inputs = lavfi_abi::as_pads(inputs);
     visible.outputs = lavfi_abi::as_pads(outputs);
-    visible.priv_class = &dnn_torch_class;
+    visible.priv_class = &filter_class;
     visible.flags = lavfi_abi::flag_timeline_internal;
     filter.nb_inputs = filter.nb_outputs = 1;
     filter.formats_state = lavfi_abi::formats_pixel_list;

@@ -42,6 +42,12 @@ public:
     // Such frames will come.
     void expect(const FrameShape &input) { input_ = input; }
 
+    // The frames that come now.
+    const FrameShape &input() const { return input_; }
+
+    // Whether frames pass, and another plan may take over.
+    bool is_running() const { return work_ && state_.phase() == Phase::running && !is_orphaned(); }
+
     // libavfilter's turn: takes frames in, hands results out.  Returns an AVERROR,
     // but neither EAGAIN nor EOF, by which programs mean "later" and wait for ever.
     int take_turn();

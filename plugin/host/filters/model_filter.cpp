@@ -11,30 +11,31 @@ namespace dnn_torch
 namespace
 {
 
-FrameLoop::Settings settings_of(const PrivateData &options)
+FrameLoop::Settings settings_of(const FilterSettings &settings)
 {
-    auto timeout = std::chrono::microseconds(options.timeout);
-    return {.async = options.async != 0,
+    auto timeout = std::chrono::microseconds(settings.model.timeout);
+    return {.async = settings.run.async != 0,
             .patience = std::chrono::ceil<std::chrono::seconds>(timeout)};
 }
 
 } // namespace
 
-ModelFilter::ModelFilter(AVFilterContext *ctx, const PrivateData &options, MakeTask make_task)
-    : options_(options), log_(ctx, options), opener_(ctx, options, make_task),
-      loop_(ctx, settings_of(options), opener_, log_)
+ModelFilter::ModelFilter(AVFilterContext *ctx, const FilterSettings &settings, MakeTask make_task)
+    : settings_(settings), log_(ctx, settings), opener_(ctx, settings, make_task),
+      loop_(ctx, settings_of(settings), opener_, log_),
+      change_(request_of(settings.model), settings.model.watch != 0)
 {
 }
 
 void ModelFilter::open()
 {
-    if (!options_.model || !*options_.model)
+    if (!settings_.model.path || !*settings_.model.path)
         throw Error(AVERROR(EINVAL), "no model given; write dnn_torch=model=FILE");
     // Programs that look the filter up by name come here untested.
     if (const char *fault = gate_fault())
         throw Error(AVERROR(ENOSYS), fault);
     loop_.open();
-    opener_.open();
+    opener_.open(request_of(settings_.model));
     log_.tell_notice(*opener_.task().model());
 }
 
@@ -49,6 +50,36 @@ void ModelFilter::configure(const AVFilterLink *in, AVFilterLink *out)
     out->w = output.width;
     out->h = output.height;
     out->sample_aspect_ratio = sample_aspect_after(in->sample_aspect_ratio, shape.size, output);
+}
+
+int ModelFilter::activate()
+{
+    if (loop_.is_running())
+        look_for_change();
+    return loop_.take_turn();
+}
+
+// Only once frames pass: two models that are measured at a time would disturb each other.
+void ModelFilter::look_for_change()
+{
+    try {
+        std::optional<NextModel> next = change_.look(loop_.input(), preparation());
+        if (!next)
+            return;
+        log_.tell_change(next->request.path, next->changes);
+        loop_.handover()->offer(std::move(next->work));
+    } catch (const Error &error) {
+        log_.tell_error(error.what());
+    }
+}
+
+PrepareModel ModelFilter::preparation()
+{
+    FrameShape input = loop_.input();
+    Size output = opener_.task().output_for(input);
+    return [setup = opener_.setup(), input, output](const ModelRequest &request) {
+        return setup.replace(request, input, output);
+    };
 }
 
 std::optional<std::string> ModelFilter::answer(const std::string &command) const

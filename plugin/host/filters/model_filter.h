@@ -6,6 +6,7 @@
 #pragma once
 
 #include "frame_loop.h"
+#include "model_change.h"
 #include "model_opener.h"
 #include "options.h"
 #include "run_log.h"
@@ -20,8 +21,8 @@ namespace dnn_torch
 class ModelFilter
 {
 public:
-    // `ctx` and `options` outlive the filter.
-    ModelFilter(AVFilterContext *ctx, const PrivateData &options, MakeTask make_task);
+    // `ctx` and `settings` outlive the filter.
+    ModelFilter(AVFilterContext *ctx, const FilterSettings &settings, MakeTask make_task);
 
     // Loads the model and finds out what it takes.  Throws Error.
     void open();
@@ -33,20 +34,23 @@ public:
     void configure(const AVFilterLink *in, AVFilterLink *out);
 
     // libavfilter's turn, see FrameLoop::take_turn().
-    int activate() { return loop_.take_turn(); }
+    int activate();
 
-    // Work that is offered takes over at a frame's edge, see FrameLoop::handover().  Another
-    // thread may keep this and offer work through it, even after the filter is gone.
-    const std::shared_ptr<Handover> &handover() const { return loop_.handover(); }
+    // A command that changes the model, see ModelChange.  Throws Error.
+    void change(const std::string &name, const std::string &value) { change_.ask(name, value); }
 
     // What the command "progress" or "stats" answers; nullopt for any other.
     std::optional<std::string> answer(const std::string &command) const;
 
 private:
-    const PrivateData &options_;
+    void look_for_change();
+    PrepareModel preparation();
+
+    const FilterSettings &settings_;
     RunLog log_;
     ModelOpener opener_;
     FrameLoop loop_; // uses both
+    ModelChange change_;
 };
 
 } // namespace dnn_torch

@@ -4,9 +4,13 @@
 
 #include "host/error.h"
 
+extern "C" {
+#include <libavutil/error.h>
+#include <libavutil/pixdesc.h>
+}
+
 #include <algorithm>
 #include <chrono>
-#include <string>
 #include <utility>
 
 namespace dnn_torch
@@ -14,81 +18,107 @@ namespace dnn_torch
 namespace
 {
 
-std::string text(const char *value)
+bool holds(const AVPixelFormat *formats, AVPixelFormat format)
 {
-    return value ? value : "";
+    for (; *formats != AV_PIX_FMT_NONE; formats++)
+        if (*formats == format)
+            return true;
+    return false;
 }
 
 } // namespace
 
-ModelOpener::ModelOpener(AVFilterContext *ctx, const PrivateData &options, MakeTask make_task)
-    : ctx_(ctx), options_(options), make_task_(make_task)
-{
-}
+// ---- on any thread --------------------------------------------------------------
 
-void ModelOpener::open()
+OpenedModel ModelSetup::open(const ModelRequest &request) const
 {
-    task_ = make_task_(open_model(), static_cast<size_t>(options_.batch_size));
-    TaskFindings found = task_->study();
-    if (!found.doubt.empty())
-        av_log(ctx_, AV_LOG_WARNING, "%s\n", found.doubt.c_str());
-    av_log(ctx_, AV_LOG_VERBOSE, "the model takes %s\n", found.takes.c_str());
-}
-
-std::shared_ptr<Model> ModelOpener::open_model()
-{
-    DeviceChoice choice = choose_device(text(options_.device), text(options_.engine));
-    if (!choice.why.empty())
-        av_log(ctx_, AV_LOG_INFO, "%s\n", choice.why.c_str());
-    on_cpu_ = choice.device == "cpu";
-    ModelOptions options = {.path = text(options_.model),
+    DeviceChoice choice = choose_device(request.device, request.engine);
+    ModelOptions options = {.path = request.path,
                             .device = choice.device,
-                            .input_name = text(options_.input),
-                            .output_name = text(options_.output),
-                            .precision = text(options_.precision),
-                            .optimize = text(options_.optimize),
-                            .allow = text(options_.allow),
-                            .timeout = std::chrono::microseconds(options_.timeout)};
-    const DnnTorchEngine *engine = open_engine(text(options_.engine));
+                            .input_name = request.input,
+                            .output_name = request.output,
+                            .precision = request.precision,
+                            .optimize = request.optimize,
+                            .allow = request.allow,
+                            .timeout = request.timeout};
+    const DnnTorchEngine *engine = open_engine(request.engine);
     auto model = std::make_shared<Model>(*engine, options);
-    av_log(ctx_, AV_LOG_VERBOSE, "%s runs on %s %s\n", options_.model, engine->name,
-           engine->version);
-    return model;
+    std::shared_ptr<Task> task = make_task(std::move(model), run.batch_size);
+    TaskFindings findings = task->study();
+    return {.task = std::move(task),
+            .findings = std::move(findings),
+            .on_cpu = choice.device == "cpu",
+            .why_device = choice.why,
+            .engine = std::string(engine->name) + " " + engine->version};
 }
 
-Work ModelOpener::prepare(const FrameShape &input)
+Work ModelSetup::plan(const std::shared_ptr<Task> &task, bool on_cpu, const FrameShape &input,
+                      double tuning_seconds) const
 {
-    NewPlan made = task_->plan(input, tuning_seconds());
-    planned_ = Clock::now();
-    CoreBudget budget = divide(made);
+    NewPlan made = task->plan(input, tuning_seconds);
+    CoreRequest cores = run.cores;
+    cores.device = !on_cpu;
+    cores.in_order = made.plan->in_order;
+    CoreBudget budget = divide_cores(usable_machine(), cores, made.cost);
     made.plan->threads = static_cast<int>(budget.threads_per_worker);
-    return {.task = task_,
+    return {.task = task,
             .plan = std::move(made.plan),
             .budget = budget,
             .variant = std::move(made.variant),
             .advice = std::move(made.advice)};
 }
 
-CoreBudget ModelOpener::divide(const NewPlan &plan) const
+// The filters behind are made for a format and a size.
+Work ModelSetup::replace(const ModelRequest &request, const FrameShape &input, Size output) const
 {
-    CoreRequest request = {.workers = static_cast<size_t>(options_.workers),
-                           .threads = static_cast<size_t>(options_.threads),
-                           .in_flight = static_cast<size_t>(options_.nireq),
-                           .async = options_.async != 0,
-                           .device = !on_cpu_,
-                           .in_order = plan.plan->in_order};
-    return divide_cores(usable_machine(), request, plan.cost);
+    OpenedModel opened = open(request);
+    if (!holds(opened.task->formats(), input.format))
+        throw Error(AVERROR(EINVAL), "the model takes " + opened.findings.takes +
+                                         ", and the frames are " +
+                                         av_get_pix_fmt_name(input.format));
+    Size made = opened.task->output_for(input);
+    if (made != output)
+        throw Error(AVERROR(EINVAL), "the model makes " + to_text(made) + " of " +
+                                         to_text(input.size) + ", and the frames so far became " +
+                                         to_text(output));
+    return plan(opened.task, opened.on_cpu, input, run.tuning_seconds);
+}
+
+// ---- on the filter's thread -------------------------------------------------------
+
+ModelOpener::ModelOpener(AVFilterContext *ctx, const FilterSettings &settings, MakeTask make_task)
+    : ctx_(ctx), setup_{.run = request_of(settings.run), .make_task = make_task}
+{
+}
+
+void ModelOpener::open(const ModelRequest &request)
+{
+    OpenedModel opened = setup_.open(request);
+    task_ = std::move(opened.task);
+    on_cpu_ = opened.on_cpu;
+    if (!opened.why_device.empty())
+        av_log(ctx_, AV_LOG_INFO, "%s\n", opened.why_device.c_str());
+    av_log(ctx_, AV_LOG_VERBOSE, "%s runs on %s\n", request.path.c_str(), opened.engine.c_str());
+    if (!opened.findings.doubt.empty())
+        av_log(ctx_, AV_LOG_WARNING, "%s\n", opened.findings.doubt.c_str());
+    av_log(ctx_, AV_LOG_VERBOSE, "the model takes %s\n", opened.findings.takes.c_str());
+}
+
+Work ModelOpener::prepare(const FrameShape &input)
+{
+    Work work = setup_.plan(task_, on_cpu_, input, tuning_seconds());
+    planned_ = Clock::now();
+    return work;
 }
 
 // Frames whose size changes often must not be measured longer than they are worked on.
 double ModelOpener::tuning_seconds() const
 {
     constexpr double share = 0.1;
-    double wanted = static_cast<double>(options_.tune) / AV_TIME_BASE;
     if (!planned_)
-        return wanted;
+        return setup_.run.tuning_seconds;
     double since = std::chrono::duration<double>(Clock::now() - *planned_).count();
-    return std::min(wanted, share * since);
+    return std::min(setup_.run.tuning_seconds, share * since);
 }
 
 } // namespace dnn_torch

@@ -15,6 +15,7 @@ extern "C" {
 
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace dnn_torch
 {
@@ -22,29 +23,54 @@ namespace dnn_torch
 // Makes the task of a filter for a model; `batch_size` frames at most in one run.
 using MakeTask = std::unique_ptr<Task> (*)(std::shared_ptr<Model> model, size_t batch_size);
 
+// A model that is open and was tried on small pictures.
+struct OpenedModel {
+    std::shared_ptr<Task> task;
+    TaskFindings findings;
+    bool on_cpu = true;
+    std::string why_device; // may be empty
+    std::string engine;     // its name and version
+};
+
+// Opens models and plans their runs, on any thread.  A copy may outlive the filter.
+struct ModelSetup {
+    RunRequest run;
+    MakeTask make_task;
+
+    // Throws Error.
+    OpenedModel open(const ModelRequest &request) const;
+
+    // Measures for about `tuning_seconds`.  Throws Error.
+    Work plan(const std::shared_ptr<Task> &task, bool on_cpu, const FrameShape &input,
+              double tuning_seconds) const;
+
+    // Both, for a model that is to go on with frames of that shape.  Throws Error also if the
+    // frames that it makes would not be of that size.
+    Work replace(const ModelRequest &request, const FrameShape &input, Size output) const;
+};
+
 // Belongs to the thread that runs the graph.
 class ModelOpener : public Planner
 {
 public:
-    // `ctx` and `options` outlive it.
-    ModelOpener(AVFilterContext *ctx, const PrivateData &options, MakeTask make_task);
+    // `ctx` outlives it.
+    ModelOpener(AVFilterContext *ctx, const FilterSettings &settings, MakeTask make_task);
 
     // Loads the model and finds out what it takes.  Throws Error.
-    void open();
+    void open(const ModelRequest &request);
+
+    const ModelSetup &setup() const { return setup_; }
+    Task &task() { return *task_; }
 
     // From now on this one is planned with.
     void adopt(std::shared_ptr<Task> task) override { task_ = std::move(task); }
     Work prepare(const FrameShape &input) override;
-    Task &task() { return *task_; }
 
 private:
-    std::shared_ptr<Model> open_model();
-    CoreBudget divide(const NewPlan &plan) const;
     double tuning_seconds() const;
 
     AVFilterContext *ctx_;
-    const PrivateData &options_;
-    MakeTask make_task_;
+    ModelSetup setup_;
     bool on_cpu_ = true;
     std::shared_ptr<Task> task_;
     std::optional<Clock::time_point> planned_; // when prepare() last ended

@@ -2,7 +2,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "options.h"
 
-#include <climits>
+extern "C" {
+#include <libavutil/avutil.h>
+}
+
+#include <algorithm>
 #include <cstddef>
 
 namespace dnn_torch
@@ -41,6 +45,12 @@ AVOption int_option(const char *name, const char *help, size_t offset, int value
     return number_option(name, help, AV_OPT_TYPE_INT, offset, value, min, max);
 }
 
+AVOption duration_option(const char *name, const char *help, size_t offset, int64_t value,
+                         double max)
+{
+    return number_option(name, help, AV_OPT_TYPE_DURATION, offset, value, 0, max);
+}
+
 AVOption bool_option(const char *name, const char *help, size_t offset, bool value)
 {
     return number_option(name, help, AV_OPT_TYPE_BOOL, offset, value, 0, 1);
@@ -52,75 +62,135 @@ AVOption with_unit(AVOption option, const char *unit)
     return option;
 }
 
+// A command of that name changes it while frames pass.
+AVOption changeable(AVOption option)
+{
+    option.flags |= AV_OPT_FLAG_RUNTIME_PARAM;
+    return option;
+}
+
 AVOption deprecated(AVOption option)
 {
     option.flags |= AV_OPT_FLAG_DEPRECATED;
     return option;
 }
 
-#define FIELD(name) offsetof(PrivateData, name)
-
-// The first one may be given without its name.
-const AVOption options[] = {
-    text_option("model", "path of the model, a TorchScript file", FIELD(model), nullptr),
-    text_option("device", "device to run the model on", FIELD(device), "cpu"),
-    bool_option("async", "work on several frames at once", FIELD(async), true),
-    int_option("nireq", "requests in flight, each of batch_size frames (0: chosen)", FIELD(nireq),
-               0, 0, 1024),
-    int_option("batch_size", "frames in one run of the model", FIELD(batch_size), 1, 1, 1000),
-    int_option("workers", "runs of the model at the same time (0: chosen)", FIELD(workers), 0, 0,
-               256),
-    int_option("threads", "threads of one run (0: the cores divided by workers)", FIELD(threads), 0,
-               0, 1024),
-    text_option("precision", "what the model computes with: auto, fp32, bf16 or fp16",
-                FIELD(precision), "auto"),
-    text_option("optimize",
-                "0: run the model as it was saved; 1: its fastest form; or a form's name",
-                FIELD(optimize), "1"),
-    number_option("tune", "time to find the fastest form in; found once for a model and a size",
-                  AV_OPT_TYPE_DURATION, FIELD(tune), INT64_C(3000000), 0, 1e12),
-    text_option("input", "name of the model's input (the only one, if not given)", FIELD(input),
-                nullptr),
-    text_option("output", "name of the model's output, where it returns several by name",
-                FIELD(output), nullptr),
-    text_option("allow", "operators that the model may use though they are refused: a+b",
-                FIELD(allow), nullptr),
-    number_option("timeout", "time that one run of the model may take (0: no limit)",
-                  AV_OPT_TYPE_DURATION, FIELD(timeout), INT64_C(600000000), 0, 1e15),
-    text_option("stats", "file for the statistics, as JSON", FIELD(stats), nullptr),
-    text_option("engine", "what runs the model: NAME of an engine-NAME.so", FIELD(engine), "torch"),
-    with_unit(int_option("dnn_backend", "for command lines of dnn_processing; only torch is here",
-                         FIELD(backend), backend_torch, backend_torch, backend_torch),
-              "backend"),
-    with_unit(number_option("torch", "LibTorch", AV_OPT_TYPE_CONST, 0, backend_torch, 0, 0),
-              "backend"),
-    deprecated(text_option("backend_configs", "options as key=value&key=value",
-                           FIELD(backend_configs), nullptr)),
-    deprecated(
-        text_option("options", "the same as backend_configs", FIELD(backend_configs), nullptr)),
-    {},
-};
-
-AVClass make_class()
-{
-    AVClass made{};
-    made.class_name = "dnn_torch";
-    made.item_name = av_default_item_name;
-    made.option = options;
-    made.version = LIBAVUTIL_VERSION_INT;
-    made.category = AV_CLASS_CATEGORY_FILTER;
-    return made;
-}
-
 } // namespace
 
-const AVClass dnn_torch_class = make_class();
-
-int apply_backend_configs(PrivateData &data)
+ModelRequest request_of(const ModelSettings &settings)
 {
-    if (!data.backend_configs)
+    auto text = [](const char *value) { return std::string(value ? value : ""); };
+    return {.path = text(settings.path),
+            .input = text(settings.input),
+            .output = text(settings.output),
+            .device = text(settings.device),
+            .precision = text(settings.precision),
+            .optimize = text(settings.optimize),
+            .allow = text(settings.allow),
+            .engine = text(settings.engine),
+            .timeout = std::chrono::microseconds(settings.timeout)};
+}
+
+RunRequest request_of(const RunSettings &settings)
+{
+    return {.cores = {.workers = static_cast<size_t>(settings.workers),
+                      .threads = static_cast<size_t>(settings.threads),
+                      .in_flight = static_cast<size_t>(settings.nireq),
+                      .async = settings.async != 0},
+            .batch_size = static_cast<size_t>(settings.batch_size),
+            .tuning_seconds = static_cast<double>(settings.tune) / AV_TIME_BASE};
+}
+
+OptionTable model_options(size_t offset)
+{
+    auto field = [offset](size_t of_field) { return offset + of_field; };
+    return {
+        changeable(text_option("model", "path of the model, a TorchScript file",
+                               field(offsetof(ModelSettings, path)), nullptr)),
+        text_option("device", "device to run the model on", field(offsetof(ModelSettings, device)),
+                    "cpu"),
+        changeable(text_option("precision",
+                               "what the model computes with: auto, fp32, bf16 or fp16",
+                               field(offsetof(ModelSettings, precision)), "auto")),
+        changeable(text_option(
+            "optimize", "0: run the model as it was saved; 1: its fastest form; or a form's name",
+            field(offsetof(ModelSettings, optimize)), "1")),
+        text_option("input", "name of the model's input (the only one, if not given)",
+                    field(offsetof(ModelSettings, input)), nullptr),
+        changeable(text_option("output",
+                               "name of the model's output, where it returns several by name",
+                               field(offsetof(ModelSettings, output)), nullptr)),
+        text_option("allow", "operators that the model may use though they are refused: a+b",
+                    field(offsetof(ModelSettings, allow)), nullptr),
+        duration_option("timeout", "time that one run of the model may take (0: no limit)",
+                        field(offsetof(ModelSettings, timeout)), INT64_C(600000000), 1e15),
+        bool_option("watch", "change to what is in the model's file when it changes",
+                    field(offsetof(ModelSettings, watch)), false),
+        text_option("engine", "what runs the model: NAME of an engine-NAME.so",
+                    field(offsetof(ModelSettings, engine)), "torch"),
+    };
+}
+
+OptionTable run_options(size_t offset)
+{
+    auto field = [offset](size_t of_field) { return offset + of_field; };
+    return {
+        bool_option("async", "work on several frames at once", field(offsetof(RunSettings, async)),
+                    true),
+        int_option("nireq", "requests in flight, each of batch_size frames (0: chosen)",
+                   field(offsetof(RunSettings, nireq)), 0, 0, 1024),
+        int_option("batch_size", "frames in one run of the model",
+                   field(offsetof(RunSettings, batch_size)), 1, 1, 1000),
+        int_option("workers", "runs of the model at the same time (0: chosen)",
+                   field(offsetof(RunSettings, workers)), 0, 0, 256),
+        int_option("threads", "threads of one run (0: the cores divided by workers)",
+                   field(offsetof(RunSettings, threads)), 0, 0, 1024),
+        duration_option("tune",
+                        "time to find the fastest form in; found once for a model and a size",
+                        field(offsetof(RunSettings, tune)), INT64_C(3000000), 1e12),
+        text_option("stats", "file for the statistics, as JSON",
+                    field(offsetof(RunSettings, stats)), nullptr),
+    };
+}
+
+OptionTable backend_options(size_t offset)
+{
+    size_t backend = offset + offsetof(BackendSettings, backend);
+    size_t configs = offset + offsetof(BackendSettings, configs);
+    return {
+        with_unit(int_option("dnn_backend",
+                             "for command lines of dnn_processing; only torch is here", backend,
+                             backend_torch, backend_torch, backend_torch),
+                  "backend"),
+        with_unit(number_option("torch", "LibTorch", AV_OPT_TYPE_CONST, 0, backend_torch, 0, 0),
+                  "backend"),
+        deprecated(
+            text_option("backend_configs", "options as key=value&key=value", configs, nullptr)),
+        deprecated(text_option("options", "the same as backend_configs", configs, nullptr)),
+    };
+}
+
+OptionTable compose(std::initializer_list<OptionTable> groups,
+                    std::initializer_list<std::string_view> names)
+{
+    OptionTable all;
+    for (const OptionTable &group : groups)
+        all.insert(all.end(), group.begin(), group.end());
+    auto place = [&](const AVOption &option) {
+        return std::find(names.begin(), names.end(), option.name);
+    };
+    std::stable_sort(all.begin(), all.end(), [&](const AVOption &one, const AVOption &other) {
+        return place(one) < place(other);
+    });
+    all.push_back({});
+    return all;
+}
+
+int apply_backend_configs(void *data, const BackendSettings &backend)
+{
+    if (!backend.configs)
         return 0;
-    int ret = av_set_options_string(&data, data.backend_configs, "=", "&");
+    int ret = av_set_options_string(data, backend.configs, "=", "&");
     return ret < 0 ? ret : 0;
 }
 

@@ -1,32 +1,85 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The options of dnn_torch, in the shape in which libavutil sets them.
+// The options of our filters, in groups.  A filter's table is composed of the
+// groups that it has.
 #pragma once
+
+#include "host/inference/core_budget.h"
 
 extern "C" {
 #include <libavutil/opt.h>
 }
 
+#include <chrono>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
 namespace dnn_torch
 {
 
-class ModelFilter;
+// libavutil sets a group's fields where libavfilter zeroes and frees them, so they are
+// plain.  Defaults and limits are in the group's table alone.
 
-// AVFilterContext.priv.  Plain, for libavfilter zeroes and frees it.
-struct PrivateData {
-    const AVClass *av_class;
-    char *model, *input, *output, *device, *precision, *optimize, *allow, *engine, *stats;
-    char *backend_configs;
-    int backend;
-    int async, nireq, batch_size, workers, threads;
-    int64_t tune, timeout; // microseconds
-    ModelFilter *filter;   // made by init, deleted by uninit
+// Which model, and how it is run.
+struct ModelSettings {
+    char *path, *input, *output, *device, *precision, *optimize, *allow, *engine;
+    int64_t timeout; // microseconds
+    int watch;
 };
 
-extern const AVClass dnn_torch_class;
+// How many frames are worked on at once, by how many threads, and what is told of it.
+struct RunSettings {
+    int async, nireq, batch_size, workers, threads;
+    int64_t tune; // microseconds
+    char *stats;
+};
+
+// What command lines of dnn_processing hold.
+struct BackendSettings {
+    int backend;
+    char *configs;
+};
+
+// What every filter that runs a model has.
+struct FilterSettings {
+    ModelSettings model;
+    RunSettings run;
+};
+
+// The same as a value, which commands change.
+struct ModelRequest {
+    std::string path, input, output, device, precision, optimize, allow, engine;
+    std::chrono::microseconds timeout{0};
+};
+
+ModelRequest request_of(const ModelSettings &settings);
+
+// What any thread may know of the run settings.
+struct RunRequest {
+    CoreRequest cores;
+    size_t batch_size = 1;
+    double tuning_seconds = 0;
+};
+
+RunRequest request_of(const RunSettings &settings);
+
+using OptionTable = std::vector<AVOption>;
+
+// The options of a group that lies `offset` bytes into the filter's private data.
+OptionTable model_options(size_t offset);
+OptionTable run_options(size_t offset);
+OptionTable backend_options(size_t offset);
+
+// One table, with libavutil's end.  Its options stand in the order of `names`, in which
+// they may be given without their names; any others follow.
+OptionTable compose(std::initializer_list<OptionTable> groups,
+                    std::initializer_list<std::string_view> names);
 
 // Sets what backend_configs holds; an AVERROR that libavutil has put into words.
-int apply_backend_configs(PrivateData &data);
+// `data` is the filter's private data.
+int apply_backend_configs(void *data, const BackendSettings &backend);
 
 } // namespace dnn_torch

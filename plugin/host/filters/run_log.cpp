@@ -20,11 +20,11 @@ std::string text(const char *value)
 
 } // namespace
 
-RunLog::RunLog(AVFilterContext *ctx, const PrivateData &options)
-    : ctx_(ctx), options_(options), report_(ctx, text(options.stats))
+RunLog::RunLog(AVFilterContext *ctx, const FilterSettings &settings)
+    : ctx_(ctx), settings_(settings), report_(ctx, text(settings.run.stats))
 {
-    facts_.model = text(options.model);
-    facts_.batch_size = static_cast<size_t>(options.batch_size);
+    facts_.model = text(settings.model.path);
+    facts_.batch_size = static_cast<size_t>(settings.run.batch_size);
 }
 
 void RunLog::tell_shape(const FrameShape &input, Size output)
@@ -72,14 +72,20 @@ void RunLog::tell_work(const Work &work, const AnyPool &pool)
 
 void RunLog::warn_of_order() const
 {
-    if (options_.workers > 1)
+    if (settings_.run.workers > 1)
         av_log(ctx_, AV_LOG_WARNING,
                "the model remembers earlier frames: one worker runs them in order, not %d\n",
-               options_.workers);
-    if (options_.batch_size > 1)
+               settings_.run.workers);
+    if (settings_.run.batch_size > 1)
         av_log(ctx_, AV_LOG_WARNING,
                "the model remembers earlier frames: it gets one at a time, not batches of %d\n",
-               options_.batch_size);
+               settings_.run.batch_size);
+}
+
+void RunLog::tell_change(const std::string &model, const std::string &changes)
+{
+    facts_.model = model;
+    av_log(ctx_, AV_LOG_INFO, "changed to %s\n", changes.c_str());
 }
 
 // Once for each text: the engine repeats itself.

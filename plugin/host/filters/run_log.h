@@ -18,15 +18,17 @@ namespace dnn_torch
 class RunLog
 {
 public:
-    // `ctx` and `options` outlive it.  Throws Error if the file for the statistics cannot be
+    // `ctx` and `settings` outlive it.  Throws Error if the file for the statistics cannot be
     // written.
-    RunLog(AVFilterContext *ctx, const PrivateData &options);
+    RunLog(AVFilterContext *ctx, const FilterSettings &settings);
 
     // What frames come and what goes out.
     void tell_shape(const FrameShape &input, Size output);
     void tell_first_frame(double seconds);
     // Work goes on with these workers.
     void tell_work(const Work &work, const AnyPool &pool);
+    // Another model goes on, as `changes` say.
+    void tell_change(const std::string &model, const std::string &changes);
     void tell_notice(const Model &model);
     void warn(const char *text);
     void tell_error(const char *text);
@@ -54,7 +56,7 @@ private:
     void warn_of_order() const;
 
     AVFilterContext *ctx_;
-    const PrivateData &options_;
+    const FilterSettings &settings_;
     StatsReport report_;
     RunFacts facts_{};
     std::optional<Statistics> statistics_; // from the first frame on

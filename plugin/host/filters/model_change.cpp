@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "model_change.h"
+
+#include "host/error.h"
+
+#include <chrono>
+#include <exception>
+#include <utility>
+
+extern "C" {
+#include <libavutil/error.h>
+}
+
+namespace dnn_torch
+{
+namespace
+{
+
+struct Field {
+    const char *name;
+    std::string ModelRequest::*value;
+};
+
+constexpr Field fields[] = {{"model", &ModelRequest::path},
+                            {"output", &ModelRequest::output},
+                            {"precision", &ModelRequest::precision},
+                            {"optimize", &ModelRequest::optimize}};
+
+const Field *find_field(const std::string &name)
+{
+    for (const Field &field : fields)
+        if (name == field.name)
+            return &field;
+    return nullptr;
+}
+
+NextModel made(NextModel next, const PrepareModel &prepare)
+try {
+    next.work = prepare(next.request);
+    return next;
+} catch (const std::exception &error) {
+    throw Error(AVERROR_EXTERNAL, "cannot change to " + next.changes + ": " + error.what() +
+                                      "; the filter goes on as before");
+}
+
+} // namespace
+
+ModelChange::ModelChange(const ModelRequest &current, bool watches_file) : current_(current)
+{
+    if (watches_file)
+        watch_.emplace(current.path);
+}
+
+bool ModelChange::is_command(const std::string &name)
+{
+    return find_field(name) != nullptr;
+}
+
+void ModelChange::ask(const std::string &name, const std::string &value)
+{
+    if (value.empty())
+        throw Error(AVERROR(EINVAL), "the command " + name + " needs a value");
+    asked_[name] = value;
+}
+
+std::optional<NextModel> ModelChange::look(const FrameShape &input, const PrepareModel &prepare)
+{
+    std::optional<NextModel> next;
+    if (work_ && work_->is_done())
+        next = take(input);
+    if (!work_) {
+        look_at_file();
+        if (!asked_.empty())
+            begin(prepare);
+    }
+    return next;
+}
+
+// The file counts as a model that was asked for, though it has the same name.
+void ModelChange::look_at_file()
+{
+    if (watch_ && watch_->has_changed(std::chrono::steady_clock::now()))
+        asked_.try_emplace("model", current_.path);
+}
+
+void ModelChange::begin(const PrepareModel &prepare)
+{
+    under_way_ = std::exchange(asked_, {});
+    NextModel next = {.request = current_};
+    for (const auto &[name, value] : under_way_) {
+        next.request.*find_field(name)->value = value;
+        next.changes += (next.changes.empty() ? "" : ":") + name + "=" + value;
+    }
+    // What becomes of the file from now on is another change.
+    if (watch_)
+        next_watch_.emplace(next.request.path);
+    work_ = std::make_unique<BackgroundValue<NextModel>>(
+        [next, prepare] { return made(next, prepare); });
+}
+
+std::optional<NextModel> ModelChange::take(const FrameShape &input)
+{
+    std::unique_ptr<BackgroundValue<NextModel>> done = std::move(work_);
+    NextModel next = done->take();
+    const FrameShape &made_for = next.work.plan->input;
+    if (made_for.size != input.size || made_for.format != input.format) {
+        // The frames have changed meanwhile: once more, unless something newer was asked for.
+        asked_.merge(under_way_);
+        return std::nullopt;
+    }
+    current_ = next.request;
+    watch_ = next_watch_;
+    return next;
+}
+
+} // namespace dnn_torch
