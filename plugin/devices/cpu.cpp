@@ -23,7 +23,7 @@ constexpr Feature known_features[] = {
     {"avx2", "AVX2"},
     {"fma", "FMA"},
     {"avx_vnni", "AVX VNNI"},
-    {"avx512bw", "AVX-512"}, // what vector code asks for came with this one
+    {"avx512bw", "AVX-512"}, // the subset that vector code asks for
     {"avx512_vnni", "AVX-512 VNNI"},
     {"avx512_bf16", "AVX-512 bf16"},
     {"avx512_fp16", "AVX-512 fp16"},
@@ -35,7 +35,7 @@ constexpr Feature known_features[] = {
     {"i8mm", "i8mm"},
 };
 
-// Affinity masks grow with the machine; the kernel refuses one that is too small.
+// Affinity masks grow with the machine; the kernel refuses a mask that is too small.
 size_t allowed_cores()
 {
     for (int most = CPU_SETSIZE; most <= CPU_SETSIZE << 8; most *= 2) {
@@ -52,7 +52,10 @@ size_t allowed_cores()
     return 1;
 }
 
-// Both of "100000 100000" or "max 100000".
+// Reads "100000 100000"; "max 100000" is no quota.
+//
+// By hand, like all of this file: the two numbers are all that is wanted.  libcgroup
+// would first parse every mount and controller, and hwloc knows no quotas.
 double quota_of_version2(const std::string &directory)
 {
     double quota = 0, period = 0;
@@ -68,8 +71,8 @@ double quota_of_version1(const std::string &directory)
     return quota > 0 && period > 0 ? quota / period : 0;
 }
 
-// The tightest on the way from a group to the mount.  A container may see its
-// own group as the mount itself: then the longer paths are not there.
+// Returns the tightest quota on the way from a group up to the mount.  A container
+// may see its own group as the mount itself: then the longer paths do not exist.
 template <class Quota> double tightest(const std::string &mount, std::string group, Quota quota)
 {
     double least = 0;
@@ -95,7 +98,7 @@ bool lists(std::string_view controllers, std::string_view wanted)
     return false;
 }
 
-// One line of /proc/self/cgroup: "0::/user.slice" or "4:cpu,cpuacct:/docker/1".
+// Reads one line of /proc/self/cgroup: "0::/user.slice" or "4:cpu,cpuacct:/docker/1".
 double quota_of_line(const std::string &mount, const std::string &line)
 {
     size_t first = line.find(':'), second = line.find(':', first + 1);
@@ -174,7 +177,11 @@ size_t usable_cores(const std::string &root)
 
 CpuInfo cpu_info(const std::string &root)
 {
-    CpuInfo info{{}, 0, allowed_cores(), quota_cores(root), {}};
+    CpuInfo info{.model = {},
+                 .cores = 0,
+                 .allowed_cores = allowed_cores(),
+                 .quota_cores = quota_cores(root),
+                 .features = {}};
     info.cores = cores_within(info.allowed_cores, info.quota_cores);
     read_cpuinfo(root, info);
     if (info.model.empty())

@@ -13,24 +13,24 @@ namespace dnn_torch
 
 struct CpuInfo {
     std::string model;
-    size_t cores;                      // that this process may use, at least 1
-    size_t allowed_cores;              // by its affinity
-    double quota_cores;                // by the tightest of its control groups; 0: no limit
-    std::vector<std::string> features; // those that models profit from: "AVX2", "AMX bf16"
+    size_t cores;                      // what this process may use, at least 1
+    size_t allowed_cores;              // what its affinity allows
+    double quota_cores;                // what the tightest control group allows; 0: no limit
+    std::vector<std::string> features; // instructions that speed models up: "AVX2", "AMX bf16"
 };
 
-// All of these read files below `root`, which is empty but for tests, and take
-// what they cannot read for "not known".
+// These functions read files below `root`, which is empty except in tests.  A file
+// that cannot be read counts as "not known".
 CpuInfo cpu_info(const std::string &root = {});
 
-// Cores by affinity and control groups, at least 1.
+// The number of cores that affinity and control groups allow, at least 1.
 size_t usable_cores(const std::string &root = {});
 
-// Cores' worth of time that control groups, v2 or v1, leave us; 0: no limit.
+// How many cores' worth of time the control groups (v2 or v1) allow; 0: no limit.
 double quota_cores(const std::string &root = {});
 
-// A broken quota is rounded down: what is left over serves the program's own
-// threads, and a group that exceeds its quota stands still as a whole.
+// Rounds a broken quota down.  The rest serves the program's own threads; a group
+// that exceeds its quota is stopped as a whole.
 size_t cores_within(size_t allowed, double quota);
 
 } // namespace dnn_torch

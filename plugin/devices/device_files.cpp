@@ -45,7 +45,9 @@ Vendor vendor_of_render_node(const std::string &root, const std::string &name)
 
 DeviceFile look_at(const std::string &root, const std::string &path, Vendor vendor)
 {
-    return {path, vendor, access((root + path).c_str(), R_OK | W_OK) == 0};
+    return {.path = path,
+            .vendor = vendor,
+            .permitted = access((root + path).c_str(), R_OK | W_OK) == 0};
 }
 
 } // namespace

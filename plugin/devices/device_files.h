@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The files by which a process reaches a GPU, and whether this one may open them.
+// The files by which a process reaches a GPU, and whether this process may open them.
 #pragma once
 
 #include <string>
@@ -18,8 +18,8 @@ struct DeviceFile {
     bool permitted; // to read and write
 };
 
-// /dev/dri/renderD*, /dev/nvidiactl, /dev/nvidia*, /dev/kfd, by name.  Opens
-// none of them, since that wakes drivers.  `root` is empty but for tests.
+// Lists /dev/dri/renderD*, /dev/nvidiactl, /dev/nvidia* and /dev/kfd, sorted by name.
+// Opens none of them, because opening wakes drivers.  `root` is empty except in tests.
 std::vector<DeviceFile> find_device_files(const std::string &root = {});
 
 } // namespace dnn_torch

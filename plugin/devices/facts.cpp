@@ -14,33 +14,37 @@ namespace
 
 ProbeState state_of(const ProbeResult &result)
 {
-    return {true, result.outcome, result.detail};
+    return {.asked = true, .outcome = result.outcome, .detail = result.detail};
 }
 
 ProbeResult ask(const ProbePlaces &places, const std::vector<std::string> &arguments,
                 std::chrono::milliseconds limit)
 {
     if (places.probe.empty())
-        return {ProbeResult::Outcome::not_started, {}, std::generic_category().message(ENOENT)};
+        return {.outcome = ProbeResult::Outcome::not_started,
+                .records = {},
+                .detail = std::generic_category().message(ENOENT)};
     return run_probe(places.probe, arguments, limit);
 }
 
 ZeDevice ze_device(const Record &record)
 {
-    return {record.text("device"),
-            record.text("type"),
-            record.number("memory"),
-            record.number("compute_units"),
-            record.text("driver_version"),
-            static_cast<int>(record.number("api_major")),
-            static_cast<int>(record.number("api_minor"))};
+    return {.name = record.text("device"),
+            .type = record.text("type"),
+            .memory = record.number("memory"),
+            .compute_units = record.number("compute_units"),
+            .driver_version = record.text("driver_version"),
+            .api_major = static_cast<int>(record.number("api_major")),
+            .api_minor = static_cast<int>(record.number("api_minor"))};
 }
 
 TorchDevice torch_device(const Record &record)
 {
-    TorchDevice device = {record.text("device"), record.text("description"),
-                          record.number("memory"), record.number("usable") != 0,
-                          record.text("reason")};
+    TorchDevice device = {.name = record.text("device"),
+                          .description = record.text("description"),
+                          .memory = record.number("memory"),
+                          .usable = record.number("usable") != 0,
+                          .reason = record.text("reason")};
     if (!device.usable && device.reason.empty())
         device.reason = "the engine gives no reason";
     return device;
@@ -96,8 +100,9 @@ LevelZeroFacts level_zero_facts(const ProbeResult &result)
         if (record.has("loader_failure"))
             facts.loader_failure = record.text("loader_failure");
         if (record.has("driver_file"))
-            facts.driver_files.push_back({record.text("driver_file"), record.number("present") != 0,
-                                          record.text("failure")});
+            facts.driver_files.push_back({.name = record.text("driver_file"),
+                                          .present = record.number("present") != 0,
+                                          .failure = record.text("failure")});
         if (record.has("init_failure"))
             facts.init_failure = record.text("init_failure");
         if (record.has("drivers"))
@@ -122,7 +127,8 @@ CudaFacts cuda_facts(const ProbeResult &result)
         if (record.has("init_failure"))
             facts.init_failure = record.text("init_failure");
         if (record.has("device"))
-            facts.devices.push_back({record.text("device"), record.number("memory")});
+            facts.devices.push_back(
+                {.name = record.text("device"), .memory = record.number("memory")});
     }
     return facts;
 }
@@ -131,10 +137,10 @@ void describe_devices(Facts &facts)
 {
     std::vector<Named> cuda, xpu;
     for (const CudaDevice &device : facts.cuda.devices)
-        cuda.push_back({device.name, device.memory});
+        cuda.push_back({.name = device.name, .memory = device.memory});
     for (const ZeDevice &device : facts.level_zero.devices)
         if (device.type == "gpu")
-            xpu.push_back({device.name, device.memory});
+            xpu.push_back({.name = device.name, .memory = device.memory});
     describe("cuda", cuda, facts);
     describe("xpu", xpu, facts);
 }
@@ -163,8 +169,11 @@ TorchFacts torch_facts(const ProbeResult &result, const std::string &engine_path
 
 Facts gather_facts(const ProbePlaces &places, std::chrono::milliseconds limit)
 {
-    Facts facts{cpu_info(), find_device_files(), ask_level_zero(places, limit),
-                ask_cuda(places, limit), ask_torch(places, limit)};
+    Facts facts{.cpu = cpu_info(),
+                .files = find_device_files(),
+                .level_zero = ask_level_zero(places, limit),
+                .cuda = ask_cuda(places, limit),
+                .torch = ask_torch(places, limit)};
     describe_devices(facts);
     return facts;
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What is known of this machine's devices, before anything is concluded from it.
+// What is known of this machine's devices.  verdict.h concludes from it.
 #pragma once
 
 #include "cpu.h"
@@ -15,7 +15,7 @@
 namespace dnn_torch
 {
 
-// How the asking went.  Only a probe that was `finished` has said all.
+// How a probe went.  Its facts are complete only if it finished.
 struct ProbeState {
     bool asked = false;
     ProbeResult::Outcome outcome = ProbeResult::Outcome::finished;
@@ -28,7 +28,7 @@ struct ProbeState {
 struct ZeDriverFile {
     std::string name; // "libze_intel_gpu.so.1"
     bool present;
-    std::string failure; // why it cannot be loaded; empty if it can
+    std::string failure; // why it cannot be loaded, or empty
 };
 
 struct ZeDevice {
@@ -42,11 +42,11 @@ struct ZeDevice {
 
 struct LevelZeroFacts {
     ProbeState probe;
-    bool supported = true; // by this build: it had the headers
-    std::string loader;    // the path of the loader; empty: none, or one that is broken
+    bool supported = true; // whether this build had the headers
+    std::string loader;    // the path of the loader; empty if there is none or it is broken
     std::string loader_failure;
     std::vector<ZeDriverFile> driver_files;
-    std::string init_failure; // empty: drivers are there and answer
+    std::string init_failure; // empty if drivers are there and answer
     int drivers = 0;
     std::vector<ZeDevice> devices;
 };
@@ -59,29 +59,29 @@ struct CudaDevice {
 // NVIDIA's driver, without LibTorch.
 struct CudaFacts {
     ProbeState probe;
-    bool has_library = false;    // libcuda.so.1 is there
-    std::string library_failure; // why it cannot be loaded; empty if it can
-    std::string driver_version;  // of the CUDA that it supports: "12.4"
-    std::string init_failure;    // "CUDA_ERROR_NO_DEVICE, 100"; empty: it answers
+    bool has_library = false;    // whether libcuda.so.1 is there
+    std::string library_failure; // why it cannot be loaded, or empty
+    std::string driver_version;  // the CUDA that it supports: "12.4"
+    std::string init_failure;    // "CUDA_ERROR_NO_DEVICE, 100"; empty if it answers
     std::vector<CudaDevice> devices;
 };
 
 struct TorchDevice {
-    std::string name; // "cuda:0", or "cuda" for a kind of which there is none
+    std::string name; // "cuda:0", or "cuda" if there is no device of this kind
     std::string description;
     int64_t memory; // bytes; 0: not known
     bool usable;
-    std::string reason; // if not
+    std::string reason; // why it is not usable
 };
 
 struct TorchFacts {
     ProbeState probe;
-    std::string engine_path;        // empty: there is no engine
-    std::string failure;            // why the engine cannot be loaded; empty if it can
+    std::string engine_path;        // empty if there is no engine
+    std::string failure;            // why the engine cannot be loaded, or empty
     std::string name, version;      // "LibTorch", "2.6.0"
     std::string onednn, onednn_isa; // "3.7.0", "AVX-512 bf16"; empty: not known
     int openmp_threads = 0;         // 0: not known
-    bool lists_devices = false;     // if not, it runs on the CPU alone
+    bool lists_devices = false;     // false: it runs on the CPU alone
     std::vector<TorchDevice> devices;
 };
 
@@ -94,24 +94,26 @@ struct Facts {
 };
 
 struct ProbePlaces {
-    std::string probe;  // the path of device-probe; empty: not installed
-    std::string engine; // the path of the engine; empty: not installed
+    std::string probe;  // the path of device-probe; empty if it is not installed
+    std::string engine; // the path of the engine; empty if it is not installed
 };
 
-// Each makes facts of what one probe said; without a process, for tests.
+// Each turns what one probe said into facts.  They start no process, so that tests
+// can call them.
 LevelZeroFacts level_zero_facts(const ProbeResult &result);
 CudaFacts cuda_facts(const ProbeResult &result);
 TorchFacts torch_facts(const ProbeResult &result, const std::string &engine_path);
 
-// Names the devices of LibTorch, which may not do it itself, as their drivers do.
-// Both count alike; where one counts more, nobody knows which are which.
+// Gives LibTorch's devices the names that their drivers have for them, unless LibTorch
+// named them.  Both number devices alike.  If one lists more than the other, devices
+// cannot be matched and stay without names.
 void describe_devices(Facts &facts);
 
-// All there is to know; takes at most three probes' limits.
+// Gathers all facts.  Takes at most three times the limit.
 Facts gather_facts(const ProbePlaces &places, std::chrono::milliseconds limit = usual_probe_limit);
 
-// As much of it as verdict_for() needs for this option value: nothing for "cpu",
-// and a driver only where LibTorch has an interest in it and found no device.
+// Gathers what verdict_for() needs for this value of the option: nothing for "cpu".
+// It asks a driver only if LibTorch was built for it and found no device.
 Facts gather_facts_for(const std::string &device, const ProbePlaces &places,
                        std::chrono::milliseconds limit = usual_probe_limit);
 

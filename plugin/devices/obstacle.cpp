@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "obstacle.h"
 
+#include "base/compose.h"
+
 #include <algorithm>
 #include <initializer_list>
 
@@ -34,14 +36,15 @@ bool has_files(const Facts &facts, std::initializer_list<Vendor> vendors)
 Obstacle no_permission(const DeviceFile &file)
 {
     std::string group = file.vendor == Vendor::nvidia ? "video" : "render";
-    return {"no permission for " + file.path,
-            "run 'adduser NAME " + group + "' as root, with your user name, and log in again"};
+    return {.reason = "no permission for " + file.path,
+            .remedy =
+                "run 'adduser NAME " + group + "' as root, with your user name, and log in again"};
 }
 
 Obstacle not_started(const ProbeState &probe)
 {
-    return {"device-probe cannot be started: " + probe.detail,
-            "install ffmpeg-dnn-torch again, all of it"};
+    return {.reason = "device-probe cannot be started: " + probe.detail,
+            .remedy = "install ffmpeg-dnn-torch again, all of it"};
 }
 
 Obstacle level_zero_probe_obstacle(const ProbeState &probe)
@@ -50,10 +53,11 @@ Obstacle level_zero_probe_obstacle(const ProbeState &probe)
     case Outcome::not_started:
         return not_started(probe);
     case Outcome::crashed:
-        return {"the Level Zero driver crashes when it is asked (" + probe.detail + ")",
-                update_ze_driver};
+        return {.reason = "the Level Zero driver crashes when it is asked (" + probe.detail + ")",
+                .remedy = update_ze_driver};
     case Outcome::out_of_time:
-        return {"the Level Zero driver does not answer within " + probe.detail, update_ze_driver};
+        return {.reason = "the Level Zero driver does not answer within " + probe.detail,
+                .remedy = update_ze_driver};
     case Outcome::finished:
         break;
     }
@@ -70,9 +74,11 @@ Obstacle driver_file_obstacle(const LevelZeroFacts &level_zero)
             broken = &file;
     }
     if (broken)
-        return {"the Level Zero driver cannot be loaded: " + broken->failure,
-                "install it again, with all that it depends on"};
-    return {"the Level Zero loader finds no driver",
+        return {.reason = "the Level Zero driver cannot be loaded: " + broken->failure,
+                .remedy = "install it again, with all that it depends on"};
+    return {
+        .reason = "the Level Zero loader finds no driver",
+        .remedy =
             "install Intel's driver: libze-intel-gpu1 in Debian sid, from Intel's own repository "
             "for Debian 12 and 13"};
 }
@@ -82,15 +88,17 @@ Obstacle no_ze_device(const Facts &facts)
     std::string answer = facts.level_zero.init_failure;
     std::string addition = answer.empty() ? "" : " (it says " + answer + ")";
     if (has_files(facts, {Vendor::intel}))
-        return {"the Level Zero driver finds no device" + addition +
-                    ", though the kernel shows an Intel GPU",
-                update_ze_driver};
-    return {"the Level Zero driver finds no device" + addition,
+        return {.reason = "the Level Zero driver finds no device" + addition +
+                          ", though the kernel shows an Intel GPU",
+                .remedy = update_ze_driver};
+    return {
+        .reason = "the Level Zero driver finds no device" + addition,
+        .remedy =
             "where there is an Intel GPU, see that the kernel drives it: /dev/dri/renderD* is then "
             "there"};
 }
 
-// Intel's driver answers so where it has no device.
+// Intel's driver gives this answer if it has no device.
 bool says_no_device(const std::string &init_failure)
 {
     return init_failure.empty() || init_failure.find("UNINITIALIZED") != init_failure.npos;
@@ -102,17 +110,20 @@ Obstacle engine_obstacle(const TorchFacts &torch)
 {
     const char *without_gpu = "update the driver of the GPU, or choose device=cpu";
     if (torch.engine_path.empty())
-        return {"no engine is installed", "install the LibTorch engine (engine-torch.so)"};
+        return {.reason = "no engine is installed",
+                .remedy = "install the LibTorch engine (engine-torch.so)"};
     if (torch.probe.outcome == Outcome::not_started)
         return not_started(torch.probe);
     if (torch.probe.outcome == Outcome::crashed)
-        return {"LibTorch crashes when it is asked for its devices (" + torch.probe.detail + ")",
-                without_gpu};
+        return {.reason = "LibTorch crashes when it is asked for its devices (" +
+                          torch.probe.detail + ")",
+                .remedy = without_gpu};
     if (torch.probe.outcome == Outcome::out_of_time)
-        return {"LibTorch does not tell its devices within " + torch.probe.detail, without_gpu};
+        return {.reason = "LibTorch does not tell its devices within " + torch.probe.detail,
+                .remedy = without_gpu};
     if (!torch.failure.empty())
-        return {"the engine cannot be loaded: " + torch.failure,
-                "install the engine, the filters and LibTorch from one release"};
+        return {.reason = "the engine cannot be loaded: " + torch.failure,
+                .remedy = "install the engine, the filters and LibTorch from one release"};
     return {};
 }
 
@@ -124,10 +135,10 @@ bool is_too_old(const ZeDevice &device)
 
 Obstacle version_obstacle(const ZeDevice &device)
 {
-    return {"the driver speaks Level Zero " + std::to_string(device.api_major) + "." +
-                std::to_string(device.api_minor) + ", which is older than " +
-                std::to_string(oldest_ze_major) + "." + std::to_string(oldest_ze_minor),
-            "update the driver (libze-intel-gpu1, or Intel's own package)"};
+    return {.reason =
+                concat("the driver speaks Level Zero ", device.api_major, ".", device.api_minor,
+                       ", which is older than ", oldest_ze_major, ".", oldest_ze_minor),
+            .remedy = "update the driver (libze-intel-gpu1, or Intel's own package)"};
 }
 
 Obstacle level_zero_obstacle(const Facts &facts)
@@ -138,13 +149,14 @@ Obstacle level_zero_obstacle(const Facts &facts)
     if (Obstacle obstacle = level_zero_probe_obstacle(level_zero.probe))
         return obstacle;
     if (!level_zero.supported)
-        return {"this device-probe was built without Level Zero",
-                "build it where libze-dev is installed"};
+        return {.reason = "this device-probe was built without Level Zero",
+                .remedy = "build it where libze-dev is installed"};
     if (!level_zero.loader_failure.empty())
-        return {"the Level Zero loader cannot be loaded: " + level_zero.loader_failure,
-                "install libze1 again"};
+        return {.reason = "the Level Zero loader cannot be loaded: " + level_zero.loader_failure,
+                .remedy = "install libze1 again"};
     if (level_zero.loader.empty())
-        return {"there is no Level Zero loader", "install libze1, if there is an Intel GPU"};
+        return {.reason = "there is no Level Zero loader",
+                .remedy = "install libze1, if there is an Intel GPU"};
     const std::vector<ZeDevice> &devices = level_zero.devices;
     if (!devices.empty())
         return std::all_of(devices.begin(), devices.end(), is_too_old)
@@ -155,8 +167,8 @@ Obstacle level_zero_obstacle(const Facts &facts)
     if (const DeviceFile *file = first_denied(facts, {Vendor::intel, Vendor::unknown}))
         return no_permission(*file);
     if (!says_no_device(level_zero.init_failure))
-        return {"the Level Zero driver does not start: " + level_zero.init_failure,
-                update_ze_driver};
+        return {.reason = "the Level Zero driver does not start: " + level_zero.init_failure,
+                .remedy = update_ze_driver};
     return no_ze_device(facts);
 }
 
@@ -166,19 +178,23 @@ Obstacle cuda_driver_obstacle(const CudaFacts &cuda)
     if (cuda.probe.asked && cuda.probe.outcome == Outcome::not_started)
         return not_started(cuda.probe);
     if (cuda.probe.outcome == Outcome::crashed)
-        return {"NVIDIA's driver crashes when it is asked (" + cuda.probe.detail + ")", update};
+        return {.reason = "NVIDIA's driver crashes when it is asked (" + cuda.probe.detail + ")",
+                .remedy = update};
     if (cuda.probe.outcome == Outcome::out_of_time)
-        return {"NVIDIA's driver does not answer within " + cuda.probe.detail, update};
+        return {.reason = "NVIDIA's driver does not answer within " + cuda.probe.detail,
+                .remedy = update};
     if (!cuda.library_failure.empty())
-        return {"NVIDIA's driver cannot be loaded: " + cuda.library_failure,
-                "install it again, with all that it depends on"};
+        return {.reason = "NVIDIA's driver cannot be loaded: " + cuda.library_failure,
+                .remedy = "install it again, with all that it depends on"};
     const std::string &failure = cuda.init_failure;
     if (failure.empty() || failure.find("NO_DEVICE") != failure.npos)
         return {};
     if (failure.find("DRIVER_MISMATCH") != failure.npos)
-        return {"NVIDIA's driver does not start: " + failure,
+        return {
+            .reason = "NVIDIA's driver does not start: " + failure,
+            .remedy =
                 "its libraries and the kernel's module are of two versions; restart the machine"};
-    return {"NVIDIA's driver does not start: " + failure, update};
+    return {.reason = "NVIDIA's driver does not start: " + failure, .remedy = update};
 }
 
 Obstacle cuda_obstacle(const Facts &facts, const std::string &reason)
@@ -188,13 +204,18 @@ Obstacle cuda_obstacle(const Facts &facts, const std::string &reason)
     if (Obstacle obstacle = cuda_driver_obstacle(facts.cuda))
         return obstacle;
     if (!facts.cuda.devices.empty())
-        return {reason + ", though NVIDIA's driver does",
+        return {
+            .reason = reason + ", though NVIDIA's driver does",
+            .remedy =
                 "see that CUDA_VISIBLE_DEVICES names it, and that the driver, which is for CUDA " +
-                    facts.cuda.driver_version + ", is not older than this LibTorch's CUDA"};
+                facts.cuda.driver_version + ", is not older than this LibTorch's CUDA"};
     if (!has_files(facts, {Vendor::nvidia, Vendor::amd}))
-        return {reason, "where there is an NVIDIA or AMD GPU, install its driver; the kernel then "
-                        "shows /dev/nvidiactl or /dev/kfd"};
-    return {reason, "update the driver of the GPU, which may be too old for this LibTorch"};
+        return {.reason = reason,
+                .remedy =
+                    "where there is an NVIDIA or AMD GPU, install its driver; the kernel then "
+                    "shows /dev/nvidiactl or /dev/kfd"};
+    return {.reason = reason,
+            .remedy = "update the driver of the GPU, which may be too old for this LibTorch"};
 }
 
 } // namespace dnn_torch

@@ -24,7 +24,7 @@ namespace
 using Clock = std::chrono::steady_clock;
 using Outcome = ProbeResult::Outcome;
 
-// A probe says some lines; more is a driver gone wild.
+// A probe prints some lines.  More than this is a driver that does not stop.
 constexpr size_t longest_text = 1 << 20;
 
 class FileDescriptor
@@ -52,8 +52,8 @@ public:
     {
         posix_spawn_file_actions_init(&actions);
         posix_spawnattr_init(&attributes);
-        // The pipe first: the program may have started us without 0, 1 or 2, and
-        // then the pipe has got one of these numbers.
+        // The pipe comes first: if the program runs without 0, 1 or 2, the pipe has
+        // one of these numbers.
         posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
         posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
         posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
@@ -85,7 +85,7 @@ private:
     }
 };
 
-// Ours and the user's preloaded objects are meant for the program, not for this.
+// Preloaded objects, ours and the user's, are meant for the program and not for the probe.
 std::vector<char *> environment_without_preload()
 {
     constexpr char preload[] = "LD_PRELOAD=";
@@ -119,7 +119,7 @@ int milliseconds_until(Clock::time_point deadline)
     return static_cast<int>(std::max<std::chrono::milliseconds::rep>(left.count(), 0));
 }
 
-// True where the other end was closed in time; an endless text is as bad as none.
+// Returns true if the other end was closed in time.  An endless text counts as none.
 bool read_until_closed(int input, Clock::time_point deadline, std::string &text)
 {
     char piece[4096];

@@ -10,7 +10,7 @@ namespace dnn_torch
 namespace
 {
 
-// A terminal would act upon them, and lines be others than they were.
+// A terminal would act on them, and a line end would begin another line.
 std::string without_controls(std::string line)
 {
     std::replace_if(
@@ -55,7 +55,7 @@ std::string Record::lines() const
 
 Records parse_records(std::string_view text)
 {
-    Records records{{}, false};
+    Records records{.list = {}, .complete = false};
     Record record;
     for (size_t end; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1)) {
         const std::string line = without_controls(std::string(text.substr(0, end)));

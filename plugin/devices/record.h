@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// How a probe's process tells what it found: lines of "key value", a blank line
-// between one thing and the next, and a last line that says that this is all.
+// What a probe prints: lines of "key value", a blank line behind each record, and a
+// last line that says that the list is complete.
 #pragma once
 
 #include <string>
@@ -19,12 +19,12 @@ public:
     void set(std::string key, std::string value);
 
     bool has(std::string_view key) const { return find(key) != nullptr; }
-    // Empty, or 0, where the key is missing or its value is no number.
+    // Return an empty text, or 0, if the key is missing or its value is no number.
     std::string text(std::string_view key) const;
     long long number(std::string_view key) const;
 
     bool empty() const { return fields_.empty(); }
-    // Ready for the pipe: control bytes become blanks.
+    // What is printed; control bytes become blanks.
     std::string lines() const;
 
 private:
@@ -38,10 +38,10 @@ inline constexpr std::string_view end_of_records = "end";
 
 struct Records {
     std::vector<Record> list;
-    bool complete; // the last line was there
+    bool complete; // whether the last line was there
 };
 
-// Takes any text; lines that are none of ours are skipped, control bytes become blanks.
+// Takes any text.  Skips lines of another form; control bytes become blanks.
 Records parse_records(std::string_view text);
 
 } // namespace dnn_torch

@@ -24,12 +24,12 @@ std::string size_text(int64_t bytes)
 
 std::string plural(long long count, const std::string &thing)
 {
-    return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
+    return concat(count, " ", thing, count == 1 ? "" : "s");
 }
 
 std::string api_text(const ZeDevice &device)
 {
-    return std::to_string(device.api_major) + "." + std::to_string(device.api_minor);
+    return concat(device.api_major, ".", device.api_minor);
 }
 
 std::string cores_text(const CpuInfo &cpu)
@@ -86,10 +86,10 @@ std::string cpu_section(const Facts &facts)
 std::string ze_device_text(const ZeDevice &device, const Facts &facts)
 {
     Verdict verdict = level_zero_verdict(device, facts);
-    std::string text = "  " + device.name + " (" + device.type + "), " + size_text(device.memory) +
-                       ", " + plural(device.compute_units, "compute unit") + ", driver " +
-                       device.driver_version + ", API " + api_text(device) + ": " +
-                       (verdict.usable ? "usable, " + verdict.device : "not usable") + "\n";
+    std::string text = concat("  ", device.name, " (", device.type, "), ", size_text(device.memory),
+                              ", ", plural(device.compute_units, "compute unit"), ", driver ",
+                              device.driver_version, ", API ", api_text(device), ": ",
+                              verdict.usable ? "usable, " + verdict.device : "not usable", "\n");
     return text + (verdict.usable ? "" : why_not(verdict.reason, verdict.remedy, 4));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The facts and what follows from them, for people and for programs.
+// Prints the facts and the verdicts, for people and for programs.
 #pragma once
 
 #include "facts.h"

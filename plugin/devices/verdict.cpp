@@ -17,7 +17,7 @@ namespace
 
 constexpr const char *syntax = "give cpu, cuda, cuda:N, xpu, xpu:N or auto";
 
-// The order is auto's.
+// In the order in which auto tries them.
 constexpr const char *accelerators[] = {"cuda", "xpu"};
 
 bool is_accelerator(const std::string &kind)
@@ -41,7 +41,7 @@ std::string library_of(const TorchFacts &torch)
     return torch.name.empty() ? "LibTorch" : torch.name + " " + torch.version;
 }
 
-// The words by which an engine tells this, for there is no code for it.
+// The engine tells this in words only.
 bool is_built_without(const TorchDevice &device)
 {
     return device.reason.find("built without") != device.reason.npos;
@@ -64,7 +64,7 @@ std::vector<const TorchDevice *> devices_of(const TorchFacts &torch, const std::
     return found;
 }
 
-// Whether LibTorch was built for the kind and found none.
+// Whether LibTorch was built for this kind and found no device.
 bool could_have(const std::string &kind, const TorchFacts &torch)
 {
     if (engine_obstacle(torch) || !torch.lists_devices)
@@ -76,20 +76,23 @@ bool could_have(const std::string &kind, const TorchFacts &torch)
 Obstacle built_without(const std::string &kind, const std::string &reason)
 {
     if (kind == "cuda")
-        return {reason, "use a LibTorch that was built with CUDA or ROCm, such as pytorch.org's; "
-                        "Debian's is not"};
-    return {reason, "use a LibTorch from 2.5 on that was built with XPU support, such as "
-                    "pytorch.org's for Intel GPUs; Debian's is not"};
+        return {.reason = reason,
+                .remedy = "use a LibTorch that was built with CUDA or ROCm, such as pytorch.org's; "
+                          "Debian's is not"};
+    return {.reason = reason,
+            .remedy = "use a LibTorch from 2.5 on that was built with XPU support, such as "
+                      "pytorch.org's for Intel GPUs; Debian's is not"};
 }
 
-// Why there is no device of the kind.
+// Says why there is no device of this kind.
 Obstacle kind_obstacle(const std::string &kind, const Facts &facts)
 {
     const TorchFacts &torch = facts.torch;
     if (Obstacle obstacle = engine_obstacle(torch))
         return obstacle;
     if (!torch.lists_devices)
-        return {"the engine " + library_of(torch) + " runs on the CPU alone", "choose device=cpu"};
+        return {.reason = "the engine " + library_of(torch) + " runs on the CPU alone",
+                .remedy = "choose device=cpu"};
     const TorchDevice *entry = find_entry(torch, kind);
     std::string reason = entry && !entry->reason.empty()
                              ? entry->reason
@@ -97,23 +100,33 @@ Obstacle kind_obstacle(const std::string &kind, const Facts &facts)
     if (entry && is_built_without(*entry))
         return built_without(kind, reason);
     if (reason.find("cannot be loaded") != reason.npos)
-        return {reason, "install LibTorch again, with all that it depends on"};
+        return {.reason = reason, .remedy = "install LibTorch again, with all that it depends on"};
     if (kind == "cuda")
         return cuda_obstacle(facts, reason);
     if (Obstacle obstacle = level_zero_obstacle(facts))
         return obstacle;
-    return {reason, "see that the driver and this LibTorch go together"};
+    return {.reason = reason, .remedy = "see that the driver and this LibTorch go together"};
 }
 
 Verdict refused(const std::string &device, const Obstacle &obstacle)
 {
-    return {device, {}, 0, false, obstacle.reason, obstacle.remedy};
+    return {.device = device,
+            .description = {},
+            .memory = 0,
+            .usable = false,
+            .reason = obstacle.reason,
+            .remedy = obstacle.remedy};
 }
 
 Verdict verdict_of(const TorchDevice &device)
 {
     std::string remedy = device.usable ? "" : "choose another device";
-    return {device.name, device.description, device.memory, device.usable, device.reason, remedy};
+    return {.device = device.name,
+            .description = device.description,
+            .memory = device.memory,
+            .usable = device.usable,
+            .reason = device.reason,
+            .remedy = remedy};
 }
 
 std::vector<Verdict> verdicts_of_kind(const std::string &kind, const Facts &facts)
@@ -130,7 +143,12 @@ std::vector<Verdict> verdicts_of_kind(const std::string &kind, const Facts &fact
 Verdict cpu_verdict(const Facts &facts)
 {
     Obstacle obstacle = engine_obstacle(facts.torch);
-    return {"cpu", facts.cpu.model, 0, !obstacle, obstacle.reason, obstacle.remedy};
+    return {.device = "cpu",
+            .description = facts.cpu.model,
+            .memory = 0,
+            .usable = !obstacle,
+            .reason = obstacle.reason,
+            .remedy = obstacle.remedy};
 }
 
 std::string names_of(const std::vector<Verdict> &verdicts)
@@ -145,14 +163,16 @@ Verdict numbered_verdict(const std::string &device, const Facts &facts)
 {
     std::vector<Verdict> verdicts = verdicts_of_kind(kind_of(device), facts);
     if (verdicts.front().device == kind_of(device))
-        return refused(device, {verdicts.front().reason, verdicts.front().remedy});
+        return refused(device,
+                       {.reason = verdicts.front().reason, .remedy = verdicts.front().remedy});
     for (const Verdict &verdict : verdicts)
         if (verdict.device == device)
             return verdict;
-    return refused(device, {"there is no " + device, "choose one of " + names_of(verdicts)});
+    return refused(device, {.reason = "there is no " + device,
+                            .remedy = "choose one of " + names_of(verdicts)});
 }
 
-// The first that is usable, as LibTorch's own "cuda" is its device 0.
+// Chooses the first usable device, as "cuda" in LibTorch means its first one.
 Verdict kind_verdict(const std::string &kind, const Facts &facts)
 {
     std::vector<Verdict> verdicts = verdicts_of_kind(kind, facts);
@@ -171,11 +191,16 @@ Verdict best_verdict(const Facts &facts)
             verdict.reason = "auto: " + verdict.device + " is the first device that is usable";
             return verdict;
         }
-        // One failure of LibTorch is no reason to say it twice.
+        // A failure of LibTorch is the same for both kinds, and is told once.
         if (misses.find(verdict.reason) == misses.npos)
             add_to_list(misses, verdict.device + ": " + verdict.reason, "; ");
     }
-    return {"cpu", {}, 0, true, "auto: cpu, for no other device is usable (" + misses + ")", {}};
+    return {.device = "cpu",
+            .description = {},
+            .memory = 0,
+            .usable = true,
+            .reason = "auto: cpu, for no other device is usable (" + misses + ")",
+            .remedy = {}};
 }
 
 } // namespace
@@ -191,31 +216,42 @@ std::vector<Verdict> all_verdicts(const Facts &facts)
 
 Verdict verdict_for(const std::string &device, const Facts &facts)
 {
-    // An engine that fails says so itself, when it is opened.
+    // If the engine is broken, opening it says so.
     if (device.empty() || device == "cpu")
-        return {"cpu", facts.cpu.model, 0, true, {}, {}};
+        return {.device = "cpu",
+                .description = facts.cpu.model,
+                .memory = 0,
+                .usable = true,
+                .reason = {},
+                .remedy = {}};
     if (device == "auto")
         return best_verdict(facts);
     if (!is_well_formed(device))
-        return refused(device, {"'" + device + "' is no device", syntax});
+        return refused(device, {.reason = "'" + device + "' is no device", .remedy = syntax});
     return is_accelerator(device) ? kind_verdict(device, facts) : numbered_verdict(device, facts);
 }
 
 Verdict level_zero_verdict(const ZeDevice &device, const Facts &facts)
 {
-    Verdict verdict{{}, device.name, device.memory, false, {}, {}};
+    Verdict verdict{.device = {},
+                    .description = device.name,
+                    .memory = device.memory,
+                    .usable = false,
+                    .reason = {},
+                    .remedy = {}};
     std::vector<Verdict> listed = verdicts_of_kind("xpu", facts);
     for (const Verdict &candidate : listed)
         if (candidate.usable && candidate.description.find(device.name) != std::string::npos)
             return candidate;
-    Obstacle obstacle{listed.front().reason, listed.front().remedy};
+    Obstacle obstacle{.reason = listed.front().reason, .remedy = listed.front().remedy};
     if (device.type != "gpu")
-        obstacle = {"LibTorch runs models on GPUs alone", {}};
+        obstacle = {.reason = "LibTorch runs models on GPUs alone", .remedy = {}};
     else if (is_too_old(device))
         obstacle = version_obstacle(device);
     else if (listed.front().device != "xpu")
-        obstacle = {library_of(facts.torch) + " does not list it", "see its own settings, such as "
-                                                                   "ONEAPI_DEVICE_SELECTOR"};
+        obstacle = {.reason = library_of(facts.torch) + " does not list it",
+                    .remedy = "see its own settings, such as "
+                              "ONEAPI_DEVICE_SELECTOR"};
     verdict.reason = obstacle.reason;
     verdict.remedy = obstacle.remedy;
     return verdict;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Which devices models can run on, and for the others why not and what to do.
-// Pure functions of the facts.
+// Which devices models can run on.  For each other device: why not, and what to do.
+// These are pure functions of the facts.
 #pragma once
 
 #include "facts.h"
@@ -18,24 +18,24 @@ struct Verdict {
     std::string description; // "NVIDIA H200"; may be empty
     int64_t memory;          // bytes; 0: not known
     bool usable;
-    // For the two below: no full stop, no line end.
-    std::string reason; // why not; where usable, why this one ("auto: ...") or nothing
+    // The two texts below have no full stop and no line end.
+    std::string reason; // why it is not usable; or why auto chose it ("auto: ..."); or empty
     std::string remedy; // what to install or to do; may be empty
 };
 
-// cpu, then each CUDA or ROCm device, then each XPU device; a kind without any
-// is one entry that is not usable.  Wants all facts.
+// Lists cpu, each CUDA or ROCm device, then each XPU device.  A kind without devices
+// is one entry that is not usable.  Needs all facts.
 std::vector<Verdict> all_verdicts(const Facts &facts);
 
-// For a value of the option `device`: "" and "cpu", "cuda", "cuda:N", "xpu",
-// "xpu:N", and "auto", which is the first of cuda, xpu and cpu that is usable.
-// A usable verdict's `device` is a name for the engine, never "auto".
+// Judges a value of the option `device`: "", "cpu", "cuda", "cuda:N", "xpu", "xpu:N" or
+// "auto", which stands for the first of cuda, xpu and cpu that is usable.  In a usable
+// verdict, `device` is a name that the engine takes, never "auto".
 Verdict verdict_for(const std::string &device, const Facts &facts);
 
-// For a device that Level Zero lists: usable where LibTorch lists it too.
+// Judges a device that Level Zero lists.  It is usable if LibTorch lists it too.
 Verdict level_zero_verdict(const ZeDevice &device, const Facts &facts);
 
-// What must be asked before verdict_for() can tell.
+// Which probes verdict_for() needs for this value of the option.
 bool needs_probe(const std::string &device);
 bool needs_level_zero(const std::string &device, const TorchFacts &torch);
 bool needs_cuda(const std::string &device, const TorchFacts &torch);

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/compose.h"
 #include "driver_library.h"
 #include "probes.h"
 
@@ -12,8 +13,7 @@ namespace
 
 constexpr const char *driver_name = "libcuda.so.1";
 
-// The driver's C interface as it has been since CUDA 3.2; no header of NVIDIA's
-// is needed.
+// The driver's C interface since CUDA 3.2.  No header of NVIDIA's is needed.
 using Result = int;
 using Device = int;
 
@@ -65,10 +65,9 @@ void tell_of_devices(const Driver &driver, const Tell &tell)
 {
     Record record;
     int version = 0, count = 0;
-    // Of the CUDA that it supports, also where it does not start: 12040 is 12.4.
+    // The CUDA version that the driver supports, even if it does not start; 12040 is 12.4.
     if (driver.driver_version(&version) == 0)
-        record.set("driver_version",
-                   std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10));
+        record.set("driver_version", concat(version / 1000, ".", version % 1000 / 10));
     tell(record);
     record = {};
     Result result = driver.init(0);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// A driver's library, which a machine may lack.  It stays open: the process ends
+// A driver's library, which may be missing.  It stays open, because the process ends
 // without destructors.
 #pragma once
 
@@ -11,19 +11,18 @@
 namespace dnn_torch
 {
 
-// dlerror() for a library that is not there.  Where a file is there and lacks
-// another one, that one's name stands in front.
+// Whether dlerror() says that the library itself is missing.  If the library needs
+// another one that is missing, the other one's name comes first.
 inline bool is_absent(const std::string &name, const std::string &failure)
 {
     return failure.rfind(name + ": cannot open shared object file", 0) == 0;
 }
 
-// Its functions by name, for a table of them to derive from: no header of the
-// driver's maker has to be there at run time, nor the library.
+// Base of a table of the library's functions, which are found by name.
 class DriverLibrary
 {
 public:
-    // `release` is the one since which all functions are there: "CUDA 6.0".
+    // `release` is the first one that has all functions of the table: "CUDA 6.0".
     DriverLibrary(const char *name, const char *release)
         : library_(dlopen(name, RTLD_NOW | RTLD_LOCAL)), failure_(library_ ? "" : dlerror()),
           absent_(is_absent(name, failure_)),
@@ -33,7 +32,7 @@ public:
 
     bool absent() const { return absent_; }
 
-    // Why it cannot be used; empty if it can.
+    // Says why it cannot be used; empty if it can.
     const std::string &failure() const { return failure_; }
 
 protected:

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/compose.h"
 #include "driver_library.h"
 #include "probes.h"
 
@@ -17,11 +18,11 @@ namespace
 
 constexpr const char *loader_name = "libze_loader.so.1";
 
-// What the loaders of 1.8 to 1.32 look for by themselves.
+// The files that the loaders of 1.8 to 1.32 look for by default.
 constexpr const char *usual_drivers = "libze_intel_gpu.so.1,libze_intel_gpu_legacy1.so.1,"
                                       "libze_intel_vpu.so.1,libze_intel_npu.so.1";
 
-// Functions of the first release of Level Zero.
+// All of these functions are in the first release of Level Zero.
 struct Loader : DriverLibrary {
     Loader() : DriverLibrary(loader_name, "Level Zero 1.0")
     {
@@ -49,15 +50,15 @@ std::string describe(ze_result_t result)
     snprintf(number, sizeof(number), "0x%08x", static_cast<unsigned>(result));
     switch (result) {
     case ZE_RESULT_ERROR_UNINITIALIZED:
-        return std::string("UNINITIALIZED, ") + number;
+        return concat("UNINITIALIZED, ", number);
     case ZE_RESULT_ERROR_DEVICE_LOST:
-        return std::string("DEVICE_LOST, ") + number;
+        return concat("DEVICE_LOST, ", number);
     case ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS:
-        return std::string("INSUFFICIENT_PERMISSIONS, ") + number;
+        return concat("INSUFFICIENT_PERMISSIONS, ", number);
     case ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE:
-        return std::string("DEPENDENCY_UNAVAILABLE, ") + number;
+        return concat("DEPENDENCY_UNAVAILABLE, ", number);
     case ZE_RESULT_ERROR_UNSUPPORTED_VERSION:
-        return std::string("UNSUPPORTED_VERSION, ") + number;
+        return concat("UNSUPPORTED_VERSION, ", number);
     default:
         return number;
     }
@@ -73,7 +74,7 @@ std::string path_of(const Loader &loader)
     return found;
 }
 
-// The loader drops what it cannot load without a word, so it is tried here.
+// The loader says nothing of files that it cannot load, so they are tried here.
 void tell_of_driver_file(const std::string &name, const Tell &tell)
 {
     Record record;
@@ -93,7 +94,7 @@ void tell_of_driver_files(const Tell &tell)
         tell_of_driver_file(name, tell);
 }
 
-// As Level Zero's lists are read: once for the count, once for the entries.
+// Level Zero's lists are read twice: for the count, then for the entries.
 template <class Handle, class Get> std::vector<Handle> list(Get get)
 {
     uint32_t count = 0;
@@ -118,7 +119,7 @@ const char *type_name(ze_device_type_t type)
     case ZE_DEVICE_TYPE_MCA:
         return "mca";
     case ZE_DEVICE_TYPE_VPU:
-        return "npu"; // so it is called since
+        return "npu"; // its later name
     default:
         return "other";
     }
@@ -140,11 +141,10 @@ uint64_t memory_of(const Loader &loader, ze_device_handle_t device)
     return bytes;
 }
 
-// As Intel's drivers count, and as SYCL prints it.
-std::string version_text(uint32_t version)
+// Written as SYCL prints the versions of Intel's drivers.
+std::string driver_version_text(uint32_t version)
 {
-    return std::to_string(version >> 24) + "." + std::to_string(version >> 16 & 255) + "." +
-           std::to_string(version & 65535);
+    return concat(version >> 24, ".", version >> 16 & 255, ".", version & 65535);
 }
 
 void describe_driver(const Loader &loader, ze_driver_handle_t driver, Record &record)
@@ -152,7 +152,7 @@ void describe_driver(const Loader &loader, ze_driver_handle_t driver, Record &re
     ze_driver_properties_t properties{};
     properties.stype = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES;
     if (loader.driver_properties(driver, &properties) == ZE_RESULT_SUCCESS)
-        record.set("driver_version", version_text(properties.driverVersion));
+        record.set("driver_version", driver_version_text(properties.driverVersion));
     ze_api_version_t version{};
     if (loader.driver_version(driver, &version) == ZE_RESULT_SUCCESS) {
         record.set("api_major", std::to_string(ZE_MAJOR_VERSION(version)));

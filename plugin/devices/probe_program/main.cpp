@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// device-probe: asks drivers for devices, for those who must not hang or crash.
+// device-probe: asks drivers for devices, so that its caller neither hangs nor crashes.
 //
 //     device-probe cuda
 //     device-probe level-zero
@@ -22,7 +22,7 @@ namespace
 
 constexpr int exit_failed = 1, exit_usage = 2;
 
-// Whoever asks has a shorter limit; this one is for when nobody waits any more.
+// The caller has a shorter limit.  This one ends a probe whose caller is gone.
 constexpr unsigned longest_life_s = 60;
 
 void make_expendable()
@@ -33,7 +33,7 @@ void make_expendable()
     alarm(longest_life_s);
 }
 
-// Drivers print; what they print must not get among the records.
+// Drivers print, and that must not get among the records.
 FILE *take_output()
 {
     int records = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -80,6 +80,6 @@ int main(int argc, char **argv)
         fprintf(stderr, "device-probe: %s\n", error.what());
     }
     fflush(output);
-    // No destructors: those of drivers hang and crash too.
+    // Without destructors: those of drivers may hang or crash too.
     _exit(status);
 }

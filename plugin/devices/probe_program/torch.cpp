@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "probes.h"
 
+#include "base/compose.h"
 #include "dnn_torch/engine.h"
 
 #include <cstdlib>
@@ -18,14 +19,14 @@ template <class Function> Function *look_up(void *library, const char *name)
     return reinterpret_cast<Function *>(dlsym(library, name));
 }
 
-// As oneDNN's C interface has had it since 1.0.
+// oneDNN's C interface has had this since 1.0.
 struct OneDnnVersion {
     int major, minor, patch;
     const char *hash;
 };
 
-// oneDNN numbers instruction sets by bits; those of AMX moved between 2 and 3,
-// but for this one.
+// oneDNN has a bit for each instruction set.  Most of AMX's moved between versions 2
+// and 3; 0x200 did not.
 std::string instruction_set(unsigned isa)
 {
     struct Level {
@@ -42,13 +43,12 @@ std::string instruction_set(unsigned isa)
     return isa ? "SSE4.1" : "";
 }
 
-// The libraries that LibTorch brought along, where they are libraries of their own.
+// Tells of libraries that LibTorch loaded.  Builds that contain them tell nothing.
 void tell_of_libraries(void *engine, Record &record)
 {
     if (auto *version = look_up<const OneDnnVersion *()>(engine, "dnnl_version"))
-        record.set("onednn", std::to_string(version()->major) + "." +
-                                 std::to_string(version()->minor) + "." +
-                                 std::to_string(version()->patch));
+        record.set("onednn",
+                   concat(version()->major, ".", version()->minor, ".", version()->patch));
     if (auto *isa = look_up<unsigned()>(engine, "dnnl_get_effective_cpu_isa"))
         record.set("onednn_isa", instruction_set(isa()));
     if (auto *threads = look_up<int()>(engine, "omp_get_max_threads"))
