@@ -5,7 +5,6 @@
 // scheduler is here; what is to be done next is decided in LoopState.
 #pragma once
 
-#include "handover.h"
 #include "host/error.h"
 #include "host/libavfilter/gate.h"
 #include "host/tasks/frame_gatherer.h"
@@ -17,6 +16,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <utility>
 
 namespace dnn_torch
 {
@@ -52,10 +52,10 @@ public:
     // but neither EAGAIN nor EOF, by which programs mean "later" and wait for ever.
     int take_turn();
 
-    // Work that is offered there takes over in the next turn, at a frame's edge: frames
-    // that came before are the old work's, those after are the new one's.  Work that was
-    // made for other frames than those that come is left, with a warning.
-    const std::shared_ptr<Handover> &handover() const { return handover_; }
+    // Goes over to that work in the next turn, at a frame's edge: frames that came before
+    // are the old work's, those after are the new one's.  Work that was made for other
+    // frames than those that come is left, with a warning.
+    void go_over_to(Work work) { offered_ = std::move(work); }
 
     // A word for the statistics.
     const char *state() const;
@@ -107,7 +107,6 @@ private:
     RunLog &log_;
     Gate gate_;
     FramePointer frame_; // the one being received
-    std::shared_ptr<Handover> handover_ = std::make_shared<Handover>();
 
     LoopState state_;
     FrameShape input_{};
@@ -122,6 +121,7 @@ private:
     std::optional<FrameItem> held_;
     std::optional<Work> next_work_;
 
+    std::optional<Work> offered_;  // by go_over_to()
     std::optional<Error> failure_; // while failing
     int input_status_ = 0;         // how the input ended
     int result_ = 0;               // what turns return once all has ended

@@ -170,7 +170,7 @@ void FrameLoop::take_over()
 {
     if (state_.phase() != Phase::running)
         return;
-    std::optional<Work> work = handover_->take();
+    std::optional<Work> work = std::exchange(offered_, std::nullopt);
     if (!work)
         return;
     if (work->plan->input.size != input_.size || work->plan->input.format != input_.format)

@@ -67,7 +67,7 @@ void ModelFilter::look_for_change()
         if (!next)
             return;
         log_.tell_change(next->request.path, next->changes);
-        loop_.handover()->offer(std::move(next->work));
+        loop_.go_over_to(std::move(next->work));
     } catch (const Error &error) {
         log_.tell_error(error.what());
     }
