@@ -49,8 +49,10 @@ private:
 class Graph
 {
 public:
-    // A filter that is named by `behind` stands between ours and the sink.
-    Graph(const std::string &script, const std::string &options, const char *behind = nullptr)
+    // A filter that is named by `behind` stands between ours and the sink.  `ours` takes
+    // the place of dnn_torch.
+    Graph(const std::string &script, const std::string &options, const char *behind = nullptr,
+          const AVFilter *ours = dnn_torch_filter())
         : script_(script), graph_(avfilter_graph_alloc()), frame_(av_frame_alloc())
     {
         graph_->nb_threads = 1; // a forked process would wait for libavfilter's own
@@ -59,7 +61,7 @@ public:
                          "video_size=16x8:pix_fmt=gray:time_base=1/25"),
                   0);
         EXPECT_EQ(create(&sink_, avfilter_get_by_name("buffersink"), "out", nullptr), 0);
-        status_ = create(&filter_, dnn_torch_filter(), "dnn", arguments.c_str());
+        status_ = create(&filter_, ours, "dnn", arguments.c_str());
         if (status_ >= 0)
             status_ = avfilter_link(source_, 0, filter_, 0);
         AVFilterContext *last = filter_;
@@ -74,6 +76,7 @@ public:
     }
 
     int status() const { return status_; }
+    AVFilterContext *filter() { return filter_; }
 
     // The number of a frame is its first sample.  Without `flags` it waits in the graph.
     int send(int number, int flags = AV_BUFFERSRC_FLAG_PUSH)
@@ -101,6 +104,16 @@ public:
         EXPECT_EQ(frame_->data[0][0], received_ % 100);
         EXPECT_EQ(frame_->data[0][(graph_height - 1) * frame_->linesize[0]], received_ % 100);
         received_++;
+        av_frame_unref(frame_.get());
+        return ret;
+    }
+
+    // The first sample of one frame, whatever it is.
+    int receive_sample(int &sample)
+    {
+        int ret = av_buffersink_get_frame(sink_, frame_.get());
+        if (ret >= 0)
+            sample = frame_->data[0][0];
         av_frame_unref(frame_.get());
         return ret;
     }
