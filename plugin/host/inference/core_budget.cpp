@@ -64,7 +64,7 @@ size_t choose_workers(const Machine &machine, const CoreRequest &request, const 
 
 Machine usable_machine()
 {
-    return {usable_cores(), usable_memory()};
+    return {.cores = usable_cores(), .memory = usable_memory()};
 }
 
 bool fits(size_t workers, const Machine &machine, const RunCost &cost)
@@ -76,13 +76,17 @@ bool fits(size_t workers, const Machine &machine, const RunCost &cost)
 CoreBudget divide_cores(const Machine &machine, const CoreRequest &request, const RunCost &cost)
 {
     if (!request.async)
-        return {1, choose_threads(machine.cores, 1, request, cost), 1};
+        return {.workers = 1,
+                .threads_per_worker = choose_threads(machine.cores, 1, request, cost),
+                .in_flight = 1};
     size_t workers = request.in_order  ? 1
                      : request.workers ? request.workers
                                        : choose_workers(machine, request, cost);
     size_t threads = choose_threads(machine.cores, workers, request, cost);
     // One more than are worked on, so that no worker waits for the filter's thread.
-    return {workers, threads, request.in_flight ? request.in_flight : workers + 1};
+    return {.workers = workers,
+            .threads_per_worker = threads,
+            .in_flight = request.in_flight ? request.in_flight : workers + 1};
 }
 
 } // namespace dnn_torch

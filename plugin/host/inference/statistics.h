@@ -88,7 +88,6 @@ public:
     // For a Stopwatch: the filter's thread waits for a worker.
     double &waiting_for_workers() { return workers_seconds_; }
 
-    size_t frames() const { return frames_; }
     Summary summary() const;
 
 private:

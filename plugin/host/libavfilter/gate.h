@@ -57,7 +57,6 @@ private:
     int add_ticking();
     int add_relay();
     int add_lenders();
-    int add_tick();
     int tick();
     void discard_ticks();
 

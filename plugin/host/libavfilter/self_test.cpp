@@ -22,7 +22,7 @@ namespace
 constexpr int frames_sent = 3;
 constexpr int most_steps = 200; // a working gate takes less than twenty
 
-struct Relay {
+struct Forwarder {
     Gate *gate;
     AVFrame *frame;
     int steps;
@@ -30,25 +30,25 @@ struct Relay {
 };
 
 // Hands each frame on, asks for the next one, and closes after the last.
-int relay_activate(AVFilterContext *ctx) noexcept
+int forwarder_activate(AVFilterContext *ctx) noexcept
 {
-    Relay &relay = *static_cast<Relay *>(ctx->priv);
-    if (++relay.steps > most_steps)
+    Forwarder &forwarder = *static_cast<Forwarder *>(ctx->priv);
+    if (++forwarder.steps > most_steps)
         return AVERROR_BUG;
-    if (relay.closed)
+    if (forwarder.closed)
         return 0;
-    if (relay.gate->forward_close(ctx->inputs[0], ctx->outputs[0]))
+    if (forwarder.gate->forward_close(ctx->inputs[0], ctx->outputs[0]))
         return AVERROR_BUG;
-    int ret = relay.gate->receive_or_request(ctx->inputs[0], relay.frame);
+    int ret = forwarder.gate->receive_or_request(ctx->inputs[0], forwarder.frame);
     if (ret >= 0)
-        return relay.gate->send(ctx->outputs[0], relay.frame);
+        return forwarder.gate->send(ctx->outputs[0], forwarder.frame);
     if (ret != AVERROR_EOF)
         return ret == AVERROR(EAGAIN) ? 0 : ret;
-    relay.closed = true;
-    return relay.gate->forward_end(ctx->outputs[0]);
+    forwarder.closed = true;
+    return forwarder.gate->forward_end(ctx->outputs[0]);
 }
 
-lavfi_abi::Filter make_relay()
+lavfi_abi::Filter make_forwarder()
 {
     static lavfi_abi::Pad pads[1] = {};
     static const AVPixelFormat formats[] = {AV_PIX_FMT_GRAY8, AV_PIX_FMT_NONE};
@@ -62,17 +62,17 @@ lavfi_abi::Filter make_relay()
     filter.nb_inputs = filter.nb_outputs = 1;
     filter.formats_state = lavfi_abi::formats_pixel_list;
     filter.formats.pixels_list = formats;
-    filter.priv_size = sizeof(Relay);
-    filter.activate = relay_activate;
+    filter.priv_size = sizeof(Forwarder);
+    filter.activate = forwarder_activate;
     return filter;
 }
 
 // The members are destroyed from the last to the first: the graph goes before what it uses.
 struct TestGraph {
     Gate gate;
-    FramePointer relayed{av_frame_alloc()}, frame{av_frame_alloc()};
+    FramePointer received{av_frame_alloc()}, frame{av_frame_alloc()};
     GraphPointer graph{avfilter_graph_alloc()};
-    AVFilterContext *source = nullptr, *relay = nullptr, *sink = nullptr;
+    AVFilterContext *source = nullptr, *forwarder = nullptr, *sink = nullptr;
 
     int make();
     int send(int64_t pts);
@@ -82,13 +82,13 @@ struct TestGraph {
 
 int TestGraph::make()
 {
-    static lavfi_abi::Filter relay_filter = make_relay();
+    static lavfi_abi::Filter forwarder_filter = make_forwarder();
     constexpr const char *shape = "video_size=16x16:pix_fmt=gray:time_base=1/1";
     const AVFilter *buffer = real_registry().get_by_name("buffer");
     const AVFilter *buffersink = real_registry().get_by_name("buffersink");
     int ret;
 
-    if (!relayed || !frame || !graph)
+    if (!received || !frame || !graph)
         return AVERROR(ENOMEM);
     if (!buffer || !buffersink)
         return AVERROR_FILTER_NOT_FOUND;
@@ -96,14 +96,15 @@ int TestGraph::make()
     if ((ret = gate.open()) < 0 ||
         (ret = avfilter_graph_create_filter(&source, buffer, "in", shape, nullptr, graph.get())) <
             0 ||
-        (ret = avfilter_graph_create_filter(&relay, &lavfi_abi::public_part(relay_filter), "relay",
-                                            nullptr, nullptr, graph.get())) < 0 ||
+        (ret = avfilter_graph_create_filter(&forwarder, &lavfi_abi::public_part(forwarder_filter),
+                                            "forwarder", nullptr, nullptr, graph.get())) < 0 ||
         (ret = avfilter_graph_create_filter(&sink, buffersink, "out", nullptr, nullptr,
                                             graph.get())) < 0)
         return ret;
-    *static_cast<Relay *>(relay->priv) = {&gate, relayed.get(), 0, false};
-    if ((ret = avfilter_link(source, 0, relay, 0)) < 0 ||
-        (ret = avfilter_link(relay, 0, sink, 0)) < 0)
+    *static_cast<Forwarder *>(forwarder->priv) = {
+        .gate = &gate, .frame = received.get(), .steps = 0, .closed = false};
+    if ((ret = avfilter_link(source, 0, forwarder, 0)) < 0 ||
+        (ret = avfilter_link(forwarder, 0, sink, 0)) < 0)
         return ret;
     return avfilter_graph_config(graph.get(), nullptr);
 }
