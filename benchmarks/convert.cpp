@@ -68,22 +68,6 @@ dnn_torch::FramePointer make_frame(AVPixelFormat format, int width, int height)
     return frame;
 }
 
-DnnTorchImages make_images(std::vector<float> &floats, int channels, int width, int height)
-{
-    DnnTorchImages images{};
-    images.data = floats.data();
-    images.element = DNN_TORCH_F32;
-    images.batch = 1;
-    images.channels = channels;
-    images.height = height;
-    images.width = width;
-    images.column_stride = sizeof(float);
-    images.row_stride = images.column_stride * width;
-    images.channel_stride = images.row_stride * height;
-    images.batch_stride = images.channel_stride * channels;
-    return images;
-}
-
 bool is_listed(AVPixelFormat format)
 {
     for (const AVPixelFormat *known = dnn_torch::formats_for_any_model(); *known != AV_PIX_FMT_NONE;
@@ -108,7 +92,8 @@ void measure(const std::string &name, int width, int height)
     const int channels = dnn_torch::model_channels(format);
     std::vector<float> floats(static_cast<size_t>(channels) * static_cast<size_t>(width) *
                               static_cast<size_t>(height));
-    const DnnTorchImages images = make_images(floats, channels, width, height);
+    const dnn_torch::Images images =
+        dnn_torch::float_planes(floats.data(), 1, channels, {width, height});
     const int frame_bytes = av_image_get_buffer_size(format, width, height, 1);
 
     const double read_us = median_us([&] { dnn_torch::read_picture(from.get(), images, 0); });

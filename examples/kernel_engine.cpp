@@ -9,16 +9,24 @@
 #include <array>
 #include <atomic>
 #include <cstdio>
+#include <cstring>
 #include <exception>
-#include <fstream>
+#include <map>
 #include <new>
 #include <set>
+#include <sstream>
 #include <string>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
 struct DnnTorchModel final {
     std::array<float, 10> numbers = {};
+};
+
+// Kernels are run in one way alone, whatever the shape.
+struct DnnTorchPlan final {
+    const DnnTorchModel &model;
 };
 
 struct DnnTorchSession final {
@@ -36,7 +44,7 @@ struct Failure {
 };
 
 // The one place where exceptions become what the ABI knows.
-template <typename Body> int guarded(DnnTorchMessage *message, Body body) noexcept
+template <class Body> int guarded(DnnTorchMessage *message, Body body) noexcept
 {
     auto fail = [message](int status, const char *text) {
         std::snprintf(message->text, sizeof message->text, "%s", text);
@@ -54,132 +62,197 @@ template <typename Body> int guarded(DnnTorchMessage *message, Body body) noexce
     }
 }
 
-void expect(int status, const char *name, const char *given, const std::set<std::string> &known)
+// What the caller gave; members that its struct lacks are zero.
+template <class Struct> Struct taken(const Struct *given)
 {
-    if (given && !known.count(given))
-        throw Failure{status, std::string(name) + "=" + given + " is not known to this engine"};
+    Struct copy = {};
+    std::memcpy(&copy, given, std::min(given->size, sizeof copy));
+    return copy;
 }
 
-DnnTorchModel read_model(const std::string &path)
+// As much as the caller's struct has room for.
+template <class Struct> void give(Struct value, Struct *to)
 {
-    std::ifstream file(path);
-    if (!file)
-        throw Failure{DNN_TORCH_NO_FILE, "'" + path + "' cannot be read"};
+    value.size = to->size;
+    std::memcpy(to, &value, std::min(to->size, sizeof value));
+}
+
+void expect_one(std::size_t count)
+{
+    if (count != 1)
+        throw Failure{DNN_TORCH_BAD_INPUT, "a kernel takes one tensor and returns one"};
+}
+
+// The values that each option may have; an empty one is the default.
+const std::map<std::string, std::set<std::string>> known_options = {
+    {"device", {"cpu"}},
+    {"precision", {"auto", "fp32"}},
+    {"optimize", {"0", "1"}},
+    {"inspect", {"0", "1"}},
+    {"input", {}},
+    {"output", {}},
+    {"allow", {}},
+};
+
+void check(const DnnTorchOption &option)
+{
+    const std::string key = option.key, value = option.value ? option.value : "";
+    const auto known = known_options.find(key);
+    if (known == known_options.end())
+        throw Failure{DNN_TORCH_BAD_OPTION, "this engine has no option '" + key + "'"};
+    if (!value.empty() && !known->second.empty() && !known->second.count(value))
+        throw Failure{key == "device" ? DNN_TORCH_NO_DEVICE : DNN_TORCH_BAD_OPTION,
+                      key + "=" + value + " is not known to this engine"};
+}
+
+// By the descriptor: the host has opened the file, and the name is for messages alone.
+std::string text_of(const DnnTorchSource &source)
+{
+    if (source.fd < 0)
+        return {static_cast<const char *>(source.data), source.data_size};
+    std::string text;
+    char part[4096];
+    ssize_t got = 0;
+    while ((got = pread(source.fd, part, sizeof part, static_cast<off_t>(text.size()))) > 0)
+        text.append(part, static_cast<std::size_t>(got));
+    if (got < 0)
+        throw Failure{DNN_TORCH_NO_FILE, "'" + std::string(source.name) + "' cannot be read"};
+    return text;
+}
+
+DnnTorchModel read_model(const DnnTorchSource &source)
+{
+    std::istringstream text(text_of(source));
     DnnTorchModel model;
     for (float &number : model.numbers)
-        file >> number;
-    if (!file || !(file >> std::ws).eof())
-        throw Failure{DNN_TORCH_BAD_MODEL, "'" + path + "' is not ten numbers"};
+        text >> number;
+    if (!text || !(text >> std::ws).eof())
+        throw Failure{DNN_TORCH_BAD_MODEL, "'" + std::string(source.name) + "' is not ten numbers"};
     return model;
 }
 
-DnnTorchModel open_model(const DnnTorchModelOptions &options)
+const char *metadata(const std::string &key)
 {
-    expect(DNN_TORCH_NO_DEVICE, "device", options.device, {"", "cpu"});
-    expect(DNN_TORCH_BAD_OPTION, "precision", options.precision, {"", "auto", "fp32"});
-    expect(DNN_TORCH_BAD_OPTION, "optimize", options.optimize, {"", "0", "1"});
-    return read_model(options.path);
-}
-
-void describe(const char *path, DnnTorchDescription &description)
-{
-    description.parameters = static_cast<std::int64_t>(read_model(path).numbers.size());
-    description.parameter_bytes = description.parameters * std::int64_t{sizeof(float)};
-    description.parameters_known = 1;
-    std::snprintf(description.format, sizeof description.format, "3x3 kernel");
-    std::snprintf(description.precision, sizeof description.precision, "fp32");
+    static const std::map<std::string, const char *> known = {
+        {"format", "3x3 kernel"}, {"parameters", "10"}, {"parameter_bytes", "40"},
+        {"precision", "fp32"},    {"refused", ""},      {"variant", "fp32, plain loops"}};
+    const auto found = known.find(key);
+    return found == known.end() ? nullptr : found->second;
 }
 
 // Beyond an edge, the sample on it.
-float sample(const DnnTorchImages &images, int n, int c, int y, int x)
+float sample(const DnnTorchTensor &images, std::int64_t n, std::int64_t c, std::int64_t y,
+             std::int64_t x)
 {
     const char *data = static_cast<const char *>(images.data);
-    data += n * images.batch_stride + c * images.channel_stride;
-    data += std::clamp(y, 0, images.height - 1) * images.row_stride;
-    data += std::clamp(x, 0, images.width - 1) * images.column_stride;
+    data += n * images.strides[0] + c * images.strides[1];
+    data += std::clamp<std::int64_t>(y, 0, images.dims[2] - 1) * images.strides[2];
+    data += std::clamp<std::int64_t>(x, 0, images.dims[3] - 1) * images.strides[3];
     return *reinterpret_cast<const float *>(data);
 }
 
-void append_row(DnnTorchSession &session, const DnnTorchImages &input, int n, int c, int y)
+void append_row(DnnTorchSession &session, const DnnTorchTensor &input, std::int64_t n,
+                std::int64_t c, std::int64_t y)
 {
-    for (int x = 0; x < input.width; ++x) {
+    for (std::int64_t x = 0; x < input.dims[3]; x++) {
         float sum = session.numbers.back();
-        for (int i = 0; i < 9; ++i)
+        for (int i = 0; i < 9; i++)
             sum += session.numbers[static_cast<std::size_t>(i)] *
                    sample(input, n, c, y + i / 3 - 1, x + i % 3 - 1);
         session.samples.push_back(sum);
     }
 }
 
-DnnTorchImages run(DnnTorchSession &session, const DnnTorchImages &input)
+// [batch, channels, height, width], without gaps.
+DnnTorchTensor run(DnnTorchSession &session, const DnnTorchTensor &input)
 {
-    if (input.element != DNN_TORCH_F32)
-        throw Failure{DNN_TORCH_BAD_INPUT, "the pictures are not of float32"};
+    if (input.type != DNN_TORCH_F32 || input.rank != 4)
+        throw Failure{DNN_TORCH_BAD_INPUT, "the input is no batch of float32 pictures"};
     session.samples.clear();
-    for (int n = 0; n < input.batch; ++n)
-        for (int c = 0; c < input.channels; ++c)
-            for (int y = 0; y < input.height; ++y)
+    for (std::int64_t n = 0; n < input.dims[0]; n++)
+        for (std::int64_t c = 0; c < input.dims[1]; c++)
+            for (std::int64_t y = 0; y < input.dims[2]; y++)
                 if (session.stopped)
                     throw Failure{DNN_TORCH_STOPPED, "the run was stopped"};
                 else
                     append_row(session, input, n, c, y);
-    DnnTorchImages output = input;
+    DnnTorchTensor output = input;
     output.data = session.samples.data();
-    output.column_stride = sizeof(float);
-    output.row_stride = output.column_stride * output.width;
-    output.channel_stride = output.row_stride * output.height;
-    output.batch_stride = output.channel_stride * output.channels;
+    output.strides[3] = sizeof(float);
+    for (int i = 2; i >= 0; i--)
+        output.strides[i] = output.strides[i + 1] * output.dims[i + 1];
     return output;
 }
 
-constexpr DnnTorchDevice cpu = {"cpu", "this machine's processor", 0, 1, ""};
-
-// Zeros for what model_tune() did not find out, NULL and "" for nothing special.
 constexpr DnnTorchEngine engine = {
     .abi = DNN_TORCH_ENGINE_ABI,
+    .size = sizeof(DnnTorchEngine),
     .name = "3x3 kernels",
     .version = "1",
     .model_open =
-        [](const DnnTorchModelOptions *options, DnnTorchModel **model, DnnTorchMessage *message) {
-            return guarded(message, [&] { *model = new DnnTorchModel(open_model(*options)); });
-        },
-    .model_describe =
-        [](const char *path, DnnTorchDescription *description, DnnTorchMessage *message) {
-            return guarded(message, [&] { describe(path, *description); });
+        [](const DnnTorchSource *source, const DnnTorchOption *options, std::size_t count,
+           DnnTorchModel **model, DnnTorchMessage *message) {
+            return guarded(message, [&] {
+                std::for_each(options, options + count, check);
+                *model = new DnnTorchModel(read_model(taken(source)));
+            });
         },
     .model_close = [](DnnTorchModel **model) { delete std::exchange(*model, nullptr); },
+    .model_tensors = [](const DnnTorchModel *, DnnTorchDirection, DnnTorchTensorInfo *,
+                        std::size_t) { return std::size_t{0}; }, // none has a name
+    .model_metadata = [](const DnnTorchModel *, const char *key) { return metadata(key); },
     .model_probe =
-        [](DnnTorchModel *, const DnnTorchShape *shape, DnnTorchShape *result, DnnTorchMessage *) {
-            *result = *shape; // a kernel keeps the size, so that nothing need run
-            return int(DNN_TORCH_OK);
+        [](DnnTorchModel *, const DnnTorchTensor *in, std::size_t in_count, DnnTorchTensor *out,
+           std::size_t out_count, DnnTorchMessage *message) {
+            return guarded(message, [&] {
+                expect_one(in_count);
+                expect_one(out_count);
+                DnnTorchTensor shape = taken(in); // a kernel keeps the size: nothing need run
+                shape.data = nullptr;
+                give(shape, out);
+            });
         },
-    .model_tune =
-        [](DnnTorchModel *, const DnnTorchShape *, double, DnnTorchTuning *tuning,
-           DnnTorchMessage *) {
-            *tuning = {};
-            return int(DNN_TORCH_OK);
+    .plan_make =
+        [](DnnTorchModel *model, const DnnTorchTensor *, std::size_t count, double,
+           DnnTorchPlan **plan, DnnTorchMessage *message) {
+            return guarded(message, [&] {
+                expect_one(count);
+                *plan = new DnnTorchPlan{*model};
+            });
         },
-    .model_notice = [](const DnnTorchModel *) { return ""; },
-    .model_form = [](const DnnTorchModel *) { return "fp32, plain loops"; },
-    .model_advice = [](const DnnTorchModel *) { return ""; },
+    .plan_close = [](DnnTorchPlan **plan) { delete std::exchange(*plan, nullptr); },
+    .plan_facts =
+        [](const DnnTorchPlan *, DnnTorchPlanFacts *facts) {
+            give(DnnTorchPlanFacts{}, facts); // zeros: nothing was measured, nothing is special
+        },
+    .plan_metadata = [](const DnnTorchPlan *, const char *key) { return metadata(key); },
     .session_open =
-        [](DnnTorchModel *model, std::int32_t, DnnTorchSession **session,
+        [](const DnnTorchPlan *plan, std::int32_t, DnnTorchSession **session,
            DnnTorchMessage *message) {
-            return guarded(message, [&] { *session = new DnnTorchSession{model->numbers}; });
+            return guarded(message, [&] { *session = new DnnTorchSession{plan->model.numbers}; });
         },
-    .session_warm = [](DnnTorchSession *, const DnnTorchShape *) {},
+    .session_warm = [](DnnTorchSession *) {},
     .session_run =
-        [](DnnTorchSession *session, const DnnTorchImages *input, DnnTorchImages *output,
-           DnnTorchMessage *message) {
-            return guarded(message, [&] { *output = run(*session, *input); });
+        [](DnnTorchSession *session, const DnnTorchTensor *in, std::size_t in_count,
+           DnnTorchTensor *out, std::size_t out_count, DnnTorchRun *, DnnTorchMessage *message) {
+            return guarded(message, [&] {
+                expect_one(in_count);
+                expect_one(out_count);
+                give(run(*session, taken(in)), out);
+            });
         },
-    .session_memory = [](DnnTorchSession *, std::int64_t) -> void * { return nullptr; },
+    .session_reset = [](DnnTorchSession *, DnnTorchMessage *) { return int(DNN_TORCH_OK); },
+    .session_memory = [](DnnTorchSession *, std::size_t) -> void * { return nullptr; },
     .session_stop = [](DnnTorchSession *session) { session->stopped = true; },
     .session_close = [](DnnTorchSession **session) { delete std::exchange(*session, nullptr); },
     .list_devices =
-        [](DnnTorchDevice *devices, std::int32_t capacity) {
-            std::copy_n(&cpu, std::min(capacity, 1), devices);
-            return 1;
+        [](DnnTorchDevice *devices, std::size_t capacity) {
+            DnnTorchDevice cpu = {};
+            std::snprintf(cpu.name, sizeof cpu.name, "cpu");
+            cpu.state = DNN_TORCH_DEVICE_USABLE;
+            if (capacity > 0)
+                give(cpu, devices);
+            return std::size_t{1};
         },
 };
 

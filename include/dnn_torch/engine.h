@@ -5,15 +5,27 @@
  * The seam between the filters and whatever runs a model.
  *
  * An engine is a shared object named `engine-NAME.so` that exports one
- * function, dnn_torch_engine().  Views of images go in and out; no AVFrame, no
- * tensor type and no C++ crosses here.  No function of an engine may throw.
+ * function, dnn_torch_engine().  Tensors go in and out.  No AVFrame and no C++
+ * crosses here.  No function of an engine may throw.
  *
- * Threads: a DnnTorchModel may be used from several threads at once; a
- * DnnTorchSession belongs to one thread at a time, except for session_stop().
+ * A model is loaded once.  A plan says how it is run for tensors of some shapes.
+ * A session is a place to run a plan in.  Sessions are closed before their plan,
+ * and plans before their model.
+ *
+ * Structs begin with their size in bytes, which whoever makes the struct sets.
+ * New members come at the end.  A member that a shorter struct lacks is zero to
+ * whoever reads it and is left out by whoever writes it.  The elements of an array
+ * lie as far apart as the size of the first one says.  DnnTorchOption and
+ * DnnTorchMessage have no size, for they never grow.
+ *
+ * Threads: every function of a model or a plan may be called from several threads
+ * at once, also while sessions run.  A DnnTorchSession belongs to one thread at a
+ * time, except for session_stop().
  */
 #ifndef DNN_TORCH_ENGINE_H
 #define DNN_TORCH_ENGINE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -21,19 +33,19 @@ extern "C" {
 #endif
 
 /** Raised with every change of a layout or a meaning below. */
-#define DNN_TORCH_ENGINE_ABI 5u
+#define DNN_TORCH_ENGINE_ABI 6u
 
 /** The name of the one symbol that an engine exports. */
 #define DNN_TORCH_ENGINE_SYMBOL "dnn_torch_engine"
 
 typedef enum DnnTorchStatus {
     DNN_TORCH_OK = 0,
-    DNN_TORCH_BAD_OPTION = 1, /**< an option of the caller makes no sense here */
-    DNN_TORCH_NO_FILE = 2,    /**< the model's path cannot be read */
+    DNN_TORCH_BAD_OPTION = 1, /**< an option is unknown, or its value makes no sense here */
+    DNN_TORCH_NO_FILE = 2,    /**< the model's file cannot be read */
     DNN_TORCH_BAD_MODEL = 3,  /**< the file is no model that this engine runs */
     DNN_TORCH_NO_DEVICE = 4,  /**< the device is unknown, absent or unusable */
-    DNN_TORCH_BAD_INPUT = 5,  /**< the caller's images do not fit the model */
-    DNN_TORCH_BAD_OUTPUT = 6, /**< the model returned what no image can be made of */
+    DNN_TORCH_BAD_INPUT = 5,  /**< the caller's tensors do not fit the model */
+    DNN_TORCH_BAD_OUTPUT = 6, /**< the model returned something that is no such tensor */
     DNN_TORCH_RUN_FAILED = 7, /**< the model itself failed while it ran */
     DNN_TORCH_OUT_OF_MEMORY = 8,
     DNN_TORCH_STOPPED = 9,  /**< session_stop() ended the run */
@@ -45,183 +57,235 @@ typedef struct DnnTorchMessage {
     char text[1024];
 } DnnTorchMessage;
 
-typedef enum DnnTorchElement {
+/** The type of a tensor's elements; 0: not known, or none in particular. */
+typedef enum DnnTorchType {
     DNN_TORCH_U8 = 1,
     DNN_TORCH_U16 = 2,
-    DNN_TORCH_F32 = 3 /**< 1.0 is white */
-} DnnTorchElement;
+    DNN_TORCH_F32 = 3,
+    DNN_TORCH_F16 = 4,
+    DNN_TORCH_BF16 = 5,
+    DNN_TORCH_I32 = 6,
+    DNN_TORCH_I64 = 7,
+    DNN_TORCH_BOOL = 8 /**< one byte: 0 or 1 */
+} DnnTorchType;
+
+/** The most dimensions that a tensor has. */
+#define DNN_TORCH_DIMENSIONS 8
 
 /**
- * A view of a batch of images in somebody else's memory.
- * Element (n, c, y, x) lies at data + n*batch_stride + c*channel_stride +
- * y*row_stride + x*column_stride; all strides are in bytes.
+ * A view of a tensor in somebody else's memory, or its shape alone.
+ * Element (i, j, ...) lies at data + i*strides[0] + j*strides[1] + ....
  */
-typedef struct DnnTorchImages {
-    void *data;
-    int32_t element; /**< a DnnTorchElement */
-    int32_t batch, channels, height, width;
-    int64_t batch_stride, channel_stride, row_stride, column_stride;
-    int32_t white;   /**< the code of 1.0, of DNN_TORCH_U8 and DNN_TORCH_U16 */
-    int32_t had_nan; /**< of an output in codes: 1: a sample was NaN and is 0 here */
-    int64_t number;  /**< of an input: the place of its first picture in the stream, from 0 on */
-} DnnTorchImages;
-
-/** What a batch of pictures measures, without its samples. */
-typedef struct DnnTorchShape {
-    int32_t batch, channels, height, width;
-} DnnTorchShape;
-
-typedef struct DnnTorchModelOptions {
-    const char *path;
-    const char *device;      /**< "cpu" and the like; NULL or "" is "cpu" */
-    const char *input_name;  /**< NULL: the model's only image input */
-    const char *output_name; /**< NULL: the only tensor, or the first of a tuple or list */
+typedef struct DnnTorchTensor {
+    size_t size;
+    void *data;   /**< NULL: only the shape is meant */
+    int32_t type; /**< a DnnTorchType */
+    int32_t rank;
+    int64_t dims[DNN_TORCH_DIMENSIONS];
+    int64_t strides[DNN_TORCH_DIMENSIONS]; /**< in bytes */
     /**
-     * "fp32", "bf16" or "fp16": what the model computes with.  "auto", NULL and
-     * "" are as saved on the CPU, and fp16 on a GPU if the model allows it.
+     * Of integer types: the code of 1.0, where the elements are samples of pictures.
+     * 0: the elements are plain numbers.
      */
-    const char *precision;
-    /**
-     * "0": run the model just as it was saved.  "1", NULL and "": run the fastest
-     * form of it that the engine knows.  The name of a form: run that one; a name
-     * that the engine does not know fails with a message that lists them.
-     */
-    const char *optimize;
-    /** What the model may use though the engine would refuse it, as the option `allow` has it. */
-    const char *allow;
-} DnnTorchModelOptions;
+    int32_t white;
+} DnnTorchTensor;
 
-/** What model_tune() found out. */
-typedef struct DnnTorchTuning {
-    double run_seconds;  /**< one run of that shape on one thread, or on the device; 0: not known */
-    int64_t run_bytes;   /**< what a run holds at most, beside the model; 0: not known */
-    int32_t interleaved; /**< 1: input is taken best with its channels side by side */
-    int32_t takes_codes; /**< 1: input and output go best in a frame's own codes, not as floats */
+/** One option.  A NULL or empty value is the option's default. */
+typedef struct DnnTorchOption {
+    const char *key, *value;
+} DnnTorchOption;
+
+/**
+ * What a model is read from: an opened file, or bytes.  The engine reads the file
+ * by its descriptor, from the file's beginning and without moving its position.  It
+ * never opens the name: what was checked is what is loaded.  The caller keeps
+ * descriptor and bytes until model_open() returns.
+ */
+typedef struct DnnTorchSource {
+    size_t size;
+    const char *name; /**< what messages call it: a path */
+    int fd;           /**< below 0: there is none, and `data` holds the bytes */
+    const void *data;
+    size_t data_size;
+} DnnTorchSource;
+
+/** A tensor that a model takes or returns. */
+typedef struct DnnTorchTensorInfo {
+    size_t size;
+    char name[64];       /**< as the options `input` and `output` take it */
+    char type_text[128]; /**< in the words of the model's own format */
+    int32_t type;        /**< a DnnTorchType; 0: not known */
+    int32_t rank;        /**< -1: not known */
+    int64_t dims[DNN_TORCH_DIMENSIONS]; /**< -1: not known */
+} DnnTorchTensorInfo;
+
+typedef enum DnnTorchDirection { DNN_TORCH_INPUTS = 0, DNN_TORCH_OUTPUTS = 1 } DnnTorchDirection;
+
+/** What a plan's runs cost and want.  Zeros stand for what is not known. */
+typedef struct DnnTorchPlanFacts {
+    size_t size;
+    double run_seconds;  /**< one run on one thread, or on the device */
+    int64_t run_bytes;   /**< what a run holds at most, beside the model */
+    int32_t interleaved; /**< 1: pictures are taken best with their channels side by side */
+    int32_t takes_codes; /**< 1: pictures go best in a frame's own codes, not as floats */
     /** 1: a result depends on earlier runs, so that one session makes all, in the order of frames. */
     int32_t in_order;
-} DnnTorchTuning;
+} DnnTorchPlanFacts;
 
-/** Something that a model takes, returns or does, by its name. */
-typedef struct DnnTorchValue {
-    char name[64];
-    char type[128]; /**< in the words of the model's own format */
-} DnnTorchValue;
+/** About one run. */
+typedef struct DnnTorchRun {
+    size_t size;
+    int64_t number;  /**< in: the place of the first picture in the stream, from 0 on */
+    int32_t had_nan; /**< out: 1: a sample of an output in codes was NaN and is 0 there */
+} DnnTorchRun;
 
-/** What a model's file holds.  Zeros and "" stand for what is not known. */
-typedef struct DnnTorchDescription {
-    char format[64];     /**< what kind of file it is, with its version if it has one */
-    char origin[128];    /**< what the model is called where it was made */
-    int32_t input_count; /**< may exceed what `inputs` holds, and so with the others */
-    int32_t output_count;
-    int32_t refused_count;
-    int32_t parameters_known;  /**< 1: the next two are, though they may be 0 */
-    int64_t parameters;        /**< the numbers that were learnt */
-    int64_t parameter_bytes;   /**< the memory that they take */
-    char precision[64];        /**< what they are kept in: "fp32", or the commonest first */
-    DnnTorchValue inputs[16];  /**< in order, named as DnnTorchModelOptions.input_name takes it */
-    DnnTorchValue outputs[16]; /**< the same of output_name */
-    DnnTorchValue refused[16]; /**< what in it model_open() refuses the model for; no types */
-} DnnTorchDescription;
-
-typedef struct DnnTorchModel DnnTorchModel;
-typedef struct DnnTorchSession DnnTorchSession;
+typedef enum DnnTorchDeviceState {
+    DNN_TORCH_DEVICE_USABLE = 1,
+    DNN_TORCH_DEVICE_BUILT_WITHOUT = 2,  /**< the library knows no such devices: no driver helps */
+    DNN_TORCH_DEVICE_LIBRARY_BROKEN = 3, /**< the part for such devices cannot be loaded */
+    DNN_TORCH_DEVICE_NO_DRIVER = 4,      /**< there is no driver, or it does not answer */
+    DNN_TORCH_DEVICE_ABSENT = 5,         /**< no device of the kind was found */
+    DNN_TORCH_DEVICE_FAILED = 6          /**< the device is there and does not work */
+} DnnTorchDeviceState;
 
 /** A device as the library that runs the models sees it. */
 typedef struct DnnTorchDevice {
-    char name[32];         /**< as DnnTorchModelOptions.device takes it: "cuda:0" */
+    size_t size;
+    char name[32];         /**< as the option `device` takes it: "cuda:0" */
     char description[160]; /**< "NVIDIA H200" */
     int64_t memory;        /**< bytes; 0: not known */
-    int32_t usable;        /**< 1: models can run on it */
-    char reason[256];      /**< otherwise why not */
+    int32_t state;         /**< a DnnTorchDeviceState */
+    char reason[256];      /**< the words for it, where the device is not usable */
 } DnnTorchDevice;
 
+typedef struct DnnTorchModel DnnTorchModel;
+typedef struct DnnTorchPlan DnnTorchPlan;
+typedef struct DnnTorchSession DnnTorchSession;
+
 /**
- * What an engine offers.  Every function but the closing ones returns a
- * DnnTorchStatus; on failure it has filled `message`, which is never NULL, and
- * left what it was to return NULL or untouched.
+ * What an engine offers.  A function that takes a `message` returns a
+ * DnnTorchStatus.  On failure it has filled `message`, which is never NULL, and left
+ * what it was to return NULL or untouched.
  */
 typedef struct DnnTorchEngine {
-    uint32_t abi;        /**< DNN_TORCH_ENGINE_ABI of the engine's build */
+    uint32_t abi;        /**< first in every ABI: DNN_TORCH_ENGINE_ABI of the engine's build */
+    size_t size;         /**< of this table */
     const char *name;    /**< "LibTorch" */
     const char *version; /**< of the library that runs the models */
 
-    /** Loads a model.  The caller owns *model and gives it to model_close(). */
-    int (*model_open)(const DnnTorchModelOptions *options, DnnTorchModel **model,
-                      DnnTorchMessage *message);
-
     /**
-     * Tells what a model's file holds, without running it; also of a file that
-     * model_open() refuses for what the model does.  `description` comes as zeros.
-     * An engine that can tell nothing leaves them; it fails where model_open()
-     * would because the file is missing or no model.
+     * Loads a model.  The caller owns *model and gives it to model_close().
+     * A key that the engine does not know fails with DNN_TORCH_BAD_OPTION and its
+     * name.  The keys of the host:
+     *
+     *   device     "cpu" (the default) and the like, as list_devices() names them
+     *   input      the name of the input that gets the pictures; by default the only one
+     *   output     the name of the tensor that is returned; by default the only one, or
+     *              the first of a tuple or list
+     *   precision  "fp32", "bf16", "fp16": what the model computes with.  "auto", the
+     *              default, is as saved on the CPU, and fp16 on a GPU if the model allows it
+     *   optimize   "0": as it was saved.  "1", the default: the fastest variant that the
+     *              engine knows.  The name of a variant: that one; a name that the
+     *              engine does not know fails with a message that lists them
+     *   allow      what the model may use though the engine would refuse it
+     *   inspect    "1": the model is opened to be looked at, also where it would be
+     *              refused for what it does.  Nothing of it is run, and it can make no plan
      */
-    int (*model_describe)(const char *path, DnnTorchDescription *description,
-                          DnnTorchMessage *message);
+    int (*model_open)(const DnnTorchSource *source, const DnnTorchOption *options,
+                      size_t option_count, DnnTorchModel **model, DnnTorchMessage *message);
 
-    /** Frees *model, which may be NULL, and sets it to NULL.  Its sessions are closed already. */
+    /** Frees *model, which may be NULL, and sets it to NULL. */
     void (*model_close)(DnnTorchModel **model);
 
     /**
-     * Tells what pictures of `shape` become: takes what an earlier call on this
-     * machine found, or runs the model once on grey ones.  Leaves no trace in later
-     * results: what the model remembers of pictures stays as it was.
+     * Fills in at most `capacity` of what the model takes or returns, in order, and
+     * returns how many there are; 0 also where the engine cannot tell.
      */
-    int (*model_probe)(DnnTorchModel *model, const DnnTorchShape *shape, DnnTorchShape *result,
-                       DnnTorchMessage *message);
+    size_t (*model_tensors)(const DnnTorchModel *model, DnnTorchDirection direction,
+                            DnnTorchTensorInfo *infos, size_t capacity);
 
     /**
-     * Settles how pictures of `shape` are run from now on: takes what an earlier
-     * call on this machine found, or measures for about `budget_seconds` (0: does
-     * not measure).  Never at the same time as a run.  Without this call runs give
-     * the same pictures but for rounding, maybe slower.
+     * What is known of the model under that key, or NULL.  The text holds as long as the
+     * model.  Keys that the host asks for:
+     *
+     *   format           what kind of file it is, with its version if it has one
+     *   origin           what the model is called where it was made
+     *   parameters       how many numbers were learnt
+     *   parameter_bytes  the memory that they take
+     *   precision        what they are kept in: "fp32", or the commonest first
+     *   refused          what in it model_open() refuses the model for, one a line
+     *   notice           what the engine noticed and the user should know, as one line;
+     *                    may change with a plan or a run
      */
-    int (*model_tune)(DnnTorchModel *model, const DnnTorchShape *shape, double budget_seconds,
-                      DnnTorchTuning *tuning, DnnTorchMessage *message);
+    const char *(*model_metadata)(const DnnTorchModel *model, const char *key);
 
     /**
-     * What the engine noticed and the user should know; "" for nothing.  May change
-     * with a run; the text holds as long as the model.
+     * Tells what tensors of the shapes `in` become: takes what an earlier call on this
+     * machine found, or runs the model once on grey pictures.  Fills in type, rank and
+     * dims of `out`.  Leaves no trace in later results.
      */
-    const char *(*model_notice)(const DnnTorchModel *model);
-
-    /** How the model is run ("fp32, frozen"); holds until the next call of model_tune(). */
-    const char *(*model_form)(const DnnTorchModel *model);
-
-    /** What other options would gain ("precision=bf16 ..."), or "".  Holds as long. */
-    const char *(*model_advice)(const DnnTorchModel *model);
+    int (*model_probe)(DnnTorchModel *model, const DnnTorchTensor *in, size_t in_count,
+                       DnnTorchTensor *out, size_t out_count, DnnTorchMessage *message);
 
     /**
-     * Makes a place to run the model in, on the calling thread, with that many
-     * threads for one run; at least 1.
-     * The caller owns *session and gives it to session_close().
+     * Settles how tensors of the shapes `in` are run: takes what an earlier call on
+     * this machine found, or measures for about `budget_seconds` (0: does not measure).
+     * The plan never changes.  The caller owns *plan and gives it to plan_close().
      */
-    int (*session_open)(DnnTorchModel *model, int32_t threads, DnnTorchSession **session,
+    int (*plan_make)(DnnTorchModel *model, const DnnTorchTensor *in, size_t in_count,
+                     double budget_seconds, DnnTorchPlan **plan, DnnTorchMessage *message);
+
+    /** Frees *plan, which may be NULL, and sets it to NULL. */
+    void (*plan_close)(DnnTorchPlan **plan);
+
+    void (*plan_facts)(const DnnTorchPlan *plan, DnnTorchPlanFacts *facts);
+
+    /**
+     * What is known of the plan under that key, or NULL.  The text holds as long as the
+     * plan.  Keys that the host asks for:
+     *
+     *   variant  how the model is run: "fp32, frozen"
+     *   advice   what other options would gain: "precision=bf16 ..."
+     */
+    const char *(*plan_metadata)(const DnnTorchPlan *plan, const char *key);
+
+    /**
+     * Makes a place to run the plan in, on the calling thread, with that many threads
+     * for one run; at least 1.  A model that remembers earlier runs does so in its
+     * session.  The caller owns *session and gives it to session_close().
+     */
+    int (*session_open)(const DnnTorchPlan *plan, int32_t threads, DnnTorchSession **session,
                         DnnTorchMessage *message);
 
     /**
-     * Runs the model once on some picture, so that the next run takes no longer
-     * than those after it.  Does nothing where that could change later results;
-     * tells of no failure, for the next run will.
+     * Runs the model once on some tensors of the plan's shapes, so that the next run
+     * takes no longer than those after it.  Does nothing where that could change later
+     * results.  Tells of no failure, for the next run will.
      */
-    void (*session_warm)(DnnTorchSession *session, const DnnTorchShape *shape);
+    void (*session_warm)(DnnTorchSession *session);
 
     /**
-     * Runs the model once.  `input` stays the caller's and is only read; its
-     * channels lie one after the other or side by side, without gaps.
-     * `output` is filled with a view whose memory is the session's and holds
-     * until its next run or its end.  Its `element` and `white` say on entry what
-     * the caller would like (0: floats), with channels as they lie in `input`; an
-     * engine may give floats all the same.  The engine has checked that the batch is
-     * that of the input and that no extent is below 1.
+     * Runs the model once.  The tensors `in` stay the caller's and are only read.  They have no
+     * gaps; the channels of pictures lie one after the other or side by side.  They may
+     * have other extents than the plan's shapes, and then maybe run slower.
+     * The tensors `out` are filled with views.  Their memory is the session's and holds
+     * until its next run, its reset or its end.  `type` and `white` of an output say on
+     * entry what the caller would like (0: floats), with channels as they lie in the
+     * input; an engine may give floats all the same.  The engine has checked that
+     * no extent is below 1.
      */
-    int (*session_run)(DnnTorchSession *session, const DnnTorchImages *input,
-                       DnnTorchImages *output, DnnTorchMessage *message);
+    int (*session_run)(DnnTorchSession *session, const DnnTorchTensor *in, size_t in_count,
+                       DnnTorchTensor *out, size_t out_count, DnnTorchRun *run,
+                       DnnTorchMessage *message);
+
+    /** Forgets what the session remembers of earlier runs, as after a cut or a seek. */
+    int (*session_reset)(DnnTorchSession *session, DnnTorchMessage *message);
 
     /**
      * Memory of that many bytes from which the session takes its input fastest; it
      * holds until the next call or the session's end.  NULL: any other is as good.
      */
-    void *(*session_memory)(DnnTorchSession *session, int64_t bytes);
+    void *(*session_memory)(DnnTorchSession *session, size_t bytes);
 
     /**
      * Asks a run that may be under way on another thread to end soon with
@@ -236,11 +300,10 @@ typedef struct DnnTorchEngine {
     /**
      * Fills in at most `capacity` devices and returns how many there are.  A kind
      * that the library was built without, or that no device of is there, is one
-     * entry ("cuda") that is not usable, with the reason; "built without" in it says
-     * that no driver could help.  Wakes drivers, which may take seconds, hang or
+     * entry ("cuda") that is not usable.  Wakes drivers, which may take seconds, hang or
      * crash: not for a process that must live on.
      */
-    int32_t (*list_devices)(DnnTorchDevice *devices, int32_t capacity);
+    size_t (*list_devices)(DnnTorchDevice *devices, size_t capacity);
 } DnnTorchEngine;
 
 /**

@@ -38,14 +38,22 @@ ZeDevice ze_device(const Record &record)
             .api_minor = static_cast<int>(record.number("api_minor"))};
 }
 
+// A number that this build does not know is a device that does not work.
+DnnTorchDeviceState state_of(const Record &record)
+{
+    long long number = record.number("state");
+    bool known = number >= DNN_TORCH_DEVICE_USABLE && number <= DNN_TORCH_DEVICE_FAILED;
+    return known ? static_cast<DnnTorchDeviceState>(number) : DNN_TORCH_DEVICE_FAILED;
+}
+
 TorchDevice torch_device(const Record &record)
 {
     TorchDevice device = {.name = record.text("device"),
                           .description = record.text("description"),
                           .memory = record.number("memory"),
-                          .usable = record.number("usable") != 0,
+                          .state = state_of(record),
                           .reason = record.text("reason")};
-    if (!device.usable && device.reason.empty())
+    if (!device.usable() && device.reason.empty())
         device.reason = "the engine gives no reason";
     return device;
 }

@@ -6,6 +6,7 @@
 
 #include "cpu.h"
 #include "device_files.h"
+#include "dnn_torch/engine.h"
 #include "probe.h"
 
 #include <cstdint>
@@ -70,8 +71,10 @@ struct TorchDevice {
     std::string name; // "cuda:0", or "cuda" if there is no device of this kind
     std::string description;
     int64_t memory; // bytes; 0: not known
-    bool usable;
-    std::string reason; // why it is not usable
+    DnnTorchDeviceState state;
+    std::string reason; // the words for it, if it is not usable
+
+    bool usable() const { return state == DNN_TORCH_DEVICE_USABLE; }
 };
 
 struct TorchFacts {

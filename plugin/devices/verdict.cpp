@@ -41,12 +41,6 @@ std::string library_of(const TorchFacts &torch)
     return torch.name.empty() ? "LibTorch" : torch.name + " " + torch.version;
 }
 
-// The engine tells this in words only.
-bool is_built_without(const TorchDevice &device)
-{
-    return device.reason.find("built without") != device.reason.npos;
-}
-
 const TorchDevice *find_entry(const TorchFacts &torch, const std::string &name)
 {
     for (const TorchDevice &device : torch.devices)
@@ -70,7 +64,8 @@ bool could_have(const std::string &kind, const TorchFacts &torch)
     if (engine_obstacle(torch) || !torch.lists_devices)
         return false;
     const TorchDevice *entry = find_entry(torch, kind);
-    return devices_of(torch, kind).empty() && !(entry && is_built_without(*entry));
+    return devices_of(torch, kind).empty() &&
+           !(entry && entry->state == DNN_TORCH_DEVICE_BUILT_WITHOUT);
 }
 
 Obstacle built_without(const std::string &kind, const std::string &reason)
@@ -97,9 +92,9 @@ Obstacle kind_obstacle(const std::string &kind, const Facts &facts)
     std::string reason = entry && !entry->reason.empty()
                              ? entry->reason
                              : library_of(torch) + " lists no " + kind + " device";
-    if (entry && is_built_without(*entry))
+    if (entry && entry->state == DNN_TORCH_DEVICE_BUILT_WITHOUT)
         return built_without(kind, reason);
-    if (reason.find("cannot be loaded") != reason.npos)
+    if (entry && entry->state == DNN_TORCH_DEVICE_LIBRARY_BROKEN)
         return {.reason = reason, .remedy = "install LibTorch again, with all that it depends on"};
     if (kind == "cuda")
         return cuda_obstacle(facts, reason);
@@ -120,11 +115,11 @@ Verdict refused(const std::string &device, const Obstacle &obstacle)
 
 Verdict verdict_of(const TorchDevice &device)
 {
-    std::string remedy = device.usable ? "" : "choose another device";
+    std::string remedy = device.usable() ? "" : "choose another device";
     return {.device = device.name,
             .description = device.description,
             .memory = device.memory,
-            .usable = device.usable,
+            .usable = device.usable(),
             .reason = device.reason,
             .remedy = remedy};
 }

@@ -11,7 +11,7 @@
 #include <mutex>
 #include <string>
 
-namespace engine_torch
+namespace engine_kit
 {
 
 // Every member function may be called from several threads at once.
@@ -41,4 +41,4 @@ private:
     std::atomic<const char *> latest_{""};
 };
 
-} // namespace engine_torch
+} // namespace engine_kit

@@ -9,7 +9,7 @@
 #include <charconv>
 #include <cstdio>
 
-namespace engine_torch
+namespace engine_kit
 {
 namespace
 {
@@ -189,4 +189,4 @@ void copy_as_line(std::string_view text, char *line, size_t size)
     *std::copy(kept.begin(), kept.end(), line) = '\0';
 }
 
-} // namespace engine_torch
+} // namespace engine_kit

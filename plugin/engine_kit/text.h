@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace engine_torch
+namespace engine_kit
 {
 
 // The one line of an exception's text that a user can act on: without the
@@ -31,4 +31,4 @@ std::string printable(std::string_view text);
 // Copies `text` into `size` bytes as one printable line.
 void copy_as_line(std::string_view text, char *line, size_t size);
 
-} // namespace engine_torch
+} // namespace engine_kit

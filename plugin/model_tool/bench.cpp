@@ -7,6 +7,7 @@
 #include "host/inference/core_budget.h"
 #include "host/inference/time_limit.h"
 #include "host/tasks/picture_task.h"
+#include "host/tasks/picture_tensors.h"
 #include "model_commands.h"
 #include "subject.h"
 
@@ -36,14 +37,15 @@ std::string in_words(const Setting &setting)
 // Of one run on one thread; the first one is not typical.
 double time_run(const std::shared_ptr<Model> &model, Size size, int channels)
 {
-    Session session(model, 1);
+    DnnTorchTensor shape = picture_shape(1, channels, size);
+    Session session(model->plan({&shape, 1}, 0), 1);
     std::vector<float> grey(static_cast<size_t>(channels) * static_cast<size_t>(size.width) *
                                 static_cast<size_t>(size.height),
                             0.5F);
-    DnnTorchImages picture = float_planes(grey.data(), 1, channels, size);
-    session.run(picture);
+    Images picture = float_planes(grey.data(), 1, channels, size);
+    run_pictures(session, picture);
     Clock::time_point start = Clock::now();
-    session.run(picture);
+    run_pictures(session, picture);
     return seconds_since(start);
 }
 
@@ -117,37 +119,40 @@ private:
         if (seconds_left() <= 0)
             return leave_out(precision, time_is_up);
         report_.say(precision + ": finding the fastest form of the model ...");
-        DnnTorchTuning tuning = model->tune({1, channels(), size_.height, size_.width},
-                                            std::min(usual_tuning, request_.seconds / 10));
-        if (std::string reason = reason_against(*model, precision, tuning); !reason.empty())
+        DnnTorchTensor shape = picture_shape(1, channels(), size_);
+        std::shared_ptr<const ModelPlan> plan =
+            model->plan({&shape, 1}, std::min(usual_tuning, request_.seconds / 10));
+        if (std::string reason = reason_against(*model, precision, *plan); !reason.empty())
             return leave_out(precision, reason);
-        measure_settings(model, precision, tuning, for_rounds * seconds_left() / share);
+        measure_settings(plan, precision, for_rounds * seconds_left() / share);
     }
 
     // Why a precision is no use here, or nothing.  One that is only emulated would
     // take the time of the others.
     std::string reason_against(const Model &model, const std::string &precision,
-                               const DnnTorchTuning &tuning)
+                               const ModelPlan &plan)
     {
         constexpr double too_slow = 1.5;
+        double run_seconds = plan.facts().run_seconds;
         if (precision == "fp32") {
-            fp32_seconds_ = tuning.run_seconds;
+            fp32_seconds_ = run_seconds;
             return {};
         }
-        if (model.form().compare(0, precision.size(), precision) != 0)
+        if (plan.variant().compare(0, precision.size(), precision) != 0)
             return model.notice().empty() ? "the engine runs this model as before" : model.notice();
-        if (!(fp32_seconds_ > 0) || tuning.run_seconds <= too_slow * fp32_seconds_)
+        if (!(fp32_seconds_ > 0) || run_seconds <= too_slow * fp32_seconds_)
             return {};
         char text[64];
         snprintf(text, sizeof(text), "a run takes %.1f times as long as in fp32",
-                 tuning.run_seconds / fp32_seconds_);
+                 run_seconds / fp32_seconds_);
         return text;
     }
 
-    void measure_settings(const std::shared_ptr<Model> &model, const std::string &precision,
-                          const DnnTorchTuning &tuning, double seconds)
+    void measure_settings(const std::shared_ptr<const ModelPlan> &plan,
+                          const std::string &precision, double seconds)
     {
-        RunCost cost = {tuning.run_seconds, tuning.run_bytes};
+        DnnTorchPlanFacts facts = plan->facts();
+        RunCost cost = {facts.run_seconds, facts.run_bytes};
         CoreRequest wishes;
         wishes.device = !on_cpu();
         CoreBudget budget = divide_cores(machine_, wishes, cost);
@@ -157,30 +162,29 @@ private:
         for (const Setting &setting : settings) {
             std::string name = precision + ", " + in_words(setting);
             // At least two rounds are run; the first setting of all in any case.
-            bool too_late = seconds_left() < 2 * tuning.run_seconds && !report_.empty();
+            bool too_late = seconds_left() < 2 * facts.run_seconds && !report_.empty();
             if (too_late || !fits(setting.workers, machine_, cost)) {
                 leave_out(name, too_late ? time_is_up : "that would not fit into memory");
                 continue;
             }
             report_.say(name + " ...");
-            double warming = 2 * tuning.run_seconds / static_cast<double>(setting.threads);
-            double rate = measure_rate(plan(model, tuning, setting), setting.workers,
-                                       seconds - warming, request_.timeout);
-            report_.add({precision, setting, rate, model->form(),
+            double warming = 2 * facts.run_seconds / static_cast<double>(setting.threads);
+            double rate = measure_rate(task_plan(plan, setting), setting.workers, seconds - warming,
+                                       request_.timeout);
+            report_.add({precision, setting, rate, plan->variant(),
                          setting == own && precision == own_precision()});
         }
     }
 
-    std::shared_ptr<const TaskPlan> plan(const std::shared_ptr<Model> &model,
-                                         const DnnTorchTuning &tuning, const Setting &setting) const
+    std::shared_ptr<const TaskPlan> task_plan(const std::shared_ptr<const ModelPlan> &model,
+                                              const Setting &setting) const
     {
         AVPixelFormat format = channels() == 3 ? AV_PIX_FMT_RGB24 : AV_PIX_FMT_YUV420P;
         auto plan = std::make_shared<PicturePlan>(
             FrameShape{.format = format, .size = size_, .time_base = {1, 25}}, output_);
-        plan->model = model;
         plan->channels = channels();
         plan->threads = static_cast<int>(setting.threads);
-        plan->follow_tuning(tuning);
+        plan->follow(model);
         return plan;
     }
 

@@ -29,26 +29,56 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <sstream>
 
 namespace dnn_torch
 {
 namespace
 {
 
+// What the engine tells of a file; what is empty is not known.
+struct FileFacts {
+    std::string format, origin, parameters, parameter_bytes, precision;
+    std::vector<DnnTorchTensorInfo> inputs, outputs;
+    std::vector<std::string> refused;
+};
+
 struct Inspection {
     Place place;
-    DnnTorchDescription file;
+    FileFacts file;
     std::optional<Trials> trials;
     std::string notice, error, command;
 };
 
+std::vector<std::string> lines_of(const std::string &text)
+{
+    std::vector<std::string> lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);)
+        lines.push_back(line);
+    return lines;
+}
+
+FileFacts facts_of(const Model &file)
+{
+    return {.format = file.metadata("format"),
+            .origin = file.metadata("origin"),
+            .parameters = file.metadata("parameters"),
+            .parameter_bytes = file.metadata("parameter_bytes"),
+            .precision = file.metadata("precision"),
+            .inputs = file.tensors(DNN_TORCH_INPUTS),
+            .outputs = file.tensors(DNN_TORCH_OUTPUTS),
+            .refused = lines_of(file.metadata("refused"))};
+}
+
 Inspection look_at(const Request &request)
 {
     Inspection seen{find_place(request), {}, {}, {}, {}, {}};
-    seen.file = describe_model(*seen.place.engine, request.model, request.timeout);
+    seen.file = facts_of(*look_at_model(seen.place, request));
     try {
         std::shared_ptr<Model> model = open_model(seen.place, request, "auto");
-        seen.file.refused_count = 0; // it is open: --allow says so
+        seen.file.refused.clear(); // it is open: --allow says so
         seen.notice = model->notice();
         seen.trials = try_model(model, request);
         seen.command = command_line(request.model, seen.trials->channels, seen.trials->sizes,
@@ -59,12 +89,6 @@ Inspection look_at(const Request &request)
     return seen;
 }
 
-template <size_t Room>
-std::vector<DnnTorchValue> listed(const DnnTorchValue (&values)[Room], int32_t count)
-{
-    return {values, values + std::clamp<int32_t>(count, 0, Room)};
-}
-
 // ---- for people ---------------------------------------------------------------
 
 void print(const char *name, const std::string &text)
@@ -73,18 +97,26 @@ void print(const char *name, const std::string &text)
         printf("%-12s%s\n", name, printable(text).c_str());
 }
 
-template <size_t Room>
-void print(const char *name, const DnnTorchValue (&values)[Room], int32_t count)
+// A long list is cut.
+void print(const char *name, const std::vector<std::string> &texts)
 {
-    for (const DnnTorchValue &value : listed(values, count)) {
-        std::string text = value.name;
-        if (*value.type)
-            text += (text.empty() ? "" : ": ") + std::string(value.type);
-        print(name, text);
-        name = "";
+    constexpr size_t most = 16;
+    for (size_t i = 0; i < std::min(texts.size(), most); i++, name = "")
+        print(name, texts[i]);
+    if (texts.size() > most)
+        print("", "and " + std::to_string(texts.size() - most) + " more");
+}
+
+std::vector<std::string> in_words(const std::vector<DnnTorchTensorInfo> &tensors)
+{
+    std::vector<std::string> words;
+    for (const DnnTorchTensorInfo &tensor : tensors) {
+        std::string text = tensor.name;
+        if (*tensor.type_text)
+            text.append(text.empty() ? "" : ": ").append(tensor.type_text);
+        words.push_back(text);
     }
-    if (count > static_cast<int32_t>(Room))
-        print("", "and " + std::to_string(count - static_cast<int32_t>(Room)) + " more");
+    return words;
 }
 
 std::string bytes_in_words(int64_t bytes)
@@ -99,13 +131,13 @@ std::string bytes_in_words(int64_t bytes)
     return text;
 }
 
-std::string parameters_in_words(const DnnTorchDescription &file)
+std::string parameters_in_words(const FileFacts &file)
 {
-    if (!file.parameters_known)
+    if (file.parameters.empty())
         return "not known";
-    if (!file.parameters)
+    if (file.parameters == "0")
         return "none";
-    return std::to_string(file.parameters) + ", " + bytes_in_words(file.parameter_bytes) + ", " +
+    return file.parameters + ", " + bytes_in_words(atoll(file.parameter_bytes.c_str())) + ", " +
            file.precision;
 }
 
@@ -123,14 +155,14 @@ const char *channels_in_words(Channels channels)
 
 void print_report(const Request &request, const Inspection &seen)
 {
-    const DnnTorchDescription &file = seen.file;
+    const FileFacts &file = seen.file;
     print("model", request.model);
     print("format", file.format);
     print("class", file.origin);
-    print("input", file.inputs, file.input_count);
-    print("output", file.outputs, file.output_count);
+    print("input", in_words(file.inputs));
+    print("output", in_words(file.outputs));
     print("parameters", parameters_in_words(file));
-    print("refused", file.refused, file.refused_count);
+    print("refused", file.refused);
     print("engine", std::string(seen.place.engine->name) + " " + seen.place.engine->version +
                         " on " + seen.place.device.device);
     print("device", seen.place.device.why);
@@ -147,12 +179,12 @@ void print_report(const Request &request, const Inspection &seen)
 
 using json::Value;
 
-template <size_t Room> Value names_and_types(const DnnTorchValue (&values)[Room], int32_t count)
+Value names_and_types(const std::vector<DnnTorchTensorInfo> &tensors)
 {
     Value all = Value::array();
-    for (const DnnTorchValue &value : listed(values, count))
-        all.push_back(
-            {{"name", json::text_or_null(value.name)}, {"type", json::text_or_null(value.type)}});
+    for (const DnnTorchTensorInfo &tensor : tensors)
+        all.push_back({{"name", json::text_or_null(tensor.name)},
+                       {"type", json::text_or_null(tensor.type_text)}});
     return all;
 }
 
@@ -200,30 +232,27 @@ Value scale_json(const FoundSizes &sizes)
             {"words", scale_in_words(sizes)}};
 }
 
-Value parameters_json(const DnnTorchDescription &file)
+Value parameters_json(const FileFacts &file)
 {
-    if (!file.parameters_known)
+    if (file.parameters.empty())
         return {};
-    return {{"count", file.parameters},
-            {"bytes", file.parameter_bytes},
+    return {{"count", atoll(file.parameters.c_str())},
+            {"bytes", atoll(file.parameter_bytes.c_str())},
             {"precision", json::text_or_null(file.precision)}};
 }
 
 void print_json(const Request &request, const Inspection &seen)
 {
-    const DnnTorchDescription &file = seen.file;
-    Value refused = Value::array();
-    for (const DnnTorchValue &value : listed(file.refused, file.refused_count))
-        refused.push_back(value.name);
+    const FileFacts &file = seen.file;
     const DnnTorchEngine &engine = *seen.place.engine;
     const std::optional<Trials> &trials = seen.trials;
     Value all = {{"model", request.model},
                  {"format", json::text_or_null(file.format)},
                  {"origin", json::text_or_null(file.origin)},
-                 {"inputs", names_and_types(file.inputs, file.input_count)},
-                 {"outputs", names_and_types(file.outputs, file.output_count)},
+                 {"inputs", names_and_types(file.inputs)},
+                 {"outputs", names_and_types(file.outputs)},
                  {"parameters", parameters_json(file)},
-                 {"refused", refused},
+                 {"refused", file.refused},
                  {"engine", {{"name", engine.name}, {"version", engine.version}}},
                  {"device", seen.place.device.device},
                  {"accepted", trials.has_value()},

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "subject.h"
 
+#include "host/inference/engine_library.h"
+
 extern "C" {
 #include <libavutil/error.h>
 }
@@ -16,7 +18,7 @@ constexpr double seconds_to_try = 8;
 std::optional<Size> try_size(Model &model, Size size, int channels)
 {
     try {
-        return model.probe(size, channels);
+        return probe_size(model, size, channels);
     } catch (const Error &error) {
         if (error.code() == AVERROR(ENOMEM) || error.code() == AVERROR(ETIMEDOUT))
             throw;
@@ -51,6 +53,15 @@ Place find_place(const Request &request)
 {
     DeviceChoice device = choose_device(request.device, request.engine);
     return {open_engine(request.engine), device};
+}
+
+std::shared_ptr<Model> look_at_model(const Place &place, const Request &request)
+{
+    ModelOptions options;
+    options.path = request.model;
+    options.inspect = true;
+    options.timeout = request.timeout;
+    return std::make_shared<Model>(*place.engine, options);
 }
 
 std::shared_ptr<Model> open_model(const Place &place, const Request &request,

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "find_sizes.h"
+#include "host/inference/device_choice.h"
 #include "host/inference/model.h"
 #include "host/tasks/model_probe.h"
 #include "request.h"
@@ -25,6 +26,9 @@ struct Place {
 };
 // Throws Error.
 Place find_place(const Request &request);
+
+// Opens the file to look at it, also where it would be refused.  Throws Error.
+std::shared_ptr<Model> look_at_model(const Place &place, const Request &request);
 
 // As the filter does with the option `precision`.  Throws Error.
 std::shared_ptr<Model> open_model(const Place &place, const Request &request,

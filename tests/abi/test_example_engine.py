@@ -89,7 +89,7 @@ def test_files_that_are_no_models(tmp_path, text):
 
 @sanitized
 def test_a_file_that_is_not_there(tmp_path):
-    support.assert_fails_clearly(run(tmp_path / "none.txt"), "none.txt", "cannot be read")
+    support.assert_fails_clearly(run(tmp_path / "none.txt"), "none.txt", "cannot be opened")
 
 
 @sanitized

@@ -3,7 +3,8 @@
 
 /*
  * An engine that lists devices and does nothing else.  LISTING_ENGINE says which:
- * "NAME|DESCRIPTION|MEMORY|USABLE|REASON" for each, semicolons between them; or
+ * "NAME|DESCRIPTION|MEMORY|STATE|REASON" for each, semicolons between them, with the
+ * number of a DnnTorchDeviceState; or
  *
  *   no-list   has no function for it
  *   crash     crashes when it is asked
@@ -39,18 +40,19 @@ static void fill(DnnTorchDevice *device, char *line)
     for (int i = 0; i < 5 && line; i++)
         fields[i] = strsep(&line, "|");
     memset(device, 0, sizeof(*device));
+    device->size = sizeof(*device);
     snprintf(device->name, sizeof(device->name), "%s", fields[0]);
     snprintf(device->description, sizeof(device->description), "%s", fields[1]);
     device->memory = strtoll(fields[2], NULL, 10);
-    device->usable = (int32_t)strtol(fields[3], NULL, 10);
+    device->state = (int32_t)strtol(fields[3], NULL, 10);
     snprintf(device->reason, sizeof(device->reason), "%s", fields[4]);
 }
 
-static int32_t list_devices(DnnTorchDevice *devices, int32_t capacity)
+static size_t list_devices(DnnTorchDevice *devices, size_t capacity)
 {
     volatile int *nowhere = NULL;
     char *lines, *rest, *line;
-    int32_t count = 0;
+    size_t count = 0;
 
     leave_a_trace();
     if (strcmp(wanted(), "crash") == 0)
@@ -71,6 +73,7 @@ __attribute__((visibility("default"))) const DnnTorchEngine *dnn_torch_engine(ui
 {
     static DnnTorchEngine engine = {
         .abi = DNN_TORCH_ENGINE_ABI,
+        .size = sizeof(DnnTorchEngine),
         .name = "listing",
         .version = "1",
         .list_devices = list_devices,

@@ -17,8 +17,8 @@ DRIVER = HERE / "fake_ze_driver.so"
 PROBE = pathlib.Path(support.LAUNCHER).with_name("device-probe")
 
 # What an engine lists that was built with everything and finds nothing.
-NOTHING = "cpu|||1|;cuda||||this LibTorch finds no CUDA device;xpu||||this LibTorch finds no XPU"
-WITHOUT = "cpu|||1|;cuda||||LibTorch was built without CUDA;xpu||||LibTorch was built without XPU"
+NOTHING = "cpu|||1|;cuda|||5|this LibTorch finds no CUDA device;xpu|||5|this LibTorch finds no XPU"
+WITHOUT = "cpu|||1|;cuda|||2|LibTorch was built without CUDA;xpu|||2|LibTorch was built without XPU"
 
 # Beyond the limit of a probe, with some time to spare.
 PROBE_LIMIT = 10
@@ -118,7 +118,7 @@ def test_two_devices(driver):
 @need_driver
 def test_what_libtorch_lists_is_usable():
     report = devices(
-        driver="two-devices", engine="cpu|||1|;cuda||||none;xpu:0|Fake Graphics 1|8589934592|1|"
+        driver="two-devices", engine="cpu|||1|;cuda|||5|none;xpu:0|Fake Graphics 1|8589934592|1|"
     )
     assert entry(report, "xpu:0")["usable"]
     assert report["auto"] == "xpu:0"
@@ -182,7 +182,7 @@ def nvidia(tmp_path):
 
 
 def test_the_driver_names_what_libtorch_only_counts(nvidia):
-    report = nvidia("two-devices", engine="cpu|||1|;cuda:0|||1|;cuda:1|||0|it is too old")
+    report = nvidia("two-devices", engine="cpu|||1|;cuda:0|||1|;cuda:1|||6|it is too old")
     assert report["nvidia"]["cuda_version"] == "12.4"
     assert entry(report, "cuda:0")["description"] == "Fake GeForce 1"
     assert entry(report, "cuda:0")["memory_bytes"] == 8 << 30

@@ -7,6 +7,8 @@
 // "none", one that serves no host.
 #include "dnn_torch/engine.h"
 
+#include "engine_kit/options.h"
+#include "engine_kit/sized.h"
 #include "script.h"
 
 #include <algorithm>
@@ -24,32 +26,59 @@
 #include <utility>
 #include <vector>
 
-using fake_engine::Failure;
+using engine_kit::Failure;
+using engine_kit::sized;
+using engine_kit::taken;
 using fake_engine::Script;
 
 struct DnnTorchModel final {
-    explicit DnnTorchModel(const Script &read) : script(read) {}
+    DnnTorchModel(const Script &read, bool is_looked_at) : script(read), is_inspected(is_looked_at)
+    {
+    }
 
     const Script script;
+    const bool is_inspected;
     std::atomic<int> sessions{0};
     std::atomic<uint64_t> runs{0};
     std::mutex log_mutex; // around appending to the log's file
 };
 
+struct DnnTorchPlan final {
+    DnnTorchModel &model;
+};
+
+namespace
+{
+
+// The same elements as a tensor of [batch, channels, height, width].
+struct Images {
+    void *data;
+    int32_t element;
+    int32_t batch, channels, height, width;
+    int64_t batch_stride, channel_stride, row_stride, column_stride;
+    int32_t white;
+    int32_t had_nan;
+    int64_t number;
+};
+
+} // namespace
+
 struct DnnTorchSession final {
 public:
     explicit DnnTorchSession(DnnTorchModel &model) : model_(model), script_(model.script) {}
 
-    DnnTorchImages run(const DnnTorchImages &input, const DnnTorchImages &wish);
+    Images run(const Images &input, const Images &wish);
+    void reset() { own_runs_ = 0; }
     void stop();
 
 private:
     void sleep_until_due(uint64_t run);
     void hang();
-    void log_run(const DnnTorchImages &input);
+    void log_run(const Images &input);
 
     DnnTorchModel &model_;
     const Script &script_;
+    int own_runs_ = 0; // since the session was opened or reset
     std::vector<float> output_;
     std::vector<uint16_t> codes_; // bytes, or numbers of 16 bits
 
@@ -62,7 +91,7 @@ private:
 namespace
 {
 
-void check_input(const Script &script, const DnnTorchImages &input)
+void check_input(const Script &script, const Images &input)
 {
     if (!input.data || input.element < DNN_TORCH_U8 || input.element > DNN_TORCH_F32)
         throw Failure(DNN_TORCH_BAD_INPUT, "the input has no samples that are known");
@@ -76,13 +105,13 @@ void check_input(const Script &script, const DnnTorchImages &input)
                                                std::to_string(input.channels));
 }
 
-char *address(const DnnTorchImages &images, int n, int c, int y, int x)
+char *address(const Images &images, int n, int c, int y, int x)
 {
     return static_cast<char *>(images.data) + n * images.batch_stride + c * images.channel_stride +
            y * images.row_stride + x * images.column_stride;
 }
 
-float sample(const DnnTorchImages &images, int n, int c, int y, int x)
+float sample(const Images &images, int n, int c, int y, int x)
 {
     const char *at = address(images, n, c, y, x);
     const auto white = static_cast<float>(images.white);
@@ -93,12 +122,12 @@ float sample(const DnnTorchImages &images, int n, int c, int y, int x)
     return *reinterpret_cast<const float *>(at);
 }
 
-int picture_number(const DnnTorchImages &input, int n)
+int picture_number(const Images &input, int n)
 {
     return static_cast<int>(std::lround(255.0F * sample(input, n, 0, 0, 0)));
 }
 
-bool holds(const DnnTorchImages &input, int number)
+bool holds(const Images &input, int number)
 {
     for (int n = 0; n < input.batch; n++)
         if (number >= 0 && picture_number(input, n) == number)
@@ -114,9 +143,9 @@ int extent_of(const Script &script, int input)
 }
 
 // The view that comes out, still without memory.
-DnnTorchImages shape_of(const Script &script, const DnnTorchImages &input)
+Images shape_of(const Script &script, const Images &input)
 {
-    DnnTorchImages output = {};
+    Images output = {};
     output.element = DNN_TORCH_F32;
     output.batch = input.batch + (holds(input, script.wrong_batch_at) ? 1 : 0);
     output.channels = script.output_channels ? script.output_channels : input.channels;
@@ -141,20 +170,20 @@ int source_of(const Script &script, int position, int extent)
     return std::min(position * script.reduce / script.enlarge, extent - 1);
 }
 
-void fill_plane(const Script &script, const DnnTorchImages &input, int n, int c,
-                const DnnTorchImages &output, float *plane)
+void fill_plane(const Script &script, const Images &input, int n, int c, float offset,
+                const Images &output, float *plane)
 {
     const bool is_nan = picture_number(input, n) == script.nan_at;
     for (int y = 0; y < output.height; y++)
         for (int x = 0; x < output.width; x++) {
             const float value = sample(input, n, c, source_of(script, y, input.height),
                                        source_of(script, x, input.width));
-            *plane++ = is_nan ? std::numeric_limits<float>::quiet_NaN()
-                              : value * script.gain + script.offset;
+            *plane++ =
+                is_nan ? std::numeric_limits<float>::quiet_NaN() : value * script.gain + offset;
         }
 }
 
-void fill(const Script &script, const DnnTorchImages &input, const DnnTorchImages &output,
+void fill(const Script &script, const Images &input, float offset, const Images &output,
           std::vector<float> &samples)
 {
     const size_t plane_size =
@@ -165,14 +194,14 @@ void fill(const Script &script, const DnnTorchImages &input, const DnnTorchImage
     for (int n = 0; n < output.batch; n++)
         for (int c = 0; c < output.channels; c++, plane += plane_size)
             fill_plane(script, input, std::min(n, input.batch - 1), std::min(c, input.channels - 1),
-                       output, plane);
+                       offset, output, plane);
 }
 
 // The same images in codes, with channels side by side or not as in `input`.
-DnnTorchImages in_codes(const DnnTorchImages &floats, const DnnTorchImages &input,
-                        const DnnTorchImages &wish, std::vector<uint16_t> &memory)
+Images in_codes(const Images &floats, const Images &input, const Images &wish,
+                std::vector<uint16_t> &memory)
 {
-    DnnTorchImages codes = floats;
+    Images codes = floats;
     const int64_t bytes = wish.element == DNN_TORCH_U8 ? 1 : 2;
     const bool side_by_side = input.column_stride > input.channel_stride && input.channels > 1;
     codes.element = wish.element;
@@ -237,7 +266,7 @@ void DnnTorchSession::hang()
     throw Failure(DNN_TORCH_STOPPED, "stopped");
 }
 
-void DnnTorchSession::log_run(const DnnTorchImages &input)
+void DnnTorchSession::log_run(const Images &input)
 {
     if (script_.log.empty())
         return;
@@ -246,7 +275,7 @@ void DnnTorchSession::log_run(const DnnTorchImages &input)
         << std::this_thread::get_id() << ' ' << input.batch << ' ' << input.number << '\n';
 }
 
-DnnTorchImages DnnTorchSession::run(const DnnTorchImages &input, const DnnTorchImages &wish)
+Images DnnTorchSession::run(const Images &input, const Images &wish)
 {
     check_input(script_, input);
     const bool wide = script_.rgb_from > 0 && input.width >= script_.rgb_from;
@@ -261,8 +290,9 @@ DnnTorchImages DnnTorchSession::run(const DnnTorchImages &input, const DnnTorchI
         throw Failure(DNN_TORCH_RUN_FAILED, script_.fail_text);
     if (holds(input, script_.out_of_memory_at))
         throw Failure(DNN_TORCH_OUT_OF_MEMORY, "the script says that memory ran out");
-    DnnTorchImages output = shape_of(script_, input);
-    fill(script_, input, output, output_);
+    Images output = shape_of(script_, input);
+    const auto own_run = static_cast<float>(own_runs_++);
+    fill(script_, input, script_.offset + own_run * script_.each_run, output, output_);
     output.data = output_.data();
     if (script_.takes_codes && (wish.element == DNN_TORCH_U8 || wish.element == DNN_TORCH_U16))
         output = in_codes(output, input, wish, codes_);
@@ -271,64 +301,77 @@ DnnTorchImages DnnTorchSession::run(const DnnTorchImages &input, const DnnTorchI
     return output;
 }
 
-namespace fake_engine
-{
-
-// A run like any other on a grey picture.
-static DnnTorchShape probe(DnnTorchModel &model, const DnnTorchShape &shape)
-{
-    std::vector<float> grey(static_cast<size_t>(shape.batch) * static_cast<size_t>(shape.channels) *
-                                static_cast<size_t>(shape.height) *
-                                static_cast<size_t>(shape.width),
-                            0.5F);
-    DnnTorchImages input = {};
-    input.data = grey.data();
-    input.element = DNN_TORCH_F32;
-    input.batch = shape.batch;
-    input.channels = shape.channels;
-    input.height = shape.height;
-    input.width = shape.width;
-    input.column_stride = sizeof(float);
-    input.row_stride = input.column_stride * shape.width;
-    input.channel_stride = input.row_stride * shape.height;
-    input.batch_stride = input.channel_stride * shape.channels;
-    DnnTorchSession session(model);
-    const DnnTorchImages output = session.run(input, {});
-    return {output.batch, output.channels, output.height, output.width};
-}
-
-} // namespace fake_engine
-
 namespace
 {
 
-void say(DnnTorchMessage &message, const char *text)
+Images images_of(const DnnTorchTensor &tensor)
 {
-    std::strncpy(message.text, text, sizeof message.text - 1);
-    message.text[sizeof message.text - 1] = '\0';
+    if (tensor.rank != 4)
+        throw Failure(DNN_TORCH_BAD_INPUT, "the input is not of rank 4");
+    const auto extent = [&](int i) { return static_cast<int32_t>(tensor.dims[i]); };
+    return {.data = tensor.data,
+            .element = tensor.type,
+            .batch = extent(0),
+            .channels = extent(1),
+            .height = extent(2),
+            .width = extent(3),
+            .batch_stride = tensor.strides[0],
+            .channel_stride = tensor.strides[1],
+            .row_stride = tensor.strides[2],
+            .column_stride = tensor.strides[3],
+            .white = tensor.white,
+            .had_nan = 0,
+            .number = 0};
+}
+
+DnnTorchTensor tensor_of(const Images &images)
+{
+    return {.size = sizeof(DnnTorchTensor),
+            .data = images.data,
+            .type = images.element,
+            .rank = 4,
+            .dims = {images.batch, images.channels, images.height, images.width},
+            .strides = {images.batch_stride, images.channel_stride, images.row_stride,
+                        images.column_stride},
+            .white = images.white};
+}
+
+// A run like any other on a grey picture.
+DnnTorchTensor probe(DnnTorchModel &model, const DnnTorchTensor &shape)
+{
+    Images input = images_of(shape);
+    std::vector<float> grey(static_cast<size_t>(input.batch) * static_cast<size_t>(input.channels) *
+                                static_cast<size_t>(input.height) *
+                                static_cast<size_t>(input.width),
+                            0.5F);
+    input.data = grey.data();
+    input.element = DNN_TORCH_F32;
+    input.column_stride = sizeof(float);
+    input.row_stride = input.column_stride * input.width;
+    input.channel_stride = input.row_stride * input.height;
+    input.batch_stride = input.channel_stride * input.channels;
+    DnnTorchSession session(model);
+    DnnTorchTensor output = tensor_of(session.run(input, {}));
+    output.data = nullptr;
+    return output;
+}
+
+void expect_one(size_t count)
+{
+    if (count != 1)
+        throw Failure(DNN_TORCH_BAD_INPUT, "a script takes one tensor and returns one");
+}
+
+void expect_runnable(const DnnTorchModel &model)
+{
+    if (model.is_inspected)
+        throw Failure(DNN_TORCH_BAD_MODEL, "the model was opened to be looked at");
 }
 
 template <class Body> int guarded(DnnTorchMessage *message, Body &&body) noexcept
 {
-    try {
-        body();
-        return DNN_TORCH_OK;
-    } catch (const Failure &failure) {
-        say(*message, failure.what());
-        return failure.status();
-    } catch (const std::exception &error) {
-        say(*message, error.what());
-        return DNN_TORCH_INTERNAL;
-    }
-}
-
-void check_options(const DnnTorchModelOptions &options)
-{
-    const std::string device = options.device ? options.device : "";
-    if (!options.path || !*options.path)
-        throw Failure(DNN_TORCH_BAD_OPTION, "no model is given; name one with model=FILE");
-    if (!device.empty() && device != "cpu")
-        throw Failure(DNN_TORCH_NO_DEVICE, "device '" + device + "' is not available");
+    return engine_kit::guarded(engine_kit::Phase::running, nullptr, message,
+                               std::forward<Body>(body));
 }
 
 [[noreturn]] void hang_for_ever()
@@ -345,29 +388,30 @@ void log_load(const Script &script, const char *event)
     std::ofstream(script.loads, std::ios::app) << (std::string(event) + '\n');
 }
 
-int model_open(const DnnTorchModelOptions *options, DnnTorchModel **model,
-               DnnTorchMessage *message) noexcept
+DnnTorchModel *open(const DnnTorchSource &source, const engine_kit::Options &options)
 {
-    return guarded(message, [&] {
-        check_options(*options);
-        const Script script = fake_engine::read_script(options->path);
-        log_load(script, "open");
-        std::this_thread::sleep_for(std::chrono::microseconds(script.open_us));
-        if (!script.fail_open.empty())
-            throw Failure(DNN_TORCH_BAD_MODEL, script.fail_open);
-        if (script.hang_open)
-            hang_for_ever();
-        *model = std::make_unique<DnnTorchModel>(script).release();
-    });
+    const std::string device = options.value("device");
+    if (!device.empty() && device != "cpu")
+        throw Failure(DNN_TORCH_NO_DEVICE, "device '" + device + "' is not available");
+    const Script script = fake_engine::read_script(source);
+    const bool is_inspected = options.value("inspect") == "1";
+    log_load(script, "open");
+    std::this_thread::sleep_for(std::chrono::microseconds(script.open_us));
+    if (!script.fail_open.empty() && !is_inspected)
+        throw Failure(DNN_TORCH_BAD_MODEL, script.fail_open);
+    if (script.hang_open)
+        hang_for_ever();
+    return std::make_unique<DnnTorchModel>(script, is_inspected).release();
 }
 
-// A script tells nothing but that it is one.
-int model_describe(const char *path, DnnTorchDescription *description,
-                   DnnTorchMessage *message) noexcept
+int model_open(const DnnTorchSource *source, const DnnTorchOption *options, size_t option_count,
+               DnnTorchModel **model, DnnTorchMessage *message) noexcept
 {
     return guarded(message, [&] {
-        fake_engine::read_script(path);
-        std::strcpy(description->format, "script");
+        const engine_kit::Options known(
+            options, option_count,
+            {"device", "input", "output", "precision", "optimize", "allow", "inspect"});
+        *model = open(taken(source), known);
     });
 }
 
@@ -379,72 +423,130 @@ void model_close(DnnTorchModel **model) noexcept
     *model = nullptr;
 }
 
-const char *model_notice(const DnnTorchModel *model) noexcept
+// A script tells nothing of its tensors.
+size_t model_tensors(const DnnTorchModel *, DnnTorchDirection, DnnTorchTensorInfo *,
+                     size_t) noexcept
 {
-    return model->script.notice.c_str();
+    return 0;
+}
+
+const char *model_metadata(const DnnTorchModel *model, const char *key) noexcept
+{
+    if (std::strcmp(key, "format") == 0)
+        return "script";
+    if (std::strcmp(key, "refused") == 0)
+        return model->script.fail_open.c_str();
+    return std::strcmp(key, "notice") == 0 ? model->script.notice.c_str() : nullptr;
 }
 
 // It counts as a run, and not as a session.
-int model_probe(DnnTorchModel *model, const DnnTorchShape *shape, DnnTorchShape *result,
-                DnnTorchMessage *message) noexcept
+int model_probe(DnnTorchModel *model, const DnnTorchTensor *in, size_t in_count,
+                DnnTorchTensor *out, size_t out_count, DnnTorchMessage *message) noexcept
 {
-    return guarded(message, [&] { *result = fake_engine::probe(*model, *shape); });
+    return guarded(message, [&] {
+        expect_one(in_count);
+        expect_one(out_count);
+        expect_runnable(*model);
+        engine_kit::give(probe(*model, taken(in)), out);
+    });
 }
 
-int model_tune(DnnTorchModel *model, const DnnTorchShape *, double, DnnTorchTuning *tuning,
-               DnnTorchMessage *message) noexcept
+int plan_make(DnnTorchModel *model, const DnnTorchTensor *in, size_t in_count, double,
+              DnnTorchPlan **plan, DnnTorchMessage *message) noexcept
 {
     return guarded(message, [&] {
         const Script &script = model->script;
+        expect_one(in_count);
+        expect_runnable(*model);
+        images_of(taken(in));
         if (!script.fail_tune.empty())
             throw Failure(DNN_TORCH_RUN_FAILED, script.fail_tune);
         if (script.hang_tune)
             hang_for_ever();
-        *tuning = {static_cast<double>(script.tuned_us) / 1e6, script.tuned_bytes,
-                   script.interleaved, script.takes_codes, script.in_order};
+        *plan = std::make_unique<DnnTorchPlan>(DnnTorchPlan{*model}).release();
     });
 }
 
-const char *model_form(const DnnTorchModel *) noexcept
+void plan_close(DnnTorchPlan **plan) noexcept
 {
-    return "scripted";
+    delete *plan;
+    *plan = nullptr;
 }
 
-const char *model_advice(const DnnTorchModel *model) noexcept
+void plan_facts(const DnnTorchPlan *plan, DnnTorchPlanFacts *facts) noexcept
 {
-    return model->script.advice.c_str();
+    const Script &script = plan->model.script;
+    engine_kit::give({.size = sizeof *facts,
+                      .run_seconds = static_cast<double>(script.tuned_us) / 1e6,
+                      .run_bytes = script.tuned_bytes,
+                      .interleaved = script.interleaved,
+                      .takes_codes = script.takes_codes,
+                      .in_order = script.in_order},
+                     facts);
 }
 
-int session_open(DnnTorchModel *model, int32_t threads, DnnTorchSession **session,
+const char *plan_metadata(const DnnTorchPlan *plan, const char *key) noexcept
+{
+    if (std::strcmp(key, "variant") == 0)
+        return "scripted";
+    return std::strcmp(key, "advice") == 0 ? plan->model.script.advice.c_str() : nullptr;
+}
+
+int session_open(const DnnTorchPlan *plan, int32_t threads, DnnTorchSession **session,
                  DnnTorchMessage *message) noexcept
 {
     return guarded(message, [&] {
+        DnnTorchModel &model = plan->model;
         if (threads < 1)
             throw Failure(DNN_TORCH_BAD_OPTION, "threads is below 1");
-        if (++model->sessions == model->script.fail_session_open)
+        if (++model.sessions == model.script.fail_session_open)
             throw Failure(DNN_TORCH_RUN_FAILED, "the script says that this session fails");
-        *session = std::make_unique<DnnTorchSession>(*model).release();
+        *session = std::make_unique<DnnTorchSession>(model).release();
     });
 }
 
 // Warming would count as a run, and scripts count runs.
-void session_warm(DnnTorchSession *, const DnnTorchShape *) noexcept {}
+void session_warm(DnnTorchSession *) noexcept {}
 
-int session_run(DnnTorchSession *session, const DnnTorchImages *input, DnnTorchImages *output,
+int session_run(DnnTorchSession *session, const DnnTorchTensor *in, size_t in_count,
+                DnnTorchTensor *out, size_t out_count, DnnTorchRun *run,
                 DnnTorchMessage *message) noexcept
 {
-    return guarded(message, [&] { *output = session->run(*input, *output); });
+    return guarded(message, [&] {
+        expect_one(in_count);
+        expect_one(out_count);
+        DnnTorchRun report = taken(run);
+        const DnnTorchTensor wish = taken(out);
+        Images input = images_of(taken(in));
+        input.number = report.number;
+        Images wished = {};
+        wished.element = wish.type;
+        wished.white = wish.white;
+        const Images output = session->run(input, wished);
+        report.had_nan = output.had_nan;
+        engine_kit::give(tensor_of(output), out);
+        engine_kit::give(report, run);
+    });
 }
 
-void *session_memory(DnnTorchSession *, int64_t) noexcept
+int session_reset(DnnTorchSession *session, DnnTorchMessage *) noexcept
+{
+    session->reset();
+    return DNN_TORCH_OK;
+}
+
+void *session_memory(DnnTorchSession *, size_t) noexcept
 {
     return nullptr;
 }
 
-int32_t list_devices(DnnTorchDevice *devices, int32_t capacity) noexcept
+size_t list_devices(DnnTorchDevice *devices, size_t capacity) noexcept
 {
+    auto cpu = sized<DnnTorchDevice>();
+    std::strcpy(cpu.name, "cpu");
+    cpu.state = DNN_TORCH_DEVICE_USABLE;
     if (capacity > 0)
-        *devices = {"cpu", "", 0, 1, ""};
+        engine_kit::give_element(cpu, devices, 0);
     return 1;
 }
 
@@ -461,19 +563,22 @@ void session_close(DnnTorchSession **session) noexcept
 
 constexpr DnnTorchEngine engine = {
     .abi = DNN_TORCH_ENGINE_ABI,
+    .size = sizeof(DnnTorchEngine),
     .name = "fake",
     .version = "1",
     .model_open = model_open,
-    .model_describe = model_describe,
     .model_close = model_close,
+    .model_tensors = model_tensors,
+    .model_metadata = model_metadata,
     .model_probe = model_probe,
-    .model_tune = model_tune,
-    .model_notice = model_notice,
-    .model_form = model_form,
-    .model_advice = model_advice,
+    .plan_make = plan_make,
+    .plan_close = plan_close,
+    .plan_facts = plan_facts,
+    .plan_metadata = plan_metadata,
     .session_open = session_open,
     .session_warm = session_warm,
     .session_run = session_run,
+    .session_reset = session_reset,
     .session_memory = session_memory,
     .session_stop = session_stop,
     .session_close = session_close,

@@ -7,8 +7,9 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <fstream>
+#include <sstream>
 #include <string_view>
+#include <unistd.h>
 #include <variant>
 
 namespace fake_engine
@@ -59,6 +60,7 @@ const Key keys[] = {
     {"interleaved", &Script::interleaved},
     {"takes_codes", &Script::takes_codes},
     {"in_order", &Script::in_order},
+    {"each_run", &Script::each_run},
     {"advice", &Script::advice},
     {"notice", &Script::notice},
     {"log", &Script::log},
@@ -124,20 +126,34 @@ std::string read_line(std::string_view line, Script &script)
     return good ? "" : "bad value '" + std::string(text) + "' of " + std::string(name);
 }
 
+// The text of a source, by pread(): the position of the descriptor is the caller's.
+std::string text_of(const DnnTorchSource &source)
+{
+    const std::string name = source.name ? source.name : "";
+    if (source.fd < 0 && !source.data)
+        throw Failure(DNN_TORCH_BAD_OPTION, "no model is given; name one with model=FILE");
+    if (source.fd < 0)
+        return {static_cast<const char *>(source.data), source.data_size};
+    std::string text;
+    char part[4096];
+    for (ssize_t got = 1; got > 0;
+         text.append(part, static_cast<size_t>(std::max<ssize_t>(got, 0))))
+        if ((got = pread(source.fd, part, sizeof part, static_cast<off_t>(text.size()))) < 0)
+            throw Failure(DNN_TORCH_NO_FILE, "'" + name + "' cannot be read: " + strerror(errno));
+    return text;
+}
+
 } // namespace
 
-Script read_script(const std::string &path)
+Script read_script(const DnnTorchSource &source)
 {
-    errno = 0;
-    std::ifstream file(path);
-    if (!file)
-        throw Failure(DNN_TORCH_NO_FILE, "'" + path + "' cannot be opened: " + strerror(errno));
     Script script;
+    std::istringstream lines(text_of(source));
     std::string line;
-    for (int number = 1; std::getline(file, line); number++)
+    for (int number = 1; std::getline(lines, line); number++)
         if (const std::string wrong = read_line(line, script); !wrong.empty())
-            throw Failure(DNN_TORCH_BAD_MODEL,
-                          "'" + path + "' line " + std::to_string(number) + ": " + wrong);
+            throw Failure(DNN_TORCH_BAD_MODEL, "'" + std::string(source.name) + "' line " +
+                                                   std::to_string(number) + ": " + wrong);
     return script;
 }
 

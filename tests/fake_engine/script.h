@@ -4,27 +4,15 @@
 // The "model" that the fake engine runs: a text of lines `key value`.
 #pragma once
 
-#include "dnn_torch/engine.h"
+#include "engine_kit/failure.h"
 
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 
 namespace fake_engine
 {
 
-class Failure : public std::runtime_error
-{
-public:
-    Failure(DnnTorchStatus status, const std::string &text)
-        : std::runtime_error(text), status_(status)
-    {
-    }
-    DnnTorchStatus status() const { return status_; }
-
-private:
-    DnnTorchStatus status_;
-};
+using engine_kit::Failure;
 
 // What ends with _at names a picture: the one whose first sample is N/255.
 // Negative values name none.
@@ -44,7 +32,7 @@ struct Script {
 
     int64_t open_us = 0;       // that opening takes
     std::string loads;         // a file that gets a line "open" or "close" for each
-    std::string fail_open;     // the message; empty to open
+    std::string fail_open;     // the message; empty to open; one that only looks may open it
     std::string fail_rgb;      // the message for pictures of 3 channels; empty to run them
     int rgb_from = 0;          // from that width on they are run; 0: never
     int fail_session_open = 0; // the how-maniest; 0 for none
@@ -70,13 +58,14 @@ struct Script {
     int interleaved = 0;
     int takes_codes = 0;
     int in_order = 0;
+    float each_run = 0; // what a session's results grow by with each run, until it is reset
     std::string advice;
 
     std::string notice;
     std::string log; // a file that gets a line "thread batch number" for each run
 };
 
-// Throws a Failure that names the file and, for a bad line, its number.
-Script read_script(const std::string &path);
+// Throws a Failure that names the source and, for a bad line, its number.
+Script read_script(const DnnTorchSource &source);
 
 } // namespace fake_engine

@@ -8,7 +8,6 @@
 #include "engines/torch/failure.h"
 #include "engines/torch/file/archive.h"
 
-#include <fstream>
 #include <new>
 
 namespace
@@ -16,8 +15,6 @@ namespace
 
 using fuzz::Ending;
 using fuzz::Outcome;
-
-constexpr const char *file_name = "model.pt";
 
 uint64_t digest_of(const engine_torch::Archive &archive)
 {
@@ -31,9 +28,13 @@ uint64_t digest_of(const engine_torch::Archive &archive)
 
 Outcome run(std::string_view input)
 {
-    std::ofstream(file_name, std::ios::binary) << input;
+    const DnnTorchSource source = {.size = sizeof source,
+                                   .name = "model.pt",
+                                   .fd = -1,
+                                   .data = input.data(),
+                                   .data_size = input.size()};
     try {
-        const engine_torch::Archive archive(file_name);
+        const engine_torch::Archive archive(source);
         return {Ending::accepted, digest_of(archive), ""};
     } catch (const engine_torch::Failure &failure) {
         return {Ending::refused, 0, failure.what()};

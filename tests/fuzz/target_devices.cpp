@@ -80,7 +80,7 @@ Outcome run(std::string_view input)
 const fuzz::Language language = {{"device",
                                   "description",
                                   "memory",
-                                  "usable",
+                                  "state",
                                   "reason",
                                   "loader",
                                   "loader_failure",

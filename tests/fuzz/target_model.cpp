@@ -11,10 +11,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <malloc.h>
 #include <stdexcept>
+#include <unistd.h>
+#include <vector>
 
 namespace
 {
@@ -66,50 +69,70 @@ Outcome refusal(int status, const DnnTorchMessage &message)
     return {Ending::refused, 0, text};
 }
 
-bool has_control(const DnnTorchDescription &description)
+bool has_control(const DnnTorchModel *model)
 {
-    bool found = has_control(description.format) || has_control(description.origin) ||
-                 has_control(description.precision);
-    for (const auto *values : {&description.inputs, &description.outputs, &description.refused})
-        for (const DnnTorchValue &value : *values)
-            found = found || has_control(value.name) || has_control(value.type);
+    bool found = false;
+    for (const char *key : {"format", "origin", "precision", "notice"})
+        if (const char *text = engine->model_metadata(model, key))
+            found = found || has_control(text, SIZE_MAX);
+    for (const auto direction : {DNN_TORCH_INPUTS, DNN_TORCH_OUTPUTS}) {
+        std::vector<DnnTorchTensorInfo> infos(16, {.size = sizeof(DnnTorchTensorInfo)});
+        engine->model_tensors(model, direction, infos.data(), infos.size());
+        for (const DnnTorchTensorInfo &info : infos)
+            found = found || has_control(info.name) || has_control(info.type_text);
+    }
     return found;
+}
+
+// Gives the engine the file.
+int open_model(std::vector<DnnTorchOption> options, DnnTorchModel *&model, DnnTorchMessage &message)
+{
+    const int fd = open(file_name, O_RDONLY | O_CLOEXEC);
+    const DnnTorchSource source = {.size = sizeof source, .name = file_name, .fd = fd};
+    const int status =
+        engine->model_open(&source, options.data(), options.size(), &model, &message);
+    close(fd);
+    return status;
 }
 
 Outcome describe()
 {
-    DnnTorchDescription description = {};
+    DnnTorchModel *model = nullptr;
     DnnTorchMessage message = {};
-    const int status = engine->model_describe(file_name, &description, &message);
+    const int status = open_model({{"inspect", "1"}}, model, message);
     if (status == DNN_TORCH_OUT_OF_MEMORY)
         return {Ending::out_of_memory, 0, ""};
     if (status != DNN_TORCH_OK)
         return refusal(status, message);
-    if (has_control(description))
+    const bool found = has_control(model);
+    engine->model_close(&model);
+    if (found)
         return fault("a description with a control byte in it");
     return {Ending::accepted, 0, ""};
 }
 
 struct Picture {
     float samples[most_channels * height * width];
-    DnnTorchImages view;
+    DnnTorchTensor view;
 };
 
-Picture picture_of(int channels)
+DnnTorchTensor shape_of(int channels)
 {
-    Picture picture = {};
+    return {.size = sizeof(DnnTorchTensor),
+            .type = DNN_TORCH_F32,
+            .rank = 4,
+            .dims = {1, channels, height, width}};
+}
+
+void fill(Picture &picture, int channels)
+{
     for (size_t i = 0; i < std::size(picture.samples); i++)
         picture.samples[i] = static_cast<float>(i * 37 % 256) / 255.0F;
-    picture.view.element = DNN_TORCH_F32;
-    picture.view.batch = 1;
-    picture.view.channels = channels;
-    picture.view.height = height;
-    picture.view.width = width;
-    picture.view.column_stride = sizeof(float);
-    picture.view.row_stride = picture.view.column_stride * width;
-    picture.view.channel_stride = picture.view.row_stride * height;
-    picture.view.batch_stride = picture.view.channel_stride * channels;
-    return picture;
+    picture.view = shape_of(channels);
+    picture.view.data = picture.samples;
+    picture.view.strides[3] = sizeof(float);
+    for (int i = 2; i >= 0; i--)
+        picture.view.strides[i] = picture.view.strides[i + 1] * picture.view.dims[i + 1];
 }
 
 void add_sample(Digest &digest, const char *at, int element)
@@ -123,38 +146,51 @@ void add_sample(Digest &digest, const char *at, int element)
     digest.add(&told, sizeof told);
 }
 
-uint64_t digest_of(const DnnTorchImages &images)
+uint64_t digest_of(const DnnTorchTensor &images)
 {
     Digest digest;
-    const int32_t shape[] = {images.element, images.channels, images.height, images.width};
-    digest.add(shape, sizeof shape);
-    for (int64_t n = 0; n < images.batch; n++)
-        for (int64_t c = 0; c < images.channels; c++)
-            for (int64_t y = 0; y < images.height; y++)
-                for (int64_t x = 0; x < images.width; x++)
+    const int64_t *extent = images.dims, *stride = images.strides;
+    digest.add(&images.type, sizeof images.type);
+    digest.add(extent, 4 * sizeof *extent);
+    for (int64_t n = 0; n < extent[0]; n++)
+        for (int64_t c = 0; c < extent[1]; c++)
+            for (int64_t y = 0; y < extent[2]; y++)
+                for (int64_t x = 0; x < extent[3]; x++)
                     add_sample(digest,
-                               static_cast<const char *>(images.data) + n * images.batch_stride +
-                                   c * images.channel_stride + y * images.row_stride +
-                                   x * images.column_stride,
-                               images.element);
+                               static_cast<const char *>(images.data) + n * stride[0] +
+                                   c * stride[1] + y * stride[2] + x * stride[3],
+                               images.type);
     return digest.value();
 }
 
-Outcome run_session(DnnTorchModel *model, int channels)
+Outcome run_session(const DnnTorchPlan *plan, int channels)
 {
     DnnTorchMessage message = {};
     DnnTorchSession *session = nullptr;
-    int status = engine->session_open(model, 1, &session, &message);
+    int status = engine->session_open(plan, 1, &session, &message);
     if (status != DNN_TORCH_OK)
         return refusal(status, message);
-    Picture picture = picture_of(channels);
-    picture.view.data = picture.samples;
-    DnnTorchImages output = {};
-    status = engine->session_run(session, &picture.view, &output, &message);
+    Picture picture;
+    fill(picture, channels);
+    DnnTorchTensor output = {.size = sizeof output};
+    DnnTorchRun report = {.size = sizeof report};
+    status = engine->session_run(session, &picture.view, 1, &output, 1, &report, &message);
     const Outcome outcome = status == DNN_TORCH_OK
                                 ? Outcome{Ending::accepted, digest_of(output), ""}
                                 : refusal(status, message);
     engine->session_close(&session);
+    return outcome;
+}
+
+Outcome run_plan(DnnTorchModel *model, int channels)
+{
+    const DnnTorchTensor shape = shape_of(channels);
+    DnnTorchMessage message = {};
+    DnnTorchPlan *plan = nullptr;
+    const int status = engine->plan_make(model, &shape, 1, 0, &plan, &message);
+    const Outcome outcome =
+        status == DNN_TORCH_OK ? run_session(plan, channels) : refusal(status, message);
+    engine->plan_close(&plan);
     return outcome;
 }
 
@@ -163,11 +199,11 @@ Outcome run_model(DnnTorchModel *model)
 {
     Outcome outcome;
     for (const int channels : {3, 1}) {
-        const DnnTorchShape shape = {1, channels, height, width};
-        DnnTorchShape result = {};
+        const DnnTorchTensor shape = shape_of(channels);
+        DnnTorchTensor result = {.size = sizeof result};
         DnnTorchMessage message = {};
-        const int status = engine->model_probe(model, &shape, &result, &message);
-        outcome = status == DNN_TORCH_OK ? run_session(model, channels) : refusal(status, message);
+        const int status = engine->model_probe(model, &shape, 1, &result, 1, &message);
+        outcome = status == DNN_TORCH_OK ? run_plan(model, channels) : refusal(status, message);
         if (outcome.ending != Ending::refused)
             break;
     }
@@ -176,12 +212,9 @@ Outcome run_model(DnnTorchModel *model)
 
 Outcome open_and_run()
 {
-    DnnTorchModelOptions options = {};
-    options.path = file_name;
-    options.optimize = "0";
     DnnTorchModel *model = nullptr;
     DnnTorchMessage message = {};
-    const int status = engine->model_open(&options, &model, &message);
+    const int status = open_model({{"optimize", "0"}}, model, message);
     if (status == DNN_TORCH_OUT_OF_MEMORY)
         return {Ending::out_of_memory, 0, ""};
     if (status != DNN_TORCH_OK)
@@ -189,7 +222,7 @@ Outcome open_and_run()
     fuzz::input_runs(true);
     Outcome outcome = run_model(model);
     fuzz::input_runs(false);
-    if (outcome.ending != Ending::fault && has_control(engine->model_notice(model), SIZE_MAX))
+    if (outcome.ending != Ending::fault && has_control(model))
         outcome = fault("a notice with a control byte in it");
     engine->model_close(&model);
     return outcome;

@@ -15,14 +15,18 @@ namespace
 
 using Outcome = ProbeResult::Outcome;
 
-const TorchDevice gpu = {"cuda:0", "Some GPU", 1 << 30, true, ""};
-const TorchDevice second_gpu = {"cuda:1", "Old GPU", 1 << 30, false,
+const TorchDevice gpu = {"cuda:0", "Some GPU", 1 << 30, DNN_TORCH_DEVICE_USABLE, ""};
+const TorchDevice second_gpu = {"cuda:1", "Old GPU", 1 << 30, DNN_TORCH_DEVICE_FAILED,
                                 "it is too old for this LibTorch"};
-const TorchDevice arc = {"xpu:0", "Intel(R) Arc", 8LL << 30, true, ""};
-const TorchDevice no_cuda = {"cuda", "", 0, false, "LibTorch 1.13 was built without CUDA"};
-const TorchDevice no_xpu = {"xpu", "", 0, false, "LibTorch 1.13 was built without XPU"};
-const TorchDevice no_gpu_there = {"cuda", "", 0, false, "LibTorch finds no CUDA device"};
-const TorchDevice no_arc_there = {"xpu", "", 0, false, "LibTorch finds no XPU device"};
+const TorchDevice arc = {"xpu:0", "Intel(R) Arc", 8LL << 30, DNN_TORCH_DEVICE_USABLE, ""};
+const TorchDevice no_cuda = {"cuda", "", 0, DNN_TORCH_DEVICE_BUILT_WITHOUT,
+                             "LibTorch 1.13 was built without CUDA"};
+const TorchDevice no_xpu = {"xpu", "", 0, DNN_TORCH_DEVICE_BUILT_WITHOUT,
+                            "LibTorch 1.13 was built without XPU"};
+const TorchDevice no_gpu_there = {"cuda", "", 0, DNN_TORCH_DEVICE_ABSENT,
+                                  "LibTorch finds no CUDA device"};
+const TorchDevice no_arc_there = {"xpu", "", 0, DNN_TORCH_DEVICE_ABSENT,
+                                  "LibTorch finds no XPU device"};
 const ZeDevice ze_arc = {"Intel(R) Arc", "gpu", 8LL << 30, 512, "1.3.27191", 1, 4};
 
 ProbeState said(Outcome outcome, const std::string &detail = "")
@@ -114,7 +118,7 @@ TEST(Verdict, AListedDeviceIsUsable)
 
 TEST(Verdict, APartOfLibTorchThatCannotBeLoaded)
 {
-    Facts facts = facts_with({{"cuda", "", 0, false,
+    Facts facts = facts_with({{"cuda", "", 0, DNN_TORCH_DEVICE_LIBRARY_BROKEN,
                                "the CUDA part of LibTorch 2.6.0 cannot be loaded: libcudart.so.12: "
                                "cannot open shared object file"}});
     expect_obstacle(facts, "cuda", "libcudart.so.12", "install LibTorch again");
@@ -123,7 +127,8 @@ TEST(Verdict, APartOfLibTorchThatCannotBeLoaded)
 TEST(Devices, AreNamedByTheirDrivers)
 {
     Facts facts = xpu_facts();
-    facts.torch.devices = {{"cuda:0", "", 0, true, ""}, {"xpu:0", "", 0, true, ""}};
+    facts.torch.devices = {{"cuda:0", "", 0, DNN_TORCH_DEVICE_USABLE, ""},
+                           {"xpu:0", "", 0, DNN_TORCH_DEVICE_USABLE, ""}};
     facts.cuda.devices = {{"Some GPU", 1 << 30}};
     facts.level_zero.devices.push_back({"An NPU", "npu", 0, 1, "1.0", 1, 4});
     describe_devices(facts);
@@ -135,7 +140,7 @@ TEST(Devices, AreNamedByTheirDrivers)
 
 TEST(Verdict, AListedDeviceMayBeUnusable)
 {
-    Facts facts = facts_with({second_gpu, {"cuda:2", "Another", 0, true, ""}});
+    Facts facts = facts_with({second_gpu, {"cuda:2", "Another", 0, DNN_TORCH_DEVICE_USABLE, ""}});
     expect_obstacle(facts, "cuda:1", "too old for this LibTorch", "choose another");
     EXPECT_EQ(verdict_for("cuda", facts).device, "cuda:2");
     expect_obstacle(facts_with({second_gpu}), "cuda", "too old for this LibTorch",
@@ -349,7 +354,8 @@ TEST(Report, SaysWhyBelowEachNo)
 
 TEST(Report, JsonEscapesWhatDriversSay)
 {
-    Facts facts = facts_with({{"cuda:0", "a \"b\" \\ \t\xff \xc3\xa9", 0, true, ""}});
+    Facts facts =
+        facts_with({{"cuda:0", "a \"b\" \\ \t\xff \xc3\xa9", 0, DNN_TORCH_DEVICE_USABLE, ""}});
     std::string json = devices_json(facts);
     EXPECT_NE(json.find(R"("a \"b\" \\ \t\ufffd \u00e9")"), std::string::npos) << json;
 }

@@ -36,10 +36,10 @@ template <class Code> struct Codes {
 
     static constexpr size_t extent = 2 * 3 * 9 * 31;
     std::vector<Code> samples;
-    DnnTorchImages view;
+    Images view;
 };
 
-template <class Code> std::vector<Code> codes_in(const DnnTorchImages &view)
+template <class Code> std::vector<Code> codes_in(const Images &view)
 {
     const auto *codes = static_cast<const Code *>(view.data);
     return {codes, codes + Codes<Code>::extent};
@@ -52,7 +52,7 @@ template <class Code> void expect_unchanged(int white)
         Codes<Code> codes(white, interleaved);
         const Outcome result = running.session.run(codes.view, codes.view);
         ASSERT_EQ(result.status, DNN_TORCH_OK) << result.message;
-        const DnnTorchImages &output = running.session.output;
+        const Images &output = running.session.output;
         EXPECT_EQ(output.element, codes.view.element);
         EXPECT_EQ(output.white, white);
         EXPECT_EQ(output.had_nan, 0);
@@ -75,7 +75,7 @@ TEST(Codes, AreDividedByWhite)
         Running running("double");
         Codes<uint16_t> codes(65535, interleaved);
         ASSERT_EQ(running.session.run(codes.view).status, DNN_TORCH_OK);
-        const DnnTorchImages &output = running.session.output;
+        const Images &output = running.session.output;
         EXPECT_EQ(output.element, DNN_TORCH_F32);
         for (const int x : {0, 1, 7, 30}) {
             const int64_t at = 2 * codes.view.channel_stride + 8 * codes.view.row_stride +
@@ -93,7 +93,7 @@ TEST(Codes, AreClampedAndRoundedAndHaveNoNan)
     const float infinity = std::numeric_limits<float>::infinity();
     pictures.samples = {-1.0F, 2.0F, 0.5F / 255.0F, 1.5F / 255.0F, infinity, std::nanf("")};
     pictures.view.data = pictures.samples.data();
-    DnnTorchImages wish = {};
+    Images wish = {};
     wish.element = DNN_TORCH_U8;
     wish.white = 255;
     ASSERT_EQ(running.session.run(pictures.view, wish).status, DNN_TORCH_OK);
@@ -119,14 +119,19 @@ TEST(Devices, OnTheCpuAnyMemoryWillDo)
 TEST(Devices, AreListedWithTheCpuFirst)
 {
     DnnTorchDevice devices[16] = {};
-    const int32_t count = engine().list_devices(devices, 16);
-    ASSERT_GE(count, 3);
+    devices[0].size = sizeof devices[0];
+    const size_t count = engine().list_devices(devices, 16);
+    ASSERT_GE(count, 3U);
     EXPECT_STREQ(devices[0].name, "cpu");
-    EXPECT_EQ(devices[0].usable, 1);
-    for (int i = 1; i < std::min(count, 16); i++) {
+    EXPECT_EQ(devices[0].state, DNN_TORCH_DEVICE_USABLE);
+    for (size_t i = 1; i < std::min<size_t>(count, 16); i++) {
         const std::string name = devices[i].name;
         EXPECT_TRUE(name.rfind("cuda", 0) == 0 || name.rfind("xpu", 0) == 0) << name;
-        EXPECT_EQ(devices[i].usable == 0, std::strlen(devices[i].reason) > 0) << name;
+        EXPECT_EQ(devices[i].state != DNN_TORCH_DEVICE_USABLE, std::strlen(devices[i].reason) > 0)
+            << name;
+        const bool built =
+            std::string(devices[i].reason).find("built without") == std::string::npos;
+        EXPECT_EQ(devices[i].state != DNN_TORCH_DEVICE_BUILT_WITHOUT, built) << name;
     }
     EXPECT_EQ(engine().list_devices(nullptr, 0), count);
 }

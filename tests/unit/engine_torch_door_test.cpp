@@ -58,22 +58,22 @@ TEST(Door, IsTheSameForWhoOnlyLooks)
 {
     for (const Expected &expected : all_expected()) {
         SCOPED_TRACE(expected.name);
-        DnnTorchDescription description = {};
-        DnnTorchMessage message = {};
-        const Outcome described =
-            outcome(engine().model_describe(hostile(expected.name).c_str(), &description, &message),
-                    message);
+        const std::string path = hostile(expected.name);
+        Options options = options_for(path);
+        options.inspect = "1";
+        Model model(options);
+        const Outcome described = model.opened;
         const bool is_fine = expected.words == std::vector<std::string>{"ok"};
         EXPECT_TRUE(!is_fine || described.status == DNN_TORCH_OK) << described.message;
         // What is refused for what it would do is told, or the whole file is.
-        EXPECT_EQ(described.status == DNN_TORCH_OK && description.refused_count == 0, is_fine);
+        EXPECT_EQ(described.status == DNN_TORCH_OK && model.metadata("refused").empty(), is_fine);
     }
     EXPECT_NE(access("written-by-the-model", F_OK), 0);
 }
 
 TEST(Door, OpensForWhoSaysSo)
 {
-    DnnTorchModelOptions options = {};
+    Options options = {};
     const std::string path = hostile("operator_strided");
     options.path = path.c_str();
     for (const char *allow :

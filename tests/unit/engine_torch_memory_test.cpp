@@ -200,7 +200,7 @@ TEST(Memory, ABatchThatDoesNotFitRunsInParts)
 
 TEST(Words, OfMemoryThatRanOut)
 {
-    using engine_torch::asked_for;
+    using engine_kit::asked_for;
     const std::string of_cuda =
         "CUDA out of memory. Tried to allocate 40.50 GiB. GPU 0 has a total";
     EXPECT_EQ(asked_for(of_cuda), " (the model asked for 40.5 GiB at once)");
@@ -209,9 +209,9 @@ TEST(Words, OfMemoryThatRanOut)
     EXPECT_EQ(asked_for("not enough memory: you tried to allocate 2147483648 bytes."),
               " (the model asked for 2.0 GiB at once)");
     EXPECT_EQ(asked_for("you tried to allocate some"), "");
-    EXPECT_TRUE(engine_torch::tells_of_device_memory(of_cuda));
-    EXPECT_TRUE(engine_torch::tells_of_memory("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"));
-    EXPECT_FALSE(engine_torch::tells_of_device_memory("not enough memory: you tried"));
+    EXPECT_TRUE(engine_kit::tells_of_device_memory(of_cuda));
+    EXPECT_TRUE(engine_kit::tells_of_memory("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"));
+    EXPECT_FALSE(engine_kit::tells_of_device_memory("not enough memory: you tried"));
 }
 
 TEST(Memory, GoesBackWithAllModels)

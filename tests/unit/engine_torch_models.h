@@ -22,8 +22,6 @@ inline std::string path_of(const std::string &name)
     return models_folder() + "/" + name + ".pt";
 }
 
-constexpr DnnTorchShape usual_shape = {1, 3, 32, 48};
-
 // A model, in the form that is chosen for it without measuring, and a session of it.
 struct Running {
     explicit Running(const std::string &name, const char *optimize = "1",

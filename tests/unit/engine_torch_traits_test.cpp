@@ -52,19 +52,22 @@ TEST(State, IsFoundAndBeginsWithTheFirstPicture)
     for (const char *name : stateful) {
         Model model(options_for(path_of(name)));
         ASSERT_EQ(model.opened.status, DNN_TORCH_OK) << name << ": " << model.opened.message;
-        const DnnTorchShape shape = {1, 3, 16, 16};
+        const Shape shape = {1, 3, 16, 16};
         for (int i = 0; i < 3; i++)
             EXPECT_EQ(model.probe(shape).status, DNN_TORCH_OK) << name;
         EXPECT_EQ(model.tune(shape, 0.2).status, DNN_TORCH_OK) << name;
         EXPECT_EQ(model.tuning.in_order, 1) << name;
         EXPECT_TRUE(contains(model.notice(), "remembers")) << name << ": " << model.notice();
         Session session(model);
-        session.warm(shape);
+        session.warm();
         for (int run = 1; run <= 3; run++) {
             ASSERT_EQ(session.run(Pictures(1, 3, 16, 16)).status, DNN_TORCH_OK) << name;
             EXPECT_EQ(sample(session.output, 0, 0, 0, 0), static_cast<float>(run)) << name;
             EXPECT_EQ(model.probe(shape).status, DNN_TORCH_OK) << name;
         }
+        EXPECT_EQ(session.reset().status, DNN_TORCH_OK) << name;
+        ASSERT_EQ(session.run(Pictures(1, 3, 16, 16)).status, DNN_TORCH_OK) << name;
+        EXPECT_EQ(sample(session.output, 0, 0, 0, 0), 1.0F) << name << " after a reset";
     }
 }
 

@@ -82,17 +82,6 @@ TEST(Forms, UnknownNamesAreRefused)
                        {"precision=", "auto", "fp32", "bf16", "fp16"});
 }
 
-TEST(Forms, AsSavedBeforeTuning)
-{
-    const std::string path = path_of("net_relu");
-    for (const char *name : {static_cast<const char *>(nullptr), "", "1", "inference"}) {
-        Model model(options_for(path, name));
-        EXPECT_EQ(model.form(), "as saved");
-        Session session(model);
-        EXPECT_EQ(session.run(Pictures(1, 3, 8, 8)).status, DNN_TORCH_OK);
-    }
-}
-
 TEST(Forms, TakeInterleavedPictures)
 {
     const int sizes[][4] = {
@@ -314,7 +303,7 @@ TEST(Tuning, LeavesStateAlone)
     EXPECT_EQ(model.tune({1, 1, 2, 2}, 0.2).status, DNN_TORCH_OK);
     EXPECT_EQ(model.form(), "as saved");
     Session session(model);
-    session.warm({1, 1, 2, 2});
+    session.warm();
     ASSERT_EQ(session.run(Pictures(1, 1, 2, 2)).status, DNN_TORCH_OK);
     EXPECT_EQ(sample(session.output, 0, 0, 0, 0), 1.0F);
 }
@@ -324,9 +313,10 @@ TEST(Warm, LeavesTheLastPictureAndTellsNothing)
     Running running("fixed_size");
     const Pictures pictures(1, 3, 9, 5);
     const std::vector<float> result = run(running, pictures);
-    running.session.warm({1, 3, 9, 5});
-    running.session.warm({1, 3, 8, 8}); // which it does not take
-    running.session.warm({0, -1, 8, 8});
+    for (const Shape &shape : {Shape{1, 3, 9, 5}, Shape{1, 3, 8, 8}}) { // the second is refused
+        EXPECT_EQ(running.model.tune(shape).status, DNN_TORCH_OK);
+        running.session.warm();
+    }
     EXPECT_EQ(samples_of(running.session.output), result);
     EXPECT_EQ(run(running, pictures), result);
 }
@@ -369,11 +359,11 @@ private:
     std::string before_;
 };
 
-constexpr DnnTorchShape small_shape = {1, 3, 64, 64};
+constexpr Shape small_shape = {1, 3, 64, 64};
 constexpr double short_seconds = 0.3;
 
 struct Found {
-    DnnTorchTuning tuning;
+    DnnTorchPlanFacts tuning;
     std::string form;
 
     bool operator==(const Found &other) const

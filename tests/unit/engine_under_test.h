@@ -11,9 +11,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <iterator>
+#include <mutex>
 #include <stdexcept>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 // Opens the engine once; ends the program where it is none.
@@ -66,55 +70,194 @@ inline void expect_failure(const Outcome &outcome, DnnTorchStatus status,
             << "no '" << part << "' in: " << outcome.message;
 }
 
+// What a batch of pictures measures.
+struct Shape {
+    int32_t batch, channels, height, width;
+};
+
+// A batch of pictures; all strides are in bytes.
+struct Images {
+    void *data;
+    int32_t element; // a DnnTorchType
+    int32_t batch, channels, height, width;
+    int64_t batch_stride, channel_stride, row_stride, column_stride;
+    int32_t white, had_nan;
+    int64_t number;
+};
+
+inline DnnTorchTensor tensor_of(const Shape &shape)
+{
+    return {.size = sizeof(DnnTorchTensor),
+            .data = nullptr,
+            .type = DNN_TORCH_F32,
+            .rank = 4,
+            .dims = {shape.batch, shape.channels, shape.height, shape.width},
+            .strides = {},
+            .white = 0};
+}
+
+inline DnnTorchTensor tensor_of(const Images &images)
+{
+    return {.size = sizeof(DnnTorchTensor),
+            .data = images.data,
+            .type = images.element,
+            .rank = 4,
+            .dims = {images.batch, images.channels, images.height, images.width},
+            .strides = {images.batch_stride, images.channel_stride, images.row_stride,
+                        images.column_stride},
+            .white = images.white};
+}
+
+inline Images images_of(const DnnTorchTensor &tensor)
+{
+    const auto extent = [&](int i) { return static_cast<int32_t>(tensor.dims[i]); };
+    Images images = {};
+    images.data = tensor.data;
+    images.element = tensor.type;
+    images.batch = extent(0);
+    images.channels = extent(1);
+    images.height = extent(2);
+    images.width = extent(3);
+    images.batch_stride = tensor.strides[0];
+    images.channel_stride = tensor.strides[1];
+    images.row_stride = tensor.strides[2];
+    images.column_stride = tensor.strides[3];
+    images.white = tensor.white;
+    return images;
+}
+
+// The options of model_open(), and the file.
+struct Options {
+    const char *path, *device, *input_name, *output_name, *precision, *optimize, *allow, *inspect;
+};
+
+constexpr Shape usual_shape = {1, 3, 32, 48};
+
+// A model with the plans that were made of it.  The last one counts.
 class Model
 {
 public:
-    explicit Model(const DnnTorchModelOptions &options)
+    explicit Model(const Options &options)
     {
-        DnnTorchMessage message = {};
-        opened = outcome(engine().model_open(&options, &model_, &message), message);
-        EXPECT_EQ(opened.status == DNN_TORCH_OK, model_ != nullptr);
+        const std::string path = options.path ? options.path : "";
+        const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        const DnnTorchSource source = {
+            .size = sizeof source, .name = path.c_str(), .fd = fd, .data = nullptr, .data_size = 0};
+        const DnnTorchOption given[] = {
+            {"device", options.device},      {"input", options.input_name},
+            {"output", options.output_name}, {"precision", options.precision},
+            {"optimize", options.optimize},  {"allow", options.allow},
+            {"inspect", options.inspect},
+        };
+        open_with(source, given, std::size(given));
+        close(fd);
+    }
+    Model(const DnnTorchSource &source, const std::vector<DnnTorchOption> &options)
+    {
+        open_with(source, options.data(), options.size());
     }
     ~Model()
     {
+        for (DnnTorchPlan *plan : plans_) {
+            engine().plan_close(&plan);
+            EXPECT_EQ(plan, nullptr);
+        }
         engine().model_close(&model_);
         EXPECT_EQ(model_, nullptr);
     }
     Model(const Model &) = delete;
     Model &operator=(const Model &) = delete;
 
-    // Without a budget nothing is measured.
-    Outcome tune(const DnnTorchShape &shape, double budget_seconds = 0)
+    // Makes another plan.  Without a budget nothing is measured.
+    Outcome tune(const Shape &shape, double budget_seconds = 0)
     {
+        const DnnTorchTensor in = tensor_of(shape);
         DnnTorchMessage message = {};
-        return outcome(engine().model_tune(model_, &shape, budget_seconds, &tuning, &message),
-                       message);
+        DnnTorchPlan *plan = nullptr;
+        const int status = engine().plan_make(model_, &in, 1, budget_seconds, &plan, &message);
+        EXPECT_EQ(status == DNN_TORCH_OK, plan != nullptr);
+        if (plan)
+            keep(plan);
+        return planned = outcome(status, message);
     }
 
     // Leaves `probed` as it was on failure.
-    Outcome probe(const DnnTorchShape &shape)
+    Outcome probe(const Shape &shape)
     {
+        const DnnTorchTensor in = tensor_of(shape);
+        DnnTorchTensor out = {.size = sizeof out};
         DnnTorchMessage message = {};
-        return outcome(engine().model_probe(model_, &shape, &probed, &message), message);
+        const int status = engine().model_probe(model_, &in, 1, &out, 1, &message);
+        if (status == DNN_TORCH_OK) {
+            const Images found = images_of(out);
+            probed = {found.batch, found.channels, found.height, found.width};
+        }
+        return outcome(status, message);
     }
 
-    std::string notice() const { return engine().model_notice(model_); }
-    std::string form() const { return engine().model_form(model_); }
-    std::string advice() const { return engine().model_advice(model_); }
+    // The last one, or one for the usual shape.
+    const DnnTorchPlan *plan()
+    {
+        const std::lock_guard<std::recursive_mutex> lock(mutex_);
+        if (plans_.empty())
+            tune(usual_shape);
+        return plans_.empty() ? nullptr : plans_.back();
+    }
+
+    std::vector<DnnTorchTensorInfo> tensors(DnnTorchDirection direction) const
+    {
+        const size_t count = engine().model_tensors(model_, direction, nullptr, 0);
+        std::vector<DnnTorchTensorInfo> infos(count, DnnTorchTensorInfo{.size = sizeof infos[0]});
+        EXPECT_EQ(engine().model_tensors(model_, direction, infos.data(), count), count);
+        return infos;
+    }
+
+    // "" for what is not known.
+    std::string metadata(const char *key) const
+    {
+        const char *text = engine().model_metadata(model_, key);
+        return text ? text : "";
+    }
+    std::string notice() const { return metadata("notice"); }
+    std::string form() const { return of_plan("variant"); }
+    std::string advice() const { return of_plan("advice"); }
     DnnTorchModel *get() { return model_; }
 
-    Outcome opened;
-    DnnTorchTuning tuning = {};
-    DnnTorchShape probed = {};
+    Outcome opened, planned; // planned: the last plan, or why there is none
+    DnnTorchPlanFacts tuning = {};
+    Shape probed = {};
 
 private:
+    void open_with(const DnnTorchSource &source, const DnnTorchOption *options, size_t count)
+    {
+        DnnTorchMessage message = {};
+        opened = outcome(engine().model_open(&source, options, count, &model_, &message), message);
+        EXPECT_EQ(opened.status == DNN_TORCH_OK, model_ != nullptr);
+    }
+
+    void keep(DnnTorchPlan *plan)
+    {
+        const std::lock_guard<std::recursive_mutex> lock(mutex_);
+        plans_.push_back(plan);
+        tuning.size = sizeof tuning;
+        engine().plan_facts(plan, &tuning);
+    }
+
+    std::string of_plan(const char *key) const
+    {
+        const char *text = plans_.empty() ? nullptr : engine().plan_metadata(plans_.back(), key);
+        return text ? text : "";
+    }
+
     DnnTorchModel *model_ = nullptr;
+    mutable std::recursive_mutex mutex_;
+    std::vector<DnnTorchPlan *> plans_;
 };
 
-inline DnnTorchModelOptions options_for(const std::string &path, const char *optimize = "1",
-                                        const char *precision = nullptr)
+inline Options options_for(const std::string &path, const char *optimize = "1",
+                           const char *precision = nullptr)
 {
-    DnnTorchModelOptions options = {};
+    Options options = {};
     options.path = path.c_str();
     options.optimize = optimize;
     options.precision = precision;
@@ -145,7 +288,7 @@ struct Pictures {
     void interleave()
     {
         const std::vector<float> planes = samples;
-        const DnnTorchImages from = view;
+        const Images from = view;
         view.column_stride = sample_bytes * from.channels;
         view.row_stride = view.column_stride * from.width;
         view.channel_stride = sample_bytes;
@@ -162,14 +305,14 @@ struct Pictures {
     Pictures(const Pictures &) = delete;
     Pictures &operator=(const Pictures &) = delete;
 
-    DnnTorchShape shape() const { return {view.batch, view.channels, view.height, view.width}; }
+    Shape shape() const { return {view.batch, view.channels, view.height, view.width}; }
 
     static constexpr int64_t sample_bytes = sizeof(float);
     std::vector<float> samples;
-    DnnTorchImages view;
+    Images view;
 };
 
-inline float sample(const DnnTorchImages &images, int n, int c, int y, int x)
+inline float sample(const Images &images, int n, int c, int y, int x)
 {
     float value = 0;
     std::memcpy(&value,
@@ -180,7 +323,7 @@ inline float sample(const DnnTorchImages &images, int n, int c, int y, int x)
 }
 
 // All samples of a view in the order n, c, y, x.
-inline std::vector<float> samples_of(const DnnTorchImages &images)
+inline std::vector<float> samples_of(const Images &images)
 {
     std::vector<float> samples;
     for (int n = 0; n < images.batch; n++)
@@ -191,21 +334,22 @@ inline std::vector<float> samples_of(const DnnTorchImages &images)
     return samples;
 }
 
+// A session of the model's last plan: where another is made, it goes over to that one.
 class Session
 {
 public:
-    explicit Session(Model &model, int threads = 1)
+    explicit Session(Model &model, int threads = 1) : model_(model), threads_(threads)
     {
         if (!model.get())
             throw std::runtime_error("no model: " + model.opened.message);
-        DnnTorchMessage message = {};
-        opened = outcome(engine().session_open(model.get(), threads, &session_, &message), message);
-        EXPECT_EQ(opened.status == DNN_TORCH_OK, session_ != nullptr);
+        follow();
     }
     ~Session()
     {
-        engine().session_close(&session_);
-        EXPECT_EQ(session_, nullptr);
+        for (DnnTorchSession *session : sessions_) {
+            engine().session_close(&session);
+            EXPECT_EQ(session, nullptr);
+        }
     }
     Session(const Session &) = delete;
     Session &operator=(const Session &) = delete;
@@ -220,24 +364,54 @@ public:
     }
 
     // `wish` says which elements are to come out, if not floats.
-    Outcome run(const DnnTorchImages &view, const DnnTorchImages &wish = {})
+    Outcome run(const Images &view, const Images &wish = {})
     {
+        const DnnTorchTensor in = tensor_of(view);
+        DnnTorchTensor out = {.size = sizeof out, .type = wish.element, .white = wish.white};
+        DnnTorchRun report = {.size = sizeof report, .number = view.number, .had_nan = 0};
         DnnTorchMessage message = {};
-        output = {};
-        output.element = wish.element;
-        output.white = wish.white;
-        const int status = engine().session_run(session_, &view, &output, &message);
-        EXPECT_EQ(status == DNN_TORCH_OK, output.data != nullptr);
+        DnnTorchSession *session = follow();
+        if (!session)
+            return model_.planned;
+        const int status = engine().session_run(session, &in, 1, &out, 1, &report, &message);
+        EXPECT_EQ(status == DNN_TORCH_OK, out.data != nullptr);
+        output = images_of(out);
+        output.had_nan = report.had_nan;
         return outcome(status, message);
     }
 
-    void warm(const DnnTorchShape &shape) { engine().session_warm(session_, &shape); }
-    void stop() { engine().session_stop(session_); }
-    void *memory(int64_t bytes) { return engine().session_memory(session_, bytes); }
+    Outcome reset()
+    {
+        DnnTorchMessage message = {};
+        return outcome(engine().session_reset(follow(), &message), message);
+    }
+    void warm() { engine().session_warm(follow()); }
+    void stop() { engine().session_stop(sessions_.back()); }
+    void *memory(size_t bytes) { return engine().session_memory(follow(), bytes); }
+    DnnTorchSession *get() { return follow(); }
 
     Outcome opened;
-    DnnTorchImages output = {};
+    Images output = {};
 
 private:
-    DnnTorchSession *session_ = nullptr;
+    // What an earlier session gave out is still looked at.
+    DnnTorchSession *follow()
+    {
+        const DnnTorchPlan *plan = model_.plan();
+        if (plan && plan != plan_) {
+            DnnTorchMessage message = {};
+            DnnTorchSession *session = nullptr;
+            opened = outcome(engine().session_open(plan, threads_, &session, &message), message);
+            EXPECT_EQ(opened.status == DNN_TORCH_OK, session != nullptr);
+            if (session)
+                sessions_.push_back(session);
+        }
+        plan_ = plan;
+        return sessions_.empty() ? nullptr : sessions_.back();
+    }
+
+    Model &model_;
+    const int threads_;
+    const DnnTorchPlan *plan_ = nullptr;
+    std::vector<DnnTorchSession *> sessions_;
 };

@@ -99,9 +99,7 @@ TEST(Script, WrongLinesAreNamed)
 
 TEST(Script, Missing)
 {
-    const std::string path = testing::TempDir() + "absent.txt";
-    expect_failure(Model(options_for(path)).opened, DNN_TORCH_NO_FILE, {"absent.txt"});
-    expect_failure(Model(DnnTorchModelOptions{}).opened, DNN_TORCH_BAD_OPTION, {"model"});
+    expect_failure(Model(Options{}).opened, DNN_TORCH_BAD_OPTION, {"model"});
 }
 
 TEST(Script, GainAndOffset)
@@ -198,7 +196,7 @@ TEST(Faults, SessionOpen)
 TEST(Input, IsChecked)
 {
     Scripted scripted("");
-    DnnTorchImages view = numbered({1})->view;
+    Images view = numbered({1})->view;
     view.element = DNN_TORCH_U8;
     expect_failure(scripted.session->run(view), DNN_TORCH_BAD_INPUT, {"white"});
     view.element = 0;
@@ -275,6 +273,53 @@ TEST(Log, HasALineForEachRun)
         EXPECT_EQ(batch, 2);
     EXPECT_EQ(lines, 20);
     unlink(log.c_str());
+}
+
+TEST(Plans, OfAFileThatIsLookedAtAreNotMade)
+{
+    const std::string text = "fail_open nobody may open it";
+    const DnnTorchSource source = {.size = sizeof source,
+                                   .name = "script",
+                                   .fd = -1,
+                                   .data = text.data(),
+                                   .data_size = text.size()};
+    Model model(source, {{"inspect", "1"}});
+    ASSERT_EQ(model.opened.status, DNN_TORCH_OK);
+    EXPECT_EQ(model.metadata("format"), "script");
+    EXPECT_EQ(model.metadata("refused"), "nobody may open it");
+    expect_failure(model.tune(usual_shape), DNN_TORCH_BAD_MODEL, {"looked at"});
+    expect_failure(Model(source, {{"nosuch", "1"}}).opened, DNN_TORCH_BAD_OPTION, {"'nosuch'"});
+}
+
+TEST(Plans, AreMadeBesideRuns)
+{
+    Scripted scripted("latency_us 1000");
+    std::thread running([&] {
+        for (int i = 0; i < 50; i++)
+            EXPECT_EQ(run(scripted, {1}).status, DNN_TORCH_OK);
+    });
+    Model &model = scripted.model;
+    for (int i = 0; i < 50; i++) {
+        const DnnTorchTensor in = tensor_of(usual_shape);
+        DnnTorchMessage message = {};
+        DnnTorchPlan *plan = nullptr;
+        EXPECT_EQ(engine().plan_make(model.get(), &in, 1, 0, &plan, &message), DNN_TORCH_OK);
+        engine().plan_close(&plan);
+    }
+    running.join();
+}
+
+TEST(Sessions, AreReset)
+{
+    Scripted scripted("each_run 1");
+    const auto first_sample = [&] {
+        EXPECT_EQ(run(scripted, {0}).status, DNN_TORCH_OK);
+        return sample(scripted.session->output, 0, 0, 0, 0);
+    };
+    EXPECT_EQ(first_sample(), 0.0F);
+    EXPECT_EQ(first_sample(), 1.0F);
+    EXPECT_EQ(scripted.session->reset().status, DNN_TORCH_OK);
+    EXPECT_EQ(first_sample(), 0.0F);
 }
 
 TEST(Abi, AsTheEnvironmentSays)

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "failing_threads.h"
+#include "host/inference/engine_library.h"
 #include "host/inference/file_identity.h"
 #include "host/inference/model_store.h"
 

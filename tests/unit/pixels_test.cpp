@@ -137,7 +137,7 @@ void fill_randomly(AVFrame *frame, unsigned seed)
 
 struct Floats {
     std::vector<float> data;
-    DnnTorchImages images{};
+    Images images;
 
     // `step`: 1 for planes, as many as channels for those side by side, or more.
     Floats(int batch, int channels, Size size, int step = 1)
@@ -145,16 +145,15 @@ struct Floats {
         const int64_t pixels = size.width * size.height, bytes = sizeof(float);
         const int copies = step == 1 ? channels : step;
         data.resize(static_cast<size_t>(batch * copies * pixels));
-        images = {data.data(),
-                  DNN_TORCH_F32,
-                  batch,
-                  channels,
-                  size.height,
-                  size.width,
-                  copies * pixels * bytes,
-                  step == 1 ? pixels * bytes : bytes,
-                  size.width * step * bytes,
-                  step * bytes};
+        images = {.data = data.data(),
+                  .batch = batch,
+                  .channels = channels,
+                  .height = size.height,
+                  .width = size.width,
+                  .batch_stride = copies * pixels * bytes,
+                  .channel_stride = step == 1 ? pixels * bytes : bytes,
+                  .row_stride = size.width * step * bytes,
+                  .column_stride = step * bytes};
     }
 };
 

@@ -61,7 +61,7 @@ Record record_of(const DnnTorchDevice &device)
     record.set("device", device.name);
     record.set("description", device.description);
     record.set("memory", std::to_string(device.memory));
-    record.set("usable", device.usable ? "1" : "0");
+    record.set("state", std::to_string(device.state));
     record.set("reason", device.reason);
     return record;
 }
@@ -70,9 +70,10 @@ std::vector<DnnTorchDevice> devices_of(const DnnTorchEngine &engine)
 {
     std::vector<DnnTorchDevice> devices(16);
     for (;;) {
-        int32_t capacity = static_cast<int32_t>(devices.size());
-        int32_t count = engine.list_devices(devices.data(), capacity);
-        devices.resize(count > 0 ? static_cast<size_t>(count) : 0);
+        size_t capacity = devices.size();
+        devices.assign(capacity, DnnTorchDevice{.size = sizeof(DnnTorchDevice)});
+        size_t count = engine.list_devices(devices.data(), capacity);
+        devices.resize(count);
         if (count <= capacity)
             return devices;
     }

@@ -4,13 +4,17 @@
 // The engine's C edge.
 #include "dnn_torch/engine.h"
 
-#include "engines/torch/file/describe.h"
+#include "engine_kit/sized.h"
+#include "engine_kit/text.h"
 #include "engines/torch/machine/device.h"
+#include "engines/torch/run/images.h"
 #include "engines/torch/run/model.h"
+#include "engines/torch/run/plan.h"
 #include "engines/torch/run/probe.h"
 #include "engines/torch/run/session.h"
 #include "failure.h"
 
+#include <algorithm>
 #include <memory>
 #include <torch/version.h>
 #include <vector>
@@ -18,21 +22,29 @@
 namespace
 {
 
+using engine_kit::copy_as_line;
+using engine_kit::taken;
+using engine_torch::Failure;
 using engine_torch::guarded;
 using engine_torch::Phase;
 
-int model_open(const DnnTorchModelOptions *options, DnnTorchModel **model,
-               DnnTorchMessage *message) noexcept
+// Models of one input and one output so far.
+void expect_one(size_t count, const char *what)
 {
-    return guarded(Phase::loading, message,
-                   [&] { *model = std::make_unique<DnnTorchModel>(*options).release(); });
+    if (count != 1)
+        throw Failure(DNN_TORCH_BAD_INPUT, "the engine takes one " + std::string(what) +
+                                               " tensor and not " + std::to_string(count));
 }
 
-int model_describe(const char *path, DnnTorchDescription *description,
-                   DnnTorchMessage *message) noexcept
+int model_open(const DnnTorchSource *source, const DnnTorchOption *options, size_t option_count,
+               DnnTorchModel **model, DnnTorchMessage *message) noexcept
 {
-    return guarded(Phase::loading, message,
-                   [&] { *description = engine_torch::describe(path ? path : ""); });
+    return guarded(Phase::loading, message, [&] {
+        const engine_kit::Options known(
+            options, option_count,
+            {"device", "input", "output", "precision", "optimize", "allow", "inspect"});
+        *model = std::make_unique<DnnTorchModel>(taken(source), known).release();
+    });
 }
 
 void model_close(DnnTorchModel **model) noexcept
@@ -41,53 +53,105 @@ void model_close(DnnTorchModel **model) noexcept
     *model = nullptr;
 }
 
-int model_probe(DnnTorchModel *model, const DnnTorchShape *shape, DnnTorchShape *result,
-                DnnTorchMessage *message) noexcept
+size_t model_tensors(const DnnTorchModel *model, DnnTorchDirection direction,
+                     DnnTorchTensorInfo *infos, size_t capacity) noexcept
 {
-    return guarded(Phase::running, message, [&] { *result = engine_torch::probe(*model, *shape); });
+    const engine_torch::Description &description = model->description();
+    const auto &tensors = direction == DNN_TORCH_INPUTS ? description.inputs : description.outputs;
+    DnnTorchMessage message;
+    guarded(Phase::loading, &message, [&] {
+        for (size_t i = 0; i < std::min(capacity, tensors.size()); i++) {
+            auto info = engine_kit::sized<DnnTorchTensorInfo>();
+            copy_as_line(tensors[i].name, info.name, sizeof info.name);
+            copy_as_line(tensors[i].type, info.type_text, sizeof info.type_text);
+            info.rank = -1; // TorchScript does not tell
+            std::fill(std::begin(info.dims), std::end(info.dims), -1);
+            engine_kit::give_element(info, infos, i);
+        }
+    });
+    return tensors.size();
 }
 
-int model_tune(DnnTorchModel *model, const DnnTorchShape *shape, double budget_seconds,
-               DnnTorchTuning *tuning, DnnTorchMessage *message) noexcept
+const char *model_metadata(const DnnTorchModel *model, const char *key) noexcept
 {
-    return guarded(Phase::running, message, [&] { *tuning = model->tune(*shape, budget_seconds); });
+    return model->metadata(key);
 }
 
-const char *model_notice(const DnnTorchModel *model) noexcept
+int model_probe(DnnTorchModel *model, const DnnTorchTensor *in, size_t in_count,
+                DnnTorchTensor *out, size_t out_count, DnnTorchMessage *message) noexcept
 {
-    return model->notice();
-}
-
-const char *model_form(const DnnTorchModel *model) noexcept
-{
-    return model->form();
-}
-
-const char *model_advice(const DnnTorchModel *model) noexcept
-{
-    return model->advice();
-}
-
-int session_open(DnnTorchModel *model, int32_t threads, DnnTorchSession **session,
-                 DnnTorchMessage *message) noexcept
-{
-    return guarded(Phase::loading, message, [&] {
-        *session = std::make_unique<DnnTorchSession>(*model, threads).release();
+    return guarded(Phase::running, message, [&] {
+        expect_one(in_count, "input");
+        expect_one(out_count, "output");
+        const engine_torch::Shape found =
+            engine_torch::probe(*model, engine_torch::shape_of(taken(in)));
+        auto shape = taken(out);
+        shape.type = DNN_TORCH_F32;
+        shape.rank = 4;
+        const int64_t dims[] = {found.batch, found.channels, found.height, found.width};
+        std::copy(std::begin(dims), std::end(dims), shape.dims);
+        engine_kit::give(shape, out);
     });
 }
 
-void session_warm(DnnTorchSession *session, const DnnTorchShape *shape) noexcept
+int plan_make(DnnTorchModel *model, const DnnTorchTensor *in, size_t in_count,
+              double budget_seconds, DnnTorchPlan **plan, DnnTorchMessage *message) noexcept
 {
-    session->warm(*shape);
+    return guarded(Phase::running, message, [&] {
+        expect_one(in_count, "input");
+        const engine_torch::Shape shape = engine_torch::shape_of(taken(in));
+        *plan = std::make_unique<DnnTorchPlan>(*model, shape, budget_seconds).release();
+    });
 }
 
-int session_run(DnnTorchSession *session, const DnnTorchImages *input, DnnTorchImages *output,
+void plan_close(DnnTorchPlan **plan) noexcept
+{
+    delete *plan;
+    *plan = nullptr;
+}
+
+void plan_facts(const DnnTorchPlan *plan, DnnTorchPlanFacts *facts) noexcept
+{
+    engine_kit::give(plan->facts(), facts);
+}
+
+const char *plan_metadata(const DnnTorchPlan *plan, const char *key) noexcept
+{
+    return plan->metadata(key);
+}
+
+int session_open(const DnnTorchPlan *plan, int32_t threads, DnnTorchSession **session,
+                 DnnTorchMessage *message) noexcept
+{
+    return guarded(Phase::loading, message,
+                   [&] { *session = std::make_unique<DnnTorchSession>(*plan, threads).release(); });
+}
+
+void session_warm(DnnTorchSession *session) noexcept
+{
+    session->warm();
+}
+
+int session_run(DnnTorchSession *session, const DnnTorchTensor *in, size_t in_count,
+                DnnTorchTensor *out, size_t out_count, DnnTorchRun *run,
                 DnnTorchMessage *message) noexcept
 {
-    return guarded(Phase::running, message, [&] { *output = session->run(*input, *output); });
+    return guarded(Phase::running, message, [&] {
+        expect_one(in_count, "input");
+        expect_one(out_count, "output");
+        DnnTorchRun report = taken(run);
+        const DnnTorchTensor view = session->run(taken(in), taken(out), report);
+        engine_kit::give(view, out);
+        engine_kit::give(report, run);
+    });
 }
 
-void *session_memory(DnnTorchSession *session, int64_t bytes) noexcept
+int session_reset(DnnTorchSession *session, DnnTorchMessage *message) noexcept
+{
+    return guarded(Phase::running, message, [&] { session->reset(); });
+}
+
+void *session_memory(DnnTorchSession *session, size_t bytes) noexcept
 {
     DnnTorchMessage message;
     void *memory = nullptr;
@@ -95,14 +159,14 @@ void *session_memory(DnnTorchSession *session, int64_t bytes) noexcept
     return memory;
 }
 
-int32_t list_devices(DnnTorchDevice *devices, int32_t capacity) noexcept
+size_t list_devices(DnnTorchDevice *devices, size_t capacity) noexcept
 {
     DnnTorchMessage message;
     std::vector<DnnTorchDevice> known;
     guarded(Phase::loading, &message, [&] { known = engine_torch::known_devices(); });
-    for (size_t i = 0; i < known.size() && static_cast<int32_t>(i) < capacity; i++)
-        devices[i] = known[i];
-    return static_cast<int32_t>(known.size());
+    for (size_t i = 0; i < std::min(known.size(), capacity); i++)
+        engine_kit::give_element(known[i], devices, i);
+    return known.size();
 }
 
 void session_stop(DnnTorchSession *session) noexcept
@@ -118,19 +182,22 @@ void session_close(DnnTorchSession **session) noexcept
 
 constexpr DnnTorchEngine engine = {
     .abi = DNN_TORCH_ENGINE_ABI,
+    .size = sizeof(DnnTorchEngine),
     .name = "LibTorch",
     .version = TORCH_VERSION,
     .model_open = model_open,
-    .model_describe = model_describe,
     .model_close = model_close,
+    .model_tensors = model_tensors,
+    .model_metadata = model_metadata,
     .model_probe = model_probe,
-    .model_tune = model_tune,
-    .model_notice = model_notice,
-    .model_form = model_form,
-    .model_advice = model_advice,
+    .plan_make = plan_make,
+    .plan_close = plan_close,
+    .plan_facts = plan_facts,
+    .plan_metadata = plan_metadata,
     .session_open = session_open,
     .session_warm = session_warm,
     .session_run = session_run,
+    .session_reset = session_reset,
     .session_memory = session_memory,
     .session_stop = session_stop,
     .session_close = session_close,

@@ -14,55 +14,6 @@ namespace engine_torch
 namespace
 {
 
-constexpr const char *no_words = "no reason given";
-
-DnnTorchStatus say(DnnTorchStatus status, std::string_view text, DnnTorchMessage &message)
-{
-    copy_as_line(text, message.text, sizeof message.text);
-    return status;
-}
-
-DnnTorchStatus out_of_memory(Phase phase, std::string_view text, DnnTorchMessage &message)
-{
-    const bool on_device = tells_of_device_memory(text);
-    std::string words = on_device ? "the device is out of memory" : "out of memory";
-    if (phase == Phase::loading)
-        words += " while the model was loaded; close other programs or take a smaller model";
-    else
-        words += " while the model ran" + asked_for(text) +
-                 "; lower the frame size, batch_size or workers" +
-                 (on_device ? ", or choose precision=fp16" : "");
-    return say(DNN_TORCH_OUT_OF_MEMORY, words, message);
-}
-
-DnnTorchStatus foreign(Phase phase, std::string_view text, DnnTorchMessage &message)
-{
-    if (tells_of_memory(text))
-        return out_of_memory(phase, text, message);
-    const std::string line = short_message(text);
-    return say(phase == Phase::loading ? DNN_TORCH_BAD_MODEL : DNN_TORCH_RUN_FAILED,
-               line.empty() ? no_words : line, message);
-}
-
-DnnTorchStatus rethrow(Phase phase, DnnTorchMessage &message)
-{
-    try {
-        throw;
-    } catch (const Failure &failure) {
-        return say(failure.status(), failure.what(), message);
-    } catch (const c10::OutOfMemoryError &error) {
-        return out_of_memory(phase, error.what_without_backtrace(), message);
-    } catch (const c10::Error &error) {
-        return foreign(phase, error.what_without_backtrace(), message);
-    } catch (const std::bad_alloc &) {
-        return out_of_memory(phase, "", message);
-    } catch (const std::exception &error) {
-        return foreign(phase, error.what(), message);
-    } catch (...) {
-        return say(DNN_TORCH_INTERNAL, "something that is no C++ exception was thrown", message);
-    }
-}
-
 const char *text_of(const std::exception &error)
 {
     const auto *of_torch = dynamic_cast<const c10::Error *>(&error);
@@ -73,23 +24,28 @@ const char *text_of(const std::exception &error)
 
 std::string words_of(const std::exception &error)
 {
-    const std::string words = short_message(text_of(error));
-    return words.empty() ? no_words : words;
+    const std::string words = engine_kit::short_message(text_of(error));
+    return words.empty() ? "no reason given" : words;
 }
 
 bool is_out_of_memory(const std::exception &error)
 {
-    return dynamic_cast<const std::bad_alloc *>(&error) || tells_of_memory(text_of(error));
+    return dynamic_cast<const std::bad_alloc *>(&error) ||
+           engine_kit::tells_of_memory(text_of(error));
 }
 
-DnnTorchStatus describe_current_exception(Phase phase, DnnTorchMessage &message) noexcept
+// The words of OutOfMemoryError need not say that memory ran out.
+std::optional<std::string> words_of_libtorch()
 {
     try {
-        return rethrow(phase, message);
+        throw;
+    } catch (const c10::OutOfMemoryError &error) {
+        const std::string text = error.what_without_backtrace();
+        return engine_kit::tells_of_memory(text) ? text : "out of memory: " + text;
+    } catch (const c10::Error &error) {
+        return error.what_without_backtrace();
     } catch (...) {
-        // Memory ran out while the words were being put together.
-        copy_as_line("out of memory", message.text, sizeof message.text);
-        return DNN_TORCH_OUT_OF_MEMORY;
+        return std::nullopt;
     }
 }
 

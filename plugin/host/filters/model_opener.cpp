@@ -3,6 +3,8 @@
 #include "model_opener.h"
 
 #include "host/error.h"
+#include "host/inference/device_choice.h"
+#include "host/inference/engine_library.h"
 
 extern "C" {
 #include <libavutil/error.h>

@@ -15,7 +15,7 @@ class Planner
 public:
     virtual ~Planner() = default;
 
-    // Finds the best way to run such frames.  May take seconds; never while the task's
+    // Finds the best way to run such frames.  May take seconds, also while the task's
     // model runs.  Throws Error.
     virtual Work prepare(const FrameShape &input) = 0;
 

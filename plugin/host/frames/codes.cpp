@@ -27,14 +27,14 @@ Rows frame_rows(const AVFrame *frame, int channel)
     return {frame->data[plane], frame->linesize[plane]};
 }
 
-Rows image_rows(const DnnTorchImages &images, int index, int channel)
+Rows image_rows(const Images &images, int index, int channel)
 {
     return {static_cast<uint8_t *>(images.data) + index * images.batch_stride +
                 channel * images.channel_stride,
             static_cast<int>(images.row_stride)};
 }
 
-bool needs_colours(const AVFrame *frame, const DnnTorchImages &images)
+bool needs_colours(const AVFrame *frame, const Images &images)
 {
     return dnn_torch::needs_colours(static_cast<AVPixelFormat>(frame->format), images.channels);
 }
@@ -43,9 +43,9 @@ bool needs_colours(const AVFrame *frame, const DnnTorchImages &images)
 class ColourRows
 {
 public:
-    ColourRows(const AVFrame *frame, const DnnTorchImages &images, int index)
+    ColourRows(const AVFrame *frame, const Images &images, int index)
         : frame_(frame), images_(images), index_(index), picture_(frame, images.channels),
-          packed_(row_layout(images.element == DNN_TORCH_U8 ? AV_PIX_FMT_RGB24 : AV_PIX_FMT_RGB48,
+          packed_(row_layout(images.element == Element::u8 ? AV_PIX_FMT_RGB24 : AV_PIX_FMT_RGB48,
                              images.channels)),
           memory_(static_cast<size_t>(images.width) * 3),
           width_(static_cast<size_t>(images.width)), floats_{{memory_.data(), memory_.data() + 1,
@@ -78,7 +78,7 @@ private:
     }
 
     const AVFrame *frame_;
-    const DnnTorchImages &images_;
+    const Images &images_;
     int index_;
     PictureLayout picture_;
     RowLayout packed_;
@@ -87,7 +87,7 @@ private:
     FloatRow floats_;
 };
 
-template <class Copy> void for_each_plane(const DnnTorchImages &images, const Copy &copy)
+template <class Copy> void for_each_plane(const Images &images, const Copy &copy)
 {
     bool side_by_side = images.channels > 1 && images.column_stride > images.channel_stride;
     int planes = side_by_side ? 1 : images.channels;
@@ -113,12 +113,12 @@ bool can_pass_codes(AVPixelFormat format)
                                  layout.position[1] == 1 && layout.position[2] == 2);
 }
 
-DnnTorchImages code_images(AVPixelFormat format, int batch, Size size)
+Images code_images(AVPixelFormat format, int batch, Size size)
 {
     RowLayout layout = row_layout(format, model_channels(format));
-    DnnTorchImages images{};
+    Images images;
     int64_t bytes = layout.element == Element::u8 ? 1 : 2;
-    images.element = layout.element == Element::u8 ? DNN_TORCH_U8 : DNN_TORCH_U16;
+    images.element = layout.element;
     images.white = static_cast<int32_t>(layout.white);
     images.batch = batch;
     images.channels = layout.channels;
@@ -131,7 +131,7 @@ DnnTorchImages code_images(AVPixelFormat format, int batch, Size size)
     return images;
 }
 
-void read_codes(const AVFrame *frame, const DnnTorchImages &images, int index)
+void read_codes(const AVFrame *frame, const Images &images, int index)
 {
     if (needs_colours(frame, images))
         return ColourRows(frame, images, index).read();
@@ -141,7 +141,7 @@ void read_codes(const AVFrame *frame, const DnnTorchImages &images, int index)
     });
 }
 
-void write_codes(const DnnTorchImages &images, int index, AVFrame *frame)
+void write_codes(const Images &images, int index, AVFrame *frame)
 {
     if (needs_colours(frame, images))
         return ColourRows(frame, images, index).write();

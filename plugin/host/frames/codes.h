@@ -7,8 +7,7 @@
 #include "formats.h"
 #include "host/ffmpeg_pointers.h"
 #include "host/size.h"
-
-#include "dnn_torch/engine.h"
+#include "images.h"
 
 namespace dnn_torch
 {
@@ -22,11 +21,11 @@ AVPixelFormat format_of_codes(AVPixelFormat format, int channels);
 bool can_pass_codes(AVPixelFormat format);
 
 // A view without gaps of such codes; its memory is the caller's matter.
-DnnTorchImages code_images(AVPixelFormat format, int batch, Size size);
+Images code_images(AVPixelFormat format, int batch, Size size);
 
 // Copies what the model sees, or makes it of the frame's colours; the layout of `images`
 // is that of code_images(format_of_codes()).
-void read_codes(const AVFrame *frame, const DnnTorchImages &images, int index);
-void write_codes(const DnnTorchImages &images, int index, AVFrame *frame);
+void read_codes(const AVFrame *frame, const Images &images, int index);
+void write_codes(const Images &images, int index, AVFrame *frame);
 
 } // namespace dnn_torch

@@ -22,7 +22,7 @@ FrameRow frame_row(const AVFrame *frame, const RowLayout &layout, int y)
 namespace
 {
 
-FloatRow image_row(const DnnTorchImages &images, int picture, int y)
+FloatRow image_row(const Images &images, int picture, int y)
 {
     auto *start = static_cast<std::byte *>(images.data) + picture * images.batch_stride +
                   y * images.row_stride;
@@ -45,7 +45,7 @@ PictureLayout::PictureLayout(const AVFrame *frame, int channels)
     row.colours = &colours_;
 }
 
-void read_picture(const AVFrame *frame, const DnnTorchImages &images, int index)
+void read_picture(const AVFrame *frame, const Images &images, int index)
 {
     const PictureLayout picture(frame, images.channels);
     const RowLayout &layout = picture.row;
@@ -54,7 +54,7 @@ void read_picture(const AVFrame *frame, const DnnTorchImages &images, int index)
                  static_cast<size_t>(images.width));
 }
 
-bool write_picture(const DnnTorchImages &images, int index, const AVFrame *source, AVFrame *result)
+bool write_picture(const Images &images, int index, const AVFrame *source, AVFrame *result)
 {
     const PictureLayout picture(result, images.channels);
     const RowLayout &layout = picture.row;

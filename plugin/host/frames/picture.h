@@ -8,8 +8,7 @@
 
 #include "formats.h"
 #include "host/ffmpeg_pointers.h"
-
-#include "dnn_torch/engine.h"
+#include "images.h"
 
 namespace dnn_torch
 {
@@ -31,13 +30,13 @@ private:
 FrameRow frame_row(const AVFrame *frame, const RowLayout &layout, int y);
 
 // Fills picture `index` of `images` from `frame`.
-void read_picture(const AVFrame *frame, const DnnTorchImages &images, int index);
+void read_picture(const AVFrame *frame, const Images &images, int index);
 
 // Fills what the model sees of `result` from picture `index` of `images`, see
 // write_row(), and whatever else shares the rows of that: alpha and padding of
 // packed formats come from `source`, a frame of the same format, if it has the
 // same size; if not, or if it is null, they become all ones.  Returns whether
 // there was a NaN.
-bool write_picture(const DnnTorchImages &images, int index, const AVFrame *source, AVFrame *result);
+bool write_picture(const Images &images, int index, const AVFrame *source, AVFrame *result);
 
 } // namespace dnn_torch

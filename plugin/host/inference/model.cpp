@@ -2,22 +2,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "model.h"
 
+#include "base/descriptor.h"
 #include "engine_call.h"
-#include "held_signals.h"
 #include "time_limit.h"
-
-#include "base/module_path.h"
-#include "devices/verdict.h"
 
 extern "C" {
 #include <libavutil/error.h>
 }
 
 #include <algorithm>
-#include <climits>
-#include <dlfcn.h>
-#include <mutex>
-#include <vector>
+#include <fcntl.h>
+#include <system_error>
 
 namespace dnn_torch
 {
@@ -25,6 +20,7 @@ namespace
 {
 
 using Time = std::chrono::microseconds;
+using Shapes = std::vector<DnnTorchTensor>;
 
 int error_code(int status)
 {
@@ -56,47 +52,6 @@ void check(int status, const DnnTorchMessage &message)
         throw Error(error_code(status), message.text);
 }
 
-// The path, or empty with `places` telling where it was looked for.
-std::string find(const std::string &file_name, std::string &places)
-{
-    char path[PATH_MAX];
-    bool found = dnn_torch_find_module(reinterpret_cast<const void *>(&open_engine),
-                                       file_name.c_str(), path, sizeof(path));
-    places = found ? "" : path;
-    return found ? path : "";
-}
-
-std::string find_engine(const std::string &name)
-{
-    if (name.empty() || name.find('/') != std::string::npos)
-        throw Error(AVERROR(EINVAL), "'" + name + "' is no engine's name; try engine=torch");
-    std::string file_name = "engine-" + name + ".so", places;
-    std::string path = find(file_name, places);
-    if (path.empty())
-        throw Error(AVERROR(ENOENT), "there is no " + file_name + " in " + places +
-                                         "; choose another engine or install that one");
-    return path;
-}
-
-// LibTorch's constructors register for exit() by the hundreds.  An exit() in their
-// midst, from a signal's handler, would run half of that beside them.
-void *open_library(const std::string &path)
-{
-    static std::mutex one_at_a_time;
-    std::lock_guard lock(one_at_a_time);
-    HeldSignals held;
-    void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (!library)
-        throw Error(AVERROR_EXTERNAL, std::string("the engine cannot be loaded: ") + dlerror());
-    watch_exit();
-    return library;
-}
-
-const char *or_null(const std::string &text)
-{
-    return text.empty() ? nullptr : text.c_str();
-}
-
 // Reading a file and building the model from it is more than a run.
 Time limit_to_open(Time timeout)
 {
@@ -104,7 +59,7 @@ Time limit_to_open(Time timeout)
 }
 
 // The forms of a model are tried on some pictures each, most of them small.
-Time limit_to_tune(Time timeout, double budget_seconds)
+Time limit_to_plan(Time timeout, double budget_seconds)
 {
     auto budget = std::chrono::duration_cast<Time>(std::chrono::duration<double>(budget_seconds));
     return timeout.count() ? 4 * timeout + 2 * budget : timeout;
@@ -127,78 +82,90 @@ template <class Close> void closing(Close close) noexcept
     }
 }
 
+// O_NONBLOCK: opening a named pipe would otherwise wait for a writer.
+Descriptor open_file(const std::string &path)
+{
+    if (path.empty())
+        throw Error(AVERROR(EINVAL), "no model is given; name one with model=FILE");
+    Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    if (!file.is_open())
+        throw Error(AVERROR(ENOENT),
+                    "'" + path + "' cannot be opened: " + std::generic_category().message(errno));
+    return file;
+}
+
+std::vector<DnnTorchOption> options_of(const ModelOptions &options)
+{
+    std::vector<DnnTorchOption> given;
+    auto add = [&](const char *key, const std::string &value) {
+        if (!value.empty())
+            given.push_back({.key = key, .value = value.c_str()});
+    };
+    add("device", options.device);
+    add("input", options.input_name);
+    add("output", options.output_name);
+    add("precision", options.precision);
+    add("optimize", options.optimize);
+    add("allow", options.allow);
+    if (options.inspect)
+        given.push_back({.key = "inspect", .value = "1"});
+    return given;
+}
+
 std::shared_ptr<DnnTorchModel> open_model(const DnnTorchEngine &engine, const ModelOptions &options)
 {
+    Descriptor file = open_file(options.path);
+    DnnTorchSource source = {.size = sizeof(source),
+                             .name = options.path.c_str(),
+                             .fd = file.get(),
+                             .data = nullptr,
+                             .data_size = 0};
+    std::vector<DnnTorchOption> given = options_of(options);
     EngineCall call;
     DnnTorchMessage message{};
-    DnnTorchModelOptions plain{};
-    plain.path = options.path.c_str();
-    plain.device = options.device.c_str();
-    plain.input_name = or_null(options.input_name);
-    plain.output_name = or_null(options.output_name);
-    plain.precision = or_null(options.precision);
-    plain.optimize = or_null(options.optimize);
-    plain.allow = or_null(options.allow);
     DnnTorchModel *model = nullptr;
-    check(engine.model_open(&plain, &model, &message), message);
+    check(engine.model_open(&source, given.data(), given.size(), &model, &message), message);
     return {model,
             [&engine](DnnTorchModel *opened) { closing([&] { engine.model_close(&opened); }); }};
 }
 
+// "64x48" for pictures, "1x3x7" for other tensors.
+std::string extents_of(std::span<const DnnTorchTensor> tensors)
+{
+    std::string text;
+    for (const DnnTorchTensor &tensor : tensors) {
+        text += text.empty() ? "" : " and ";
+        std::string extents;
+        if (tensor.rank == 4)
+            extents = std::to_string(tensor.dims[3]) + "x" + std::to_string(tensor.dims[2]);
+        for (int i = 0; i < tensor.rank && tensor.rank != 4; i++)
+            extents.append(i ? "x" : "").append(std::to_string(tensor.dims[i]));
+        text += extents;
+    }
+    return text;
+}
+
+std::string text_or_empty(const char *text)
+{
+    return text ? text : "";
+}
+
 } // namespace
-
-const DnnTorchEngine *open_engine(const std::string &name)
-{
-    void *symbol = dlsym(open_library(find_engine(name)), DNN_TORCH_ENGINE_SYMBOL);
-    if (!symbol)
-        throw Error(AVERROR_EXTERNAL, "engine-" + name + ".so is no engine: it lacks " +
-                                          DNN_TORCH_ENGINE_SYMBOL + "()");
-    const DnnTorchEngine *engine =
-        reinterpret_cast<DnnTorchEngineFunction *>(symbol)(DNN_TORCH_ENGINE_ABI);
-    if (!engine || engine->abi != DNN_TORCH_ENGINE_ABI)
-        throw Error(AVERROR_EXTERNAL,
-                    "engine-" + name + ".so speaks engine ABI " +
-                        (engine ? std::to_string(engine->abi) : std::string("other than")) +
-                        (engine ? " and not " : " ") + std::to_string(DNN_TORCH_ENGINE_ABI) +
-                        "; install the engine and the filters from one release");
-    return engine;
-}
-
-DeviceChoice choose_device(const std::string &device, const std::string &engine)
-{
-    // Nobody is asked for the CPU, nor for a word that is no device.
-    Facts facts;
-    if (std::string places; needs_probe(device))
-        facts = gather_facts_for(device, {find("device-probe", places), find_engine(engine)});
-    Verdict verdict = verdict_for(device, facts);
-    if (!verdict.usable)
-        throw Error(AVERROR(ENODEV), "device=" + device + " cannot be used: " + verdict.reason +
-                                         (verdict.remedy.empty() ? "" : "; ") + verdict.remedy);
-    return {verdict.device, verdict.reason};
-}
-
-DnnTorchDescription describe_model(const DnnTorchEngine &engine, const std::string &path,
-                                   Time timeout)
-{
-    return value_within(limit_of(limit_to_open(timeout), "its file was read"), [&engine, path] {
-        EngineCall call;
-        DnnTorchMessage message{};
-        DnnTorchDescription description{};
-        check(engine.model_describe(path.c_str(), &description, &message), message);
-        return description;
-    });
-}
 
 // ---- a model ----------------------------------------------------------------
 
 // `work` may not refer to this object: it may outlive it.
 template <class Work> auto Model::within(Time limit, const std::string &doing, Work work)
 {
-    if (lost_)
-        throw Error(*lost_);
+    {
+        std::lock_guard lock(mutex_);
+        if (lost_)
+            throw Error(*lost_);
+    }
     try {
         return value_within(limit_of(limit, doing), std::move(work));
     } catch (const Error &error) {
+        std::lock_guard lock(mutex_);
         if (error.code() == AVERROR(ETIMEDOUT))
             lost_ = error;
         throw;
@@ -212,118 +179,121 @@ Model::Model(const DnnTorchEngine &engine, const ModelOptions &options)
                     [&engine, options] { return open_model(engine, options); });
 }
 
-Size Model::probe(Size size, int channels)
+std::vector<DnnTorchTensor> Model::probe(std::span<const DnnTorchTensor> in, size_t out_count)
 {
-    DnnTorchShape shape = {1, channels, size.height, size.width};
-    auto run = [engine = &engine_, model = model_, shape] {
+    auto run = [engine = &engine_, model = model_, shapes = Shapes(in.begin(), in.end()),
+                out_count] {
         EngineCall call;
         DnnTorchMessage message{};
-        DnnTorchShape found{};
-        check(engine->model_probe(model.get(), &shape, &found, &message), message);
+        Shapes found(out_count, DnnTorchTensor{.size = sizeof(DnnTorchTensor)});
+        check(engine->model_probe(model.get(), shapes.data(), shapes.size(), found.data(),
+                                  found.size(), &message),
+              message);
         return found;
     };
-    DnnTorchShape result = within(timeout_, "it was tried on " + to_text(size), run);
-    if (result.channels != channels)
-        throw Error(AVERROR_INVALIDDATA, "the model turns " + std::to_string(channels) +
-                                             " channels into " + std::to_string(result.channels) +
-                                             "; the filter needs as many out as in");
-    return {result.width, result.height};
+    return within(timeout_, "it was tried on " + extents_of(in), run);
 }
 
-DnnTorchTuning Model::tune(const DnnTorchShape &shape, double budget_seconds)
+std::shared_ptr<const ModelPlan> Model::plan(std::span<const DnnTorchTensor> in,
+                                             double budget_seconds)
 {
-    auto measure = [engine = &engine_, model = model_, shape, budget_seconds] {
-        EngineCall call;
-        DnnTorchMessage message{};
-        DnnTorchTuning tuning{};
-        check(engine->model_tune(model.get(), &shape, budget_seconds, &tuning, &message), message);
-        return tuning;
+    auto make = [engine = &engine_, model = model_, shapes = Shapes(in.begin(), in.end()),
+                 budget_seconds] {
+        return std::make_shared<const ModelPlan>(*engine, model, shapes, budget_seconds);
     };
-    return within(limit_to_tune(timeout_, budget_seconds), "its fastest form was looked for",
-                  measure);
+    return within(limit_to_plan(timeout_, budget_seconds), "its fastest form was looked for", make);
 }
 
-std::string Model::notice() const
+std::vector<DnnTorchTensorInfo> Model::tensors(DnnTorchDirection direction) const
 {
-    return engine_.model_notice(model_.get());
+    EngineCall call;
+    size_t count = engine_.model_tensors(model_.get(), direction, nullptr, 0);
+    std::vector<DnnTorchTensorInfo> infos(count, DnnTorchTensorInfo{.size = sizeof(infos.front())});
+    engine_.model_tensors(model_.get(), direction, infos.data(), infos.size());
+    return infos;
 }
-std::string Model::advice() const
+
+std::string Model::metadata(const char *key) const
 {
-    return engine_.model_advice(model_.get());
+    return text_or_empty(engine_.model_metadata(model_.get(), key));
 }
-std::string Model::form() const
+
+// ---- a plan -----------------------------------------------------------------
+
+ModelPlan::ModelPlan(const DnnTorchEngine &engine, std::shared_ptr<DnnTorchModel> model,
+                     std::span<const DnnTorchTensor> shapes, double budget_seconds)
+    : engine_(engine), model_(std::move(model))
 {
-    return engine_.model_form(model_.get());
+    EngineCall call;
+    DnnTorchMessage message{};
+    check(engine_.plan_make(model_.get(), shapes.data(), shapes.size(), budget_seconds, &plan_,
+                            &message),
+          message);
+}
+
+ModelPlan::~ModelPlan()
+{
+    closing([this] { engine_.plan_close(&plan_); });
+}
+
+DnnTorchPlanFacts ModelPlan::facts() const
+{
+    DnnTorchPlanFacts facts = {.size = sizeof(facts)};
+    engine_.plan_facts(plan_, &facts);
+    return facts;
+}
+
+std::string ModelPlan::variant() const
+{
+    return text_or_empty(engine_.plan_metadata(plan_, "variant"));
+}
+
+std::string ModelPlan::advice() const
+{
+    return text_or_empty(engine_.plan_metadata(plan_, "advice"));
 }
 
 // ---- a session --------------------------------------------------------------
 
-Session::Session(std::shared_ptr<Model> model, int threads) : model_(std::move(model))
+Session::Session(std::shared_ptr<const ModelPlan> plan, int threads) : plan_(std::move(plan))
 {
     EngineCall call;
     DnnTorchMessage message{};
-    check(model_->engine_.session_open(model_->model_.get(), threads, &session_, &message),
-          message);
+    check(plan_->engine_.session_open(plan_->plan_, threads, &session_, &message), message);
 }
 
 Session::~Session()
 {
-    closing([this] { model_->engine_.session_close(&session_); });
+    closing([this] { plan_->engine_.session_close(&session_); });
 }
 
-void *Session::memory(int64_t bytes)
+void *Session::memory(size_t bytes)
 {
     EngineCall call;
-    return model_->engine_.session_memory(session_, bytes);
+    return plan_->engine_.session_memory(session_, bytes);
 }
 
-void Session::warm(const DnnTorchShape &shape)
+void Session::warm()
 {
     EngineCall call;
-    model_->engine_.session_warm(session_, &shape);
+    plan_->engine_.session_warm(session_);
 }
 
-DnnTorchImages Session::run(const DnnTorchImages &input)
+void Session::reset()
 {
     EngineCall call;
     DnnTorchMessage message{};
-    DnnTorchImages output{};
-    output.element = input.element;
-    output.white = input.white;
-    check(model_->engine_.session_run(session_, &input, &output, &message), message);
-    bool like_input = output.element == input.element && output.white == input.white;
-    if (output.element != DNN_TORCH_F32 && !like_input)
-        throw Error(AVERROR_EXTERNAL, "the engine gave pictures of an unknown element type");
-    if (output.batch != input.batch)
-        throw Error(AVERROR_INVALIDDATA, "the model returned " + std::to_string(output.batch) +
-                                             " pictures for " + std::to_string(input.batch) +
-                                             "; it must return one for each");
-    return output;
+    check(plan_->engine_.session_reset(session_, &message), message);
 }
 
-DnnTorchImages float_planes(float *data, int batch, int channels, Size size)
+void Session::run(std::span<const DnnTorchTensor> in, std::span<DnnTorchTensor> out,
+                  DnnTorchRun &run)
 {
-    DnnTorchImages images{};
-    images.data = data;
-    images.element = DNN_TORCH_F32;
-    images.batch = batch;
-    images.channels = channels;
-    images.height = size.height;
-    images.width = size.width;
-    images.column_stride = sizeof(float);
-    images.row_stride = images.column_stride * size.width;
-    images.channel_stride = images.row_stride * size.height;
-    images.batch_stride = images.channel_stride * channels;
-    return images;
-}
-
-DnnTorchImages float_pixels(float *data, int batch, int channels, Size size)
-{
-    DnnTorchImages images = float_planes(data, batch, channels, size);
-    images.channel_stride = sizeof(float);
-    images.column_stride = images.channel_stride * channels;
-    images.row_stride = images.column_stride * size.width;
-    return images;
+    EngineCall call;
+    DnnTorchMessage message{};
+    check(plan_->engine_.session_run(session_, in.data(), in.size(), out.data(), out.size(), &run,
+                                     &message),
+          message);
 }
 
 } // namespace dnn_torch

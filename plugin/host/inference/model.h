@@ -6,103 +6,113 @@
 #pragma once
 
 #include "host/error.h"
-#include "host/size.h"
 
 #include "dnn_torch/engine.h"
 
 #include <chrono>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace dnn_torch
 {
 
-// Opens `engine-NAME.so`, which then stays open: no LibTorch survives being unloaded.
-const DnnTorchEngine *open_engine(const std::string &name);
-
-// The device that an engine is to be given for the option `device`.  Asks another
-// process, so that no driver hangs or crashes in this one.
-struct DeviceChoice {
-    std::string device;
-    std::string why; // for the log; may be empty
-};
-// Throws Error with what is in the way and what to do.
-DeviceChoice choose_device(const std::string &device, const std::string &engine);
-
-// What the file holds, as far as the engine can tell without running it.
-DnnTorchDescription describe_model(const DnnTorchEngine &engine, const std::string &path,
-                                   std::chrono::microseconds timeout);
-
 struct ModelOptions {
     std::string path, device, input_name, output_name, precision, optimize, allow;
+    bool inspect = false;                 // to be looked at and not to be run
     std::chrono::microseconds timeout{0}; // of one run; 0 has no limit
 
     bool operator==(const ModelOptions &) const = default;
 };
 
-// May be shared by threads, except during probe() and tune(), which belong to one.
+// How a model is run for tensors of some shapes.  Never changes; any thread.
+class ModelPlan
+{
+public:
+    ModelPlan(const DnnTorchEngine &engine, std::shared_ptr<DnnTorchModel> model,
+              std::span<const DnnTorchTensor> shapes, double budget_seconds);
+    ~ModelPlan();
+    ModelPlan(const ModelPlan &) = delete;
+    ModelPlan &operator=(const ModelPlan &) = delete;
+
+    DnnTorchPlanFacts facts() const;
+    std::string variant() const; // "fp32, frozen"
+    std::string advice() const;  // what would be gained by other options; may be empty
+
+private:
+    friend class Session;
+
+    const DnnTorchEngine &engine_;
+    const std::shared_ptr<DnnTorchModel> model_; // outlives the plan
+    DnnTorchPlan *plan_ = nullptr;
+};
+
+// May be used by any number of threads at once.
 //
-// Opening, probing and tuning run the model on threads of their own and with a
+// Opening, probing and planning run the model on threads of their own and with a
 // limit: one run's time to probe; that, but 10 s at least, to open; that of four
-// runs and what measuring may take to tune.  What exceeds it throws Error, as do
+// runs and what measuring may take to plan.  What exceeds it throws Error, as do
 // all such calls after it; a thread that never comes back keeps what it uses.
 class Model
 {
 public:
+    // Opens the file; the engine gets its descriptor.
     Model(const DnnTorchEngine &engine, const ModelOptions &options);
     Model(const Model &) = delete;
     Model &operator=(const Model &) = delete;
 
-    // The size that comes out for pictures of `size`; leaves no trace in later results.
-    // Throws as well where the channels that come out differ from those that go in.
-    Size probe(Size size, int channels);
+    // The shapes that come out for tensors of the shapes `in`; leaves no trace in later results.
+    std::vector<DnnTorchTensor> probe(std::span<const DnnTorchTensor> in, size_t out_count);
 
-    // Settles how pictures of that shape are run; measures for about that long.
-    DnnTorchTuning tune(const DnnTorchShape &shape, double budget_seconds);
+    // Settles how tensors of those shapes are run; measures for about that long.  Other
+    // plans of the model may be running meanwhile.
+    std::shared_ptr<const ModelPlan> plan(std::span<const DnnTorchTensor> in,
+                                          double budget_seconds);
 
-    // What the engine noticed, and what would be gained by other options; empty for nothing.
-    std::string notice() const;
-    std::string advice() const;
-    std::string form() const;
+    std::vector<DnnTorchTensorInfo> tensors(DnnTorchDirection direction) const;
+
+    // By the keys of engine.h; empty for what is not known.
+    std::string metadata(const char *key) const;
+    std::string notice() const { return metadata("notice"); }
 
 private:
-    friend class Session;
     template <class Work>
     auto within(std::chrono::microseconds limit, const std::string &doing, Work work);
 
     const DnnTorchEngine &engine_;
     const std::chrono::microseconds timeout_;
-    std::optional<Error> lost_; // where a call did not come back
     std::shared_ptr<DnnTorchModel> model_;
+    std::mutex mutex_;
+    // ---- under mutex_
+    std::optional<Error> lost_; // where a call did not come back
 };
 
 // Belongs to one thread, but for stop().
 class Session
 {
 public:
-    Session(std::shared_ptr<Model> model, int threads);
+    Session(std::shared_ptr<const ModelPlan> plan, int threads);
     ~Session();
     Session(const Session &) = delete;
     Session &operator=(const Session &) = delete;
 
-    // The view holds until the next run.  Its elements are floats, or like those
-    // of the input if the engine gives such.
-    DnnTorchImages run(const DnnTorchImages &input);
+    // The views in `out` hold until the next run.  Their types are those that the caller
+    // wishes for, or what the engine gives instead.
+    void run(std::span<const DnnTorchTensor> in, std::span<DnnTorchTensor> out, DnnTorchRun &run);
 
     // Memory from which input is taken fastest, until the next call; null: any is as good.
-    void *memory(int64_t bytes);
-    void stop() noexcept { model_->engine_.session_stop(session_); }
-    void warm(const DnnTorchShape &shape);
+    void *memory(size_t bytes);
+    void warm();
+    // Forgets what earlier runs left behind.
+    void reset();
+    void stop() noexcept { plan_->engine_.session_stop(session_); }
 
 private:
-    std::shared_ptr<Model> model_;
+    const std::shared_ptr<const ModelPlan> plan_;
     DnnTorchSession *session_ = nullptr;
 };
-
-// A view of floats without gaps, batch by batch: plane by plane, or with the
-// channels side by side.
-DnnTorchImages float_planes(float *data, int batch, int channels, Size size);
-DnnTorchImages float_pixels(float *data, int batch, int channels, Size size);
 
 } // namespace dnn_torch

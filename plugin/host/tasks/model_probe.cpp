@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "model_probe.h"
 
+#include "picture_tensors.h"
+
 extern "C" {
 #include <libavutil/error.h>
 }
@@ -34,6 +36,17 @@ bool speaks_of_channels(const std::string &text)
 }
 
 } // namespace
+
+Size probe_size(Model &model, Size size, int channels)
+{
+    DnnTorchTensor in = picture_shape(1, channels, size);
+    DnnTorchTensor out = model.probe({&in, 1}, 1).front();
+    if (out.dims[1] != channels)
+        throw Error(AVERROR_INVALIDDATA, "the model turns " + std::to_string(channels) +
+                                             " channels into " + std::to_string(out.dims[1]) +
+                                             "; the filter needs as many out as in");
+    return {static_cast<int>(out.dims[3]), static_cast<int>(out.dims[2])};
+}
 
 ModelProbe::ModelProbe(std::shared_ptr<Model> model) : model_(std::move(model)) {}
 
@@ -73,7 +86,7 @@ bool ModelProbe::takes_larger_rgb()
 
 Size ModelProbe::find_output(Size input, int channels)
 try {
-    return model_->probe(input, channels);
+    return probe_size(*model_, input, channels);
 } catch (const Error &error) {
     if (error.code() != AVERROR_EXTERNAL)
         throw;
@@ -91,7 +104,7 @@ try {
 std::optional<Error> ModelProbe::fault(int channels, Size size)
 {
     try {
-        model_->probe(size, channels);
+        probe_size(*model_, size, channels);
         return std::nullopt;
     } catch (const Error &error) {
         return error;

@@ -7,6 +7,7 @@
 
 #include "host/error.h"
 #include "host/inference/model.h"
+#include "host/size.h"
 
 #include <optional>
 #include <string>
@@ -21,6 +22,10 @@ struct FoundChannels {
     // Why that may be wrong, in the model's words; empty where nothing speaks against it.
     std::string doubt;
 };
+
+// The size that comes out for pictures of `size`.  Throws Error, also where the channels that
+// come out differ from those that go in.
+Size probe_size(Model &model, Size size, int channels);
 
 // Belongs to one thread.
 class ModelProbe

@@ -7,6 +7,7 @@
 #include "host/frames/picture.h"
 #include "host/frames/sample_aspect.h"
 #include "host/inference/fork_gate.h"
+#include "picture_tensors.h"
 
 namespace dnn_torch
 {
@@ -33,10 +34,7 @@ PictureSession::PictureSession(const PicturePlan &plan)
 {
     // A model that remembers earlier runs must not see another picture first.
     if (!plan_.in_order)
-        session_.warm({.batch = static_cast<int32_t>(plan_.batch_size),
-                       .channels = plan_.channels,
-                       .height = plan_.input.size.height,
-                       .width = plan_.input.size.width});
+        session_.warm();
 }
 
 // A frame for the result of that one.
@@ -67,12 +65,12 @@ void PictureSession::bypass(FrameJob &job)
 }
 
 // The buffer has room for a whole batch from the first one on.
-DnnTorchImages PictureSession::input_for(const FrameJob &job)
+Images PictureSession::input_for(const FrameJob &job)
 {
     int batch = static_cast<int>(job.items.size());
     auto floats = plan_.interleaved ? float_pixels : float_planes;
-    DnnTorchImages input = plan_.codes ? code_images(plan_.code_format(), batch, plan_.input.size)
-                                       : floats(nullptr, batch, plan_.channels, plan_.input.size);
+    Images input = plan_.codes ? code_images(plan_.code_format(), batch, plan_.input.size)
+                               : floats(nullptr, batch, plan_.channels, plan_.input.size);
     if (!memory_)
         memory_ = memory_of(input.batch_stride * static_cast<int64_t>(plan_.batch_size));
     input.data = memory_;
@@ -82,7 +80,7 @@ DnnTorchImages PictureSession::input_for(const FrameJob &job)
 
 void *PictureSession::memory_of(int64_t bytes)
 {
-    if (void *memory = session_.memory(bytes))
+    if (void *memory = session_.memory(static_cast<size_t>(bytes)))
         return memory;
     own_memory_.resize(static_cast<size_t>(bytes) / sizeof(std::max_align_t) + 1);
     return own_memory_.data();
@@ -90,19 +88,19 @@ void *PictureSession::memory_of(int64_t bytes)
 
 void PictureSession::run(FrameJob &job)
 {
-    DnnTorchImages input = input_for(job);
+    Images input = input_for(job);
     convert_in(job, input);
-    DnnTorchImages output;
+    Images output;
     {
         Stopwatch watch(job.stages.forward);
-        output = session_.run(input);
+        output = run_pictures(session_, input);
     }
     check_size(output);
     job.saw_nan |= output.had_nan != 0;
     convert_out(job, output);
 }
 
-void PictureSession::convert_in(FrameJob &job, const DnnTorchImages &input)
+void PictureSession::convert_in(FrameJob &job, const Images &input)
 {
     Stopwatch watch(job.stages.convert_in);
     auto read = plan_.codes ? read_codes : read_picture;
@@ -111,7 +109,7 @@ void PictureSession::convert_in(FrameJob &job, const DnnTorchImages &input)
         read(item.frame.get(), input, index++);
 }
 
-void PictureSession::convert_out(FrameJob &job, const DnnTorchImages &output)
+void PictureSession::convert_out(FrameJob &job, const Images &output)
 {
     Stopwatch watch(job.stages.convert_out);
     int index = 0;
@@ -119,7 +117,7 @@ void PictureSession::convert_out(FrameJob &job, const DnnTorchImages &output)
         finish(item, output, index++, job.saw_nan);
 }
 
-void PictureSession::check_size(const DnnTorchImages &output) const
+void PictureSession::check_size(const Images &output) const
 {
     if (output.width == plan_.output.width && output.height == plan_.output.height &&
         output.channels == plan_.channels)
@@ -131,10 +129,10 @@ void PictureSession::check_size(const DnnTorchImages &output) const
                     " as before; its output size must depend on its input size alone");
 }
 
-void PictureSession::finish(FrameItem &item, const DnnTorchImages &output, int index, bool &saw_nan)
+void PictureSession::finish(FrameItem &item, const Images &output, int index, bool &saw_nan)
 {
     FramePointer result = frame_like(item.frame.get());
-    if (output.element == DNN_TORCH_F32)
+    if (output.element == Element::f32)
         saw_nan |= write_picture(output, index, item.frame.get(), result.get());
     else
         write_codes(output, index, result.get());

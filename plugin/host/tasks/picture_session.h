@@ -24,13 +24,13 @@ public:
     void stop() noexcept override { session_.stop(); }
 
 private:
-    DnnTorchImages input_for(const FrameJob &job);
+    Images input_for(const FrameJob &job);
     void *memory_of(int64_t bytes);
-    void convert_in(FrameJob &job, const DnnTorchImages &input);
-    void convert_out(FrameJob &job, const DnnTorchImages &output);
+    void convert_in(FrameJob &job, const Images &input);
+    void convert_out(FrameJob &job, const Images &output);
     FramePointer frame_like(const AVFrame *input) const;
-    void finish(FrameItem &item, const DnnTorchImages &output, int index, bool &saw_nan);
-    void check_size(const DnnTorchImages &output) const;
+    void finish(FrameItem &item, const Images &output, int index, bool &saw_nan);
+    void check_size(const Images &output) const;
 
     const PicturePlan &plan_;
     Session session_;

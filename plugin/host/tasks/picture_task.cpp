@@ -3,6 +3,7 @@
 #include "picture_task.h"
 
 #include "host/frames/formats.h"
+#include "picture_tensors.h"
 
 namespace dnn_torch
 {
@@ -23,11 +24,13 @@ const char *name_of(Channels channels)
 
 } // namespace
 
-void PicturePlan::follow_tuning(const DnnTorchTuning &tuning)
+void PicturePlan::follow(std::shared_ptr<const ModelPlan> plan)
 {
-    interleaved = tuning.interleaved != 0;
-    in_order = tuning.in_order != 0;
-    codes = tuning.takes_codes != 0 && can_pass_codes(code_format());
+    DnnTorchPlanFacts facts = plan->facts();
+    interleaved = facts.interleaved != 0;
+    in_order = facts.in_order != 0;
+    codes = facts.takes_codes != 0 && can_pass_codes(code_format());
+    model = std::move(plan);
 }
 
 PictureTask::PictureTask(std::shared_ptr<Model> model, size_t batch_size)
@@ -76,19 +79,16 @@ Size PictureTask::output_for(const FrameShape &input)
 NewPlan PictureTask::plan(const FrameShape &input, double tuning_seconds)
 {
     auto plan = std::make_shared<PicturePlan>(input, output_for(input));
-    plan->model = model();
     plan->channels = channels_of(input.format);
-    DnnTorchShape shape = {.batch = static_cast<int32_t>(batch_size_),
-                           .channels = plan->channels,
-                           .height = input.size.height,
-                           .width = input.size.width};
-    DnnTorchTuning tuning = model()->tune(shape, tuning_seconds);
-    plan->follow_tuning(tuning);
+    DnnTorchTensor shape = picture_shape(static_cast<int>(batch_size_), plan->channels, input.size);
+    std::shared_ptr<const ModelPlan> run = model()->plan({&shape, 1}, tuning_seconds);
+    DnnTorchPlanFacts facts = run->facts();
+    plan->follow(run);
     plan->batch_size = plan->in_order ? 1 : batch_size_;
     return {.plan = std::move(plan),
-            .cost = {.seconds = tuning.run_seconds, .bytes = tuning.run_bytes},
-            .variant = model()->form(),
-            .advice = model()->advice()};
+            .cost = {.seconds = facts.run_seconds, .bytes = facts.run_bytes},
+            .variant = run->variant(),
+            .advice = run->advice()};
 }
 
 } // namespace dnn_torch

@@ -26,10 +26,10 @@ struct PicturePlan : TaskPlan {
     std::unique_ptr<TaskSession> open_session() const override;
     AVPixelFormat code_format() const { return format_of_codes(input.format, channels); }
 
-    // Brings frames to the model as it takes them best.
-    void follow_tuning(const DnnTorchTuning &tuning);
+    // Runs that plan, and brings frames to the model as it takes them best.
+    void follow(std::shared_ptr<const ModelPlan> plan);
 
-    std::shared_ptr<Model> model;
+    std::shared_ptr<const ModelPlan> model;
     int channels = 3;
     bool interleaved = false; // the model takes its channels best side by side
     bool codes = false;       // the model takes and gives frames in their own codes

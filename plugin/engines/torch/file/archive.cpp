@@ -107,7 +107,7 @@ constexpr std::string_view torch_root = "__torch__.", custom_classes = "torch.cl
 
 } // namespace
 
-Archive::Archive(const std::string &path) : file_(path)
+Archive::Archive(const DnnTorchSource &source) : file_(source)
 {
     refuse_other_files(file_);
     try {

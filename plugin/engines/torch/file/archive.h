@@ -21,12 +21,12 @@ namespace engine_torch
 class Archive
 {
 public:
-    // Reads the file, once.  Throws a Failure that names the file and says what to
+    // Reads the source, once.  Throws a Failure that names it and says what to
     // do, unless it is a whole TorchScript archive: of sound records with right
     // CRCs, values and code in PyTorch's own form, each tensor within its numbers.
-    explicit Archive(const std::string &path);
+    explicit Archive(const DnnTorchSource &source);
 
-    const std::string &path() const noexcept { return file_.path(); }
+    const std::string &name() const noexcept { return file_.name(); }
 
     // What LibTorch needs of it, by the name without the first folder.  The rest,
     // such as what helps to debug, it does not get to see.

@@ -23,21 +23,7 @@ namespace
 
 using torch::jit::Module;
 
-template <size_t Size> void copy(const std::string &text, char (&to)[Size])
-{
-    copy_as_line(text, to, Size);
-}
-
-template <size_t Size>
-void add(const std::string &name, const std::string &type, DnnTorchValue (&values)[Size],
-         int32_t &count)
-{
-    if (count < static_cast<int32_t>(Size)) {
-        copy(name, values[count].name);
-        copy(type, values[count].type);
-    }
-    count++;
-}
+using Names = std::vector<std::string>;
 
 // "__torch__.nets.___torch_mangle_3.Net" is nets.Net to whoever wrote it.
 std::string origin_of(const Module &module)
@@ -53,28 +39,29 @@ std::string origin_of(const Module &module)
     return name;
 }
 
-void describe_inputs(const Module &module, DnnTorchDescription &description)
+std::vector<NamedType> inputs_of(const Module &module)
 {
+    std::vector<NamedType> inputs;
     for (const c10::Argument &argument : arguments_of(module))
-        add(argument.name(),
-            argument.type()->annotation_str() + (argument.default_value() ? ", optional" : ""),
-            description.inputs, description.input_count);
+        inputs.push_back({argument.name(), argument.type()->annotation_str() +
+                                               (argument.default_value() ? ", optional" : "")});
+    return inputs;
 }
 
 // The parts of a tuple have numbers for names, as the option `output` takes them.
-void describe_outputs(const Module &module, DnnTorchDescription &description)
+std::vector<NamedType> outputs_of(const Module &module)
 {
+    std::vector<NamedType> outputs;
     const auto &schema = module.get_method("forward").function().getSchema();
     for (const c10::Argument &result : schema.returns())
         if (const auto tuple = result.type()->cast<c10::TupleType>()) {
             int number = 0;
             for (const c10::TypePtr &element : tuple->elements())
-                add(std::to_string(number++), element->annotation_str(), description.outputs,
-                    description.output_count);
+                outputs.push_back({std::to_string(number++), element->annotation_str()});
         } else {
-            add(result.name(), result.type()->annotation_str(), description.outputs,
-                description.output_count);
+            outputs.push_back({result.name(), result.type()->annotation_str()});
         }
+    return outputs;
 }
 
 std::string name_of(c10::ScalarType type)
@@ -106,16 +93,16 @@ std::vector<at::Tensor> parameters_of(const Module &module)
     return tensors;
 }
 
-void describe_parameters(const Module &module, DnnTorchDescription &description)
+void describe_parameters(const Module &module, Description &description)
 {
     std::map<std::string, int64_t> counts;
     std::set<const void *> seen;
-    description.parameters_known = 1;
+    int64_t parameters = 0, bytes = 0;
     for (const at::Tensor &tensor : parameters_of(module)) {
         if (!seen.insert(tensor.unsafeGetTensorImpl()).second)
             continue;
-        description.parameters += tensor.numel();
-        description.parameter_bytes += tensor.numel() * static_cast<int64_t>(tensor.element_size());
+        parameters += tensor.numel();
+        bytes += tensor.numel() * static_cast<int64_t>(tensor.element_size());
         counts[name_of(tensor.scalar_type())] += tensor.numel();
     }
     std::multimap<int64_t, std::string, std::greater<>> by_count;
@@ -124,33 +111,38 @@ void describe_parameters(const Module &module, DnnTorchDescription &description)
     std::string names;
     for (const auto &[count, name] : by_count)
         dnn_torch::add_to_list(names, name);
-    copy(names, description.precision);
+    description.facts["parameters"] = std::to_string(parameters);
+    description.facts["parameter_bytes"] = std::to_string(bytes);
+    description.facts["precision"] = names;
 }
 
-void describe_refused(const std::vector<std::string> &names, DnnTorchDescription &description)
+void describe_module(const Module &module, Description &description)
 {
-    for (const std::string &name : names)
-        add(name, "", description.refused, description.refused_count);
-}
-
-void describe_module(const Module &module, DnnTorchDescription &description)
-{
-    describe_refused(find_refused(module, Permissions()), description);
-    if (const std::string name = find_unbounded_argument(module); !name.empty())
-        add(name, "", description.refused, description.refused_count);
-    copy(origin_of(module), description.origin);
+    if (const std::string origin = origin_of(module); !origin.empty())
+        description.facts["origin"] = engine_kit::printable(origin);
     describe_parameters(module, description);
     if (!module.find_method("forward"))
         return;
-    describe_inputs(module, description);
-    describe_outputs(module, description);
+    description.inputs = inputs_of(module);
+    description.outputs = outputs_of(module);
+}
+
+void add_refused(const Names &names, Description &description)
+{
+    std::string &lines = description.facts["refused"];
+    for (const std::string &name : names)
+        lines.append(lines.empty() ? "" : "\n").append(engine_kit::printable(name));
 }
 
 // False where LibTorch does not know what is refused in any case.
-bool describe_loaded(const Archive &archive, DnnTorchDescription &description)
+bool inspect_loaded(const Archive &archive, Description &description)
 {
     try {
-        describe_module(load_any_module(archive, c10::kCPU), description);
+        const Module module = load_any_module(archive, c10::kCPU);
+        add_refused(find_refused(module, Permissions()), description);
+        if (const std::string name = find_unbounded_argument(module); !name.empty())
+            add_refused({name}, description);
+        describe_module(module, description);
         return true;
     } catch (const Failure &) {
         if (find_refused(archive.facts(), Permissions()).empty())
@@ -169,20 +161,25 @@ std::string format_of(const Archive &archive)
 
 } // namespace
 
-DnnTorchDescription describe(const std::string &path)
+Description inspect(const Archive &archive)
 {
-    if (path.empty())
-        throw Failure(DNN_TORCH_BAD_OPTION, "no model is given");
-    DnnTorchDescription description = {};
-    const Archive archive(path);
-    copy(format_of(archive), description.format);
+    Description description;
+    description.facts["format"] = engine_kit::printable(format_of(archive));
     const Permissions permissions;
     const bool runs_code = runs_while_loading(archive.facts(), permissions);
-    if (!runs_code && describe_loaded(archive, description))
+    if (!runs_code && inspect_loaded(archive, description))
         return description;
     if (runs_code)
-        add(loading_code, "", description.refused, description.refused_count);
-    describe_refused(find_refused(archive.facts(), permissions), description);
+        add_refused({loading_code}, description);
+    add_refused(find_refused(archive.facts(), permissions), description);
+    return description;
+}
+
+Description describe(const Archive &archive, const Module &module)
+{
+    Description description;
+    description.facts["format"] = engine_kit::printable(format_of(archive));
+    describe_module(module, description);
     return description;
 }
 

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,49 +16,47 @@ namespace engine_torch
 namespace
 {
 
-struct Descriptor {
-    int value;
-    explicit Descriptor(int opened) : value(opened) {}
-    Descriptor(const Descriptor &) = delete;
-    Descriptor &operator=(const Descriptor &) = delete;
-    ~Descriptor()
-    {
-        if (value >= 0)
-            close(value);
-    }
-};
-
 // One read() takes no more than that.
 constexpr size_t largest_read = size_t{1} << 30;
 
 } // namespace
 
-// O_NONBLOCK: opening a named pipe would otherwise wait for a writer.
-FileBytes::FileBytes(const std::string &path) : path_(path)
+FileBytes::FileBytes(const DnnTorchSource &source) : name_(source.name ? source.name : "")
 {
-    const Descriptor descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-    if (descriptor.value < 0)
-        refuse(std::string("cannot be opened: ") + strerror(errno), DNN_TORCH_NO_FILE);
+    if (source.fd < 0 && name_.empty())
+        throw Failure(DNN_TORCH_BAD_OPTION, "no model is given; name one with model=FILE");
+    if (source.fd < 0)
+        size_ = source.data ? source.data_size : 0;
+    else
+        take_size_of(source.fd);
+    if (size_ == 0)
+        refuse("is empty; export or download the model again");
+    // Left uninitialised first: clearing a large model takes as long as reading it.
+    bytes_.reset(new char[size_]);
+    if (source.fd < 0)
+        std::memcpy(bytes_.get(), source.data, size_);
+    else
+        read(source.fd);
+}
+
+void FileBytes::take_size_of(int descriptor)
+{
     struct stat about;
-    if (fstat(descriptor.value, &about) < 0)
+    if (fstat(descriptor, &about) < 0)
         refuse(std::string("cannot be read: ") + strerror(errno), DNN_TORCH_NO_FILE);
     if (S_ISDIR(about.st_mode))
         refuse("is a directory; name the model file in it", DNN_TORCH_NO_FILE);
     if (!S_ISREG(about.st_mode))
         refuse("is not a regular file", DNN_TORCH_NO_FILE);
-    if (about.st_size == 0)
-        refuse("is empty; export or download the model again");
     size_ = static_cast<size_t>(about.st_size);
-    read(descriptor.value);
 }
 
-// Left uninitialised first: clearing a large model takes as long as reading it.
+// By pread(): the position of the descriptor is the caller's.
 void FileBytes::read(int descriptor)
 {
-    bytes_.reset(new char[size_]);
     for (size_t done = 0; done < size_;) {
-        const ssize_t got =
-            ::read(descriptor, bytes_.get() + done, std::min(size_ - done, largest_read));
+        const ssize_t got = pread(descriptor, bytes_.get() + done,
+                                  std::min(size_ - done, largest_read), static_cast<off_t>(done));
         if (got < 0 && errno != EINTR)
             refuse(std::string("cannot be read: ") + strerror(errno), DNN_TORCH_NO_FILE);
         if (got == 0)
@@ -70,7 +67,7 @@ void FileBytes::read(int descriptor)
 
 void FileBytes::refuse(const std::string &words, DnnTorchStatus status) const
 {
-    throw Failure(status, "'" + path_ + "' " + words);
+    throw Failure(status, "'" + name_ + "' " + words);
 }
 
 } // namespace engine_torch

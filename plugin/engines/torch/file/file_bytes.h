@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// A file, read once.  Needs no LibTorch.
+// A model's bytes, read once.  Needs no LibTorch.
 #pragma once
 
 #include "dnn_torch/engine.h"
@@ -14,16 +14,17 @@
 namespace engine_torch
 {
 
-// The contents of a file in memory that no other process can change: whoever
+// The contents of a source in memory that no other process can change: whoever
 // checks them and whoever loads them see the same.  Never changes; any thread.
 class FileBytes
 {
 public:
-    // Waits for no pipe and no device.  Throws a Failure that names the file
-    // unless it is a regular one that can be read.
-    explicit FileBytes(const std::string &path);
+    // Reads the descriptor from the file's beginning, or copies the bytes.  Waits for no
+    // pipe and no device.  Throws a Failure that names the file unless it is a regular
+    // one that can be read.
+    explicit FileBytes(const DnnTorchSource &source);
 
-    const std::string &path() const noexcept { return path_; }
+    const std::string &name() const noexcept { return name_; }
     std::string_view bytes() const noexcept { return {bytes_.get(), size_}; }
 
     // Throws a Failure: the file's name and these words.
@@ -31,9 +32,10 @@ public:
                              DnnTorchStatus status = DNN_TORCH_BAD_MODEL) const;
 
 private:
+    void take_size_of(int descriptor);
     void read(int descriptor);
 
-    std::string path_;
+    std::string name_;
     std::unique_ptr<char[]> bytes_;
     size_t size_ = 0;
 };

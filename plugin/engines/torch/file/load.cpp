@@ -91,9 +91,9 @@ void refuse_code_while_loading(const std::string &path)
 
 [[noreturn]] void refuse_unloadable(const std::string &path, const std::string &text)
 {
-    if (tells_of_memory(text))
+    if (engine_kit::tells_of_memory(text))
         throw std::bad_alloc();
-    const std::string line = short_message(text);
+    const std::string line = engine_kit::short_message(text);
     if (text.find("maximum supported version") != std::string::npos)
         refuse(path, std::string("was saved by a newer PyTorch than ") + this_version +
                          " reads; save it with an older one or use a newer LibTorch");
@@ -108,7 +108,8 @@ void refuse_code_while_loading(const std::string &path)
 void print_to_stderr()
 {
     if (torch::jit::getPrintHandler() == torch::jit::getDefaultPrintHandler())
-        torch::jit::setPrintHandler([](const std::string &text) { std::cerr << printable(text); });
+        torch::jit::setPrintHandler(
+            [](const std::string &text) { std::cerr << engine_kit::printable(text); });
 }
 
 // Runs what reads the file; whatever LibTorch throws meanwhile is about the file.
@@ -155,20 +156,14 @@ size_t count_needed(const Arguments &arguments)
 
 } // namespace
 
-void check_options(const DnnTorchModelOptions &options)
-{
-    if (!options.path || !*options.path)
-        throw Failure(DNN_TORCH_BAD_OPTION, "no model is given; name one with model=FILE");
-}
-
 Module load_any_module(const Archive &archive, const c10::Device &device)
 {
     print_to_stderr();
-    return reading(archive.path(), [&] {
+    return reading(archive.name(), [&] {
         Module module = torch::jit::import_ir_module(
             std::make_shared<torch::jit::CompilationUnit>(), adapt(archive), device);
         if (const std::string fault = find_wrong_value(module); !fault.empty())
-            refuse(archive.path(), fault);
+            refuse(archive.name(), fault);
         return module;
     });
 }
@@ -176,7 +171,7 @@ Module load_any_module(const Archive &archive, const c10::Device &device)
 Module load_module(const Archive &archive, const c10::Device &device,
                    const Permissions &permissions)
 {
-    const std::string &path = archive.path();
+    const std::string &path = archive.name();
     if (runs_while_loading(archive.facts(), permissions))
         refuse_code_while_loading(path);
     refuse_names(path, find_refused(archive.facts(), permissions));

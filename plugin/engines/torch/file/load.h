@@ -5,7 +5,6 @@
 #pragma once
 
 #include "archive.h"
-#include "dnn_torch/engine.h"
 #include "operators.h"
 
 #include <string>
@@ -14,9 +13,6 @@
 
 namespace engine_torch
 {
-
-// Throws a Failure where the options make no sense for any model.
-void check_options(const DnnTorchModelOptions &options);
 
 // The module, in evaluation mode, with all its functions looked through.
 // Throws a Failure that names the file.

@@ -5,6 +5,7 @@
 
 #include "base/compose.h"
 #include "base/device_name.h"
+#include "engine_kit/sized.h"
 #include "engine_kit/text.h"
 #include "engines/torch/failure.h"
 
@@ -72,28 +73,38 @@ std::string load(const Kind &kind)
     return fault;
 }
 
-// Why no device of the kind can be used, or "".
-std::string missing(const Kind &kind)
+// Whether something can be used, and if not the words for it.
+struct State {
+    DnnTorchDeviceState code = DNN_TORCH_DEVICE_USABLE;
+    std::string words = "";
+
+    bool is_usable() const { return code == DNN_TORCH_DEVICE_USABLE; }
+};
+
+// Whether there are devices of the kind.
+State state_of(const Kind &kind)
 {
     const std::string fault = load(kind);
     if (!c10::impl::hasDeviceGuardImpl(kind.type) && !fault.empty())
-        return dnn_torch::concat("the ", kind.title,
-                                 " part of LibTorch " TORCH_VERSION " cannot be loaded: ", fault);
+        return {DNN_TORCH_DEVICE_LIBRARY_BROKEN,
+                dnn_torch::concat("the ", kind.title,
+                                  " part of LibTorch " TORCH_VERSION " cannot be loaded: ", fault)};
     if (!c10::impl::hasDeviceGuardImpl(kind.type))
-        return dnn_torch::concat("LibTorch " TORCH_VERSION " was built without ", kind.title);
+        return {DNN_TORCH_DEVICE_BUILT_WITHOUT,
+                dnn_torch::concat("LibTorch " TORCH_VERSION " was built without ", kind.title)};
     if (c10::impl::VirtualGuardImpl(kind.type).deviceCount() < 1)
-        return dnn_torch::concat("LibTorch " TORCH_VERSION " finds no ", kind.title, " device");
-    return "";
+        return {DNN_TORCH_DEVICE_ABSENT,
+                dnn_torch::concat("LibTorch " TORCH_VERSION " finds no ", kind.title, " device")};
+    return {};
 }
 
-// Why that device cannot be used, or "".
-std::string fault_of(const c10::Device &device)
+State state_of(const c10::Device &device)
 {
     try {
         at::ones({1}, at::TensorOptions(device)).add_(1).item();
-        return "";
+        return {};
     } catch (const std::exception &error) {
-        return words_of(error);
+        return {DNN_TORCH_DEVICE_FAILED, words_of(error)};
     }
 }
 
@@ -111,26 +122,25 @@ Wanted parse(const std::string &text)
     return {.kind = *kind, .index = name->index.value_or(0)};
 }
 
-DnnTorchDevice entry(const std::string &name, const std::string &reason)
+DnnTorchDevice entry(const std::string &name, const State &state)
 {
-    DnnTorchDevice device = {};
-    copy_as_line(name, device.name, sizeof device.name);
-    copy_as_line(reason, device.reason, sizeof device.reason);
-    device.usable = reason.empty();
+    auto device = engine_kit::sized<DnnTorchDevice>();
+    engine_kit::copy_as_line(name, device.name, sizeof device.name);
+    engine_kit::copy_as_line(state.words, device.reason, sizeof device.reason);
+    device.state = state.code;
     return device;
 }
 
 void add_devices(const Kind &kind, std::vector<DnnTorchDevice> &devices)
 {
-    const std::string reason = missing(kind);
-    if (!reason.empty()) {
-        devices.push_back(entry(kind.name, reason));
+    if (const State state = state_of(kind); !state.is_usable()) {
+        devices.push_back(entry(kind.name, state));
         return;
     }
     const int count = c10::impl::VirtualGuardImpl(kind.type).deviceCount();
     for (int i = 0; i < count; i++) {
         const c10::Device device(kind.type, static_cast<c10::DeviceIndex>(i));
-        devices.push_back(entry(device.str(), fault_of(device)));
+        devices.push_back(entry(device.str(), state_of(device)));
     }
 }
 
@@ -141,24 +151,22 @@ c10::Device open_device(const std::string &text)
     if (text.empty() || text == "cpu")
         return c10::Device(c10::DeviceType::CPU);
     const Wanted wanted = parse(text);
-    const std::string reason = missing(wanted.kind);
-    if (!reason.empty())
-        refuse("device=" + text + " cannot be used: " + reason +
+    if (const State state = state_of(wanted.kind); !state.is_usable())
+        refuse("device=" + text + " cannot be used: " + state.words +
                "; use device=cpu, or see dnn-torch devices");
     const int count = c10::impl::VirtualGuardImpl(wanted.kind.type).deviceCount();
     if (wanted.index >= count)
         refuse(dnn_torch::concat("device=", text, " is not there: the last one is ",
                                  wanted.kind.name, ":", count - 1));
     const c10::Device device(wanted.kind.type, static_cast<c10::DeviceIndex>(wanted.index));
-    const std::string fault = fault_of(device);
-    if (!fault.empty())
-        refuse("device=" + text + " does not work: " + fault);
+    if (const State state = state_of(device); !state.is_usable())
+        refuse("device=" + text + " does not work: " + state.words);
     return device;
 }
 
 std::vector<DnnTorchDevice> known_devices()
 {
-    std::vector<DnnTorchDevice> devices = {entry("cpu", "")};
+    std::vector<DnnTorchDevice> devices = {entry("cpu", {})};
     for (const Kind &kind : kinds)
         add_devices(kind, devices);
     return devices;

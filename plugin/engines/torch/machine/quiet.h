@@ -16,7 +16,7 @@ namespace engine_torch
 
 inline void print_warning(const std::string &text)
 {
-    std::cerr << "warning of LibTorch or of the model: " << printable(text) << '\n';
+    std::cerr << "warning of LibTorch or of the model: " << engine_kit::printable(text) << '\n';
 }
 
 #if TORCH_VERSION_MAJOR >= 2

@@ -3,10 +3,14 @@
 
 #include "images.h"
 
+#include "engine_kit/sized.h"
 #include "engines/torch/failure.h"
 
+#include <algorithm>
+#include <array>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/nan_to_num.h>
+#include <limits>
 
 namespace engine_torch
 {
@@ -18,10 +22,12 @@ namespace
     throw Failure(DNN_TORCH_BAD_INPUT, words);
 }
 
+constexpr int32_t picture_rank = 4;
+
 // LibTorch has no unsigned type of 16 bits in all versions.
-at::ScalarType type_of(int32_t element)
+at::ScalarType scalar_type_of(int32_t type)
 {
-    switch (element) {
+    switch (type) {
     case DNN_TORCH_U8:
         return at::kByte;
     case DNN_TORCH_U16:
@@ -33,49 +39,41 @@ at::ScalarType type_of(int32_t element)
     }
 }
 
-bool steps_by(int32_t extent, int64_t stride, int64_t wanted)
+using Strides = std::array<int64_t, picture_rank>; // in elements
+
+bool fit(const DnnTorchTensor &input, const Strides &strides, int64_t size)
 {
-    return extent == 1 || stride == wanted;
+    for (size_t i = 0; i < strides.size(); i++)
+        if (input.dims[i] != 1 && input.strides[i] != size * strides[i])
+            return false;
+    return true;
 }
-
-// The strides of a batch without gaps, in elements.
-struct Strides {
-    int64_t batch, channel, row, column;
-
-    bool fit(const DnnTorchImages &input, int64_t size) const
-    {
-        return steps_by(input.batch, input.batch_stride, size * batch) &&
-               steps_by(input.channels, input.channel_stride, size * channel) &&
-               steps_by(input.height, input.row_stride, size * row) &&
-               steps_by(input.width, input.column_stride, size * column);
-    }
-};
 
 // Channels one after the other wherever that fits: where both do, the two
 // layouts must not give different results.
-Strides strides_of(const DnnTorchImages &input, int64_t size)
+Strides strides_of(const DnnTorchTensor &input, const Shape &shape, int64_t size)
 {
-    const int64_t channels = input.channels, height = input.height, width = input.width;
+    const int64_t channels = shape.channels, height = shape.height, width = shape.width;
     const Strides planar = {channels * height * width, height * width, width, 1};
     const Strides interleaved = {channels * height * width, 1, channels * width, channels};
-    if (planar.fit(input, size))
+    if (fit(input, planar, size))
         return planar;
-    if (interleaved.fit(input, size))
+    if (fit(input, interleaved, size))
         return interleaved;
     refuse("the input has gaps; this engine takes pictures without any");
 }
 
-void check(const DnnTorchImages &input)
+void check(const DnnTorchTensor &input)
 {
     if (!input.data)
         refuse("the input has no samples");
-    if (input.batch < 1 || input.channels < 1 || input.height < 1 || input.width < 1)
+    if (shape_of(input).is_empty())
         refuse("the input is empty: all its extents must be at least 1");
-    if (input.element != DNN_TORCH_F32 && input.white < 1)
+    if (input.type != DNN_TORCH_F32 && input.white < 1)
         refuse("the input does not say which code is white");
 }
 
-int32_t element_of(const at::Tensor &picture)
+int32_t type_of(const at::Tensor &picture)
 {
     switch (picture.scalar_type()) {
     case at::kByte:
@@ -89,14 +87,27 @@ int32_t element_of(const at::Tensor &picture)
 
 } // namespace
 
-at::Tensor tensor_over(const DnnTorchImages &images)
+Shape shape_of(const DnnTorchTensor &pictures)
 {
-    const at::ScalarType type = type_of(images.element);
-    check(images);
-    const Strides strides = strides_of(images, static_cast<int64_t>(c10::elementSize(type)));
-    return at::from_blob(images.data, {images.batch, images.channels, images.height, images.width},
-                         {strides.batch, strides.channel, strides.row, strides.column},
-                         at::TensorOptions(type));
+    if (pictures.rank != picture_rank)
+        refuse("the input is not of rank 4, [batch, channels, height, width]");
+    const auto extent = [&](size_t i) {
+        if (pictures.dims[i] > std::numeric_limits<int32_t>::max())
+            refuse("the input is too large");
+        return static_cast<int32_t>(std::max<int64_t>(pictures.dims[i], 0));
+    };
+    return {extent(0), extent(1), extent(2), extent(3)};
+}
+
+at::Tensor tensor_over(const DnnTorchTensor &pictures)
+{
+    const at::ScalarType type = scalar_type_of(pictures.type);
+    check(pictures);
+    const Shape shape = shape_of(pictures);
+    const Strides strides =
+        strides_of(pictures, shape, static_cast<int64_t>(c10::elementSize(type)));
+    return at::from_blob(pictures.data, {shape.batch, shape.channels, shape.height, shape.width},
+                         strides, at::TensorOptions(type));
 }
 
 at::Tensor floats_of(const at::Tensor &elements, int32_t white)
@@ -108,27 +119,24 @@ at::Tensor floats_of(const at::Tensor &elements, int32_t white)
     return elements.to(at::kInt).bitwise_and_(0xffff).to(at::kFloat).div_(white);
 }
 
-at::Tensor codes_of(const at::Tensor &floats, int32_t element, int32_t white)
+at::Tensor codes_of(const at::Tensor &floats, int32_t type, int32_t white)
 {
     const at::Tensor codes =
         at::nan_to_num(floats, 0.0, 1.0, 0.0).mul_(white).round_().clamp_(0, white);
-    return element == DNN_TORCH_U8 ? codes.to(at::kByte) : codes.to(at::kInt).to(at::kShort);
+    return type == DNN_TORCH_U8 ? codes.to(at::kByte) : codes.to(at::kInt).to(at::kShort);
 }
 
-DnnTorchImages view_of(const at::Tensor &picture)
+DnnTorchTensor view_of(const at::Tensor &picture)
 {
     const auto size = static_cast<int64_t>(picture.element_size());
-    DnnTorchImages view = {};
+    auto view = engine_kit::sized<DnnTorchTensor>();
     view.data = picture.data_ptr();
-    view.element = element_of(picture);
-    view.batch = static_cast<int32_t>(picture.size(0));
-    view.channels = static_cast<int32_t>(picture.size(1));
-    view.height = static_cast<int32_t>(picture.size(2));
-    view.width = static_cast<int32_t>(picture.size(3));
-    view.batch_stride = size * picture.stride(0);
-    view.channel_stride = size * picture.stride(1);
-    view.row_stride = size * picture.stride(2);
-    view.column_stride = size * picture.stride(3);
+    view.type = type_of(picture);
+    view.rank = static_cast<int32_t>(picture.dim());
+    for (int64_t i = 0; i < picture.dim(); i++) {
+        view.dims[i] = picture.size(i);
+        view.strides[i] = size * picture.stride(i);
+    }
     return view;
 }
 

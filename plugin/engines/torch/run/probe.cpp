@@ -22,13 +22,13 @@ namespace
 // Smaller ones are run before another thread has begun.
 constexpr int64_t large_samples = int64_t{1} << 18;
 
-DnnTorchShape run_grey(DnnTorchModel &model, const DnnTorchShape &shape, int threads)
+Shape run_grey(DnnTorchModel &model, const Shape &shape, int threads)
 {
     const ThreadsScope own_threads(threads);
     const at::Tensor grey = at::full({shape.batch, shape.channels, shape.height, shape.width}, 0.5,
                                      at::TensorOptions(at::kFloat));
     const at::Tensor result =
-        picture_of(model.rehearse(grey, true), model.output_name(), shape.batch, model.device());
+        picture_of(model.rehearse(grey), model.output_name(), shape.batch, model.device());
     const auto extent = [&](int64_t dimension) {
         return static_cast<int32_t>(result.size(dimension));
     };
@@ -37,9 +37,9 @@ DnnTorchShape run_grey(DnnTorchModel &model, const DnnTorchShape &shape, int thr
 
 // On a thread of its own: the threads that OpenMP gives to a caller stay with it, and
 // a fork() by such a caller leaves a child that waits for them.
-DnnTorchShape run_grey_on_all_cores(DnnTorchModel &model, const DnnTorchShape &shape)
+Shape run_grey_on_all_cores(DnnTorchModel &model, const Shape &shape)
 {
-    DnnTorchShape result = {};
+    Shape result = {};
     std::exception_ptr failure;
     const auto run = [&](int threads) noexcept {
         try {
@@ -58,22 +58,17 @@ DnnTorchShape run_grey_on_all_cores(DnnTorchModel &model, const DnnTorchShape &s
     return result;
 }
 
-void check_shape(const DnnTorchShape &shape)
-{
-    if (shape.batch < 1 || shape.channels < 1 || shape.height < 1 || shape.width < 1)
-        throw Failure(DNN_TORCH_BAD_INPUT,
-                      "the shape to probe is empty: all its extents must be at least 1");
-}
-
 } // namespace
 
-DnnTorchShape probe(DnnTorchModel &model, const DnnTorchShape &shape)
+Shape probe(DnnTorchModel &model, const Shape &shape)
 {
-    check_shape(shape);
+    if (shape.is_empty())
+        throw Failure(DNN_TORCH_BAD_INPUT,
+                      "the shape to probe is empty: all its extents must be at least 1");
     if (const auto known = recall_probe(model.source(), model.wishes(), model.output_name(), shape))
         return *known;
     const int64_t samples = int64_t{shape.batch} * shape.channels * shape.height * shape.width;
-    const DnnTorchShape result =
+    const Shape result =
         samples < large_samples ? run_grey(model, shape, 1) : run_grey_on_all_cores(model, shape);
     remember_probe(model.source(), model.wishes(), model.output_name(), shape, result);
     return result;

@@ -9,7 +9,7 @@
 namespace engine_torch
 {
 
-// Runs the model once on grey pictures.  Throws a Failure or what LibTorch throws.
-DnnTorchShape probe(DnnTorchModel &model, const DnnTorchShape &shape);
+// Recalls it, or runs the model once on grey pictures.  Throws a Failure or what LibTorch throws.
+Shape probe(DnnTorchModel &model, const Shape &shape);
 
 } // namespace engine_torch

@@ -34,42 +34,51 @@ at::Tensor transfer_memory(at::IntArrayRef sizes, at::IntArrayRef strides, at::S
     }
 }
 
-bool wishes_codes(const DnnTorchImages &wish)
+bool wishes_codes(const DnnTorchTensor &wish)
 {
-    return (wish.element == DNN_TORCH_U8 || wish.element == DNN_TORCH_U16) && wish.white > 0;
+    return (wish.type == DNN_TORCH_U8 || wish.type == DNN_TORCH_U16) && wish.white > 0;
 }
 
 } // namespace
 
-DnnTorchSession::DnnTorchSession(DnnTorchModel &model, int32_t threads)
-    : model_(model), threads_(threads), stream_(engine_torch::make_stream(model.device()))
+DnnTorchSession::DnnTorchSession(const DnnTorchPlan &plan, int32_t threads)
+    : plan_(plan), model_(plan.model()), threads_(threads),
+      stream_(engine_torch::make_stream(model_.device())), state_(model_.new_state())
 {
     if (threads < 1)
         throw Failure(DNN_TORCH_BAD_OPTION, "threads is below 1");
 }
 
-void DnnTorchSession::warm(const DnnTorchShape &shape) noexcept
+// The old state goes first, for with it go its values of tensors in the code.
+void DnnTorchSession::reset()
+{
+    output_ = at::Tensor();
+    state_.reset();
+    state_ = model_.new_state();
+}
+
+void DnnTorchSession::warm() noexcept
 {
     if (stopped_ || model_.keeps_state())
         return;
     try {
         const engine_torch::StreamScope own_stream(stream_);
         engine_torch::use_threads(threads_);
-        model_.rehearse(at::full({shape.batch, shape.channels, shape.height, shape.width}, 0.5,
-                                 at::TensorOptions(at::kFloat)),
-                        false);
+        const engine_torch::Shape &shape = plan_.shape();
+        plan_.rehearse(at::full({shape.batch, shape.channels, shape.height, shape.width}, 0.5,
+                                at::TensorOptions(at::kFloat)));
         engine_torch::wait_for(model_.device());
     } catch (...) {
         // The next run will tell.
     }
 }
 
-void *DnnTorchSession::memory(int64_t bytes)
+void *DnnTorchSession::memory(size_t bytes)
 {
-    if (model_.device().is_cpu() || bytes < 1)
+    if (model_.device().is_cpu() || bytes == 0)
         return nullptr;
     const engine_torch::StreamScope own_device(stream_);
-    memory_ = transfer_memory({bytes}, {1}, at::kByte);
+    memory_ = transfer_memory({static_cast<int64_t>(bytes)}, {1}, at::kByte);
     return memory_.data_ptr();
 }
 
@@ -110,13 +119,19 @@ at::Tensor DnnTorchSession::run_or_halve(const at::Tensor &images, int64_t numbe
 
 at::Tensor DnnTorchSession::run_once(const at::Tensor &images, int64_t number)
 {
-    return engine_torch::picture_of(model_.forward(images, number, stopped_), model_.output_name(),
-                                    images.size(0), model_.device());
+    return engine_torch::picture_of(forward(images, number), model_.output_name(), images.size(0),
+                                    model_.device());
+}
+
+c10::IValue DnnTorchSession::forward(const at::Tensor &images, int64_t number)
+{
+    return state_ ? model_.run_with(*state_, images, number)
+                  : plan_.forward(images, number, stopped_);
 }
 
 // Channels lie as in the input.
 at::Tensor DnnTorchSession::to_caller(const at::Tensor &picture, const at::Tensor &elements,
-                                      const DnnTorchImages &wish)
+                                      const DnnTorchTensor &wish)
 {
     had_nan_ = false;
     if (!wishes_codes(wish))
@@ -124,7 +139,7 @@ at::Tensor DnnTorchSession::to_caller(const at::Tensor &picture, const at::Tenso
     const bool interleaved = elements.size(1) > 1 && elements.stride(1) == 1;
     const at::Tensor nan = picture.isnan().any();
     const at::Tensor result =
-        brought_back(engine_torch::codes_of(picture, wish.element, wish.white)
+        brought_back(engine_torch::codes_of(picture, wish.type, wish.white)
                          .contiguous(interleaved ? at::MemoryFormat::ChannelsLast
                                                  : at::MemoryFormat::Contiguous));
     had_nan_ = nan.item<bool>();
@@ -146,7 +161,8 @@ at::Tensor DnnTorchSession::brought_back(const at::Tensor &picture)
     return staging_;
 }
 
-DnnTorchImages DnnTorchSession::run(const DnnTorchImages &input, const DnnTorchImages &wish)
+DnnTorchTensor DnnTorchSession::run(const DnnTorchTensor &input, const DnnTorchTensor &wish,
+                                    DnnTorchRun &run)
 {
     check_stopped();
     // Given back first, so that the model can use the same memory again.
@@ -155,7 +171,7 @@ DnnTorchImages DnnTorchSession::run(const DnnTorchImages &input, const DnnTorchI
     const engine_torch::MemoryScope own_memory;
     engine_torch::use_threads(threads_);
     try {
-        return run_on_stream(input, wish);
+        return run_on_stream(input, wish, run);
     } catch (...) {
         wait_after_failure();
         throw;
@@ -172,20 +188,20 @@ void DnnTorchSession::wait_after_failure() const noexcept
     }
 }
 
-DnnTorchImages DnnTorchSession::run_on_stream(const DnnTorchImages &input,
-                                              const DnnTorchImages &wish)
+DnnTorchTensor DnnTorchSession::run_on_stream(const DnnTorchTensor &input,
+                                              const DnnTorchTensor &wish, DnnTorchRun &run)
 {
     const at::Tensor elements = engine_torch::tensor_over(input);
     const at::Tensor images = engine_torch::floats_of(
         elements.to(model_.device(), elements.scalar_type(), true), input.white);
-    const at::Tensor picture = run_in_parts(images, input.number);
+    const at::Tensor picture = run_in_parts(images, run.number);
     output_ = to_caller(picture, elements, wish);
     // A model that returns its input returns memory of the caller's.
     if (output_.is_alias_of(elements))
         output_ = output_.clone();
     check_stopped();
-    DnnTorchImages view = engine_torch::view_of(output_);
-    view.white = view.element == DNN_TORCH_F32 ? 0 : wish.white;
-    view.had_nan = had_nan_;
+    DnnTorchTensor view = engine_torch::view_of(output_);
+    view.white = view.type == DNN_TORCH_F32 ? 0 : wish.white;
+    run.had_nan = had_nan_;
     return view;
 }

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// A place to run a model in.
+// A place to run a plan in.
 #pragma once
 
-#include "model.h"
+#include "plan.h"
 
 #include <c10/core/Stream.h>
 
@@ -12,18 +12,21 @@
 struct DnnTorchSession final {
 public:
     // Throws a Failure where `threads` is below 1.
-    DnnTorchSession(DnnTorchModel &model, int32_t threads);
+    DnnTorchSession(const DnnTorchPlan &plan, int32_t threads);
 
     // What a first run costs more than others is paid here, if it can be.
-    void warm(const DnnTorchShape &shape) noexcept;
+    void warm() noexcept;
 
-    // The view holds until the next run or the session's end.  `wish` has the
+    // The view holds until the next run, a reset or the session's end.  `wish` has the
     // elements that the caller would like.  Throws a Failure or what LibTorch throws.
     // The device has then no more to do with the memory of `input`.
-    DnnTorchImages run(const DnnTorchImages &input, const DnnTorchImages &wish);
+    DnnTorchTensor run(const DnnTorchTensor &input, const DnnTorchTensor &wish, DnnTorchRun &run);
+
+    // Forgets earlier runs.
+    void reset();
 
     // Memory that a device reads without a copy in between; null on the CPU.
-    void *memory(int64_t bytes);
+    void *memory(size_t bytes);
 
     // LibTorch cannot be interrupted: a run under way computes to its end.
     void stop() noexcept { stopped_ = true; }
@@ -34,14 +37,18 @@ private:
     at::Tensor run_or_halve(const at::Tensor &images, int64_t number);
     at::Tensor run_once(const at::Tensor &images, int64_t number);
     void wait_after_failure() const noexcept;
-    DnnTorchImages run_on_stream(const DnnTorchImages &input, const DnnTorchImages &wish);
+    c10::IValue forward(const at::Tensor &images, int64_t number);
+    DnnTorchTensor run_on_stream(const DnnTorchTensor &input, const DnnTorchTensor &wish,
+                                 DnnTorchRun &run);
     at::Tensor to_caller(const at::Tensor &picture, const at::Tensor &elements,
-                         const DnnTorchImages &wish);
+                         const DnnTorchTensor &wish);
     at::Tensor brought_back(const at::Tensor &picture);
 
+    const DnnTorchPlan &plan_;
     DnnTorchModel &model_;
     const int32_t threads_;
-    const std::optional<c10::Stream> stream_; // the device's, if there is one
+    const std::optional<c10::Stream> stream_;        // the device's, if there is one
+    std::unique_ptr<engine_torch::StateCopy> state_; // of a model that keeps state
     std::atomic<bool> stopped_{false};
     int64_t most_at_once_ = 0; // pictures that fit into memory; 0: more never failed to
     at::Tensor memory_;        // what memory() gave last

@@ -69,11 +69,4 @@ bool FirstFrames::are_good(const Kind &kind) const
     return !bad_ && good_.count(kind) > 0;
 }
 
-void FirstFrames::forget()
-{
-    const std::lock_guard<std::mutex> lock(mutex_);
-    good_.clear();
-    bad_ = false;
-}
-
 } // namespace engine_torch

@@ -5,7 +5,7 @@
 // given out.  Needs no LibTorch.
 #pragma once
 
-#include "dnn_torch/engine.h"
+#include "engines/torch/shape.h"
 
 #include <atomic>
 #include <condition_variable>
@@ -27,7 +27,7 @@ class FirstFrames
 public:
     // Pictures without anything in them tell little of those to come.
     using Kind = std::tuple<int32_t, int32_t, int32_t, int32_t, bool>;
-    static Kind kind_of(const DnnTorchShape &shape, bool is_flat)
+    static Kind kind_of(const Shape &shape, bool is_flat)
     {
         return {shape.batch, shape.channels, shape.height, shape.width, is_flat};
     }
@@ -58,9 +58,6 @@ public:
 
     // Whether pictures of that kind need no comparison any more.
     bool are_good(const Kind &kind) const;
-
-    // Another form: everything begins anew.  No run is under way.
-    void forget();
 
 private:
     mutable std::mutex mutex_;

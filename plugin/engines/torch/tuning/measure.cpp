@@ -34,7 +34,7 @@ double seconds_since(Clock::time_point start)
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-double pixels_of(const DnnTorchShape &shape)
+double pixels_of(const Shape &shape)
 {
     return static_cast<double>(shape.batch) * shape.height * shape.width;
 }
@@ -42,7 +42,7 @@ double pixels_of(const DnnTorchShape &shape)
 class Meter
 {
 public:
-    Meter(std::vector<Candidate> &candidates, const Source &source, const DnnTorchShape &shape,
+    Meter(std::vector<Candidate> &candidates, const Source &source, const Shape &shape,
           double budget_seconds)
         : candidates_(candidates), source_(source), shape_(shape), budget_seconds_(budget_seconds)
     {
@@ -71,12 +71,12 @@ public:
 
 private:
     // There already, as a frame is when a session runs the model.
-    at::Tensor on_device(const DnnTorchShape &shape) const
+    at::Tensor on_device(const Shape &shape) const
     {
         return test_picture(shape).to(source_.device);
     }
 
-    DnnTorchShape first_part() const
+    Shape first_part() const
     {
         if (shape_.height <= smallest_height && shape_.width <= first_width)
             return shape_;
@@ -85,7 +85,7 @@ private:
     }
 
     // What the first candidate takes for that part; false where it does not take it.
-    bool estimate(const DnnTorchShape &part)
+    bool estimate(const Shape &part)
     {
         part_ = part;
         try {
@@ -120,7 +120,7 @@ private:
 
     // Of the real width if that can be had, since operators go by rows; of no
     // width where there is no such part.
-    DnnTorchShape part_of(double pixels) const
+    Shape part_of(double pixels) const
     {
         const auto steps = [](double extent) {
             return static_cast<int32_t>(extent / side_step) * side_step;
@@ -181,17 +181,17 @@ private:
 
     std::vector<Candidate> &candidates_;
     const Source &source_;
-    const DnnTorchShape shape_;
+    const Shape shape_;
     const double budget_seconds_;
     const Clock::time_point start_ = Clock::now();
-    DnnTorchShape part_ = {};
+    Shape part_ = {};
     bool takes_parts_ = false; // pictures of other sizes than the shape's
 };
 
 } // namespace
 
-Compared measure(std::vector<Candidate> &candidates, const Source &source,
-                 const DnnTorchShape &shape, double budget_seconds)
+Compared measure(std::vector<Candidate> &candidates, const Source &source, const Shape &shape,
+                 double budget_seconds)
 {
     return Meter(candidates, source, shape, budget_seconds).measure();
 }

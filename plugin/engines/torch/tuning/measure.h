@@ -4,8 +4,8 @@
 // How fast the forms of a model are.
 #pragma once
 
-#include "dnn_torch/engine.h"
 #include "engines/torch/program/forms.h"
+#include "engines/torch/shape.h"
 
 #include <vector>
 
@@ -31,7 +31,7 @@ enum class Compared { not_at_all, with_parts, with_whole_pictures };
 // picture as that allows.  Where it does not allow a comparison, the first
 // candidate's figures are an estimate, if there are any.
 // Throws where memory ran out.
-Compared measure(std::vector<Candidate> &candidates, const Source &source,
-                 const DnnTorchShape &shape, double budget_seconds);
+Compared measure(std::vector<Candidate> &candidates, const Source &source, const Shape &shape,
+                 double budget_seconds);
 
 } // namespace engine_torch

@@ -50,7 +50,7 @@ constexpr size_t enough_pictures = 2;
 constexpr int64_t small_samples = 1 << 18;
 constexpr double runs_of_trial = 5; // each form's and the plain one's
 
-int64_t samples_of(const DnnTorchShape &shape)
+int64_t samples_of(const Shape &shape)
 {
     return int64_t{shape.batch} * shape.channels * shape.height * shape.width;
 }
@@ -168,7 +168,7 @@ bool is_close(const at::Tensor &plain, const at::Tensor &other, Precision precis
 }
 
 // The same in every run and on every machine.
-at::Tensor noise(const DnnTorchShape &shape)
+at::Tensor noise(const Shape &shape)
 {
     const at::Tensor place = at::arange(samples_of(shape), at::kDouble);
     return ((place * 12.9898).sin() * 43758.5453)
@@ -185,7 +185,7 @@ Form plain_form(const Source &source)
 
 } // namespace
 
-at::Tensor test_picture(const DnnTorchShape &shape)
+at::Tensor test_picture(const Shape &shape)
 {
     const at::Tensor y = at::arange(shape.height, at::kFloat).view({1, 1, -1, 1});
     const at::Tensor x = at::arange(shape.width, at::kFloat).view({1, 1, 1, -1});
@@ -230,8 +230,7 @@ double psnr_decibel(const c10::IValue &plain, const c10::IValue &other)
     return squares > 0 ? std::min(-10 * std::log10(squares / count), most_decibel) : most_decibel;
 }
 
-Trial::Trial(const Source &source, const DnnTorchShape &shape, double budget_seconds)
-    : source_(source)
+Trial::Trial(const Source &source, const Shape &shape, double budget_seconds) : source_(source)
 {
     for (const auto &[batch, height, width] : trial_sizes)
         if (pictures_.size() < enough_pictures)
@@ -242,18 +241,18 @@ Trial::Trial(const Source &source, const DnnTorchShape &shape, double budget_sec
 
 // Each image of a batch has another content; the smallest sizes also come flat, as
 // films begin and end.
-void Trial::add_small(const DnnTorchShape &shape)
+void Trial::add_small(const Shape &shape)
 {
     add(test_picture(shape));
     if (pictures_.size() != enough_pictures)
         return;
-    const DnnTorchShape one = {1, shape.channels, shape.height, shape.width};
+    const Shape one = {1, shape.channels, shape.height, shape.width};
     for (const at::Tensor &images :
          {at::zeros_like(test_picture(one)), at::ones_like(test_picture(one)), noise(one)})
         add(images);
 }
 
-void Trial::add_whole(const DnnTorchShape &shape, double budget_seconds)
+void Trial::add_whole(const Shape &shape, double budget_seconds)
 {
     const bool is_small = samples_of(shape) <= small_samples;
     if (!is_small && budget_seconds <= 0)
@@ -265,7 +264,7 @@ void Trial::add_whole(const DnnTorchShape &shape, double budget_seconds)
         pictures_.clear();
 }
 
-void Trial::enlarge(const DnnTorchShape &shape)
+void Trial::enlarge(const Shape &shape)
 {
     add(test_picture(shape));
 }

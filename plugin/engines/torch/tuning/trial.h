@@ -5,8 +5,8 @@
 // own ways to make a model faster were seen to give other results.
 #pragma once
 
-#include "dnn_torch/engine.h"
 #include "engines/torch/program/forms.h"
+#include "engines/torch/shape.h"
 
 #include <string>
 #include <vector>
@@ -16,7 +16,7 @@ namespace engine_torch
 
 // A picture of smooth and of rough parts, as videos have them; the same for
 // everybody, for LibTorch's random numbers belong to the program.
-at::Tensor test_picture(const DnnTorchShape &shape);
+at::Tensor test_picture(const Shape &shape);
 
 // The share of the largest value by which an fp32 form of that module may differ.
 double tolerance_of(const torch::jit::Module &plain);
@@ -36,7 +36,7 @@ public:
     // Runs the plain module on small pictures of several contents, and where it takes
     // none of them on one of `shape`, if that is small or can be run a few times
     // within the budget.  Throws where memory ran out.
-    Trial(const Source &source, const DnnTorchShape &shape, double budget_seconds);
+    Trial(const Source &source, const Shape &shape, double budget_seconds);
 
     // Whether there is no picture that the plain module took: nothing can pass.
     bool empty() const noexcept { return pictures_.empty(); }
@@ -47,7 +47,7 @@ public:
 
     // From now on forms are tried with a picture of `shape` as well, if the plain
     // module takes it.
-    void enlarge(const DnnTorchShape &shape);
+    void enlarge(const Shape &shape);
 
 private:
     struct Picture {
@@ -55,8 +55,8 @@ private:
         c10::IValue result;
     };
     void add(const at::Tensor &images);
-    void add_small(const DnnTorchShape &shape);
-    void add_whole(const DnnTorchShape &shape, double budget_seconds);
+    void add_small(const Shape &shape);
+    void add_whole(const Shape &shape, double budget_seconds);
 
     const Source &source_;
     std::vector<Picture> pictures_;

@@ -15,6 +15,7 @@
 #include <ATen/Version.h>
 #include <cstdio>
 #include <torch/version.h>
+#include <utility>
 
 namespace engine_torch
 {
@@ -63,13 +64,13 @@ std::string settings_of(const Source &source)
            capability() + "; " + source.input_name + "; " + source.device.str();
 }
 
-std::string text_of(const DnnTorchShape &shape)
+std::string text_of(const Shape &shape)
 {
     return std::to_string(shape.batch) + 'x' + std::to_string(shape.channels) + 'x' +
            std::to_string(shape.height) + 'x' + std::to_string(shape.width);
 }
 
-TuningKey key_of(const Source &source, const Wishes &wishes, const DnnTorchShape &shape)
+TuningKey key_of(const Source &source, const Wishes &wishes, const Shape &shape)
 {
     return {wishes.path, wishes.contents,
             settings_of(source) + "; " + text_of(shape) + "; " +
@@ -85,7 +86,7 @@ TuningKey key_of_bad(const Form &form, const Source &source, const Wishes &wishe
 
 // A record's form is then the extents of what comes out.
 TuningKey key_of_probe(const Source &source, const Wishes &wishes, const std::string &output_name,
-                       const DnnTorchShape &shape)
+                       const Shape &shape)
 {
     return {wishes.path, wishes.contents,
             settings_of(source) + "; " + output_name + "; of " + text_of(shape)};
@@ -104,8 +105,7 @@ std::optional<TuningRecord> recall(TuningCache &cache)
 class Tuner
 {
 public:
-    Tuner(const Source &source, const Wishes &wishes, const DnnTorchShape &shape,
-          double budget_seconds)
+    Tuner(const Source &source, const Wishes &wishes, const Shape &shape, double budget_seconds)
         : source_(source), wishes_(wishes), shape_(shape), budget_seconds_(budget_seconds),
           cache_(key_of(source, wishes, shape))
     {
@@ -143,12 +143,14 @@ private:
         if (!kind || (record.precision != name_of(Precision::fp32) && !is_chosen &&
                       record.precision != name_of(wishes_.precision.precision)))
             return std::nullopt;
-        const auto form = usable(*kind, parse_precision(record.precision).precision, try_it);
+        const auto form = attempt(*kind, parse_precision(record.precision).precision, try_it).form;
         if (!form)
             return std::nullopt;
-        const DnnTorchTuning figures = {record.run_seconds, record.run_bytes,
-                                        takes_interleaved(*form), takes_codes()};
-        return Tuned{*form, figures, true, record.notice, record.advice};
+        return Tuned{.form = *form,
+                     .figures = figures_of(*form, record.run_seconds, record.run_bytes),
+                     .is_measured = true,
+                     .notice = record.notice,
+                     .advice = record.advice};
     }
 
     // ---- what can be used at all
@@ -159,34 +161,55 @@ private:
         return recall(cache).has_value();
     }
 
-    // Nothing where the model cannot be brought to that form, or fails its trial.
-    std::optional<Form> usable(FormKind kind, Precision precision, bool try_it = true)
+    // A form that can be used, or why it cannot.
+    struct Attempt {
+        std::optional<Form> form;
+        std::string fault;
+    };
+
+    Attempt attempt(FormKind kind, Precision precision, bool try_it = true)
     {
         try {
-            const bool is_plain = kind == FormKind::saved && precision == Precision::fp32;
             Form form = make_form(source_, kind, precision);
-            fault_ = "";
-            if (!is_plain && is_bad(form))
-                fault_ = "its results were seen to be wrong";
-            else if (try_it && !is_plain)
-                fault_ = trial().empty() ? "the model takes none of the trial pictures"
-                                         : trial().fault_of(form);
-            return fault_.empty() ? std::optional(std::move(form)) : std::nullopt;
+            std::string fault = fault_of(form, try_it);
+            if (!fault.empty())
+                return {.form = std::nullopt, .fault = std::move(fault)};
+            return {.form = std::move(form), .fault = ""};
         } catch (const std::exception &error) {
             if (is_out_of_memory(error))
                 throw;
-            fault_ = words_of(error);
-            return std::nullopt;
+            return {.form = std::nullopt, .fault = words_of(error)};
         }
     }
 
-    std::vector<Form> usable(const Kinds &kinds, Precision precision)
+    std::string fault_of(const Form &form, bool try_it)
     {
-        std::vector<Form> forms;
+        if (form.kind == FormKind::saved && form.precision == Precision::fp32)
+            return "";
+        if (is_bad(form))
+            return "its results were seen to be wrong";
+        if (!try_it)
+            return "";
+        return trial().empty() ? "the model takes none of the trial pictures"
+                               : trial().fault_of(form);
+    }
+
+    // Those that can be used, and why the last one that cannot was left out.
+    struct Forms {
+        std::vector<Form> list;
+        std::string fault;
+        std::string pin_fault; // why the form that the user asked for was left out
+    };
+
+    Forms usable(const Kinds &kinds, Precision precision)
+    {
+        Forms forms;
         for (const FormKind kind : kinds) {
-            if (auto form = usable(kind, precision))
-                forms.push_back(std::move(*form));
-            if (budget_seconds_ <= 0 && !forms.empty())
+            Attempt attempted = attempt(kind, precision);
+            forms.fault = attempted.fault;
+            if (attempted.form)
+                forms.list.push_back(std::move(*attempted.form));
+            if (budget_seconds_ <= 0 && !forms.list.empty())
                 break;
         }
         return forms;
@@ -208,54 +231,66 @@ private:
     }
 
     // No trial is sure to see every branch that a picture may lead to.
-    std::optional<Form> usable_if_safe(FormKind kind, Precision precision)
+    Attempt attempt_if_safe(FormKind kind, Precision precision)
     {
         if (!source_.branches_on_data || kind == FormKind::saved || kind == FormKind::frozen)
-            return usable(kind, precision);
-        fault_ = "the model does other things with other pictures";
-        return std::nullopt;
+            return attempt(kind, precision);
+        return {.form = std::nullopt, .fault = "the model does other things with other pictures"};
     }
 
-    std::vector<Form> usable_in(Precision precision)
+    Forms usable_in(Precision precision)
     {
-        if (wishes_.pinned) {
-            if (auto form = usable_if_safe(*wishes_.pinned, precision))
-                return {std::move(*form)};
-            if (*wishes_.pinned != FormKind::saved)
-                pin_fault_ = fault_;
-        }
-        const bool as_saved = wishes_.pinned == FormKind::saved;
-        return usable(as_saved ? Kinds{} : kinds(), precision);
+        if (!wishes_.pinned)
+            return usable(kinds(), precision);
+        Attempt pinned = attempt_if_safe(*wishes_.pinned, precision);
+        if (pinned.form)
+            return {.list = {std::move(*pinned.form)}, .fault = "", .pin_fault = ""};
+        if (*wishes_.pinned == FormKind::saved)
+            return {.list = {}, .fault = pinned.fault, .pin_fault = ""};
+        Forms forms = usable(kinds(), precision);
+        forms.pin_fault = pinned.fault;
+        return forms;
     }
 
     // At least one.
     std::vector<Form> usable_forms()
     {
-        if (wishes_.precision.is_automatic && !source_.device.is_cpu()) {
-            std::vector<Form> halves = usable_in(Precision::fp16);
-            if (!halves.empty())
-                return halves;
-            pin_fault_ = "";
-        }
+        if (wishes_.precision.is_automatic && !source_.device.is_cpu())
+            if (Forms halves = usable_in(Precision::fp16); !halves.list.empty()) {
+                note_faults(halves);
+                return std::move(halves.list);
+            }
+        Forms forms = usable_in_wanted_precision();
+        note_faults(forms);
+        if (forms.list.empty())
+            forms.list.push_back(make_form(source_, FormKind::saved, Precision::fp32));
+        return std::move(forms.list);
+    }
+
+    // In fp32 where the model takes no form of the precision that the user asked for.
+    Forms usable_in_wanted_precision()
+    {
         const Precision precision = wishes_.precision.precision;
-        std::vector<Form> forms = usable_in(precision);
-        if (forms.empty() && precision != Precision::fp32)
-            forms = usable(Kinds{FormKind::saved}, precision);
-        if (forms.empty() && precision != Precision::fp32) {
-            add_line(notice_, std::string("precision=") + name_of(precision) +
-                                  " cannot be used: " + fault_ + "; the model runs in fp32");
-            pin_fault_ = "";
-            forms = usable_in(Precision::fp32);
-        }
-        if (!pin_fault_.empty())
+        Forms forms = usable_in(precision);
+        if (!forms.list.empty() || precision == Precision::fp32)
+            return forms;
+        Forms saved = usable(Kinds{FormKind::saved}, precision);
+        saved.pin_fault = forms.pin_fault;
+        if (!saved.list.empty())
+            return saved;
+        add_line(notice_, std::string("precision=") + name_of(precision) +
+                              " cannot be used: " + saved.fault + "; the model runs in fp32");
+        return usable_in(Precision::fp32);
+    }
+
+    void note_faults(const Forms &forms)
+    {
+        if (!forms.pin_fault.empty())
             add_line(notice_, std::string("optimize=") + name_of(*wishes_.pinned) +
-                                  " cannot be used: " + pin_fault_);
-        else if (forms.empty() && source_.frozen)
-            add_line(notice_, "no faster form of the model can be used: " + fault_ +
+                                  " cannot be used: " + forms.pin_fault);
+        else if (forms.list.empty() && source_.frozen)
+            add_line(notice_, "no faster form of the model can be used: " + forms.fault +
                                   "; it runs as it was saved");
-        if (forms.empty())
-            forms.push_back(make_form(source_, FormKind::saved, Precision::fp32));
-        return forms;
     }
 
     // ---- which one it shall be
@@ -268,14 +303,23 @@ private:
     // A frame's own codes are less to send than floats are.
     int takes_codes() const { return !source_.device.is_cpu(); }
 
+    DnnTorchPlanFacts figures_of(const Form &form, double run_seconds, int64_t run_bytes) const
+    {
+        return {.size = sizeof(DnnTorchPlanFacts),
+                .run_seconds = run_seconds,
+                .run_bytes = run_bytes,
+                .interleaved = takes_interleaved(form),
+                .takes_codes = takes_codes(),
+                .in_order = 0};
+    }
+
     Tuned chosen(const Candidate &candidate) const
     {
-        return {
-            candidate.form,
-            {candidate.seconds, candidate.bytes, takes_interleaved(candidate.form), takes_codes()},
-            false,
-            notice_,
-            ""};
+        return {.form = candidate.form,
+                .figures = figures_of(candidate.form, candidate.seconds, candidate.bytes),
+                .is_measured = false,
+                .notice = notice_,
+                .advice = ""};
     }
 
     // Those that the user should hear of, without being run.
@@ -294,7 +338,7 @@ private:
             precision = Precision::bf16;
         }
         if (source_.frozen)
-            for (Form &form : usable(others, precision))
+            for (Form &form : usable(others, precision).list)
                 candidates.push_back({std::move(form), false});
     }
 
@@ -386,12 +430,12 @@ private:
 
     const Source &source_;
     const Wishes &wishes_;
-    const DnnTorchShape shape_;
+    const Shape shape_;
     const double budget_seconds_;
     TuningCache cache_;
     std::optional<Trial> trial_;
     bool is_enlarged_ = false;
-    std::string fault_, pin_fault_, notice_;
+    std::string notice_;
 };
 
 } // namespace
@@ -408,8 +452,7 @@ std::optional<FormKind> parse_optimize(const std::string &text)
                   "optimize=" + text + " is unknown; choose among 0, 1, " + form_names());
 }
 
-Tuned tune(const Source &source, const Wishes &wishes, const DnnTorchShape &shape,
-           double budget_seconds)
+Tuned tune(const Source &source, const Wishes &wishes, const Shape &shape, double budget_seconds)
 {
     // Warnings about a form that may be thrown away are not for the user.
     const Quiet quiet;
@@ -423,13 +466,12 @@ void remember_as_bad(const Form &form, const Source &source, const Wishes &wishe
         .remember({name_of(form.kind), name_of(form.precision), 0, 0, "", ""});
 }
 
-std::optional<DnnTorchShape> recall_probe(const Source &source, const Wishes &wishes,
-                                          const std::string &output_name,
-                                          const DnnTorchShape &shape)
+std::optional<Shape> recall_probe(const Source &source, const Wishes &wishes,
+                                  const std::string &output_name, const Shape &shape)
 {
     TuningCache cache(key_of_probe(source, wishes, output_name, shape));
     const auto known = recall(cache);
-    DnnTorchShape result = {};
+    Shape result = {};
     char rest = 0;
     const int found = known ? std::sscanf(known->form.c_str(), "%dx%dx%dx%d%c", &result.batch,
                                           &result.channels, &result.height, &result.width, &rest)
@@ -440,7 +482,7 @@ std::optional<DnnTorchShape> recall_probe(const Source &source, const Wishes &wi
 }
 
 void remember_probe(const Source &source, const Wishes &wishes, const std::string &output_name,
-                    const DnnTorchShape &shape, const DnnTorchShape &result)
+                    const Shape &shape, const Shape &result)
 {
     TuningCache(key_of_probe(source, wishes, output_name, shape))
         .remember({text_of(result), name_of(Precision::fp32), 0, 0, "", ""});

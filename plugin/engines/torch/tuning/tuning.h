@@ -6,6 +6,7 @@
 
 #include "dnn_torch/engine.h"
 #include "engines/torch/program/forms.h"
+#include "engines/torch/shape.h"
 
 #include <optional>
 #include <string>
@@ -19,7 +20,7 @@ struct Wishes {
     std::string contents; // a hash of what the file held when it was loaded
     std::string device;   // as the option has it
     PrecisionOption precision = {};
-    std::optional<FormKind> pinned; // nothing: the fastest
+    std::optional<FormKind> pinned; // nullopt: the fastest
 };
 
 // Of the text of the option `optimize`.  Throws a Failure that lists the names.
@@ -27,7 +28,7 @@ std::optional<FormKind> parse_optimize(const std::string &text);
 
 struct Tuned {
     Form form;
-    DnnTorchTuning figures = {};
+    DnnTorchPlanFacts figures = {};
     bool is_measured = false;
     std::string notice, advice; // lines for the user, or ""
 };
@@ -35,8 +36,7 @@ struct Tuned {
 // For a model that keeps no state.  Measures for about the budget, on the
 // calling thread and with one thread; nothing where it is 0 or where an earlier
 // result is known.  Throws where memory ran out.
-Tuned tune(const Source &source, const Wishes &wishes, const DnnTorchShape &shape,
-           double budget_seconds);
+Tuned tune(const Source &source, const Wishes &wishes, const Shape &shape, double budget_seconds);
 
 // That form gave another picture than the plain module: no later call of tune()
 // takes it, in this process and in others that share the folder.  Any thread.
@@ -44,10 +44,9 @@ void remember_as_bad(const Form &form, const Source &source, const Wishes &wishe
 
 // What the plain module makes of pictures of that shape, as an earlier
 // remember_probe() on this machine has it.  Any thread.
-std::optional<DnnTorchShape> recall_probe(const Source &source, const Wishes &wishes,
-                                          const std::string &output_name,
-                                          const DnnTorchShape &shape);
+std::optional<Shape> recall_probe(const Source &source, const Wishes &wishes,
+                                  const std::string &output_name, const Shape &shape);
 void remember_probe(const Source &source, const Wishes &wishes, const std::string &output_name,
-                    const DnnTorchShape &shape, const DnnTorchShape &result);
+                    const Shape &shape, const Shape &result);
 
 } // namespace engine_torch

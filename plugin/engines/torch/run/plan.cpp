@@ -1,0 +1,231 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "plan.h"
+
+#include "engine_kit/sized.h"
+#include "engine_kit/text.h"
+#include "engines/torch/failure.h"
+#include "engines/torch/machine/quiet.h"
+#include "engines/torch/tuning/trial.h"
+
+#include <ATen/TensorOperators.h>
+
+namespace
+{
+
+using engine_torch::Failure;
+using engine_torch::FirstFrames;
+using engine_torch::Form;
+using engine_torch::FormKind;
+using engine_torch::Precision;
+using engine_torch::Shape;
+
+// Hardly any difference between its samples, as at a film's black beginning.
+constexpr double flat_range = 1.0 / 64;
+
+bool is_flat(const at::Tensor &images)
+{
+    return (images.max() - images.min()).item<double>() < flat_range;
+}
+
+FirstFrames::Kind kind_of(const at::Tensor &images, bool flat)
+{
+    const auto extent = [&](int64_t dimension) {
+        return static_cast<int32_t>(images.size(dimension));
+    };
+    return FirstFrames::kind_of({extent(0), extent(1), extent(2), extent(3)}, flat);
+}
+
+bool is_plain(const Form &form)
+{
+    return form.kind == FormKind::saved && form.precision == Precision::fp32;
+}
+
+} // namespace
+
+DnnTorchPlan::DnnTorchPlan(DnnTorchModel &model, const Shape &shape, double budget_seconds)
+    : model_((model.expect_runnable(), model)), shape_(shape), facts_(tune(shape, budget_seconds))
+{
+}
+
+const char *DnnTorchPlan::metadata(std::string_view key) const noexcept
+{
+    if (key == "variant")
+        return variant_.c_str();
+    return key == "advice" ? advice_.c_str() : nullptr;
+}
+
+DnnTorchPlanFacts DnnTorchPlan::tune(const Shape &shape, double budget_seconds)
+{
+    if (shape.is_empty())
+        throw Failure(DNN_TORCH_BAD_INPUT,
+                      "the shape to plan for is empty: all its extents must be at least 1");
+    if (model_.keeps_state()) {
+        auto facts = engine_kit::sized<DnnTorchPlanFacts>();
+        facts.in_order = 1;
+        return facts;
+    }
+    try {
+        return tune_whole(shape, budget_seconds);
+    } catch (const std::exception &error) {
+        if (shape.batch < 2 || !engine_torch::is_out_of_memory(error))
+            throw;
+    }
+    // A session runs such a batch in parts, too.
+    const Shape half = {shape.batch / 2, shape.channels, shape.height, shape.width};
+    DnnTorchPlanFacts facts = tune(half, budget_seconds);
+    facts.run_seconds *= static_cast<double>(shape.batch) / half.batch;
+    return facts;
+}
+
+DnnTorchPlanFacts DnnTorchPlan::tune_whole(const Shape &shape, double budget_seconds)
+{
+    try {
+        const auto tuned =
+            engine_torch::tune(model_.source(), model_.wishes(), shape, budget_seconds);
+        use(tuned);
+        engine_torch::trim_allocator();
+        return tuned.figures;
+    } catch (const std::exception &error) {
+        engine_torch::trim_allocator();
+        if (engine_torch::is_out_of_memory(error))
+            throw;
+        model_.note("the model could not be tuned: " + engine_torch::words_of(error));
+        return engine_kit::sized<DnnTorchPlanFacts>();
+    }
+}
+
+void DnnTorchPlan::use(const engine_torch::Tuned &tuned)
+{
+    if (!is_plain(tuned.form))
+        form_ = model_.share(tuned.form);
+    variant_ = tuned.form.text() + (tuned.is_measured ? " (measured)" : "");
+    advice_ = engine_kit::printable(tuned.advice);
+    model_.note(tuned.notice);
+}
+
+// Needs no lock.  LibTorch compiles each function under a lock of its own and keeps nothing
+// else between runs, so that even first runs may meet.
+c10::IValue DnnTorchPlan::forward(const at::Tensor &images, int64_t number,
+                                  const std::atomic<bool> &stopped) const
+{
+    return form_ && !form_->is_wrong ? run_chosen(images, number, stopped)
+                                     : run_plain(images, number);
+}
+
+c10::IValue DnnTorchPlan::rehearse(const at::Tensor &images) const
+{
+    return form_ ? run_form(form_->form, model_.source(), images) : run_plain(images, 0);
+}
+
+c10::IValue DnnTorchPlan::run_chosen(const at::Tensor &images, int64_t number,
+                                     const std::atomic<bool> &stopped) const
+{
+    if (!first_frames_.are_good(kind_of(images, false)))
+        return run_first(images, number, stopped);
+    if (const auto result = run_in_form(images, number))
+        return *result;
+    model_.note("the optimised model fails with some frames, which run as the model was saved");
+    return run_plain(images, number);
+}
+
+// The form is run before its verdict is there, so that no worker rests meanwhile.
+c10::IValue DnnTorchPlan::run_first(const at::Tensor &images, int64_t number,
+                                    const std::atomic<bool> &stopped) const
+{
+    FirstFrames::Run run(first_frames_, kind_of(images, is_flat(images)), number);
+    const auto result = run_in_form_quietly(images, number);
+    switch (run.verdict(stopped)) {
+    case FirstFrames::Verdict::good:
+        return result ? *result : run_plain(images, number);
+    case FirstFrames::Verdict::bad:
+        return run_plain(images, number);
+    case FirstFrames::Verdict::to_compare:
+        return compared(result, images, number, run);
+    default:
+        throw Failure(DNN_TORCH_STOPPED, "the run was stopped");
+    }
+}
+
+// The plain module has the last word on a failure, and better words for it.
+c10::IValue DnnTorchPlan::compared(const std::optional<c10::IValue> &result,
+                                   const at::Tensor &images, int64_t number,
+                                   FirstFrames::Run &run) const
+{
+    const auto plain = run_beside(result.has_value(), images, number);
+    if (!plain) {
+        run.decide(true);
+        return *result;
+    }
+    engine_torch::trim_allocator(); // the plain module needs blocks of other sizes
+    if (result && agrees(*plain, *result)) {
+        run.decide(true);
+        return *result;
+    }
+    form_->is_wrong = true;
+    run.decide(false);
+    end_form(result ? "gave another picture than the model as it was saved" : "failed");
+    return *plain;
+}
+
+// What cannot be compared does not agree.
+bool DnnTorchPlan::agrees(const c10::IValue &plain, const c10::IValue &result) const
+{
+    try {
+        return engine_torch::is_close(plain, result, form_->form.precision,
+                                      model_.source().own_tolerance);
+    } catch (const std::exception &error) {
+        if (engine_torch::is_out_of_memory(error))
+            throw;
+        return false;
+    }
+}
+
+// As it was saved.  Nothing where memory suffices for the form's result alone, and
+// where a smaller batch would be no way out.
+std::optional<c10::IValue> DnnTorchPlan::run_beside(bool has_result, const at::Tensor &images,
+                                                    int64_t number) const
+{
+    try {
+        return run_plain(images, number);
+    } catch (const std::exception &error) {
+        if (!has_result || images.size(0) > 1 || !engine_torch::is_out_of_memory(error))
+            throw;
+    }
+    model_.note("the optimised model could not be compared with the model as it was saved, for "
+                "which memory does not suffice");
+    return std::nullopt;
+}
+
+// Nothing where the form fails.
+std::optional<c10::IValue> DnnTorchPlan::run_in_form(const at::Tensor &images, int64_t number) const
+{
+    try {
+        return run_form(form_->form, model_.source(), images, number);
+    } catch (const std::exception &error) {
+        if (engine_torch::is_out_of_memory(error))
+            throw;
+    }
+    return std::nullopt;
+}
+
+// The plain module tells of the same things, and the form may not be used at all.
+std::optional<c10::IValue> DnnTorchPlan::run_in_form_quietly(const at::Tensor &images,
+                                                             int64_t number) const
+{
+    const engine_torch::Quiet quiet;
+    return run_in_form(images, number);
+}
+
+void DnnTorchPlan::end_form(const std::string &reason) const
+{
+    engine_torch::remember_as_bad(form_->form, model_.source(), model_.wishes());
+    model_.note("the optimised model (" + form_->form.text() + ") " + reason +
+                ", so that the model runs as it was saved; later runs do without that form");
+}
+
+c10::IValue DnnTorchPlan::run_plain(const at::Tensor &images, int64_t number) const
+{
+    return model_.run_as_saved(images, number);
+}

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// How a model is run for pictures of one shape.
+#pragma once
+
+#include "engines/torch/tuning/first_frames.h"
+#include "model.h"
+
+#include <atomic>
+#include <optional>
+
+// Never changes, but for what its first pictures show.  Every member function may be called
+// from several threads at once.
+struct DnnTorchPlan final {
+public:
+    // Chooses the form of the model.  Throws a Failure at a shape that is empty, and where
+    // memory ran out.
+    DnnTorchPlan(DnnTorchModel &model, const engine_torch::Shape &shape, double budget_seconds);
+
+    // Runs forward() of a model that keeps no state, on the calling thread.  `number` is the
+    // place of the first picture in the stream.  The results of a form are compared with the
+    // plain module's before the first of them is given out; whoever waits for that ends
+    // soon after `stopped` was set, with a Failure.
+    // `images` is only read, but the result may share its memory.
+    c10::IValue forward(const at::Tensor &images, int64_t number,
+                        const std::atomic<bool> &stopped) const;
+
+    // The same of pictures that are none of the stream's.
+    c10::IValue rehearse(const at::Tensor &images) const;
+
+    DnnTorchModel &model() const noexcept { return model_; }
+    const engine_torch::Shape &shape() const noexcept { return shape_; }
+    const DnnTorchPlanFacts &facts() const noexcept { return facts_; }
+    // By the keys of plan_metadata(); null for what is not known.
+    const char *metadata(std::string_view key) const noexcept;
+
+private:
+    DnnTorchPlanFacts tune(const engine_torch::Shape &shape, double budget_seconds);
+    DnnTorchPlanFacts tune_whole(const engine_torch::Shape &shape, double budget_seconds);
+    void use(const engine_torch::Tuned &tuned);
+    c10::IValue run_chosen(const at::Tensor &images, int64_t number,
+                           const std::atomic<bool> &stopped) const;
+    c10::IValue run_first(const at::Tensor &images, int64_t number,
+                          const std::atomic<bool> &stopped) const;
+    c10::IValue compared(const std::optional<c10::IValue> &result, const at::Tensor &images,
+                         int64_t number, engine_torch::FirstFrames::Run &run) const;
+    bool agrees(const c10::IValue &plain, const c10::IValue &result) const;
+    std::optional<c10::IValue> run_beside(bool has_result, const at::Tensor &images,
+                                          int64_t number) const;
+    std::optional<c10::IValue> run_in_form(const at::Tensor &images, int64_t number) const;
+    std::optional<c10::IValue> run_in_form_quietly(const at::Tensor &images, int64_t number) const;
+    void end_form(const std::string &reason) const;
+    c10::IValue run_plain(const at::Tensor &images, int64_t number) const;
+
+    DnnTorchModel &model_;
+    const engine_torch::Shape shape_;
+    std::shared_ptr<engine_torch::SharedForm> form_; // null: as it was saved
+    std::string variant_ = "as saved", advice_;
+    DnnTorchPlanFacts facts_;
+    mutable engine_torch::FirstFrames first_frames_;
+};

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "device_choice.h"
+
+#include "devices/verdict.h"
+#include "engine_library.h"
+#include "host/error.h"
+
+extern "C" {
+#include <libavutil/error.h>
+}
+
+namespace dnn_torch
+{
+
+DeviceChoice choose_device(const std::string &device, const std::string &engine)
+{
+    // Nobody is asked for the CPU, nor for a word that is no device.
+    Facts facts;
+    if (std::string places; needs_probe(device))
+        facts = gather_facts_for(device,
+                                 {find_module_file("device-probe", places), find_engine(engine)});
+    Verdict verdict = verdict_for(device, facts);
+    if (!verdict.usable)
+        throw Error(AVERROR(ENODEV), "device=" + device + " cannot be used: " + verdict.reason +
+                                         (verdict.remedy.empty() ? "" : "; ") + verdict.remedy);
+    return {verdict.device, verdict.reason};
+}
+
+} // namespace dnn_torch

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "picture_tensors.h"
+
+extern "C" {
+#include <libavutil/error.h>
+}
+
+#include <climits>
+
+namespace dnn_torch
+{
+namespace
+{
+
+constexpr int picture_rank = 4;
+
+int32_t type_of(Element element)
+{
+    switch (element) {
+    case Element::u8:
+        return DNN_TORCH_U8;
+    case Element::u16:
+        return DNN_TORCH_U16;
+    default:
+        return DNN_TORCH_F32;
+    }
+}
+
+DnnTorchTensor tensor_of(const Images &images)
+{
+    return {.size = sizeof(DnnTorchTensor),
+            .data = images.data,
+            .type = type_of(images.element),
+            .rank = picture_rank,
+            .dims = {images.batch, images.channels, images.height, images.width},
+            .strides = {images.batch_stride, images.channel_stride, images.row_stride,
+                        images.column_stride},
+            .white = images.white};
+}
+
+int32_t extent_of(const DnnTorchTensor &tensor, int dimension)
+{
+    int64_t extent = tensor.dims[dimension];
+    if (tensor.rank != picture_rank || extent < 1 || extent > INT_MAX)
+        throw Error(AVERROR_EXTERNAL, "the engine gave a tensor that is no batch of pictures");
+    return static_cast<int32_t>(extent);
+}
+
+Element element_of(const DnnTorchTensor &tensor, const Images &input)
+{
+    if (tensor.type == DNN_TORCH_F32)
+        return Element::f32;
+    if (tensor.type != type_of(input.element) || tensor.white != input.white)
+        throw Error(AVERROR_EXTERNAL, "the engine gave pictures of an unknown element type");
+    return input.element;
+}
+
+Images images_of(const DnnTorchTensor &tensor, const Images &input)
+{
+    return {.data = tensor.data,
+            .element = element_of(tensor, input),
+            .batch = extent_of(tensor, 0),
+            .channels = extent_of(tensor, 1),
+            .height = extent_of(tensor, 2),
+            .width = extent_of(tensor, 3),
+            .batch_stride = tensor.strides[0],
+            .channel_stride = tensor.strides[1],
+            .row_stride = tensor.strides[2],
+            .column_stride = tensor.strides[3],
+            .white = tensor.white};
+}
+
+} // namespace
+
+DnnTorchTensor picture_shape(int batch, int channels, Size size)
+{
+    return {.size = sizeof(DnnTorchTensor),
+            .data = nullptr,
+            .type = DNN_TORCH_F32,
+            .rank = picture_rank,
+            .dims = {batch, channels, size.height, size.width},
+            .strides = {},
+            .white = 0};
+}
+
+Images run_pictures(Session &session, const Images &input)
+{
+    DnnTorchTensor in = tensor_of(input);
+    DnnTorchTensor out = {.size = sizeof(out), .type = in.type, .white = in.white};
+    DnnTorchRun run = {.size = sizeof(run), .number = input.number, .had_nan = 0};
+    session.run({&in, 1}, {&out, 1}, run);
+    Images output = images_of(out, input);
+    output.had_nan = run.had_nan;
+    if (output.batch != input.batch)
+        throw Error(AVERROR_INVALIDDATA, "the model returned " + std::to_string(output.batch) +
+                                             " pictures for " + std::to_string(input.batch) +
+                                             "; it must return one for each");
+    return output;
+}
+
+} // namespace dnn_torch

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// The one place where pictures become tensors and tensors pictures.
+#pragma once
+
+#include "host/frames/images.h"
+#include "host/inference/model.h"
+
+namespace dnn_torch
+{
+
+// The shape [batch, channels, height, width] of float32.
+DnnTorchTensor picture_shape(int batch, int channels, Size size);
+
+// Runs the model on a batch of pictures.  The view holds until the session's next run.  Its
+// elements are floats, or like those of the input if the engine gives such.
+// Throws Error, also where the model does not return one picture for each.
+Images run_pictures(Session &session, const Images &input);
+
+} // namespace dnn_torch
