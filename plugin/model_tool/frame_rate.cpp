@@ -82,7 +82,6 @@ double measure_rate(const std::shared_ptr<const TaskPlan> &plan, size_t workers,
         frames += workers;
     } while (seconds_since(start) < seconds);
     double rate = static_cast<double>(frames) / seconds_since(start);
-    pool.drain();
     while (!pool.empty())
         pool.take();
     return rate;

@@ -240,13 +240,6 @@ void AnyPool::submit_any(std::unique_ptr<AnyJob> job)
     }
 }
 
-void AnyPool::drain()
-{
-    std::lock_guard lock(shared_->mutex);
-    if (shared_->state == State::running)
-        shared_->state = State::draining;
-}
-
 void AnyPool::release_unused()
 {
     std::lock_guard lock(shared_->mutex);

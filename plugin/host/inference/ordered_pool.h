@@ -5,14 +5,12 @@
 //
 // States, and what leads from one to the next:
 //
-//     running  -- drain() ------------------> draining
-//     running, draining -- a job fails -----> failed
+//     running  -- a job or a worker fails --> failed
 //     any      -- stop(), destruction ------> stopped
 //
-// running   jobs are taken in and worked on
-// draining  no more jobs come; those in flight are finished
-// failed    jobs older than the failed one are finished, younger ones are given up
-// stopped   the threads are gone and so are all jobs
+// running  jobs are taken in and worked on
+// failed   jobs older than the failed one are finished, younger ones are given up
+// stopped  the threads are gone and so are all jobs
 //
 // OrderedPool<Job> is what others use.  It gives AnyPool, which does the work, its types.
 #pragma once
@@ -77,7 +75,7 @@ struct PoolSize {
 class AnyPool
 {
 public:
-    enum class State { running, draining, failed, stopped };
+    enum class State { running, failed, stopped };
 
     ~AnyPool();
     AnyPool(const AnyPool &) = delete;
@@ -95,9 +93,6 @@ public:
 
     // For the jobs to come; those in flight stay.
     void set_capacity(size_t jobs) { capacity_ = jobs; }
-
-    // No more jobs will come.
-    void drain();
 
     // Has each worker rest() once, as soon as it has nothing else to do.
     void release_unused();
