@@ -372,6 +372,7 @@ TEST_P(CommandsTest, AHundredChangesLoseNoFrame)
     }
     EXPECT_EQ(film.end(), AVERROR_EOF);
     EXPECT_EQ(static_cast<int>(film.shades().size()), film.sent());
+    EXPECT_EQ(folder_.loads(), 2);
 }
 
 TEST_P(CommandsTest, TheEndDoesNotWaitForAModel)

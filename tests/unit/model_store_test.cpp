@@ -5,6 +5,7 @@
 #include "host/inference/file_identity.h"
 #include "host/inference/model_store.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -13,6 +14,7 @@
 #include <fstream>
 #include <functional>
 #include <gtest/gtest.h>
+#include <iterator>
 #include <sstream>
 #include <string>
 #include <sys/stat.h>
@@ -230,6 +232,70 @@ TEST_F(ModelStoreTest, AllWhoWaitGetTheFailureAndNobodyAfterThem)
     EXPECT_EQ(loads(), 2);
 }
 
+DnnTorchTensor picture()
+{
+    return {
+        .size = sizeof(DnnTorchTensor), .type = DNN_TORCH_F32, .rank = 4, .dims = {1, 1, 8, 16}};
+}
+
+// Whoever comes second runs nothing: what was tried is remembered, also where it failed.
+TEST_F(ModelStoreTest, WhatAModelWasTriedOnIsRemembered)
+{
+    const std::string runs = folder_ + "/other";
+    write("channels 1\nlog " + runs);
+    ModelStore store(for_ever);
+    DnnTorchTensor grey = picture(), rgb = picture();
+    rgb.dims[1] = 3;
+    for (int i = 0; i < 3; i++) {
+        std::shared_ptr<Model> model = store.open(engine_, options());
+        EXPECT_EQ(model->probe({&grey, 1}, 1).front().dims[3], 16);
+        EXPECT_THROW(model->probe({&rgb, 1}, 1), Error);
+    }
+    std::ifstream log(runs);
+    EXPECT_EQ(std::count(std::istreambuf_iterator<char>(log), {}, '\n'), 1);
+}
+
+TEST_F(ModelStoreTest, PlansAreSharedByShape)
+{
+    ModelStore store(for_ever);
+    std::shared_ptr<Model> model = store.open(engine_, options());
+    DnnTorchTensor small = picture(), large = picture();
+    large.dims[3] = 32;
+    std::shared_ptr<const ModelPlan> plan = model->plan({&small, 1}, 1);
+    EXPECT_EQ(model->plan({&small, 1}, 1), plan);
+    EXPECT_NE(model->plan({&large, 1}, 1), plan);
+    EXPECT_NE(model->plan({&small, 1}, 3), plan) << "it was measured for longer";
+}
+
+TEST_F(ModelStoreTest, AModelThatDidNotComeBackIsSharedWithNobody)
+{
+    write("hang_tune 1");
+    ModelStore store(for_ever);
+    ModelOptions hurried = options();
+    hurried.timeout = 50ms;
+    std::shared_ptr<Model> lost = store.open(engine_, hurried);
+    DnnTorchTensor shape = picture();
+    EXPECT_THROW(lost->plan({&shape, 1}, 0), Error);
+    EXPECT_TRUE(lost->is_lost());
+    EXPECT_NE(store.open(engine_, hurried), lost);
+    EXPECT_EQ(loads(), 2);
+}
+
+// The bytes of a file that is written to while it is loaded are anybody's guess.
+TEST_F(ModelStoreTest, WhatChangesWhileItIsLoadedIsNotShared)
+{
+    write("open_us 300000");
+    ModelStore store(for_ever);
+    std::thread writer([this] {
+        soon([this] { return loads() == 1; });
+        std::ofstream(model_, std::ios::app) << "gain 2\n";
+    });
+    std::shared_ptr<Model> first = store.open(engine_, options());
+    writer.join();
+    first.reset();
+    EXPECT_EQ(count("close"), 1);
+}
+
 TEST_F(ModelStoreTest, LeavesWhatIsNoFileToTheEngine)
 {
     ModelStore store(for_ever);
@@ -280,9 +346,8 @@ TEST(FileIdentity, OfWhatIsNoRegularFileThereIsNone)
 {
     std::string pipe = testing::TempDir() + "dnn_torch_pipe_" + std::to_string(getpid());
     ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-    EXPECT_FALSE(identity_of(pipe));
-    EXPECT_FALSE(identity_of(testing::TempDir()));
-    EXPECT_FALSE(identity_of(pipe + ".none"));
+    EXPECT_FALSE(identity_of(open_model_file(pipe)));
+    EXPECT_FALSE(identity_of(open_model_file(testing::TempDir())));
     unlink(pipe.c_str());
 }
 

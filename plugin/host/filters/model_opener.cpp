@@ -5,6 +5,7 @@
 #include "host/error.h"
 #include "host/inference/device_choice.h"
 #include "host/inference/engine_library.h"
+#include "host/inference/model_store.h"
 
 extern "C" {
 #include <libavutil/error.h>
@@ -44,7 +45,7 @@ OpenedModel ModelSetup::open(const ModelRequest &request) const
                             .allow = request.allow,
                             .timeout = request.timeout};
     const DnnTorchEngine *engine = open_engine(request.engine);
-    auto model = std::make_shared<Model>(*engine, options);
+    std::shared_ptr<Model> model = model_store().open(*engine, options);
     std::shared_ptr<Task> task = make_task(std::move(model), run.batch_size);
     TaskFindings findings = task->study();
     return {.task = std::move(task),

@@ -3,7 +3,6 @@
 #include "file_identity.h"
 
 #include <cerrno>
-#include <fcntl.h>
 #include <memory>
 #include <new>
 #include <sys/stat.h>
@@ -15,27 +14,6 @@ namespace dnn_torch
 {
 namespace
 {
-
-class Descriptor
-{
-public:
-    // O_NONBLOCK: somebody may have put a pipe in the file's place since we looked.
-    explicit Descriptor(const std::string &path)
-        : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK))
-    {
-    }
-    ~Descriptor()
-    {
-        if (descriptor_ >= 0)
-            close(descriptor_);
-    }
-    Descriptor(const Descriptor &) = delete;
-    Descriptor &operator=(const Descriptor &) = delete;
-    int get() const { return descriptor_; }
-
-private:
-    int descriptor_;
-};
 
 struct FreeState {
     void operator()(XXH3_state_t *state) const { XXH3_freeState(state); }
@@ -67,8 +45,8 @@ std::optional<XXH128_hash_t> hash_of(const Descriptor &file)
         throw std::bad_alloc();
     XXH3_128bits_reset(state.get());
     std::vector<char> buffer(piece);
-    for (;;) {
-        ssize_t bytes = read(file.get(), buffer.data(), buffer.size());
+    for (off_t position = 0;;) {
+        ssize_t bytes = pread(file.get(), buffer.data(), buffer.size(), position);
         if (bytes < 0 && errno == EINTR)
             continue;
         if (bytes < 0)
@@ -76,6 +54,7 @@ std::optional<XXH128_hash_t> hash_of(const Descriptor &file)
         if (bytes == 0)
             return XXH3_128bits_digest(state.get());
         XXH3_128bits_update(state.get(), buffer.data(), static_cast<size_t>(bytes));
+        position += bytes;
     }
 }
 
@@ -88,12 +67,8 @@ std::optional<FileStamp> stamp_of(const std::string &path)
     return stat(path.c_str(), &status) == 0 ? stamp_from(status) : std::nullopt;
 }
 
-std::optional<FileIdentity> identity_of(const std::string &path)
+std::optional<FileIdentity> identity_of(const Descriptor &file)
 {
-    // A pipe is not even opened: its writer would see a reader come and go.
-    if (!stamp_of(path))
-        return std::nullopt;
-    Descriptor file(path);
     std::optional<FileStamp> before = stamp_of(file);
     if (!before)
         return std::nullopt;

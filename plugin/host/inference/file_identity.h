@@ -4,6 +4,8 @@
 // Which file a path leads to, and what was in it.
 #pragma once
 
+#include "base/descriptor.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -33,8 +35,8 @@ struct FileIdentity {
 // Returns nullopt if the path leads to no regular file.
 std::optional<FileStamp> stamp_of(const std::string &path);
 
-// Reads the whole file.  Returns nullopt also if it cannot be read, or if it
-// changes while it is read.
-std::optional<FileIdentity> identity_of(const std::string &path);
+// Reads the whole file without moving its position.  Returns nullopt also if it cannot be
+// read, or if it changes while it is read.
+std::optional<FileIdentity> identity_of(const Descriptor &file);
 
 } // namespace dnn_torch

@@ -20,7 +20,6 @@ namespace
 {
 
 using Time = std::chrono::microseconds;
-using Shapes = std::vector<DnnTorchTensor>;
 
 int error_code(int status)
 {
@@ -82,18 +81,6 @@ template <class Close> void closing(Close close) noexcept
     }
 }
 
-// O_NONBLOCK: opening a named pipe would otherwise wait for a writer.
-Descriptor open_file(const std::string &path)
-{
-    if (path.empty())
-        throw Error(AVERROR(EINVAL), "no model is given; name one with model=FILE");
-    Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-    if (!file.is_open())
-        throw Error(AVERROR(ENOENT),
-                    "'" + path + "' cannot be opened: " + std::generic_category().message(errno));
-    return file;
-}
-
 std::vector<DnnTorchOption> options_of(const ModelOptions &options)
 {
     std::vector<DnnTorchOption> given;
@@ -112,9 +99,9 @@ std::vector<DnnTorchOption> options_of(const ModelOptions &options)
     return given;
 }
 
-std::shared_ptr<DnnTorchModel> open_model(const DnnTorchEngine &engine, const ModelOptions &options)
+std::shared_ptr<DnnTorchModel> open_model(const DnnTorchEngine &engine, const ModelOptions &options,
+                                          const Descriptor &file)
 {
-    Descriptor file = open_file(options.path);
     DnnTorchSource source = {.size = sizeof(source),
                              .name = options.path.c_str(),
                              .fd = file.get(),
@@ -145,12 +132,42 @@ std::string extents_of(std::span<const DnnTorchTensor> tensors)
     return text;
 }
 
+// A time or a memory that did not suffice may suffice later.
+bool is_passing(const Error &error)
+{
+    return error.code() == AVERROR(ETIMEDOUT) || error.code() == AVERROR(ENOMEM) ||
+           error.code() == AVERROR(ECANCELED);
+}
+
+// What tensors measure, and a number beside.
+std::vector<int64_t> key_of(std::span<const DnnTorchTensor> shapes, int64_t number)
+{
+    std::vector<int64_t> key = {number};
+    for (const DnnTorchTensor &shape : shapes) {
+        key.insert(key.end(), {shape.type, shape.rank});
+        key.insert(key.end(), shape.dims, shape.dims + shape.rank);
+    }
+    return key;
+}
+
 std::string text_or_empty(const char *text)
 {
     return text ? text : "";
 }
 
 } // namespace
+
+// O_NONBLOCK: opening a named pipe would otherwise wait for a writer.
+Descriptor open_model_file(const std::string &path)
+{
+    if (path.empty())
+        throw Error(AVERROR(EINVAL), "no model is given; name one with model=FILE");
+    Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    if (!file.is_open())
+        throw Error(AVERROR(ENOENT),
+                    "'" + path + "' cannot be opened: " + std::generic_category().message(errno));
+    return file;
+}
 
 // ---- a model ----------------------------------------------------------------
 
@@ -173,33 +190,71 @@ template <class Work> auto Model::within(Time limit, const std::string &doing, W
 }
 
 Model::Model(const DnnTorchEngine &engine, const ModelOptions &options)
+    : Model(engine, options, nullptr)
+{
+}
+
+Model::Model(const DnnTorchEngine &engine, const ModelOptions &options,
+             std::shared_ptr<const Descriptor> file)
     : engine_(engine), timeout_(options.timeout)
 {
-    model_ = within(limit_to_open(timeout_), "it was opened",
-                    [&engine, options] { return open_model(engine, options); });
+    model_ = within(limit_to_open(timeout_), "it was opened", [&engine, options, file] {
+        return file ? open_model(engine, options, *file)
+                    : open_model(engine, options, open_model_file(options.path));
+    });
+}
+
+bool Model::is_lost() const
+{
+    std::lock_guard lock(mutex_);
+    return lost_.has_value();
 }
 
 std::vector<DnnTorchTensor> Model::probe(std::span<const DnnTorchTensor> in, size_t out_count)
 {
-    auto run = [engine = &engine_, model = model_, shapes = Shapes(in.begin(), in.end()),
-                out_count] {
+    Shapes shapes(in.begin(), in.end());
+    auto found = probed_.get(key_of(in, static_cast<int64_t>(out_count)),
+                             [&]() -> std::variant<Shapes, Error> {
+                                 try {
+                                     return run_probe(shapes, out_count);
+                                 } catch (const Error &error) {
+                                     if (is_passing(error))
+                                         throw;
+                                     return error;
+                                 }
+                             });
+    if (const Error *error = std::get_if<Error>(&found))
+        throw *error;
+    return std::get<Shapes>(found);
+}
+
+Model::Shapes Model::run_probe(const Shapes &in, size_t out_count)
+{
+    auto run = [engine = &engine_, model = model_, in, out_count] {
         EngineCall call;
         DnnTorchMessage message{};
         Shapes found(out_count, DnnTorchTensor{.size = sizeof(DnnTorchTensor)});
-        check(engine->model_probe(model.get(), shapes.data(), shapes.size(), found.data(),
-                                  found.size(), &message),
+        check(engine->model_probe(model.get(), in.data(), in.size(), found.data(), found.size(),
+                                  &message),
               message);
         return found;
     };
     return within(timeout_, "it was tried on " + extents_of(in), run);
 }
 
+// A plan that was measured for longer may be a better one.
 std::shared_ptr<const ModelPlan> Model::plan(std::span<const DnnTorchTensor> in,
                                              double budget_seconds)
 {
-    auto make = [engine = &engine_, model = model_, shapes = Shapes(in.begin(), in.end()),
-                 budget_seconds] {
-        return std::make_shared<const ModelPlan>(*engine, model, shapes, budget_seconds);
+    Shapes shapes(in.begin(), in.end());
+    return plans_.get(key_of(in, static_cast<int64_t>(budget_seconds)),
+                      [&] { return make_plan(shapes, budget_seconds); });
+}
+
+std::shared_ptr<const ModelPlan> Model::make_plan(const Shapes &in, double budget_seconds)
+{
+    auto make = [engine = &engine_, model = model_, in, budget_seconds] {
+        return std::make_shared<const ModelPlan>(*engine, model, in, budget_seconds);
     };
     return within(limit_to_plan(timeout_, budget_seconds), "its fastest form was looked for", make);
 }

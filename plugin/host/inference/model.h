@@ -5,7 +5,9 @@
 // throws Error with the engine's own message.
 #pragma once
 
+#include "base/descriptor.h"
 #include "host/error.h"
+#include "memo.h"
 
 #include "dnn_torch/engine.h"
 
@@ -15,6 +17,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace dnn_torch
@@ -27,6 +30,9 @@ struct ModelOptions {
 
     bool operator==(const ModelOptions &) const = default;
 };
+
+// Throws Error with the reason.  A named pipe is opened without waiting for a writer.
+Descriptor open_model_file(const std::string &path);
 
 // How a model is run for tensors of some shapes.  Never changes; any thread.
 class ModelPlan
@@ -61,14 +67,21 @@ class Model
 public:
     // Opens the file; the engine gets its descriptor.
     Model(const DnnTorchEngine &engine, const ModelOptions &options);
+    // The same of a file that is open.
+    Model(const DnnTorchEngine &engine, const ModelOptions &options,
+          std::shared_ptr<const Descriptor> file);
     Model(const Model &) = delete;
     Model &operator=(const Model &) = delete;
 
+    // Whether a call did not come back: then all others throw.
+    bool is_lost() const;
+
     // The shapes that come out for tensors of the shapes `in`; leaves no trace in later results.
+    // Remembered.
     std::vector<DnnTorchTensor> probe(std::span<const DnnTorchTensor> in, size_t out_count);
 
     // Settles how tensors of those shapes are run; measures for about that long.  Other
-    // plans of the model may be running meanwhile.
+    // plans of the model may be running meanwhile.  The last few plans are remembered.
     std::shared_ptr<const ModelPlan> plan(std::span<const DnnTorchTensor> in,
                                           double budget_seconds);
 
@@ -79,13 +92,20 @@ public:
     std::string notice() const { return metadata("notice"); }
 
 private:
+    using Shapes = std::vector<DnnTorchTensor>;
+    using ShapeKey = std::vector<int64_t>;
     template <class Work>
     auto within(std::chrono::microseconds limit, const std::string &doing, Work work);
+    Shapes run_probe(const Shapes &in, size_t out_count);
+    std::shared_ptr<const ModelPlan> make_plan(const Shapes &in, double budget_seconds);
 
     const DnnTorchEngine &engine_;
     const std::chrono::microseconds timeout_;
     std::shared_ptr<DnnTorchModel> model_;
-    std::mutex mutex_;
+    // An error tells as much of a model as a shape.
+    Memo<ShapeKey, std::variant<Shapes, Error>> probed_{16};
+    Memo<ShapeKey, std::shared_ptr<const ModelPlan>> plans_{2};
+    mutable std::mutex mutex_;
     // ---- under mutex_
     std::optional<Error> lost_; // where a call did not come back
 };

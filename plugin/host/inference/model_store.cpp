@@ -18,6 +18,7 @@
 #include <thread>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace dnn_torch
 {
@@ -36,6 +37,11 @@ struct Key {
     bool operator==(const Key &) const = default;
 };
 
+struct Loaded {
+    std::unique_ptr<Model> model;
+    bool may_be_shared; // false if the file was written to meanwhile
+};
+
 // An entry is loading, in use or at rest.
 struct Entry {
     Key key;
@@ -46,14 +52,22 @@ struct Entry {
     Clock::time_point rests_until = {};
 };
 
-// A load that never ends must not hold up whoever wants to know which file it is.
-std::optional<FileIdentity> identify(const ModelOptions &options)
+struct OpenedFile {
+    std::shared_ptr<const Descriptor> file;
+    std::optional<FileIdentity> identity; // nothing for a pipe and the like
+};
+
+// A disk that does not answer must not hold up a filter for ever.
+OpenedFile open_and_read(const ModelOptions &options)
 {
     TimeLimit limit = {.most = options.timeout,
                        .line = "the model's file has not been read within " +
                                in_seconds(options.timeout) +
                                "; raise timeout if it may take longer"};
-    return value_within(limit, [path = options.path] { return identity_of(path); });
+    return value_within(limit, [path = options.path] {
+        auto file = std::make_shared<const Descriptor>(open_model_file(path));
+        return OpenedFile{.file = file, .identity = identity_of(*file)};
+    });
 }
 
 Key key_of(const DnnTorchEngine &engine, const ModelOptions &options, const FileIdentity &file)
@@ -77,7 +91,7 @@ struct ModelStore::State : std::enable_shared_from_this<State> {
     bool has_closer = false; // the thread that closes what has rested long enough
 
     struct Lease;
-    using Opener = std::function<std::unique_ptr<Model>()>;
+    using Opener = std::function<Loaded()>;
     std::shared_ptr<Model> open(const Key &key, const Opener &opener);
     std::shared_ptr<Model> load(std::list<Entry>::iterator entry, const Opener &opener,
                                 std::promise<std::shared_ptr<Model>> promise);
@@ -116,6 +130,7 @@ std::shared_ptr<Model> ModelStore::State::hand_out(std::unique_ptr<Model> &model
 
 std::shared_ptr<Model> ModelStore::State::open(const Key &key, const Opener &opener)
 {
+    std::vector<std::shared_ptr<Model>> lost; // let go of without the lock
     std::unique_lock lock(mutex);
     for (Entry &entry : entries) {
         if (entry.key != key)
@@ -127,8 +142,11 @@ std::shared_ptr<Model> ModelStore::State::open(const Key &key, const Opener &ope
         std::shared_ptr<Model> model =
             entry.at_rest ? hand_out(entry.at_rest) : entry.in_use.lock();
         entry.in_use = model;
-        if (model)
+        if (!model)
+            continue;
+        if (!model->is_lost())
             return model;
+        lost.push_back(std::move(model));
     }
     std::promise<std::shared_ptr<Model>> promise;
     auto entry = entries.insert(entries.end(), Entry{.key = key, .loading = promise.get_future()});
@@ -140,12 +158,16 @@ std::shared_ptr<Model> ModelStore::State::load(std::list<Entry>::iterator entry,
                                                const Opener &opener,
                                                std::promise<std::shared_ptr<Model>> promise)
 try {
-    std::unique_ptr<Model> opened = opener();
-    const Model *address = opened.get();
-    std::shared_ptr<Model> model = hand_out(opened);
+    Loaded loaded = opener();
+    const Model *address = loaded.model.get();
+    std::shared_ptr<Model> model = hand_out(loaded.model);
     // Whoever waits has it first: what is not remembered is loaded once all the same.
     promise.set_value(model);
     std::lock_guard lock(mutex);
+    if (!loaded.may_be_shared) {
+        entries.erase(entry);
+        return model;
+    }
     entry->loading = {};
     entry->model = address;
     entry->in_use = model;
@@ -176,6 +198,10 @@ void ModelStore::State::take_back(std::unique_ptr<Model> model) noexcept
                               [&](const Entry &each) { return each.model == model.get(); });
     if (entry == entries.end())
         return;
+    if (model->is_lost()) {
+        entries.erase(entry);
+        return;
+    }
     entry->at_rest = std::move(model);
     entry->rests_until = Clock::now() + grace;
     // What came last stands last.
@@ -257,11 +283,14 @@ ModelStore::ModelStore(std::chrono::milliseconds grace) : state_(std::make_share
 
 std::shared_ptr<Model> ModelStore::open(const DnnTorchEngine &engine, const ModelOptions &options)
 {
-    auto opener = [&] { return std::make_unique<Model>(engine, options); };
-    std::optional<FileIdentity> file = identify(options);
-    if (!file)
-        return opener();
-    return state_->open(key_of(engine, options, *file), opener);
+    OpenedFile opened = open_and_read(options);
+    if (!opened.identity)
+        return std::make_shared<Model>(engine, options, opened.file);
+    return state_->open(key_of(engine, options, *opened.identity), [&] {
+        auto model = std::make_unique<Model>(engine, options, opened.file);
+        bool is_that_file = identity_of(*opened.file) == opened.identity;
+        return Loaded{.model = std::move(model), .may_be_shared = is_that_file};
+    });
 }
 
 namespace
