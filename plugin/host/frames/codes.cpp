@@ -15,7 +15,7 @@ namespace dnn_torch
 namespace
 {
 
-// Rows of one plane, or of pixels with all channels.
+// The rows of one plane, or of packed pixels.
 struct Rows {
     uint8_t *data;
     int stride;
@@ -24,14 +24,14 @@ struct Rows {
 Rows frame_rows(const AVFrame *frame, int channel)
 {
     int plane = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame->format))->comp[channel].plane;
-    return {frame->data[plane], frame->linesize[plane]};
+    return {.data = frame->data[plane], .stride = frame->linesize[plane]};
 }
 
 Rows image_rows(const Images &images, int index, int channel)
 {
-    return {static_cast<uint8_t *>(images.data) + index * images.batch_stride +
-                channel * images.channel_stride,
-            static_cast<int>(images.row_stride)};
+    return {.data = static_cast<uint8_t *>(images.data) + index * images.batch_stride +
+                    channel * images.channel_stride,
+            .stride = static_cast<int>(images.row_stride)};
 }
 
 bool needs_colours(const AVFrame *frame, const Images &images)
@@ -39,7 +39,7 @@ bool needs_colours(const AVFrame *frame, const Images &images)
     return dnn_torch::needs_colours(static_cast<AVPixelFormat>(frame->format), images.channels);
 }
 
-// Between the rows of a YUV frame and those of packed R, G, B, by way of floats.
+// Converts between the rows of a YUV frame and rows of packed R, G, B, through floats.
 class ColourRows
 {
 public:

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Frames that go to a model in their own codes, for a device to convert.
+// Frames that go to a device as integer samples, which the device converts.
 #pragma once
 
 #include "formats.h"
@@ -12,19 +12,19 @@
 namespace dnn_torch
 {
 
-// The format whose codes pass for frames of that one: itself, or RGB of as many bits for
-// YUV that a model sees as RGB.
+// Returns the format in which the samples of such frames are passed: the same one, or
+// RGB of as many bits if a model sees YUV frames as RGB.
 AVPixelFormat format_of_codes(AVPixelFormat format, int channels);
 
-// Whether what a model sees of the format can be copied as it lies: integers
-// without a shift, R, G, B in this order if they lie side by side.
+// Whether a model's channels of this format can be copied unchanged: integers without
+// a shift, and packed pixels in the order R, G, B.
 bool can_pass_codes(AVPixelFormat format);
 
-// A view without gaps of such codes; its memory is the caller's matter.
+// Describes images without gaps between rows and planes.  The caller sets the memory.
 Images code_images(AVPixelFormat format, int batch, Size size);
 
-// Copies what the model sees, or makes it of the frame's colours; the layout of `images`
-// is that of code_images(format_of_codes()).
+// Copy a model's channels, converting YUV frames that the model sees as RGB.  `images`
+// has the layout that code_images(format_of_codes()) returns.
 void read_codes(const AVFrame *frame, const Images &images, int index);
 void write_codes(const Images &images, int index, AVFrame *frame);
 

@@ -11,7 +11,7 @@ namespace dnn_torch
 namespace
 {
 
-// The shares of red and blue in luma (ITU-T H.273).
+// How much red and blue count in luma (ITU-T H.273).
 struct LumaShares {
     double red, blue;
     double green() const { return 1 - red - blue; }
@@ -21,16 +21,16 @@ LumaShares luma_shares(AVColorSpace matrix)
 {
     switch (matrix) {
     case AVCOL_SPC_BT709:
-        return {0.2126, 0.0722};
+        return {.red = 0.2126, .blue = 0.0722};
     case AVCOL_SPC_FCC:
-        return {0.30, 0.11};
+        return {.red = 0.30, .blue = 0.11};
     case AVCOL_SPC_SMPTE240M:
-        return {0.212, 0.087};
+        return {.red = 0.212, .blue = 0.087};
     case AVCOL_SPC_BT2020_NCL:
     case AVCOL_SPC_BT2020_CL:
-        return {0.2627, 0.0593};
+        return {.red = 0.2627, .blue = 0.0593};
     default:
-        return {0.299, 0.114};
+        return {.red = 0.299, .blue = 0.114};
     }
 }
 
@@ -46,7 +46,8 @@ bool is_full_range(const AVFrame *frame)
     }
 }
 
-// How samples from 0 to 1 lie: luma from black to white, chroma about its middle.
+// Where luma begins and how far it reaches, and the same for chroma about its middle;
+// the largest code is 1.
 struct Range {
     double black, luma, middle, chroma;
 };
@@ -56,8 +57,11 @@ Range range_of(const AVFrame *frame, int depth)
     const double white = (1 << depth) - 1, step = 1 << (depth - 8);
     const double middle = 128 * step / white;
     if (is_full_range(frame))
-        return {0, 1, middle, 1};
-    return {16 * step / white, 219 * step / white, middle, 224 * step / white};
+        return {.black = 0, .luma = 1, .middle = middle, .chroma = 1};
+    return {.black = 16 * step / white,
+            .luma = 219 * step / white,
+            .middle = middle,
+            .chroma = 224 * step / white};
 }
 
 void set(float (&row)[4], double first, double second, double third, double constant)

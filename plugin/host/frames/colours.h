@@ -13,8 +13,8 @@ extern "C" {
 namespace dnn_torch
 {
 
-// By the frame's matrix and range; as ffmpeg's scale has it, a frame that names no
-// matrix, or one that is none, has that of BT.601, and one without a range the limited.
+// Uses the frame's matrix and range.  Like ffmpeg's scale, takes BT.601 if the matrix is
+// unknown or not one of YUV, and the limited range if the range is unknown.
 Colours colours_of(const AVFrame *frame);
 
 } // namespace dnn_torch

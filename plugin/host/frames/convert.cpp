@@ -22,8 +22,8 @@ namespace
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Rows are taken in pieces whose buffers stay in the first-level cache.  A
-// multiple of all numbers of lanes, so that whole vectors fit at a piece's end.
+// Rows are converted in pieces whose buffers fit into the first-level cache.  A piece
+// is a multiple of every number of lanes, so that whole vectors end at its end.
 constexpr size_t piece = 512;
 constexpr size_t vector_bytes = 64;
 
@@ -67,8 +67,8 @@ template <int group, class T> HWY_ATTR void join_vector(const Pieces<T> &from, s
                               hn::LoadU(d, from.channel[3] + x), d, to);
 }
 
-// Neither reads nor writes a row beyond `count` groups: what is left over goes
-// through memory of our own.
+// Neither function reads or writes a row beyond `count` groups: the last groups go
+// through a buffer.
 template <int group, class T> HWY_ATTR void split_groups(const T *from, size_t count, Pieces<T> &to)
 {
     const size_t lanes = hn::Lanes(Tag<T>());
@@ -230,7 +230,7 @@ HWY_ATTR void collect(const FloatRow &from, int channels, size_t start, size_t c
 
 // ---- between Y, U, V and R, G, B ------------------------------------------------
 
-// Vectors read beyond what there is; that must be numbers.
+// Vectors read beyond the samples.  What they read there must be numbers.
 HWY_ATTR void pad(Pieces<float> &pieces, size_t count)
 {
     const size_t end = std::min(piece, (count + most_floats - 1) / most_floats * most_floats);
@@ -238,7 +238,7 @@ HWY_ATTR void pad(Pieces<float> &pieces, size_t count)
         std::fill(channel + count, channel + end, 0.0F);
 }
 
-// A sum and a product each round by themselves, whatever the instruction set fuses.
+// Rounds each sum and each product by itself, on every instruction set.
 template <class V> HWY_ATTR V blend(const float (&factor)[4], V a, V b, V c)
 {
     const Floats d;
@@ -265,7 +265,7 @@ HWY_ATTR void make_rgb(const Colours &colours, Pieces<float> &pieces, size_t cou
     }
 }
 
-// Returns whether there was a NaN; such a sample is 0.
+// Returns whether there was a NaN.  It becomes 0.
 HWY_ATTR bool make_yuv(const Colours &colours, Pieces<float> &pieces, size_t count)
 {
     const Floats d;

@@ -11,7 +11,7 @@ namespace dnn_torch
 namespace
 {
 
-// Where libavfilter has no other reason to choose, it takes what comes first.
+// libavfilter prefers the first format if all fit equally well.
 constexpr AVPixelFormat rgb_table[] = {
     AV_PIX_FMT_RGB24,   AV_PIX_FMT_BGR24,   AV_PIX_FMT_GBRP,     AV_PIX_FMT_RGBA,
     AV_PIX_FMT_BGRA,    AV_PIX_FMT_ARGB,    AV_PIX_FMT_ABGR,     AV_PIX_FMT_RGB0,
@@ -71,7 +71,8 @@ constexpr AVPixelFormat full_yuv_table[] = {
 
 constexpr size_t rgb_count = std::size(rgb_table), luma_count = std::size(luma_table);
 
-// The first list is the whole of this one; the last begins behind the RGB formats.
+// formats_for_any_model() is all of it, formats_for_luma_models() what follows the RGB
+// formats.
 constexpr auto any_formats = [] {
     std::array<AVPixelFormat, rgb_count + luma_count + 1> all{};
     auto end = std::copy(std::begin(rgb_table), std::end(rgb_table), all.begin());
@@ -100,7 +101,7 @@ bool is_rgb(const AVPixFmtDescriptor &format)
     return format.flags & AV_PIX_FMT_FLAG_RGB;
 }
 
-// The one position that no channel takes; -1 where all are taken.
+// Returns the position that no channel takes, or -1.
 int rest_position(const RowLayout &layout)
 {
     for (int position = 0; position < layout.group; position++) {

@@ -14,23 +14,23 @@ namespace dnn_torch
 {
 
 // Each list lives for ever and ends with AV_PIX_FMT_NONE.  Models of RGB take YUV
-// without subsampling as well: only who knows the frames' own matrix and range can
-// bring colours back to what they were.
+// without subsampling as well, because only the filter itself keeps the frames' own
+// matrix and range on the way to RGB and back.
 const AVPixelFormat *formats_for_any_model();
 const AVPixelFormat *formats_for_rgb_models();
 const AVPixelFormat *formats_for_luma_models();
 
-// The channels that a model which takes any number sees of a frame of that format: 3
-// for RGB, 1 for grey and YUV.
+// How many channels of this format a model sees that takes 1 and 3: 3 of RGB, 1 of grey
+// and YUV.
 int model_channels(AVPixelFormat format);
 
-// Whether a model of 3 channels needs R, G and B made from Y, U and V.
+// Whether such a model needs R, G and B, and the format has Y, U and V.
 bool needs_colours(AVPixelFormat format, int channels);
 
 int sample_bytes(const AVPixFmtDescriptor &format);
 
-// Only for formats that are in the lists of models of so many channels.  Colours are
-// the caller's to set.
+// The format must be in the list of models with this number of channels.  The caller
+// sets the colours.
 RowLayout row_layout(AVPixelFormat format, int channels);
 
 } // namespace dnn_torch

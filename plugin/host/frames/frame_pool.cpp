@@ -40,7 +40,7 @@ FramePool::FramePool(AVPixelFormat format, Size size) : format_(format), size_(s
     if (ret < 0)
         throw Error(ret, "no frame can be " + to_text(size));
 
-    ptrdiff_t total = row_alignment; // readers may run over the last row's end
+    ptrdiff_t total = row_alignment; // vectors may read past the last row
     for (int i = 0; i < 4; i++) {
         offsets_[i] = plane_sizes[i] ? total : -1;
         total += align(static_cast<ptrdiff_t>(plane_sizes[i])) + row_alignment;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Frames whose memory is used again once nobody holds it.
+// Frames whose memory is used again when nobody holds them.
 #pragma once
 
 #include "host/ffmpeg_pointers.h"
@@ -17,21 +17,22 @@ extern "C" {
 namespace dnn_torch
 {
 
-// Frames may be taken from several threads at once, and outlive the pool.
+// Several threads may take frames at once.  Frames may outlive the pool.
 class FramePool
 {
 public:
-    // Throws Error for a format or a size that has no frames.
+    // Throws Error if there are no frames of this format or size.
     FramePool(AVPixelFormat format, Size size);
 
-    // A writable frame with nothing but pixels of no meaning; throws std::bad_alloc.
+    // Returns a writable frame with undefined pixels and no properties.  Throws
+    // std::bad_alloc.
     FramePointer take() const;
 
 private:
     AVPixelFormat format_;
     Size size_;
     int linesizes_[4] = {};
-    ptrdiff_t offsets_[4] = {}; // -1 where there is no such plane
+    ptrdiff_t offsets_[4] = {}; // -1 if there is no such plane
     BufferPoolPointer pool_;
 };
 

@@ -32,12 +32,12 @@ Size component_size(const AVFrame *frame, int component)
 {
     const AVPixFmtDescriptor &format = descriptor(frame);
     if (!is_chroma(format, component))
-        return {frame->width, frame->height};
-    return {AV_CEIL_RSHIFT(frame->width, format.log2_chroma_w),
-            AV_CEIL_RSHIFT(frame->height, format.log2_chroma_h)};
+        return {.width = frame->width, .height = frame->height};
+    return {.width = AV_CEIL_RSHIFT(frame->width, format.log2_chroma_w),
+            .height = AV_CEIL_RSHIFT(frame->height, format.log2_chroma_h)};
 }
 
-// The format of grey pictures with samples like those of `format`.
+// Returns the grey format whose samples are like those of `format`.
 AVPixelFormat grey_like(const AVPixFmtDescriptor &format)
 {
     if (format.flags & AV_PIX_FMT_FLAG_FLOAT)
@@ -61,7 +61,7 @@ AVPixelFormat grey_like(const AVPixFmtDescriptor &format)
     }
 }
 
-// Samples of a component one by one: where the first of a row lies, and how far apart they are.
+// Where the samples of one component are.
 struct Samples {
     uint8_t *data;
     int row_stride, step, shift;
@@ -126,7 +126,7 @@ void copy_plane(const AVFrame *from, AVFrame *to, int plane, int height)
                         from->linesize[plane], bytes, height);
 }
 
-// The byte of each pixel that is no component, as in 0rgb.
+// Fills the byte of each pixel that is no component, as in 0rgb.
 void fill_padding(AVFrame *frame)
 {
     const auto format = static_cast<AVPixelFormat>(frame->format);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What goes around the model: chroma and alpha, and frames that the timeline excludes.
+// Scales what the model does not see: chroma, alpha, and frames that the timeline excludes.
 #pragma once
 
 #include "host/ffmpeg_pointers.h"
@@ -14,32 +14,32 @@ extern "C" {
 namespace dnn_torch
 {
 
-// Scales one component of frames, always between the same two sizes: as a grey
-// picture of its own, so that no component is converted on the way.
+// Scales one component of frames, always between the same two sizes.  Each component is
+// scaled as a grey picture, so that libswscale converts nothing.
 class ComponentScaler
 {
 public:
-    // Throws Error where libswscale cannot.
+    // Throws Error if libswscale cannot scale them.
     void scale(const AVFrame *from, AVFrame *to, int component);
 
 private:
     void prepare(Size old_size, Size new_size, AVPixelFormat grey);
 
     ScalerPointer scaler_;
-    FramePointer before_, after_; // for samples that have others between them
+    FramePointer before_, after_; // for samples that are not side by side
 };
 
-// Belongs to one thread.  Scales bicubically where sizes differ and copies where not.
-// Both frames of a call have one pixel format and stay with their sizes from call
-// to call.  Scaled samples of float formats have 16 bits, between 0 and 1.
+// Belongs to one thread.  Scales bicubically, or copies if the sizes are the same.  Both
+// frames of a call have the same pixel format; their sizes are the same in all calls.
+// Scaled samples of float formats have 16 bits, between 0 and 1.
 class FrameScaler
 {
 public:
-    // Everything of `to` that a model of so many channels does not see and
-    // write_picture() has not written; goes behind it.
+    // Fills what a model with this number of channels does not see, unless
+    // write_picture() fills it.  Call it after write_picture().
     void carry_unseen(const AVFrame *from, AVFrame *to, int channels);
 
-    // All of the frame; padding becomes all ones.
+    // Fills the whole frame.  Padding becomes all ones.
     void scale_frame(const AVFrame *from, AVFrame *to);
 
 private:

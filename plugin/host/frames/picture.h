@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Between frames and the floats that a model sees: 1.0 is white, channels are
-// R, G, B or luma alone.  R, G and B of YUV frames are made by the frames' own matrix
-// and range.
+// Converts between frames and the floats that a model sees: 1.0 is white, channels are
+// R, G, B or luma alone.  YUV frames become R, G and B by their own matrix and range.
 #pragma once
 
 #include "formats.h"
@@ -13,7 +12,8 @@
 namespace dnn_torch
 {
 
-// How the rows of a frame lie for a model of so many channels, with the frame's colours.
+// The layout of a frame's rows for a model with this number of channels, with the frame's
+// colours.
 class PictureLayout
 {
 public:
@@ -32,11 +32,10 @@ FrameRow frame_row(const AVFrame *frame, const RowLayout &layout, int y);
 // Fills picture `index` of `images` from `frame`.
 void read_picture(const AVFrame *frame, const Images &images, int index);
 
-// Fills what the model sees of `result` from picture `index` of `images`, see
-// write_row(), and whatever else shares the rows of that: alpha and padding of
-// packed formats come from `source`, a frame of the same format, if it has the
-// same size; if not, or if it is null, they become all ones.  Returns whether
-// there was a NaN.
+// Fills the model's channels of `result` from picture `index` of `images`, as
+// write_row() does.  Alpha and padding of packed formats share these rows: they are
+// copied from `source`, a frame of the same format, if it has the same size, and
+// become all ones otherwise.  `source` may be null.  Returns whether there was a NaN.
 bool write_picture(const Images &images, int index, const AVFrame *source, AVFrame *result);
 
 } // namespace dnn_torch

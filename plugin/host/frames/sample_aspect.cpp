@@ -10,13 +10,13 @@ namespace dnn_torch
 namespace
 {
 
-// The whole number of times that `large` is `small`, to the nearest.
+// Returns large / small, rounded to the nearest whole number from 1 on.
 int times(int large, int small)
 {
     return std::max((large + small / 2) / small, 1);
 }
 
-// Enlarged by one whole number, less the same at all edges.
+// Whether both axes were multiplied by the same whole number and then cut alike.
 bool enlarged_alike(Size input, Size output)
 {
     int scale = times(output.width, input.width);
@@ -24,7 +24,7 @@ bool enlarged_alike(Size input, Size output)
            scale * input.width - output.width == scale * input.height - output.height;
 }
 
-// Reduced by one whole number; extents that are no multiple of it are rounded somehow.
+// Whether both axes were divided by the same whole number, rounded up or down.
 bool reduced_alike(Size input, Size output)
 {
     int scale = times(input.width, output.width);

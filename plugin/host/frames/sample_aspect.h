@@ -11,9 +11,9 @@ extern "C" {
 namespace dnn_torch
 {
 
-// The shape of a sample where frames of one size became frames of another, so that the
-// picture keeps its own; unknown (0/1) stays so.  A picture whose edges were cut off
-// keeps its samples, and one that was turned on its side turns them.
+// Returns the sample aspect ratio with which the output has the input's display aspect
+// ratio.  An unknown one (0/1) stays unknown.  If the model only cut edges off, the
+// ratio stays; if it turned the picture on its side, the ratio is inverted.
 AVRational sample_aspect_after(AVRational before, Size input, Size output);
 
 } // namespace dnn_torch
