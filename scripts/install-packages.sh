@@ -22,6 +22,7 @@ meson             builds
 ninja-build       builds, for meson
 pkg-config        tells meson where the libraries are
 ccache            makes the second build a short one
+clang-tidy        looks at the sources that a change touches
 ffmpeg            is what the filters are for; tests run it and ffplay
 libavfilter-dev   is what the host module lives in
 libavformat-dev   the tests read and write files with it

@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# clang-tidy, with the checks of .clang-tidy, over the plugin's C++ sources that
+# changed. Needs a build folder that is set up.
+#
+# usage: check-tidy.sh [--build DIR] [--all | BASE]
+#
+#   BASE   the commit to compare with, DNN_TORCH_TIDY_BASE or where this branch
+#          left origin/main unless told
+#   --all  all sources but the engines', which take ten seconds each
+#
+# The last line is "N passed, N failed, N skipped"; each source counts as one.
+set -eu -o pipefail
+cd "$(dirname "$(dirname "$(realpath "$0")")")"
+
+build=build
+if [ "${1:-}" = --build ]; then
+    build=${2:?--build needs a folder}
+    shift 2
+fi
+
+# skip REASON: says so in CI's last lines, and ends.
+skip()
+{
+    printf 'NOTE     clang-tidy looked at nothing: %s\n\n0 passed, 0 failed, 1 skipped\n' "$1"
+    exit 0
+}
+
+# Sources, and for a header the source of its name.
+changed_sources()
+{
+    git diff --name-only --diff-filter=d "$1" -- 'plugin/*.cpp' 'plugin/*.h' | sed 's/\.h$/.cpp/' |
+        sort -u | while read -r source; do [ ! -e "$source" ] || echo "$source"; done
+}
+
+# Those that this build compiles: of some there is one for each libavfilter.
+compiled()
+{
+    while read -r source; do
+        ! grep -qF "\"../$source\"" "$build/compile_commands.json" || echo "$source"
+    done
+}
+
+command -v clang-tidy >/dev/null || skip "it is not installed"
+[ -e "$build/compile_commands.json" ] || skip "there is no build in $build"
+if [ "${1:-}" = --all ]; then
+    mapfile -t sources < <(git ls-files 'plugin/*.cpp' ':!plugin/engines/*' | compiled)
+else
+    base=${1:-${DNN_TORCH_TIDY_BASE:-$(git merge-base HEAD origin/main 2>/dev/null || :)}}
+    git rev-parse --quiet --verify "$base^{commit}" >/dev/null || skip "no commit to compare with"
+    mapfile -t sources < <(changed_sources "$base" | compiled)
+fi
+[ ${#sources[@]} != 0 ] || skip "no source of the plugin has changed"
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+# On standard error clang-tidy counts what it found in other people's headers.
+# shellcheck disable=SC2016 # what the inner shell expands
+printf '%s\n' "${sources[@]}" |
+    xargs -P "$(nproc)" -n 1 sh -c \
+        'clang-tidy -p "$0" --quiet "$1" 2>/dev/null || echo "clang-tidy complains of $1"' "$build" |
+    tee "$log"
+failed=$(grep -c '^clang-tidy complains of ' "$log" || :)
+printf '\n%d passed, %d failed, 0 skipped\n' $((${#sources[@]} - failed)) "$failed"
+[ "$failed" = 0 ]
