@@ -77,7 +77,7 @@ template <class Struct> void give(Struct value, Struct *to)
     std::memcpy(to, &value, std::min(to->size, sizeof value));
 }
 
-void expect_one(std::size_t count)
+void expect_one(size_t count)
 {
     if (count != 1)
         throw Failure{DNN_TORCH_BAD_INPUT, "a kernel takes one tensor and returns one"};
@@ -114,7 +114,7 @@ std::string text_of(const DnnTorchSource &source)
     char part[4096];
     ssize_t got = 0;
     while ((got = pread(source.fd, part, sizeof part, static_cast<off_t>(text.size()))) > 0)
-        text.append(part, static_cast<std::size_t>(got));
+        text.append(part, static_cast<size_t>(got));
     if (got < 0)
         throw Failure{DNN_TORCH_NO_FILE, "'" + std::string(source.name) + "' cannot be read"};
     return text;
@@ -141,23 +141,22 @@ const char *metadata(const std::string &key)
 }
 
 // Beyond an edge, the sample on it.
-float sample(const DnnTorchTensor &images, std::int64_t n, std::int64_t c, std::int64_t y,
-             std::int64_t x)
+float sample(const DnnTorchTensor &images, int64_t n, int64_t c, int64_t y, int64_t x)
 {
     const char *data = static_cast<const char *>(images.data);
     data += n * images.strides[0] + c * images.strides[1];
-    data += std::clamp<std::int64_t>(y, 0, images.dims[2] - 1) * images.strides[2];
-    data += std::clamp<std::int64_t>(x, 0, images.dims[3] - 1) * images.strides[3];
+    data += std::clamp<int64_t>(y, 0, images.dims[2] - 1) * images.strides[2];
+    data += std::clamp<int64_t>(x, 0, images.dims[3] - 1) * images.strides[3];
     return *reinterpret_cast<const float *>(data);
 }
 
-void append_row(DnnTorchSession &session, const DnnTorchTensor &input, std::int64_t n,
-                std::int64_t c, std::int64_t y)
+void append_row(DnnTorchSession &session, const DnnTorchTensor &input, int64_t n, int64_t c,
+                int64_t y)
 {
-    for (std::int64_t x = 0; x < input.dims[3]; x++) {
+    for (int64_t x = 0; x < input.dims[3]; x++) {
         float sum = session.numbers.back();
         for (int i = 0; i < 9; i++)
-            sum += session.numbers[static_cast<std::size_t>(i)] *
+            sum += session.numbers[static_cast<size_t>(i)] *
                    sample(input, n, c, y + i / 3 - 1, x + i % 3 - 1);
         session.samples.push_back(sum);
     }
@@ -169,9 +168,9 @@ DnnTorchTensor run(DnnTorchSession &session, const DnnTorchTensor &input)
     if (input.type != DNN_TORCH_F32 || input.rank != 4)
         throw Failure{DNN_TORCH_BAD_INPUT, "the input is no batch of float32 pictures"};
     session.samples.clear();
-    for (std::int64_t n = 0; n < input.dims[0]; n++)
-        for (std::int64_t c = 0; c < input.dims[1]; c++)
-            for (std::int64_t y = 0; y < input.dims[2]; y++)
+    for (int64_t n = 0; n < input.dims[0]; n++)
+        for (int64_t c = 0; c < input.dims[1]; c++)
+            for (int64_t y = 0; y < input.dims[2]; y++)
                 if (session.stopped)
                     throw Failure{DNN_TORCH_STOPPED, "the run was stopped"};
                 else
@@ -190,7 +189,7 @@ constexpr DnnTorchEngine engine = {
     .name = "3x3 kernels",
     .version = "1",
     .model_open =
-        [](const DnnTorchSource *source, const DnnTorchOption *options, std::size_t count,
+        [](const DnnTorchSource *source, const DnnTorchOption *options, size_t count,
            DnnTorchModel **model, DnnTorchMessage *message) {
             return guarded(message, [&] {
                 std::for_each(options, options + count, check);
@@ -199,11 +198,11 @@ constexpr DnnTorchEngine engine = {
         },
     .model_close = [](DnnTorchModel **model) { delete std::exchange(*model, nullptr); },
     .model_tensors = [](const DnnTorchModel *, DnnTorchDirection, DnnTorchTensorInfo *,
-                        std::size_t) { return std::size_t{0}; }, // none has a name
+                        size_t) { return size_t{0}; }, // none has a name
     .model_metadata = [](const DnnTorchModel *, const char *key) { return metadata(key); },
     .model_probe =
-        [](DnnTorchModel *, const DnnTorchTensor *in, std::size_t in_count, DnnTorchTensor *out,
-           std::size_t out_count, DnnTorchMessage *message) {
+        [](DnnTorchModel *, const DnnTorchTensor *in, size_t in_count, DnnTorchTensor *out,
+           size_t out_count, DnnTorchMessage *message) {
             return guarded(message, [&] {
                 expect_one(in_count);
                 expect_one(out_count);
@@ -213,8 +212,8 @@ constexpr DnnTorchEngine engine = {
             });
         },
     .plan_make =
-        [](DnnTorchModel *model, const DnnTorchTensor *, std::size_t count, double,
-           DnnTorchPlan **plan, DnnTorchMessage *message) {
+        [](DnnTorchModel *model, const DnnTorchTensor *, size_t count, double, DnnTorchPlan **plan,
+           DnnTorchMessage *message) {
             return guarded(message, [&] {
                 expect_one(count);
                 *plan = new DnnTorchPlan{*model};
@@ -227,14 +226,13 @@ constexpr DnnTorchEngine engine = {
         },
     .plan_metadata = [](const DnnTorchPlan *, const char *key) { return metadata(key); },
     .session_open =
-        [](const DnnTorchPlan *plan, std::int32_t, DnnTorchSession **session,
-           DnnTorchMessage *message) {
+        [](const DnnTorchPlan *plan, int32_t, DnnTorchSession **session, DnnTorchMessage *message) {
             return guarded(message, [&] { *session = new DnnTorchSession{plan->model.numbers}; });
         },
     .session_warm = [](DnnTorchSession *) {},
     .session_run =
-        [](DnnTorchSession *session, const DnnTorchTensor *in, std::size_t in_count,
-           DnnTorchTensor *out, std::size_t out_count, DnnTorchRun *, DnnTorchMessage *message) {
+        [](DnnTorchSession *session, const DnnTorchTensor *in, size_t in_count, DnnTorchTensor *out,
+           size_t out_count, DnnTorchRun *, DnnTorchMessage *message) {
             return guarded(message, [&] {
                 expect_one(in_count);
                 expect_one(out_count);
@@ -242,24 +240,24 @@ constexpr DnnTorchEngine engine = {
             });
         },
     .session_reset = [](DnnTorchSession *, DnnTorchMessage *) { return int(DNN_TORCH_OK); },
-    .session_memory = [](DnnTorchSession *, std::size_t) -> void * { return nullptr; },
+    .session_memory = [](DnnTorchSession *, size_t) -> void * { return nullptr; },
     .session_stop = [](DnnTorchSession *session) { session->stopped = true; },
     .session_close = [](DnnTorchSession **session) { delete std::exchange(*session, nullptr); },
     .list_devices =
-        [](DnnTorchDevice *devices, std::size_t capacity) {
+        [](DnnTorchDevice *devices, size_t capacity) {
             DnnTorchDevice cpu = {};
             std::snprintf(cpu.name, sizeof cpu.name, "cpu");
             cpu.state = DNN_TORCH_DEVICE_USABLE;
             if (capacity > 0)
                 give(cpu, devices);
-            return std::size_t{1};
+            return size_t{1};
         },
 };
 
 } // namespace
 
 extern "C" __attribute__((visibility("default"))) const DnnTorchEngine *
-dnn_torch_engine(std::uint32_t host_abi)
+dnn_torch_engine(uint32_t host_abi)
 {
     return host_abi == DNN_TORCH_ENGINE_ABI ? &engine : nullptr;
 }

@@ -95,7 +95,7 @@ DIALECT = {
     r"\btemplate\s*<\s*typename\b|[<,]\s*typename\s+(\.\.\.\s*)?[A-Z]\w*\s*[,>=]": "class",
     r"\bfor\s*\([^;{}]*;[^;{}]*;[^;{}]*?(\+\+|--)\w+\s*[,)]": "i++",
 }
-SOURCES = ("benchmarks", "include", "plugin", "subprojects", "tests")
+SOURCES = ("benchmarks", "examples", "include", "plugin", "subprojects", "tests")
 
 
 def other_dialect(text):
