@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Texts of strangers on a terminal.  Any thread; nothing is owned but strings.
+// Makes untrusted texts safe for a terminal.  Any thread.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 namespace dnn_torch
 {
 
-// The same text, but control characters and bytes that are no UTF-8 stand there
-// as "\x1b", and what turns the direction of writing is left out.  Line ends and
+// Returns the text with control characters and bytes that are not UTF-8 written as
+// "\x1b", and without characters that turn the direction of writing.  Line ends and
 // tabs stay.
 std::string printable(std::string_view text);
 
-// The length of the UTF-8 character at the front of a text that is not empty;
-// 0 where there is none.
+// Returns the length of the UTF-8 character with which the text begins, or 0 if it begins
+// with none.  The text must not be empty.
 size_t character_length(std::string_view text);
 
 } // namespace dnn_torch

@@ -1,8 +1,11 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Large blocks of memory that are used again instead of going back to the
-// kernel, which would have to clear every page anew.  Needs no LibTorch.
+// Large blocks of memory that are used again instead of going back to the kernel,
+// which would have to clear every page anew.  Needs no LibTorch.
+//
+// By hand, because malloc keeps no blocks of this size: mallopt() would change it for
+// the whole program, and another malloc would replace it.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +27,7 @@ struct BlockStatistics {
 class BlockCache
 {
 public:
-    // What is smaller is not worth it.
+    // Smaller blocks are not worth keeping.
     static constexpr size_t smallest_bytes = size_t{64} << 10;
 
     BlockCache() = default;
@@ -32,15 +35,15 @@ public:
     BlockCache(const BlockCache &) = delete;
     BlockCache &operator=(const BlockCache &) = delete;
 
-    // At least `bytes` from the start of a page on, the caller's until give();
-    // null where the kernel has none.  Throws std::bad_alloc.
+    // Returns at least `bytes` that begin with a page and are the caller's until give(),
+    // or null if the kernel has no memory.  Throws std::bad_alloc.
     void *take(size_t bytes);
 
-    // False, and nothing done, where take() did not return it.
+    // Returns false, and does nothing, if the block does not come from take().
     bool give(void *block) noexcept;
 
-    // Whether blocks are kept that nobody uses: never more bytes of them than
-    // were in use at the peak.  Off, those there are go back as well.
+    // Whether to keep unused blocks, never more bytes than were in use at the peak.
+    // Switching it off gives back those that are kept.
     void keep_idle(bool keep) noexcept;
 
     // Gives back what nobody uses, and lets the peak begin anew.

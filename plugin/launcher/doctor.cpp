@@ -24,8 +24,8 @@ constexpr unsigned first_major = 7, last_major = 15; // FFmpeg 4.4 to well past 
 constexpr unsigned patience_s = 60;
 constexpr int passed = 0, failed = 1, absent = 2;
 
-// What is looked at may crash, hang, or not go together with what was looked at
-// before: each look has a process of its own.
+// A part may crash, hang, or conflict with another one: each is tried in a process of its
+// own.
 int in_child(const std::function<int()> &look)
 {
     fflush(stdout);
@@ -136,7 +136,7 @@ bool look_at_preload()
     return !preload.path.empty();
 }
 
-// The one that a command line means; there may be others, and none is needed.
+// Looks at the ffmpeg that a command line would run.
 bool look_at_ffmpeg()
 {
     std::string path = find_program("ffmpeg");

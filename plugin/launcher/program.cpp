@@ -102,7 +102,7 @@ bool is_elf(const FileBytes &bytes)
     return bytes.range(0, SELFMAG) == std::string_view(ELFMAG, SELFMAG);
 }
 
-// Of another class the fields lie elsewhere, except e_ident and e_machine.
+// In another class all fields except e_ident and e_machine are elsewhere.
 bool is_for_other_machine(const FileBytes &theirs)
 {
     FileBytes ours("/proc/self/exe");
@@ -174,8 +174,8 @@ std::string linked_libavfilter(const FileBytes &bytes, const std::vector<Segment
     return {};
 }
 
-// Where linkers part constants from code, as GNU's has done since 2.31, code is not read: it is
-// long.
+// Reads code, which is long, only if the linker did not separate constants from it.  GNU's
+// linker does so since 2.31.
 bool has_own_libavfilter(const FileBytes &bytes, const std::vector<Segment> &segments)
 {
     auto constants = [](const Segment &segment) {
@@ -209,7 +209,7 @@ void look_at_elf(const FileBytes &bytes, Program &program)
 
 // ---- what else decides -------------------------------------------------------
 
-// As the kernel decides on AT_SECURE, as far as the file has a say in it.
+// Whether the kernel would set AT_SECURE because of the file.
 bool is_privileged(const std::string &path)
 {
     struct stat status {
@@ -235,7 +235,7 @@ bool is_sandboxed(const std::string &path)
            real.string().find("/flatpak/exports/") != std::string::npos;
 }
 
-// Of a script, as the kernel reads its first line; else empty.
+// Returns a script's interpreter, as the kernel reads its first line, or an empty text.
 std::string interpreter_of(const FileBytes &bytes)
 {
     std::istringstream line{std::string(bytes.range(0, 256))};

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What a program's file tells of whether the preload object can reach its
-// libavfilter.  Plain functions of the file system; nothing is run.
+// Tells from a program's file whether the preload object can reach its libavfilter.
+// Reads files and runs nothing.
 #pragma once
 
 #include <string>
@@ -25,13 +25,14 @@ struct Program {
     std::string libavfilter; // the library that it is linked to, if to any
 };
 
-// The file that execvp() would take for `name`; empty where there is none.
+// Returns the file that execvp() would run for `name`, or an empty text.
 std::string find_program(const std::string &name);
 
-// A file that cannot be read or understood has no hindrance: exec tells what is wrong with it.
+// A file that cannot be read or understood has no hindrance: exec says what is wrong.
 Program look_at_program(const std::string &path);
 
-// What the hindrance means and what to do, to be put after the program's path; empty for none.
+// Says what the hindrance means and what to do.  The text follows the program's path; it
+// is empty for none.
 std::string explain(Hindrance hindrance);
 
 } // namespace dnn_torch

@@ -34,7 +34,7 @@ std::string in_words(const Setting &setting)
     return count(setting.workers, " worker") + " of " + count(setting.threads, " thread");
 }
 
-// Of one run on one thread; the first one is not typical.
+// Measures the second run on one thread, because the first one is slower.
 double time_run(const std::shared_ptr<Model> &model, Size size, int channels)
 {
     DnnTorchTensor shape = picture_shape(1, channels, size);
@@ -127,8 +127,8 @@ private:
         measure_settings(plan, precision, for_rounds * seconds_left() / share);
     }
 
-    // Why a precision is no use here, or nothing.  One that is only emulated would
-    // take the time of the others.
+    // Says why a precision is no use here, or returns an empty text.  A precision that is
+    // only emulated would take the time of the others.
     std::string reason_against(const Model &model, const std::string &precision,
                                const ModelPlan &plan)
     {

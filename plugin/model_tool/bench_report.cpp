@@ -69,8 +69,8 @@ void BenchReport::add(const Rate &rate)
     fflush(stdout);
 }
 
-// Of those that are hardly slower than the fastest, the first: the filter's own
-// choice comes before others, and fp32 before what rounds more.
+// Returns the first rate that is hardly slower than the fastest.  The filter's own choice
+// comes first, and fp32 before formats that round more.
 const Rate *BenchReport::best(const std::string &precision) const
 {
     constexpr double as_fast = 0.97;

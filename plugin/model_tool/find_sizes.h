@@ -35,11 +35,11 @@ struct FoundSizes {
     std::optional<ExtentScale> across, down; // nothing where no rule was seen
 };
 
-// What comes out for a size; nothing where the model refuses it.
+// Returns the size of the result, or nullopt if the model refuses the size.
 using TrySize = std::function<std::optional<Size>(Size)>;
 
-// Tries for about `seconds`, beginning with `first` if it is given; nothing where
-// every size was refused.
+// Tries sizes for about `seconds` and begins with `first` if it is given.  Returns
+// nullopt if the model refused every size.
 std::optional<FoundSizes> find_sizes(const TrySize &try_size, double seconds,
                                      std::optional<Size> first = {});
 

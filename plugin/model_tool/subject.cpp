@@ -78,7 +78,7 @@ std::shared_ptr<Model> open_model(const Place &place, const Request &request,
     return std::make_shared<Model>(*place.engine, options);
 }
 
-// What takes neither kind at the first size may take one, or both, at another.
+// A model that takes no channels at the first size may take some at another one.
 Trials try_model(const std::shared_ptr<Model> &model, const Request &request)
 {
     ModelProbe probe(model);

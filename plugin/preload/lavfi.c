@@ -34,7 +34,7 @@ static const Object *object_at(void *address)
     return _dl_find_object(address, &found) == 0 ? found.dlfo_link_map : NULL;
 }
 
-/* A handle that does not load; the main program has no name. */
+/* Returns a handle without loading anything; the main program has no name. */
 static void *open_again(const char *path)
 {
     return dlopen(*path ? path : NULL, RTLD_LAZY | RTLD_NOLOAD);
@@ -56,7 +56,7 @@ static Lavfi *recall(const Object *object)
     return NULL;
 }
 
-/* Without memory it is found again the next time. */
+/* If there is no memory, it is found again the next time. */
 static void remember(const Object *object, Lavfi *lavfi)
 {
     Caller *caller = malloc(sizeof(*caller));
@@ -96,7 +96,7 @@ static Lavfi *make_lavfi(const Object *object, void *version_function)
     return lavfi;
 }
 
-/* The one that has this avfilter_version(). */
+/* Returns the libavfilter that has this avfilter_version(). */
 static Lavfi *enlist(void *version_function)
 {
     const Object *object = version_function ? object_at(version_function) : NULL;

@@ -23,10 +23,9 @@ typedef struct Lavfi {
 } Lavfi;
 
 /**
- * The libavfilter that the code at `caller` would call if we were not there, or
- * NULL where none is loaded.  Only what was found is remembered.  Waits for the
- * dynamic linker where an object calls for the first time, and holds no lock of
- * its own.
+ * Returns the libavfilter that the code at `caller` would call without us, or NULL
+ * if none is loaded.  Remembers only what it found.  At the first call of an object
+ * it waits for the dynamic linker; it holds no lock of its own.
  */
 Lavfi *dnn_torch_lavfi_of(void *caller);
 

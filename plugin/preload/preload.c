@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The preload object: stands before libavfilter's ways to a filter and asks the
- * host module whenever a name of ours may be meant.  Links to neither
- * libavfilter nor LibTorch, has no constructor, and opens nothing until such a
- * name turns up or somebody lists the filters.
+ * The preload object: wraps libavfilter's functions that lead to a filter, and asks
+ * the host module if a name may be ours.  It links to neither libavfilter nor
+ * LibTorch, has no constructor, and opens nothing until such a name turns up or
+ * somebody lists the filters.
  */
 #include "base/lavfi_registry.h"
 #include "base/module_path.h"
@@ -61,9 +61,8 @@ static const FilterModule *open_module(const Lavfi *lavfi, char *reason, size_t 
 }
 
 /*
- * No lock is held meanwhile: constructors run in dlopen(), may call us and may wait
- * for threads that do.  Threads that come at once all ask, and get the same
- * answer; the first one hands it on.
+ * Holds no lock: dlopen() runs constructors, which may call us or wait for threads
+ * that do.  Threads that come at the same time all ask and get the same answer.
  */
 static void ask_for_module(Lavfi *lavfi)
 {
@@ -97,7 +96,7 @@ static const FilterRegistry *real(const Lavfi *lavfi)
     return lavfi ? &lavfi->real : &none;
 }
 
-/* The wrappers of the module, or the real functions where there is none. */
+/* Returns the module's wrappers, or the real functions if there is no module. */
 static const FilterRegistry *extended(void *caller)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
@@ -114,7 +113,7 @@ static const FilterRegistry *registry_for(void *caller, const char *text)
     return is_ours ? extended(caller) : real(dnn_torch_lavfi_of(caller));
 }
 
-/* A segment or pads can be a filter's of ours only if its name made us open the module. */
+/* A segment or pads can belong to a filter of ours only if its name opened the module. */
 static const FilterRegistry *registry_for_object(void *caller)
 {
     Lavfi *lavfi = dnn_torch_lavfi_of(caller);

@@ -18,7 +18,7 @@ namespace
 
 constexpr const char *tick_shape = "video_size=16x16:pix_fmt=gray:time_base=1/1";
 
-// Lends a link for as long as it lives.
+// Lends a link until it is destroyed.
 class Loan
 {
 public:
@@ -35,12 +35,12 @@ private:
 };
 
 // ---- the breaker -------------------------------------------------------------
-// av_buffersink_get_frame_flags() asks the lent link for a frame and then runs
-// its own graph, the private one, until something comes of it.  Up to
-// libavfilter 10 "nothing to run" ends that; from 11 on it asks again and runs
-// for ever unless a filter of that graph ends it.  The breaker does: it answers
-// EAGAIN once, by which the request is really repeated (11 and later need that
-// at each activation even where one is outstanding), then AVERROR_EXIT.
+// av_buffersink_get_frame_flags() asks the lent link for a frame and then runs its
+// own graph, the private one, until a frame comes.  Up to libavfilter 10 it stops
+// when nothing is left to run.  From 11 on it asks again and runs for ever, unless a
+// filter of that graph ends it.  The breaker does that.  It first answers EAGAIN, so
+// that the request is really repeated: 11 and later need that at each activation,
+// even if a request is outstanding.  Then it answers AVERROR_EXIT.
 
 Gate *gate_of(AVFilterContext *ctx)
 {
@@ -54,13 +54,13 @@ int breaker_activate(AVFilterContext *ctx) noexcept
 }
 
 // ---- the relay ---------------------------------------------------------------
-// A filter without activate() behaves as libavfilter has it: where all its
-// outputs are closed it closes all its inputs, otherwise it takes the next
-// frame.  The relay is lent the real output and, beside an input of its own, the
-// real input; then a frame comes on its own one.  If the output is closed, so is
-// the real input from then on; if not, the frame shows it, and the loan ends
-// before the default behaviour could go on to the real links.  At last it is lent
-// the real output alone and its own input ends, see forward_end().
+// libavfilter runs a filter without activate() by a default rule: if all outputs are
+// closed, it closes all inputs; otherwise it takes the next frame.  The relay has an
+// input of its own and is lent the real output and the real input.  Then a frame comes
+// on its own input.  If the real output is closed, the rule closes the real input.  If
+// it is not, the relay gets the frame, and the loan ends before the rule reaches the
+// real links.  In the end the relay is lent the real output alone and its own input
+// ends, see forward_end().
 
 int relay_filter_frame(AVFilterLink *link, AVFrame *frame) noexcept
 {
@@ -140,7 +140,7 @@ int Gate::open()
     tick_.reset(av_frame_alloc());
     if (!graph_ || !scratch_ || !tick_)
         return AVERROR(ENOMEM);
-    graph_->nb_threads = 1; // no threads for a graph that only ever ticks
+    graph_->nb_threads = 1; // this graph needs no threads
     if ((ret = add_ticking()) < 0 || (ret = add_relay()) < 0 ||
         (ret = avfilter_graph_config(graph_.get(), nullptr)) < 0)
         return ret;
@@ -169,7 +169,7 @@ int Gate::add_ticking()
 
 int Gate::add_relay()
 {
-    AVFilterContext *never = nullptr, *nowhere = nullptr; // hold the places that are lent
+    AVFilterContext *never = nullptr, *nowhere = nullptr; // for the pads that are lent a link
     int ret;
     if ((ret = add_source(&relay_source_, "relay_source")) < 0 ||
         (ret = add_source(&never, "never")) < 0 ||
@@ -184,7 +184,7 @@ int Gate::add_relay()
     return 0;
 }
 
-// Only after avfilter_graph_config(), which refuses pads without a link.
+// Call it only after avfilter_graph_config(), which refuses pads without a link.
 int Gate::add_lenders()
 {
     const AVFilter *sink = real_registry().get_by_name("buffersink");
@@ -249,10 +249,10 @@ int Gate::send(AVFilterLink *out, AVFrame *frame)
     return av_buffersrc_add_frame_flags(lend_source_, frame, AV_BUFFERSRC_FLAG_NO_CHECK_FORMAT);
 }
 
-// No exported function tells the time at which a link ended.  libavfilter's default
-// behaviour passes it on by itself: where an input of the relay ends, it asks the
-// source of the lent output, our filter, for a frame, meets the status that our own
-// input has ended with, and ends the output with that and its time.
+// No exported function tells the time at which a link ended, but libavfilter's default
+// rule passes it on.  When an input of the relay ends, the rule asks the source of the
+// lent output, which is our filter, for a frame.  There it finds the status with which
+// our own input ended, and ends the output with that status and its time.
 int Gate::forward_end(AVFilterLink *out)
 {
     Loan lent_out(relay_->outputs, out);

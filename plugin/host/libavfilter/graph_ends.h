@@ -23,26 +23,27 @@ struct Ends {
     Ends &operator=(const Ends &) = delete;
 
     AVFilterInOut *release();
-    // The one of that name, taken out, or NULL; `label` may be NULL.
+    // Takes the end with this label out of the list; returns NULL if there is none.
+    // `label` may be NULL.
     AVFilterInOut *extract(const char *label);
     AVFilterInOut *take_first();
     void append(AVFilterInOut *list);
     void prepend(AVFilterInOut *end);
 };
 
-// Throws where memory ran out.
+// Throws if there is no memory.
 AVFilterInOut *make_end(char *name, AVFilterContext *filter, int pad);
 
 void skip_whitespace(const char **at);
 
-// The name in "[name]" at `*at`, which av_free() frees; NULL after a fault that was
-// logged.  Throws where memory ran out.
+// Reads "[name]" at `*at` and returns the name, which av_free() frees.  Logs a fault and
+// returns NULL.  Throws if there is no memory.
 char *parse_label(const char **at, void *log_ctx);
 
-// "sws_flags=...;" at `*at` as `*options`, if it is there.
+// Reads "sws_flags=...;" at `*at` into `*options`, if it is there.
 int parse_scaler_options(const char **at, char **options, void *log_ctx);
 
-// A parse that fails leaves an empty graph.
+// Empties the graph, as a parse that fails must.
 int fail_graph(AVFilterGraph *graph, int error);
 
 } // namespace dnn_torch

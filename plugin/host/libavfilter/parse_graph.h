@@ -3,10 +3,9 @@
 
 // libavfilter's parsers of graph strings, with our filters among its own.
 //
-// libavfilter's look filters up where nobody can intervene.  These are the same
-// parsers over its exported functions, word for word in what they do and log.  One
-// implementation follows libavfilter before segments (5.1), the other those with
-// segments (6.0 and later).
+// libavfilter's own parsers look filters up where nobody can intervene.  These parsers
+// call its exported functions, and do and log exactly the same.  One implementation
+// follows FFmpeg 5.1, the other one FFmpeg 6.0 and later, which have segments.
 #pragma once
 
 #include "dnn_torch/filter_module.h"
@@ -26,10 +25,10 @@ int parse_graph(AVFilterGraph *graph, const char *text, AVFilterInOut **inputs,
 int parse_graph_between(AVFilterGraph *graph, const char *text, AVFilterInOut **open_inputs,
                         AVFilterInOut **open_outputs, void *log_ctx);
 
-// Sets all that parse; those of segments where this libavfilter has them.
+// Sets all functions that parse, those of segments only if this libavfilter has them.
 void add_parsers(FilterRegistry &wrappers);
 
-// The wrappers of segments alone, where there are any.
+// Sets the functions of segments, if there are any.
 void add_segment_parsers(FilterRegistry &wrappers);
 
 } // namespace dnn_torch

@@ -32,7 +32,7 @@ const AVFilter *get_by_name(const char *name) noexcept
     return built_in ? built_in : registered_filter(name);
 }
 
-// Whether it points to one of the list, or to its end.
+// Whether it points into our list or to its end.
 bool is_place_in_ours(const AVFilter *const *place)
 {
     for (const AVFilter *const *filter = filters;; filter++) {
@@ -66,7 +66,7 @@ const AVClass *child_class(void **cursor) noexcept
     return nullptr;
 }
 
-// libavfilter's own iterates through what it cannot be given: the same, but for that.
+// A copy of libavfilter's class that iterates over our filters too.
 const AVClass *get_class() noexcept
 {
     static const AVClass with_ours = [] {
@@ -77,8 +77,8 @@ const AVClass *get_class() noexcept
     return &with_ours;
 }
 
-// MLT asks so.  The real one looks among the built-in filters, and aborts at
-// pads that are none of theirs.
+// MLT calls this.  The real one looks through the built-in filters and aborts if the pads
+// belong to none of them.
 int pad_count(const AVFilterPad *pads) noexcept
 {
     for (const AVFilter *const *filter = filters; pads && *filter; filter++)

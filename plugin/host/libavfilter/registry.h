@@ -13,23 +13,25 @@ extern "C" {
 namespace dnn_torch
 {
 
-// Says what the filters of this module are: a list that ends with NULL and lives as
-// long as the module.  Called once, before anything below.
+// Sets the filters of this module: a list that ends with NULL and lives as long as the
+// module.  Must be called before anything below.
 void register_filters(const AVFilter *const *filters);
 
-// That list.
+// Returns that list.
 const AVFilter *const *registered_filters();
 
-// The same after the gate's self-test; none, and one line that says so, where it fails.
+// Returns the same list after the gate's self-test.  If the test fails, prints one line
+// and returns an empty list.
 const AVFilter *const *usable_filters();
 
-// The one of that name, or NULL; `name` may be NULL.
+// Returns the filter of that name, or NULL.  `name` may be NULL.
 const AVFilter *registered_filter(const char *name);
 
-// What a parser takes for that name: a built-in filter, then one that is usable; or NULL.
+// Returns the filter that a parser takes: a built-in one, else a usable one of ours, else
+// NULL.
 const AVFilter *find_filter(const char *name);
 
-// The wrappers; they live as long as the module.
+// Returns the wrappers, which live as long as the module.
 const FilterRegistry *registry_wrappers();
 
 } // namespace dnn_torch

@@ -67,7 +67,7 @@ lavfi_abi::Filter make_forwarder()
     return filter;
 }
 
-// The members are destroyed from the last to the first: the graph goes before what it uses.
+// The last member is destroyed first: the graph goes before what it uses.
 struct TestGraph {
     Gate gate;
     FramePointer received{av_frame_alloc()}, frame{av_frame_alloc()};

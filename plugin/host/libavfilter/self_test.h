@@ -7,10 +7,10 @@
 namespace dnn_torch
 {
 
-// Sends frames through a filter behind a gate, in a private graph and in a
-// bounded number of steps.  Null on success, otherwise one line that says what
-// went wrong and names both versions.  Does so once, whoever asks; not part of
-// opening the module, because it makes libavfilter log, and `ffmpeg -h` shows all.
+// Sends frames through a filter behind a gate, in a private graph and in a bounded
+// number of steps.  Returns null on success, otherwise one line that says what went
+// wrong and names both versions.  The test runs once.  It is not part of opening the
+// module, because it makes libavfilter log, and `ffmpeg -h` would show that.
 const char *gate_fault();
 
 } // namespace dnn_torch

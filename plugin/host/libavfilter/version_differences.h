@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What differs between FFmpeg versions and is no matter of layouts.
+// Behaviour that differs between FFmpeg versions.
 #pragma once
 
 extern "C" {
@@ -14,8 +14,8 @@ extern "C" {
 namespace dnn_torch
 {
 
-// Before 6.0, ffmpeg exits with 0 where a filter fails while it is asked for its
-// last frames, and not while it is told of its input's end.
+// Before 6.0, ffmpeg exits with 0 if a filter fails while it is asked for its last
+// frames.  A failure at the input's end is told.
 constexpr bool programs_ignore_late_failures = LIBAVFILTER_VERSION_MAJOR < 9;
 
 } // namespace dnn_torch

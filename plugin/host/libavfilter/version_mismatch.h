@@ -12,7 +12,7 @@ namespace dnn_torch
 // `running` is what the program's avfilter_version() returns.
 std::string both_versions(unsigned running);
 
-// The same for the libavfilter that this module is linked to.
+// The same, for the libavfilter that this module is linked to.
 std::string both_versions();
 
 } // namespace dnn_torch
