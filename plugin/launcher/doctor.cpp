@@ -5,8 +5,8 @@
 #include "program.h"
 
 #include "base/compose.h"
+#include "base/engine_handshake.h"
 #include "base/lavfi_registry.h"
-#include "dnn_torch/engine.h"
 
 #include <cstdio>
 #include <dlfcn.h>
@@ -113,13 +113,13 @@ int look_at_engine()
     }
     fflush(stdout);
     void *library = dlopen(file.path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    DnnTorchEngineFunction *function = nullptr;
-    if (library)
-        look_up(library, DNN_TORCH_ENGINE_SYMBOL, function);
-    const DnnTorchEngine *engine = function ? function(DNN_TORCH_ENGINE_ABI) : nullptr;
+    if (!library) {
+        printf("not usable: %s\n", dlerror());
+        return failed;
+    }
+    auto [engine, fault] = greet_engine(library);
     if (!engine) {
-        const char *reason = dlerror();
-        printf("not usable: %s\n", reason ? reason : "it was built for another release");
+        printf("not usable: %s %s\n", file.path.c_str(), fault.c_str());
         return failed;
     }
     printf("%s, %s %s\n", file.path.c_str(), engine->name, engine->version);

@@ -3,7 +3,7 @@
 #include "probes.h"
 
 #include "base/compose.h"
-#include "dnn_torch/engine.h"
+#include "base/engine_handshake.h"
 
 #include <cstdlib>
 #include <dlfcn.h>
@@ -79,29 +79,26 @@ std::vector<DnnTorchDevice> devices_of(const DnnTorchEngine &engine)
     }
 }
 
-const DnnTorchEngine *engine_in(void *library, std::string &failure)
+EngineGreeting engine_in(const std::string &path, void *library)
 {
-    auto *function = look_up<DnnTorchEngineFunction>(library, DNN_TORCH_ENGINE_SYMBOL);
-    const DnnTorchEngine *engine = function ? function(DNN_TORCH_ENGINE_ABI) : nullptr;
-    if (!function)
-        failure = "it is no engine, for it lacks " DNN_TORCH_ENGINE_SYMBOL "()";
-    else if (!engine || engine->abi != DNN_TORCH_ENGINE_ABI)
-        failure = "it was built for another release";
-    return failure.empty() ? engine : nullptr;
+    if (!library)
+        return {.engine = nullptr, .fault = dlerror()};
+    EngineGreeting greeting = greet_engine(library);
+    // What to do is said by the verdict.
+    if (!greeting.engine)
+        greeting.fault = concat(path, " ", greeting.fault.substr(0, greeting.fault.find(';')));
+    return greeting;
 }
 
 } // namespace
 
 void probe_torch(const std::string &engine_path, const Tell &tell)
 {
-    std::string failure;
     void *library = dlopen(engine_path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-        failure = dlerror();
-    const DnnTorchEngine *engine = library ? engine_in(library, failure) : nullptr;
+    auto [engine, fault] = engine_in(engine_path, library);
     Record record;
     if (!engine) {
-        record.set("failure", failure);
+        record.set("failure", fault);
         return tell(record);
     }
     record.set("engine", engine->name);
