@@ -132,7 +132,8 @@ void FrameLoop::end_input(int status)
 
 // ---- changing -----------------------------------------------------------------
 
-// What comes next waits until all before it has left the workers.
+// What comes next waits until all before it has left the workers: they may be replaced, and
+// frames that are worked on would disturb what is measured for a new size.
 void FrameLoop::hold()
 {
     state_.hold();
