@@ -161,6 +161,17 @@ def test_seeking(play, slow_and_inverse, tmp_path):
     assert "error" not in log.lower(), log
 
 
+def test_seeking_loads_the_model_once(play, script, tmp_path):
+    """mpv makes its filters anew at each seek."""
+    loads = tmp_path / "loads"
+    player = play(f"--vf=lavfi=[{support.fake(script(loads=loads))}]", "--pause")
+    for number in (40, 5, 50, 0, 12):
+        player.seek(number)
+    player.tell("quit")
+    assert player.end().count("in flight; scripted") > 5
+    assert loads.read_text().split().count("open") == 1
+
+
 def test_seeking_without_a_rest(play, slow_and_inverse):
     """Seeks that come before the last one is through."""
     player = play(f"--vf=lavfi=[{slow_and_inverse}]", "--keep-open")
