@@ -62,6 +62,7 @@ Shape run_grey_on_all_cores(DnnTorchModel &model, const Shape &shape)
 
 Shape probe(DnnTorchModel &model, const Shape &shape)
 {
+    model.expect_runnable();
     if (shape.is_empty())
         throw Failure(DNN_TORCH_BAD_INPUT,
                       "the shape to probe is empty: all its extents must be at least 1");
