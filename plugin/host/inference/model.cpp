@@ -330,8 +330,11 @@ void *Session::memory(size_t bytes)
 
 void Session::warm()
 {
+    if (plan_->was_warmed_)
+        return;
     EngineCall call;
     plan_->engine_.session_warm(session_);
+    plan_->was_warmed_ = true;
 }
 
 void Session::reset()

@@ -11,6 +11,7 @@
 
 #include "dnn_torch/engine.h"
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <mutex>
@@ -54,6 +55,7 @@ private:
     const DnnTorchEngine &engine_;
     const std::shared_ptr<DnnTorchModel> model_; // outlives the plan
     DnnTorchPlan *plan_ = nullptr;
+    mutable std::atomic<bool> was_warmed_{false};
 };
 
 // May be used by any number of threads at once.
@@ -125,6 +127,7 @@ public:
 
     // Memory from which input is taken fastest, until the next call; null: any is as good.
     void *memory(size_t bytes);
+    // Once for each plan: what LibTorch compiles in its first runs is shared by all sessions.
     void warm();
     // Forgets what earlier runs left behind.
     void reset();
