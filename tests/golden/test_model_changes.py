@@ -4,6 +4,7 @@
 import re
 import shutil
 import subprocess
+import sys
 import time
 
 import pictures
@@ -125,3 +126,37 @@ def test_a_program_loads_a_model_once(script, tmp_path):
     ours = support.fake(script(loads=loads))
     run(f"{ours},{ours}", frames=5, fake_engine=True)
     assert loads.read_text().split().count("open") == 1
+
+
+REMEMBERS = """
+import sys, torch
+
+class Remembers(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("last", torch.zeros(1))
+
+    def forward(self, x):
+        self.last = 0.5 * x + 0.5 * self.last
+        return self.last
+
+torch.jit.script(Remembers().eval()).save(sys.argv[1])
+"""
+
+
+def test_filters_that_share_a_model_remember_frames_of_their_own(tmp_path):
+    """Two of them at once, of which one sees other frames, make what each makes alone."""
+    path = tmp_path / "remembers.pt"
+    script = tmp_path / "remembers.py"  # torch.jit.script() wants to read it
+    script.write_text(REMEMBERS)
+    subprocess.run([sys.executable, script, path], check=True, timeout=120)
+    ours, source = support.dnn(path), f"testsrc2=s=32x16:r={RATE}:d=1,format=gbrp"
+
+    def made(graph, outputs):
+        maps = [("-map", name, "-f", "framemd5", tmp_path / name) for name in outputs]
+        support.succeed("-filter_complex", graph, *[word for each in maps for word in each])
+        return [support.digests((tmp_path / name).read_bytes()) for name in outputs]
+
+    alone = made(f"{source},{ours}[a]", ["[a]"]) + made(f"{source},negate,{ours}[b]", ["[b]"])
+    both = made(f"{source},split[x][y];[x]{ours}[a];[y]negate,{ours}[b]", ["[a]", "[b]"])
+    assert both == alone and both[0] != both[1] and len(both[0]) == RATE
