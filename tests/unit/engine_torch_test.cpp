@@ -580,26 +580,30 @@ TEST(State, PictureIsKeptByValue)
 }
 
 // Each session remembers its own runs: no other run of the model is one of them.
+// Also where it lies in the code, of which all sessions run the same.
 TEST(State, IsItsSessions)
 {
-    Model model(options_for(path_of("counts")));
-    std::vector<std::thread> threads;
-    for (int i = 0; i < 4; i++)
-        threads.emplace_back([&] {
-            Session session(model);
-            for (int n = 0; n < 25; n++) {
-                ASSERT_EQ(session.run(Pictures(1, 1, 2, 2)).status, DNN_TORCH_OK);
-                EXPECT_EQ(sample(session.output, 0, 0, 0, 0), static_cast<float>(n + 1));
-                EXPECT_EQ(model.probe({1, 1, 2, 2}).status, DNN_TORCH_OK);
-            }
-        });
-    for (std::thread &thread : threads)
-        thread.join();
+    for (const char *name : {"counts", "state_constant"}) {
+        Model model(options_for(path_of(name)));
+        std::vector<std::thread> threads;
+        for (int i = 0; i < 4; i++)
+            threads.emplace_back([&] {
+                Session session(model);
+                for (int n = 0; n < 25; n++) {
+                    ASSERT_EQ(session.run(Pictures(1, 1, 2, 2)).status, DNN_TORCH_OK);
+                    EXPECT_EQ(sample(session.output, 0, 0, 0, 0), static_cast<float>(n + 1))
+                        << name;
+                    EXPECT_EQ(model.probe({1, 1, 2, 2}).status, DNN_TORCH_OK);
+                }
+            });
+        for (std::thread &thread : threads)
+            thread.join();
+    }
 }
 
 TEST(State, IsForgottenByAReset)
 {
-    for (const char *name : {"counts", "returns_state", "state_in_tensor"}) {
+    for (const char *name : {"counts", "returns_state", "state_in_tensor", "state_constant"}) {
         Running running(name);
         const Pictures pictures(1, 1, 2, 2);
         const std::vector<float> first = run(running, pictures), second = run(running, pictures);

@@ -107,26 +107,40 @@ private:
     std::map<const c10::StorageImpl *, at::Tensor> storages_; // copies of them as a whole
 };
 
+void set_values(at::Tensor tensor, const at::Tensor &values)
+{
+    if (tensor.sizes() == values.sizes())
+        tensor.copy_(values);
+    else
+        tensor.set_data(values.clone());
+}
+
 } // namespace
 
 StateCopy::StateCopy(const torch::jit::Module &module, const Traits &traits)
 {
     const at::NoGradGuard no_gradients;
-    copy_ = torch::jit::Module(Copier(traits.writes_weights).copy(module._ivalue()).toObject());
+    module_ = torch::jit::Module(Copier(traits.writes_weights).copy(module._ivalue()).toObject());
     if (traits.writes_constants)
         for (const at::Tensor &constant : tensors_in_code(module))
-            saved_.push_back({constant, constant.clone()});
+            constants_.push_back(
+                {.in_code = constant, .original = constant.clone(), .own = constant.clone()});
 }
 
-StateCopy::~StateCopy()
+StateCopy::Use::Use(StateCopy &copy) : copy_(copy)
 {
     const at::NoGradGuard no_gradients;
-    for (const Saved &saved : saved_)
+    for (const Constant &constant : copy_.constants_)
+        set_values(constant.in_code, constant.own);
+}
+
+StateCopy::Use::~Use()
+{
+    const at::NoGradGuard no_gradients;
+    for (Constant &constant : copy_.constants_)
         try {
-            if (saved.constant.sizes() == saved.contents.sizes())
-                saved.constant.copy_(saved.contents);
-            else
-                saved.constant.set_data(saved.contents);
+            constant.own = constant.in_code.clone();
+            set_values(constant.in_code, constant.original);
         } catch (...) {
             // It stays as it is: no constant that was copied cannot be written to.
         }

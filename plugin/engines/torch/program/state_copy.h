@@ -12,26 +12,40 @@ namespace engine_torch
 {
 
 // A copy of all that a module's runs may change.  It shares its code with the
-// original, and its parameters too unless runs may write to them.  Runs of the
-// two may not meet while one lives.  Throws where memory ran out.
+// original, and its parameters too unless runs may write to them.  Throws if memory
+// runs out.
 class StateCopy
 {
 public:
+    // No other copy of the module is in use meanwhile.
     StateCopy(const torch::jit::Module &module, const Traits &traits);
-    // Tensors in the code belong to both: they get back what they held.
-    ~StateCopy();
     StateCopy(const StateCopy &) = delete;
     StateCopy &operator=(const StateCopy &) = delete;
 
-    const torch::jit::Module &module() const noexcept { return copy_; }
+    // Lets the module of this copy run.  Tensors in the code belong to all copies of a
+    // module: while this lives they hold the values of this one, so only one may live.
+    class Use
+    {
+    public:
+        explicit Use(StateCopy &copy);
+        ~Use();
+        Use(const Use &) = delete;
+        Use &operator=(const Use &) = delete;
 
-private:
-    struct Saved {
-        at::Tensor constant, contents;
+        const torch::jit::Module &module() const noexcept { return copy_.module_; }
+
+    private:
+        StateCopy &copy_;
     };
 
-    torch::jit::Module copy_;
-    std::vector<Saved> saved_;
+private:
+    struct Constant {
+        at::Tensor in_code;
+        at::Tensor original, own; // values
+    };
+
+    torch::jit::Module module_;
+    std::vector<Constant> constants_;
 };
 
 } // namespace engine_torch

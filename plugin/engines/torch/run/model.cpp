@@ -141,8 +141,8 @@ c10::IValue DnnTorchModel::rehearse(const at::Tensor &images) const
     if (!traits_.keeps_state)
         return run_as_saved(images, 0);
     const auto lock = lock_constants();
-    const StateCopy state(source_.plain, traits_);
-    return run_form({FormKind::saved, Precision::fp32, state.module()}, source_, images).deepcopy();
+    StateCopy state(source_.plain, traits_);
+    return run_state(state, images, 0);
 }
 
 std::unique_ptr<StateCopy> DnnTorchModel::new_state() const
@@ -153,11 +153,18 @@ std::unique_ptr<StateCopy> DnnTorchModel::new_state() const
     return std::make_unique<StateCopy>(source_.plain, traits_);
 }
 
-c10::IValue DnnTorchModel::run_with(const StateCopy &state, const at::Tensor &images,
+c10::IValue DnnTorchModel::run_with(StateCopy &state, const at::Tensor &images,
                                     int64_t number) const
 {
     const auto lock = lock_constants();
-    return run_form({FormKind::saved, Precision::fp32, state.module()}, source_, images, number)
+    return run_state(state, images, number);
+}
+
+c10::IValue DnnTorchModel::run_state(StateCopy &state, const at::Tensor &images,
+                                     int64_t number) const
+{
+    const StateCopy::Use use(state);
+    return run_form({FormKind::saved, Precision::fp32, use.module()}, source_, images, number)
         .deepcopy();
 }
 

@@ -35,7 +35,7 @@ public:
     std::unique_ptr<engine_torch::StateCopy> new_state() const;
 
     // One run that changes `state`.  The result shares no memory with it.
-    c10::IValue run_with(const engine_torch::StateCopy &state, const at::Tensor &images,
+    c10::IValue run_with(engine_torch::StateCopy &state, const at::Tensor &images,
                          int64_t number) const;
 
     // The same for a model that keeps no state.
@@ -67,6 +67,8 @@ private:
     void note_random();
     void note_output();
     std::unique_lock<std::mutex> lock_constants() const;
+    c10::IValue run_state(engine_torch::StateCopy &state, const at::Tensor &images,
+                          int64_t number) const;
 
     // First, so that the memory of all tensors has gone before it.
     engine_torch::AllocatorUse allocator_;
