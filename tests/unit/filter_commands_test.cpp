@@ -19,16 +19,16 @@ namespace
 {
 
 std::mutex log_mutex;
-std::vector<std::string> logged_errors;
+std::vector<std::string> logged_errors, logged_warnings;
 
-void keep_errors(void *, int level, const char *format, va_list arguments)
+void keep_lines(void *, int level, const char *format, va_list arguments)
 {
     char line[1024];
-    if (level > AV_LOG_ERROR)
+    if (level > AV_LOG_WARNING)
         return;
     vsnprintf(line, sizeof(line), format, arguments);
     std::lock_guard lock(log_mutex);
-    logged_errors.emplace_back(line);
+    (level > AV_LOG_ERROR ? logged_warnings : logged_errors).emplace_back(line);
 }
 
 // A folder for models and what they log.
@@ -208,7 +208,8 @@ protected:
     {
         std::lock_guard lock(log_mutex);
         logged_errors.clear();
-        av_log_set_callback(keep_errors);
+        logged_warnings.clear();
+        av_log_set_callback(keep_lines);
     }
     ~CommandsTest() override { av_log_set_callback(av_log_default_callback); }
 
@@ -216,6 +217,13 @@ protected:
     {
         std::lock_guard lock(log_mutex);
         return logged_errors;
+    }
+
+    static bool has_warned_of(const std::string &words)
+    {
+        std::lock_guard lock(log_mutex);
+        return std::any_of(logged_warnings.begin(), logged_warnings.end(),
+                           [&](const std::string &line) { return line.find(words) != line.npos; });
     }
 
     // One line says that the model is not used, with those words, and the old one goes on.
@@ -304,6 +312,22 @@ TEST_P(CommandsTest, ADamagedModelIsRefused)
     expect_refusal(folder_.model("damaged", 20, "fail_open it is damaged"), "it is damaged");
 }
 
+TEST_P(CommandsTest, AModelWithoutASessionIsRefused)
+{
+    expect_refusal(folder_.model("no_session", 20, "fail_session_open 1"), "session fails");
+}
+
+TEST_P(CommandsTest, ADoubtfulModelIsWarnedOf)
+{
+    std::string doubtful = folder_.model("doubtful", 20, "fail_rgb it has its reasons");
+    Film film(first_, options());
+    film.steps(3);
+    ASSERT_EQ(film.command("model", doubtful), 0);
+    EXPECT_TRUE(film.reaches(20));
+    EXPECT_EQ(film.end(), AVERROR_EOF);
+    EXPECT_TRUE(has_warned_of("it has its reasons"));
+}
+
 TEST_P(CommandsTest, AModelOfAnotherSizeIsRefused)
 {
     expect_refusal(folder_.model("larger", 20, "scale 2"), "32x16");
@@ -387,6 +411,7 @@ TEST_P(CommandsTest, TheEndDoesNotWaitForAModel)
         EXPECT_EQ(film.end(), AVERROR_EOF);
         film.expect_all({10});
     }
+    EXPECT_TRUE(has_warned_of("before the filter could change to model=" + slow));
     EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);
 }
 

@@ -45,6 +45,9 @@ public:
     // The frames that come now.
     const FrameShape &input() const { return input_; }
 
+    // The size of those that go out; only while is_running().
+    Size output() const { return work_->plan->output; }
+
     // Whether frames pass, and another plan may take over.
     bool is_running() const { return work_ && state_.phase() == Phase::running && !is_orphaned(); }
 

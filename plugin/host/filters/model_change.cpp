@@ -35,6 +35,14 @@ const Field *find_field(const std::string &name)
     return nullptr;
 }
 
+std::string words_of(const std::map<std::string, std::string> &changes)
+{
+    std::string words;
+    for (const auto &[name, value] : changes)
+        words += (words.empty() ? "" : ":") + name + "=" + value;
+    return words;
+}
+
 NextModel made(NextModel next, const PrepareModel &prepare)
 try {
     next.work = prepare(next.request);
@@ -77,6 +85,14 @@ std::optional<NextModel> ModelChange::look(const FrameShape &input, const Prepar
     return next;
 }
 
+std::string ModelChange::unmade() const
+{
+    std::map<std::string, std::string> all = asked_;
+    if (work_)
+        all.insert(under_way_.begin(), under_way_.end());
+    return words_of(all);
+}
+
 // The file counts as a model that was asked for, though it has the same name.
 void ModelChange::look_at_file()
 {
@@ -87,11 +103,9 @@ void ModelChange::look_at_file()
 void ModelChange::begin(const PrepareModel &prepare)
 {
     under_way_ = std::exchange(asked_, {});
-    NextModel next = {.request = current_};
-    for (const auto &[name, value] : under_way_) {
+    NextModel next = {.request = current_, .changes = words_of(under_way_)};
+    for (const auto &[name, value] : under_way_)
         next.request.*find_field(name)->value = value;
-        next.changes += (next.changes.empty() ? "" : ":") + name + "=" + value;
-    }
     // What becomes of the file from now on is another change.
     if (watch_)
         next_watch_.emplace(next.request.path);

@@ -47,6 +47,9 @@ public:
     // change, if it cannot be made.
     std::optional<NextModel> look(const FrameShape &input, const PrepareModel &prepare);
 
+    // What was asked for and is not made yet: "model=other.pt", or empty.
+    std::string unmade() const;
+
 private:
     void look_at_file();
     void begin(const PrepareModel &prepare);

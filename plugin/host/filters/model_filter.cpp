@@ -27,6 +27,12 @@ ModelFilter::ModelFilter(AVFilterContext *ctx, const FilterSettings &settings, M
 {
 }
 
+ModelFilter::~ModelFilter()
+{
+    if (std::string unmade = change_.unmade(); !unmade.empty())
+        log_.warn(("the stream ended before the filter could change to " + unmade).c_str());
+}
+
 void ModelFilter::open()
 {
     if (!settings_.model.path || !*settings_.model.path)
@@ -75,11 +81,8 @@ void ModelFilter::look_for_change()
 
 PrepareModel ModelFilter::preparation()
 {
-    FrameShape input = loop_.input();
-    Size output = opener_.task().output_for(input);
-    return [setup = opener_.setup(), input, output](const ModelRequest &request) {
-        return setup.replace(request, input, output);
-    };
+    return [setup = opener_.setup(), input = loop_.input(), output = loop_.output()](
+               const ModelRequest &request) { return setup.replace(request, input, output); };
 }
 
 std::optional<std::string> ModelFilter::answer(const std::string &command) const

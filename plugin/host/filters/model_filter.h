@@ -24,6 +24,8 @@ public:
     // `ctx` and `settings` outlive the filter.
     ModelFilter(AVFilterContext *ctx, const FilterSettings &settings, MakeTask make_task);
 
+    ~ModelFilter();
+
     // Loads the model and finds out what it takes.  Throws Error.
     void open();
 

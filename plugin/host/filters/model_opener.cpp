@@ -84,7 +84,11 @@ Work ModelSetup::replace(const ModelRequest &request, const FrameShape &input, S
         throw Error(AVERROR(EINVAL), "the model makes " + to_text(made) + " of " +
                                          to_text(input.size) + ", and the frames so far became " +
                                          to_text(output));
-    return plan(opened.task, opened.on_cpu, input, run.tuning_seconds);
+    Work work = plan(opened.task, opened.on_cpu, input, run.tuning_seconds);
+    work.doubt = opened.findings.doubt;
+    // What fails here would fail in a worker, and end the filter.
+    work.plan->open_session();
+    return work;
 }
 
 // ---- on the filter's thread -------------------------------------------------------

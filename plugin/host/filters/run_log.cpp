@@ -23,7 +23,7 @@ std::string text(const char *value)
 RunLog::RunLog(AVFilterContext *ctx, const FilterSettings &settings)
     : ctx_(ctx), settings_(settings), report_(ctx, text(settings.run.stats))
 {
-    facts_.model = text(settings.model.path);
+    facts_.model = first_model_ = text(settings.model.path);
     facts_.batch_size = static_cast<size_t>(settings.run.batch_size);
 }
 
@@ -38,7 +38,7 @@ void RunLog::tell_shape(const FrameShape &input, Size output)
 
 void RunLog::tell_first_frame(double seconds)
 {
-    if (size_t lost = take_lost_before(facts_.model, seconds))
+    if (size_t lost = take_lost_before(first_model_, seconds))
         av_log(ctx_, AV_LOG_WARNING,
                "up to %zu frames before this one are lost: the program put a new graph in place of "
                "one that still worked on them; async=0 loses none\n",
@@ -54,6 +54,8 @@ void RunLog::tell_work(const Work &work, const AnyPool &pool)
         statistics_.emplace(pool.workers());
     statistics_->use_workers(pool.workers());
 
+    if (!work.doubt.empty())
+        warn(work.doubt.c_str());
     tell_notice(*work.task->model());
     if (work.plan->in_order)
         warn_of_order();
@@ -152,7 +154,7 @@ void RunLog::tell_end(const char *state)
 void RunLog::tell_lost(size_t frames, double last_seconds)
 {
     av_log(ctx_, AV_LOG_INFO, "ended with up to %zu frames in flight\n", frames);
-    remember_lost({.frames = frames, .model = facts_.model, .last_seconds = last_seconds});
+    remember_lost({.frames = frames, .model = first_model_, .last_seconds = last_seconds});
 }
 
 } // namespace dnn_torch

@@ -58,6 +58,7 @@ private:
     AVFilterContext *ctx_;
     const FilterSettings &settings_;
     StatsReport report_;
+    std::string first_model_; // by the options; what a new graph begins with as well
     RunFacts facts_{};
     std::optional<Statistics> statistics_; // from the first frame on
     std::string told_notice_;

@@ -147,6 +147,7 @@ struct Work {
     std::shared_ptr<const TaskPlan> plan;
     CoreBudget budget;
     std::string variant, advice;
+    std::string doubt = {}; // a warning that goes with the model; may be empty
 };
 
 } // namespace dnn_torch
