@@ -75,7 +75,7 @@ def commands():
     if support.PATCHED:
         pytest.skip("the patched ffmpeg needs no launcher")
     text = support.execute([support.LAUNCHER, "--help"]).stdout.decode()
-    found = set(re.findall(r"^(?:usage:|) *dnn-torch (\w+)", text, re.MULTILINE))
+    found = set(re.findall(r"^(?:usage:|) *dnn-torch ([a-z]\w*)", text, re.MULTILINE))
     assert "run" in found, text
     return found
 

@@ -439,6 +439,21 @@ TEST_P(WatchTest, AFileInThePlaceOfTheOldOneIsNoticed)
     EXPECT_EQ(errors().size(), 1U);
 }
 
+TEST_P(WatchTest, ACommandThatFailsDoesNotHideAChangeOfTheFile)
+{
+    Film film(first_, options() + ":watch=1");
+    film.steps(5);
+    std::string other = folder_.model("other", 30);
+    ASSERT_EQ(rename(other.c_str(), first_.c_str()), 0);
+    for (int i = 0; i < 3; i++) {
+        ASSERT_EQ(film.command("model", "/nowhere/model"), 0);
+        EXPECT_TRUE(film.steps_until([&] { return errors().size() == size_t(i) + 1; }));
+    }
+    EXPECT_TRUE(film.reaches(30));
+    EXPECT_EQ(film.end(), AVERROR_EOF);
+    film.expect_all({10, 30});
+}
+
 TEST_P(WatchTest, WithoutWatchAFileIsLeftAlone)
 {
     Film film(first_, options());

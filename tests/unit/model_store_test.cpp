@@ -255,16 +255,36 @@ TEST_F(ModelStoreTest, WhatAModelWasTriedOnIsRemembered)
     EXPECT_EQ(std::count(std::istreambuf_iterator<char>(log), {}, '\n'), 1);
 }
 
-TEST_F(ModelStoreTest, PlansAreSharedByShape)
+TEST_F(ModelStoreTest, PlansThatNobodyUsesAreUsedAgain)
 {
     ModelStore store(for_ever);
     std::shared_ptr<Model> model = store.open(engine_, options());
     DnnTorchTensor small = picture(), large = picture();
     large.dims[3] = 32;
+    const ModelPlan *first = model->plan({&small, 1}, 1).get();
     std::shared_ptr<const ModelPlan> plan = model->plan({&small, 1}, 1);
-    EXPECT_EQ(model->plan({&small, 1}, 1), plan);
+    EXPECT_EQ(plan.get(), first);
+    EXPECT_NE(model->plan({&small, 1}, 1), plan) << "another stream has its own first frames";
     EXPECT_NE(model->plan({&large, 1}, 1), plan);
     EXPECT_NE(model->plan({&small, 1}, 3), plan) << "it was measured for longer";
+}
+
+// One user's call that does not come back is no failure of the others'.
+TEST_F(ModelStoreTest, OthersGoOnWithAModelThatIsLost)
+{
+    ModelStore store(for_ever);
+    std::shared_ptr<Model> model = store.open(engine_, options());
+    model->give_up();
+    DnnTorchTensor shape = picture();
+    EXPECT_NO_THROW(model->plan({&shape, 1}, 0));
+    EXPECT_NE(store.open(engine_, options()), model);
+}
+
+// Reading it would take for ever, and the engine refuses it at once.
+TEST_F(ModelStoreTest, AHugeFileIsNotRead)
+{
+    ASSERT_EQ(truncate(options().path.c_str(), off_t{1} << 40), 0);
+    EXPECT_FALSE(identity_of(open_model_file(options().path)));
 }
 
 TEST_F(ModelStoreTest, AModelThatDidNotComeBackIsSharedWithNobody)

@@ -224,6 +224,8 @@ std::unique_ptr<FrameJob> FrameLoop::take()
     try {
         return pool_->take();
     } catch (const Error &error) {
+        if (error.code() == AVERROR(ETIMEDOUT))
+            work_->task->model()->give_up();
         fail(error);
         return nullptr;
     }

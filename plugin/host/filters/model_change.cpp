@@ -23,6 +23,7 @@ struct Field {
 };
 
 constexpr Field fields[] = {{"model", &ModelRequest::path},
+                            {"allow", &ModelRequest::allow},
                             {"output", &ModelRequest::output},
                             {"precision", &ModelRequest::precision},
                             {"optimize", &ModelRequest::optimize}};
@@ -78,7 +79,9 @@ std::optional<NextModel> ModelChange::look(const FrameShape &input, const Prepar
     if (work_ && work_->is_done())
         next = take(input);
     if (!work_) {
-        look_at_file();
+        // A command that fails must not take a change of the file with it.
+        if (asked_.empty())
+            look_at_file();
         if (!asked_.empty())
             begin(prepare);
     }
@@ -106,6 +109,9 @@ void ModelChange::begin(const PrepareModel &prepare)
     NextModel next = {.request = current_, .changes = words_of(under_way_)};
     for (const auto &[name, value] : under_way_)
         next.request.*find_field(name)->value = value;
+    // What one file was allowed, nobody has allowed another one.
+    if (next.request.path != current_.path && !under_way_.contains("allow"))
+        next.request.allow.clear();
     // What becomes of the file from now on is another change.
     if (watch_)
         next_watch_.emplace(next.request.path);

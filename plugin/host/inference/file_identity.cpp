@@ -69,8 +69,10 @@ std::optional<FileStamp> stamp_of(const std::string &path)
 
 std::optional<FileIdentity> identity_of(const Descriptor &file)
 {
+    // Larger files are sparse ones, mostly, and no models: the engine will tell.
+    constexpr int64_t largest = int64_t{16} << 30;
     std::optional<FileStamp> before = stamp_of(file);
-    if (!before)
+    if (!before || before->size > largest)
         return std::nullopt;
     std::optional<XXH128_hash_t> hash = hash_of(file);
     if (!hash || stamp_of(file) != before)

@@ -174,17 +174,11 @@ Descriptor open_model_file(const std::string &path)
 // `work` may not refer to this object: it may outlive it.
 template <class Work> auto Model::within(Time limit, const std::string &doing, Work work)
 {
-    {
-        std::lock_guard lock(mutex_);
-        if (lost_)
-            throw Error(*lost_);
-    }
     try {
         return value_within(limit_of(limit, doing), std::move(work));
     } catch (const Error &error) {
-        std::lock_guard lock(mutex_);
         if (error.code() == AVERROR(ETIMEDOUT))
-            lost_ = error;
+            give_up();
         throw;
     }
 }
@@ -202,12 +196,6 @@ Model::Model(const DnnTorchEngine &engine, const ModelOptions &options,
         return file ? open_model(engine, options, *file)
                     : open_model(engine, options, open_model_file(options.path));
     });
-}
-
-bool Model::is_lost() const
-{
-    std::lock_guard lock(mutex_);
-    return lost_.has_value();
 }
 
 std::vector<DnnTorchTensor> Model::probe(std::span<const DnnTorchTensor> in, size_t out_count)
@@ -246,9 +234,31 @@ Model::Shapes Model::run_probe(const Shapes &in, size_t out_count)
 std::shared_ptr<const ModelPlan> Model::plan(std::span<const DnnTorchTensor> in,
                                              double budget_seconds)
 {
-    Shapes shapes(in.begin(), in.end());
-    return plans_.get(key_of(in, static_cast<int64_t>(budget_seconds)),
-                      [&] { return make_plan(shapes, budget_seconds); });
+    ShapeKey key = key_of(in, static_cast<int64_t>(budget_seconds * 1000));
+    if (std::shared_ptr<const ModelPlan> idle = find_idle_plan(key))
+        return idle;
+    std::shared_ptr<const ModelPlan> plan = make_plan({in.begin(), in.end()}, budget_seconds);
+    remember(std::move(key), plan);
+    return plan;
+}
+
+std::shared_ptr<const ModelPlan> Model::find_idle_plan(const ShapeKey &key)
+{
+    std::lock_guard lock(mutex_);
+    for (const RememberedPlan &each : plans_)
+        if (each.key == key && each.plan.use_count() == 1)
+            return each.plan;
+    return nullptr;
+}
+
+void Model::remember(ShapeKey key, std::shared_ptr<const ModelPlan> plan)
+{
+    constexpr size_t most = 2;
+    std::list<RememberedPlan> oldest; // freed without the lock
+    std::lock_guard lock(mutex_);
+    plans_.push_back({.key = std::move(key), .plan = std::move(plan)});
+    if (plans_.size() > most)
+        oldest.splice(oldest.end(), plans_, plans_.begin());
 }
 
 std::shared_ptr<const ModelPlan> Model::make_plan(const Shapes &in, double budget_seconds)

@@ -13,9 +13,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <list>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -75,15 +75,18 @@ public:
     Model(const Model &) = delete;
     Model &operator=(const Model &) = delete;
 
-    // Whether a call did not come back: then all others throw.
-    bool is_lost() const;
+    // Whether a call or a run of it did not come back.  It may hold what others wait for, so
+    // nobody else should begin to use the model.
+    bool is_lost() const { return lost_; }
+    void give_up() { lost_ = true; }
 
     // The shapes that come out for tensors of the shapes `in`; leaves no trace in later results.
     // Remembered.
     std::vector<DnnTorchTensor> probe(std::span<const DnnTorchTensor> in, size_t out_count);
 
     // Settles how tensors of those shapes are run; measures for about that long.  Other
-    // plans of the model may be running meanwhile.  The last few plans are remembered.
+    // plans of the model may be running meanwhile.  The last few plans are remembered, and
+    // used again once nobody uses them: a plan watches the first frames of one stream.
     std::shared_ptr<const ModelPlan> plan(std::span<const DnnTorchTensor> in,
                                           double budget_seconds);
 
@@ -96,20 +99,27 @@ public:
 private:
     using Shapes = std::vector<DnnTorchTensor>;
     using ShapeKey = std::vector<int64_t>;
+    struct RememberedPlan {
+        ShapeKey key;
+        std::shared_ptr<const ModelPlan> plan;
+    };
+
     template <class Work>
     auto within(std::chrono::microseconds limit, const std::string &doing, Work work);
     Shapes run_probe(const Shapes &in, size_t out_count);
     std::shared_ptr<const ModelPlan> make_plan(const Shapes &in, double budget_seconds);
+    std::shared_ptr<const ModelPlan> find_idle_plan(const ShapeKey &key);
+    void remember(ShapeKey key, std::shared_ptr<const ModelPlan> plan);
 
     const DnnTorchEngine &engine_;
     const std::chrono::microseconds timeout_;
     std::shared_ptr<DnnTorchModel> model_;
     // An error tells as much of a model as a shape.
     Memo<ShapeKey, std::variant<Shapes, Error>> probed_{16};
-    Memo<ShapeKey, std::shared_ptr<const ModelPlan>> plans_{2};
-    mutable std::mutex mutex_;
+    std::atomic<bool> lost_{false};
+    std::mutex mutex_;
     // ---- under mutex_
-    std::optional<Error> lost_; // where a call did not come back
+    std::list<RememberedPlan> plans_;
 };
 
 // Belongs to one thread, but for stop().

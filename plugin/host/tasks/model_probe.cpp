@@ -54,7 +54,10 @@ ModelProbe::ModelProbe(std::shared_ptr<Model> model) : model_(std::move(model)) 
 FoundChannels ModelProbe::find_channels()
 {
     constexpr Size small = {small_extent, small_extent};
-    std::optional<Error> rgb = fault(3, small), luma = fault(1, small);
+    std::optional<Error> rgb = fault(3, small);
+    if (rgb && rgb->code() == AVERROR(ETIMEDOUT))
+        throw *rgb;
+    std::optional<Error> luma = fault(1, small);
     if (!rgb)
         return {luma ? Channels::rgb : Channels::any, ""};
     // What is wrong with the results is not a matter of what goes in.
