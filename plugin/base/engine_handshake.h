@@ -25,6 +25,9 @@ inline EngineGreeting greet_engine(void *library)
     if (!entry)
         return {nullptr, "is no engine: it lacks " DNN_TORCH_ENGINE_SYMBOL "()"};
     const DnnTorchEngine *engine = entry(DNN_TORCH_ENGINE_ABI);
+    if (engine && engine->abi == DNN_TORCH_ENGINE_ABI && engine->size < sizeof(DnnTorchEngine))
+        return {nullptr, "has a table that is too short; install the engine and the filters from "
+                         "one release"};
     if (engine && engine->abi == DNN_TORCH_ENGINE_ABI)
         return {engine, ""};
     std::string spoken = engine ? std::to_string(engine->abi) + " and not " : "other than ";

@@ -66,6 +66,7 @@ public:
         std::ofstream(path) << "loads " << loads_path() << "\ngain 0\noffset "
                             << static_cast<double>(shade) / 255 << "\n"
                             << more << "\n";
+        std::this_thread::sleep_for(25ms); // what has just been written is not shared
     }
 
     int loads() { return count("open"); }

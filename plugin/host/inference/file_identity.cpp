@@ -3,6 +3,7 @@
 #include "file_identity.h"
 
 #include <cerrno>
+#include <ctime>
 #include <memory>
 #include <new>
 #include <sys/stat.h>
@@ -19,6 +20,21 @@ struct FreeState {
     void operator()(XXH3_state_t *state) const { XXH3_freeState(state); }
 };
 
+int64_t nanoseconds(const struct timespec &time)
+{
+    return int64_t{time.tv_sec} * 1000000000 + time.tv_nsec;
+}
+
+// Two changes within one tick of the system's clock have the same stamp.
+bool may_change_unseen(const FileStamp &stamp)
+{
+    constexpr int64_t longest_tick_ns = 20'000'000;
+    struct timespec now {
+    };
+    clock_gettime(CLOCK_REALTIME, &now);
+    return nanoseconds(now) - stamp.changed_ns < longest_tick_ns;
+}
+
 std::optional<FileStamp> stamp_from(const struct stat &status)
 {
     if (!S_ISREG(status.st_mode))
@@ -26,8 +42,8 @@ std::optional<FileStamp> stamp_from(const struct stat &status)
     return FileStamp{.device = status.st_dev,
                      .inode = status.st_ino,
                      .size = status.st_size,
-                     .modified_ns =
-                         int64_t{status.st_mtim.tv_sec} * 1000000000 + status.st_mtim.tv_nsec};
+                     .modified_ns = nanoseconds(status.st_mtim),
+                     .changed_ns = nanoseconds(status.st_ctim)};
 }
 
 std::optional<FileStamp> stamp_of(const Descriptor &file)
@@ -72,7 +88,7 @@ std::optional<FileIdentity> identity_of(const Descriptor &file)
     // Larger files are sparse ones, mostly, and no models: the engine will tell.
     constexpr int64_t largest = int64_t{16} << 30;
     std::optional<FileStamp> before = stamp_of(file);
-    if (!before || before->size > largest)
+    if (!before || before->size > largest || may_change_unseen(*before))
         return std::nullopt;
     std::optional<XXH128_hash_t> hash = hash_of(file);
     if (!hash || stamp_of(file) != before)

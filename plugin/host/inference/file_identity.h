@@ -19,7 +19,8 @@ struct FileStamp {
     dev_t device = 0;
     ino_t inode = 0;
     int64_t size = 0;
-    int64_t modified_ns = 0; // since 1970
+    int64_t modified_ns = 0; // since 1970; anybody may set it back
+    int64_t changed_ns = 0;  // the same of the system's own, which nobody can
 
     bool operator==(const FileStamp &) const = default;
 };

@@ -41,11 +41,12 @@ Size probe_size(Model &model, Size size, int channels)
 {
     DnnTorchTensor in = picture_shape(1, channels, size);
     DnnTorchTensor out = model.probe({&in, 1}, 1).front();
-    if (out.dims[1] != channels)
+    int channels_out = picture_extent(out, 1);
+    if (channels_out != channels)
         throw Error(AVERROR_INVALIDDATA, "the model turns " + std::to_string(channels) +
-                                             " channels into " + std::to_string(out.dims[1]) +
+                                             " channels into " + std::to_string(channels_out) +
                                              "; the filter needs as many out as in");
-    return {static_cast<int>(out.dims[3]), static_cast<int>(out.dims[2])};
+    return {picture_extent(out, 3), picture_extent(out, 2)};
 }
 
 ModelProbe::ModelProbe(std::shared_ptr<Model> model) : model_(std::move(model)) {}

@@ -39,14 +39,6 @@ DnnTorchTensor tensor_of(const Images &images)
             .white = images.white};
 }
 
-int32_t extent_of(const DnnTorchTensor &tensor, int dimension)
-{
-    int64_t extent = tensor.dims[dimension];
-    if (tensor.rank != picture_rank || extent < 1 || extent > INT_MAX)
-        throw Error(AVERROR_EXTERNAL, "the engine gave a tensor that is no batch of pictures");
-    return static_cast<int32_t>(extent);
-}
-
 Element element_of(const DnnTorchTensor &tensor, const Images &input)
 {
     if (tensor.type == DNN_TORCH_F32)
@@ -58,12 +50,14 @@ Element element_of(const DnnTorchTensor &tensor, const Images &input)
 
 Images images_of(const DnnTorchTensor &tensor, const Images &input)
 {
+    if (!tensor.data)
+        throw Error(AVERROR_EXTERNAL, "the engine gave a tensor without its memory");
     return {.data = tensor.data,
             .element = element_of(tensor, input),
-            .batch = extent_of(tensor, 0),
-            .channels = extent_of(tensor, 1),
-            .height = extent_of(tensor, 2),
-            .width = extent_of(tensor, 3),
+            .batch = picture_extent(tensor, 0),
+            .channels = picture_extent(tensor, 1),
+            .height = picture_extent(tensor, 2),
+            .width = picture_extent(tensor, 3),
             .batch_stride = tensor.strides[0],
             .channel_stride = tensor.strides[1],
             .row_stride = tensor.strides[2],
@@ -82,6 +76,14 @@ DnnTorchTensor picture_shape(int batch, int channels, Size size)
             .dims = {batch, channels, size.height, size.width},
             .strides = {},
             .white = 0};
+}
+
+int picture_extent(const DnnTorchTensor &tensor, int dimension)
+{
+    int64_t extent = tensor.rank == picture_rank ? tensor.dims[dimension] : 0;
+    if (extent < 1 || extent > INT_MAX)
+        throw Error(AVERROR_EXTERNAL, "the engine gave a tensor that is no batch of pictures");
+    return static_cast<int>(extent);
 }
 
 Images run_pictures(Session &session, const Images &input)

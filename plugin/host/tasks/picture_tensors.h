@@ -13,6 +13,9 @@ namespace dnn_torch
 // The shape [batch, channels, height, width] of float32.
 DnnTorchTensor picture_shape(int batch, int channels, Size size);
 
+// An extent of a tensor that an engine gave as a batch of pictures.  Throws Error if it is none.
+int picture_extent(const DnnTorchTensor &tensor, int dimension);
+
 // Runs the model on a batch of pictures.  The view holds until the session's next run.  Its
 // elements are floats, or like those of the input if the engine gives such.
 // Throws Error, also where the model does not return one picture for each.
