@@ -214,6 +214,8 @@ typedef struct DnnTorchEngine {
      *   parameter_bytes  the memory that they take
      *   precision        what they are kept in: "fp32", or the commonest first
      *   refused          what in it model_open() refuses the model for, one a line
+     *   exclusive        "1" if runs of its sessions wait for each other, so that a run that
+     *                    never ends holds up the others: better opened anew than shared
      *   notice           what the engine noticed and the user should know, as one line;
      *                    may change with a plan or a run
      */

@@ -434,6 +434,8 @@ const char *model_metadata(const DnnTorchModel *model, const char *key) noexcept
 {
     if (std::strcmp(key, "format") == 0)
         return "script";
+    if (std::strcmp(key, "exclusive") == 0)
+        return model->script.exclusive ? "1" : nullptr;
     if (std::strcmp(key, "refused") == 0)
         return model->script.fail_open.c_str();
     return std::strcmp(key, "notice") == 0 ? model->script.notice.c_str() : nullptr;

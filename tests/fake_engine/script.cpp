@@ -60,6 +60,7 @@ const Key keys[] = {
     {"interleaved", &Script::interleaved},
     {"takes_codes", &Script::takes_codes},
     {"in_order", &Script::in_order},
+    {"exclusive", &Script::exclusive},
     {"each_run", &Script::each_run},
     {"advice", &Script::advice},
     {"notice", &Script::notice},

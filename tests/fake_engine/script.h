@@ -58,6 +58,7 @@ struct Script {
     int interleaved = 0;
     int takes_codes = 0;
     int in_order = 0;
+    int exclusive = 0;
     float each_run = 0; // what a session's results grow by with each run, until it is reset
     std::string advice;
 

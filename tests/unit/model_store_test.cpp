@@ -212,6 +212,23 @@ TEST_F(ModelStoreTest, OneOfManyThreadsLoads)
         EXPECT_EQ(model, models.front());
 }
 
+// Neither is it given to those who wait while it is loaded.
+TEST_F(ModelStoreTest, AnExclusiveModelIsSharedWithNobody)
+{
+    write("exclusive 1\nopen_us 100000");
+    ModelStore store(for_ever);
+    std::vector<std::shared_ptr<Model>> models(3);
+    std::vector<std::thread> threads;
+    for (std::shared_ptr<Model> &model : models)
+        threads.emplace_back([&] { model = store.open(engine_, options()); });
+    for (std::thread &thread : threads)
+        thread.join();
+    models.push_back(store.open(engine_, options()));
+    std::sort(models.begin(), models.end());
+    EXPECT_EQ(std::unique(models.begin(), models.end()), models.end());
+    EXPECT_EQ(loads(), 4);
+}
+
 TEST_F(ModelStoreTest, AllWhoWaitGetTheFailureAndNobodyAfterThem)
 {
     write("open_us 200000\nfail_open not today");

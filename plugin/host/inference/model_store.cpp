@@ -39,7 +39,7 @@ struct Key {
 
 struct Loaded {
     std::unique_ptr<Model> model;
-    bool may_be_shared; // false if the file was written to meanwhile
+    bool may_be_shared;
 };
 
 // An entry is loading, in use or at rest.
@@ -137,7 +137,8 @@ std::shared_ptr<Model> ModelStore::State::open(const Key &key, const Opener &ope
             continue;
         if (auto loading = entry.loading; loading.valid()) {
             lock.unlock();
-            return loading.get();
+            std::shared_ptr<Model> model = loading.get();
+            return model ? model : opener().model;
         }
         std::shared_ptr<Model> model =
             entry.at_rest ? hand_out(entry.at_rest) : entry.in_use.lock();
@@ -161,8 +162,8 @@ try {
     Loaded loaded = opener();
     const Model *address = loaded.model.get();
     std::shared_ptr<Model> model = hand_out(loaded.model);
-    // Whoever waits has it first: what is not remembered is loaded once all the same.
-    promise.set_value(model);
+    // Whoever waits has it first, or nullptr for a model of its own.
+    promise.set_value(loaded.may_be_shared ? model : nullptr);
     std::lock_guard lock(mutex);
     if (!loaded.may_be_shared) {
         entries.erase(entry);
@@ -288,8 +289,10 @@ std::shared_ptr<Model> ModelStore::open(const DnnTorchEngine &engine, const Mode
         return std::make_shared<Model>(engine, options, opened.file);
     return state_->open(key_of(engine, options, *opened.identity), [&] {
         auto model = std::make_unique<Model>(engine, options, opened.file);
+        // Not if the file was written to meanwhile.
         bool is_that_file = identity_of(*opened.file) == opened.identity;
-        return Loaded{.model = std::move(model), .may_be_shared = is_that_file};
+        bool is_exclusive = model->metadata("exclusive") == "1";
+        return Loaded{.model = std::move(model), .may_be_shared = is_that_file && !is_exclusive};
     });
 }
 

@@ -90,6 +90,8 @@ void DnnTorchModel::prepare()
     source_.branches_on_data = traits_.branches_on_data;
     source_.draws_random_numbers = !traits_.random.empty();
     note_random();
+    if (traits_.writes_constants)
+        description_.facts["exclusive"] = "1";
     if (traits_.keeps_state)
         return note_state();
     std::string reason;
