@@ -39,7 +39,7 @@ bool any_contains(const std::vector<ZipRecord> &records, std::string_view part)
     });
 }
 
-// What is no TorchScript may still be something that the user took for it.
+// Refuses other archives with their format's name: the user may have taken one for TorchScript.
 void refuse_other_archives(const FileBytes &file, const std::vector<ZipRecord> &records)
 {
     if (any_contains(records, "/constants.pkl"))
@@ -52,7 +52,7 @@ void refuse_other_archives(const FileBytes &file, const std::vector<ZipRecord> &
     file.refuse("is a zip archive but no TorchScript model" + how_to_export);
 }
 
-// torch.save()'s form before 1.6: the pickle of a magic number.
+// torch.save() began files with the pickle of this magic number before 1.6.
 constexpr std::string_view old_checkpoint("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20", 10);
 
 bool is_safetensors(std::string_view bytes)
@@ -77,8 +77,8 @@ void refuse_other_files(const FileBytes &file)
     file.refuse("is no TorchScript model" + how_to_export);
 }
 
-// The records that LibTorch reads.  Not among them are older formats' and what
-// only tells where code came from: "model.json", "code/x.py.debug_pkl".
+// Whether LibTorch reads the record.  It needs no records of older formats, and none that only tell
+// where code came from: "model.json", "code/x.py.debug_pkl".
 bool is_needed(std::string_view name)
 {
     return name == "data.pkl" || name == "constants.pkl" || name == "version" ||
@@ -87,7 +87,7 @@ bool is_needed(std::string_view name)
            (starts_with(name, code_folder) && ends_with(name, code_extension));
 }
 
-// "code/__torch__/nets.py" is "__torch__.nets".
+// Returns "__torch__.nets" for "code/__torch__/nets.py".
 std::string module_of(std::string_view name)
 {
     name.remove_prefix(code_folder.size());

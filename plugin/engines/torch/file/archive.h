@@ -21,21 +21,21 @@ namespace engine_torch
 class Archive
 {
 public:
-    // Reads the source, once.  Throws a Failure that names it and says what to
-    // do, unless it is a whole TorchScript archive: of sound records with right
-    // CRCs, values and code in PyTorch's own form, each tensor within its numbers.
+    // Reads the source once.  Throws a Failure that names the file and says what to do, unless it
+    // is a complete TorchScript archive: records are sound, CRCs are right, values and code have
+    // the form that PyTorch writes, and each tensor lies within its storage.
     explicit Archive(const DnnTorchSource &source);
 
     const std::string &name() const noexcept { return file_.name(); }
 
-    // What LibTorch needs of it, by the name without the first folder.  The rest,
-    // such as what helps to debug, it does not get to see.
+    // The records that LibTorch needs, by their names without the first folder.  LibTorch does not
+    // see the others, such as debug information.
     const std::map<std::string, std::string_view> &records() const noexcept { return records_; }
 
-    // What its code may do; custom classes of its values are among the classes.
+    // What the code may do.  Custom classes that its values use are among the classes.
     const SourceFacts &facts() const noexcept { return facts_; }
 
-    // Of the whole file.
+    // A hash of the whole file.
     std::string hash() const;
 
 private:

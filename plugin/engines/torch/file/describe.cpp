@@ -25,7 +25,7 @@ using torch::jit::Module;
 
 using Names = std::vector<std::string>;
 
-// "__torch__.nets.___torch_mangle_3.Net" is nets.Net to whoever wrote it.
+// Returns the name in the author's source: nets.Net for "__torch__.nets.___torch_mangle_3.Net".
 std::string origin_of(const Module &module)
 {
     std::string name = module.type()->name() ? module.type()->name()->qualifiedName() : "";
@@ -48,7 +48,7 @@ std::vector<NamedType> inputs_of(const Module &module)
     return inputs;
 }
 
-// The parts of a tuple have numbers for names, as the option `output` takes them.
+// The elements of a tuple are named by their numbers, as the option `output` takes them.
 std::vector<NamedType> outputs_of(const Module &module)
 {
     std::vector<NamedType> outputs;
@@ -80,8 +80,8 @@ std::string name_of(c10::ScalarType type)
     }
 }
 
-// Parameters, and what was one before the model was frozen.  Single numbers in
-// the code are arithmetic and nothing that was learnt.
+// Returns the parameters, and tensors that were parameters before the model was frozen.  Single
+// numbers in the code are left out: they belong to the arithmetic and were not learnt.
 std::vector<at::Tensor> parameters_of(const Module &module)
 {
     std::vector<at::Tensor> tensors;
@@ -134,7 +134,8 @@ void add_refused(const Names &names, Description &description)
         lines.append(lines.empty() ? "" : "\n").append(engine_kit::printable(name));
 }
 
-// False where LibTorch does not know what is refused in any case.
+// Returns false if LibTorch cannot load the file because it does not know an operator that is
+// refused in any case.
 bool inspect_loaded(const Archive &archive, Description &description)
 {
     try {

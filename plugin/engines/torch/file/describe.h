@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What a model file tells of itself.
+// What a model file says about itself.
 #pragma once
 
 #include "archive.h"
@@ -14,7 +14,7 @@
 namespace engine_torch
 {
 
-// A tensor that forward() takes or returns, in the words of TorchScript.
+// A tensor that forward() takes or returns.  The type is written as TorchScript writes it.
 struct NamedType {
     std::string name, type;
 };
@@ -24,11 +24,11 @@ struct Description {
     std::map<std::string, std::string, std::less<>> facts; // by the keys of model_metadata()
 };
 
-// Looks at a file that may be refused: loads it on the CPU, or no more than its code
-// where loading would run something that is denied.  Throws a Failure that names the file.
+// Describes a file that may be refused.  Loads it on the CPU, or only reads its code if loading
+// would run something that is denied.  Throws a Failure that names the file.
 Description inspect(const Archive &archive);
 
-// The same of a model that was accepted.
+// Describes a model that was accepted.
 Description describe(const Archive &archive, const torch::jit::Module &module);
 
 } // namespace engine_torch

@@ -16,7 +16,7 @@ namespace engine_torch
 namespace
 {
 
-// One read() takes no more than that.
+// One read() asks for no more than this.
 constexpr size_t largest_read = size_t{1} << 30;
 
 } // namespace
@@ -31,7 +31,7 @@ FileBytes::FileBytes(const DnnTorchSource &source) : name_(source.name ? source.
         take_size_of(source.fd);
     if (size_ == 0)
         refuse("is empty; export or download the model again");
-    // Left uninitialised first: clearing a large model takes as long as reading it.
+    // Not cleared first: clearing a large model takes as long as reading it.
     bytes_.reset(new char[size_]);
     if (source.fd < 0)
         std::memcpy(bytes_.get(), source.data, size_);
@@ -51,7 +51,7 @@ void FileBytes::take_size_of(int descriptor)
     size_ = static_cast<size_t>(about.st_size);
 }
 
-// By pread(): the position of the descriptor is the caller's.
+// Uses pread(), because the position of the descriptor belongs to the caller.
 void FileBytes::read(int descriptor)
 {
     for (size_t done = 0; done < size_;) {

@@ -14,20 +14,20 @@
 namespace engine_torch
 {
 
-// The contents of a source in memory that no other process can change: whoever
-// checks them and whoever loads them see the same.  Never changes; any thread.
+// The contents of a source, in memory that no other process can change: the bytes that are checked
+// are the bytes that are loaded.  Never changes; any thread.
 class FileBytes
 {
 public:
-    // Reads the descriptor from the file's beginning, or copies the bytes.  Waits for no
-    // pipe and no device.  Throws a Failure that names the file unless it is a regular
-    // one that can be read.
+    // Reads the file behind the descriptor from its beginning, or copies the bytes.  Never waits
+    // for a pipe or a device.  Throws a Failure that names the file unless it is a regular file
+    // that can be read.
     explicit FileBytes(const DnnTorchSource &source);
 
     const std::string &name() const noexcept { return name_; }
     std::string_view bytes() const noexcept { return {bytes_.get(), size_}; }
 
-    // Throws a Failure: the file's name and these words.
+    // Throws a Failure that says the file's name and these words.
     [[noreturn]] void refuse(const std::string &words,
                              DnnTorchStatus status = DNN_TORCH_BAD_MODEL) const;
 

@@ -43,7 +43,8 @@ std::string names_to_allow(const Names &names)
     return list;
 }
 
-// What optimize_for_inference() and the like leave behind works for one machine.
+// Whether the operator is left by optimize_for_inference() or the like.  Such a file works on one
+// kind of machine only.
 bool is_of_one_machine(const std::string &name)
 {
     for (const char *part : {"mkldnn", "MKLDNN", "prepacked", "oneDNN", "onednn", "_prepack"})
@@ -80,8 +81,8 @@ void refuse_names(const std::string &path, const Names &names)
                      names_to_allow(names) + " if you trust the file");
 }
 
-// Even code of permitted operators: nobody has bounded their arguments yet, and
-// who only looks at a file expects nothing to run.
+// Code that runs during loading is refused even if it uses permitted operators only.  Their
+// arguments are not bounded yet, and a user who only looks at a file expects that nothing runs.
 void refuse_code_while_loading(const std::string &path)
 {
     refuse(path, std::string("runs code while it is loaded (") + loading_code +
@@ -103,8 +104,8 @@ void refuse_code_while_loading(const std::string &path)
     refuse(path, "cannot be loaded by " + std::string(this_version) + ": " + line);
 }
 
-// A model's print() would otherwise land in the video of `ffmpeg ... -`.  One
-// that somebody else in the program has set is left alone.
+// A model's print() would otherwise write into the video of `ffmpeg ... -`.  A handler that the
+// program has set is left alone.
 void print_to_stderr()
 {
     if (torch::jit::getPrintHandler() == torch::jit::getDefaultPrintHandler())
@@ -112,7 +113,7 @@ void print_to_stderr()
             [](const std::string &text) { std::cerr << engine_kit::printable(text); });
 }
 
-// Runs what reads the file; whatever LibTorch throws meanwhile is about the file.
+// Calls `read`.  What LibTorch throws meanwhile becomes a failure of the file.
 template <class Read> auto reading(const std::string &path, Read &&read)
 {
     try {

@@ -14,23 +14,23 @@
 namespace engine_torch
 {
 
-// The module, in evaluation mode, with all its functions looked through.
-// Throws a Failure that names the file.
+// Returns the module in evaluation mode, after checking all its functions.  Throws a Failure that
+// names the file.
 torch::jit::Module load_module(const Archive &archive, const c10::Device &device,
                                const Permissions &permissions);
 
-// The module with its values looked through, and with operators that load_module() refuses.  Only
-// where runs_while_loading() is false, for it runs such code.
+// Returns the module after checking its values alone: it may use operators that load_module()
+// refuses.  Call it only if runs_while_loading() is false, because it would run such code.
 torch::jit::Module load_any_module(const Archive &archive, const c10::Device &device);
 
-// The arguments of forward() after the module itself.
+// Returns the arguments of forward() without the module itself.
 std::vector<c10::Argument> arguments_of(const torch::jit::Module &module);
 
-// Whether forward() returns a tensor by itself, by what its code declares.
+// Whether forward() declares that it returns a single tensor.
 bool returns_one_tensor(const torch::jit::Module &module);
 
-// The argument of forward() that the images go to: the named one, else the
-// first.  Throws a Failure unless the others have defaults.
+// Returns the argument of forward() that takes the images: the one named by `wanted`, or else the
+// first.  Throws a Failure unless all others have defaults.
 std::string choose_input(const torch::jit::Module &module, const std::string &path,
                          const std::string &wanted);
 

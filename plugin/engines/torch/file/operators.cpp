@@ -16,16 +16,15 @@ namespace engine_torch
 namespace
 {
 
-// Gone through with the lists of LibTorch 1.13, 2.6 and 2.14.  Left out is what
+// Chosen from the lists of LibTorch 1.13, 2.6 and 2.14.  An operator is left out if it
 //  - reads or writes files, talks to other processes or calls Python;
-//  - makes a tensor of memory that it does not own, or changes what a tensor
-//    owns: as_strided, set_, resize_, from_file, sparse and nested tensors
-//    from their parts, packed weights;
-//  - takes indices or sizes that it does not check: what belongs to training
-//    (_backward, dropout states), what LibTorch calls from its own operators,
-//    cells of recurrent nets; argument_guards.h keeps those that models need;
+//  - makes a tensor of memory that it does not own, or changes what a tensor owns: as_strided,
+//    set_, resize_, from_file, sparse and nested tensors from their parts, packed weights;
+//  - takes indices or sizes that it does not check: training (_backward, dropout states),
+//    operators that LibTorch calls from its own, cells of recurrent nets (argument_guards.h
+//    bounds the arguments of those that models need);
 //  - needs a device or a library of its own: cudnn, mkldnn, quantised kernels.
-// An operator that changes its tensor ("add_") is as good as the one that does not.
+// An operator that changes its tensor ("add_") is as safe as the one that does not.
 constexpr std::string_view elementwise =
     "abs absolute acos acosh add addcdiv addcmul angle arccos arccosh arcsin arcsinh arctan "
     "arctan2 arctanh asin asinh atan atan2 atanh bitwise_and bitwise_left_shift bitwise_not "
@@ -86,7 +85,7 @@ constexpr std::string_view layers =
     "binary_cross_entropy_with_logits cross_entropy_loss nll_loss nll_loss2d nll_loss_nd "
     "";
 
-// What torch.nn's attention and transformers come to by themselves in code.
+// The operators that torch.nn's attention and transformers call in code.
 constexpr std::string_view attention =
     "scaled_dot_product_attention _scaled_dot_product_attention _native_multi_head_attention "
     "_transformer_encoder_layer_fwd _nested_tensor_from_mask _nested_tensor_from_mask_left_aligned "
@@ -145,7 +144,7 @@ constexpr std::string_view properties =
     "_get_tracing_state has_torch_function dequantize quantize_per_tensor quantize_per_channel "
     "fake_quantize_per_tensor_affine fake_quantize_per_channel_affine";
 
-// Of numbers, texts, lists and dicts.
+// Operators on numbers, texts, lists and dicts.
 constexpr std::string_view language =
     "Delete __contains__ __derive_index __getitem__ __is__ __isnot__ __not__ __range_length "
     "_set_item _unwrap_optional append bin capitalize center chr clear count dict endswith "
@@ -156,14 +155,14 @@ constexpr std::string_view language =
     "reverse rfind rindex rjust rpartition rsplit rstrip setdefault sorted split splitlines "
     "startswith str strip swapcase title update upper values wait warn zfill";
 
-// Of the language itself, with a name that code has: "ops.prim.device(x)".
+// Primitives of TorchScript that code can name: "ops.prim.device(x)".
 constexpr std::string_view named_primitives =
     "NumToTensor RaiseException StringIndex abs data device dtype index is_cpu is_cuda is_ipu "
     "is_maia is_meta is_mkldnn is_mps is_mtia is_nested is_ort is_quantized is_sparse "
     "is_sparse_csr is_vulkan is_xla is_xpu itemsize layout max min name nbytes rangelist "
     "requires_grad type";
 
-// Those that only graphs have, for what code says in other ways.
+// Primitives that only graphs have.  Code writes the same with syntax.
 constexpr std::string_view unnamed_primitives =
     "CallFunction CallMethod Constant CreateObject DictConstruct EnumName EnumValue Enter Exit "
     "GetAttr If ListConstruct ListUnpack Loop ModuleContainerIndex Param Print Return SetAttr "
@@ -183,7 +182,7 @@ void add_words(std::string_view words, Names &names)
     }
 }
 
-// Lives as long as the process.
+// The result lives as long as the process.
 const Names &names_of(std::initializer_list<std::string_view> groups)
 {
     auto *all = new Names;
@@ -223,7 +222,7 @@ bool is_name_character(char c)
 
 constexpr std::string_view class_prefix = "torch.classes.";
 
-// "relu", "aten.relu" and "aten::relu" are the same.
+// Returns "aten::relu" for "relu", "aten.relu" and "aten::relu".
 std::string whole_name(std::string_view name)
 {
     if (!std::all_of(name.begin(), name.end(), is_name_character))

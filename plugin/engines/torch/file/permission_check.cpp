@@ -40,8 +40,8 @@ std::string refused_class(const Value &value, const Permissions &permissions)
     return permissions.has_class(name) ? "" : name;
 }
 
-// PyTorch writes such a cast where it knows better than the type: of an optional
-// or of a union to one of its types.
+// PyTorch writes such a cast if it knows more than the type says: from an optional or a union to
+// one of its types.
 bool is_sound_cast(const Node &node)
 {
     return node.output()->type()->isSubtypeOf(*node.input(0)->type());
@@ -67,7 +67,7 @@ c10::Symbol zeros_for(c10::Symbol kind)
     return kind == c10::aten::empty_like ? c10::aten::zeros_like : c10::aten::new_zeros;
 }
 
-// The same arguments in the same order, but for the order of memory of empty().
+// The arguments are the same and in the same order, except for the memory order of empty().
 void replace_by_zeros(Node *node)
 {
     const bool has_format = node->kind() == c10::aten::empty;

@@ -16,8 +16,8 @@ namespace engine_torch
 namespace
 {
 
-// More than the largest published models have, and less than LibTorch's
-// recursion over values can take.
+// More values than the largest published models have, but fewer than LibTorch's recursion over
+// values can bear.
 constexpr size_t most_values = 4 << 20, most_dimensions = 64, deepest = 100;
 constexpr uint64_t most_with_repeats = 64 << 20, most_elements = uint64_t{1} << 48;
 
@@ -30,24 +30,24 @@ enum class Kind : uint8_t {
     tuple,
     list,
     dict,
-    storage_type, // of that many bytes an element
-    function,     // that REDUCE calls
+    storage_type, // its number: bytes an element
+    function,     // can be called by REDUCE
     class_name,
-    instance, // of a class, without a state yet
+    instance, // an object without its state yet
     object,
-    storage, // of that many elements
+    storage, // its number: elements
     hooks,   // an empty OrderedDict
-    other    // without parts: tensors, devices, complex numbers
+    other    // has no parts: tensors, devices, complex numbers
 };
 
 struct Value {
     Kind kind = Kind::none;
-    bool complete = true; // nothing is added any more
-    uint32_t depth = 1;   // of nesting
+    bool complete = true; // nothing more can be added
+    uint32_t depth = 1;   // nesting depth
     int64_t number = 0;
     std::string_view text;
-    uint64_t weight = 1; // values in it, shared ones as often as they are met
-    size_t first = 0;    // of a tuple: where its parts are
+    uint64_t weight = 1; // how many values it holds; a shared one counts each time
+    size_t first = 0;    // index of a tuple's first part
     size_t count = 0;
 };
 
@@ -85,7 +85,7 @@ constexpr std::array<ElementType, 16> element_types = {{
     {"UInt64Storage", 8},
 }};
 
-// What REDUCE may call, by "module.name".
+// The functions that REDUCE may call, by "module.name".
 constexpr std::string_view rebuild_tensor = "torch._utils._rebuild_tensor_v2",
                            restore_type = "torch.jit._pickle.restore_type_tag",
                            ordered_dict = "collections.OrderedDict", complex = "builtins.complex",
@@ -104,7 +104,7 @@ bool is_function(std::string_view name)
            std::find(lists.begin(), lists.end(), name) != lists.end();
 }
 
-// The stack machine that a pickle is a program for, with kinds in place of values.
+// Runs a pickle as the stack machine does that it is written for, but on kinds instead of values.
 class Machine
 {
 public:
@@ -208,7 +208,7 @@ private:
         whole.weight = std::min(whole.weight + part.weight, most_with_repeats + 1);
     }
 
-    // What lies above the last mark leaves the stack.
+    // Removes the values above the last mark from the stack and returns them.
     std::vector<Value> pop_to_mark()
     {
         if (marks_.empty())
@@ -247,7 +247,7 @@ private:
         return parts_[tuple.first + index];
     }
 
-    // Nothing is added to a container that has a second name: so none holds itself.
+    // A container that has a second name must not grow.  So no container can hold itself.
     Value &open_container(Kind kind)
     {
         if (stack_.size() <= floor() || stack_.back().kind != kind || stack_.back().complete)
@@ -291,7 +291,7 @@ private:
         close_container(dict);
     }
 
-    // ---- memory of values that come again
+    // ---- the memo
     void put(size_t place)
     {
         if (stack_.size() <= floor() || place > memo_.size())
@@ -311,7 +311,7 @@ private:
         push(memo_[place]);
     }
 
-    // ---- what is called
+    // ---- calls
     void push_global()
     {
         std::string name(line());
@@ -383,7 +383,7 @@ private:
         push(Kind::hooks);
     }
 
-    // A container, now with the type of its values.
+    // Pushes the container, now with the type of its values.
     void push_tagged(const Value &function, const Value &arguments)
     {
         const bool named = function.text == restore_type;
@@ -397,7 +397,7 @@ private:
         push(container);
     }
 
-    // ("storage", type, key, device, count)
+    // Its tuple: ("storage", type, key, device, count)
     void push_storage()
     {
         const Value id = pop(Kind::tuple);
@@ -419,7 +419,7 @@ private:
         push(Kind::storage, count);
     }
 
-    // (storage, offset, sizes, strides, requires_grad, hooks)
+    // `arguments`: (storage, offset, sizes, strides, requires_grad, hooks)
     void push_tensor(const Value &arguments)
     {
         const int64_t count = part(arguments, 0, Kind::storage).number;
@@ -456,7 +456,7 @@ private:
         return offset >= 0 && (is_empty ? offset <= count : last < count);
     }
 
-    // ---- one instruction; false for the last
+    // ---- runs one instruction; returns false for the last
     bool step(unsigned char opcode)
     {
         return step_value(opcode) || step_container(opcode) || step_call(opcode) ||

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The values of a TorchScript archive, looked through before LibTorch makes
-// objects of them.  Needs no LibTorch.
+// Checks the values of a TorchScript archive before LibTorch makes objects of them.  Needs no
+// LibTorch.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +16,18 @@
 namespace engine_torch
 {
 
-// What stands in a pickle that PyTorch would not have written, for a sentence
-// that begins with the file's name: "holds a tensor that ...".
+// Says what PyTorch would not have written in a pickle.  The text follows the file's name: "holds a
+// tensor that ...".
 struct PickleFault : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// The size in bytes of the record that a tensor's numbers lie in, by its key.
+// Returns the size in bytes of the record that holds the numbers of a tensor, by its key.
 using StorageSize = std::function<std::optional<uint64_t>(std::string_view key)>;
 
-// Returns the names of the classes that objects are made of, as in
-// "__torch__.nets.Net".  Throws a PickleFault unless the pickle is made of what
-// TorchScript writes, ends where the bytes end, is not nested too deeply, and
-// every tensor lies within its storage.
+// Returns the names of the classes of all objects, as in "__torch__.nets.Net".  Throws a
+// PickleFault unless the pickle consists of what TorchScript writes, ends where the bytes end and
+// is not nested too deeply, and every tensor lies within its storage.
 std::set<std::string> check_pickle(std::string_view bytes, const StorageSize &storage_size);
 
 } // namespace engine_torch

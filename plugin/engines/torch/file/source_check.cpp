@@ -14,7 +14,8 @@ namespace
 {
 
 constexpr std::string_view classes_root = "__torch__.torch.classes";
-// Functions that call one another: LibTorch copies each into its caller, by recursion.
+// The longest chain of functions that call one another: LibTorch copies each into its caller by
+// recursion.
 constexpr size_t longest_chain = 500;
 
 [[noreturn]] void fail(const std::string &words)
@@ -41,7 +42,8 @@ bool is_name(const Tokens &tokens, size_t at, std::string_view name = {})
            (name.empty() || tokens[at].text == name);
 }
 
-// One past the bracket that closes the one at `at`; lines_of() has matched their number.
+// Returns the index after the bracket that closes the one at `at`.  lines_of() has checked that
+// there are as many closing brackets as opening ones.
 size_t after_bracket(const Tokens &tokens, size_t at)
 {
     size_t depth = 0;
@@ -64,8 +66,8 @@ bool is_keyword(std::string_view name)
     return std::find(words.begin(), words.end(), name) != words.end();
 }
 
-// Two calls stand in literals: annotate() gives one its type, and a device has
-// no other form.
+// Literals contain two calls: annotate() gives a literal its type, and a device has no other
+// notation.
 bool may_open(const Tokens &tokens, size_t at)
 {
     if (at == 0 || tokens[at - 1].kind == TokenKind::text ||
@@ -80,7 +82,7 @@ bool may_open(const Tokens &tokens, size_t at)
            is_name(tokens, at - 3, "torch") && !is_symbol(tokens, at - 4, '.');
 }
 
-// `Optional[]`: LibTorch takes the first of what stands there, and jumps anywhere.
+// Finds `Optional[]`: LibTorch reads the first element of the empty list, and jumps anywhere.
 bool is_empty_subscript(const Tokens &tokens, size_t at)
 {
     return at > 0 && is_symbol(tokens, at, '[') && is_symbol(tokens, at + 1, ']') &&
@@ -88,7 +90,7 @@ bool is_empty_subscript(const Tokens &tokens, size_t at)
            !is_name(tokens, at - 1, "return") && !is_name(tokens, at - 1, "is");
 }
 
-// Whether the tokens from `at` to `end` give a value without computing one.
+// Whether the tokens from `at` to `end` are a value that needs no computing.
 bool is_literal(const Tokens &tokens, size_t at, size_t end)
 {
     for (; at < end; at++) {
@@ -117,7 +119,7 @@ std::string dotted(const Tokens &tokens, size_t &at)
 
 } // namespace
 
-// Goes through one source.
+// Reads one source.
 class SourceCheck::Reader
 {
 public:
@@ -143,7 +145,7 @@ public:
     }
 
 private:
-    // "op_version_set = 1" and "import __torch__" in files of PyTorch 1.0 to 1.2.
+    // PyTorch 1.0 to 1.2 begins files with "op_version_set = 1" and "import __torch__".
     static bool is_old_head(const Tokens &tokens)
     {
         size_t at = 1;
@@ -222,8 +224,8 @@ private:
 
     [[noreturn]] static void fail_in_class() { fail_as_foreign("a statement in a class"); }
 
-    // NAME : TYPE, NAME : Final[TYPE] = LITERAL or __annotations__["NAME"] = TYPE;
-    // what stands for lists of names; members of an enumeration.
+    // NAME : TYPE, NAME : Final[TYPE] = LITERAL or __annotations__["NAME"] = TYPE; also lists of
+    // names, and members of an enumeration.
     void read_attribute(const Tokens &tokens) const
     {
         const bool is_enumeration = class_kind_ == "Enum";
@@ -251,7 +253,7 @@ private:
             fail_in_class();
         if (equals == tokens.size())
             return;
-        // LibTorch crashes at a value of anything else.
+        // LibTorch crashes if anything else has a value.
         if (!is_name(tokens, 2, "Final") || !is_symbol(tokens, 3, '[') ||
             after_bracket(tokens, 3) != equals || equals + 1 == tokens.size() ||
             !is_literal(tokens, equals + 1, tokens.size()))
@@ -296,7 +298,8 @@ private:
         }
     }
 
-    // torch and ops lead to operators, __torch__ to the file's own names.
+    // Names that begin with torch or ops are operators.  Those that begin with __torch__ are the
+    // file's own.
     void note_first_name(const Tokens &tokens, size_t &at)
     {
         const std::string_view name = tokens[at].text;
@@ -349,7 +352,7 @@ void SourceCheck::add(const std::string &module, std::string_view source)
         reader.read(line);
 }
 
-// The unit that a dotted name begins with: the rest is a method, say.
+// Finds the unit that a dotted name begins with.  The rest may be a method.
 SourceCheck::Unit &SourceCheck::find_unit(std::string name)
 {
     const std::string whole = name;
@@ -364,7 +367,7 @@ SourceCheck::Unit &SourceCheck::find_unit(std::string name)
     }
 }
 
-// Depth first, as LibTorch does it, but without recursion.
+// Goes depth first, as LibTorch does, but without recursion.
 void SourceCheck::measure(Unit &first)
 {
     std::vector<Unit *> way = {&first};

@@ -12,8 +12,8 @@ namespace engine_torch
 namespace
 {
 
-// PyTorch breaks expressions at 40 characters; what is left is far below these.
-// LibTorch needs about a kilobyte of stack for each of them.
+// PyTorch breaks expressions at 40 characters; its files stay far below these limits.  LibTorch
+// needs about a kilobyte of stack for each level.
 constexpr size_t deepest = 250, widest_indent = 200, longest_type = 4096, deepest_type = 30;
 
 bool starts_name(char c)
@@ -41,8 +41,8 @@ bool continues_name(char c)
     fail("has code that PyTorch does not write: " + what);
 }
 
-// How deep LibTorch's recursion goes at a place of an expression: brackets, and
-// the operators before it in each of them.
+// Counts how deep LibTorch's recursion is at a position of an expression: open brackets, and the
+// operators before the position in each of them.
 class Depth
 {
 public:

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The text of TorchScript code as PyTorch writes it into an archive.  Knows
-// less than LibTorch's lexer does: what could be read in two ways, or is never
-// written, is refused.  Needs no LibTorch.
+// Splits TorchScript code, as PyTorch writes it into an archive, into tokens.  Knows less than
+// LibTorch's lexer: refuses what could be read in two ways and what PyTorch never writes.
+// Needs no LibTorch.
 #pragma once
 
 #include <cstddef>
@@ -23,20 +23,20 @@ enum class TokenKind { name, number, text, symbol };
 
 struct Token {
     TokenKind kind;
-    std::string_view text; // a text's is what stands between its quotes, as it is written
+    std::string_view text; // for a text: what is between the quotes, as written
 };
 
-// Up to the end of a statement, or to the colon of one that others belong to.
+// The tokens up to the end of a statement, or up to the colon of a compound one.
 struct Line {
     size_t indent; // in spaces
     std::vector<Token> tokens;
 };
 
-// Views into `source`.  Throws a SourceFault.
+// The tokens are views into `source`.  Throws a SourceFault.
 std::vector<Line> lines_of(std::string_view source);
 
-// Whether it is the name of a type, as in "Dict[str, List[Tensor]]", and short
-// and flat enough to be read by recursion.
+// Whether the text is the name of a type, as in "Dict[str, List[Tensor]]", and is short and flat
+// enough to be read by recursion.
 bool is_type_text(std::string_view text);
 
 } // namespace engine_torch

@@ -15,19 +15,19 @@ namespace engine_torch
 namespace
 {
 
-// The format is that of PKWARE's APPNOTE.TXT; offsets in comments are its own.
+// The format is described in PKWARE's APPNOTE.TXT.
 constexpr std::string_view local_mark("PK\3\4", 4), central_mark("PK\1\2", 4),
     descriptor_mark("PK\7\10", 4), end_mark("PK\5\6", 4), end64_mark("PK\6\6", 4),
     locator_mark("PK\6\7", 4);
 constexpr uint64_t local_size = 30, central_size = 46, end_size = 22, end64_size = 56,
                    locator_size = 20;
-constexpr uint64_t in_extra = 0xffffffff; // the number stands in the field of 64-bit numbers
+constexpr uint64_t in_extra = 0xffffffff; // the number is in the extra field of 64-bit numbers
 constexpr uint64_t sizes_follow = 8, known_flags = 8 | 0x800, stored = 0, deflated = 8;
 
-// What is compressed is text of a few hundred kilobytes, at 2 to 15 times.
+// PyTorch compresses only texts of a few hundred kilobytes, by factors of 2 to 15.
 constexpr uint64_t largest_inflated = 64 << 20, largest_ratio = 200, most_records = 1 << 20;
 
-// Numbers out of bytes; whoever asks for one that is not there gets ZipDamage.
+// Reads numbers out of bytes.  Throws ZipDamage if one lies outside of them.
 class Bytes
 {
 public:
@@ -68,7 +68,7 @@ private:
 };
 
 struct Entry {
-    std::string_view name, common; // common: version to method, time and date
+    std::string_view name, common; // common: from version to time and date
     uint64_t flags, method, crc, stored_size, size, offset;
 };
 
@@ -76,15 +76,15 @@ struct Directory {
     uint64_t offset, size, count;
 };
 
-// PyTorch writes the 64-bit form as well, whatever the size.
+// PyTorch also writes the 64-bit records, whatever the size.
 Directory find_directory(const Bytes &bytes)
 {
     if (bytes.size() < end_size)
         throw ZipDamage();
     const uint64_t end = bytes.size() - end_size;
     bytes.expect(end, end_mark);
-    bytes.expect(end + 4, 4, 0);  // disks
-    bytes.expect(end + 20, 2, 0); // a comment
+    bytes.expect(end + 4, 4, 0);  // disk numbers
+    bytes.expect(end + 20, 2, 0); // comment length
     const uint64_t count = bytes.number(end + 10, 2), size = bytes.number(end + 12, 4),
                    offset = bytes.number(end + 16, 4);
     bytes.expect(end + 8, 2, count);
@@ -107,7 +107,7 @@ Directory find_directory(const Bytes &bytes)
     return whole;
 }
 
-// The numbers that did not fit, in their order.
+// Takes the numbers that did not fit into 32 bits, which follow in this order.
 void take_large_numbers(const Bytes &extra, Entry &entry)
 {
     uint64_t at = 0;
@@ -155,7 +155,7 @@ void check_kind(const Entry &entry)
         throw ZipOddity("has a record that would become too large when it is unpacked");
 }
 
-// The numbers that a local header may leave to the descriptor behind the data.
+// Checks the CRC and the sizes, which a local header may leave to the descriptor behind the data.
 void check_sizes(const Bytes &bytes, uint64_t at, const Entry &entry, bool may_be_zero)
 {
     const uint64_t crc = bytes.number(at, 4), stored_size = bytes.number(at + 4, 4),
@@ -167,7 +167,7 @@ void check_sizes(const Bytes &bytes, uint64_t at, const Entry &entry, bool may_b
         throw ZipDamage();
 }
 
-// With sizes of 32 or of 64 bits; `next` is where the next record begins.
+// Reads sizes of 32 or of 64 bits.  `next` is where the next record begins.
 uint64_t check_descriptor(const Bytes &bytes, uint64_t at, uint64_t next, const Entry &entry)
 {
     bytes.expect(at, descriptor_mark);
@@ -178,7 +178,7 @@ uint64_t check_descriptor(const Bytes &bytes, uint64_t at, uint64_t next, const 
     return at + 8 + 2 * width;
 }
 
-// Returns the data; the record must end where the next begins.
+// Returns the data.  The record must end where the next one begins.
 std::string_view check_record(const Bytes &bytes, const Entry &entry, uint64_t next)
 {
     const uint64_t at = entry.offset;
@@ -229,7 +229,7 @@ std::string lower_case(std::string_view name)
     return lower;
 }
 
-// LibTorch's reader takes any case for the same name.
+// LibTorch's reader ignores case when it looks for a name.
 void check_names(const std::vector<Entry> &entries)
 {
     std::set<std::string> seen;

@@ -2,6 +2,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 // The records of a zip archive as PyTorch writes it.  Needs no LibTorch.
+//
+// LibTorch has a zip reader of its own, but it trusts the central directory: an archive may
+// show it other records than it shows another reader.  This one is strict.  It holds both lists
+// against each other and refuses what PyTorch does not write.  What it returns are the bytes that
+// it checked, and archive_adapter.h hands LibTorch these and no others.  So the bytes that are
+// checked are the bytes that are loaded.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +20,12 @@
 namespace engine_torch
 {
 
-// The archive is not what its own numbers say.
+// The archive contradicts itself.
 struct ZipDamage : std::runtime_error {
     ZipDamage() : std::runtime_error("the archive is damaged") {}
 };
 
-// The archive is sound, or looks so, but PyTorch writes none like it.
+// The archive seems sound, but PyTorch does not write archives like it.
 struct ZipOddity : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -27,16 +33,16 @@ struct ZipOddity : std::runtime_error {
 struct ZipRecord {
     std::string name; // with its first folder: "model/data.pkl"
     std::string_view bytes;
-    size_t stored_size; // in the archive; less than the bytes if it is compressed
+    size_t stored_size; // bytes in the archive; fewer if compressed
 };
 
-// Every record is checked: it lies where both lists say, beside its neighbours
-// without a gap, in the size and with the CRC-32 that they tell, and no other
-// has its name in any case.  Never changes; any thread.
+// Checks every record: it lies where both lists say, without a gap to its neighbours; its size and
+// CRC-32 are those in the lists; no other record has the same name, in upper or lower case.  Never
+// changes; any thread.
 class ZipRecords
 {
 public:
-    // `archive` must outlive the object.  Throws one of the two above.
+    // `archive` must outlive the object.  Throws ZipDamage or ZipOddity.
     explicit ZipRecords(std::string_view archive);
 
     const std::vector<ZipRecord> &all() const noexcept { return records_; }
