@@ -28,7 +28,7 @@ using engine_torch::Failure;
 using engine_torch::guarded;
 using engine_torch::Phase;
 
-// Models of one input and one output so far.
+// Models have one input and one output so far.
 void expect_one(size_t count, const char *what)
 {
     if (count != 1)

@@ -34,7 +34,7 @@ bool is_out_of_memory(const std::exception &error)
            engine_kit::tells_of_memory(text_of(error));
 }
 
-// The words of OutOfMemoryError need not say that memory ran out.
+// The message of OutOfMemoryError need not say that memory ran out.
 std::optional<std::string> words_of_libtorch()
 {
     try {

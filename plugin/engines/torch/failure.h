@@ -12,16 +12,16 @@ namespace engine_torch
 using engine_kit::Failure;
 using engine_kit::Phase;
 
-// The short message of an exception, for a sentence of ours.
+// Returns the short message of an exception, to be put into a sentence of ours.
 std::string words_of(const std::exception &error);
 
-// Whether memory ran out, which no other way of computing would help.
+// Whether memory ran out.  No other way of computing would help then.
 bool is_out_of_memory(const std::exception &error);
 
-// Call it inside a catch block only: the words of LibTorch's own exceptions.
+// Returns the words of LibTorch's own exceptions.  Call it inside a catch block only.
 std::optional<std::string> words_of_libtorch();
 
-// Runs the body of an entry; nothing thrown gets past it.
+// Runs the body of an entry point.  No exception leaves it.
 template <class Body> int guarded(Phase phase, DnnTorchMessage *message, Body &&body) noexcept
 {
     return engine_kit::guarded(phase, words_of_libtorch, message, std::forward<Body>(body));

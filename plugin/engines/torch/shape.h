@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What a batch of pictures measures.  Needs no LibTorch.
+// The extents of a batch of pictures.  Needs no LibTorch.
 #pragma once
 
 #include <cstdint>

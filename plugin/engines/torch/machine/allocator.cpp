@@ -30,8 +30,8 @@ BlockCache &blocks()
     return *cache;
 }
 
-// Also gets what LibTorch's own allocator gave before ours was there: oneDNN's
-// memory is freed by whatever allocator is in place.
+// Also frees what LibTorch's own allocator allocated before ours was set: oneDNN frees memory with
+// the allocator that is in place.
 void free_memory(void *memory)
 {
     if (memory && !blocks().give(memory))
@@ -62,8 +62,8 @@ private:
         return blocks().take(bytes);
     }
 
-    // LibTorch's own has the small ones, those that are no model's of ours, and
-    // the words for what cannot be had.
+    // LibTorch's own allocator takes small blocks, and blocks that are not for a model of ours.  It
+    // also has the words for a failed allocation.
     static c10::DataPtr allocate_memory(size_t bytes)
     {
         const bool ours = bytes >= BlockCache::smallest_bytes && scopes > 0 && users > 0;

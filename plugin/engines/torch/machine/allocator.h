@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The memory of the tensors.
+// Memory for tensors.
 #pragma once
 
 namespace engine_torch
 {
 
-// While one lives, large tensors that are made in a MemoryScope take blocks that
-// stay with us between their uses; with the last one all that is unused goes back.
-// The first one puts our allocator into LibTorch's place, for good and for the
-// whole program, unless the program has set one of its own.  Any thread.
+// While an object lives, large tensors that are made in a MemoryScope use blocks that we keep
+// between uses.  When the last object goes, all unused blocks are freed.  The first object replaces
+// LibTorch's allocator for good and for the whole program, unless the program has set one of its
+// own.  Any thread.
 class AllocatorUse
 {
 public:
@@ -20,9 +20,8 @@ public:
     AllocatorUse &operator=(const AllocatorUse &) = delete;
 };
 
-// While one lives, the calling thread's tensors on the CPU are a model's of ours.
-// What else the program makes of LibTorch's is left to LibTorch's own allocator.
-// Scopes nest.
+// While an object lives, the calling thread's tensors on the CPU belong to a model of ours.
+// LibTorch's own allocator serves all others.  Scopes nest.
 class MemoryScope
 {
 public:
@@ -32,7 +31,7 @@ public:
     MemoryScope &operator=(const MemoryScope &) = delete;
 };
 
-// Gives unused blocks back, after a time with other sizes than those to come.
+// Frees unused blocks.  Call it when later blocks will have other sizes.
 void trim_allocator() noexcept;
 
 } // namespace engine_torch

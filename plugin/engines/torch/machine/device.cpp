@@ -26,7 +26,7 @@ namespace
 struct Kind {
     const char *name, *title;
     c10::DeviceType type;
-    // A program that is linked with libtorch alone has none of these loaded.
+    // A program that is linked with libtorch alone has not loaded these.
     std::array<const char *, 2> libraries;
 };
 
@@ -49,12 +49,12 @@ const Kind *find_kind(std::string_view name)
     return nullptr;
 }
 
-// Debian's libraries carry the version in their names, those of PyTorch do not.
+// Debian's libraries have the version in their names; PyTorch's do not.
 constexpr std::array<const char *, 2> endings = {
     "", "." TO_TEXT(TORCH_VERSION_MAJOR) "." TO_TEXT(TORCH_VERSION_MINOR)};
 
-// Registers the backend with LibTorch, whose library stays loaded.  Says why a
-// library that is there cannot be loaded, or "".
+// Loads the library that registers the backend with LibTorch, for good.  Returns why an existing
+// library cannot be loaded, or "".
 std::string load(const Kind &kind)
 {
     std::string fault;
@@ -65,7 +65,8 @@ std::string load(const Kind &kind)
             const std::string name = std::string(library) + ending;
             if (dlopen(name.c_str(), RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE))
                 continue;
-            // Where a library is there and lacks another one, that one's name stands in front.
+            // If the library exists but needs one that is missing, dlerror() begins with the
+            // missing one.
             const std::string words = dlerror();
             if (words.rfind(name + ": cannot open shared object file", 0) != 0)
                 fault = words;
@@ -73,7 +74,7 @@ std::string load(const Kind &kind)
     return fault;
 }
 
-// Whether something can be used, and if not the words for it.
+// Whether something can be used, and if not, why.
 struct State {
     DnnTorchDeviceState code = DNN_TORCH_DEVICE_USABLE;
     std::string words = "";

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The devices that LibTorch runs models on.  All differences between its
-// versions and builds are in here; no header of a vendor is needed.
+// The devices that LibTorch runs models on.  All differences between its versions and builds are
+// hidden in here.  No vendor's header is needed.
 #pragma once
 
 #include "dnn_torch/engine.h"
@@ -16,15 +16,15 @@
 namespace engine_torch
 {
 
-// The device of the option's text, awake and working.  Throws a Failure that
-// says what is in the way.
+// Returns the device that the option names, after waking and trying it.  Throws a Failure that says
+// why it cannot be used.
 c10::Device open_device(const std::string &text);
 
-// What list_devices() of the engine's table tells.
+// Returns what list_devices() of the engine's table reports.
 std::vector<DnnTorchDevice> known_devices();
 
-// While one lives, the calling thread's work goes to a stream of its owner's, and
-// what names no device to that of the stream.  Does nothing on the CPU.
+// While an object lives, the calling thread's work goes to the owner's stream, and work that names
+// no device goes to that stream's device.  Does nothing on the CPU.
 class StreamScope
 {
 public:
@@ -38,10 +38,10 @@ private:
     c10::OptionalStreamGuard guard_;
 };
 
-// A stream for one session; nothing on the CPU.
+// Returns a stream for one session, or nullopt on the CPU.
 std::optional<c10::Stream> make_stream(const c10::Device &device);
 
-// Waits for what the calling thread has given the device to do.
+// Waits until the device has done what the calling thread gave it.
 void wait_for(const c10::Device &device);
 
 } // namespace engine_torch

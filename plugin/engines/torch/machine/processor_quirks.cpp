@@ -25,12 +25,12 @@ bool promises_tiles_without_palettes()
     return !__get_cpuid_count(palettes, 0, &a, &b, &c, &d) || a == 0;
 }
 
-// As oneDNN's C interface has it, in versions 2.6 to 3.12 alike; Debian has its headers in
-// no suite by default.
+// The declaration is that of oneDNN's C interface, in versions 2.6 to 3.12 alike.  No suite of
+// Debian installs oneDNN's headers by default.
 using SetMaxCpuIsa = int(int isa);
 constexpr int avx512_core_bf16 = 0xe7;
 
-// Also fine where LibTorch does not use oneDNN.
+// Also returns true if LibTorch does not use oneDNN.
 bool limit_onednn()
 {
     const auto set_max =

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What becomes of LibTorch's warnings; 1.13 and 2 name the means differently.
+// Handles LibTorch's warnings.  Versions 1.13 and 2 name the functions differently.
 #pragma once
 
 #include "engine_kit/text.h"
@@ -62,7 +62,7 @@ public:
 };
 #endif
 
-// While one lives, the calling thread's warnings go nowhere.
+// While an object lives, the calling thread's warnings are dropped.
 class Quiet
 {
 private:
@@ -70,9 +70,8 @@ private:
     WarningGuard guard_{&silence_};
 };
 
-// While one lives, the calling thread's warnings, which may be a model's own
-// words, are escaped before they are printed.  Whoever does something else with
-// them goes on to.
+// While an object lives, the calling thread's warnings are escaped before they are printed, because
+// they may contain text of a model.  A handler that the program has set keeps its role.
 class PrintableWarnings
 {
 private:

@@ -14,15 +14,15 @@ namespace
 
 std::mutex mutex;
 
-// Held by LibTorch while an operator draws.
+// LibTorch holds this mutex while an operator draws.
 std::mutex &mutex_of_generator()
 {
     at::Generator generator =
         at::globalContext().defaultGenerator(c10::Device(c10::DeviceType::CPU));
-    return generator.mutex(); // of what all such handles share, for ever
+    return generator.mutex(); // belongs to what all such handles share, for ever
 }
 
-// A run of the parent may hold our own, and nobody in the child would ever give it back.
+// A run in the parent may hold our own mutex.  Nobody would release it in the child.
 void prepare_child()
 {
     mutex_of_generator().unlock();
@@ -54,13 +54,12 @@ RandomScope::~RandomScope()
         try {
             saved.generator.set_state(saved.state);
         } catch (...) {
-            // The state came from it, so that only a lost device is left as a reason.
+            // The state came from this generator, so it can only fail if the device is lost.
         }
     }
 }
 
-// LibTorch 1.13 knows the generators of some devices alone; those of others are
-// left as they are.
+// LibTorch 1.13 knows the generators of some devices only.  Others are not seeded.
 void RandomScope::seed(const c10::Device &device, uint64_t seed)
 {
     at::Generator generator;

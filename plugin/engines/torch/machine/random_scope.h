@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Random numbers that hang on the frame alone.
+// Random numbers that depend on the frame alone.
 #pragma once
 
 #include <ATen/core/Generator.h>
@@ -15,10 +15,10 @@
 namespace engine_torch
 {
 
-// While one lives, LibTorch's own generators are seeded with that number; then
-// they go on where they were, for they are the whole program's.  Operators take
-// no others, so that one scope waits for the end of another.  A program that draws
-// from them on another thread meanwhile disturbs the model, and the model it.
+// While an object lives, LibTorch's own generators are seeded with the given number.  Afterwards
+// they get back their old state, because the whole program uses them.  Operators use no other
+// generators, so a scope waits until another one has ended.  If another thread of the program draws
+// from them meanwhile, it disturbs the model and the model disturbs it.
 class RandomScope
 {
 public:

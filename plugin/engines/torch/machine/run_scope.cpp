@@ -10,8 +10,8 @@ namespace engine_torch
 
 void use_threads(int threads)
 {
-    // Asking first also brings LibTorch's own first setting of a thread behind
-    // us, which would otherwise come later and undo this one.
+    // Asking first also makes LibTorch set up the thread now.  It would otherwise do so later and
+    // undo this setting.
     if (at::get_num_threads() != threads)
         at::set_num_threads(threads);
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The thread-local state that a model runs in.
+// The thread-local settings for running a model.
 #pragma once
 
 #include "allocator.h"
@@ -13,14 +13,15 @@
 namespace engine_torch
 {
 
-// While one lives, the calling thread runs a model and nothing else: freezing
-// and inlining stop at the first level of calls in here.
+// While an object lives, the calling thread runs a model and nothing else.  Do not freeze or inline
+// meanwhile: both would stop at the first level of calls.
 //
-// No gradients: NoGradGuard and not InferenceMode, whose tensors some operators
-// refuse, and whose gain is lost beside a single convolution.
-// No profiling executor: it would run a model's first pictures through another
-// graph than the later ones, and so make a picture's bits depend on how many
-// workers there are.  What it could still optimise was optimised at loading.
+// No gradients: NoGradGuard is used instead of InferenceMode, whose tensors some operators refuse
+// and whose gain is lost beside a single convolution.
+//
+// No profiling executor: it would run a model's first pictures through another graph than later
+// ones, so the bits of a picture would depend on the number of workers.  Loading has already done
+// the optimisations that it could do.
 class RunScope
 {
 private:
@@ -30,11 +31,11 @@ private:
     PrintableWarnings warnings_;
 };
 
-// Sets the threads of the calling thread's parallel regions; they are a
-// property of the thread, so that every session's thread needs this.
+// Sets the number of threads of the calling thread's parallel regions.  Each thread has its own
+// setting, so every session's thread needs this.
 void use_threads(int threads);
 
-// The same until the end of its scope, on a thread that is not ours.
+// Sets the number of threads until the end of its scope, for a thread that is not ours.
 class ThreadsScope
 {
 public:
