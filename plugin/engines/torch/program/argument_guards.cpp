@@ -21,7 +21,7 @@ using torch::jit::Node;
 using torch::jit::Value;
 
 enum class Rule {
-    modulo,  // a choice among `bound`, from 0 on
+    modulo,  // one of `bound` choices, from 0 on
     between, // from 1 to `bound`
     length,  // a list of `bound` numbers
     divisor  // not 0
@@ -34,9 +34,9 @@ struct Guard {
     int64_t bound;
 };
 
-// What each does otherwise: grid_sampler* leaves its result as memory came;
-// interpolation reads beyond its input where the scale is tiny; the others
-// divide by zero, or go by a number of weights that is not there.
+// Each operator misbehaves without its guard: grid_sampler* leaves its result uninitialised;
+// interpolation reads beyond its input if the scale is tiny; the others divide by zero, or read
+// weights that do not exist.
 constexpr int64_t enough = 1 << 20, enough_layers = 1 << 10;
 constexpr std::array guards = {
     Guard{"aten::grid_sampler", "interpolation_mode", Rule::modulo, 3},
@@ -101,7 +101,7 @@ Value *number(Node *before, const char *name, c10::ArrayRef<Value *> inputs)
     return computed(before, name, inputs, c10::IntType::get());
 }
 
-// Each element is asked for, which fails where the list is shorter.
+// Reads each element, which fails if the list is shorter.
 Value *of_length(Node *node, Value *list, int64_t length)
 {
     std::vector<Value *> elements;
@@ -112,7 +112,7 @@ Value *of_length(Node *node, Value *list, int64_t length)
     return made->output();
 }
 
-// [b][b == 0]: b itself, or a failure, and never a branch.
+// Makes [b][b == 0], which is b or fails.  It has no branch.
 Value *not_zero(Node *node, Value *divisor)
 {
     Node *list = node->owningGraph()->createList(c10::IntType::get(), {divisor});
@@ -159,7 +159,7 @@ bool applies(const Guard &guard, const Value &value)
                                       : value.type()->kind() == c10::TypeKind::IntType;
 }
 
-// By its name in the operator's own declaration; overloads differ.
+// Returns the argument's index in the declaration of this overload.
 std::optional<size_t> place_of(std::string_view argument, const Node &node)
 {
     const c10::FunctionSchema *schema = node.maybeSchema();
@@ -182,7 +182,7 @@ void apply(const Guard &guard, Node *node)
         node->replaceInput(*place, kept(guard, node, value));
 }
 
-// PyTorch writes a constant or nothing; any other may stand for any place in memory.
+// PyTorch writes a constant or nothing.  Any other value may make the operator read any memory.
 bool is_usual_scale(const Value *scale)
 {
     constexpr double least = 1e-3, most = 1e3;
@@ -213,8 +213,8 @@ bool interpolates(std::string_view name)
 
 // ---- the weights' norm ------------------------------------------------------------
 
-// It writes as many norms as the direction has, into a buffer of as many as the
-// lengths have.  The same in parts: v * (g / norm of v).
+// The operator writes as many norms as the direction has into a buffer that has as many as the
+// lengths have.  This computes the same in parts: v * (g / norm of v).
 void replace_weight_norm(Node *node)
 {
     Value *direction = node->input(0), *length = node->input(1);

@@ -47,8 +47,7 @@ void change_constants(Block &block, const Change &change)
     }
 }
 
-// Numbers without a dimension do not set the type of what they are used with,
-// so that they can stay exact.
+// Tensors without dimensions do not decide the type of a result, so they can stay exact.
 at::Tensor converted(const at::Tensor &tensor, at::ScalarType type)
 {
     return tensor.scalar_type() == at::kFloat && tensor.dim() > 0 ? tensor.to(type) : tensor;
@@ -61,7 +60,7 @@ at::Tensor with_channels_last(const at::Tensor &tensor)
                : tensor;
 }
 
-// A copy whose graph is its own.
+// Returns a copy with a graph of its own.
 Module with_constants(const Module &frozen, const Change &change)
 {
     Module copy = frozen.clone(true);
@@ -69,7 +68,7 @@ Module with_constants(const Module &frozen, const Change &change)
     return copy;
 }
 
-// Module::to() would convert whole numbers as well, such as indices.
+// Does not use Module::to(), which would also convert whole numbers, such as indices.
 Module with_parameters(const Module &plain, at::ScalarType type)
 {
     Module copy = plain.deepcopy();
@@ -104,7 +103,7 @@ Module module_of(const Source &source, FormKind kind, Precision precision)
         return with_constants(frozen, with_channels_last);
     if (kind == FormKind::frozen)
         return frozen;
-    // It changes the graph that it is given.
+    // optimize_for_inference() changes the graph that it gets.
     Module copy = frozen.clone(true);
     return torch::jit::optimize_for_inference(copy);
 }
@@ -173,7 +172,7 @@ std::optional<Module> freeze(const Source &source, std::string &reason)
 Form make_form(const Source &source, FormKind kind, Precision precision)
 {
     Form form = {kind, precision, module_of(source, kind, precision)};
-    // Weights are converted on the stream of this thread, and read on those of sessions.
+    // Weights are converted on this thread's stream, and sessions read them on theirs.
     wait_for(source.device);
     return form;
 }

@@ -15,7 +15,7 @@ using torch::jit::Graph;
 using torch::jit::Module;
 using torch::jit::Node;
 
-// Fork and its like carry their body as a graph among the attributes.
+// A fork and similar nodes hold their body as a graph in an attribute.
 void visit_subgraphs(const Node &node, const NodeVisitor &visitor);
 
 void visit(const Block &block, const NodeVisitor &visitor)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What a model's graph tells before it runs.
+// Facts that a model's graph shows before it runs.
 #pragma once
 
 #include <functional>
@@ -14,12 +14,11 @@ namespace engine_torch
 
 using NodeVisitor = std::function<void(const torch::jit::Node &)>;
 
-// Visits every node of every function that came with the module, and of what
-// these hold within.
+// Visits every node of every function that came with the module, and of the graphs within them.
 void visit_nodes(const torch::jit::Module &module, const NodeVisitor &visitor);
 
-// The tensors that stand in the code itself, as in a model that was frozen
-// before it was saved; shared ones as often as they stand there.
+// Returns the tensors in the code itself, as a model has them that was frozen before it was saved.
+// A shared tensor comes as often as the code has it.
 std::vector<at::Tensor> tensors_in_code(const torch::jit::Module &module);
 
 } // namespace engine_torch

@@ -18,7 +18,7 @@ using torch::jit::Block;
 using torch::jit::Node;
 using torch::jit::Value;
 
-// What conditions are made of.
+// The operators that conditions consist of.
 constexpr std::array<std::string_view, 13> simple_operators = {
     "aten::__is__", "aten::__isnot__", "aten::__not__", "aten::__and__", "aten::__or__",
     "aten::eq",     "aten::ne",        "aten::lt",      "aten::le",      "aten::gt",
@@ -31,7 +31,7 @@ void collect_set_attributes(const Block &block, std::set<std::string> &names)
             names.insert(node->s(c10::attr::name));
         for (const Block *inner : node->blocks())
             collect_set_attributes(*inner, names);
-        if (node->hasAttribute(c10::attr::Subgraph)) // of a fork
+        if (node->hasAttribute(c10::attr::Subgraph)) // a fork's body
             collect_set_attributes(*node->g(c10::attr::Subgraph)->block(), names);
     }
 }
@@ -43,7 +43,7 @@ bool is_simple(const Node &node)
            simple_operators.end();
 }
 
-// Compares objects and looks at no samples.
+// Whether the node compares objects without looking at samples.
 bool tests_identity(const Node &node)
 {
     const std::string_view name = node.kind().toQualString();
@@ -105,7 +105,7 @@ std::optional<c10::IValue> KnownValues::attribute(const Node &node) const
     return slot ? std::optional(object->toObjectRef().getSlot(*slot)) : std::nullopt;
 }
 
-// Tensors may be written to, so that nothing that is read from them is known.
+// Tensors may be written to, so what is read from them is never known.
 std::optional<c10::IValue> KnownValues::computed(const Node &node) const
 {
     torch::jit::Stack stack;

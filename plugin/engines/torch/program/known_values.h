@@ -13,19 +13,20 @@
 namespace engine_torch
 {
 
-// Constants, attributes that no code sets, and what simple comparisons make of
-// them.  Belongs to one thread; the module and the graph outlive it.
+// Knows constants, attributes that no code sets, and the results of simple comparisons of them.
+// Belongs to one thread.  The module and the graph must outlive the object.
 class KnownValues
 {
 public:
-    // `graph` is the inlined one of a method of `module`.
+    // `graph` is the inlined graph of a method of `module`.
     KnownValues(const torch::jit::Module &module, const torch::jit::Graph &graph);
 
-    // Nothing where it may differ from run to run, or is not found.
+    // Returns nullopt if the value may differ from run to run, or is not found.
     std::optional<c10::IValue> value_of(const torch::jit::Value *value) const;
     std::optional<bool> truth_of(const torch::jit::Value *value) const;
 
-    // Whether the attribute that the node gets was learnt; true where the object is not found.
+    // Whether the attribute that the node reads may have been learnt.  True if the object is not
+    // found.
     bool may_be_parameter(const torch::jit::Node &get_attribute) const;
 
 private:
@@ -35,7 +36,7 @@ private:
 
     const torch::jit::Module &module_;
     const torch::jit::Value *const self_;
-    std::set<std::string> set_; // the names of attributes that are set somewhere
+    std::set<std::string> set_; // names of attributes that some code sets
 };
 
 } // namespace engine_torch

@@ -49,7 +49,7 @@ bool may_alias(const c10::AliasInfo &returned, const c10::AliasInfo &given)
                        [&](const auto &each) { return may_alias(returned, each); });
 }
 
-// Most of them take a generator; the others are listed.
+// Most such operators take a generator.  The others are listed.
 bool draws_random_numbers(const c10::FunctionSchema &schema)
 {
     static const Names others = {"aten::rand",

@@ -40,7 +40,7 @@ c10::ScalarType scalar_type_of(Precision precision)
 bool computes_bf16_fast()
 {
 #if defined(__x86_64__)
-    // Processors with AMX have these as well.
+    // Processors with AMX also have AVX-512 BF16.
     return __builtin_cpu_supports("avx512bf16") != 0 && avoid_missing_instructions();
 #else
     return false;

@@ -19,16 +19,16 @@ struct SharedForm {
     explicit SharedForm(const Form &made) : form(made) {}
 
     const Form form;
-    // Set by a first picture that the form did not do right: no plan runs it any more.
+    // Set if the form gave a wrong result for a first picture.  No plan runs the form then.
     std::atomic<bool> is_wrong{false};
 };
 
-// Plans that run the same form share it, and so its weights.  Every member function may be
+// Lets plans that run the same form share it and so its weights.  Every member function may be
 // called from several threads at once.
 class SharedForms
 {
 public:
-    // The one that another plan runs already, or else `made`.
+    // Returns the form that another plan runs already, or else `made`.
     std::shared_ptr<SharedForm> share(const Form &made)
     {
         const std::lock_guard<std::mutex> lock(mutex_);

@@ -18,8 +18,8 @@ namespace
 
 using c10::IValue;
 
-// Values that were one are one in the copy, and tensors that shared memory
-// share it: IValue::deepcopy() takes two views of one memory for the same.
+// Shared values stay shared in the copy, and tensors that shared memory still share it.
+// IValue::deepcopy() would take two views of one memory for the same value.
 class Copier
 {
 public:
@@ -47,7 +47,7 @@ private:
         return value.isTuple() ? copy_tuple(value) : copy_dict(value);
     }
 
-    // Known before its attributes are copied, for they may lead back to it.
+    // The copy is recorded before its attributes are copied, because they may refer to the object.
     IValue copy_object(const IValue &value)
     {
         const auto copied = value.toObjectRef().copy();
@@ -104,7 +104,7 @@ private:
 
     const bool copies_parameters_;
     std::vector<std::pair<IValue, IValue>> known_;
-    std::map<const c10::StorageImpl *, at::Tensor> storages_; // copies of them as a whole
+    std::map<const c10::StorageImpl *, at::Tensor> storages_; // copies of whole storages
 };
 
 void set_values(at::Tensor tensor, const at::Tensor &values)
@@ -142,7 +142,8 @@ StateCopy::Use::~Use()
             constant.own = constant.in_code.clone();
             set_values(constant.in_code, constant.original);
         } catch (...) {
-            // It stays as it is: no constant that was copied cannot be written to.
+            // The constant keeps its values.  A constant that was copied can be written to, so
+            // this should not happen.
         }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Running a model without leaving a trace in it.
+// Runs a model without changing it.
 #pragma once
 
 #include "traits.h"
@@ -11,19 +11,18 @@
 namespace engine_torch
 {
 
-// A copy of all that a module's runs may change.  It shares its code with the
-// original, and its parameters too unless runs may write to them.  Throws if memory
-// runs out.
+// A copy of everything that a module's runs may change.  It shares the code with the original, and
+// the parameters too unless runs may write to them.  Throws if memory runs out.
 class StateCopy
 {
 public:
-    // No other copy of the module is in use meanwhile.
+    // No other copy of the module may be in use meanwhile.
     StateCopy(const torch::jit::Module &module, const Traits &traits);
     StateCopy(const StateCopy &) = delete;
     StateCopy &operator=(const StateCopy &) = delete;
 
-    // Lets the module of this copy run.  Tensors in the code belong to all copies of a
-    // module: while this lives they hold the values of this one, so only one may live.
+    // Lets the module of this copy run.  All copies of a module share the tensors in its code.
+    // While an object lives they hold the values of this copy, so only one may live at a time.
     class Use
     {
     public:

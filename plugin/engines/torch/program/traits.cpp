@@ -23,15 +23,15 @@ using torch::jit::Node;
 using torch::jit::Value;
 namespace prim = c10::prim;
 
-// What is known of a value.
+// What is known of a value in the graph.
 enum Mark : unsigned {
     kept = 1U,            // memory that outlives the run
     kept_inside = 2U,     // a container with such memory in it
     picture = 4U,         // the caller's images
     pictures_inside = 8U, // a container with them in it
-    weight = 16U,         // what is kept may be a parameter
-    in_code = 32U,        // or a constant of the code
-    of_samples = 64U,     // no tensor, and computed from samples
+    weight = 16U,         // the kept memory may be a parameter
+    in_code = 32U,        // the kept memory may be a constant of the code
+    of_samples = 64U,     // no tensor, but computed from samples
     odd_extents = 128U,   // a tensor whose extents depend on samples
 };
 constexpr unsigned memory = kept | kept_inside | picture | pictures_inside | weight | in_code;
@@ -125,8 +125,8 @@ private:
         return marks;
     }
 
-    // Of what a container gives out.  Once something has been put into some
-    // container, it may come out of any.
+    // Returns the marks of an element of a container.  Once something was put into a container, any
+    // container may return it.
     unsigned inside(unsigned container) const
     {
         const unsigned marks = (container | stored_) & ~(kept | picture);
@@ -134,7 +134,7 @@ private:
                (marks & pictures_inside ? unsigned{picture} : 0);
     }
 
-    // Of a container that is made with it.
+    // Returns the marks of a new container that holds the element.
     static unsigned around(unsigned element)
     {
         return (element & ~(kept | picture)) | (element & kept ? unsigned{kept_inside} : 0) |
@@ -166,7 +166,7 @@ private:
         traits_.branches_on_data = traits_.branches_on_data || (marks & of_samples);
     }
 
-    // What it does cannot be seen.
+    // The node's effects are unknown.
     void assume_the_worst(const Node &node)
     {
         write(anything);
@@ -239,7 +239,7 @@ private:
         return marks;
     }
 
-    // An object of the module's, or one that this run made.
+    // The object belongs to the module, or this run made it.
     void get_attribute(const Node &node)
     {
         const unsigned marks = inside(marks_of(node.input()));
@@ -267,7 +267,8 @@ private:
         }
     }
 
-    // Inputs: how often at most, whether to begin, what is carried along.
+    // The node's inputs are the most repetitions, whether to begin, and the values that are carried
+    // along.
     void repeat(const Node &node)
     {
         const Block *body = node.blocks().at(0);
@@ -345,7 +346,7 @@ private:
             add_new(traits_.random, schema.name());
         if (trains && is_for_training(schema))
             add_new(traits_.training, schema.name());
-        // Their schemas do not tell that they write.
+        // The schemas do not say that the operators write to these.
         for (const char *argument : {"running_mean", "running_var"})
             if (const Value *mean = input_named(node, argument); mean && trains) {
                 write(marks_of(mean));
@@ -354,7 +355,7 @@ private:
             }
     }
 
-    // Attention names a chance and no mode.
+    // Attention has an argument for the probability of dropout, and none for training mode.
     bool draws_none(const Node &node) const
     {
         const Value *argument = input_named(node, "dropout_p");
@@ -397,12 +398,13 @@ private:
 
     bool makes_odd_extents(const Node &node, const c10::FunctionSchema &schema) const
     {
-        if (schema.name() == "aten::index") // by a mask, unless the indices are the model's own
+        // The index may be a mask, unless the indices belong to the model.
+        if (schema.name() == "aten::index")
             return !(marks_of(node.input(1)) & kept_inside);
         return has_odd_extents(schema) || (marks_of_inputs(node) & (of_samples | odd_extents));
     }
 
-    // What the samples, or what was computed from them, have to do with an output.
+    // How an output depends on the samples or on what was computed from them.
     unsigned samples_in_output(const Node &node, const c10::FunctionSchema &schema,
                                const Value &output) const
     {
@@ -418,7 +420,7 @@ private:
     const KnownValues known_;
     std::map<const Value *, unsigned> marks_;
     std::map<const Node *, std::shared_ptr<Graph>> forked_;
-    unsigned stored_ = 0; // the memory that was put into containers
+    unsigned stored_ = 0; // marks of the memory that was put into containers
     bool changed_ = false;
     Traits traits_;
 };

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What forward() does beside computing, read from its graph.
+// What forward() does besides computing, read from its graph.
 #pragma once
 
 #include <string>
@@ -11,18 +11,18 @@
 namespace engine_torch
 {
 
-// Where the graph does not tell, the worse is assumed.
+// If the graph does not show something, the worse is assumed.
 struct Traits {
-    bool writes_input = false;         // forward() may change the tensor that it is given
+    bool writes_input = false;         // forward() may change its input tensor
     bool keeps_state = false;          // a run may change what later runs see
-    bool writes_weights = false;       // and parameters may be among that
-    bool writes_constants = false;     // and so may tensors that stand in the code itself
+    bool writes_weights = false;       // such a run may change parameters
+    bool writes_constants = false;     // such a run may change tensors in the code
     bool branches_on_data = false;     // which code runs may depend on the samples
     std::vector<std::string> random;   // the operators that draw random numbers
     std::vector<std::string> training; // those that run in training mode
 };
 
-// `input_name` is forward()'s argument that the images go to.  The module is in
+// `input_name` is the argument of forward() that takes the images.  The module must be in
 // evaluation mode.
 Traits traits_of(const torch::jit::Module &module, const std::string &input_name);
 

@@ -42,7 +42,7 @@ bool lies_within_storage(const at::Tensor &tensor)
            tensor.storage().nbytes() / static_cast<size_t>(tensor.element_size());
 }
 
-// Goes through values without recursion; shared ones once for each type.
+// Goes through values without recursion.  Visits a shared value once for each type.
 class Walk
 {
 public:
@@ -138,7 +138,7 @@ private:
             return fits;
         if (own->name() &&
             own->name()->qualifiedName().find(".torch.classes.") != std::string::npos)
-            return true; // what it holds is C++
+            return true; // its contents are C++ objects
         if (object->slots().size() < own->numAttributes())
             return false;
         for (size_t i = 0; i < own->numAttributes(); i++)

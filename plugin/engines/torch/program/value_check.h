@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Whether a loaded model is what its types say, which LibTorch takes on trust.
+// Checks that a loaded model has the types that it declares.  LibTorch does not check that.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 namespace engine_torch
 {
 
-// Looks through all attributes and constants.  Returns what is wrong, for a
-// sentence that begins with the file's name, or "": each value has the type that
-// the code declares, and each tensor lies within its storage.
+// Checks all attributes and constants: each value must have the type that the code declares, and
+// each tensor must lie within its storage.  Returns what is wrong, to follow the file's name in a
+// sentence, or "".
 std::string find_wrong_value(const torch::jit::Module &module);
 
 } // namespace engine_torch
