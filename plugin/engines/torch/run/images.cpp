@@ -24,7 +24,7 @@ namespace
 
 constexpr int32_t picture_rank = 4;
 
-// LibTorch has no unsigned type of 16 bits in all versions.
+// Not every version of LibTorch has an unsigned type of 16 bits.
 at::ScalarType scalar_type_of(int32_t type)
 {
     switch (type) {
@@ -49,8 +49,8 @@ bool fit(const DnnTorchTensor &input, const Strides &strides, int64_t size)
     return true;
 }
 
-// Channels one after the other wherever that fits: where both do, the two
-// layouts must not give different results.
+// Takes channels as planes wherever the strides allow it.  If both layouts fit, they must not give
+// different results.
 Strides strides_of(const DnnTorchTensor &input, const Shape &shape, int64_t size)
 {
     const int64_t channels = shape.channels, height = shape.height, width = shape.width;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Between the caller's views of pictures and LibTorch's tensors.
+// Converts between the caller's views of pictures and LibTorch's tensors.
 #pragma once
 
 #include "dnn_torch/engine.h"
@@ -12,22 +12,23 @@
 namespace engine_torch
 {
 
-// The extents of [batch, channels, height, width], maybe below 1.  Throws a Failure for
-// another rank, and for extents that are too large.
+// Returns the extents of [batch, channels, height, width], which may be below 1.  Throws a Failure
+// for another rank, and for extents that are too large.
 Shape shape_of(const DnnTorchTensor &pictures);
 
-// A tensor [batch, channels, height, width] over the memory of the view, with
-// its elements as they are (16-bit codes as signed ones).  Throws a Failure for
-// a view that is none, or that has gaps.
+// Returns a tensor [batch, channels, height, width] over the view's memory, with its elements
+// unchanged (16-bit samples appear as signed numbers).  Throws a Failure if the view is not valid
+// or has gaps.
 at::Tensor tensor_over(const DnnTorchTensor &pictures);
 
-// float32 on the device of the tensor, 1.0 where the code is `white`; floats are left as they are.
+// Converts integer samples to float32 on the tensor's device: `white` becomes 1.0.  Floats stay as
+// they are.
 at::Tensor floats_of(const at::Tensor &elements, int32_t white);
 
-// Codes of that type: clamped and rounded to nearest, NaN as 0.
+// Converts floats to integer samples of that type: clamps, rounds to nearest, and turns NaN into 0.
 at::Tensor codes_of(const at::Tensor &floats, int32_t type, int32_t white);
 
-// A view of a tensor on the CPU.
+// Returns a view of a tensor on the CPU.
 DnnTorchTensor view_of(const at::Tensor &picture);
 
 } // namespace engine_torch

@@ -73,7 +73,7 @@ void DnnTorchModel::expect_runnable() const
                       "the model was opened with inspect=1, to be looked at and not to be run");
 }
 
-// Command lines of dnn_processing have a name there in any case.
+// Command lines made for dnn_processing always name an output.
 void DnnTorchModel::note_output()
 {
     if (output_name_.empty() || !engine_torch::returns_one_tensor(source_.plain))
@@ -112,7 +112,7 @@ void DnnTorchModel::note_random()
 
 void DnnTorchModel::note_state()
 {
-    source_.writes_input = true; // what it keeps is not the caller's
+    source_.writes_input = true; // it may keep its input, so it gets a copy
     notices_.add(
         "the model remembers earlier pictures: the frames reach it in order, one at a time");
     const Precision precision = wishes_.precision.precision;
@@ -132,7 +132,7 @@ const char *DnnTorchModel::metadata(std::string_view key) const noexcept
     return found == description_.facts.end() ? nullptr : found->second.c_str();
 }
 
-// Tensors in the code belong to all copies of a module.
+// All copies of a module share the tensors in its code.
 std::unique_lock<std::mutex> DnnTorchModel::lock_constants() const
 {
     return traits_.writes_constants ? std::unique_lock(constants_) : std::unique_lock<std::mutex>();

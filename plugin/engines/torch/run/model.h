@@ -24,21 +24,21 @@ public:
     // Throws a Failure or what LibTorch throws.
     DnnTorchModel(const DnnTorchSource &source, const engine_kit::Options &options);
 
-    // Throws a Failure where the model was opened to be looked at alone.
+    // Throws a Failure if the model was only opened to be looked at.
     void expect_runnable() const;
 
-    // Runs forward() as the model was saved, on pictures that are none of the stream's: no
-    // later run is another for it.
+    // Runs forward() of the saved model on pictures that are not part of the stream.  Later runs
+    // are not affected.
     c10::IValue rehearse(const at::Tensor &images) const;
 
-    // What one session's runs change.  A model that keeps no state has none.
+    // Returns what one session's runs change, or null if the model keeps no state.
     std::unique_ptr<engine_torch::StateCopy> new_state() const;
 
-    // One run that changes `state`.  The result shares no memory with it.
+    // Runs the model once and changes `state`.  The result shares no memory with it.
     c10::IValue run_with(engine_torch::StateCopy &state, const at::Tensor &images,
                          int64_t number) const;
 
-    // The same for a model that keeps no state.
+    // Runs a model that keeps no state.
     c10::IValue run_as_saved(const at::Tensor &images, int64_t number) const;
 
     std::shared_ptr<engine_torch::SharedForm> share(const engine_torch::Form &form)
@@ -46,11 +46,11 @@ public:
         return forms_.share(form);
     }
 
-    // Tells the user something that a plan or a run has shown.
+    // Tells the user something that a plan or a run has found.
     void note(const std::string &notice) { notices_.add(notice); }
 
     const engine_torch::Description &description() const noexcept { return description_; }
-    // By the keys of model_metadata(); null for what is not known.
+    // Looks up a key of model_metadata().  Returns null for what is not known.
     const char *metadata(std::string_view key) const noexcept;
 
     const std::string &output_name() const noexcept { return output_name_; }
@@ -70,15 +70,15 @@ private:
     c10::IValue run_state(engine_torch::StateCopy &state, const at::Tensor &images,
                           int64_t number) const;
 
-    // First, so that the memory of all tensors has gone before it.
+    // Declared first, so that it outlives the memory of all tensors.
     engine_torch::AllocatorUse allocator_;
     engine_torch::Wishes wishes_;
     std::string output_name_;
     const bool is_inspected_;
     engine_kit::Notices notices_;
     engine_torch::Description description_;
-    engine_torch::Source source_; // never run where the model keeps state
+    engine_torch::Source source_; // never run if the model keeps state
     engine_torch::Traits traits_;
     engine_torch::SharedForms forms_;
-    mutable std::mutex constants_; // around runs that write to tensors in the code
+    mutable std::mutex constants_; // held by runs that write to tensors in the code
 };

@@ -21,7 +21,7 @@ using engine_torch::FormKind;
 using engine_torch::Precision;
 using engine_torch::Shape;
 
-// Hardly any difference between its samples, as at a film's black beginning.
+// Pictures with a smaller range of samples are flat, as a film's black beginning is.
 constexpr double flat_range = 1.0 / 64;
 
 bool is_flat(const at::Tensor &images)
@@ -72,7 +72,7 @@ DnnTorchPlanFacts DnnTorchPlan::tune(const Shape &shape, double budget_seconds)
         if (shape.batch < 2 || !engine_torch::is_out_of_memory(error))
             throw;
     }
-    // A session runs such a batch in parts, too.
+    // A session also runs such a batch in parts.
     const Shape half = {shape.batch / 2, shape.channels, shape.height, shape.width};
     DnnTorchPlanFacts facts = tune(half, budget_seconds);
     facts.run_seconds *= static_cast<double>(shape.batch) / half.batch;
@@ -105,8 +105,8 @@ void DnnTorchPlan::use(const engine_torch::Tuned &tuned)
     model_.note(tuned.notice);
 }
 
-// Needs no lock.  LibTorch compiles each function under a lock of its own and keeps nothing
-// else between runs, so that even first runs may meet.
+// Needs no lock: LibTorch compiles each function under a lock of its own and keeps nothing else
+// between runs.  So even first runs may overlap.
 c10::IValue DnnTorchPlan::forward(const at::Tensor &images, int64_t number,
                                   const std::atomic<bool> &stopped) const
 {
@@ -130,7 +130,7 @@ c10::IValue DnnTorchPlan::run_chosen(const at::Tensor &images, int64_t number,
     return run_plain(images, number);
 }
 
-// The form is run before its verdict is there, so that no worker rests meanwhile.
+// Runs the variant before its verdict is known, so that no worker is idle meanwhile.
 c10::IValue DnnTorchPlan::run_first(const at::Tensor &images, int64_t number,
                                     const std::atomic<bool> &stopped) const
 {
@@ -148,7 +148,7 @@ c10::IValue DnnTorchPlan::run_first(const at::Tensor &images, int64_t number,
     }
 }
 
-// The plain module has the last word on a failure, and better words for it.
+// The plain module decides: its result replaces a wrong one, and its failure has better words.
 c10::IValue DnnTorchPlan::compared(const std::optional<c10::IValue> &result,
                                    const at::Tensor &images, int64_t number,
                                    FirstFrames::Run &run) const
@@ -169,7 +169,7 @@ c10::IValue DnnTorchPlan::compared(const std::optional<c10::IValue> &result,
     return *plain;
 }
 
-// What cannot be compared does not agree.
+// Results that cannot be compared do not agree.
 bool DnnTorchPlan::agrees(const c10::IValue &plain, const c10::IValue &result) const
 {
     try {
@@ -182,8 +182,8 @@ bool DnnTorchPlan::agrees(const c10::IValue &plain, const c10::IValue &result) c
     }
 }
 
-// As it was saved.  Nothing where memory suffices for the form's result alone, and
-// where a smaller batch would be no way out.
+// Runs the model as it was saved.  Returns nullopt if memory suffices for the variant's result
+// alone and a smaller batch would not help.
 std::optional<c10::IValue> DnnTorchPlan::run_beside(bool has_result, const at::Tensor &images,
                                                     int64_t number) const
 {
@@ -198,7 +198,7 @@ std::optional<c10::IValue> DnnTorchPlan::run_beside(bool has_result, const at::T
     return std::nullopt;
 }
 
-// Nothing where the form fails.
+// Returns nullopt if the variant fails.
 std::optional<c10::IValue> DnnTorchPlan::run_in_form(const at::Tensor &images, int64_t number) const
 {
     try {
@@ -210,7 +210,7 @@ std::optional<c10::IValue> DnnTorchPlan::run_in_form(const at::Tensor &images, i
     return std::nullopt;
 }
 
-// The plain module tells of the same things, and the form may not be used at all.
+// Drops warnings: the plain module gives the same ones, and the variant may not be used at all.
 std::optional<c10::IValue> DnnTorchPlan::run_in_form_quietly(const at::Tensor &images,
                                                              int64_t number) const
 {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// How a model is run for pictures of one shape.
+// How a model runs for pictures of one shape.
 #pragma once
 
 #include "engines/torch/tuning/first_frames.h"
@@ -10,29 +10,27 @@
 #include <atomic>
 #include <optional>
 
-// Never changes, but for what its first pictures show.  Every member function may be called
-// from several threads at once.
+// Never changes, except for what its first pictures show.  Every member function may be called from
+// several threads at once.
 struct DnnTorchPlan final {
 public:
-    // Chooses the form of the model.  Throws a Failure at a shape that is empty, and where
-    // memory ran out.
+    // Chooses the variant of the model.  Throws a Failure if the shape is empty or memory runs out.
     DnnTorchPlan(DnnTorchModel &model, const engine_torch::Shape &shape, double budget_seconds);
 
     // Runs forward() of a model that keeps no state, on the calling thread.  `number` is the
-    // place of the first picture in the stream.  The results of a form are compared with the
-    // plain module's before the first of them is given out; whoever waits for that ends
-    // soon after `stopped` was set, with a Failure.
-    // `images` is only read, but the result may share its memory.
+    // position of the first picture in the stream.  A variant's results are compared with the plain
+    // module's before the first of them is returned.  A run that waits for that throws a Failure
+    // soon after `stopped` was set.  `images` is only read, but the result may share its memory.
     c10::IValue forward(const at::Tensor &images, int64_t number,
                         const std::atomic<bool> &stopped) const;
 
-    // The same of pictures that are none of the stream's.
+    // Runs forward() on pictures that are not part of the stream.
     c10::IValue rehearse(const at::Tensor &images) const;
 
     DnnTorchModel &model() const noexcept { return model_; }
     const engine_torch::Shape &shape() const noexcept { return shape_; }
     const DnnTorchPlanFacts &facts() const noexcept { return facts_; }
-    // By the keys of plan_metadata(); null for what is not known.
+    // Looks up a key of plan_metadata().  Returns null for what is not known.
     const char *metadata(std::string_view key) const noexcept;
 
 private:
@@ -55,7 +53,7 @@ private:
 
     DnnTorchModel &model_;
     const engine_torch::Shape shape_;
-    std::shared_ptr<engine_torch::SharedForm> form_; // null: as it was saved
+    std::shared_ptr<engine_torch::SharedForm> form_; // null: the model runs as it was saved
     std::string variant_ = "as saved", advice_;
     DnnTorchPlanFacts facts_;
     mutable engine_torch::FirstFrames first_frames_;

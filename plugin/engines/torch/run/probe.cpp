@@ -19,7 +19,7 @@ namespace engine_torch
 namespace
 {
 
-// Smaller ones are run before another thread has begun.
+// Smaller pictures are done before another thread would have started.
 constexpr int64_t large_samples = int64_t{1} << 18;
 
 Shape run_grey(DnnTorchModel &model, const Shape &shape, int threads)
@@ -35,8 +35,8 @@ Shape run_grey(DnnTorchModel &model, const Shape &shape, int threads)
     return {extent(0), extent(1), extent(2), extent(3)};
 }
 
-// On a thread of its own: the threads that OpenMP gives to a caller stay with it, and
-// a fork() by such a caller leaves a child that waits for them.
+// Runs on a thread of its own: OpenMP's threads stay with the thread that called them, and a fork()
+// by that thread leaves a child that waits for them.
 Shape run_grey_on_all_cores(DnnTorchModel &model, const Shape &shape)
 {
     Shape result = {};
@@ -50,7 +50,7 @@ Shape run_grey_on_all_cores(DnnTorchModel &model, const Shape &shape)
     };
     try {
         std::thread(run, std::max(1, static_cast<int>(std::thread::hardware_concurrency()))).join();
-    } catch (const std::system_error &) { // there can be no more threads
+    } catch (const std::system_error &) { // no more threads can be started
         run(1);
     }
     if (failure)

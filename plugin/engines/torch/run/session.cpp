@@ -23,7 +23,7 @@ namespace
 
 using engine_torch::Failure;
 
-// Memory for transfers; ordinary memory where LibTorch has no other for the device.
+// Returns memory for transfers, or ordinary memory if LibTorch has no other for the device.
 at::Tensor transfer_memory(at::IntArrayRef sizes, at::IntArrayRef strides, at::ScalarType type)
 {
     const at::TensorOptions options(type);
@@ -49,7 +49,7 @@ DnnTorchSession::DnnTorchSession(const DnnTorchPlan &plan, int32_t threads)
         throw Failure(DNN_TORCH_BAD_OPTION, "threads is below 1");
 }
 
-// The old state goes first, for with it go its values of tensors in the code.
+// Deletes the old state first, because its values of tensors in the code go with it.
 void DnnTorchSession::reset()
 {
     output_ = at::Tensor();
@@ -69,7 +69,7 @@ void DnnTorchSession::warm() noexcept
                                 at::TensorOptions(at::kFloat)));
         engine_torch::wait_for(model_.device());
     } catch (...) {
-        // The next run will tell.
+        // The next run reports it.
     }
 }
 
@@ -88,8 +88,8 @@ void DnnTorchSession::check_stopped() const
         throw Failure(DNN_TORCH_STOPPED, "the run was stopped");
 }
 
-// A device's memory is small: what does not fit at once may fit in parts.  What
-// did not fit once is not tried again: each failure empties the device's caches.
+// A device's memory is small: a batch that does not fit at once may fit in parts.  A size that did
+// not fit once is not tried again, because each failure empties the device's caches.
 at::Tensor DnnTorchSession::run_in_parts(const at::Tensor &images, int64_t number)
 {
     const int64_t count = images.size(0);
@@ -129,7 +129,7 @@ c10::IValue DnnTorchSession::forward(const at::Tensor &images, int64_t number)
                   : plan_.forward(images, number, stopped_);
 }
 
-// Channels lie as in the input.
+// The result has the channel layout of the input.
 at::Tensor DnnTorchSession::to_caller(const at::Tensor &picture, const at::Tensor &elements,
                                       const DnnTorchTensor &wish)
 {
@@ -165,7 +165,7 @@ DnnTorchTensor DnnTorchSession::run(const DnnTorchTensor &input, const DnnTorchT
                                     DnnTorchRun &run)
 {
     check_stopped();
-    // Given back first, so that the model can use the same memory again.
+    // Freed first, so that the model can use the same memory again.
     output_ = at::Tensor();
     const engine_torch::StreamScope own_stream(stream_);
     const engine_torch::MemoryScope own_memory;
@@ -178,13 +178,13 @@ DnnTorchTensor DnnTorchSession::run(const DnnTorchTensor &input, const DnnTorchT
     }
 }
 
-// What failed may have left work behind that reads the caller's memory.
+// A failed run may have left work on the device that reads the caller's memory.
 void DnnTorchSession::wait_after_failure() const noexcept
 {
     try {
         engine_torch::wait_for(model_.device());
     } catch (...) {
-        // The device is lost, and so is that work.
+        // The device is lost, and the work with it.
     }
 }
 
@@ -196,7 +196,7 @@ DnnTorchTensor DnnTorchSession::run_on_stream(const DnnTorchTensor &input,
         elements.to(model_.device(), elements.scalar_type(), true), input.white);
     const at::Tensor picture = run_in_parts(images, run.number);
     output_ = to_caller(picture, elements, wish);
-    // A model that returns its input returns memory of the caller's.
+    // If a model returns its input, the result is memory of the caller.
     if (output_.is_alias_of(elements))
         output_ = output_.clone();
     check_stopped();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// A place to run a plan in.
+// A session runs a plan.
 #pragma once
 
 #include "plan.h"
@@ -11,24 +11,24 @@
 // Belongs to one thread at a time, except for stop().
 struct DnnTorchSession final {
 public:
-    // Throws a Failure where `threads` is below 1.
+    // Throws a Failure if `threads` is below 1.
     DnnTorchSession(const DnnTorchPlan &plan, int32_t threads);
 
-    // What a first run costs more than others is paid here, if it can be.
+    // Pays now what a first run costs more than later ones, if it can.
     void warm() noexcept;
 
-    // The view holds until the next run, a reset or the session's end.  `wish` has the
-    // elements that the caller would like.  Throws a Failure or what LibTorch throws.
-    // The device has then no more to do with the memory of `input`.
+    // The view holds until the next run, a reset or the session's end.  `wish` has the elements
+    // that the caller would like.  Throws a Failure or what LibTorch throws.  When it returns or
+    // throws, the device no longer uses the memory of `input`.
     DnnTorchTensor run(const DnnTorchTensor &input, const DnnTorchTensor &wish, DnnTorchRun &run);
 
     // Forgets earlier runs.
     void reset();
 
-    // Memory that a device reads without a copy in between; null on the CPU.
+    // Returns memory that the device reads without a further copy, or null on the CPU.
     void *memory(size_t bytes);
 
-    // LibTorch cannot be interrupted: a run under way computes to its end.
+    // LibTorch cannot be interrupted: the current run computes to its end.
     void stop() noexcept { stopped_ = true; }
 
 private:
@@ -47,12 +47,12 @@ private:
     const DnnTorchPlan &plan_;
     DnnTorchModel &model_;
     const int32_t threads_;
-    const std::optional<c10::Stream> stream_;        // the device's, if there is one
-    std::unique_ptr<engine_torch::StateCopy> state_; // of a model that keeps state
+    const std::optional<c10::Stream> stream_;        // nullopt on the CPU
+    std::unique_ptr<engine_torch::StateCopy> state_; // null if the model keeps no state
     std::atomic<bool> stopped_{false};
-    int64_t most_at_once_ = 0; // pictures that fit into memory; 0: more never failed to
-    at::Tensor memory_;        // what memory() gave last
-    at::Tensor staging_;       // where results of a device arrive
-    at::Tensor output_;        // what the last view looks at
-    bool had_nan_ = false;     // the last output in codes
+    int64_t most_at_once_ = 0; // how many pictures fit into memory; 0: no batch failed yet
+    at::Tensor memory_;        // what memory() returned last
+    at::Tensor staging_;       // results of a device arrive here
+    at::Tensor output_;        // the last view shows this
+    bool had_nan_ = false;     // the last integer output had a NaN
 };

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Which results of a form are compared with the plain module's before any is
-// given out.  Needs no LibTorch.
+// Decides which results of a variant are compared with the plain module's before any is handed out.
+// Needs no LibTorch.
 #pragma once
 
 #include "engines/torch/shape.h"
@@ -19,13 +19,13 @@
 namespace engine_torch
 {
 
-// Of each kind of picture the earliest of those under way is compared, and all
-// others wait for what comes of it: so the same pictures come out for any number of
-// workers.  Every member function may be called from several threads at once.
+// Compares the earliest picture of each kind that is being worked on.  All others wait for the
+// verdict, so the output does not depend on the number of workers.  Every member function may be
+// called from several threads at once.
 class FirstFrames
 {
 public:
-    // Pictures without anything in them tell little of those to come.
+    // The last member says whether the picture is flat: flat pictures tell little of later ones.
     using Kind = std::tuple<int32_t, int32_t, int32_t, int32_t, bool>;
     static Kind kind_of(const Shape &shape, bool is_flat)
     {
@@ -34,20 +34,20 @@ public:
 
     enum class Verdict { good, bad, to_compare, stopped };
 
-    // One run, from before its beginning to its verdict.
+    // One run, from its beginning to its verdict.
     class Run
     {
     public:
         Run(FirstFrames &frames, const Kind &kind, int64_t number);
-        // Without a verdict another run has to be compared.
+        // If there is no verdict yet, another run has to be compared.
         ~Run();
         Run(const Run &) = delete;
         Run &operator=(const Run &) = delete;
 
-        // Waits for it, but ends soon after `stopped` was set.
+        // Waits for the verdict, but ends soon after `stopped` was set.
         Verdict verdict(const std::atomic<bool> &stopped);
 
-        // After to_compare.
+        // Call it after verdict() returned to_compare.
         void decide(bool is_good);
 
     private:
@@ -56,7 +56,7 @@ public:
         const std::pair<int64_t, uint64_t> place_;
     };
 
-    // Whether pictures of that kind need no comparison any more.
+    // Whether pictures of that kind need no further comparison.
     bool are_good(const Kind &kind) const;
 
 private:

@@ -20,13 +20,13 @@ namespace
 
 using Clock = std::chrono::steady_clock;
 
-// Sides that nets which halve their pictures take.
+// Networks that halve their pictures several times need sides that are multiples of a power of two.
 constexpr int32_t side_step = 64;
 constexpr int32_t first_width = 256, smallest_width = 128, smallest_height = 64;
 constexpr int fewest_rounds = 2, most_rounds = 15;
-// What is that much slower than the fastest is not timed again.
+// A candidate that is slower than the fastest by this factor is not timed again.
 constexpr double hopeless = 1.5;
-// The plain module, which is run once, may be this much slower than the others.
+// The plain module runs once, and may take as long as this many runs of the others.
 constexpr double plain_runs = 2;
 
 double seconds_since(Clock::time_point start)
@@ -70,7 +70,8 @@ public:
     }
 
 private:
-    // There already, as a frame is when a session runs the model.
+    // Copies the pictures to the device beforehand, because a session's frames are there already
+    // when the model runs.
     at::Tensor on_device(const Shape &shape) const
     {
         return test_picture(shape).to(source_.device);
@@ -84,7 +85,8 @@ private:
                 std::min(shape_.width, first_width)};
     }
 
-    // What the first candidate takes for that part; false where it does not take it.
+    // Estimates the first candidate's time for that part.  Returns false if it does not take the
+    // part.
     bool estimate(const Shape &part)
     {
         part_ = part;
@@ -102,7 +104,8 @@ private:
         }
     }
 
-    // The largest part that all can be run on often enough; false for none.
+    // Chooses the largest part that all candidates can run on often enough.  Returns false if there
+    // is none.
     bool choose_part()
     {
         const double runs =
@@ -118,8 +121,8 @@ private:
         return part_.width > 0;
     }
 
-    // Of the real width if that can be had, since operators go by rows; of no
-    // width where there is no such part.
+    // Keeps the real width if possible, because operators go through rows.  The width is 0 if there
+    // is no such part.
     Shape part_of(double pixels) const
     {
         const auto steps = [](double extent) {
@@ -133,7 +136,7 @@ private:
                 std::min(shape_.height, std::max(height, steps(pixels / width))), width};
     }
 
-    // Also each one's first run on a picture of that size, which takes longer.
+    // This is also each candidate's first run on a picture of that size, which takes longer.
     void compare_results(const at::Tensor &images)
     {
         const Form plain = {FormKind::saved, Precision::fp32, source_.plain};
@@ -166,7 +169,7 @@ private:
             }
     }
 
-    // Keeps the shortest time: whatever disturbs a run makes it longer.
+    // Keeps the shortest time, because a disturbance makes a run longer.
     void run(Candidate &candidate, const at::Tensor &images)
     {
         const double parts = pixels_of(shape_) / pixels_of(part_);
@@ -185,7 +188,7 @@ private:
     const double budget_seconds_;
     const Clock::time_point start_ = Clock::now();
     Shape part_ = {};
-    bool takes_parts_ = false; // pictures of other sizes than the shape's
+    bool takes_parts_ = false; // the model takes pictures of other sizes
 };
 
 } // namespace

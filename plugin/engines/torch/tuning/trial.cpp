@@ -24,22 +24,22 @@ namespace engine_torch
 namespace
 {
 
-// Shares of the largest value in the plain result.  Reordered sums stay far
-// below them; wrong results lie far above.
+// Tolerances are shares of the largest value in the plain result.  Reordered sums stay far below
+// them; wrong results lie far above.
 constexpr double float_tolerance = 0.001, low_precision_tolerance = 0.03;
-// What a precision of the user's choice may differ by: in every sample, or
-// else in the mean square (30 dB).
+// A precision that the user chose may differ by this much in every sample, or else by this much in
+// the mean square (30 dB).
 constexpr double chosen_tolerance = 0.05, chosen_mean_tolerance = 0.0316;
 constexpr double smallest_scale = 1e-3;
-// By what samples from 0 to 1 may differ anyway: less than one code of 8 bits.
+// Samples from 0 to 1 may always differ by this much: less than one step of 8 bits.
 constexpr double range_tolerance = 0.003;
-// Beyond it the mean square tells nothing of the picture.
+// With larger values the mean square says nothing about the picture.
 constexpr double most_scale = 1000;
 constexpr double most_decibel = 99.9;
 
-// Two images of a batch, since operators were seen to go wrong only from the
-// second on (LibTorch 1.13), and sizes of both parities; the larger ones are
-// for models that take no smaller picture.
+// The batch has two images, because operators were seen to go wrong from the second image on
+// (LibTorch 1.13).  The sides are even and odd.  The larger sizes are for models that refuse
+// smaller pictures.
 constexpr std::array<std::array<int32_t, 3>, 4> trial_sizes = {{
     {2, 32, 48},
     {2, 19, 29},
@@ -48,14 +48,14 @@ constexpr std::array<std::array<int32_t, 3>, 4> trial_sizes = {{
 }};
 constexpr size_t enough_pictures = 2;
 constexpr int64_t small_samples = 1 << 18;
-constexpr double runs_of_trial = 5; // each form's and the plain one's
+constexpr double runs_of_trial = 5; // how many runs of the model a trial takes
 
 int64_t samples_of(const Shape &shape)
 {
     return int64_t{shape.batch} * shape.channels * shape.height * shape.width;
 }
 
-// On the CPU, for some devices lack doubles.
+// Returns a tensor on the CPU, because some devices have no doubles.
 at::Tensor comparable(const at::Tensor &tensor)
 {
     if (tensor.layout() != at::kStrided)
@@ -87,10 +87,10 @@ std::vector<at::Tensor> tensors_of(const c10::IValue &value)
     return tensors;
 }
 
-// Few enough for all that is made of them to stay in the processor's caches.
+// Few enough that all temporary tensors fit into the processor's caches.
 constexpr int64_t samples_at_once = int64_t{1} << 17;
 
-// Calls look(a, b) with parts of the two tensors as doubles, for as long as it returns true.
+// Calls look(a, b) with parts of the two tensors as doubles, as long as it returns true.
 template <class Look> bool look_through(const at::Tensor &a, const at::Tensor &b, Look &&look)
 {
     const at::Tensor flat_a = a.reshape({-1}), flat_b = b.reshape({-1});
@@ -120,15 +120,15 @@ bool same_other_numbers(const at::Tensor &a, const at::Tensor &b)
     return both_nan.logical_or(both_finite).logical_or(a.eq(b)).all().item<bool>();
 }
 
-// How far two tensors of the same extents are apart where they are finite.
+// How far two tensors of the same extents differ where both are finite.
 struct Distance {
-    double largest = 0;        // of the plain one's samples
-    double apart = 0;          // of all samples
-    double apart_in_range = 0; // of what is left of them in a picture
+    double largest = 0;        // largest value of the plain samples
+    double apart = 0;          // largest difference
+    double apart_in_range = 0; // largest difference after clamping to 0 to 1
     double squares = 0, count = 0;
 };
 
-// Nothing where other samples are finite in the one than in the other.
+// Returns nullopt if other samples are finite in `plain` than in `other`.
 std::optional<Distance> distance_of(const at::Tensor &plain, const at::Tensor &other)
 {
     Distance distance;
@@ -159,7 +159,7 @@ bool is_close(const at::Tensor &plain, const at::Tensor &other, Precision precis
     if (!distance)
         return false;
     const double scale = std::max(distance->largest, smallest_scale);
-    // One sample far out of range must not hide what is wrong within.
+    // One sample far out of range must not hide differences within the range.
     const double in_range = tolerance * std::min(scale, 1.0) + range_tolerance;
     if (distance->apart <= tolerance * scale && distance->apart_in_range <= in_range)
         return true;
@@ -167,7 +167,7 @@ bool is_close(const at::Tensor &plain, const at::Tensor &other, Precision precis
            distance->squares / distance->count <= std::pow(chosen_mean_tolerance * scale, 2);
 }
 
-// The same in every run and on every machine.
+// Returns the same noise in every run and on every machine.
 at::Tensor noise(const Shape &shape)
 {
     const at::Tensor place = at::arange(samples_of(shape), at::kDouble);
@@ -239,8 +239,8 @@ Trial::Trial(const Source &source, const Shape &shape, double budget_seconds) : 
         add_whole(shape, budget_seconds);
 }
 
-// Each image of a batch has another content; the smallest sizes also come flat, as
-// films begin and end.
+// Each image of a batch has different content.  The first sizes that the model takes also come
+// flat, as films begin and end.
 void Trial::add_small(const Shape &shape)
 {
     add(test_picture(shape));
@@ -269,7 +269,7 @@ void Trial::enlarge(const Shape &shape)
     add(test_picture(shape));
 }
 
-// Nothing where the plain module does not take it.
+// Adds nothing if the plain module does not take the images.
 void Trial::add(const at::Tensor &images)
 {
     try {

@@ -22,13 +22,13 @@ namespace engine_torch
 namespace
 {
 
-// Forms this near to the fastest count as fast; the plainer one is taken, so
-// that a choice does not hang on a disturbance.
+// Variants that are slower than the fastest by less than this factor count as fast.  The plainest
+// of them is taken, so that the choice does not depend on disturbances.
 constexpr double as_fast = 1.03;
-// What a trial with a whole picture may take of the budget, once more; and how
-// many runs of the form it is as long as, for it also runs the plain module.
+// A trial with a whole picture may take this share of the budget in addition.  It takes as long as
+// this many runs of the variant, because it also runs the plain module.
 constexpr double whole_share = 0.5, runs_of_whole = 3;
-// What is worth a word to the user.
+// The user is told about differences by these factors.
 constexpr double much_faster = 1.5, slower = 1.05;
 
 using Kinds = std::vector<FormKind>;
@@ -46,7 +46,7 @@ std::string with_one_digit(double number)
     return text;
 }
 
-// The instructions that LibTorch uses, which its environment may narrow.
+// Returns the instruction set that LibTorch uses, which its environment may narrow.
 std::string capability()
 {
     const std::string about = at::show_config();
@@ -57,7 +57,7 @@ std::string capability()
     return about.substr(at + before.size(), about.find('\n', at) - at - before.size());
 }
 
-// What all that is remembered of a model hangs on.
+// Returns the settings that all records of a model depend on.
 std::string settings_of(const Source &source)
 {
     return std::string("engine ") + PROJECT_VERSION + "; LibTorch " + TORCH_VERSION + ' ' +
@@ -78,13 +78,13 @@ TuningKey key_of(const Source &source, const Wishes &wishes, const Shape &shape)
                 "; " + (wishes.pinned ? name_of(*wishes.pinned) : "fastest")};
 }
 
-// Its record is there if the form is a bad one.
+// A record with this key exists if the form is a bad one.
 TuningKey key_of_bad(const Form &form, const Source &source, const Wishes &wishes)
 {
     return {wishes.path, wishes.contents, settings_of(source) + "; wrong: " + form.text()};
 }
 
-// A record's form is then the extents of what comes out.
+// The `form` of such a record is the extents of the result.
 TuningKey key_of_probe(const Source &source, const Wishes &wishes, const std::string &output_name,
                        const Shape &shape)
 {
@@ -135,7 +135,7 @@ private:
         return *trial_;
     }
 
-    // Nothing where it does not fit this model after all.
+    // Returns nullopt if the record does not fit this model after all.
     std::optional<Tuned> tuned_from(const TuningRecord &record, bool try_it)
     {
         const auto kind = find_form(record.form);
@@ -153,7 +153,7 @@ private:
                      .advice = record.advice};
     }
 
-    // ---- what can be used at all
+    // ---- which variants can be used
 
     bool is_bad(const Form &form) const
     {
@@ -194,7 +194,7 @@ private:
                                : trial().fault_of(form);
     }
 
-    // Those that can be used, and why the last one that cannot was left out.
+    // The forms that can be used, and why the last one that cannot was left out.
     struct Forms {
         std::vector<Form> list;
         std::string fault;
@@ -215,14 +215,14 @@ private:
         return forms;
     }
 
-    // The first is what is taken without measuring.
+    // Returns the kinds to try.  The first is taken if nothing is measured.
     Kinds kinds() const
     {
         if (!source_.frozen)
             return {};
         if (source_.branches_on_data)
             return {FormKind::frozen};
-        // What optimize_for_inference does is for the CPU.
+        // optimize_for_inference optimises for the CPU.
         if (!source_.device.is_cpu())
             return {FormKind::channels_last, FormKind::frozen};
         if (budget_seconds_ <= 0)
@@ -230,7 +230,7 @@ private:
         return {FormKind::inference, FormKind::frozen, FormKind::channels_last};
     }
 
-    // No trial is sure to see every branch that a picture may lead to.
+    // No trial is sure to see every branch that pictures may take.
     Attempt attempt_if_safe(FormKind kind, Precision precision)
     {
         if (!source_.branches_on_data || kind == FormKind::saved || kind == FormKind::frozen)
@@ -252,7 +252,7 @@ private:
         return forms;
     }
 
-    // At least one.
+    // Returns at least one form.
     std::vector<Form> usable_forms()
     {
         if (wishes_.precision.is_automatic && !source_.device.is_cpu())
@@ -267,7 +267,7 @@ private:
         return std::move(forms.list);
     }
 
-    // In fp32 where the model takes no form of the precision that the user asked for.
+    // Returns fp32 forms if the model takes no form of the precision that the user asked for.
     Forms usable_in_wanted_precision()
     {
         const Precision precision = wishes_.precision.precision;
@@ -293,14 +293,14 @@ private:
                                   "; it runs as it was saved");
     }
 
-    // ---- which one it shall be
+    // ---- which variant is chosen
 
     int takes_interleaved(const Form &form) const
     {
         return form.kind == FormKind::channels_last && shape_.channels > 1;
     }
 
-    // A frame's own codes are less to send than floats are.
+    // A frame's integer samples are less to send than floats.
     int takes_codes() const { return !source_.device.is_cpu(); }
 
     DnnTorchPlanFacts figures_of(const Form &form, double run_seconds, int64_t run_bytes) const
@@ -322,7 +322,7 @@ private:
                 .advice = ""};
     }
 
-    // Those that the user should hear of, without being run.
+    // Adds variants that cannot win, but that the user should hear of.
     void add_others(std::vector<Candidate> &candidates)
     {
         if (!source_.device.is_cpu() || source_.branches_on_data)
@@ -365,8 +365,8 @@ private:
         return tuned;
     }
 
-    // With a picture of the very size.  A model too slow for that is left to its
-    // first frame, which is compared in any case.
+    // Tries the winner with a picture of the whole size.  A model that is too slow for that is
+    // compared at its first frame, as every model is.
     bool fails_whole(const Candidate &winner)
     {
         if (winner.seconds * runs_of_whole > budget_seconds_ * whole_share)
@@ -384,7 +384,7 @@ private:
 
     Candidate plain() const { return {make_form(source_, FormKind::saved, Precision::fp32)}; }
 
-    // A model that refuses the picture is told of when it runs.
+    // If the model refuses the picture, the user is told when it runs.
     Compared measure_all(std::vector<Candidate> &candidates)
     {
         try {
@@ -454,7 +454,7 @@ std::optional<FormKind> parse_optimize(const std::string &text)
 
 Tuned tune(const Source &source, const Wishes &wishes, const Shape &shape, double budget_seconds)
 {
-    // Warnings about a form that may be thrown away are not for the user.
+    // Warnings about variants that may be dropped are not for the user.
     const Quiet quiet;
     const ThreadsScope one_thread(1);
     return Tuner(source, wishes, shape, budget_seconds).run();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Settles how a model is run.
+// Decides how a model is run.
 #pragma once
 
 #include "dnn_torch/engine.h"
@@ -14,16 +14,16 @@
 namespace engine_torch
 {
 
-// What the user asked for.
+// What the user asked for: the model and the options.
 struct Wishes {
     std::string path;     // of the model file
-    std::string contents; // a hash of what the file held when it was loaded
-    std::string device;   // as the option has it
+    std::string contents; // a hash of the file when it was loaded
+    std::string device;   // the option's text
     PrecisionOption precision = {};
     std::optional<FormKind> pinned; // nullopt: the fastest
 };
 
-// Of the text of the option `optimize`.  Throws a Failure that lists the names.
+// Parses the option `optimize`.  Throws a Failure that lists the names.
 std::optional<FormKind> parse_optimize(const std::string &text);
 
 struct Tuned {
@@ -33,17 +33,17 @@ struct Tuned {
     std::string notice, advice; // lines for the user, or ""
 };
 
-// For a model that keeps no state.  Measures for about the budget, on the
-// calling thread and with one thread; nothing where it is 0 or where an earlier
-// result is known.  Throws where memory ran out.
+// Chooses the variant of a model that keeps no state.  Measures for about the budget, on the
+// calling thread and with one thread.  Measures nothing if the budget is 0 or an earlier result is
+// known.  Throws if memory runs out.
 Tuned tune(const Source &source, const Wishes &wishes, const Shape &shape, double budget_seconds);
 
-// That form gave another picture than the plain module: no later call of tune()
-// takes it, in this process and in others that share the folder.  Any thread.
+// Records that the form gave another picture than the plain module.  No later tune() chooses it, in
+// this process and in others that share the folder.  Any thread.
 void remember_as_bad(const Form &form, const Source &source, const Wishes &wishes);
 
-// What the plain module makes of pictures of that shape, as an earlier
-// remember_probe() on this machine has it.  Any thread.
+// Returns what the plain module makes of pictures of that shape, if an earlier remember_probe() on
+// this machine recorded it.  Any thread.
 std::optional<Shape> recall_probe(const Source &source, const Wishes &wishes,
                                   const std::string &output_name, const Shape &shape);
 void remember_probe(const Source &source, const Wishes &wishes, const std::string &output_name,
