@@ -37,8 +37,8 @@ bool starts_page(const void *block)
     return reinterpret_cast<uintptr_t>(block) % page_bytes() == 0;
 }
 
-// Eight sizes from one power of two to the next, so that few blocks fit many
-// requests and less than an eighth of a block lies idle.
+// Rounds up to one of eight sizes per power of two: few blocks then serve many requests, and less
+// than an eighth of a block lies idle.
 size_t size_class(size_t bytes)
 {
     const size_t step = std::max(std::bit_floor(bytes) / 8, page_bytes());
@@ -57,7 +57,7 @@ void *map_pages(size_t bytes) noexcept
     return start == MAP_FAILED ? nullptr : start;
 }
 
-// Only what begins at a multiple of their size can have huge pages.
+// Aligns the mapping to the size of huge pages, without which it cannot have any.
 void *map_huge_pages(size_t bytes) noexcept
 {
     char *const start = static_cast<char *>(map_pages(bytes + huge_page_bytes));
@@ -94,7 +94,7 @@ void *BlockCache::take(size_t bytes)
     return block;
 }
 
-// The last one given back first: the processor's caches may still hold it.
+// Takes the block that was given back last, because the processor's caches may still hold it.
 void *BlockCache::take_idle(size_t bytes)
 {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -146,7 +146,7 @@ bool BlockCache::give(void *block) noexcept
     return true;
 }
 
-// False where there is no memory to note it in.
+// Returns false if there is no memory to record the block.
 bool BlockCache::put_by(void *block, size_t bytes) noexcept
 {
     try {
@@ -160,7 +160,7 @@ bool BlockCache::put_by(void *block, size_t bytes) noexcept
     return true;
 }
 
-// There is one.
+// Call it only if there is an idle block.
 void BlockCache::unmap_oldest() noexcept
 {
     auto oldest = idle_.end();

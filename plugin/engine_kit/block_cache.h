@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Large blocks of memory that are used again instead of going back to the kernel,
-// which would have to clear every page anew.  Needs no LibTorch.
+// Large blocks of memory that are used again.  If they went back to the kernel, it would have to
+// clear every page anew.  Needs no LibTorch.
 //
-// By hand, because malloc keeps no blocks of this size: mallopt() would change it for
-// the whole program, and another malloc would replace it.
+// Written by hand because malloc keeps no blocks of this size.  mallopt() would change it for the
+// whole program, and another malloc would replace it.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace engine_torch
 
 struct BlockStatistics {
     size_t in_use_bytes, peak_bytes, idle_bytes;
-    uint64_t mapped, reused; // how many blocks came from the kernel and from here
+    uint64_t mapped, reused; // how many blocks came from the kernel, and from the cache
 };
 
 // Every member function may be called from several threads at once.
@@ -35,23 +35,23 @@ public:
     BlockCache(const BlockCache &) = delete;
     BlockCache &operator=(const BlockCache &) = delete;
 
-    // Returns at least `bytes` that begin with a page and are the caller's until give(),
-    // or null if the kernel has no memory.  Throws std::bad_alloc.
+    // Returns a block of at least `bytes` that begins at a page.  It is the caller's until give().
+    // Returns null if the kernel has no memory.  Throws std::bad_alloc.
     void *take(size_t bytes);
 
-    // Returns false, and does nothing, if the block does not come from take().
+    // Takes the block back.  Returns false and does nothing if it does not come from take().
     bool give(void *block) noexcept;
 
-    // Whether to keep unused blocks, never more bytes than were in use at the peak.
-    // Switching it off gives back those that are kept.
+    // Sets whether to keep unused blocks, at most as many bytes as were in use at the peak.
+    // Switching it off frees the kept blocks.
     void keep_idle(bool keep) noexcept;
 
-    // Gives back what nobody uses, and lets the peak begin anew.
+    // Frees all unused blocks and starts a new peak.
     void trim() noexcept;
 
     BlockStatistics statistics() const;
 
-    // Around fork(), on the thread that calls it: the child gets a whole cache.
+    // Call these around fork(), on the thread that calls it: the child gets an intact cache.
     void before_fork() { mutex_.lock(); }
     void after_fork() { mutex_.unlock(); }
 
@@ -69,14 +69,14 @@ private:
     mutable std::mutex mutex_;
     // ---- under mutex_
     std::unordered_map<void *, size_t> in_use_;
-    std::map<size_t, std::vector<Idle>> idle_; // by size; of each the longest idle first
+    std::map<size_t, std::vector<Idle>> idle_; // by size; the longest idle block first
     BlockStatistics statistics_ = {};
     uint64_t clock_ = 0;
     bool keep_ = true;
 };
 
-// How many bytes of all caches' blocks the calling thread took, less those it
-// gave, at most since the scope began.  Scopes do not nest.
+// Measures the peak of the bytes that the calling thread took from all caches, less those it gave
+// back, since the scope began.  Scopes do not nest.
 class PeakScope
 {
 public:

@@ -12,7 +12,8 @@ namespace engine_torch
 std::string content_hash(std::string_view bytes)
 {
     constexpr std::string_view digits = "0123456789abcdef";
-    // Finds out what the processor has; without it the hash is the same, but slow.
+    // sodium_init() detects the processor's instructions.  Without it the hash is the same, but
+    // slow to compute.
     static const int initialised = sodium_init();
     static_cast<void>(initialised);
     std::array<unsigned char, 32> hash;

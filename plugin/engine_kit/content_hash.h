@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// A name for contents that nobody can give to other contents.  Needs no LibTorch.
+// A name for contents.  Nobody can make other contents with the same name.  Needs no LibTorch.
 #pragma once
 
 #include <string>
@@ -12,9 +12,9 @@ namespace engine_torch
 
 // BLAKE2b (RFC 7693) with 32 bytes, as 64 hexadecimal digits.  Any thread.
 //
-// It is a cryptographic hash because SECURITY.md promises that what was found of
-// one model file is never taken for another's, whoever made them.  XXH3 is many
-// times as fast, and files with the same XXH3 can be made on purpose.
+// The hash is cryptographic because SECURITY.md promises that results of one model file are never
+// taken for another's, whoever made the files.  XXH3 is many times as fast, but files with the same
+// XXH3 can be made on purpose.
 std::string content_hash(std::string_view bytes);
 
 } // namespace engine_torch

@@ -65,7 +65,7 @@ DnnTorchStatus describe_current_exception(Phase phase, LibraryWords words,
     try {
         return rethrow(phase, words, message);
     } catch (...) {
-        // Memory ran out while the words were being put together.
+        // Memory ran out while the message was put together.
         copy_as_line("out of memory", message.text, sizeof message.text);
         return DNN_TORCH_OUT_OF_MEMORY;
     }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// How anything that goes wrong in an engine leaves it: as a status and a line.
+// Turns everything that goes wrong in an engine into a status and one line.
 #pragma once
 
 #include "dnn_torch/engine.h"
@@ -14,7 +14,7 @@
 namespace engine_kit
 {
 
-// A failure that the engine found itself and has words for.
+// A failure that the engine found itself and describes in its own words.
 class Failure : public std::runtime_error
 {
 public:
@@ -28,19 +28,19 @@ private:
     DnnTorchStatus status_;
 };
 
-// What an entry was doing says what a library's exception means.
+// What an entry point was doing.  The meaning of a library's exception depends on it.
 enum class Phase { loading, running };
 
-// The words of the exception that is being handled, if its type is one of the library's own.
-// It is called inside a catch block.
+// Returns the words of the exception that is being handled if its type is the library's own, or
+// nullopt.  It is called inside a catch block.
 using LibraryWords = std::optional<std::string> (*)();
 
-// Call it inside a catch block only.  Fills the message, returns the status.
-// `words` is null for an engine whose library throws std::exception alone.
+// Fills the message and returns the status.  Call it inside a catch block only.  `words` is null
+// for an engine whose library only throws std::exception.
 DnnTorchStatus describe_current_exception(Phase phase, LibraryWords words,
                                           DnnTorchMessage &message) noexcept;
 
-// Runs the body of an entry; nothing thrown gets past it.
+// Runs the body of an entry point.  No exception leaves it.
 template <class Body>
 int guarded(Phase phase, LibraryWords words, DnnTorchMessage *message, Body &&body) noexcept
 {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// fork() in a program whose other threads run models.
+// Makes fork() safe in a program whose other threads run models.
 #pragma once
 
 #include <mutex>
@@ -10,8 +10,8 @@
 namespace engine_torch
 {
 
-// From now on no thread holds that mutex while the process forks: in the child
-// it would stay held.  For mutexes that are held for moments; call it once.
+// Makes sure that no thread holds the mutex while the process forks.  Otherwise it would stay
+// locked in the child.  Use it for mutexes that are held for moments, and call it once.
 template <std::mutex &mutex> void keep_over_fork()
 {
     pthread_atfork([] { mutex.lock(); }, [] { mutex.unlock(); }, [] { mutex.unlock(); });

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What a user should be told of a model, which grows while others read it.
+// What a user should be told about a model.  One thread may add while others read.
 #pragma once
 
 #include "text.h"
@@ -18,7 +18,7 @@ namespace engine_kit
 class Notices
 {
 public:
-    // Does nothing with an empty one, or one that was there before.
+    // Does nothing if the text is empty or was added before.
     void add(const std::string &text)
     {
         const std::string notice = printable(text);
@@ -30,14 +30,14 @@ public:
         latest_ = texts_.back().c_str();
     }
 
-    // All of them as one line, which holds as long as this object.
+    // Returns all notices as one line, which is valid as long as this object.
     const char *text() const noexcept { return latest_; }
 
 private:
     std::mutex mutex_;
     // ---- under mutex_
     std::list<std::string> texts_{""};
-    // ---- for everybody
+    // ---- without a lock
     std::atomic<const char *> latest_{""};
 };
 

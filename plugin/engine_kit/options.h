@@ -19,7 +19,7 @@ namespace engine_kit
 class Options
 {
 public:
-    // `known` are the keys that the engine has.  Throws a Failure that names any other.
+    // `known` are the keys that the engine has.  Throws a Failure that names an unknown key.
     Options(const DnnTorchOption *options, size_t count,
             std::initializer_list<std::string_view> known);
 

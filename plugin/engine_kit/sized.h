@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Structs of engine.h that begin with their size: the host's may be of another build.
+// Structs of engine.h begin with their size, because the host may come from another build.
 #pragma once
 
 #include "failure.h"
@@ -14,7 +14,7 @@
 namespace engine_kit
 {
 
-// A struct with nothing but its size.
+// Returns a struct with only its size set.
 template <class Struct> Struct sized()
 {
     Struct made = {};
@@ -22,8 +22,8 @@ template <class Struct> Struct sized()
     return made;
 }
 
-// What the caller gave.  Members that its struct lacks are zero.  Throws a Failure where
-// it does not say its size.
+// Returns a copy of the caller's struct.  Members that the caller's lacks are zero.  Throws a
+// Failure if the struct does not say its size.
 template <class Struct> Struct taken(const Struct *given)
 {
     if (!given || given->size <= sizeof given->size)
@@ -34,7 +34,7 @@ template <class Struct> Struct taken(const Struct *given)
     return copy;
 }
 
-// Fills in as much as the caller's struct has room for.
+// Fills in as many members as the caller's struct has.
 template <class Struct> void give(const Struct &value, Struct *to)
 {
     const size_t size = to->size;
@@ -42,14 +42,14 @@ template <class Struct> void give(const Struct &value, Struct *to)
     to->size = size;
 }
 
-// Element `index` of an array of the caller's.
+// Returns element `index` of the caller's array.
 template <class Struct> Struct *element(Struct *array, size_t index)
 {
     using Byte = std::conditional_t<std::is_const_v<Struct>, const char, char>;
     return reinterpret_cast<Struct *>(reinterpret_cast<Byte *>(array) + index * array->size);
 }
 
-// The same, of an array that is to be filled.
+// Fills in element `index` of the caller's array.
 template <class Struct> void give_element(const Struct &value, Struct *array, size_t index)
 {
     Struct *to = element(array, index);

@@ -23,8 +23,8 @@ bool is_name_character(char c)
            c == '.';
 }
 
-// "ValueError: text" or "builtins.ValueError: text".  Lines of a traceback are
-// indented, are paths, or end with their colon.
+// Finds "ValueError: text" or "builtins.ValueError: text".  Other lines of a traceback are
+// indented, are paths, or end with a colon.
 bool is_error_line(std::string_view line)
 {
     size_t end = 0;
@@ -55,7 +55,7 @@ std::string_view trimmed(std::string_view text)
     return text;
 }
 
-// What stands behind the last traceback; the whole text where there is none.
+// Returns the text after the last traceback, or all of it if there is none.
 std::string_view after_traceback(std::string_view text)
 {
     const size_t last = text.rfind(traceback);
@@ -83,7 +83,7 @@ void drop_prefix(std::string_view &text, std::string_view prefix)
         text.remove_prefix(prefix.size());
 }
 
-// "[enforce fail at inline_container.cc:165] . text"
+// Returns the line without a beginning such as "[enforce fail at inline_container.cc:165] .  ".
 std::string_view without_check(std::string_view line)
 {
     if (line.substr(0, 9) != "[enforce ")
@@ -101,7 +101,7 @@ bool continues_character(char c)
     return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
 }
 
-// At most `size` bytes, never ending within a character.
+// Returns at most `size` bytes and does not cut a character.
 std::string_view cut(std::string_view text, size_t size)
 {
     if (text.size() <= size)
@@ -111,7 +111,7 @@ std::string_view cut(std::string_view text, size_t size)
     return text.substr(0, size);
 }
 
-// Whole sentences, if there is one that ends.
+// Returns whole sentences, if at least one ends.
 std::string_view up_to_sentence(std::string_view text)
 {
     const size_t end = text.rfind(". ");
@@ -153,7 +153,7 @@ bool tells_of_device_memory(std::string_view text)
     return false;
 }
 
-// For the CPU "tried to allocate 123 bytes", for a GPU "Tried to allocate 1.50 GiB".
+// The CPU's message says "tried to allocate 123 bytes", a GPU's "Tried to allocate 1.50 GiB".
 std::string asked_for(std::string_view text)
 {
     constexpr std::string_view before = "ried to allocate ";

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Plain text work on what LibTorch and the models say.  Needs no LibTorch.
+// Edits what LibTorch and models say.  Needs no LibTorch.
 #pragma once
 
 #include <string>
@@ -10,22 +10,21 @@
 namespace engine_kit
 {
 
-// The one line of an exception's text that a user can act on: without the
-// interpreter's traceback, without "RuntimeError: ", without a full stop.
+// Returns the line of an exception's text that helps a user, without the interpreter's traceback,
+// "RuntimeError: " and the full stop.
 std::string short_message(std::string_view text);
 
-// Whether an exception's text says that memory ran out.  The TorchScript
-// interpreter turns every exception into a std::runtime_error, so that only
-// the text is left to tell.
+// Whether an exception's text says that memory ran out.  TorchScript's interpreter turns every
+// exception into a std::runtime_error, so only the text can tell.
 bool tells_of_memory(std::string_view text);
 
-// Whether it is a GPU's; for a text that tells of memory.
+// Whether a GPU's memory ran out.  Call it with a text for which tells_of_memory() is true.
 bool tells_of_device_memory(std::string_view text);
 
-// " (the model asked for 1.5 GiB at once)", or "" where the text names no size.
+// Returns " (the model asked for 1.5 GiB at once)", or "" if the text names no size.
 std::string asked_for(std::string_view text);
 
-// As it may be written to a terminal; see base/terminal.h.
+// Returns the text as it may be written to a terminal; see base/terminal.h.
 std::string printable(std::string_view text);
 
 // Copies `text` into `size` bytes as one printable line.

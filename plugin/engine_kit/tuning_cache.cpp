@@ -29,11 +29,11 @@ namespace
 
 constexpr std::string_view head = "dnn-torch tuning 2", end = "end";
 constexpr size_t longest_file = 8192;
-// No run that was measured takes a day, or more than any machine has.
+// A record is wrong if its run takes a day, or more memory than any machine has.
 constexpr double longest_run = 86400;
 constexpr int64_t largest_run = int64_t{1} << 50;
 
-// ---- the process ------------------------------------------------------------------
+// ---- the records of this process --------------------------------------------------
 
 std::mutex mutex;
 // ---- under mutex
@@ -49,7 +49,7 @@ std::map<std::string, TuningRecord> &records()
 
 // ---- the key ------------------------------------------------------------------------
 
-// A name alone is not enough: virtual machines hide some of the instructions.
+// The processor's name is not enough: virtual machines hide some of the instructions.
 std::string processor()
 {
     std::ifstream about("/proc/cpuinfo");
@@ -130,7 +130,7 @@ std::string contents_of(const std::string &line, const TuningRecord &record)
     return contents;
 }
 
-// "" unless it is a regular file; nobody waits for a pipe that lies there.
+// Returns "" unless the file is regular: reading must not wait for a pipe.
 std::string read(const std::filesystem::path &path)
 {
     const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -168,7 +168,7 @@ std::optional<TuningRecord> parse_record(const std::vector<std::string> &lines,
     return record;
 }
 
-// Under a name of its own first, so that nobody ever reads half a file.
+// Writes under another name first, so that nobody reads half a file.
 void write(const std::filesystem::path &path, const std::string &contents)
 {
     std::error_code ignored;

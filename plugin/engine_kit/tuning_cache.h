@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What tuning found out, kept in the process and in a folder of the user's.
-// Needs no LibTorch.
+// Keeps the results of tuning, in the process and in a folder of the user's.  Needs no LibTorch.
 #pragma once
 
 #include <cstdint>
@@ -13,36 +12,36 @@ namespace engine_torch
 {
 
 struct TuningRecord {
-    std::string form, precision; // their names
+    std::string form, precision; // the variant's name and the precision's
     double run_seconds = 0;
     int64_t run_bytes = 0;
     std::string notice, advice; // lines for the user, or ""
 };
 
-// What a record holds for.
+// What a record is valid for.
 struct TuningKey {
     std::string path;     // of the model file
-    std::string contents; // a hash of the model file's; "" where it is not known
-    std::string settings; // all else but the machine: one line
+    std::string contents; // a hash of the model file; "" if not known
+    std::string settings; // everything else except the machine, in one line
 };
 
-// The record of one key.  Belongs to one thread; others may have caches of the
-// same key.  None of its functions throws because of a file.
+// Keeps the record of one key.  Belongs to one thread; others may have caches of the same key.  No
+// function throws because of a file.
 class TuningCache
 {
 public:
     explicit TuningCache(const TuningKey &key);
 
-    // What an earlier remember() in this process kept for the same file.
+    // Returns what an earlier remember() in this process kept for the same file.
     std::optional<TuningRecord> recall_from_process() const;
 
-    // The record of an earlier process, with the same contents of the file on the
-    // same kind of processor; nothing where what there is makes no sense.
+    // Returns the record of an earlier process for the same contents of the file on the same kind
+    // of processor, or nullopt if the record makes no sense.
     std::optional<TuningRecord> recall_from_folder() const;
 
     void remember_in_process(const TuningRecord &record) const;
 
-    // Keeps it in both.  That the folder cannot be written to is no failure.
+    // Keeps the record in both.  It is no failure if the folder cannot be written to.
     void remember(const TuningRecord &record) const;
 
 private:
