@@ -57,7 +57,7 @@ double time_run_within(std::chrono::microseconds timeout, const std::shared_ptr<
     return value_within(limit, [=] { return time_run(model, size, channels); });
 }
 
-// 640x360, or less where each run would take much of the time that is given.
+// 640x360, or less if a run would take much of the given time.
 Size usual_size(const std::shared_ptr<Model> &model, const Trials &trials, const Request &request)
 {
     constexpr Size candidates[] = {{640, 360}, {480, 270}, {320, 180}, {160, 90}};
@@ -92,7 +92,7 @@ public:
         start_ = Clock::now();
         measure_precision(model, "fp32", 3);
         for (const char *precision : {"bf16", "fp16"}) {
-            model.reset(); // one at a time is in memory
+            model.reset(); // only one model is in memory at a time
             if ((model = try_to_open(precision)))
                 measure_precision(model, precision, std::string("fp16") == precision ? 1 : 2);
         }
@@ -115,7 +115,7 @@ private:
                            int share)
     {
         constexpr double usual_tuning = 3; // as the filter's option `tune`
-        constexpr double for_rounds = 0.9; // the rest is what whole rounds take beyond their time
+        constexpr double for_rounds = 0.9; // whole rounds take the rest beyond their time
         if (seconds_left() <= 0)
             return leave_out(precision, time_is_up);
         report_.say(precision + ": finding the fastest form of the model ...");

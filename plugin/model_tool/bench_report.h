@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What `dnn-torch bench` says: a table that grows row by row, or JSON at the end.
+// The output of `dnn-torch bench`: a table that grows row by row, or JSON at the end.
 #pragma once
 
 #include "frame_rate.h"
@@ -28,25 +28,25 @@ struct Rate {
     Setting setting;
     double frames_per_second;
     std::string form; // how the engine ran the model
-    bool chosen;      // what the filter does by itself
+    bool chosen;      // the filter takes this setting by itself
 };
 
 class BenchReport
 {
 public:
-    // `command` makes a command line of what was measured.
+    // `command` returns a command line for a measured row.
     BenchReport(bool as_json, std::function<std::string(const Rate &)> command)
         : as_json_(as_json), command_(std::move(command))
     {
     }
 
-    // What is being done: on a terminal, a line that is written over.
+    // Says what is being done.  On a terminal, the next line overwrites it.
     void say(const std::string &text) const;
 
     void begin(const BenchFacts &facts);
-    // Printed at once, so that it remains after a Ctrl-C.
+    // Prints the row at once, so that it remains after a Ctrl-C.
     void add(const Rate &rate);
-    // Something that was not measured, with the reason.
+    // Records something that was not measured, with the reason.
     void leave_out(const std::string &text) { left_out_.push_back(text); }
     bool empty() const { return rates_.empty(); }
     void end() const;

@@ -9,12 +9,12 @@ namespace dnn_torch
 namespace
 {
 
-// ffmpeg takes the one that loses least.
+// ffmpeg chooses the format that loses least.
 constexpr const char *rgb_of_any_depth = "format=gbrp|gbrp10|gbrp12|gbrp16,";
 
 constexpr std::string_view blanks = " \n\t\r";
 
-// Backslashes before what libavutil's av_get_token() would take for an end or a
+// Puts backslashes before characters that libavutil's av_get_token() would take for an end or a
 // quote, and before blanks at either end, which it drops.
 std::string escaped(std::string_view text, std::string_view special)
 {
@@ -28,7 +28,7 @@ std::string escaped(std::string_view text, std::string_view special)
     return out;
 }
 
-// One that is of a multiple of the step, or of the only size.
+// Returns a filter that brings a video to a multiple of the step, or to the only size.
 std::string size_filter(const FoundSizes &sizes)
 {
     auto cut = [](std::string extent, const ExtentRule &rule) {

@@ -19,7 +19,8 @@ using Extent = int Size::*;
 struct OutOfTime {
 };
 
-// After the size that the filter itself begins with: what fixed models are made for.
+// Sizes to try after the one that the filter begins with.  Models of a fixed size are made for
+// these.
 constexpr Size usual_sizes[] = {
     {small_extent, small_extent},
     {64, 48},
@@ -104,7 +105,7 @@ private:
     {
         find_extent(&Size::width, found_.width);
         find_extent(&Size::height, found_.height);
-        // What is the least of each need not do for both at once.
+        // The smallest width and the smallest height need not work together.
         if (!takes({found_.width.smallest, found_.height.smallest})) {
             found_.width.smallest = found_.tried.width;
             found_.height.smallest = found_.tried.height;

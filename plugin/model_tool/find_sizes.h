@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Which sizes a model takes and what it makes of them, found by trying small ones.
+// Finds out which sizes a model takes and what it makes of them, by trying small ones.
 #pragma once
 
 #include "host/size.h"
@@ -13,10 +13,10 @@
 namespace dnn_torch
 {
 
-// The width or the height of the pictures that a model takes:
-// smallest, smallest + step, smallest + 2 * step ...
+// A rule for the width or the height of the pictures that a model takes: smallest, smallest + step,
+// smallest + 2 * step ...
 struct ExtentRule {
-    int step; // 0: that one extent alone
+    int step; // 0: `smallest` is the only extent
     int smallest;
     bool operator==(const ExtentRule &) const = default;
 };
@@ -24,15 +24,15 @@ struct ExtentRule {
 // output = input * numerator / denominator + offset
 struct ExtentScale {
     int numerator, denominator, offset;
-    bool rounded; // where that is no whole number, or the model has a grid of its own
+    bool rounded; // the result is rounded if it is no whole number, or to a grid of the model's own
     bool operator==(const ExtentScale &) const = default;
 };
 
 struct FoundSizes {
-    Size tried, result; // one that the model takes, and what comes out
-    bool complete;      // false: time was up, and the rules hold what had been seen by then
+    Size tried, result; // a size that the model takes, and the size of its result
+    bool complete;      // false: time ran out, and the rules hold for what was tried
     ExtentRule width, height;
-    std::optional<ExtentScale> across, down; // nothing where no rule was seen
+    std::optional<ExtentScale> across, down; // nullopt if no rule was found
 };
 
 // Returns the size of the result, or nullopt if the model refuses the size.
@@ -43,13 +43,13 @@ using TrySize = std::function<std::optional<Size>(Size)>;
 std::optional<FoundSizes> find_sizes(const TrySize &try_size, double seconds,
                                      std::optional<Size> first = {});
 
-// The largest size up to `wanted` that the rules allow, or the smallest one.
+// Returns the largest size up to `wanted` that the rules allow, or the smallest one.
 Size fit_size(const FoundSizes &sizes, Size wanted);
 
-// "any, from 5x5", "multiples of 4, from 8x8", "64x48 only".
+// Returns a text such as "any, from 5x5", "multiples of 4, from 8x8" or "64x48 only".
 std::string sizes_in_words(const FoundSizes &sizes);
 
-// "2", "1/2, rounded", "1, less 4", "always 32x24".
+// Returns a text such as "2", "1/2, rounded", "1, less 4" or "always 32x24".
 std::string scale_in_words(const FoundSizes &sizes);
 
 } // namespace dnn_torch

@@ -13,7 +13,7 @@ namespace dnn_torch
 namespace
 {
 
-// Samples that differ from their neighbours, the same for everybody.
+// Returns a frame whose samples differ from their neighbours.  It is the same for all.
 FramePointer test_frame(const FrameShape &shape)
 {
     FramePointer frame = FramePool(shape.format, shape.size).take();
@@ -59,7 +59,8 @@ std::vector<Setting> settings_to_measure(size_t cores, bool on_cpu, const Settin
     return settings;
 }
 
-// Workers finish side by side: only whole rounds of all of them make a rate.
+// Counts only whole rounds, because the workers run side by side and a part of a round makes no
+// rate.
 double measure_rate(const std::shared_ptr<const TaskPlan> &plan, size_t workers, double seconds,
                     std::chrono::microseconds timeout)
 {

@@ -37,7 +37,7 @@ namespace dnn_torch
 namespace
 {
 
-// What the engine tells of a file; what is empty is not known.
+// What the engine tells of a file.  Empty members are not known.
 struct FileFacts {
     std::string format, origin, parameters, parameter_bytes, precision;
     std::vector<DnnTorchTensorInfo> inputs, outputs;
@@ -78,7 +78,7 @@ Inspection look_at(const Request &request)
     seen.file = facts_of(*look_at_model(seen.place, request));
     try {
         std::shared_ptr<Model> model = open_model(seen.place, request, "auto");
-        seen.file.refused.clear(); // it is open: --allow says so
+        seen.file.refused.clear(); // the model could be opened, so --allow names them
         seen.notice = model->notice();
         seen.trials = try_model(model, request);
         seen.command = command_line(request.model, seen.trials->channels, seen.trials->sizes,
@@ -89,7 +89,7 @@ Inspection look_at(const Request &request)
     return seen;
 }
 
-// ---- for people ---------------------------------------------------------------
+// ---- text for people -----------------------------------------------------------
 
 void print(const char *name, const std::string &text)
 {
@@ -97,7 +97,7 @@ void print(const char *name, const std::string &text)
         printf("%-12s%s\n", name, printable(text).c_str());
 }
 
-// A long list is cut.
+// Prints the texts.  A long list is cut.
 void print(const char *name, const std::vector<std::string> &texts)
 {
     constexpr size_t most = 16;
@@ -175,7 +175,7 @@ void print_report(const Request &request, const Inspection &seen)
     print("use", seen.command);
 }
 
-// ---- for programs -------------------------------------------------------------
+// ---- JSON for programs --------------------------------------------------------
 
 using json::Value;
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The program behind `dnn-torch inspect` and `dnn-torch bench`: apart from the
-// launcher, so that `dnn-torch run` links none of what it needs.
+// The program behind `dnn-torch inspect` and `dnn-torch bench`.  It is not part of the launcher, so
+// that `dnn-torch run` does not link its libraries.
 #include "model_commands.h"
 
 #include <cstdio>
@@ -25,7 +25,7 @@ int main_with(int count, char **words)
 
 } // namespace
 
-// The launcher has checked the command, and names this program by its path.
+// The launcher has checked the command, and calls this program by its path.
 int main(int argc, char **argv)
 {
     try {

@@ -9,10 +9,10 @@
 namespace dnn_torch
 {
 
-// Tells what a model is, takes and gives; 1 where the filter refuses it.
+// Says what a model is, takes and gives.  Returns 1 if the filter refuses it.
 int inspect(const Request &request);
 
-// Measures how fast a model runs in which setting.
+// Measures how fast a model runs with each setting.
 int bench(const Request &request);
 
 } // namespace dnn_torch

@@ -57,7 +57,7 @@ std::chrono::microseconds parse_timeout(const std::string &value)
 
 struct Option {
     const char *name;  // behind "--"
-    const char *value; // what the help calls its value; NULL: it takes none
+    const char *value; // the value's name in the help; NULL: the option takes none
     const char *help;
     void (*set)(Request &request, const std::string &value);
     bool bench_only = false;
@@ -128,7 +128,7 @@ std::string names_of(const std::vector<const Option *> &known)
     return names;
 }
 
-// What getopt_long() returns for the first of the options; no letter has that number.
+// getopt_long() returns this number for the first option.  No letter has it.
 constexpr int first_code = 256;
 
 std::vector<option> for_getopt(const std::vector<const Option *> &known)
@@ -150,7 +150,7 @@ void take_model(Request &request, const std::string &word)
     request.model = word;
 }
 
-// `word` is the last one that getopt_long() has read to its end.
+// `word` is the last one that getopt_long() has read completely.
 [[noreturn]] void refuse_option(const std::vector<const Option *> &known, std::string_view word)
 {
     word = word.substr(0, word.find('='));
@@ -168,7 +168,7 @@ Request parse_request(int count, char **words)
     const std::vector<const Option *> known = options_of(command);
     const std::vector<option> all = for_getopt(known);
     Request request;
-    optind = 0; // begins anew
+    optind = 0; // makes getopt_long() start again
     opterr = 0;
     for (int code; (code = getopt_long(count, words, "-:", all.data(), nullptr)) != -1;) {
         if (code == ':')

@@ -14,7 +14,7 @@
 namespace dnn_torch
 {
 
-// A command line that makes no sense; what() says what would.
+// A command line that makes no sense.  what() says what would make sense.
 class UsageError : public std::runtime_error
 {
 public:
@@ -23,20 +23,20 @@ public:
 
 struct Request {
     std::string model;
-    // As the filter's options of these names take them.
+    // These have the values of the filter's options of the same names.
     std::string device = "cpu", engine = "torch", input, output, allow;
     bool json = false;
-    bool help = false;        // the command's help is all that is wanted
-    std::optional<Size> size; // to measure with, or to try first
-    double seconds = 30;      // bench alone uses it
-    std::chrono::microseconds timeout = std::chrono::seconds(60); // of one run; 0 has no limit
+    bool help = false;        // only the command's help is wanted
+    std::optional<Size> size; // measured with, or tried first
+    double seconds = 30;      // only bench uses it
+    std::chrono::microseconds timeout = std::chrono::seconds(60); // for one run; 0: no limit
 };
 
 // Reads a command line that begins with the command's name.  Throws UsageError.
 // One thread at a time may call it.
 Request parse_request(int count, char **words);
 
-// How to call the command, and what each of its options does.
+// Returns how to call the command and what its options do.
 std::string help_of(const std::string &command);
 
 } // namespace dnn_torch

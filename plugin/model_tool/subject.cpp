@@ -33,7 +33,7 @@ std::optional<FoundSizes> find_sizes_of(Model &model, int channels,
                       first);
 }
 
-// In the filter's words, as for a video of that size.
+// Throws what the filter would say for a video of that size.
 [[noreturn]] void refuse_sizes(ModelProbe &probe, const std::optional<Size> &wanted)
 {
     try {
@@ -78,7 +78,7 @@ std::shared_ptr<Model> open_model(const Place &place, const Request &request,
     return std::make_shared<Model>(*place.engine, options);
 }
 
-// A model that takes no channels at the first size may take some at another one.
+// A model that refuses all channels at the first size may take some at another one.
 Trials try_model(const std::shared_ptr<Model> &model, const Request &request)
 {
     ModelProbe probe(model);

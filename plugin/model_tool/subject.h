@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// A model that has been opened as the filter opens it, and what trying it showed.
+// A model that was opened as the filter opens it, and what trying it showed.
 #pragma once
 
 #include "find_sizes.h"
@@ -18,7 +18,7 @@
 namespace dnn_torch
 {
 
-// Where and by what the models of a command run.
+// The device and the engine that run a command's models.
 struct Place {
     const DnnTorchEngine *engine;
     DeviceChoice device;
@@ -27,10 +27,10 @@ struct Place {
 // Throws Error.
 Place find_place(const Request &request);
 
-// Opens the file to look at it, also where it would be refused.  Throws Error.
+// Opens the file to look at it, even if it would be refused.  Throws Error.
 std::shared_ptr<Model> look_at_model(const Place &place, const Request &request);
 
-// As the filter does with the option `precision`.  Throws Error.
+// Opens the model as the filter does with the option `precision`.  Throws Error.
 std::shared_ptr<Model> open_model(const Place &place, const Request &request,
                                   const std::string &precision);
 
@@ -39,11 +39,11 @@ struct Trials {
     FoundSizes sizes;
     int fed_channels() const { return channels == Channels::luma ? 1 : 3; }
 };
-// Tries small pictures, and the size of the request before them, for some seconds at
-// most; throws Error where none will do.
+// Tries the size of the request first and then small pictures, for some seconds at most.  Throws
+// Error if the model takes none.
 Trials try_model(const std::shared_ptr<Model> &model, const Request &request);
 
-// What of the request the filter has to be told as well.
+// Returns the options of the request that the filter needs as well.
 std::vector<std::pair<std::string, std::string>> filter_options(const Request &request);
 
 } // namespace dnn_torch
