@@ -20,12 +20,13 @@ namespace dnn_torch
 namespace
 {
 
-constexpr unsigned first_major = 7, last_major = 15; // FFmpeg 4.4 to well past what is served
+constexpr unsigned first_major = 7,
+                   last_major = 15; // from FFmpeg 4.4 to well past those that are supported
 constexpr unsigned patience_s = 60;
 constexpr int passed = 0, failed = 1, absent = 2;
 
-// A part may crash, hang, or conflict with another one: each is tried in a process of its
-// own.
+// Tries each part in a process of its own, because it may crash, hang, or conflict with another
+// part.
 int in_child(const std::function<int()> &look)
 {
     fflush(stdout);
@@ -34,7 +35,7 @@ int in_child(const std::function<int()> &look)
         alarm(patience_s);
         int status = look();
         fflush(stdout);
-        _exit(status); // no destructors of libraries: they are not what is examined
+        _exit(status); // skips the libraries' destructors, which are not examined
     }
     int status = 0;
     if (child < 0 || waitpid(child, &status, 0) != child)
@@ -136,7 +137,7 @@ bool look_at_preload()
     return !preload.path.empty();
 }
 
-// Looks at the ffmpeg that a command line would run.
+// Examines the ffmpeg that a command line would run.
 bool look_at_ffmpeg()
 {
     std::string path = find_program("ffmpeg");

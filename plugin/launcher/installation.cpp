@@ -26,7 +26,7 @@ std::string installed_folders()
 
 } // namespace
 
-// DNN_TORCH_MODULE_PATH has no say here: the preload object goes into every program.
+// Ignores DNN_TORCH_MODULE_PATH, because the preload object goes into every program.
 Part find_preload()
 {
     char path[PATH_MAX];

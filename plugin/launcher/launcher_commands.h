@@ -8,21 +8,21 @@ namespace dnn_torch
 {
 
 constexpr int exit_usage = 2;
-constexpr int exit_cannot_run = 126; // as shells do
+constexpr int exit_cannot_run = 126; // the status that shells use
 constexpr int exit_not_found = 127;
 
-// Execs `program` (a NULL-terminated argument vector) with the preload object; returns on failure
-// alone.
+// Execs `program`, a NULL-terminated argument vector, with the preload object.  Returns only on
+// failure.
 int run(char **program);
 
-// Prints what is installed and what of it works; 0 where a video could be filtered.
+// Prints what is installed and which parts work.  Returns 0 if a video could be filtered.
 int doctor();
 
-// Prints which devices models can run on; always 0, unless it cannot print.
+// Prints which devices models can run on.  Returns 0 unless it cannot print.
 int devices(bool as_json);
 
-// Execs the program for "inspect" and "bench" with these arguments, argv as a
-// whole; returns on failure alone.
+// Execs the program for "inspect" and "bench" with these arguments, which are the whole argv.
+// Returns only on failure.
 int model_tool(char **arguments);
 
 } // namespace dnn_torch

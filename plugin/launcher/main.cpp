@@ -15,10 +15,10 @@ namespace dnn_torch
 namespace
 {
 
-// What stands behind a command's name.
+// What follows a command's name.
 struct Given {
     bool as_json;
-    int count; // of the words below
+    int count; // the number of words below
     char **words;
 };
 
@@ -123,7 +123,7 @@ int start(const Command &command, int count, char **arguments)
                                   {nullptr, 0, nullptr, 0}};
     Given given = {.as_json = false, .count = 0, .words = nullptr};
     opterr = 0;
-    // The first word that is no option ends them: the rest is a program's.
+    // The first word that is no option ends the options: the rest is a program's.
     for (int letter; (letter = getopt_long(count, arguments, "+", options, nullptr)) != -1;) {
         if (letter == 'h')
             return print_help_of(command);

@@ -11,7 +11,7 @@
 namespace dnn_torch
 {
 
-// The tool looks for engines where it lies itself, by the name that it is called by.
+// The tool looks for engines in its own folder, which it knows from the name that it is called by.
 int model_tool(char **arguments)
 {
     Part tool = find_module("model-tool");

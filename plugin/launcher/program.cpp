@@ -28,11 +28,12 @@ namespace
 
 namespace fs = std::filesystem;
 
-// The class name of every graph's log: in any libavfilter that can build one, of all versions.
+// The class name that every graph logs with.  Every libavfilter that can build graphs contains it,
+// in all versions.
 constexpr std::string_view lavfi_mark("\0AVFilterGraph\0", 15);
 constexpr std::string_view appimage_mark("AI\2", 3);
 
-// A file's bytes, read by the kernel as they are looked at.  Unmaps them in the end.
+// A file's bytes.  The kernel reads them as they are looked at.  The destructor unmaps them.
 class FileBytes
 {
 public:
@@ -54,7 +55,7 @@ public:
     FileBytes(const FileBytes &) = delete;
     FileBytes &operator=(const FileBytes &) = delete;
 
-    // As much of the range as lies in the file.
+    // Returns the part of the range that lies in the file.
     std::string_view range(size_t offset, size_t size) const
     {
         if (offset >= size_)
@@ -62,7 +63,7 @@ public:
         return {static_cast<const char *>(start_) + offset, std::min(size, size_ - offset)};
     }
 
-    // False where the file is too short.
+    // Returns false if the file is too short.
     template <class T> bool read(size_t offset, T &value) const
     {
         std::string_view bytes = range(offset, sizeof(T));
@@ -87,7 +88,7 @@ private:
 
 bool contains(std::string_view text, std::string_view part)
 {
-    // Much faster than find() on the megabytes of a program.
+    // memmem() is much faster than find() on the megabytes of a program.
     return !text.empty() && memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
 }
 
@@ -102,7 +103,7 @@ bool is_elf(const FileBytes &bytes)
     return bytes.range(0, SELFMAG) == std::string_view(ELFMAG, SELFMAG);
 }
 
-// In another class all fields except e_ident and e_machine are elsewhere.
+// In an ELF file of another class all fields except e_ident and e_machine are elsewhere.
 bool is_for_other_machine(const FileBytes &theirs)
 {
     FileBytes ours("/proc/self/exe");
@@ -132,7 +133,7 @@ const Segment *segment_of_type(const std::vector<Segment> &segments, unsigned ty
     return found == segments.end() ? nullptr : &*found;
 }
 
-// The strings of the dynamic section, which gives their address in memory.
+// Returns the strings of the dynamic section, which gives their address in memory.
 std::string_view dynamic_strings(const FileBytes &bytes, const std::vector<Segment> &segments,
                                  const std::vector<Entry> &entries)
 {
@@ -207,7 +208,7 @@ void look_at_elf(const FileBytes &bytes, Program &program)
         program.hindrance = Hindrance::own_libavfilter;
 }
 
-// ---- what else decides -------------------------------------------------------
+// ---- other hindrances --------------------------------------------------------
 
 // Whether the kernel would set AT_SECURE because of the file.
 bool is_privileged(const std::string &path)

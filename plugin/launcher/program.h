@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Tells from a program's file whether the preload object can reach its libavfilter.
-// Reads files and runs nothing.
+// Finds out from a program's file whether the preload object can reach its libavfilter.  Reads
+// files and runs nothing.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@ namespace dnn_torch
 {
 
 enum class Hindrance {
-    none, // or none that the file tells of
+    none, // or the file shows none
     statically_linked,
-    own_libavfilter, // in the program itself, where its calls cannot be caught
+    own_libavfilter, // linked into the program, where its calls cannot be caught
     privileged,      // the dynamic linker ignores LD_PRELOAD
     other_machine,
     sandboxed,
@@ -21,18 +21,18 @@ enum class Hindrance {
 
 struct Program {
     Hindrance hindrance = Hindrance::none;
-    std::string runs;        // the file that is executed: a script's interpreter, or as given
-    std::string libavfilter; // the library that it is linked to, if to any
+    std::string runs;        // the executed file: a script's interpreter, or the given file
+    std::string libavfilter; // the library that it is linked to, if any
 };
 
 // Returns the file that execvp() would run for `name`, or an empty text.
 std::string find_program(const std::string &name);
 
-// A file that cannot be read or understood has no hindrance: exec says what is wrong.
+// A file that cannot be read or understood has no hindrance: exec will say what is wrong.
 Program look_at_program(const std::string &path);
 
-// Says what the hindrance means and what to do.  The text follows the program's path; it
-// is empty for none.
+// Returns what the hindrance means and what to do.  The text follows the program's path.  It is
+// empty for none.
 std::string explain(Hindrance hindrance);
 
 } // namespace dnn_torch

@@ -23,7 +23,7 @@ bool set_preload(const std::string &path)
     return setenv("LD_PRELOAD", value.c_str(), 1) == 0;
 }
 
-// It may need no filter, or start programs that do: that is no reason to refuse it.
+// The program may need no filter, or start programs that do.  So it is not refused.
 void warn_if_out_of_reach(const std::string &name)
 {
     Program program = look_at_program(find_program(name));
