@@ -12,9 +12,9 @@ namespace engine_torch
 
 // BLAKE2b (RFC 7693) with 32 bytes, as 64 hexadecimal digits.  Any thread.
 //
-// The hash is cryptographic because SECURITY.md promises that results of one model file are never
-// taken for another's, whoever made the files.  XXH3 is many times as fast, but files with the same
-// XXH3 can be made on purpose.
+// The hash is cryptographic because SECURITY.md promises that what was found about one model file
+// is never taken for another's, whoever made the files.  XXH3 is many times as fast, but files with
+// the same XXH3 can be made on purpose.
 std::string content_hash(std::string_view bytes);
 
 } // namespace engine_torch

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What a user should be told about a model.  One thread may add while others read.
+// What a user should be told about a model.  Notices are added while other threads read.
 #pragma once
 
 #include "text.h"

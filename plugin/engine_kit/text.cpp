@@ -83,7 +83,7 @@ void drop_prefix(std::string_view &text, std::string_view prefix)
         text.remove_prefix(prefix.size());
 }
 
-// Returns the line without a beginning such as "[enforce fail at inline_container.cc:165] .  ".
+// Returns the line without a beginning such as "[enforce fail at inline_container.cc:165] . ".
 std::string_view without_check(std::string_view line)
 {
     if (line.substr(0, 9) != "[enforce ")

@@ -11,7 +11,7 @@ namespace engine_kit
 {
 
 // Returns the line of an exception's text that helps a user, without the interpreter's traceback,
-// "RuntimeError: " and the full stop.
+// "RuntimeError: " or a full stop.
 std::string short_message(std::string_view text);
 
 // Whether an exception's text says that memory ran out.  TorchScript's interpreter turns every

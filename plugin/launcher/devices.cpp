@@ -1,27 +1,27 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// dnn-torch devices: which devices models can run on, and why the others are no use.
+// dnn-torch devices: which devices models can run on, and why the others cannot be used.
 //
-// With --json one object is printed.  What is not known is null, or 0 where it is
-// a number.
+// With --json one object is printed.  An unknown value is null, or 0 if it is a
+// number.
 //
 //   devices        what the filter's option `device` takes; a kind ("cuda", "xpu")
-//                  of which there is no device is one entry
+//                  without any device is one entry
 //     device, description, memory_bytes, usable
 //     reason       why it is not usable
 //     remedy       what to install or to do
-//   auto           the one that device=auto is
+//   auto           the device that device=auto chooses
 //   cpu            model, features
 //     usable_cores  by affinity and control groups together
 //     allowed_cores, quota_cores  by each alone; quota_cores 0: no limit
 //   engine         path, name, version, onednn, onednn_instructions, openmp_threads
-//   nvidia         driver (is there one), cuda_version that it supports, and what is in
-//                  the way (reason, remedy)
+//   nvidia         driver (whether there is one), the cuda_version that it supports, and
+//                  what is in the way (reason, remedy)
 //     devices      name, memory_bytes
 //   level_zero     loader, drivers, and what is in the way (reason, remedy)
 //     devices      name, type, memory_bytes, compute_units, driver_version,
-//                  api_version, usable, reason, remedy; device, where usable
+//                  api_version, usable, reason, remedy; device, if usable
 //   device_files   path and whether this process may read and write it (permitted)
 #include "installation.h"
 #include "launcher_commands.h"

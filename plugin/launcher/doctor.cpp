@@ -20,8 +20,7 @@ namespace dnn_torch
 namespace
 {
 
-constexpr unsigned first_major = 7,
-                   last_major = 15; // from FFmpeg 4.4 to well past those that are supported
+constexpr unsigned first_major = 7, last_major = 15; // FFmpeg 4.4 to well past what is supported
 constexpr unsigned patience_s = 60;
 constexpr int passed = 0, failed = 1, absent = 2;
 

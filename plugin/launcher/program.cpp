@@ -176,7 +176,7 @@ std::string linked_libavfilter(const FileBytes &bytes, const std::vector<Segment
 }
 
 // Reads code, which is long, only if the linker did not separate constants from it.  GNU's
-// linker does so since 2.31.
+// linker separates them since 2.31.
 bool has_own_libavfilter(const FileBytes &bytes, const std::vector<Segment> &segments)
 {
     auto constants = [](const Segment &segment) {
@@ -208,7 +208,7 @@ void look_at_elf(const FileBytes &bytes, Program &program)
         program.hindrance = Hindrance::own_libavfilter;
 }
 
-// ---- other hindrances --------------------------------------------------------
+// ---- other hindrances ------------------------------------------------------
 
 // Whether the kernel would set AT_SECURE because of the file.
 bool is_privileged(const std::string &path)

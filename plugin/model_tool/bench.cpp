@@ -110,7 +110,7 @@ private:
         }
     }
 
-    // `share` is how many precisions are to come, this one with them.
+    // `share` is how many precisions are left to measure, with this one.
     void measure_precision(const std::shared_ptr<Model> &model, const std::string &precision,
                            int share)
     {
@@ -161,7 +161,7 @@ private:
         seconds /= static_cast<double>(settings.size());
         for (const Setting &setting : settings) {
             std::string name = precision + ", " + in_words(setting);
-            // At least two rounds are run; the first setting of all in any case.
+            // A setting needs time for two rounds.  The first setting of all is always measured.
             bool too_late = seconds_left() < 2 * facts.run_seconds && !report_.empty();
             if (too_late || !fits(setting.workers, machine_, cost)) {
                 leave_out(name, too_late ? time_is_up : "that would not fit into memory");

@@ -7,7 +7,7 @@
 //   rows          precision, workers, threads, fps, form (how the engine ran it),
 //                 chosen (whether the filter takes this setting by itself)
 //   left_out      what was not measured, in words
-//   best, best_fp32   a row with its `command`; null where nothing was measured
+//   best, best_fp32   a row with its `command`; null if nothing was measured
 #include "bench_report.h"
 
 #include "base/json.h"

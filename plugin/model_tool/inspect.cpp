@@ -3,7 +3,7 @@
 
 // dnn-torch inspect: what a model file holds, takes and gives.
 //
-// With --json one object is printed.  What is not known is null.
+// With --json one object is printed.  An unknown value is null.
 //
 //   model, format, origin
 //   inputs, outputs   name, type
@@ -19,8 +19,8 @@
 //     width, height   smallest, step (0: the smallest alone)
 //     words
 //   scale             across, down: output = input * numerator / denominator + offset;
-//     words           rounded: where that is not whole
-//   command           to use it with
+//     words           rounded: if that is not whole
+//   command           a command line that uses the model
 #include "base/json.h"
 #include "base/terminal.h"
 #include "command_line.h"
@@ -89,7 +89,7 @@ Inspection look_at(const Request &request)
     return seen;
 }
 
-// ---- text for people -----------------------------------------------------------
+// ---- text for people ----------------------------------------------------------
 
 void print(const char *name, const std::string &text)
 {
@@ -175,7 +175,7 @@ void print_report(const Request &request, const Inspection &seen)
     print("use", seen.command);
 }
 
-// ---- JSON for programs --------------------------------------------------------
+// ---- JSON for programs ------------------------------------------------------
 
 using json::Value;
 

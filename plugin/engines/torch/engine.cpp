@@ -64,7 +64,7 @@ size_t model_tensors(const DnnTorchModel *model, DnnTorchDirection direction,
             auto info = engine_kit::sized<DnnTorchTensorInfo>();
             copy_as_line(tensors[i].name, info.name, sizeof info.name);
             copy_as_line(tensors[i].type, info.type_text, sizeof info.type_text);
-            info.rank = -1; // TorchScript does not tell
+            info.rank = -1; // TorchScript does not say
             std::fill(std::begin(info.dims), std::end(info.dims), -1);
             engine_kit::give_element(info, infos, i);
         }

@@ -22,8 +22,8 @@ class Archive
 {
 public:
     // Reads the source once.  Throws a Failure that names the file and says what to do, unless it
-    // is a complete TorchScript archive: records are sound, CRCs are right, values and code have
-    // the form that PyTorch writes, and each tensor lies within its storage.
+    // is a complete TorchScript archive: records are sound, CRCs are right, values and code are
+    // as PyTorch writes them, and each tensor lies within its storage.
     explicit Archive(const DnnTorchSource &source);
 
     const std::string &name() const noexcept { return file_.name(); }

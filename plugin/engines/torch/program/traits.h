@@ -19,7 +19,7 @@ struct Traits {
     bool writes_constants = false;     // such a run may change tensors in the code
     bool branches_on_data = false;     // which code runs may depend on the samples
     std::vector<std::string> random;   // the operators that draw random numbers
-    std::vector<std::string> training; // those that run in training mode
+    std::vector<std::string> training; // the operators that run in training mode
 };
 
 // `input_name` is the argument of forward() that takes the images.  The module must be in
