@@ -26,7 +26,7 @@ bool promises_tiles_without_palettes()
 }
 
 // The declaration is that of oneDNN's C interface, in versions 2.6 to 3.12 alike.  No suite of
-// Debian installs oneDNN's headers by default.
+// Debian installs its headers by default.
 using SetMaxCpuIsa = int(int isa);
 constexpr int avx512_core_bf16 = 0xe7;
 

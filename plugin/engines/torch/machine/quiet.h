@@ -71,7 +71,7 @@ private:
 };
 
 // While an object lives, the calling thread's warnings are escaped before they are printed, because
-// they may contain text of a model.  A handler that the program has set keeps its role.
+// they may contain text of a model.  A handler that the program has set stays in place.
 class PrintableWarnings
 {
 private:

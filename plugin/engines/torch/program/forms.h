@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 // The forms of a model.  A form is what the documentation calls a variant: a way to run the model.
-// Variants differ in speed only or, if another precision is asked for, in its rounding.
+// Variants differ in speed only or, if another precision is asked for, in their rounding.
 #pragma once
 
 #include "precision.h"

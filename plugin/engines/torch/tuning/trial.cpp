@@ -37,9 +37,9 @@ constexpr double range_tolerance = 0.003;
 constexpr double most_scale = 1000;
 constexpr double most_decibel = 99.9;
 
-// The batch has two images, because operators were seen to go wrong from the second image on
-// (LibTorch 1.13).  The sides are even and odd.  The larger sizes are for models that refuse
-// smaller pictures.
+// The small sizes have two images, because operators were seen to go wrong only from the second
+// image of a batch on (LibTorch 1.13).  The sides are even and odd.  The larger sizes are for
+// models that refuse smaller pictures.
 constexpr std::array<std::array<int32_t, 3>, 4> trial_sizes = {{
     {2, 32, 48},
     {2, 19, 29},
@@ -239,8 +239,8 @@ Trial::Trial(const Source &source, const Shape &shape, double budget_seconds) : 
         add_whole(shape, budget_seconds);
 }
 
-// Each image of a batch has different content.  The first sizes that the model takes also come
-// flat, as films begin and end.
+// Each image of a batch has different content.  Once the model has taken enough of them, flat
+// pictures, as films begin and end with, and noise follow.
 void Trial::add_small(const Shape &shape)
 {
     add(test_picture(shape));
