@@ -35,10 +35,9 @@ std::string in_words(const Setting &setting)
 }
 
 // Measures the second run on one thread, because the first one is slower.
-double time_run(const std::shared_ptr<Model> &model, Size size, int channels)
+double time_run(const std::shared_ptr<const ModelPlan> &plan, Size size, int channels)
 {
-    DnnTorchTensor shape = picture_shape(1, channels, size);
-    Session session(model->plan({&shape, 1}, 0), 1);
+    Session session(plan, 1);
     std::vector<float> grey(static_cast<size_t>(channels) * static_cast<size_t>(size.width) *
                                 static_cast<size_t>(size.height),
                             0.5F);
@@ -52,9 +51,11 @@ double time_run(const std::shared_ptr<Model> &model, Size size, int channels)
 double time_run_within(std::chrono::microseconds timeout, const std::shared_ptr<Model> &model,
                        Size size, int channels)
 {
+    DnnTorchTensor shape = picture_shape(1, channels, size);
+    std::shared_ptr<const ModelPlan> plan = model->plan({&shape, 1}, 0);
     TimeLimit limit = {2 * timeout, "two runs of " + to_text(size) + " take more than " +
                                         in_seconds(2 * timeout) + "; raise --timeout"};
-    return value_within(limit, [=] { return time_run(model, size, channels); });
+    return value_within(limit, [=] { return time_run(plan, size, channels); });
 }
 
 // 640x360, or less if a run would take much of the given time.
