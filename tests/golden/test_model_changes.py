@@ -70,7 +70,7 @@ def test_a_file_that_changes(model, tmp_path):
     watched, other, out = tmp_path / "watched.pt", tmp_path / "other.pt", tmp_path / "out.raw"
     shutil.copy(model("identity"), watched)
     shutil.copy(model("invert"), other)
-    source = f"color=c=black:s=16x16:r={RATE},format=gray,lutyuv=y={DARK},realtime"
+    source = f"color=c=black:s=16x16:r={RATE},format=gray,lut=c0={DARK},realtime"
     graph = f"{source},{support.dnn(watched, watch=1, tune=0)},format=gray"
     process = support.start(
         support.ffmpeg_command(

@@ -16,7 +16,7 @@
 namespace dnn_torch
 {
 
-// Shared with the thread, which may outlive everybody else.
+// The thread shares it, and may outlive all others.
 struct Background::Run {
     std::function<void()> work;
 
@@ -35,7 +35,7 @@ void Background::perform(const std::shared_ptr<Run> &run)
     } catch (...) {
         failure = std::current_exception();
     }
-    // What it owns goes before anybody is told, unless nobody waits any more.
+    // Frees what the work owns before anybody learns that it is done.
     run->work = nullptr;
     std::lock_guard lock(run->mutex);
     run->failure = failure;

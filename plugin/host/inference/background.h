@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Work on a thread of its own, which takes no signals.
+// Runs work on a thread of its own, which takes no signals.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@ class Background
 public:
     // Throws Error if no thread can be started.
     explicit Background(std::function<void()> work);
-    // Leaves the thread to itself if it is not done.  So `work` owns, or shares,
+    // If the thread is not done, leaves it to itself.  So `work` must own, or share,
     // everything that it uses.
     ~Background();
     Background(const Background &) = delete;
@@ -29,7 +29,7 @@ public:
     // Returns is_done() after that time, or as soon as it is true.
     bool wait_for(std::chrono::steady_clock::duration most) const;
 
-    // Throws what the work threw.  Only once it is done.
+    // Throws what the work threw.  Call it only once the work is done.
     void finish();
 
 private:
@@ -53,7 +53,7 @@ public:
 
     bool is_done() const { return background_.is_done(); }
 
-    // Throws what the work threw.  Only once it is done, and once.
+    // Throws what the work threw.  Call it once, and only once the work is done.
     Value take()
     {
         background_.finish();

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// A thread that a program did not make must not take its signals: threads that
-// are started while one of these lives take none.
+// Threads that are started while a BlockedSignals lives take no signals: a thread that
+// a program did not make must not take the program's signals.
 #pragma once
 
 #include <pthread.h>

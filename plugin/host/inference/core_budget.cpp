@@ -25,15 +25,16 @@ int64_t usable_memory()
     return 0;
 }
 
-// More workers than this would wait for frames: the filter's own thread needs
-// some time for each.
+// More workers than this would wait for frames, because the filter's own thread needs
+// some time for each frame.
 size_t most_that_can_be_fed(double run_seconds)
 {
     constexpr double feeding_seconds = 250e-6, most = 4096;
     return static_cast<size_t>(std::clamp(std::ceil(run_seconds / feeding_seconds), 1.0, most));
 }
 
-// Threads of one run meet at each layer; a cheap run would do little else.
+// The threads of one run wait for each other at each layer.  In a cheap run they would
+// do little else.
 size_t choose_threads(size_t cores, size_t workers, const CoreRequest &request, const RunCost &cost)
 {
     constexpr double cheap_seconds = 5e-3;
@@ -43,11 +44,11 @@ size_t choose_threads(size_t cores, size_t workers, const CoreRequest &request, 
     return cheap || request.device ? 1 : std::max<size_t>(cores / workers, 1);
 }
 
-// Runs side by side share nothing and wait for nobody: one thread each gives the
-// highest rate, as long as there is memory for all.
+// Runs side by side share nothing and do not wait for each other.  So one thread for
+// each run gives the highest rate, as long as there is memory for all.
 size_t choose_workers(const Machine &machine, const CoreRequest &request, const RunCost &cost)
 {
-    // A device wants one to send, one to compute and one to fetch, and one to convert.
+    // A device wants four workers: one sends, one computes, one fetches, one converts.
     constexpr size_t most_of_unknown_cost = 4;
     bool known = cost.seconds > 0 && !request.device;
     size_t most = known ? most_that_can_be_fed(cost.seconds) : most_of_unknown_cost;

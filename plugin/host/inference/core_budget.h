@@ -13,7 +13,7 @@ namespace dnn_torch
 // What this process may use.
 struct Machine {
     size_t cores;   // at least 1; by affinity and control groups
-    int64_t memory; // bytes that are free or can be freed; 0 where that is not known
+    int64_t memory; // bytes that are free or can be freed; 0 if that is not known
 };
 Machine usable_machine();
 
@@ -21,11 +21,11 @@ Machine usable_machine();
 struct CoreRequest {
     size_t workers = 0, threads = 0, in_flight = 0;
     bool async = true;
-    bool device = false;   // models run elsewhere: cores convert, and feed it
+    bool device = false;   // models run on a device: cores convert, and feed it
     bool in_order = false; // runs depend on each other: one worker, whatever is asked for
 };
 
-// Of one run on one thread; 0 where it is not known.
+// What one run on one thread costs; 0 if that is not known.
 struct RunCost {
     double seconds = 0;
     int64_t bytes = 0;
@@ -40,12 +40,12 @@ struct CoreBudget {
 // Whether that many runs at once leave half of the memory to others.
 bool fits(size_t workers, const Machine &machine, const RunCost &cost);
 
-// Of all runs together.  Beyond it LibTorch's thread library ends the program rather
-// than fail, and a system stands still.
+// The most threads of all runs together.  With more, LibTorch's thread library ends the
+// program instead of failing, and a system stands still.
 constexpr size_t most_threads = 1024;
 
 // Fills in what the user left at 0, and keeps to most_threads.
-// workers * threads_per_worker exceeds the cores only where the user asked for it.
+// workers * threads_per_worker exceeds the cores only if the user asked for it.
 CoreBudget divide_cores(const Machine &machine, const CoreRequest &request, const RunCost &cost);
 
 } // namespace dnn_torch

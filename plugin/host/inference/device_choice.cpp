@@ -15,7 +15,7 @@ namespace dnn_torch
 
 DeviceChoice choose_device(const std::string &device, const std::string &engine)
 {
-    // Nobody is asked for the CPU, nor for a word that is no device.
+    // Asks no driver for the CPU, nor for a word that is no device.
     Facts facts;
     if (std::string places; needs_probe(device))
         facts = gather_facts_for(device,

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The device that an engine is to be given for the option `device`.
+// Chooses the device that an engine is given for the option `device`.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct DeviceChoice {
 };
 
 // Asks another process, so that no driver hangs or crashes in this one.
-// Throws Error with what is in the way and what to do.
+// Throws Error if the device cannot be used; its text says why and what to do.
 DeviceChoice choose_device(const std::string &device, const std::string &engine);
 
 } // namespace dnn_torch

@@ -32,7 +32,7 @@ void wait_a_moment()
     nanosleep(&millisecond, nullptr);
 }
 
-// A thread that computes may hold a stream for ever: one that prints into a full pipe.
+// A thread that computes may hold a stream for ever, if it prints into a full pipe.
 bool can_be_flushed(FILE *stream)
 {
     for (int i = 0; i < moments; i++) {
@@ -59,13 +59,13 @@ void end_despite_calls(int status, void *) noexcept
     _exit(status);
 }
 
-// Only the thread that forked is there in a child.
+// A child has only the thread that forked: the calls of all others are gone.
 void forget_calls() noexcept
 {
     calls_under_way = 0;
 }
 
-// What exit() and abandoned threads run may not be unloaded.
+// Keeps this library from being unloaded: exit() and abandoned threads run its code.
 bool stay_loaded()
 {
     Dl_info here;
@@ -74,8 +74,8 @@ bool stay_loaded()
     return pthread_atfork(nullptr, nullptr, forget_calls) == 0;
 }
 
-// Most of what LibTorch registers late it registers in its first runs; beyond
-// them, a number that grows without end must not fill exit()'s list.
+// LibTorch registers most of its late handlers in its first runs.  After them the number
+// of calls grows without end, which must not fill exit()'s list.
 bool is_worth_registering(unsigned long call)
 {
     constexpr unsigned long first_calls = 64;
@@ -86,7 +86,8 @@ bool is_worth_registering(unsigned long call)
 
 void watch_exit() noexcept
 {
-    // A handler that calls exit() while this thread holds exit()'s lock would wait for ever.
+    // A signal handler that calls exit() while this thread holds exit()'s lock would wait
+    // for ever.
     BlockedSignals blocked;
     static const bool stays = stay_loaded();
     static_cast<void>(stays);

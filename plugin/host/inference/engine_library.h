@@ -11,13 +11,14 @@
 namespace dnn_torch
 {
 
-// The path of a file of ours, or "" with `places` telling where it was looked for.
+// Returns the path of a file of ours.  Returns "" if there is none; `places` then tells
+// where it was looked for.
 std::string find_module_file(const std::string &file_name, std::string &places);
 
-// The path of `engine-NAME.so`.  Throws Error.
+// Returns the path of `engine-NAME.so`.  Throws Error if there is none.
 std::string find_engine(const std::string &name);
 
-// Opens it.  It then stays open: no LibTorch survives being unloaded.  Throws Error.
+// Opens an engine, which then stays open: LibTorch cannot be unloaded.  Throws Error.
 const DnnTorchEngine *open_engine(const std::string &name);
 
 } // namespace dnn_torch

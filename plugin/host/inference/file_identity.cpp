@@ -85,7 +85,7 @@ std::optional<FileStamp> stamp_of(const std::string &path)
 
 std::optional<FileIdentity> identity_of(const Descriptor &file)
 {
-    // Larger files are sparse ones, mostly, and no models: the engine will tell.
+    // Larger files are mostly sparse and no models.  The engine will refuse those.
     constexpr int64_t largest = int64_t{16} << 30;
     std::optional<FileStamp> before = stamp_of(file);
     if (!before || before->size > largest || may_change_unseen(*before))

@@ -14,18 +14,18 @@
 namespace dnn_torch
 {
 
-// What stat() tells.  Most changes of a file show in it, without reading the file.
+// What stat() tells of a file.  It shows most changes without reading the file.
 struct FileStamp {
     dev_t device = 0;
     ino_t inode = 0;
     int64_t size = 0;
-    int64_t modified_ns = 0; // since 1970; anybody may set it back
-    int64_t changed_ns = 0;  // the same of the system's own, which nobody can
+    int64_t modified_ns = 0; // mtime, since 1970; anybody may set it back
+    int64_t changed_ns = 0;  // ctime, since 1970; only the system sets it
 
     bool operator==(const FileStamp &) const = default;
 };
 
-// Tells files apart that were rewritten in place within the same tick of the clock as well.
+// Also tells a file from itself after it was rewritten within one tick of the clock.
 struct FileIdentity {
     FileStamp stamp;
     uint64_t hash[2] = {}; // XXH3 of the content
@@ -36,8 +36,9 @@ struct FileIdentity {
 // Returns nullopt if the path leads to no regular file.
 std::optional<FileStamp> stamp_of(const std::string &path);
 
-// Reads the whole file without moving its position.  Returns nullopt also if it cannot be
-// read, or if it changes while it is read.
+// Reads the whole file without moving its position.  Returns nullopt if it is no regular
+// file, is larger than 16 GiB, cannot be read, changed within the last 20 ms, or changes
+// while it is read.
 std::optional<FileIdentity> identity_of(const Descriptor &file);
 
 } // namespace dnn_torch

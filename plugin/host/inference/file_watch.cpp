@@ -22,7 +22,7 @@ bool FileWatch::has_changed(Time now)
         return false;
     next_look_ = now + interval;
     std::optional<FileStamp> before = std::exchange(seen_, stamp_of(path_));
-    // A file that is gone for a moment comes back as another one.
+    // A file that is gone for a moment counts when it comes back.
     if (!seen_ || seen_ == known_)
         return false;
     if (is_same_file(known_, *seen_) && seen_ != before)

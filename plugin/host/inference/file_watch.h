@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Notices that a file is another than before, without a thread: whoever has a turn looks.
+// Notices that a path leads to another file, or a rewritten one.  It has no thread: its
+// owner looks in turns of its own.
 #pragma once
 
 #include "file_identity.h"
@@ -20,12 +21,12 @@ public:
     using Time = std::chrono::steady_clock::time_point;
     static constexpr std::chrono::milliseconds interval{500};
 
-    // What the path leads to now is what was there before.
+    // The file to which the path leads now counts as known.
     explicit FileWatch(std::string path) : path_(std::move(path)), known_(stamp_of(path_)) {}
 
-    // True once for each change.  A file in the place of another one is taken at once.  One
-    // that is rewritten where it lies is taken when two looks find the same.  Looks at
-    // the file once in an interval, however often it is called.
+    // Returns true once for each change.  A file that replaces another one counts at once.
+    // A file that is rewritten in place counts when two looks find the same.  Looks at the
+    // file once in an interval, however often it is called.
     bool has_changed(Time now);
 
 private:

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Keeps fork() away from the locks of libraries: a child has no thread that would
-// ever release one that a worker held at that moment.
+// Keeps fork() away from the locks of libraries.  If a worker held a lock during fork(),
+// the child would have no thread that releases it.
 #pragma once
 
 #include <mutex>
@@ -11,8 +11,8 @@
 namespace dnn_torch
 {
 
-// As long as one lives, on any thread, fork() waits.  For a few microseconds of a
-// worker's time, and never while it waits for anything.
+// fork() waits as long as one lives, on any thread.  Keep it for a few microseconds only,
+// and never while the thread waits for anything.
 class NoFork
 {
 public:

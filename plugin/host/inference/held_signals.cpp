@@ -62,7 +62,7 @@ void leave_at_signals(int status) noexcept
             sigaction(number, &leaving, nullptr);
 }
 
-// A handler that the program has set meanwhile stays.
+// Keeps a handler that the program has set meanwhile.
 HeldSignals::~HeldSignals()
 {
     for (const Held &signal : held_)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Holds the signals back by which a user ends a program.
+// Holds back the signals by which a user ends a program.
 #pragma once
 
 #include <array>
@@ -10,12 +10,13 @@
 namespace dnn_torch
 {
 
-// While one lives, no handler of the program's runs for them, on any thread; what
-// came is raised on this thread afterwards, as often as it came.  A signal that
-// the program has no handler for does what it always does.  One at a time.
+// While one lives, no handler of the program runs for these signals, on any thread.
+// Afterwards each signal that came is raised on this thread, as often as it came.  A
+// signal that the program has no handler for does what it always does.  Only one may
+// live at a time.
 //
-// For moments in which a handler that calls exit() would crash the process or
-// never come back: ffmpeg's does so at the fourth signal.
+// It is for moments in which a handler that calls exit() would crash the process or
+// never come back.  ffmpeg's handler calls exit() at the fourth signal.
 class HeldSignals
 {
 public:
@@ -33,9 +34,9 @@ private:
     std::array<Held, 4> held_; // SIGINT, SIGTERM, SIGQUIT and SIGHUP
 };
 
-// From now on one of these signals ends the process at once with that status, if the
-// program has a handler for it.  For the time in which exit() runs: a handler that
-// calls exit() as well would interrupt destructors by what comes after them.
+// From now on each of these signals ends the process at once with that status, if the
+// program has a handler for it.  Call it while exit() runs: a handler that calls exit()
+// again would run later handlers in the midst of a destructor.
 void leave_at_signals(int status) noexcept;
 
 } // namespace dnn_torch

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Results that are made once and remembered.
+// Remembers results, so that each is made once.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,8 @@ template <class Key, class Value> class Memo
 public:
     explicit Memo(size_t most) : most_(most) {}
 
-    // Whoever asks while another thread makes the result waits for it, and gets its failure
-    // too.  A failure is not remembered.
+    // A caller that asks while another thread makes the result waits for it, and gets its
+    // failure too.  Failures are not remembered.
     template <class Make> Value get(const Key &key, Make make)
     {
         std::promise<Value> promise;
@@ -45,7 +45,7 @@ private:
         std::shared_future<Value> value;
     };
 
-    // What is known under that key; nothing where `own` was added.
+    // Returns what is known under that key.  Returns an invalid future if it added `own`.
     std::shared_future<Value> find_or_add(const Key &key, const std::shared_future<Value> &own)
     {
         std::list<Entry> oldest; // freed without the lock

@@ -57,7 +57,7 @@ Time limit_to_open(Time timeout)
     return timeout.count() ? std::max<Time>(timeout, std::chrono::seconds(10)) : timeout;
 }
 
-// The forms of a model are tried on some pictures each, most of them small.
+// Each variant of a model is tried on some pictures, most of them small.
 Time limit_to_plan(Time timeout, double budget_seconds)
 {
     auto budget = std::chrono::duration_cast<Time>(std::chrono::duration<double>(budget_seconds));
@@ -70,7 +70,7 @@ TimeLimit limit_of(Time most, const std::string &doing)
                       "; raise timeout if it may take longer"};
 }
 
-// Runs what closes something of an engine's, unless the process ends, which frees all.
+// Closes something of an engine's.  Does nothing if the process ends, which frees all.
 template <class Close> void closing(Close close) noexcept
 {
     try {
@@ -132,14 +132,14 @@ std::string extents_of(std::span<const DnnTorchTensor> tensors)
     return text;
 }
 
-// A time or a memory that did not suffice may suffice later.
+// Whether another try may succeed: time or memory that did not suffice may suffice later.
 bool is_passing(const Error &error)
 {
     return error.code() == AVERROR(ETIMEDOUT) || error.code() == AVERROR(ENOMEM) ||
            error.code() == AVERROR(ECANCELED);
 }
 
-// What tensors measure, and a number beside.
+// Makes a key of the shapes of tensors and a number.
 std::vector<int64_t> key_of(std::span<const DnnTorchTensor> shapes, int64_t number)
 {
     std::vector<int64_t> key = {number};

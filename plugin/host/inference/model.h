@@ -26,8 +26,8 @@ namespace dnn_torch
 
 struct ModelOptions {
     std::string path, device, input_name, output_name, precision, optimize, allow;
-    bool inspect = false;                 // to be looked at and not to be run
-    std::chrono::microseconds timeout{0}; // of one run; 0 has no limit
+    bool inspect = false;                 // the model is looked at and never run on frames
+    std::chrono::microseconds timeout{0}; // of one run; 0 is no limit
 
     bool operator==(const ModelOptions &) const = default;
 };
@@ -35,7 +35,7 @@ struct ModelOptions {
 // Throws Error with the reason.  A named pipe is opened without waiting for a writer.
 Descriptor open_model_file(const std::string &path);
 
-// How a model is run for tensors of some shapes.  Never changes; any thread.
+// How a model is run for tensors of some shapes.  Never changes; any thread may use it.
 class ModelPlan
 {
 public:
@@ -60,39 +60,41 @@ private:
 
 // May be used by any number of threads at once.
 //
-// Opening, probing and planning run the model on threads of their own and with a
-// limit: one run's time to probe; that, but 10 s at least, to open; that of four
-// runs and what measuring may take to plan.  What exceeds it throws Error, as do
-// all such calls after it; a thread that never comes back keeps what it uses.
+// Opening, probing and planning run the model on threads of their own and with a limit.
+// Probing may take the time of one run; opening as long, but 10 s at least; planning the
+// time of four runs and what measuring may take.  A call that exceeds its limit throws
+// Error, as do all such calls after it.  A thread that never comes back keeps what it
+// uses.
 class Model
 {
 public:
     // Opens the file; the engine gets its descriptor.
     Model(const DnnTorchEngine &engine, const ModelOptions &options);
-    // The same of a file that is open.
+    // The same for a file that is open.
     Model(const DnnTorchEngine &engine, const ModelOptions &options,
           std::shared_ptr<const Descriptor> file);
     Model(const Model &) = delete;
     Model &operator=(const Model &) = delete;
 
-    // Whether a call or a run of it did not come back.  It may hold what others wait for, so
-    // nobody else should begin to use the model.
+    // Whether a call or a run of the model did not come back.  It may hold what others wait
+    // for, so nobody else should begin to use the model.
     bool is_lost() const { return lost_; }
     void give_up() { lost_ = true; }
 
-    // The shapes that come out for tensors of the shapes `in`; leaves no trace in later results.
-    // Remembered.
+    // Returns the shapes that come out for tensors of the shapes `in`, and remembers them.
+    // Leaves no trace in later results.
     std::vector<DnnTorchTensor> probe(std::span<const DnnTorchTensor> in, size_t out_count);
 
     // Settles how tensors of those shapes are run; measures for about that long.  Other
-    // plans of the model may be running meanwhile.  The last few plans are remembered, and
-    // used again once nobody uses them: a plan watches the first frames of one stream.
+    // plans of the model may be running meanwhile.  The last two plans are remembered.  A
+    // plan is used again only once nobody uses it, because it watches the first frames of
+    // one stream.
     std::shared_ptr<const ModelPlan> plan(std::span<const DnnTorchTensor> in,
                                           double budget_seconds);
 
     std::vector<DnnTorchTensorInfo> tensors(DnnTorchDirection direction) const;
 
-    // By the keys of engine.h; empty for what is not known.
+    // Returns what is known by a key of engine.h; empty if nothing is.
     std::string metadata(const char *key) const;
     std::string notice() const { return metadata("notice"); }
 
@@ -114,7 +116,7 @@ private:
     const DnnTorchEngine &engine_;
     const std::chrono::microseconds timeout_;
     std::shared_ptr<DnnTorchModel> model_;
-    // An error tells as much of a model as a shape.
+    // An error is remembered as a shape is: it tells as much about the model.
     Memo<ShapeKey, std::variant<Shapes, Error>> probed_{16};
     std::atomic<bool> lost_{false};
     std::mutex mutex_;
@@ -131,13 +133,15 @@ public:
     Session(const Session &) = delete;
     Session &operator=(const Session &) = delete;
 
-    // The views in `out` hold until the next run.  Their types are those that the caller
-    // wishes for, or what the engine gives instead.
+    // The views in `out` hold until the next run.  They have the types that the caller asked
+    // for, or those that the engine gives instead.
     void run(std::span<const DnnTorchTensor> in, std::span<DnnTorchTensor> out, DnnTorchRun &run);
 
-    // Memory from which input is taken fastest, until the next call; null: any is as good.
+    // Returns memory from which input is taken fastest.  It holds until the next call.
+    // Returns null if any memory is as good.
     void *memory(size_t bytes);
-    // Once for each plan: what LibTorch compiles in its first runs is shared by all sessions.
+    // Does its work once for each plan: all sessions share what LibTorch compiles in its
+    // first runs.
     void warm();
     // Forgets what earlier runs left behind.
     void reset();

@@ -54,7 +54,7 @@ struct Entry {
 
 struct OpenedFile {
     std::shared_ptr<const Descriptor> file;
-    std::optional<FileIdentity> identity; // nothing for a pipe and the like
+    std::optional<FileIdentity> identity; // nullopt if the file cannot be shared
 };
 
 // A disk that does not answer must not hold up a filter for ever.
@@ -105,7 +105,7 @@ struct ModelStore::State : std::enable_shared_from_this<State> {
     std::list<Entry> take_what_has_rested();
 };
 
-// What the users of a model share.  The last of them gives the model back.
+// The users of a model share a lease.  The last of them gives the model back.
 struct ModelStore::State::Lease {
     std::weak_ptr<State> state;
     std::unique_ptr<Model> model;
@@ -117,7 +117,7 @@ struct ModelStore::State::Lease {
     }
 };
 
-// Leaves `model` where it is if memory is out.
+// Leaves `model` where it is if there is no memory.
 std::shared_ptr<Model> ModelStore::State::hand_out(std::unique_ptr<Model> &model)
 {
     auto lease = std::make_shared<Lease>();
@@ -187,8 +187,8 @@ void ModelStore::State::forget(std::list<Entry>::iterator entry)
 
 // ---- after use ------------------------------------------------------------------
 
-// Closes the model at once if it cannot be kept.  So does a forked child, which has
-// neither the threads of this store nor a lock that anybody would release.
+// Closes the model at once if it cannot be kept.  A forked child does so too: it has none
+// of the threads of this store, and nobody would release a lock there.
 void ModelStore::State::take_back(std::unique_ptr<Model> model) noexcept
 {
     if (process != getpid())
@@ -205,7 +205,7 @@ void ModelStore::State::take_back(std::unique_ptr<Model> model) noexcept
     }
     entry->at_rest = std::move(model);
     entry->rests_until = Clock::now() + grace;
-    // What came last stands last.
+    // The list is in the order in which models came to rest.
     entries.splice(entries.end(), entries, entry);
     if (start_closer())
         closed = take_what_is_too_much();
@@ -240,7 +240,7 @@ bool ModelStore::State::start_closer() noexcept
     }
 }
 
-// A model that is in use again may make it wake in vain.
+// Wakes in vain if the model is in use again.
 void ModelStore::State::close_what_rests()
 {
     std::unique_lock lock(mutex);
@@ -301,7 +301,8 @@ namespace
 
 ModelStore *process_store;
 
-// A forked child has none of the threads, and maybe a lock that nobody releases.
+// A forked child gets a new store: the old one has no threads there, and maybe a lock
+// that nobody releases.
 void make_process_store()
 {
     constexpr std::chrono::seconds grace(5);

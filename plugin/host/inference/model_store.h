@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// One load for all who open the same file with the same options.
+// Loads a model once for all who open the same file with the same options.
 #pragma once
 
 #include "model.h"
@@ -14,9 +14,12 @@ namespace dnn_torch
 
 // Any thread may call it.
 //
-// The store does not keep a model in use: its users do.  Once the last of them has let
-// go, the store keeps the model for the grace, as a program may build the same graph
-// again; but no more than a few models.  A thread that lives no longer than that closes it.
+// The users keep a model that is in use; the store does not.  When the last of them has
+// let go, the store keeps the model for the grace, because a program may build the same
+// graph again.  It keeps no more than a few models.  A thread closes them, and lives no
+// longer than they do.
+//
+// A file that may change unseen is not shared, see identity_of().
 class ModelStore
 {
 public:
@@ -24,8 +27,8 @@ public:
     ModelStore(const ModelStore &) = delete;
     ModelStore &operator=(const ModelStore &) = delete;
 
-    // Waits where another thread is loading that model, and then throws the same Error
-    // as that one.  The next call tries again.
+    // Waits if another thread is loading that model.  If that load fails, throws the same
+    // Error; the next call tries again.
     std::shared_ptr<Model> open(const DnnTorchEngine &engine, const ModelOptions &options);
 
 private:

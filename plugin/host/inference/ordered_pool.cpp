@@ -58,7 +58,7 @@ struct AnyPool::Shared {
     void dismiss(AnyWorker *worker);
 };
 
-// Under the mutex.  A pool can fail with nothing in flight: where a worker cannot be made.
+// Under the mutex.  A pool can fail with nothing in flight, if a worker cannot be made.
 bool AnyPool::Shared::oldest_is_due() const
 {
     return reported || (in_flight.empty() ? state == State::failed : in_flight.front()->done);
@@ -99,7 +99,7 @@ void AnyPool::Shared::run_all(AnyWorker &worker)
     }
 }
 
-// Returns nullptr for an end, or for a rest.
+// Returns nullptr if the worker is to end, or to rest.
 std::shared_ptr<InFlight> AnyPool::Shared::wait_for_job(size_t &releases_seen, bool &stop)
 {
     std::unique_lock lock(mutex);
@@ -138,7 +138,7 @@ void AnyPool::Shared::finish(InFlight &item, const std::exception_ptr &failure)
         work_is_due.notify_one();
 }
 
-// Under the mutex.  Whatever waits is younger than whatever failed: it will not be run.
+// Under the mutex.  Waiting jobs are younger than the failed one, so they are not run.
 void AnyPool::Shared::give_up(const std::exception_ptr &why)
 {
     if (state != State::stopped)
@@ -178,7 +178,7 @@ AnyPool::AnyPool(const PoolSize &size, const MakeAnyWorker &make_worker)
                                  "; raise the limit of memory or of threads (ulimit -v, -u)");
 }
 
-// Whatever keeps a thread from starting keeps those after it as well.
+// Stops at the first thread that cannot be started: those after it could not either.
 void AnyPool::start_threads(size_t count, const MakeAnyWorker &make_worker)
 try {
     BlockedSignals blocked;
@@ -230,7 +230,7 @@ void AnyPool::submit_any(std::unique_ptr<AnyJob> job)
     item->job = std::move(job);
     std::lock_guard lock(shared_->mutex);
     shared_->in_flight.push_back(item);
-    // A failure may have come in between: then the job is given up like those before it.
+    // If the pool has failed meanwhile, the job is given up like those before it.
     if (shared_->state == State::failed) {
         item->failure = shared_->cause;
         item->done = true;
@@ -276,7 +276,7 @@ std::unique_ptr<AnyJob> AnyPool::take_any()
     return std::move(oldest->job);
 }
 
-// Under the mutex.  From now on the end is not waited for with patience either.
+// Under the mutex.  From now on stop() does not wait long for the threads, either.
 void AnyPool::fail_for_impatience()
 {
     shared_->state = State::failed;
@@ -303,7 +303,8 @@ bool AnyPool::orphaned() const
 size_t AnyPool::stop()
 {
     if (orphaned()) {
-        // Its lock may be held by a thread that is not here, and what it owns be half written.
+        // Leaks the shared state: a thread that is not in this process may hold its lock,
+        // and its data may be half written.
         new std::shared_ptr<Shared>(shared_);
         return 0;
     }
@@ -317,7 +318,7 @@ size_t AnyPool::stop()
     shared_->work_came.notify_all();
     bool all_gone = wait_for_threads(lock);
     lock.unlock();
-    // A worker that never comes back is left to itself; `Shared` lives on with it.
+    // A worker that never comes back is left to itself, and `Shared` lives on with it.
     if (!all_gone)
         watch_exit();
     for (std::thread &thread : shared_->threads)

@@ -3,7 +3,7 @@
 
 // A pool of worker threads that hands jobs back in the order in which they came.
 //
-// States, and what leads from one to the next:
+// Its states:
 //
 //     running  -- a job or a worker fails --> failed
 //     any      -- stop(), destruction ------> stopped
@@ -12,7 +12,7 @@
 // failed   jobs older than the failed one are finished, younger ones are given up
 // stopped  the threads are gone and so are all jobs
 //
-// OrderedPool<Job> is what others use.  It gives AnyPool, which does the work, its types.
+// Others use OrderedPool<Job>.  It adds types to AnyPool, which does the work.
 #pragma once
 
 #include <chrono>
@@ -27,7 +27,7 @@
 namespace dnn_torch
 {
 
-// What a job of a pool derives from.
+// The base class of a pool's jobs.
 class AnyJob
 {
 public:
@@ -39,11 +39,11 @@ class AnyWorker
 public:
     virtual ~AnyWorker() = default;
 
-    // Called on its own thread after release_unused(), once no job waits: gives back what
-    // no later job will need.
+    // Gives back what no later job will need.  Called on the worker's own thread after
+    // release_unused(), once no job waits.
     virtual void rest() noexcept {}
 
-    // Called from another thread: ends a run() under way, soon and with an exception.
+    // Ends a run() under way, soon and with an exception.  Called from another thread.
     virtual void stop() noexcept {}
 
 private:
@@ -51,7 +51,7 @@ private:
     virtual void run_any(AnyJob &job) = 0;
 };
 
-// What one thread works with.  Made, used and destroyed on that thread.
+// Works on the jobs of one thread.  Made, used and destroyed on that thread.
 template <class Job> class PoolWorker : public AnyWorker
 {
 public:
@@ -59,19 +59,19 @@ public:
     virtual void run(Job &job) = 0;
 
 private:
-    // The pool takes no other jobs, see OrderedPool::submit().
+    // The cast is safe: OrderedPool::submit() takes no other jobs.
     void run_any(AnyJob &job) final { run(static_cast<Job &>(job)); }
 };
 
 struct PoolSize {
     size_t workers;                // threads, at least 1
     size_t capacity;               // jobs in flight, at least 1
-    std::chrono::seconds patience; // for one job, and for the end; 0 has no limit
+    std::chrono::seconds patience; // for one job, and for the end; 0 is no limit
 };
 
-// The pool belongs to one thread, which alone may call it.  A process that was forked
-// since has no worker of it: there orphaned() is true, and nothing else but stop() and
-// the destructor may be called, which then leave all as it is.
+// The pool belongs to one thread, which alone may call it.  A child of fork() has none of
+// its workers.  There orphaned() is true, and only stop() and the destructor may be called;
+// they then leave everything as it is.
 class AnyPool
 {
 public:
@@ -81,7 +81,7 @@ public:
     AnyPool(const AnyPool &) = delete;
     AnyPool &operator=(const AnyPool &) = delete;
 
-    // How many threads there are, and why there are no more of them; empty if all started.
+    // How many threads there are; and why there are not more, or empty if all started.
     size_t workers() const { return worker_count_; }
     const std::string &shortfall() const { return shortfall_; }
 
@@ -122,11 +122,11 @@ private:
     std::chrono::seconds patience_;
     size_t worker_count_ = 0;
     std::string shortfall_;
-    int process_; // that the threads are of
+    int process_; // to which the threads belong
 };
 
-// Makes the worker of a thread, on that thread; throws if it cannot.  It is let go of
-// once the worker is there.
+// Makes the worker of a thread, on that thread; throws if it cannot.  The pool lets go of
+// this function once the worker is made.
 template <class Job>
 using MakeWorker = std::function<std::unique_ptr<PoolWorker<Job>>(size_t index)>;
 
@@ -135,17 +135,17 @@ template <class Job> class OrderedPool : public AnyPool
     static_assert(std::is_base_of_v<AnyJob, Job>);
 
 public:
-    // Starts the threads, as many as the system gives; throws Error if it gives none.
+    // Starts as many of the threads as the system gives; throws Error if it gives none.
     OrderedPool(const PoolSize &size, const MakeWorker<Job> &make_worker)
         : AnyPool(size, make_worker)
     {
     }
 
-    // Only while running.  May fill it beyond its capacity.
+    // Call it only while running.  It may fill the pool beyond its capacity.
     void submit(std::unique_ptr<Job> job) { submit_any(std::move(job)); }
 
-    // Waits for the oldest job and hands it over.  Throws its failure, then for
-    // ever after; throws as well when the patience is at its end.
+    // Waits for the oldest job and hands it over.  If the job failed, throws its failure,
+    // then and in all later calls.  Throws as well if waiting exceeds the patience.
     std::unique_ptr<Job> take()
     {
         return std::unique_ptr<Job>(static_cast<Job *>(take_any().release()));

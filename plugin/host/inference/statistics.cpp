@@ -13,7 +13,7 @@ namespace dnn_torch
 namespace
 {
 
-constexpr double smallest = 1e-6, step = 1.02; // seconds; from bucket to bucket
+constexpr double smallest = 1e-6, step = 1.02; // seconds; the ratio of neighbouring buckets
 
 double seconds_between(Clock::time_point from, Clock::time_point to)
 {
@@ -83,8 +83,8 @@ void Statistics::add_frame(Clock::time_point arrival, double job_seconds, Clock:
     waited_ += std::max(latency - job_seconds, 0.0);
 }
 
-// What passes between two turns is spent by those who took our frame, or by
-// those whom we asked for one.
+// The time between two turns is spent downstream if we sent a frame, and otherwise
+// upstream, where we asked for one.
 void Statistics::enter(Clock::time_point now)
 {
     if (left_ != Clock::time_point{})
@@ -119,7 +119,7 @@ Summary Statistics::summary() const
     return known;
 }
 
-// Workers that hardly ever rest are the limit, whoever waits for whom.
+// If workers hardly ever rest, they are the limit, whatever the filter's thread waits for.
 Limit Statistics::limit(const Summary &known) const
 {
     constexpr double hardly_rests = 0.85;

@@ -41,7 +41,7 @@ class Latencies
 public:
     void add(double seconds);
     double mean() const;
-    // The time that the given share (0.99) of all stay within; 0 where there is none.
+    // Returns the time within which the given share (0.99) of all stay; 0 if there are none.
     double quantile(double share) const;
 
 private:
@@ -54,15 +54,15 @@ private:
 enum class Limit { model, conversion, decoding, encoding };
 const char *name_of(Limit limit);
 
-// What is known at some moment.
+// The statistics at some moment.
 struct Summary {
     size_t frames;
     double seconds, frames_per_second;
     double latency_mean, latency_99; // of a frame, from its arrival to its leaving
-    double wait;                     // of that mean, without being worked on
+    double wait;                     // the part of that mean in which no worker has the frame
     StageSeconds per_frame;
-    double upstream, downstream, workers; // shares of the time that the filter's thread waited for
-    double busy;                          // share of the time that workers worked
+    double upstream, downstream, workers; // shares of time: what the filter's thread waited for
+    double busy;                          // share of time in which workers worked
     Limit limit;
 };
 
@@ -72,20 +72,20 @@ class Statistics
 public:
     explicit Statistics(size_t workers) : workers_(workers) {}
 
-    // From now on there are that many.
+    // From now on there are that many workers.
     void use_workers(size_t workers) { workers_ = workers; }
 
     // A job of some frames has left the workers.
     void add_job(const StageSeconds &stages, size_t frames);
-    // A frame goes out that came in at `arrival`; its job took that long.
+    // A frame that came in at `arrival` goes out; its job took that long.
     void add_frame(Clock::time_point arrival, double job_seconds,
                    Clock::time_point now = Clock::now());
 
-    // The filter's thread begins or ends its turn; at the end, whether a frame went out.
+    // The filter's thread begins or ends its turn; `sent` tells whether a frame went out.
     void enter(Clock::time_point now = Clock::now());
     void leave(bool sent, Clock::time_point now = Clock::now());
 
-    // For a Stopwatch: the filter's thread waits for a worker.
+    // For a Stopwatch that runs while the filter's thread waits for a worker.
     double &waiting_for_workers() { return workers_seconds_; }
 
     Summary summary() const;

@@ -17,8 +17,8 @@ namespace
 
 using Clock = std::chrono::steady_clock;
 
-// The work may register for exit() all the while.  More seldom as time passes, so
-// that the look at exit() is registered some hundred times in an hour.
+// The work may register for exit() all the while, so watch_exit() is called again and
+// again.  It is called less often as time passes: some hundred times in an hour.
 Clock::duration until_next_look(Clock::duration waited)
 {
     return std::max<Clock::duration>(waited / 32, std::chrono::milliseconds(20));

@@ -15,8 +15,8 @@ namespace dnn_torch
 {
 
 struct TimeLimit {
-    std::chrono::microseconds most; // 0 has no limit
-    std::string line;               // of the Error where it is exceeded
+    std::chrono::microseconds most; // 0 is no limit
+    std::string line;               // the text of the Error if it is exceeded
 };
 
 // Runs `work` on a thread of its own, which takes no signals, and waits for it.

@@ -91,7 +91,7 @@ void DnnTorchModel::prepare()
     source_.draws_random_numbers = !traits_.random.empty();
     note_random();
     if (traits_.writes_constants)
-        description_.facts["exclusive"] = "1";
+        description_.facts.emplace("exclusive", "1");
     if (traits_.keeps_state)
         return note_state();
     std::string reason;
