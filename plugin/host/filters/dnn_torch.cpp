@@ -41,15 +41,15 @@ std::unique_ptr<Task> make_task(std::shared_ptr<Model> model, size_t batch_size)
     return std::make_unique<PictureTask>(std::move(model), batch_size);
 }
 
-// Formats are a property of the AVFilter, not of its instance: an instance
-// becomes one of the variant whose formats its model takes.
+// Formats are a property of the AVFilter, not of its instance.  So an instance becomes one
+// of the AVFilter whose formats its model takes.
 int init(AVFilterContext *ctx) noexcept
 {
     return guarded(ctx, [&] {
         PrivateData &data = private_data(ctx);
         if (int ret = apply_backend_configs(&data, data.backend); ret < 0)
             return ret;
-        // libavfilter has an option of this name for all filters, which comes first.
+        // libavfilter has an option of this name for all filters, and sets that one first.
         int &threads = data.settings.run.threads;
         if (!threads)
             threads = ctx->nb_threads;
@@ -84,7 +84,7 @@ int activate(AVFilterContext *ctx) noexcept
     return guarded(ctx, [&] { return private_data(ctx).filter->activate(); });
 }
 
-// Those of ours; libavfilter itself knows more commands.
+// Handles our commands; libavfilter itself knows more.
 int process_command(AVFilterContext *ctx, const char *command, const char *value, char *result,
                     int result_size, int) noexcept
 {
@@ -104,7 +104,7 @@ int process_command(AVFilterContext *ctx, const char *command, const char *value
     });
 }
 
-// The first one is the one that is given most, without its name.
+// The first option may be given without its name, so it is the one that users give most.
 const OptionTable option_table = compose(
     {model_options(offsetof(PrivateData, settings.model)),
      run_options(offsetof(PrivateData, settings.run)),
@@ -159,7 +159,7 @@ lavfi_abi::Filter make_filter(const AVPixelFormat *formats)
     return filter;
 }
 
-// The AVFilter with that list of formats.
+// Returns the AVFilter with that list of formats.
 const AVFilter *variant(const AVPixelFormat *formats)
 {
     static const lavfi_abi::Filter any = make_filter(formats_for_any_model());

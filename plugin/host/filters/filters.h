@@ -13,7 +13,7 @@ namespace dnn_torch
 
 const AVFilter *dnn_torch_filter(); // frame to frame, filters/dnn_torch.cpp
 
-// All of them; ends with NULL.
+// Returns all filters of this module; the list ends with NULL.
 const AVFilter *const *all_filters();
 
 } // namespace dnn_torch

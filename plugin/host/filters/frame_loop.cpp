@@ -12,7 +12,8 @@ namespace dnn_torch
 namespace
 {
 
-// Programs take EAGAIN for "later" and EOF for the end, and wait for ever or end well.
+// Replaces codes that programs misread: they take EAGAIN for "later" and wait for ever,
+// and EOF for the end and succeed.
 int never_misread(int code)
 {
     bool misread = code == AVERROR(EAGAIN) || code == AVERROR_EOF;
@@ -133,8 +134,8 @@ int FrameLoop::pass_frames()
     return 0;
 }
 
-// The link keeps its size if that of the frames changes, as with ffmpeg's null: a scale
-// behind sees by the difference that it has to begin anew.
+// If the size of the frames changes, the link keeps its own, as with ffmpeg's null.  By the
+// difference, a scale filter behind sees that it has to begin anew.
 void FrameLoop::hand_out()
 {
     while (state_.sends(load()))
@@ -159,7 +160,8 @@ void FrameLoop::fail(const Error &error)
     state_.fail();
 }
 
-// What is older than the failure goes out before it, frame by frame as downstream wants them.
+// Frames that are older than the failure go out before it, one by one as downstream wants
+// them.
 int FrameLoop::go_on_failing()
 {
     if (!results_.empty()) {
@@ -175,7 +177,7 @@ int FrameLoop::go_on_failing()
     return state_.too_late_to_fail() ? report(*failure_) : 0;
 }
 
-// Of a filter that has failed.  Returns whether a frame was there.
+// For a filter that has failed.  Returns whether there was a frame.
 bool FrameLoop::drop_input()
 {
     bool any = false;
@@ -194,7 +196,7 @@ bool FrameLoop::drop_input()
 
 // ---- ending -----------------------------------------------------------------
 
-// The input's end goes on downstream, once everything before it has.
+// Passes the input's end on downstream, once everything before it has gone out.
 int FrameLoop::finish()
 {
     end_with(input_status_ == AVERROR_EOF ? 0 : input_status_);
@@ -207,7 +209,7 @@ int FrameLoop::report(const Error &error)
     return end_with(error.code());
 }
 
-// Ends all work; from now on turns return this.
+// Ends all work.  From now on turns return `code`.
 int FrameLoop::end_with(int code)
 {
     if (pool_)

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// How frames pass: from libavfilter to the workers and back.  All talk with libavfilter's
-// scheduler is here; what is to be done next is decided in LoopState.
+// Passes frames from libavfilter to the workers and back.  Only this class talks with
+// libavfilter's scheduler; LoopState decides what to do next.
 #pragma once
 
 #include "host/error.h"
@@ -27,7 +27,7 @@ class FrameLoop
 public:
     struct Settings {
         bool async;                    // work on several jobs at once
-        std::chrono::seconds patience; // for one job; 0 has no limit
+        std::chrono::seconds patience; // for one job; 0 is no limit
     };
 
     // `ctx`, `planner` and `log` outlive it.
@@ -39,13 +39,13 @@ public:
     // Throws Error.
     void open();
 
-    // Such frames will come.
+    // Sets the shape of the frames that will come.
     void expect(const FrameShape &input) { input_ = input; }
 
-    // The frames that come now.
+    // Returns the shape of the frames that come now.
     const FrameShape &input() const { return input_; }
 
-    // The size of those that go out; only while is_running().
+    // Returns the size of the frames that go out.  Call it only while is_running().
     Size output() const { return work_->plan->output; }
 
     // Whether frames pass, and another plan may take over.
@@ -55,12 +55,12 @@ public:
     // but neither EAGAIN nor EOF, by which programs mean "later" and wait for ever.
     int take_turn();
 
-    // Goes over to that work in the next turn, at a frame's edge: frames that came before
-    // are the old work's, those after are the new one's.  Work that was made for other
-    // frames than those that come is left, with a warning.
+    // Goes over to that work in the next turn, between two frames: frames that came before
+    // belong to the old work, those after to the new one.  If the work was made for frames
+    // of another shape than those that come, warns and drops it.
     void go_over_to(Work work) { offered_ = std::move(work); }
 
-    // A word for the statistics.
+    // Returns a word for the statistics.
     const char *state() const;
     size_t in_flight() const; // frames
 
@@ -120,14 +120,14 @@ private:
     int64_t next_number_ = 0;
     double last_seconds_ = 0; // the time of the last frame that came in
 
-    // While changing: what comes next, one of the two.
+    // While changing, one of the two is set: what comes next.
     std::optional<FrameItem> held_;
     std::optional<Work> next_work_;
 
     std::optional<Work> offered_;  // by go_over_to()
     std::optional<Error> failure_; // while failing
     int input_status_ = 0;         // how the input ended
-    int result_ = 0;               // what turns return once all has ended
+    int result_ = 0;               // what turns return after the end
 };
 
 } // namespace dnn_torch

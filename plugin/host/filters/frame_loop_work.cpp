@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What the frame loop gives to the workers and takes from them.
+// Gives frames to the workers and takes results from them.
 #include "frame_loop.h"
 #include "host/tasks/task_worker.h"
 
@@ -31,7 +31,7 @@ FramePointer moved_out_of(AVFrame *frame)
     return own;
 }
 
-// The filters behind are made for the format of the link, as they are not for its size.
+// The filters behind cannot change to another format in mid-stream, unlike to another size.
 void check_format(const AVFrame *frame, AVPixelFormat format)
 {
     if (frame->format == format)
@@ -45,7 +45,7 @@ void check_format(const AVFrame *frame, AVPixelFormat format)
 
 } // namespace
 
-// A task may make nothing of a frame: then there is room for the next one at once.
+// If a task makes nothing of a frame, there is room for the next one at once.
 void FrameLoop::work_on_what_is_there()
 {
     do
@@ -132,8 +132,8 @@ void FrameLoop::end_input(int status)
 
 // ---- changing -----------------------------------------------------------------
 
-// What comes next waits until all before it has left the workers: they may be replaced, and
-// frames that are worked on would disturb what is measured for a new size.
+// What comes next waits until everything before it has left the workers.  They may be
+// replaced, and their work would disturb what is measured for a new size.
 void FrameLoop::hold()
 {
     state_.hold();
@@ -185,7 +185,7 @@ void FrameLoop::take_over()
     hold();
 }
 
-// Workers whose number stays go over to another plan with the first job that brings it.
+// If their number stays, workers go over to another plan with the first job that brings it.
 void FrameLoop::go_on_with(Work work)
 {
     if (pool_ && work.budget.workers == work_->budget.workers) {

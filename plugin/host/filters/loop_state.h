@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What the frame loop may do next.  Numbers alone: no frames, no libavfilter.
+// Decides what the frame loop may do next, from numbers alone: it knows no frames and no
+// libavfilter.
 //
 //     running  -- hold() -----------> changing -- resume() --> running
 //     running, changing -- end_input() -------> draining
@@ -26,11 +27,11 @@ enum class Phase {
 
 // What is on its way at some moment.
 struct Load {
-    bool pool = false;        // there is one; without, the next three are 0
+    bool pool = false;        // there is a pool; without one, the next three are 0
     size_t jobs = 0;          // in the pool
-    size_t most_jobs = 0;     // that it takes
+    size_t most_jobs = 0;     // that the pool takes
     size_t most_results = 0;  // that may wait here while frames come in
-    bool pool_failed = false; // it takes no more in, and its failure has not been taken out
+    bool pool_failed = false; // it takes no more jobs, and its failure was not taken out yet
     bool oldest_is_due = false;
     size_t results = 0; // frames that wait here until downstream wants them
     size_t others = 0;  // frames that wait here to become jobs
@@ -39,9 +40,9 @@ struct Load {
 class LoopState
 {
 public:
-    // `one_at_a_time`: a job is waited for as soon as it is there.
-    // `ignores_late_failures`: a failure that is told after the input's end, other than at
-    // once, would end as a success.
+    // `one_at_a_time`: waits for each job as soon as there is one.
+    // `ignores_late_failures`: libavfilter ends with success if a failure is told after the
+    // input's end, unless it is told at once.
     LoopState(bool one_at_a_time, bool ignores_late_failures)
         : one_at_a_time_(one_at_a_time), ignores_late_failures_(ignores_late_failures)
     {
@@ -67,7 +68,7 @@ public:
     // Whether all that a change waits for is out.
     bool may_change(const Load &load) const;
 
-    // Whether the oldest job is to be taken, and waited for.
+    // Whether to take the oldest job, and to wait for it.
     bool job_is_due(const Load &load) const;
 
     // Whether one more result goes out in this turn.
@@ -76,7 +77,7 @@ public:
     // Whether the input's end may go on downstream.
     bool is_drained(const Load &load) const;
 
-    // Whether upstream is to be asked for a frame, at the end of a turn.
+    // Whether to ask upstream for a frame, at the end of a turn.
     bool wants_input() const { return phase_ == Phase::running && sent_ == 0; }
 
     bool sent_any() const { return sent_ != 0; }
@@ -87,21 +88,22 @@ public:
         return phase_ == Phase::failing_late && ignores_late_failures_;
     }
 
-    // An error drops whatever is still on its way downstream, so the failure is told in a
-    // later turn than the frames before it.  Downstream wakes us once it has taken all and
-    // wants more.  A frame that comes in wakes us as well, maybe before downstream had its
-    // turn; it has one before the next such frame, and takes one of ours at least.
+    // An error drops all frames that are still on their way downstream, so the failure is
+    // told in a later turn than the frames before it.  Downstream wakes us when it has taken
+    // all and wants more.  A frame that comes in wakes us as well, maybe before downstream
+    // had its turn.  Downstream has a turn before the next such frame, and then takes at
+    // least one of ours.
     void wait_with_failure() { on_the_way_ = sent_; }
 
-    // Of a turn that begins with nothing but the failure left: whether it is told later.
-    // `frame_came` tells whether a frame has woken us.
+    // Whether a turn is too early to tell the failure.  The turn begins with nothing else
+    // left.  `frame_came` says whether a frame has woken us.
     bool is_too_early(bool frame_came);
 
 private:
     bool one_at_a_time_, ignores_late_failures_;
     Phase phase_ = Phase::running;
     size_t sent_ = 0;       // frames, in this turn
-    size_t on_the_way_ = 0; // those of the turn that met the failure, less turns since
+    size_t on_the_way_ = 0; // frames of the turn that met the failure, less turns since
 };
 
 } // namespace dnn_torch

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Frames that a filter of this process took with it when it was freed.  Programs free a
-// graph with frames in it if nobody wants them, and also if they put another graph in its
-// place; only that is a loss.
+// Remembers frames that were in a filter of this process when it was freed.  A program may
+// free a graph because nobody wants its frames, or because it puts another graph in its
+// place.  Only in the second case are the frames lost.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ struct LostFrames {
 // Remembers the latest ones.  Any thread may call.
 void remember_lost(LostFrames lost);
 
-// How many frames of this model are missing before the first one of a stream, if the
-// stream goes on where the lost frames were; otherwise 0.  Forgets them.
+// Returns how many frames of this model are lost before the first one of a stream, if the
+// stream goes on at their time; otherwise 0.  Forgets them.
 size_t take_lost_before(const std::string &model, double first_seconds);
 
 } // namespace dnn_torch

@@ -79,7 +79,7 @@ std::optional<NextModel> ModelChange::look(const FrameShape &input, const Prepar
     if (work_ && work_->is_done())
         next = take(input);
     if (!work_) {
-        // A command that fails must not take a change of the file with it.
+        // A change of the file is one of its own: a command that fails must not undo it.
         if (asked_.empty())
             look_at_file();
         if (!asked_.empty())
@@ -96,7 +96,7 @@ std::string ModelChange::unmade() const
     return words_of(all);
 }
 
-// The file counts as a model that was asked for, though it has the same name.
+// A changed file counts as a model that was asked for, though it has the same name.
 void ModelChange::look_at_file()
 {
     if (watch_ && watch_->has_changed(std::chrono::steady_clock::now()))
@@ -109,10 +109,10 @@ void ModelChange::begin(const PrepareModel &prepare)
     NextModel next = {.request = current_, .changes = words_of(under_way_)};
     for (const auto &[name, value] : under_way_)
         next.request.*find_field(name)->value = value;
-    // What one file was allowed, nobody has allowed another one.
+    // The user allowed these operators for one file, not for another one.
     if (next.request.path != current_.path && !under_way_.contains("allow"))
         next.request.allow.clear();
-    // What becomes of the file from now on is another change.
+    // If the file changes from now on, that is another change.
     if (watch_)
         next_watch_.emplace(next.request.path);
     work_ = std::make_unique<BackgroundValue<NextModel>>(
@@ -125,7 +125,8 @@ std::optional<NextModel> ModelChange::take(const FrameShape &input)
     NextModel next = done->take();
     const FrameShape &made_for = next.work.plan->input;
     if (made_for.size != input.size || made_for.format != input.format) {
-        // The frames have changed meanwhile: once more, unless something newer was asked for.
+        // The shape of the frames has changed meanwhile: make the model ready once more,
+        // unless something newer was asked for.
         asked_.merge(under_way_);
         return std::nullopt;
     }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Another model for a filter whose frames pass: asked for by commands or by a changed
-// file, and made ready on a thread of its own.
+// Gets another model for a filter while frames pass.  Commands or a changed file ask for
+// it, and a thread of its own makes it ready.
 #pragma once
 
 #include "host/inference/background.h"
@@ -39,15 +39,15 @@ public:
 
     // Whether a command of that name changes the model.
     static bool is_command(const std::string &name);
-    // Throws Error if the value is none.  The change is begun by the next look().
+    // The next look() begins the change.  Throws Error if the value cannot be used.
     void ask(const std::string &name, const std::string &value);
 
-    // Once a turn.  Begins what was asked for since, if nothing is under way, and
-    // returns what is ready for frames of that shape.  Throws Error, which names the
-    // change, if it cannot be made.
+    // Call it once a turn.  Begins what was asked for since, if nothing is under way.
+    // Returns the model that is ready for frames of that shape, or nullopt.  Throws Error,
+    // which names the change, if the change cannot be made.
     std::optional<NextModel> look(const FrameShape &input, const PrepareModel &prepare);
 
-    // What was asked for and is not made yet: "model=other.pt", or empty.
+    // Returns what was asked for and is not made yet: "model=other.pt", or empty.
     std::string unmade() const;
 
 private:

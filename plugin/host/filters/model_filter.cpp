@@ -37,7 +37,7 @@ void ModelFilter::open()
 {
     if (!settings_.model.path || !*settings_.model.path)
         throw Error(AVERROR(EINVAL), "no model given; write dnn_torch=model=FILE");
-    // Programs that look the filter up by name come here untested.
+    // If a program looks the filter up by name, the gate was not tested before.
     if (const char *fault = gate_fault())
         throw Error(AVERROR(ENOSYS), fault);
     loop_.open();
@@ -65,7 +65,8 @@ int ModelFilter::activate()
     return loop_.take_turn();
 }
 
-// Only once frames pass: two models that are measured at a time would disturb each other.
+// Looks only once frames pass: two models that are measured at the same time would disturb
+// each other.
 void ModelFilter::look_for_change()
 {
     try {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 // A filter instance that runs a model on frames.  All of it belongs to the thread that
-// runs the graph; the workers see jobs and their plans alone.
+// runs the graph; the workers see only jobs and their plans.
 #pragma once
 
 #include "frame_loop.h"
@@ -29,10 +29,11 @@ public:
     // Loads the model and finds out what it takes.  Throws Error.
     void open();
 
-    // Those of the task; a list that lives for ever.
+    // Returns the formats of the task; the list lives for ever.
     const AVPixelFormat *formats() { return opener_.task().formats(); }
 
-    // Learns what frames will come and tells `out` what will go.  Throws Error.
+    // Learns from `in` what frames will come, and sets in `out` what will go out.  Throws
+    // Error.
     void configure(const AVFilterLink *in, AVFilterLink *out);
 
     // libavfilter's turn, see FrameLoop::take_turn().
@@ -41,7 +42,7 @@ public:
     // A command that changes the model, see ModelChange.  Throws Error.
     void change(const std::string &name, const std::string &value) { change_.ask(name, value); }
 
-    // What the command "progress" or "stats" answers; nullopt for any other.
+    // Returns the answer to the command "progress" or "stats"; nullopt for any other.
     std::optional<std::string> answer(const std::string &command) const;
 
 private:

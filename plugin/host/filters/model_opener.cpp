@@ -71,7 +71,7 @@ Work ModelSetup::plan(const std::shared_ptr<Task> &task, bool on_cpu, const Fram
             .advice = std::move(made.advice)};
 }
 
-// The filters behind are made for a format and a size.
+// The filters behind are set up for one format and one size.
 Work ModelSetup::replace(const ModelRequest &request, const FrameShape &input, Size output) const
 {
     OpenedModel opened = open(request);
@@ -86,7 +86,8 @@ Work ModelSetup::replace(const ModelRequest &request, const FrameShape &input, S
                                          to_text(output));
     Work work = plan(opened.task, opened.on_cpu, input, run.tuning_seconds);
     work.doubt = opened.findings.doubt;
-    // What fails here would fail in a worker, and end the filter.
+    // If no session can be opened, the change is refused here.  In a worker the same failure
+    // would end the filter.
     work.plan->open_session();
     return work;
 }
@@ -118,7 +119,7 @@ Work ModelOpener::prepare(const FrameShape &input)
     return work;
 }
 
-// Frames whose size changes often must not be measured longer than they are worked on.
+// If the frame size changes often, measuring must not take longer than the work.
 double ModelOpener::tuning_seconds() const
 {
     constexpr double share = 0.1;

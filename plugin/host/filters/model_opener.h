@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What is settled before frames pass: the device, the model, the task, the plan and the
-// division of the cores.
+// Settles what must be known before frames pass: the device, the model, the task, the plan
+// and the division of the cores.
 #pragma once
 
 #include "host/tasks/task.h"
@@ -20,10 +20,10 @@ extern "C" {
 namespace dnn_torch
 {
 
-// Makes the task of a filter for a model; `batch_size` frames at most in one run.
+// Makes the task of a filter for a model.  One run has `batch_size` frames at most.
 using MakeTask = std::unique_ptr<Task> (*)(std::shared_ptr<Model> model, size_t batch_size);
 
-// A model that is open and was tried on small pictures.
+// A model that was opened and tried on small pictures.
 struct OpenedModel {
     std::shared_ptr<Task> task;
     TaskFindings findings;
@@ -44,8 +44,8 @@ struct ModelSetup {
     Work plan(const std::shared_ptr<Task> &task, bool on_cpu, const FrameShape &input,
               double tuning_seconds) const;
 
-    // Both, for a model that is to go on with frames of that shape.  Throws Error also if the
-    // frames that it makes would not be of that size.
+    // Opens and plans a model that is to go on with frames of that shape.  Throws Error,
+    // also if the model would make frames of another size than `output`.
     Work replace(const ModelRequest &request, const FrameShape &input, Size output) const;
 };
 
@@ -62,7 +62,7 @@ public:
     const ModelSetup &setup() const { return setup_; }
     Task &task() { return *task_; }
 
-    // From now on this one is planned with.
+    // From now on plans are made with this task.
     void adopt(std::shared_ptr<Task> task) override { task_ = std::move(task); }
     Work prepare(const FrameShape &input) override;
 

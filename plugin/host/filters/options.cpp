@@ -62,7 +62,7 @@ AVOption with_unit(AVOption option, const char *unit)
     return option;
 }
 
-// A command of that name changes it while frames pass.
+// A command of the option's name changes it while frames pass.
 AVOption changeable(AVOption option)
 {
     option.flags |= AV_OPT_FLAG_RUNTIME_PARAM;

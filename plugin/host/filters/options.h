@@ -43,13 +43,13 @@ struct BackendSettings {
     char *configs;
 };
 
-// What every filter that runs a model has.
+// The settings of every filter that runs a model.
 struct FilterSettings {
     ModelSettings model;
     RunSettings run;
 };
 
-// The same as a value, which commands change.
+// The model settings as a value, which commands change.
 struct ModelRequest {
     std::string path, input, output, device, precision, optimize, allow, engine;
     std::chrono::microseconds timeout{0};
@@ -57,7 +57,7 @@ struct ModelRequest {
 
 ModelRequest request_of(const ModelSettings &settings);
 
-// What any thread may know of the run settings.
+// The run settings that any thread may read.
 struct RunRequest {
     CoreRequest cores;
     size_t batch_size = 1;
@@ -68,18 +68,18 @@ RunRequest request_of(const RunSettings &settings);
 
 using OptionTable = std::vector<AVOption>;
 
-// The options of a group that lies `offset` bytes into the filter's private data.
+// Returns the options of a group that lies `offset` bytes into the filter's private data.
 OptionTable model_options(size_t offset);
 OptionTable run_options(size_t offset);
 OptionTable backend_options(size_t offset);
 
-// One table, with libavutil's end.  Its options stand in the order of `names`, in which
-// they may be given without their names; any others follow.
+// Makes one table, with libavutil's end mark.  Its options stand in the order of `names`,
+// in which users may give them without their names; any others follow.
 OptionTable compose(std::initializer_list<OptionTable> groups,
                     std::initializer_list<std::string_view> names);
 
-// Sets what backend_configs holds; an AVERROR that libavutil has put into words.
-// `data` is the filter's private data.
+// Sets the options that backend_configs holds.  `data` is the filter's private data.
+// Returns an AVERROR if one cannot be set; libavutil has logged why.
 int apply_backend_configs(void *data, const BackendSettings &backend);
 
 } // namespace dnn_torch

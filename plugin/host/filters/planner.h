@@ -9,7 +9,7 @@
 namespace dnn_torch
 {
 
-// Whom the frame loop asks for plans.
+// The frame loop asks it for plans.
 class Planner
 {
 public:

@@ -90,7 +90,7 @@ void RunLog::tell_change(const std::string &model, const std::string &changes)
     av_log(ctx_, AV_LOG_INFO, "changed to %s\n", changes.c_str());
 }
 
-// Once for each text: the engine repeats itself.
+// Tells each text once, because the engine repeats itself.
 void RunLog::tell_notice(const Model &model)
 {
     std::string notice = model.notice();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What a filter tells of its run: log lines, statistics, answers to commands.
+// Tells of a filter's run: log lines, statistics, answers to commands.
 #pragma once
 
 #include "host/tasks/task.h"
@@ -22,34 +22,34 @@ public:
     // written.
     RunLog(AVFilterContext *ctx, const FilterSettings &settings);
 
-    // What frames come and what goes out.
+    // Tells which frames come and which go out.
     void tell_shape(const FrameShape &input, Size output);
     void tell_first_frame(double seconds);
-    // Work goes on with these workers.
+    // Tells that work goes on with these workers.
     void tell_work(const Work &work, const AnyPool &pool);
-    // Another model goes on, as `changes` say.
+    // Tells that another model goes on, and `changes`, what was asked for.
     void tell_change(const std::string &model, const std::string &changes);
     void tell_notice(const Model &model);
     void warn(const char *text);
     void tell_error(const char *text);
 
-    // A turn of the filter; at its end, whether a frame went out.
+    // A turn of the filter begins or ends; `sent` tells whether a frame went out.
     void begin_turn();
     void end_turn(bool sent);
 
-    // Only once tell_work() was called.
+    // Call it only after tell_work().
     double &waiting_for_workers() { return statistics_->waiting_for_workers(); }
     void add_job(const FrameJob &job);
     void add_frame(Clock::time_point arrival, double job_seconds);
 
-    // What the command "progress" or "stats" answers; nullopt for any other.
+    // Returns the answer to the command "progress" or "stats"; nullopt for any other.
     std::optional<std::string> answer(const std::string &command, const char *state,
                                       size_t in_flight) const;
 
-    // The statistics of the whole run; does nothing from the second time on.
+    // Tells the statistics of the whole run.  Does nothing from the second call on.
     void tell_end(const char *state);
 
-    // The filter is freed with frames in it.
+    // Tells that the filter is freed with frames in it.
     void tell_lost(size_t frames, double last_seconds);
 
 private:
@@ -58,7 +58,7 @@ private:
     AVFilterContext *ctx_;
     const FilterSettings &settings_;
     StatsReport report_;
-    std::string first_model_; // by the options; what a new graph begins with as well
+    std::string first_model_; // from the options, as in a new graph of the same text
     RunFacts facts_{};
     std::optional<Statistics> statistics_; // from the first frame on
     std::string told_notice_;

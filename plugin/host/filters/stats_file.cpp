@@ -60,7 +60,7 @@ private:
     int number_;
 };
 
-// A write to a pipe whose reader has gone is an error here and no signal.
+// Makes a write to a pipe without a reader an error and no signal.
 class NoPipeSignal
 {
 public:
@@ -88,7 +88,7 @@ private:
     bool was_pending_;
 };
 
-// What "/dev/fd/3" and its like name.
+// Returns the descriptor that "/dev/fd/3" or the like names; nullopt for any other path.
 std::optional<int> number_in(std::string_view path)
 {
     if (path == "/dev/stdout")
@@ -105,7 +105,7 @@ std::optional<int> number_in(std::string_view path)
     return std::nullopt;
 }
 
-// /dev/null, /dev/zero, /dev/full and terminals.
+// Returns true for /dev/null, /dev/zero, /dev/full and terminals.
 bool is_harmless(dev_t device)
 {
     unsigned kind = major(device), number = minor(device);
@@ -119,7 +119,7 @@ bool is_kind_to_write(const struct stat &about)
            (S_ISCHR(about.st_mode) && is_harmless(about.st_rdev));
 }
 
-// Looks before it opens: opening some devices does something.
+// Checks the path before it opens it, because opening some devices has effects.
 int open_path(const std::string &path, int flags)
 {
     struct stat about = {};
@@ -152,7 +152,7 @@ bool is_pipe(int descriptor)
     return fstat(descriptor, &about) == 0 && S_ISFIFO(about.st_mode);
 }
 
-// No more at once than a pipe that can be written to takes without waiting.
+// Writes pieces that a pipe which poll() finds ready takes without waiting.
 void write_all(int descriptor, const std::string &path, std::string_view text)
 {
     NoPipeSignal no_signal;
@@ -169,11 +169,11 @@ void write_all(int descriptor, const std::string &path, std::string_view text)
 
 // ---- pipes between two graphs -------------------------------------------------
 
-// ffmpeg builds each graph once more than it runs.  A pipe that was closed in
-// between would have told its reader that this was all.
+// ffmpeg builds each graph once more than it runs.  If the first graph closed the pipe,
+// its reader would see the end.
 std::mutex mutex;
-// Under the mutex: pipes that nothing was written to.  Never destroyed, for filters
-// may be freed by the end of the program.
+// Under the mutex: pipes to which nothing was written.  Never destroyed, because the end
+// of the program may free filters.
 std::map<std::string, int> &kept_pipes()
 {
     static auto *const pipes = new std::map<std::string, int>;
@@ -196,7 +196,7 @@ void keep(const std::string &path, int descriptor)
 
 } // namespace
 
-// A user who mistyped the path must learn it before the hours of work, not after.
+// Opens the file now, so that a user who mistyped the path learns it before hours of work.
 StatsFile::StatsFile(std::string path) : path_(std::move(path))
 {
     if (path_.empty())

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Where statistics are written: a file, a pipe that somebody reads, a terminal,
-// /dev/null, or what the program has open as /dev/stdout, /dev/stderr or /dev/fd/N.
-// Neither opening nor writing waits for long.
+// Writes statistics to a file, a pipe that somebody reads, a terminal, /dev/null, or what
+// the program has open as /dev/stdout, /dev/stderr or /dev/fd/N.  Neither opening nor
+// writing waits for long.
 #pragma once
 
 #include <string>
@@ -14,19 +14,19 @@ namespace dnn_torch
 class StatsFile
 {
 public:
-    // An empty path is written nowhere.  Throws Error where it cannot be written,
-    // also where it is a pipe without a reader, or a device.
+    // An empty path writes nothing.  Throws Error if the path cannot be written to, also
+    // if it is a pipe without a reader, or a device.
     explicit StatsFile(std::string path);
     ~StatsFile();
     StatsFile(const StatsFile &) = delete;
     StatsFile &operator=(const StatsFile &) = delete;
 
-    // In place of what a file held before.  Throws Error, also where a reader does not read.
+    // Replaces what a file held before.  Throws Error, also if a reader does not read.
     void write(const std::string &text);
 
 private:
     std::string path_;
-    int pipe_ = -1; // held open, so that its reader does not see an end too early
+    int pipe_ = -1; // kept open, so that its reader does not see an end too early
 };
 
 } // namespace dnn_torch

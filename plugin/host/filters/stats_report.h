@@ -18,7 +18,7 @@ extern "C" {
 namespace dnn_torch
 {
 
-// How a filter came to run, which its statistics are read beside.
+// How a filter runs, printed beside its statistics.
 struct RunFacts {
     std::string model, form;
     CoreBudget budget;
@@ -31,7 +31,7 @@ struct RunFacts {
 class StatsReport
 {
 public:
-    // `path` is the file to write in the end, or empty; throws Error where it cannot be written.
+    // `path` is the file to write in the end, or empty.  Throws Error if it cannot be written.
     StatsReport(AVFilterContext *ctx, const std::string &path);
 
     // One JSON object on one line.
@@ -40,7 +40,7 @@ public:
     // "frames 12 fps 3.40 in_flight 2".
     static std::string progress(const Summary &summary, size_t in_flight);
 
-    // Logs the line and writes the file; does nothing from the second time on.
+    // Logs the line and writes the file.  Does nothing from the second call on.
     void tell(const RunFacts &facts, const Summary &summary, const char *state);
 
 private:
