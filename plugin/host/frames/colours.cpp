@@ -46,8 +46,8 @@ bool is_full_range(const AVFrame *frame)
     }
 }
 
-// Where luma begins and how far it reaches, and the same for chroma about its middle;
-// the largest code is 1.
+// Where luma begins and how far it reaches, and the same for chroma about its middle.
+// The format's largest value is 1.
 struct Range {
     double black, luma, middle, chroma;
 };

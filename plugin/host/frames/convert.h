@@ -13,7 +13,7 @@ namespace dnn_torch
 
 enum class Element { u8, u16, f32 };
 
-// Converts Y, U and V, as fractions of the largest code, to R, G and B, and back.
+// Converts Y, U and V, as fractions of the format's largest value, to R, G and B, and back.
 // Each row has three factors and a constant for one output.
 struct Colours {
     float to_rgb[3][4], from_rgb[3][4];

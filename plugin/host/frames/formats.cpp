@@ -71,8 +71,8 @@ constexpr AVPixelFormat full_yuv_table[] = {
 
 constexpr size_t rgb_count = std::size(rgb_table), luma_count = std::size(luma_table);
 
-// formats_for_any_model() is all of it, formats_for_luma_models() what follows the RGB
-// formats.
+// formats_for_any_model() returns all of it, formats_for_luma_models() the part that
+// follows the RGB formats.
 constexpr auto any_formats = [] {
     std::array<AVPixelFormat, rgb_count + luma_count + 1> all{};
     auto end = std::copy(std::begin(rgb_table), std::end(rgb_table), all.begin());

@@ -20,11 +20,12 @@ const AVPixelFormat *formats_for_any_model();
 const AVPixelFormat *formats_for_rgb_models();
 const AVPixelFormat *formats_for_luma_models();
 
-// How many channels of this format a model sees that takes 1 and 3: 3 of RGB, 1 of grey
-// and YUV.
+// Returns how many channels of this format a model sees if it takes 1 and 3: 3 of RGB, 1 of
+// grey and YUV.
 int model_channels(AVPixelFormat format);
 
-// Whether such a model needs R, G and B, and the format has Y, U and V.
+// Whether a model with this number of channels needs R, G and B, and the format has Y, U
+// and V.
 bool needs_colours(AVPixelFormat format, int channels);
 
 int sample_bytes(const AVPixFmtDescriptor &format);

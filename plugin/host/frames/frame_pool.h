@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Frames whose memory is used again when nobody holds them.
+// Makes frames whose memory is used again when nobody holds them.
 #pragma once
 
 #include "host/ffmpeg_pointers.h"

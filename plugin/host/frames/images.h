@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Pictures as models see them.
+// Batches of pictures as models see them.
 #pragma once
 
 #include "convert.h"
@@ -17,16 +17,16 @@ namespace dnn_torch
 // y*row_stride + x*column_stride; all strides are in bytes.
 struct Images {
     void *data = nullptr;
-    Element element = Element::f32; // 1.0 is white where they are floats
+    Element element = Element::f32; // for floats, 1.0 is white
     int32_t batch = 0, channels = 0, height = 0, width = 0;
     int64_t batch_stride = 0, channel_stride = 0, row_stride = 0, column_stride = 0;
-    int32_t white = 0;   // the code of 1.0, of integers
-    int32_t had_nan = 0; // of an output in codes: 1: a sample was NaN and is 0 here
-    int64_t number = 0;  // of an input: the place of its first picture in the stream, from 0 on
+    int32_t white = 0;   // for integers: the value of 1.0
+    int32_t had_nan = 0; // for an output of integers: 1 if a sample was NaN, which is 0 here
+    int64_t number = 0;  // for an input: the number of its first picture in the stream, from 0 on
 };
 
-// A view of floats without gaps, batch by batch: plane by plane, or with the
-// channels side by side.
+// Return a view of floats without gaps.  float_planes() has the channels of a picture one
+// after the other, float_pixels() side by side.
 Images float_planes(float *data, int batch, int channels, Size size);
 Images float_pixels(float *data, int batch, int channels, Size size);
 

@@ -10,7 +10,7 @@ namespace dnn_torch
 namespace
 {
 
-// Another reference to the same picture.
+// Returns another reference to the same picture.
 FramePointer share(const FramePointer &frame)
 {
     FramePointer other(av_frame_clone(frame.get()));
@@ -61,7 +61,7 @@ size_t FrameGatherer::frames() const
     return count;
 }
 
-// A batch goes past the model, or through it, as a whole: its numbers have no gaps.
+// A whole batch runs through the model or bypasses it, so the numbers in it have no gaps.
 void FrameGatherer::put_first_into_batch()
 {
     const std::shared_ptr<const TaskPlan> plan = seen_[first_].plan;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Makes jobs of the frames that come in: gives each its neighbours, and puts as many
-// into one job as its plan wants.
+// Makes jobs of the frames that come in.  Gives each frame its neighbours, and puts as
+// many frames into one job as the plan wants.
 #pragma once
 
 #include "task.h"
@@ -17,21 +17,21 @@ namespace dnn_torch
 class FrameGatherer
 {
 public:
-    // `item` comes without neighbours.  Frames that follow each other may have different
-    // plans, as long as their windows are alike; flush() comes in between if they are not.
+    // `item` comes without neighbours.  Successive frames may have different plans with the
+    // same window; call flush() between plans with different windows.
     void add(FrameItem item, std::shared_ptr<const TaskPlan> plan);
 
-    // The frames before have seen all their neighbours: the stream ends, or what comes
-    // next cannot stand beside them.
+    // Completes all frames with the neighbours that they have: the stream ends, or the next
+    // frame cannot be their neighbour.
     void flush();
 
-    // The batch that is being gathered goes as it is.
+    // Completes the batch that is being gathered, as it is.
     void cut();
 
-    // The next job that is complete; nullptr if there is none.
+    // Returns the next job that is complete; nullptr if there is none.
     std::unique_ptr<FrameJob> next();
 
-    // How many wait here for others.
+    // Returns how many frames wait here for others.
     size_t frames() const;
 
 private:

@@ -18,14 +18,14 @@ const char *kind(int channels)
     return channels == 3 ? "3 channels (RGB)" : "1 channel (luma)";
 }
 
-// A model that was not run to its end for want of memory or time says nothing of them.
+// A failure for want of memory or time says nothing about channels.
 bool can_be_about_channels(const Error &error)
 {
     return error.code() == AVERROR_EXTERNAL || error.code() == AVERROR_INVALIDDATA ||
            error.code() == AVERROR(EINVAL);
 }
 
-// In the words of LibTorch's operators, of models, and of ours.
+// Looks for the words of LibTorch's operators, of models, and for ours.
 bool speaks_of_channels(const std::string &text)
 {
     for (const char *words : {"channel", "Channel", "dimension 1", "luma", "grey", "gray",
@@ -51,7 +51,8 @@ Size probe_size(Model &model, Size size, int channels)
 
 ModelProbe::ModelProbe(std::shared_ptr<Model> model) : model_(std::move(model)) {}
 
-// A model that takes neither may still take pictures of another size; find_output() will see.
+// A model that takes neither RGB nor luma here may still take pictures of another size;
+// find_output() tries that.
 FoundChannels ModelProbe::find_channels()
 {
     constexpr Size small = {small_extent, small_extent};
@@ -61,7 +62,7 @@ FoundChannels ModelProbe::find_channels()
     std::optional<Error> luma = fault(1, small);
     if (!rgb)
         return {luma ? Channels::rgb : Channels::any, ""};
-    // What is wrong with the results is not a matter of what goes in.
+    // A fault of the results has nothing to do with the channels that go in.
     if (luma)
         for (const Error &error : {*rgb, *luma})
             if (error.code() != AVERROR_EXTERNAL)
@@ -75,7 +76,7 @@ FoundChannels ModelProbe::find_channels()
     return {Channels::luma, speaks_of_channels(rgb->what()) ? "" : rgb->what()};
 }
 
-// One that refuses small pictures of RGB may run on luma by chance, broadcasting it.
+// A model of RGB that refuses small pictures may run on luma by chance, by broadcasting it.
 bool ModelProbe::takes_larger_rgb()
 {
     for (int extent : {3 * small_extent, 4 * small_extent, 8 * small_extent}) {

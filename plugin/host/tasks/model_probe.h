@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What a model takes and what it makes of it, found by running it on grey
-// pictures: models seldom say.
+// Finds out what a model takes and what it makes of it, by running it on grey pictures:
+// models seldom say.
 #pragma once
 
 #include "host/error.h"
@@ -19,12 +19,12 @@ enum class Channels { any, rgb, luma };
 
 struct FoundChannels {
     Channels channels;
-    // Why that may be wrong, in the model's words; empty where nothing speaks against it.
+    // Why that may be wrong, in the model's words; empty if nothing speaks against it.
     std::string doubt;
 };
 
-// The size that comes out for pictures of `size`.  Throws Error, also where the channels that
-// come out differ from those that go in.
+// Returns the size that comes out for pictures of `size`.  Throws Error, also if the number
+// of channels that come out differs from that of those that go in.
 Size probe_size(Model &model, Size size, int channels);
 
 // Belongs to one thread.
@@ -33,11 +33,12 @@ class ModelProbe
 public:
     explicit ModelProbe(std::shared_ptr<Model> model);
 
-    // Throws Error where no picture at all will do, and for a failure that is not a
-    // matter of channels.
+    // Throws Error if the model takes no picture at all, and for a failure that has nothing
+    // to do with channels.
     FoundChannels find_channels();
 
-    // The size that comes out for `input`; throws Error where such pictures will not do.
+    // Returns the size that comes out for `input`.  Throws Error if the model does not take
+    // such pictures.
     Size find_output(Size input, int channels);
 
 private:

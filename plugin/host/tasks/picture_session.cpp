@@ -14,7 +14,7 @@ namespace dnn_torch
 namespace
 {
 
-// Frames and their pools have locks of libavutil's.
+// Frames and their pools use locks of libavutil.
 void become(FrameItem &item, FramePointer result)
 {
     NoFork no_fork;
@@ -32,12 +32,12 @@ std::unique_ptr<TaskSession> PicturePlan::open_session() const
 PictureSession::PictureSession(const PicturePlan &plan)
     : plan_(plan), session_(plan_.model, plan_.threads)
 {
-    // A model that remembers earlier runs must not see another picture first.
+    // A model that remembers earlier runs must see no other picture before the first frame.
     if (!plan_.in_order)
         session_.warm();
 }
 
-// A frame for the result of that one.
+// Returns a frame for the result of `input`.
 FramePointer PictureSession::frame_like(const AVFrame *input) const
 {
     FramePointer frame = [&] {
@@ -64,7 +64,7 @@ void PictureSession::bypass(FrameJob &job)
     }
 }
 
-// The buffer has room for a whole batch from the first one on.
+// From the first batch on, the buffer has room for a whole one.
 Images PictureSession::input_for(const FrameJob &job)
 {
     int batch = static_cast<int>(job.items.size());

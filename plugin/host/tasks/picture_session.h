@@ -16,7 +16,7 @@ namespace dnn_torch
 class PictureSession : public TaskSession
 {
 public:
-    // `plan` lives while run() or bypass() is called, and may be gone after.
+    // `plan` must live during run() and bypass(); it may be gone after them.
     explicit PictureSession(const PicturePlan &plan);
 
     void run(FrameJob &job) override;
@@ -35,7 +35,7 @@ private:
     const PicturePlan &plan_;
     Session session_;
     FrameScaler scaler_;
-    void *memory_ = nullptr; // the input's: the session's, or
+    void *memory_ = nullptr; // of the input: the session's, or own_memory_
     std::vector<std::max_align_t> own_memory_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// A picture in, a picture out.
+// The task that makes one picture of each.
 #pragma once
 
 #include "host/frames/codes.h"
@@ -15,7 +15,7 @@
 namespace dnn_torch
 {
 
-// `frames` is written to by all threads; the rest is read only.
+// All threads take frames from `frames`; they only read the rest.
 struct PicturePlan : TaskPlan {
     PicturePlan(const FrameShape &frames_in, Size size_out) : frames(frames_in.format, size_out)
     {
@@ -26,13 +26,13 @@ struct PicturePlan : TaskPlan {
     std::unique_ptr<TaskSession> open_session() const override;
     AVPixelFormat code_format() const { return format_of_codes(input.format, channels); }
 
-    // Runs that plan, and brings frames to the model as it takes them best.
+    // From now on runs that plan, and brings frames to the model as it takes them best.
     void follow(std::shared_ptr<const ModelPlan> plan);
 
     std::shared_ptr<const ModelPlan> model;
     int channels = 3;
-    bool interleaved = false; // the model takes its channels best side by side
-    bool codes = false;       // the model takes and gives frames in their own codes
+    bool interleaved = false; // the model is fastest with its channels side by side
+    bool codes = false;       // the model takes and gives a frame's own integer samples
     FramePool frames;         // for results
 };
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The one place where pictures become tensors and tensors pictures.
+// Makes tensors of pictures and pictures of tensors.  No other file does so.
 #pragma once
 
 #include "host/frames/images.h"
@@ -10,15 +10,16 @@
 namespace dnn_torch
 {
 
-// The shape [batch, channels, height, width] of float32.
+// Returns the shape [batch, channels, height, width] of float32.
 DnnTorchTensor picture_shape(int batch, int channels, Size size);
 
-// An extent of a tensor that an engine gave as a batch of pictures.  Throws Error if it is none.
+// Returns an extent of a tensor that an engine gave.  Throws Error if the tensor is no batch
+// of pictures.
 int picture_extent(const DnnTorchTensor &tensor, int dimension);
 
 // Runs the model on a batch of pictures.  The view holds until the session's next run.  Its
 // elements are floats, or like those of the input if the engine gives such.
-// Throws Error, also where the model does not return one picture for each.
+// Throws Error, also if the model does not return one picture for each.
 Images run_pictures(Session &session, const Images &input);
 
 } // namespace dnn_torch

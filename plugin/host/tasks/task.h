@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What is done with a model: which frames go in, what the model gets of them, and what
-// becomes of its results.  The filter and its loop know tasks by these classes alone.
+// A task decides what is done with a model: which frames go in, what the model gets of
+// them, and what becomes of its results.  The filter and its loop know only these classes.
 //
 //     Task         studies the model, makes plans; belongs to one thread at a time
 //     TaskPlan     how frames of one shape are run; immutable, shared by all threads
@@ -39,7 +39,7 @@ struct FrameShape {
     AVRational time_base;
 };
 
-// How many neighbours of a frame the task wants to see beside it.
+// How many neighbours the task wants to see beside each frame.
 struct Window {
     size_t before = 0, after = 0;
     bool operator==(const Window &) const = default;
@@ -52,23 +52,24 @@ struct FrameItem {
     bool bypass; // the timeline excludes it from the model
     Clock::time_point arrival;
     int64_t number; // in the stream, from 0 on
-    // Its neighbours, the earliest first.  There are fewer where the stream begins or ends
-    // and where its frames change their size.
+    // Its neighbours, the earliest first.  There are fewer at the beginning and the end of
+    // the stream, and beside a change of the frame size.
     std::vector<FramePointer> before = {}, after = {};
-    // What the task makes of it, in the order in which it goes out: one frame, more or none.
+    // The frames that the task makes of it, in the order in which they go out: one, several
+    // or none.
     std::vector<FramePointer> results = {};
 };
 
 // One request to the pool.
 struct FrameJob : AnyJob {
     std::shared_ptr<const TaskPlan> plan;
-    std::vector<FrameItem> items; // of successive numbers; all bypass the model, or none does
+    std::vector<FrameItem> items; // numbered without gaps; all bypass the model, or none does
     StageSeconds stages;
     bool saw_nan = false;
 };
 
-// Made, used and destroyed on one thread, but for stop().  It may outlive its plan, but
-// runs nothing after it.
+// Made, used and destroyed on one thread, except for stop().  It may outlive its plan, but
+// then runs nothing.
 class TaskSession
 {
 public:
@@ -80,7 +81,7 @@ public:
     // The same without the model.
     virtual void bypass(FrameJob &job) = 0;
 
-    // Called from another thread: ends a run() under way, soon and with an exception.
+    // Ends a run() under way, soon and with an exception.  Called from another thread.
     virtual void stop() noexcept = 0;
 };
 
@@ -89,7 +90,7 @@ class TaskPlan
 public:
     virtual ~TaskPlan() = default;
 
-    // On the thread that will use the session.  Throws Error.
+    // Called on the thread that will use the session.  Throws Error.
     virtual std::unique_ptr<TaskSession> open_session() const = 0;
 
     FrameShape input;
@@ -100,11 +101,11 @@ public:
     Window window = {};
 };
 
-// A plan that its owner may still change, and what is known of it.
+// A plan that its owner may still change, and what is known about it.
 struct NewPlan {
     std::shared_ptr<TaskPlan> plan;
     RunCost cost;
-    std::string variant; // of the model, which the plan runs
+    std::string variant; // the variant of the model that the plan runs
     std::string advice;  // what would be gained by other options; may be empty
 };
 
@@ -122,17 +123,17 @@ public:
     Task(const Task &) = delete;
     Task &operator=(const Task &) = delete;
 
-    // Finds out what the model takes; comes before all else.  Throws Error.
+    // Finds out what the model takes.  Call it before all others.  Throws Error.
     virtual TaskFindings study() = 0;
 
-    // The formats that the filter offers.  A list that lives for ever and ends with
+    // Returns the formats that the filter offers.  The list lives for ever and ends with
     // AV_PIX_FMT_NONE.
     virtual const AVPixelFormat *formats() const = 0;
 
-    // The size of what comes out.  Throws Error if the model takes no such frames.
+    // Returns the size of what comes out.  Throws Error if the model takes no such frames.
     virtual Size output_for(const FrameShape &input) = 0;
 
-    // Measures for about `tuning_seconds` how such frames are run best.  Throws Error.
+    // Measures for about `tuning_seconds` how to run such frames best.  Throws Error.
     virtual NewPlan plan(const FrameShape &input, double tuning_seconds) = 0;
 
     const std::shared_ptr<Model> &model() const { return model_; }

@@ -49,8 +49,8 @@ void TaskWorker::run(FrameJob &job)
     }
 }
 
-// Plans follow each other in the stream: once another one comes, the last one has no
-// more jobs, and its memory is given back before the next one takes some.
+// Plans follow each other in the stream.  Once another plan comes, the last one has no more
+// jobs, so its memory is given back before the next one takes some.
 void TaskWorker::follow(const std::shared_ptr<const TaskPlan> &plan)
 {
     if (session_ && plan_.lock() == plan)

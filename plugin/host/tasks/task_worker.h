@@ -15,7 +15,7 @@ namespace dnn_torch
 class TaskWorker : public PoolWorker<FrameJob>
 {
 public:
-    // Opens a session for the plan, so that its first job need not.  Throws Error.
+    // Opens a session for the plan before the first job comes.  Throws Error.
     explicit TaskWorker(const std::shared_ptr<const TaskPlan> &plan);
 
     // Opens another session if the job brings another plan.  An error names the frame.
