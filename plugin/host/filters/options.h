@@ -20,8 +20,8 @@ extern "C" {
 namespace dnn_torch
 {
 
-// libavutil sets a group's fields where libavfilter zeroes and frees them, so they are
-// plain.  Defaults and limits are in the group's table alone.
+// libavutil sets the fields of a group in memory that libavfilter zeroes and frees, so the
+// groups are plain structs.  Only a group's table has defaults and limits.
 
 // Which model, and how it is run.
 struct ModelSettings {
@@ -30,14 +30,14 @@ struct ModelSettings {
     int watch;
 };
 
-// How many frames are worked on at once, by how many threads, and what is told of it.
+// How many frames are worked on at once, by how many threads, and what is logged of it.
 struct RunSettings {
     int async, nireq, batch_size, workers, threads;
     int64_t tune; // microseconds
     char *stats;
 };
 
-// What command lines of dnn_processing hold.
+// Options that exist for command lines of dnn_processing.
 struct BackendSettings {
     int backend;
     char *configs;

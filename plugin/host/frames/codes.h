@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Frames that go to a device as integer samples, which the device converts.
+// Copies frames for a device as integer samples, which the device converts.  Codes are the
+// integer samples as the format stores them.
 #pragma once
 
 #include "formats.h"

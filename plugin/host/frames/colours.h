@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What the samples of a YUV frame mean in R, G and B.
+// Tells what the samples of a YUV frame mean in R, G and B.
 #pragma once
 
 #include "convert.h"

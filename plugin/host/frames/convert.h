@@ -27,7 +27,7 @@ struct RowLayout {
     int channels;                     // how many a model sees: 1 or 3
     int group;                        // how many samples of a pixel are packed, 1 to 4
     int position[3];                  // where each channel is in the group
-    int rest;                         // where a sample is that the model does not see, or -1
+    int rest;                         // where the sample is that the model does not see, or -1
     const Colours *colours = nullptr; // null unless Y, U and V become R, G and B
 };
 

@@ -124,7 +124,7 @@ private:
     std::list<RememberedPlan> plans_;
 };
 
-// Belongs to one thread, but for stop().
+// Belongs to one thread, except for stop().
 class Session
 {
 public:

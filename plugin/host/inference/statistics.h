@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Where the time of a filter goes.
+// Measures where the time of a filter goes.
 #pragma once
 
 #include <array>
