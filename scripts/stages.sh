@@ -57,7 +57,8 @@ stage()
 # itself those at its end, which are of all of them.
 last_remarks()
 {
-    awk '/^==== .*  the end$/ { count = 0 }
+    awk 'BEGIN { count = 0 }
+         /^==== .*  the end$/ { count = 0 }
          /^(FAILED |SKIPPED|NOTE   )  / { remark[count++] = $0 }
          END { for (i = 0; i < count; i++) print remark[i] }'
 }
@@ -65,7 +66,8 @@ last_remarks()
 # The same of the times: "seconds NAME: what".
 last_times()
 {
-    awk -v name="$1" '/^==== .*  the end$/ { count = 0 }
+    awk -v name="$1" 'BEGIN { count = 0 }
+         /^==== .*  the end$/ { count = 0 }
          /^TOOK +[0-9]+ s  / { seconds[count] = $2; sub(/^TOOK +[0-9]+ s  /, ""); what[count++] = $0 }
          END { for (i = 0; i < count; i++) print seconds[i], name ": " what[i] }'
 }

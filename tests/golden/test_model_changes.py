@@ -124,6 +124,7 @@ def test_a_program_loads_a_model_once(script, tmp_path):
     """ffmpeg builds each graph twice, and here has two filters that run the same model."""
     loads = tmp_path / "loads"
     ours = support.fake(script(loads=loads))
+    time.sleep(0.1)  # a file that was written a moment ago may change unseen, and is not shared
     run(f"{ours},{ours}", frames=5, fake_engine=True)
     assert loads.read_text().split().count("open") == 1
 
