@@ -48,8 +48,9 @@ typedef enum DnnTorchStatus {
     DNN_TORCH_BAD_OUTPUT = 6, /**< the model returned something that is no such tensor */
     DNN_TORCH_RUN_FAILED = 7, /**< the model itself failed while it ran */
     DNN_TORCH_OUT_OF_MEMORY = 8,
-    DNN_TORCH_STOPPED = 9,  /**< session_stop() ended the run */
-    DNN_TORCH_INTERNAL = 10 /**< a fault of the engine */
+    DNN_TORCH_STOPPED = 9,   /**< session_stop() ended the run */
+    DNN_TORCH_INTERNAL = 10, /**< a fault of the engine */
+    DNN_TORCH_CRASHED = 11   /**< the process that runs the model has ended; the message says how */
 } DnnTorchStatus;
 
 /** Where a function that fails says why: one line, no full stop, no line end. */
@@ -135,8 +136,9 @@ typedef struct DnnTorchPlanFacts {
 /** About one run. */
 typedef struct DnnTorchRun {
     size_t size;
-    int64_t number;  /**< in: the place of the first picture in the stream, from 0 on */
-    int32_t had_nan; /**< out: 1: a sample of an output in codes was NaN and is 0 there */
+    int64_t number;   /**< in: the place of the first picture in the stream, from 0 on */
+    int32_t had_nan;  /**< out: 1: a sample of an output in codes was NaN and is 0 there */
+    int32_t restarts; /**< out: how often the model's process was started anew for this run */
 } DnnTorchRun;
 
 typedef enum DnnTorchDeviceState {
@@ -190,6 +192,15 @@ typedef struct DnnTorchEngine {
      *   allow      what the model may use though the engine would refuse it
      *   inspect    "1": the model is opened to be looked at, also where it would be
      *              refused for what it does.  Nothing of it is run, and it can make no plan
+     *
+     * and those that only the engine "isolated" takes, which runs any other engine in a
+     * process of its own:
+     *
+     *   engine     the name of that engine: "torch"
+     *   cage       "require": fails if the system does not grant every layer of the cage
+     *   timeout    seconds for one run: a call that takes far longer ends the process
+     *   restarts   how many times a process that has ended is started anew; 0, the default:
+     *              never
      */
     int (*model_open)(const DnnTorchSource *source, const DnnTorchOption *options,
                       size_t option_count, DnnTorchModel **model, DnnTorchMessage *message);
