@@ -28,7 +28,7 @@ _dnn_torch()
     devices) mapfile -t COMPREPLY < <(compgen -W '--help --json' -- "$word") ;;
     inspect | bench)
         if [[ $word == -* ]]; then
-            local options='--help --json --size --timeout --device --engine --input --output --allow'
+            local options='--help --json --size --timeout --device --engine --input --output --allow --isolate'
             [ "${COMP_WORDS[1]}" = bench ] && options+=' --seconds'
             mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
             return

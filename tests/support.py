@@ -189,7 +189,8 @@ def dnn(model, instance="", **options):
 
 
 def fake(script, **options):
-    return dnn(script, engine="fake", **options)
+    # A fake engine writes down what it is asked, which a process of its own may not.
+    return dnn(script, engine="fake", **{"isolate": 0, **options})
 
 
 # ---- reading back -----------------------------------------------------------

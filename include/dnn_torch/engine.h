@@ -227,6 +227,9 @@ typedef struct DnnTorchEngine {
      *   refused          what in it model_open() refuses the model for, one a line
      *   exclusive        "1" if runs of its sessions wait for each other, so that a run that
      *                    never ends holds up the others: better opened anew than shared
+     *   engine_name, engine_version, cage
+     *                    of the engine "isolated" alone: what runs in the process of its
+     *                    own, and how that process is closed in, as one line
      *   notice           what the engine noticed and the user should know, as one line;
      *                    may change with a plan or a run
      */
@@ -286,6 +289,9 @@ typedef struct DnnTorchEngine {
      * entry what the caller would like (0: floats), with channels as they lie in the
      * input; an engine may give floats all the same.  The engine has checked that
      * no extent is below 1.
+     *
+     * If `restarts` of `run` is not 0, `message` tells how the process had ended, also where
+     * the run succeeded.
      */
     int (*session_run)(DnnTorchSession *session, const DnnTorchTensor *in, size_t in_count,
                        DnnTorchTensor *out, size_t out_count, DnnTorchRun *run,

@@ -21,4 +21,19 @@ private:
     int code_;
 };
 
+// The process that ran the model has ended.
+class Crash : public Error
+{
+public:
+    // `was_tried_again`: it ended a second time, in a new process.
+    Crash(int code, const std::string &line, bool was_tried_again)
+        : Error(code, line), was_tried_again_(was_tried_again)
+    {
+    }
+    bool was_tried_again() const { return was_tried_again_; }
+
+private:
+    bool was_tried_again_;
+};
+
 } // namespace dnn_torch

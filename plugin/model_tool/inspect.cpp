@@ -46,6 +46,7 @@ struct FileFacts {
 
 struct Inspection {
     Place place;
+    RunningEngine engine;
     FileFacts file;
     std::optional<Trials> trials;
     std::string notice, error, command;
@@ -75,7 +76,10 @@ FileFacts facts_of(const Model &file)
 Inspection look_at(const Request &request)
 {
     Inspection seen{find_place(request), {}, {}, {}, {}, {}};
-    seen.file = facts_of(*look_at_model(seen.place, request));
+    std::shared_ptr<Model> looked_at = look_at_model(seen.place, request);
+    seen.engine = running_engine(seen.place.engine, *looked_at);
+    seen.file = facts_of(*looked_at);
+    looked_at.reset();
     try {
         std::shared_ptr<Model> model = open_model(seen.place, request, "auto");
         seen.file.refused.clear(); // the model could be opened, so --allow names them
@@ -163,8 +167,9 @@ void print_report(const Request &request, const Inspection &seen)
     print("output", in_words(file.outputs));
     print("parameters", parameters_in_words(file));
     print("refused", file.refused);
-    print("engine", std::string(seen.place.engine->name) + " " + seen.place.engine->version +
-                        " on " + seen.place.device.device);
+    print("engine",
+          seen.engine.name + " " + seen.engine.version + " on " + seen.place.device.device);
+    print("process", seen.engine.cage.empty() ? "this one" : "its own; " + seen.engine.cage);
     print("device", seen.place.device.why);
     print("notice", seen.notice);
     if (!seen.trials)
@@ -244,7 +249,6 @@ Value parameters_json(const FileFacts &file)
 void print_json(const Request &request, const Inspection &seen)
 {
     const FileFacts &file = seen.file;
-    const DnnTorchEngine &engine = *seen.place.engine;
     const std::optional<Trials> &trials = seen.trials;
     Value all = {{"model", request.model},
                  {"format", json::text_or_null(file.format)},
@@ -253,7 +257,8 @@ void print_json(const Request &request, const Inspection &seen)
                  {"outputs", names_and_types(file.outputs)},
                  {"parameters", parameters_json(file)},
                  {"refused", file.refused},
-                 {"engine", {{"name", engine.name}, {"version", engine.version}}},
+                 {"engine", {{"name", seen.engine.name}, {"version", seen.engine.version}}},
+                 {"cage", json::text_or_null(seen.engine.cage)},
                  {"device", seen.place.device.device},
                  {"accepted", trials.has_value()},
                  {"error", json::text_or_null(seen.error)},

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <getopt.h>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace dnn_torch
@@ -55,6 +56,21 @@ std::chrono::microseconds parse_timeout(const std::string &value)
     return std::chrono::ceil<std::chrono::microseconds>(seconds);
 }
 
+void set_isolation(Request &request, const std::string &value)
+{
+    constexpr std::pair<const char *, Isolation> values[] = {{"auto", Isolation::automatic},
+                                                             {"0", Isolation::off},
+                                                             {"1", Isolation::on},
+                                                             {"require", Isolation::required}};
+    for (const auto &[name, isolation] : values)
+        if (value == name) {
+            request.isolate = value;
+            request.isolation = isolation;
+            return;
+        }
+    refuse("--isolate", value, "give auto, 0, 1 or require");
+}
+
 struct Option {
     const char *name;  // behind "--"
     const char *value; // the value's name in the help; NULL: the option takes none
@@ -88,6 +104,10 @@ constexpr Option options[] = {
      .value = "NAME",
      .help = "name of the model's input (the only one)",
      .set = [](Request &request, const std::string &value) { request.input = value; }},
+    {.name = "isolate",
+     .value = "HOW",
+     .help = "the model in a process of its own: auto, 0, 1 or require (auto)",
+     .set = set_isolation},
     {.name = "output",
      .value = "NAME",
      .help = "name of the model's output, where it returns several by name",

@@ -4,6 +4,7 @@
 // What the user asks of `dnn-torch inspect` and `dnn-torch bench`.
 #pragma once
 
+#include "host/inference/engine_choice.h"
 #include "host/size.h"
 
 #include <chrono>
@@ -24,7 +25,8 @@ public:
 struct Request {
     std::string model;
     // These have the values of the filter's options of the same names.
-    std::string device = "cpu", engine = "torch", input, output, allow;
+    std::string device = "cpu", engine = "torch", input, output, allow, isolate = "auto";
+    Isolation isolation = Isolation::automatic; // what `isolate` means
     bool json = false;
     bool help = false;        // only the command's help is wanted
     std::optional<Size> size; // measured with, or tried first

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "subject.h"
 
-#include "host/inference/engine_library.h"
-
 extern "C" {
 #include <libavutil/error.h>
 }
@@ -47,35 +45,42 @@ std::optional<FoundSizes> find_sizes_of(Model &model, int channels,
                                  "--size");
 }
 
+// Adds what all models of a request have in common.
+std::shared_ptr<Model> open_as(const Place &place, const Request &request, ModelOptions options)
+{
+    options.path = request.model;
+    options.timeout = request.timeout;
+    options.isolated = place.engine.isolated;
+    options.cage_required = request.isolation == Isolation::required;
+    return std::make_shared<Model>(*place.engine.engine, options);
+}
+
 } // namespace
 
 Place find_place(const Request &request)
 {
     DeviceChoice device = choose_device(request.device, request.engine);
-    return {open_engine(request.engine), device};
+    EngineChoice engine = choose_engine(request.engine, device.device, request.isolation);
+    return {.engine = std::move(engine), .device = std::move(device)};
 }
 
 std::shared_ptr<Model> look_at_model(const Place &place, const Request &request)
 {
     ModelOptions options;
-    options.path = request.model;
     options.inspect = true;
-    options.timeout = request.timeout;
-    return std::make_shared<Model>(*place.engine, options);
+    return open_as(place, request, std::move(options));
 }
 
 std::shared_ptr<Model> open_model(const Place &place, const Request &request,
                                   const std::string &precision)
 {
     ModelOptions options;
-    options.path = request.model;
     options.device = place.device.device;
     options.input_name = request.input;
     options.output_name = request.output;
     options.precision = precision;
-    options.timeout = request.timeout;
     options.allow = request.allow;
-    return std::make_shared<Model>(*place.engine, options);
+    return open_as(place, request, std::move(options));
 }
 
 // A model that refuses all channels at the first size may take some at another one.
@@ -108,6 +113,7 @@ std::vector<std::pair<std::string, std::string>> filter_options(const Request &r
     add("input", request.input, "");
     add("output", request.output, "");
     add("allow", request.allow, "");
+    add("isolate", request.isolate, "auto");
     return options;
 }
 

@@ -6,6 +6,7 @@
 
 #include "find_sizes.h"
 #include "host/inference/device_choice.h"
+#include "host/inference/engine_choice.h"
 #include "host/inference/model.h"
 #include "host/tasks/model_probe.h"
 #include "request.h"
@@ -20,7 +21,7 @@ namespace dnn_torch
 
 // The device and the engine that run a command's models.
 struct Place {
-    const DnnTorchEngine *engine;
+    EngineChoice engine;
     DeviceChoice device;
     bool on_cpu() const { return device.device == "cpu"; }
 };

@@ -4,7 +4,6 @@
 
 #include "host/error.h"
 #include "host/inference/device_choice.h"
-#include "host/inference/engine_library.h"
 #include "host/inference/model_store.h"
 
 extern "C" {
@@ -29,6 +28,13 @@ bool holds(const AVPixelFormat *formats, AVPixelFormat format)
     return false;
 }
 
+std::string describe(const EngineChoice &choice, const Model &model)
+{
+    RunningEngine engine = running_engine(choice, model);
+    return engine.name + " " + engine.version +
+           (engine.cage.empty() ? "" : " in a process of its own; " + engine.cage);
+}
+
 } // namespace
 
 // ---- on any thread --------------------------------------------------------------
@@ -44,15 +50,20 @@ OpenedModel ModelSetup::open(const ModelRequest &request) const
                             .optimize = request.optimize,
                             .allow = request.allow,
                             .timeout = request.timeout};
-    const DnnTorchEngine *engine = open_engine(request.engine);
-    std::shared_ptr<Model> model = model_store().open(*engine, options);
+    EngineChoice engine = choose_engine(request.engine, choice.device, request.isolation);
+    options.isolated = engine.isolated;
+    options.cage_required = request.isolation == Isolation::required;
+    options.restarts = run.restarts;
+    std::shared_ptr<Model> model = model_store().open(*engine.engine, options);
+    std::string where = describe(engine, *model);
     std::shared_ptr<Task> task = make_task(std::move(model), run.batch_size);
     TaskFindings findings = task->study();
     return {.task = std::move(task),
             .findings = std::move(findings),
             .on_cpu = choice.device == "cpu",
             .why_device = choice.why,
-            .engine = std::string(engine->name) + " " + engine->version};
+            .engine = std::move(where),
+            .remark = std::move(engine.remark)};
 }
 
 Work ModelSetup::plan(const std::shared_ptr<Task> &task, bool on_cpu, const FrameShape &input,
@@ -64,6 +75,7 @@ Work ModelSetup::plan(const std::shared_ptr<Task> &task, bool on_cpu, const Fram
     cores.in_order = made.plan->in_order;
     CoreBudget budget = divide_cores(usable_machine(), cores, made.cost);
     made.plan->threads = static_cast<int>(budget.threads_per_worker);
+    made.plan->passes_crashed = run.restarts != 0;
     return {.task = task,
             .plan = std::move(made.plan),
             .budget = budget,
@@ -107,6 +119,8 @@ void ModelOpener::open(const ModelRequest &request)
     if (!opened.why_device.empty())
         av_log(ctx_, AV_LOG_INFO, "%s\n", opened.why_device.c_str());
     av_log(ctx_, AV_LOG_VERBOSE, "%s runs on %s\n", request.path.c_str(), opened.engine.c_str());
+    if (!opened.remark.empty())
+        av_log(ctx_, AV_LOG_VERBOSE, "%s\n", opened.remark.c_str());
     if (!opened.findings.doubt.empty())
         av_log(ctx_, AV_LOG_WARNING, "%s\n", opened.findings.doubt.c_str());
     av_log(ctx_, AV_LOG_VERBOSE, "the model takes %s\n", opened.findings.takes.c_str());

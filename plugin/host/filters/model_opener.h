@@ -29,7 +29,8 @@ struct OpenedModel {
     TaskFindings findings;
     bool on_cpu = true;
     std::string why_device; // may be empty
-    std::string engine;     // its name and version
+    std::string engine;     // its name and version, and in which process it runs
+    std::string remark;     // why it runs in this process; may be empty
 };
 
 // Opens models and plans their runs, on any thread.  A copy may outlive the filter.

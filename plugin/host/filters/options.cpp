@@ -2,11 +2,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "options.h"
 
+#include "host/error.h"
+
 extern "C" {
 #include <libavutil/avutil.h>
+#include <libavutil/error.h>
 }
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
 
 namespace dnn_torch
@@ -75,6 +79,26 @@ AVOption deprecated(AVOption option)
     return option;
 }
 
+// "error", "restart" or "restart:N".  A graph's text needs no quotes around "restart=N".
+int restarts_from(std::string_view text)
+{
+    constexpr std::string_view word = "restart";
+    constexpr int usual = 3, most = 1000000;
+    if (text.empty() || text == "error")
+        return 0;
+    if (text == word)
+        return usual;
+    int number = 0;
+    const char *end = text.data() + text.size(), *digits = text.data() + word.size() + 1;
+    bool has_number = text.substr(0, word.size()) == word && digits < end &&
+                      (digits[-1] == ':' || digits[-1] == '=') &&
+                      std::from_chars(digits, end, number).ptr == end;
+    if (!has_number || number < 1 || number > most)
+        throw Error(AVERROR(EINVAL),
+                    "on_crash takes error, restart or restart=N, not '" + std::string(text) + "'");
+    return number;
+}
+
 } // namespace
 
 ModelRequest request_of(const ModelSettings &settings)
@@ -88,7 +112,8 @@ ModelRequest request_of(const ModelSettings &settings)
             .optimize = text(settings.optimize),
             .allow = text(settings.allow),
             .engine = text(settings.engine),
-            .timeout = std::chrono::microseconds(settings.timeout)};
+            .timeout = std::chrono::microseconds(settings.timeout),
+            .isolation = static_cast<Isolation>(settings.isolate)};
 }
 
 RunRequest request_of(const RunSettings &settings)
@@ -98,7 +123,8 @@ RunRequest request_of(const RunSettings &settings)
                       .in_flight = static_cast<size_t>(settings.nireq),
                       .async = settings.async != 0},
             .batch_size = static_cast<size_t>(settings.batch_size),
-            .tuning_seconds = static_cast<double>(settings.tune) / AV_TIME_BASE};
+            .tuning_seconds = static_cast<double>(settings.tune) / AV_TIME_BASE,
+            .restarts = restarts_from(settings.on_crash ? settings.on_crash : "")};
 }
 
 OptionTable model_options(size_t offset)
@@ -128,6 +154,18 @@ OptionTable model_options(size_t offset)
                     field(offsetof(ModelSettings, watch)), false),
         text_option("engine", "what runs the model: NAME of an engine-NAME.so",
                     field(offsetof(ModelSettings, engine)), "torch"),
+        with_unit(int_option("isolate", "run the model in a process of its own",
+                             field(offsetof(ModelSettings, isolate)),
+                             static_cast<int>(Isolation::automatic),
+                             static_cast<int>(Isolation::automatic),
+                             static_cast<int>(Isolation::required)),
+                  "isolate"),
+        with_unit(number_option("auto", "if it is installed and the model runs on the CPU",
+                                AV_OPT_TYPE_CONST, 0, static_cast<int>(Isolation::automatic), 0, 0),
+                  "isolate"),
+        with_unit(number_option("require", "and fail if the system does not close it in altogether",
+                                AV_OPT_TYPE_CONST, 0, static_cast<int>(Isolation::required), 0, 0),
+                  "isolate"),
     };
 }
 
@@ -150,6 +188,8 @@ OptionTable run_options(size_t offset)
                         field(offsetof(RunSettings, tune)), INT64_C(3000000), 1e12),
         text_option("stats", "file for the statistics, as JSON",
                     field(offsetof(RunSettings, stats)), nullptr),
+        text_option("on_crash", "when the model's process ends: error, or restart=N times at most",
+                    field(offsetof(RunSettings, on_crash)), "error"),
     };
 }
 

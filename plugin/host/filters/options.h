@@ -6,6 +6,7 @@
 #pragma once
 
 #include "host/inference/core_budget.h"
+#include "host/inference/engine_choice.h"
 
 extern "C" {
 #include <libavutil/opt.h>
@@ -28,13 +29,14 @@ struct ModelSettings {
     char *path, *input, *output, *device, *precision, *optimize, *allow, *engine;
     int64_t timeout; // microseconds
     int watch;
+    int isolate; // an Isolation
 };
 
 // How many frames are worked on at once, by how many threads, and what is logged of it.
 struct RunSettings {
     int async, nireq, batch_size, workers, threads;
     int64_t tune; // microseconds
-    char *stats;
+    char *stats, *on_crash;
 };
 
 // Options that exist for command lines of dnn_processing.
@@ -53,6 +55,7 @@ struct FilterSettings {
 struct ModelRequest {
     std::string path, input, output, device, precision, optimize, allow, engine;
     std::chrono::microseconds timeout{0};
+    Isolation isolation = Isolation::automatic;
 };
 
 ModelRequest request_of(const ModelSettings &settings);
@@ -62,8 +65,10 @@ struct RunRequest {
     CoreRequest cores;
     size_t batch_size = 1;
     double tuning_seconds = 0;
+    int restarts = 0; // of the model's process, after which a frame passes unchanged
 };
 
+// Throws Error if on_crash makes no sense.
 RunRequest request_of(const RunSettings &settings);
 
 using OptionTable = std::vector<AVOption>;

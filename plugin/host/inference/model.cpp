@@ -81,21 +81,36 @@ template <class Close> void closing(Close close) noexcept
     }
 }
 
-std::vector<DnnTorchOption> options_of(const ModelOptions &options)
+using NamedValues = std::vector<std::pair<const char *, std::string>>;
+
+NamedValues values_of(const ModelOptions &options)
+{
+    NamedValues values = {
+        {"device", options.device},
+        {"input", options.input_name},
+        {"output", options.output_name},
+        {"precision", options.precision},
+        {"optimize", options.optimize},
+        {"allow", options.allow},
+        {"inspect", options.inspect ? "1" : ""},
+    };
+    if (options.isolated.empty())
+        return values;
+    double seconds = std::chrono::duration<double>(options.timeout).count();
+    values.insert(values.end(), {{"engine", options.isolated},
+                                 {"cage", options.cage_required ? "require" : ""},
+                                 {"timeout", std::to_string(seconds)},
+                                 {"restarts", std::to_string(options.restarts)}});
+    return values;
+}
+
+// Refers to `values`.
+std::vector<DnnTorchOption> options_of(const NamedValues &values)
 {
     std::vector<DnnTorchOption> given;
-    auto add = [&](const char *key, const std::string &value) {
+    for (const auto &[key, value] : values)
         if (!value.empty())
             given.push_back({.key = key, .value = value.c_str()});
-    };
-    add("device", options.device);
-    add("input", options.input_name);
-    add("output", options.output_name);
-    add("precision", options.precision);
-    add("optimize", options.optimize);
-    add("allow", options.allow);
-    if (options.inspect)
-        given.push_back({.key = "inspect", .value = "1"});
     return given;
 }
 
@@ -107,7 +122,8 @@ std::shared_ptr<DnnTorchModel> open_model(const DnnTorchEngine &engine, const Mo
                              .fd = file.get(),
                              .data = nullptr,
                              .data_size = 0};
-    std::vector<DnnTorchOption> given = options_of(options);
+    NamedValues values = values_of(options);
+    std::vector<DnnTorchOption> given = options_of(values);
     EngineCall call;
     DnnTorchMessage message{};
     DnnTorchModel *model = nullptr;
@@ -359,9 +375,13 @@ void Session::run(std::span<const DnnTorchTensor> in, std::span<DnnTorchTensor> 
 {
     EngineCall call;
     DnnTorchMessage message{};
-    check(plan_->engine_.session_run(session_, in.data(), in.size(), out.data(), out.size(), &run,
-                                     &message),
-          message);
+    int status = plan_->engine_.session_run(session_, in.data(), in.size(), out.data(), out.size(),
+                                            &run, &message);
+    restarts_ = run.restarts;
+    crash_ = restarts_ ? message.text : "";
+    if (status == DNN_TORCH_CRASHED)
+        throw Crash(error_code(status), message.text, restarts_ != 0);
+    check(status, message);
 }
 
 } // namespace dnn_torch

@@ -29,6 +29,11 @@ struct ModelOptions {
     bool inspect = false;                 // the model is looked at and never run on frames
     std::chrono::microseconds timeout{0}; // of one run; 0 is no limit
 
+    // The engine that runs the model in a process of its own; "" if it runs in this one.
+    std::string isolated;
+    bool cage_required = false; // that process must be closed in altogether
+    int restarts = 0;           // how often it may be started anew
+
     bool operator==(const ModelOptions &) const = default;
 };
 
@@ -135,7 +140,13 @@ public:
 
     // The views in `out` hold until the next run.  They have the types that the caller asked
     // for, or those that the engine gives instead.
+    // Throws Crash if the model's process has ended.
     void run(std::span<const DnnTorchTensor> in, std::span<DnnTorchTensor> out, DnnTorchRun &run);
+
+    // Returns how often the last run made the model's process start anew, and how that
+    // process had ended.
+    int restarts() const { return restarts_; }
+    const std::string &crash() const { return crash_; }
 
     // Returns memory from which input is taken fastest.  It holds until the next call.
     // Returns null if any memory is as good.
@@ -150,6 +161,8 @@ public:
 private:
     const std::shared_ptr<const ModelPlan> plan_;
     DnnTorchSession *session_ = nullptr;
+    int restarts_ = 0;
+    std::string crash_;
 };
 
 } // namespace dnn_torch

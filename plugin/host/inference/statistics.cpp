@@ -71,6 +71,12 @@ void Statistics::add_job(const StageSeconds &stages, size_t frames)
     frames_ += frames;
 }
 
+void Statistics::add_crash(size_t restarts, size_t passed)
+{
+    restarts_ += restarts;
+    passed_ += passed;
+}
+
 void Statistics::add_frame(Clock::time_point arrival, double job_seconds, Clock::time_point now)
 {
     if (!started_) {
@@ -116,6 +122,8 @@ Summary Statistics::summary() const
     known.workers = divide(workers_seconds_, known.seconds);
     known.busy = divide(stages_.sum(), known.seconds * static_cast<double>(workers_));
     known.limit = limit(known);
+    known.restarts = restarts_;
+    known.passed = passed_;
     return known;
 }
 
@@ -145,6 +153,15 @@ const char *name_of(Limit limit)
     }
 }
 
+// Says nothing as long as nothing happened.
+std::string crashes_of(const Summary &known)
+{
+    if (!known.restarts)
+        return "";
+    return print("; the model's process was started anew %zu times, %zu frames passed without it",
+                 known.restarts, known.passed);
+}
+
 std::string to_line(const Summary &known)
 {
     return print("%zu frames in %.3f s, %.2f fps; latency %.1f ms, 99 %% within %.1f ms; a frame: "
@@ -153,7 +170,8 @@ std::string to_line(const Summary &known)
                  known.frames, known.seconds, known.frames_per_second, known.latency_mean * 1e3,
                  known.latency_99 * 1e3, known.wait * 1e3, known.per_frame.convert_in * 1e3,
                  known.per_frame.forward * 1e3, known.per_frame.convert_out * 1e3,
-                 std::min(known.busy, 1.0) * 100, name_of(known.limit));
+                 std::min(known.busy, 1.0) * 100, name_of(known.limit)) +
+           crashes_of(known);
 }
 
 json::Value json_of(const Summary &known)
@@ -179,6 +197,8 @@ json::Value json_of(const Summary &known)
           {"workers", json::rounded(known.workers, 4)}}},
         {"workers_busy", json::rounded(known.busy, 4)},
         {"limit", name_of(known.limit)},
+        {"restarts", known.restarts},
+        {"passed", known.passed},
     };
 }
 

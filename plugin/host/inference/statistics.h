@@ -64,6 +64,7 @@ struct Summary {
     double upstream, downstream, workers; // shares of time: what the filter's thread waited for
     double busy;                          // share of time in which workers worked
     Limit limit;
+    size_t restarts, passed; // of the model's process; frames that passed without the model
 };
 
 // Belongs to the filter's thread.
@@ -77,6 +78,8 @@ public:
 
     // A job of some frames has left the workers.
     void add_job(const StageSeconds &stages, size_t frames);
+    // The model's process was started anew, and so many frames passed without the model.
+    void add_crash(size_t restarts, size_t passed);
     // A frame that came in at `arrival` goes out; its job took that long.
     void add_frame(Clock::time_point arrival, double job_seconds,
                    Clock::time_point now = Clock::now());
@@ -94,7 +97,7 @@ private:
     Limit limit(const Summary &known) const;
 
     size_t workers_;
-    size_t frames_ = 0;
+    size_t frames_ = 0, restarts_ = 0, passed_ = 0;
     Clock::time_point first_{}, last_{}, left_{};
     bool started_ = false, sent_ = false;
     StageSeconds stages_;

@@ -95,6 +95,8 @@ void PictureSession::run(FrameJob &job)
         Stopwatch watch(job.stages.forward);
         output = run_pictures(session_, input);
     }
+    job.restarts = session_.restarts();
+    job.crash = session_.crash();
     check_size(output);
     job.saw_nan |= output.had_nan != 0;
     convert_out(job, output);

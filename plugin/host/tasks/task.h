@@ -66,6 +66,9 @@ struct FrameJob : AnyJob {
     std::vector<FrameItem> items; // numbered without gaps; all bypass the model, or none does
     StageSeconds stages;
     bool saw_nan = false;
+    int restarts = 0;    // how often the model's process was started anew for it
+    std::string crash;   // how that process ended, with the first frame's time; or ""
+    bool passed = false; // its frames go out without the model, whose process ended twice
 };
 
 // Made, used and destroyed on one thread, except for stop().  It may outlive its plan, but
@@ -94,10 +97,11 @@ public:
     virtual std::unique_ptr<TaskSession> open_session() const = 0;
 
     FrameShape input;
-    Size output;           // of the frames that come out
-    size_t batch_size = 1; // frames in one job
-    int threads = 1;       // of one run
-    bool in_order = false; // results depend on earlier runs: one worker runs the jobs
+    Size output;                 // of the frames that come out
+    size_t batch_size = 1;       // frames in one job
+    int threads = 1;             // of one run
+    bool in_order = false;       // results depend on earlier runs: one worker runs the jobs
+    bool passes_crashed = false; // frames that end the model's process twice pass unchanged
     Window window = {};
 };
 

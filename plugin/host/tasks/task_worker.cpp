@@ -41,12 +41,26 @@ void TaskWorker::run(FrameJob &job)
         if (job.items.front().bypass)
             session_->bypass(job);
         else
-            session_->run(job);
+            run_model(job);
+        if (!job.crash.empty())
+            job.crash = where + ": " + job.crash;
     } catch (const Error &error) {
         throw Error(error.code(), where + ": " + error.what());
     } catch (const std::bad_alloc &) {
         throw Error(AVERROR(ENOMEM), where + ": out of memory; lower workers, nireq or batch_size");
     }
+}
+
+void TaskWorker::run_model(FrameJob &job)
+try {
+    session_->run(job);
+} catch (const Crash &crash) {
+    if (!job.plan->passes_crashed || !crash.was_tried_again())
+        throw;
+    job.restarts++;
+    job.crash = crash.what();
+    job.passed = true;
+    session_->bypass(job);
 }
 
 // Plans follow each other in the stream.  Once another plan comes, the last one has no more

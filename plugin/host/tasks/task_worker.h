@@ -26,6 +26,7 @@ public:
     void stop() noexcept override;
 
 private:
+    void run_model(FrameJob &job);
     void follow(const std::shared_ptr<const TaskPlan> &plan);
     void use(std::unique_ptr<TaskSession> session);
 
