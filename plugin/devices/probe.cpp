@@ -3,6 +3,7 @@
 #include "probe.h"
 
 #include "base/compose.h"
+#include "base/descriptor.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -26,24 +27,6 @@ using Outcome = ProbeResult::Outcome;
 
 // A probe prints some lines.  More than this is a driver that does not stop.
 constexpr size_t longest_text = 1 << 20;
-
-class FileDescriptor
-{
-public:
-    FileDescriptor() = default;
-    FileDescriptor(const FileDescriptor &) = delete;
-    FileDescriptor &operator=(const FileDescriptor &) = delete;
-    ~FileDescriptor() { close(); }
-
-    void close()
-    {
-        if (value >= 0)
-            ::close(value);
-        value = -1;
-    }
-
-    int value = -1;
-};
 
 class SpawnSetting
 {
@@ -149,9 +132,9 @@ class Child
 {
 public:
     // `number` was returned by posix_spawn().
-    explicit Child(pid_t number) : number_(number)
+    explicit Child(pid_t number)
+        : number_(number), handle_(static_cast<int>(syscall(SYS_pidfd_open, number, 0)))
     {
-        handle_.value = static_cast<int>(syscall(SYS_pidfd_open, number, 0));
     }
 
     // Never blocks in waitpid(): a process that hangs inside a kernel driver does not
@@ -175,8 +158,8 @@ public:
     void end_by_force() const
     {
         siginfo_t info{};
-        if (handle_.value >= 0)
-            syscall(SYS_pidfd_send_signal, handle_.value, SIGKILL, nullptr, 0);
+        if (handle_.is_open())
+            syscall(SYS_pidfd_send_signal, handle_.get(), SIGKILL, nullptr, 0);
         // Its number may belong to somebody else once it was reaped.
         else if (waitid(P_PID, static_cast<id_t>(number_), &info, WEXITED | WNOHANG | WNOWAIT) == 0)
             kill(number_, SIGKILL);
@@ -189,13 +172,13 @@ private:
     {
         // If another thread reaped the child before it was opened, the handle is a stranger's.
         constexpr int longest_ms = 50, without_handle_ms = 1;
-        pollfd end{.fd = handle_.value, .events = POLLIN, .revents = 0};
-        int most_ms = handle_.value >= 0 ? longest_ms : without_handle_ms;
-        poll(&end, handle_.value >= 0 ? 1 : 0, std::min(most_ms, milliseconds_until(deadline)));
+        pollfd end{.fd = handle_.get(), .events = POLLIN, .revents = 0};
+        int most_ms = handle_.is_open() ? longest_ms : without_handle_ms;
+        poll(&end, handle_.is_open() ? 1 : 0, std::min(most_ms, milliseconds_until(deadline)));
     }
 
     pid_t number_;
-    FileDescriptor handle_; // below 0 where the kernel (before 5.3) or a sandbox gives none
+    Descriptor handle_; // below 0 where the kernel (before 5.3) or a sandbox gives none
 };
 
 std::string describe(const End &end)
@@ -224,22 +207,20 @@ ProbeResult not_started(int error)
 ProbeResult run_probe(const std::string &program, const std::vector<std::string> &arguments,
                       std::chrono::milliseconds limit)
 {
-    FileDescriptor input, output;
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return not_started(errno);
-    input.value = ends[0];
-    output.value = ends[1];
+    Descriptor input(ends[0]), output(ends[1]);
 
     Clock::time_point deadline = Clock::now() + limit;
     pid_t number = -1;
-    if (int error = start(program, arguments, output.value, number))
+    if (int error = start(program, arguments, output.get(), number))
         return not_started(error);
     Child child(number);
-    output.close();
+    output = Descriptor(); // the pipe ends with the child
 
     std::string text;
-    bool closed = read_until_closed(input.value, deadline, text);
+    bool closed = read_until_closed(input.get(), deadline, text);
     End end = closed ? child.wait(deadline) : End{};
     if (!end.come)
         child.end_by_force();

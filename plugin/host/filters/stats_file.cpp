@@ -41,25 +41,6 @@ constexpr int patience_ms = 2000; // for a reader that does not read
            std::string(strerror(error)) + "; name a file in a folder that you may write to");
 }
 
-class Descriptor
-{
-public:
-    explicit Descriptor(int number) : number_(number) {}
-    ~Descriptor()
-    {
-        if (number_ >= 0)
-            close(number_);
-    }
-    Descriptor(const Descriptor &) = delete;
-    Descriptor &operator=(const Descriptor &) = delete;
-
-    int get() const { return number_; }
-    int release() { return std::exchange(number_, -1); }
-
-private:
-    int number_;
-};
-
 // Makes a write to a pipe without a reader an error and no signal.
 class NoPipeSignal
 {
@@ -120,7 +101,7 @@ bool is_kind_to_write(const struct stat &about)
 }
 
 // Checks the path before it opens it, because opening some devices has effects.
-int open_path(const std::string &path, int flags)
+Descriptor open_path(const std::string &path, int flags)
 {
     struct stat about = {};
     bool is_there = stat(path.c_str(), &about) == 0;
@@ -128,20 +109,23 @@ int open_path(const std::string &path, int flags)
         refuse(path, EISDIR);
     if (is_there && !is_kind_to_write(about))
         refuse(path, EINVAL, "it is a device or a socket; name a file");
-    int opened = open(path.c_str(), O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags,
-                      S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH);
-    if (opened < 0 && errno == ENXIO)
+    Descriptor opened(open(path.c_str(),
+                           O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags,
+                           S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH));
+    if (!opened.is_open() && errno == ENXIO)
         refuse(path, ENXIO, "nobody reads this pipe; start its reader first, or name a file");
-    if (opened < 0)
+    if (!opened.is_open())
         refuse(path, errno);
     return opened;
 }
 
-int open_for_writing(const std::string &path, int flags)
+Descriptor open_for_writing(const std::string &path, int flags)
 {
     std::optional<int> number = number_in(path);
-    int opened = number ? fcntl(*number, F_DUPFD_CLOEXEC, 0) : open_path(path, flags);
-    if (opened < 0)
+    if (!number)
+        return open_path(path, flags);
+    Descriptor opened(fcntl(*number, F_DUPFD_CLOEXEC, 0));
+    if (!opened.is_open())
         refuse(path, errno);
     return opened;
 }
@@ -174,24 +158,24 @@ void write_all(int descriptor, const std::string &path, std::string_view text)
 std::mutex mutex;
 // Under the mutex: pipes to which nothing was written.  Never destroyed, because the end
 // of the program may free filters.
-std::map<std::string, int> &kept_pipes()
+std::map<std::string, Descriptor> &kept_pipes()
 {
-    static auto *const pipes = new std::map<std::string, int>;
+    static auto *const pipes = new std::map<std::string, Descriptor>;
     return *pipes;
 }
 
-std::optional<int> take_kept(const std::string &path)
+Descriptor take_kept(const std::string &path)
 {
     std::lock_guard lock(mutex);
     auto kept = kept_pipes().extract(path);
-    return kept ? std::optional(kept.mapped()) : std::nullopt;
+    return kept ? std::move(kept.mapped()) : Descriptor();
 }
 
-void keep(const std::string &path, int descriptor)
+// Closes the pipe if there is one already.
+void keep(const std::string &path, Descriptor pipe)
 {
     std::lock_guard lock(mutex);
-    if (!kept_pipes().emplace(path, descriptor).second)
-        close(descriptor);
+    kept_pipes().try_emplace(path, std::move(pipe));
 }
 
 } // namespace
@@ -201,26 +185,25 @@ StatsFile::StatsFile(std::string path) : path_(std::move(path))
 {
     if (path_.empty())
         return;
-    if (std::optional<int> kept = take_kept(path_)) {
-        pipe_ = *kept;
+    pipe_ = take_kept(path_);
+    if (pipe_.is_open())
         return;
-    }
-    Descriptor opened(open_for_writing(path_, O_APPEND));
+    Descriptor opened = open_for_writing(path_, O_APPEND);
     if (!number_in(path_) && is_pipe(opened.get()))
-        pipe_ = opened.release();
+        pipe_ = std::move(opened);
 }
 
 StatsFile::~StatsFile()
 {
-    if (pipe_ >= 0)
-        keep(path_, pipe_);
+    if (pipe_.is_open())
+        keep(path_, std::move(pipe_));
 }
 
 void StatsFile::write(const std::string &text)
 {
     if (path_.empty())
         return;
-    Descriptor opened(pipe_ >= 0 ? std::exchange(pipe_, -1) : open_for_writing(path_, O_TRUNC));
+    Descriptor opened = pipe_.is_open() ? std::move(pipe_) : open_for_writing(path_, O_TRUNC);
     write_all(opened.get(), path_, text);
 }
 

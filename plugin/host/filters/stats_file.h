@@ -6,6 +6,8 @@
 // writing waits for long.
 #pragma once
 
+#include "base/descriptor.h"
+
 #include <string>
 
 namespace dnn_torch
@@ -26,7 +28,7 @@ public:
 
 private:
     std::string path_;
-    int pipe_ = -1; // kept open, so that its reader does not see an end too early
+    Descriptor pipe_; // kept open, so that its reader does not see an end too early
 };
 
 } // namespace dnn_torch
