@@ -11,6 +11,12 @@
 namespace dnn_torch
 {
 
+// An absent text is an empty one.
+inline std::string text_or_empty(const char *text)
+{
+    return text ? text : "";
+}
+
 inline void append_part(std::string &text, std::string_view part)
 {
     text += part;

@@ -3,6 +3,7 @@
 
 #include "options.h"
 
+#include "base/compose.h"
 #include "failure.h"
 
 #include <algorithm>
@@ -10,19 +11,17 @@
 namespace engine_kit
 {
 
+using dnn_torch::text_or_empty;
+
 Options::Options(const DnnTorchOption *options, size_t count,
                  std::initializer_list<std::string_view> known)
 {
     for (size_t i = 0; i < count; i++) {
-        const std::string key = options[i].key ? options[i].key : "";
-        if (std::find(known.begin(), known.end(), key) == known.end()) {
-            std::string names;
-            for (const std::string_view name : known)
-                names.append(names.empty() ? "" : ", ").append(name);
-            throw Failure(DNN_TORCH_BAD_OPTION,
-                          "the engine has no option '" + key + "'; it knows " + names);
-        }
-        values_[key] = options[i].value ? options[i].value : "";
+        const std::string key = text_or_empty(options[i].key);
+        if (std::find(known.begin(), known.end(), key) == known.end())
+            throw Failure(DNN_TORCH_BAD_OPTION, "the engine has no option '" + key +
+                                                    "'; it knows " + dnn_torch::joined(known));
+        values_[key] = text_or_empty(options[i].value);
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include "tuning_cache.h"
 
+#include "base/compose.h"
 #include "base/terminal.h"
 #include "content_hash.h"
 #include "fork_safety.h"
@@ -82,8 +83,7 @@ std::string line_of(const TuningKey &key)
 
 std::string variable(const char *name)
 {
-    const char *value = secure_getenv(name);
-    return value ? value : "";
+    return dnn_torch::text_or_empty(secure_getenv(name));
 }
 
 // "" for none.

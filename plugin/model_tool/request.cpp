@@ -197,7 +197,7 @@ Request parse_request(int count, char **words)
         if (code == '?')
             refuse_option(known, words[optind - 1]);
         if (code >= first_code)
-            known[static_cast<size_t>(code - first_code)]->set(request, optarg ? optarg : "");
+            known[static_cast<size_t>(code - first_code)]->set(request, text_or_empty(optarg));
         else
             take_model(request, optarg);
     }
@@ -212,8 +212,8 @@ std::string help_of(const std::string &command)
 {
     std::string text = concat("usage: dnn-torch ", command, " MODEL [OPTION...]\n\n");
     for (const Option *option : options_of(command)) {
-        std::string line = concat("--", option->name, option->value ? " " : "",
-                                  option->value ? option->value : "");
+        std::string line =
+            concat("--", option->name, option->value ? " " : "", text_or_empty(option->value));
         line.resize(std::max<size_t>(line.size() + 2, 18), ' ');
         text += concat("  ", line, option->help, "\n");
     }

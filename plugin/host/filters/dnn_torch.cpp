@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 // dnn_torch as libavfilter sees it: a table of callbacks over a ModelFilter.
+#include "base/compose.h"
 #include "filters.h"
 #include "host/frames/formats.h"
 #include "host/guard.h"
@@ -91,7 +92,7 @@ int process_command(AVFilterContext *ctx, const char *command, const char *value
     return guarded(ctx, [&] {
         ModelFilter &filter = *private_data(ctx).filter;
         if (ModelChange::is_command(command)) {
-            filter.change(command, value ? value : "");
+            filter.change(command, text_or_empty(value));
             return 0;
         }
         std::optional<std::string> answer = filter.answer(command);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "options.h"
 
+#include "base/compose.h"
 #include "host/error.h"
 
 extern "C" {
@@ -103,15 +104,14 @@ int restarts_from(std::string_view text)
 
 ModelRequest request_of(const ModelSettings &settings)
 {
-    auto text = [](const char *value) { return std::string(value ? value : ""); };
-    return {.path = text(settings.path),
-            .input = text(settings.input),
-            .output = text(settings.output),
-            .device = text(settings.device),
-            .precision = text(settings.precision),
-            .optimize = text(settings.optimize),
-            .allow = text(settings.allow),
-            .engine = text(settings.engine),
+    return {.path = text_or_empty(settings.path),
+            .input = text_or_empty(settings.input),
+            .output = text_or_empty(settings.output),
+            .device = text_or_empty(settings.device),
+            .precision = text_or_empty(settings.precision),
+            .optimize = text_or_empty(settings.optimize),
+            .allow = text_or_empty(settings.allow),
+            .engine = text_or_empty(settings.engine),
             .timeout = std::chrono::microseconds(settings.timeout),
             .isolation = static_cast<Isolation>(settings.isolate)};
 }
@@ -124,7 +124,7 @@ RunRequest request_of(const RunSettings &settings)
                       .async = settings.async != 0},
             .batch_size = static_cast<size_t>(settings.batch_size),
             .tuning_seconds = static_cast<double>(settings.tune) / AV_TIME_BASE,
-            .restarts = restarts_from(settings.on_crash ? settings.on_crash : "")};
+            .restarts = restarts_from(text_or_empty(settings.on_crash))};
 }
 
 OptionTable model_options(size_t offset)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "run_log.h"
 
+#include "base/compose.h"
 #include "lost_frames.h"
 
 extern "C" {
@@ -10,26 +11,17 @@ extern "C" {
 
 namespace dnn_torch
 {
-namespace
-{
-
-std::string text(const char *value)
-{
-    return value ? value : "";
-}
-
-} // namespace
 
 RunLog::RunLog(AVFilterContext *ctx, const FilterSettings &settings)
-    : ctx_(ctx), settings_(settings), report_(ctx, text(settings.run.stats))
+    : ctx_(ctx), settings_(settings), report_(ctx, text_or_empty(settings.run.stats))
 {
-    facts_.model = first_model_ = text(settings.model.path);
+    facts_.model = first_model_ = text_or_empty(settings.model.path);
     facts_.batch_size = static_cast<size_t>(settings.run.batch_size);
 }
 
 void RunLog::tell_shape(const FrameShape &input, Size output)
 {
-    facts_.format = text(av_get_pix_fmt_name(input.format));
+    facts_.format = text_or_empty(av_get_pix_fmt_name(input.format));
     facts_.input = input.size;
     facts_.output = output;
     av_log(ctx_, AV_LOG_VERBOSE, "%s %s becomes %s\n", facts_.format.c_str(),

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "model.h"
 
+#include "base/compose.h"
 #include "base/descriptor.h"
 #include "engine_call.h"
 #include "time_limit.h"
@@ -164,11 +165,6 @@ std::vector<int64_t> key_of(std::span<const DnnTorchTensor> shapes, int64_t numb
         key.insert(key.end(), shape.dims, shape.dims + shape.rank);
     }
     return key;
-}
-
-std::string text_or_empty(const char *text)
-{
-    return text ? text : "";
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 
 #include "model.h"
 
+#include "base/compose.h"
 #include "engines/torch/failure.h"
 #include "engines/torch/file/load.h"
 #include "engines/torch/machine/device.h"
@@ -20,7 +21,7 @@ using engine_torch::StateCopy;
 
 engine_torch::Wishes wishes_of(const DnnTorchSource &source, const engine_kit::Options &options)
 {
-    return {.path = source.name ? source.name : "",
+    return {.path = dnn_torch::text_or_empty(source.name),
             .contents = "",
             .device = options.value("device"),
             .precision = engine_torch::parse_precision(options.value("precision")),
