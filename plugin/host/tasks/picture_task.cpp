@@ -68,12 +68,7 @@ int PictureTask::channels_of(AVPixelFormat format) const
 
 Size PictureTask::output_for(const FrameShape &input)
 {
-    int channels = channels_of(input.format);
-    if (!known_ || known_->input != input.size || known_->channels != channels)
-        known_ = Known{.input = input.size,
-                       .channels = channels,
-                       .output = probe_.find_output(input.size, channels)};
-    return known_->output;
+    return probe_.find_output(input.size, channels_of(input.format));
 }
 
 NewPlan PictureTask::plan(const FrameShape &input, double tuning_seconds)

@@ -10,7 +10,6 @@
 #include "task.h"
 
 #include <memory>
-#include <optional>
 
 namespace dnn_torch
 {
@@ -49,15 +48,9 @@ public:
 private:
     int channels_of(AVPixelFormat format) const;
 
-    struct Known {
-        Size input;
-        int channels;
-        Size output;
-    };
     ModelProbe probe_;
     size_t batch_size_;
     Channels channels_ = Channels::any;
-    std::optional<Known> known_; // what output_for() found last
 };
 
 } // namespace dnn_torch
