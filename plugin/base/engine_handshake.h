@@ -23,16 +23,19 @@ inline EngineGreeting greet_engine(void *library)
     auto *entry =
         reinterpret_cast<DnnTorchEngineFunction *>(dlsym(library, DNN_TORCH_ENGINE_SYMBOL));
     if (!entry)
-        return {nullptr, "is no engine: it lacks " DNN_TORCH_ENGINE_SYMBOL "()"};
+        return {.engine = nullptr, .fault = "is no engine: it lacks " DNN_TORCH_ENGINE_SYMBOL "()"};
     const DnnTorchEngine *engine = entry(DNN_TORCH_ENGINE_ABI);
-    if (engine && engine->abi == DNN_TORCH_ENGINE_ABI && engine->size < sizeof(DnnTorchEngine))
-        return {nullptr, "has a table that is too short; install the engine and the filters from "
+    if (engine && engine->abi == DNN_TORCH_ENGINE_ABI) {
+        if (engine->size >= sizeof(DnnTorchEngine))
+            return {.engine = engine, .fault = ""};
+        return {.engine = nullptr,
+                .fault = "has a table that is too short; install the engine and the filters from "
                          "one release"};
-    if (engine && engine->abi == DNN_TORCH_ENGINE_ABI)
-        return {engine, ""};
+    }
     std::string spoken = engine ? std::to_string(engine->abi) + " and not " : "other than ";
-    return {nullptr, "speaks engine ABI " + spoken + std::to_string(DNN_TORCH_ENGINE_ABI) +
-                         "; install the engine and the filters from one release"};
+    return {.engine = nullptr,
+            .fault = "speaks engine ABI " + spoken + std::to_string(DNN_TORCH_ENGINE_ABI) +
+                     "; install the engine and the filters from one release"};
 }
 
 } // namespace dnn_torch
