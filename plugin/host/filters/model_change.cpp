@@ -73,19 +73,14 @@ void ModelChange::ask(const std::string &name, const std::string &value)
     asked_[name] = value;
 }
 
-std::optional<NextModel> ModelChange::look(const FrameShape &input, const PrepareModel &prepare)
+bool ModelChange::is_due()
 {
-    std::optional<NextModel> next;
-    if (work_ && work_->is_done())
-        next = take(input);
-    if (!work_) {
-        // A change of the file is one of its own: a command that fails must not undo it.
-        if (asked_.empty())
-            look_at_file();
-        if (!asked_.empty())
-            begin(prepare);
-    }
-    return next;
+    if (work_)
+        return false;
+    // A change of the file is one of its own: a command that fails must not undo it.
+    if (asked_.empty())
+        look_at_file();
+    return !asked_.empty();
 }
 
 std::string ModelChange::unmade() const
@@ -103,7 +98,7 @@ void ModelChange::look_at_file()
         asked_.try_emplace("model", current_.path);
 }
 
-void ModelChange::begin(const PrepareModel &prepare)
+void ModelChange::begin(PrepareModel prepare)
 {
     under_way_ = std::exchange(asked_, {});
     NextModel next = {.request = current_, .changes = words_of(under_way_)};
@@ -116,11 +111,13 @@ void ModelChange::begin(const PrepareModel &prepare)
     if (watch_)
         next_watch_.emplace(next.request.path);
     work_ = std::make_unique<BackgroundValue<NextModel>>(
-        [next, prepare] { return made(next, prepare); });
+        [next, prepare = std::move(prepare)] { return made(next, prepare); });
 }
 
 std::optional<NextModel> ModelChange::take(const FrameShape &input)
 {
+    if (!work_ || !work_->is_done())
+        return std::nullopt;
     std::unique_ptr<BackgroundValue<NextModel>> done = std::move(work_);
     NextModel next = done->take();
     const FrameShape &made_for = next.work.plan->input;

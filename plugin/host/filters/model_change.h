@@ -39,21 +39,23 @@ public:
 
     // Whether a command of that name changes the model.
     static bool is_command(const std::string &name);
-    // The next look() begins the change.  Throws Error if the value cannot be used.
+    // Throws Error if the value cannot be used.
     void ask(const std::string &name, const std::string &value);
 
-    // Call it once a turn.  Begins what was asked for since, if nothing is under way.
     // Returns the model that is ready for frames of that shape, or nullopt.  Throws Error,
     // which names the change, if the change cannot be made.
-    std::optional<NextModel> look(const FrameShape &input, const PrepareModel &prepare);
+    std::optional<NextModel> take(const FrameShape &input);
+
+    // Whether something was asked for, or the file has changed, and nothing is under way.
+    bool is_due();
+    // Begins what is due.  Throws Error if no thread can be started.
+    void begin(PrepareModel prepare);
 
     // Returns what was asked for and is not made yet: "model=other.pt", or empty.
     std::string unmade() const;
 
 private:
     void look_at_file();
-    void begin(const PrepareModel &prepare);
-    std::optional<NextModel> take(const FrameShape &input);
 
     ModelRequest current_;
     std::optional<FileWatch> watch_, next_watch_;

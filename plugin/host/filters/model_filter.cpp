@@ -70,11 +70,12 @@ int ModelFilter::activate()
 void ModelFilter::look_for_change()
 {
     try {
-        std::optional<NextModel> next = change_.look(loop_.input(), preparation());
-        if (!next)
-            return;
-        log_.tell_change(next->request.path, next->changes);
-        loop_.go_over_to(std::move(next->work));
+        if (std::optional<NextModel> next = change_.take(loop_.input())) {
+            log_.tell_change(next->request.path, next->changes);
+            loop_.go_over_to(std::move(next->work));
+        }
+        if (change_.is_due())
+            change_.begin(preparation());
     } catch (const Error &error) {
         log_.tell_error(error.what());
     }
