@@ -4,6 +4,7 @@
 // The commands that put another model in the place of the one that runs, and watch=1.
 // The models are scripts of the fake engine that paint each picture in one shade.
 #include "filter_graph.h"
+#include "host/filters/model_change.h"
 
 #include <algorithm>
 #include <chrono>
@@ -17,6 +18,14 @@ using namespace std::chrono_literals;
 
 namespace
 {
+
+TEST(Commands, AnOptionSaysThatItChangesWhileFramesPassIfACommandChangesIt)
+{
+    for (const AVOption *option = dnn_torch_filter()->priv_class->option; option->name; option++)
+        EXPECT_EQ((option->flags & AV_OPT_FLAG_RUNTIME_PARAM) != 0,
+                  ModelChange::is_command(option->name))
+            << option->name;
+}
 
 std::mutex log_mutex;
 std::vector<std::string> logged_errors, logged_warnings;
