@@ -46,13 +46,6 @@ std::optional<FileStamp> stamp_from(const struct stat &status)
                      .changed_ns = nanoseconds(status.st_ctim)};
 }
 
-std::optional<FileStamp> stamp_of(const Descriptor &file)
-{
-    struct stat status {
-    };
-    return fstat(file.get(), &status) == 0 ? stamp_from(status) : std::nullopt;
-}
-
 std::optional<XXH128_hash_t> hash_of(const Descriptor &file)
 {
     constexpr size_t piece = size_t{256} << 10;
@@ -81,6 +74,13 @@ std::optional<FileStamp> stamp_of(const std::string &path)
     struct stat status {
     };
     return stat(path.c_str(), &status) == 0 ? stamp_from(status) : std::nullopt;
+}
+
+std::optional<FileStamp> stamp_of(const Descriptor &file)
+{
+    struct stat status {
+    };
+    return fstat(file.get(), &status) == 0 ? stamp_from(status) : std::nullopt;
 }
 
 std::optional<FileIdentity> identity_of(const Descriptor &file)

@@ -33,8 +33,9 @@ struct FileIdentity {
     bool operator==(const FileIdentity &) const = default;
 };
 
-// Returns nullopt if the path leads to no regular file.
+// They return nullopt for what is no regular file.
 std::optional<FileStamp> stamp_of(const std::string &path);
+std::optional<FileStamp> stamp_of(const Descriptor &file);
 
 // Reads the whole file without moving its position.  Returns nullopt if it is no regular
 // file, is larger than 16 GiB, cannot be read, changed within the last 20 ms, or changes

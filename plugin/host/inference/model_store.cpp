@@ -58,16 +58,28 @@ struct OpenedFile {
 };
 
 // A disk that does not answer must not hold up a filter for ever.
+TimeLimit limit_to_read(const ModelOptions &options)
+{
+    return {.most = options.timeout,
+            .line = "the model's file has not been read within " + in_seconds(options.timeout) +
+                    "; raise timeout if it may take longer"};
+}
+
 OpenedFile open_and_read(const ModelOptions &options)
 {
-    TimeLimit limit = {.most = options.timeout,
-                       .line = "the model's file has not been read within " +
-                               in_seconds(options.timeout) +
-                               "; raise timeout if it may take longer"};
-    return value_within(limit, [path = options.path] {
+    return value_within(limit_to_read(options), [path = options.path] {
         auto file = std::make_shared<const Descriptor>(open_model_file(path));
         return OpenedFile{.file = file, .identity = identity_of(*file)};
     });
+}
+
+// The stamp tells, without another look at the content: when that was read, the last change
+// was no longer of the same tick of the clock.
+bool was_written_to(const OpenedFile &opened, const ModelOptions &options)
+{
+    std::optional<FileStamp> now =
+        value_within(limit_to_read(options), [file = opened.file] { return stamp_of(*file); });
+    return now != opened.identity->stamp;
 }
 
 Key key_of(const DnnTorchEngine &engine, const ModelOptions &options, const FileIdentity &file)
@@ -289,10 +301,9 @@ std::shared_ptr<Model> ModelStore::open(const DnnTorchEngine &engine, const Mode
         return std::make_shared<Model>(engine, options, opened.file);
     return state_->open(key_of(engine, options, *opened.identity), [&] {
         auto model = std::make_unique<Model>(engine, options, opened.file);
-        // Not if the file was written to meanwhile.
-        bool is_that_file = identity_of(*opened.file) == opened.identity;
         bool is_exclusive = model->metadata("exclusive") == "1";
-        return Loaded{.model = std::move(model), .may_be_shared = is_that_file && !is_exclusive};
+        bool may_be_shared = !is_exclusive && !was_written_to(opened, options);
+        return Loaded{.model = std::move(model), .may_be_shared = may_be_shared};
     });
 }
 
