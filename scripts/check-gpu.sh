@@ -32,7 +32,7 @@ END_USAGE
 
 # Installed files of these packages, as they are; names differ between suites.
 packages() {
-    dpkg-query -W -f '${Package}\n' libhwy-dev 'libhwy1*' libsodium-dev 'libsodium2*' \
+    dpkg-query -W -f '${Package}\n' libhwy-dev 'libhwy1*' libseccomp-dev libsodium-dev 'libsodium2*' \
         libxxhash-dev libxxhash0 nlohmann-json3-dev pkgconf-bin libpkgconf3 meson \
         ninja-build 2>/dev/null
 }

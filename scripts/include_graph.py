@@ -30,6 +30,7 @@ LIBRARIES = {
     "fmt": ("fmt/",),
     "libavfilter": ("libavfilter/",),
     "libavutil": ("libavutil/",),
+    "libseccomp": ("seccomp.h",),
     "libsodium": ("sodium.h",),
     "libswscale": ("libswscale/",),
     "nlohmann-json": ("nlohmann/",),

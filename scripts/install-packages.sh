@@ -34,6 +34,7 @@ libhwy-dev        vectorises pixel conversions
 libxxhash-dev     tells by their content whether model files are the same
 nlohmann-json3-dev writes JSON: statistics, devices, inspect and bench
 libsodium-dev     hashes model files
+libseccomp-dev    refuses system calls to the process that runs a model
 libze-dev         headers of Level Zero, by which Intel GPUs are found
 libgtest-dev      unit tests
 python3-pytest    all other tests

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// What drivers of NVIDIA's and Intel's GPUs need beside what every model needs.
+//
+// Written from the drivers' sources and documentation and never tried on a device.  Start
+// the drivers before the cage closes; but those start threads, and then Landlock stays open.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace dnn_torch
+{
+
+// Device files and folders of device files: read, written, asked by ioctl().
+std::vector<std::string> gpu_device_paths();
+
+// What the drivers look up: files and folders.
+std::vector<std::string> gpu_readable_paths();
+
+// Names of system calls.
+const std::vector<const char *> &gpu_system_calls();
+
+// The kinds of ioctl() requests: bits 8 to 15 of their number.
+const std::vector<unsigned> &gpu_request_kinds();
+
+} // namespace dnn_torch

@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "layers.h"
+#include "memory.h"
+
+#include "base/compose.h"
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace dnn_torch
+{
+namespace
+{
+
+// Sessions have a socket and two areas each; a driver opens its device many times.
+constexpr rlim_t most_files = 1024, most_files_with_gpu = 8192;
+
+// What is reserved and not allocated: each thread's heap reserves 64 MiB before it uses
+// them, libraries that are loaded later are mapped, and so are the frames.
+constexpr int64_t most_reserved_bytes = int64_t{16} << 30;
+
+// Half of memory counts against this process when the kernel looks for one to end.
+constexpr char first_to_end[] = "500";
+
+// Lowers a limit for good, and never raises it.
+bool lower(int resource, rlim_t most)
+{
+    rlimit limit{};
+    if (getrlimit(resource, &limit) != 0)
+        return false;
+    limit.rlim_max = std::min(limit.rlim_max, most);
+    limit.rlim_cur = std::min(limit.rlim_cur, limit.rlim_max);
+    return setrlimit(resource, &limit) == 0;
+}
+
+bool offer_to_the_kernel()
+{
+    int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    constexpr ssize_t length = sizeof(first_to_end) - 1;
+    bool written = write(file, first_to_end, length) == length;
+    close(file);
+    return written;
+}
+
+// RLIMIT_DATA counts what is private and writable.  RLIMIT_AS counts the address space:
+// without it a stack that is remapped would grow without end.  Drivers of GPUs reserve
+// more addresses than any machine has memory.
+bool lower_memory(const CageRules &rules)
+{
+    MemoryInUse now = memory_in_use();
+    int64_t more = rules.memory_bytes > 0 ? rules.memory_bytes : usable_memory_bytes() / 8 * 7;
+    if (more <= 0)
+        return false;
+    auto data = static_cast<rlim_t>(now.data_bytes) + static_cast<rlim_t>(more);
+    auto space = static_cast<rlim_t>(now.address_bytes) + static_cast<rlim_t>(more) +
+                 static_cast<rlim_t>(most_reserved_bytes);
+    return lower(RLIMIT_DATA, data) && (rules.uses_gpu || lower(RLIMIT_AS, space));
+}
+
+bool lower_the_rest(const CageRules &rules)
+{
+    bool gpu = rules.uses_gpu; // its drivers lock memory
+    return lower(RLIMIT_CORE, 0) && lower(RLIMIT_FSIZE, 0) && lower(RLIMIT_MSGQUEUE, 0) &&
+           lower(RLIMIT_RTPRIO, 0) && (gpu || lower(RLIMIT_MEMLOCK, 0)) &&
+           lower(RLIMIT_NOFILE, gpu ? most_files_with_gpu : most_files);
+}
+
+} // namespace
+
+std::string close_limits(const CageRules &rules)
+{
+    // A write beyond RLIMIT_FSIZE fails with EFBIG instead of ending the process.
+    signal(SIGXFSZ, SIG_IGN);
+    if (!lower_the_rest(rules))
+        return failed_call("setrlimit");
+    if (!lower_memory(rules))
+        return failed_call("the limit of memory");
+    if (!offer_to_the_kernel())
+        return failed_call("/proc/self/oom_score_adj");
+    return {};
+}
+
+} // namespace dnn_torch

@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "readable.h"
+#include "gpu_rules.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <link.h>
+#include <string_view>
+
+namespace dnn_torch
+{
+namespace
+{
+
+// /dev/zero is none of them: mapping it gives memory that no limit counts.  Of /proc/self
+// only single files: beneath it lies what the whole machine's network does.
+constexpr const char *always_readable[] = {
+    // libraries
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/usr/lib",
+    "/usr/lib32",
+    "/usr/lib64",
+    "/usr/local/lib",
+    "/usr/local/lib64",
+    "/etc/ld.so.cache",
+    // what they look up about the machine
+    "/proc/cpuinfo",
+    "/proc/meminfo",
+    "/proc/stat",
+    "/proc/self/auxv",
+    "/proc/self/cgroup",
+    "/proc/self/maps",
+    "/proc/self/stat",
+    "/proc/self/statm",
+    "/proc/self/status",
+    "/proc/sys/vm/overcommit_memory",
+    "/sys/devices/system",
+    "/sys/fs/cgroup",
+    "/sys/kernel/mm/transparent_hugepage",
+    "/dev/null",
+    "/dev/urandom",
+    // language and time
+    "/etc/localtime",
+    "/usr/share/locale",
+    "/usr/share/zoneinfo",
+};
+
+bool begins_with(std::string_view text, std::string_view beginning)
+{
+    return text.substr(0, beginning.size()) == beginning;
+}
+
+// A folder in which the home folder lies, or which is it, is no folder of libraries,
+// whatever LD_LIBRARY_PATH says.
+bool holds_home(std::string folder)
+{
+    const char *variable = std::getenv("HOME");
+    std::string home = variable && *variable ? variable : "/root";
+    return begins_with(home + "/", folder + "/");
+}
+
+void add_library_folder(std::vector<std::string> &paths, std::string_view folder)
+{
+    while (!folder.empty() && folder.back() == '/')
+        folder.remove_suffix(1);
+    std::string path(folder);
+    bool absolute = begins_with(folder, "/");
+    if (absolute && !holds_home(path) && std::find(paths.begin(), paths.end(), path) == paths.end())
+        paths.push_back(std::move(path));
+}
+
+// A library may load further ones from its own folder when it is first used.
+int add_folder_of(dl_phdr_info *object, size_t, void *paths)
+{
+    std::string_view name = object->dlpi_name ? object->dlpi_name : "";
+    if (size_t slash = name.rfind('/'); slash != name.npos)
+        add_library_folder(*static_cast<std::vector<std::string> *>(paths), name.substr(0, slash));
+    return 0;
+}
+
+void add_library_path(std::vector<std::string> &paths)
+{
+    const char *variable = std::getenv("LD_LIBRARY_PATH");
+    std::string_view folders = variable ? variable : "";
+    while (!folders.empty()) {
+        size_t end = std::min(folders.find_first_of(":;"), folders.size());
+        add_library_folder(paths, folders.substr(0, end));
+        folders.remove_prefix(std::min(end + 1, folders.size()));
+    }
+}
+
+} // namespace
+
+std::vector<std::string> readable_paths(const CageRules &rules)
+{
+    std::vector<std::string> paths(std::begin(always_readable), std::end(always_readable));
+    dl_iterate_phdr(add_folder_of, &paths);
+    add_library_path(paths);
+    paths.insert(paths.end(), rules.readable.begin(), rules.readable.end());
+    if (rules.uses_gpu)
+        for (const std::string &path : gpu_readable_paths())
+            paths.push_back(path);
+    return paths;
+}
+
+} // namespace dnn_torch
