@@ -8,7 +8,9 @@ to grow give the rate as the slope of a straight line; process start, loading,
 tuning and the first frames are before the window, and nobody waits for the
 tail.  No frame is written anywhere, and so nothing is paid for writing.
 """
+import contextlib
 import dataclasses
+import glob
 import os
 import re
 import selectors
@@ -75,6 +77,21 @@ def slope(samples):
     return sum((t - middle) * (f - mean) for t, f in zip(times, frames)) / spread
 
 
+def family(pid):
+    """A process and its children: a model may run in one of its own."""
+    found = [pid]
+    for parent in found:
+        for path in glob.glob(f"/proc/{parent}/task/*/children"):
+            with contextlib.suppress(OSError), open(path) as file:
+                found += map(int, file.read().split())
+    return found
+
+
+def read_family(pid):
+    states = [read_process(each) for each in family(pid)]
+    return tuple(sum(values) for values in zip(*states))
+
+
 def read_process(pid):
     """CPU time and resident memory; zeros where the process is gone."""
     try:
@@ -117,7 +134,7 @@ class Watch:
         counts = [int(line[6:]) for line in lines if line.startswith(b"frame=")]
         if not counts or counts[-1] <= (self.samples[-1].frames if self.samples else 0):
             return
-        states = [read_process(process.pid) for process in self.processes]
+        states = [read_family(process.pid) for process in self.processes]
         cpu, resident = (sum(values) for values in zip(*states))
         self.samples.append(Sample(now, counts[-1], cpu, resident))
 

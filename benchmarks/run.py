@@ -25,6 +25,7 @@ BENCHMARKS = {
     "python": "python_pipe",
     "convert": "convert",
     "identity": "identity",
+    "isolate": "isolate",
     "memory": "memory",
     "upstream": "upstream",
 }

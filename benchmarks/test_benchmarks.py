@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Whether the benchmarks measure what they say: on programs whose rate is known."""
 import dataclasses
+import os
 import pathlib
+import signal
 import subprocess
 import sys
 import textwrap
@@ -49,6 +51,19 @@ def test_half_the_rate_is_half_the_ratio():
     }
     results = rates.alternate(2, sides)
     assert rates.median_ratio(results[40], results[80]) == pytest.approx(0.5, rel=0.15)
+
+
+def test_a_child_counts_as_its_parent_does():
+    child = "import time; block = bytearray(64 << 20); print(1, flush=True); time.sleep(60)"
+    parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
+    with subprocess.Popen([sys.executable, "-c", parent], stdout=subprocess.PIPE) as process:
+        try:
+            process.stdout.readline()  # the child has its memory
+            alone, family = rates.read_process(process.pid), rates.read_family(process.pid)
+        finally:
+            for pid in rates.family(process.pid):
+                os.kill(pid, signal.SIGKILL)
+    assert family[1] >= alone[1] + (64 << 20)
 
 
 def test_crash_is_told_with_its_frame():
