@@ -131,12 +131,12 @@ DnnTorchModel read_model(const DnnTorchSource &source)
     return model;
 }
 
-const char *metadata(const std::string &key)
+const char *metadata(const char *key)
 {
     static const std::map<std::string, const char *> known = {
         {"format", "3x3 kernel"}, {"parameters", "10"}, {"parameter_bytes", "40"},
         {"precision", "fp32"},    {"refused", ""},      {"variant", "fp32, plain loops"}};
-    const auto found = known.find(key);
+    const auto found = known.find(key ? key : "");
     return found == known.end() ? nullptr : found->second;
 }
 

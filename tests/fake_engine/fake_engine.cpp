@@ -432,6 +432,8 @@ size_t model_tensors(const DnnTorchModel *, DnnTorchDirection, DnnTorchTensorInf
 
 const char *model_metadata(const DnnTorchModel *model, const char *key) noexcept
 {
+    if (!key)
+        return nullptr;
     if (std::strcmp(key, "format") == 0)
         return "script";
     if (std::strcmp(key, "exclusive") == 0)
@@ -489,6 +491,8 @@ void plan_facts(const DnnTorchPlan *plan, DnnTorchPlanFacts *facts) noexcept
 
 const char *plan_metadata(const DnnTorchPlan *plan, const char *key) noexcept
 {
+    if (!key)
+        return nullptr;
     if (std::strcmp(key, "variant") == 0)
         return "scripted";
     return std::strcmp(key, "advice") == 0 ? plan->model.script.advice.c_str() : nullptr;

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <fstream>
+#include <limits>
 #include <memory>
 #include <sys/stat.h>
 #include <thread>
@@ -207,6 +208,13 @@ TEST(Options, InputByName)
     EXPECT_EQ(model.notice(), "");
 }
 
+TEST(Metadata, OfNoKeyThereIsNone)
+{
+    Running running("double");
+    EXPECT_EQ(engine().model_metadata(running.model.get(), nullptr), nullptr);
+    EXPECT_EQ(engine().plan_metadata(running.model.plan(), nullptr), nullptr);
+}
+
 TEST(Options, WithoutANameTheFirstInputIsMeant)
 {
     expect_failure(run_failure("second_input"), DNN_TORCH_RUN_FAILED, {"no image"});
@@ -254,6 +262,21 @@ TEST(Input, IsChecked)
     expect_refused([](Images &view) { view.channel_stride += 4; });
     expect_refused([](Images &view) { view.batch_stride += 4; });
     EXPECT_EQ(running.session.run(pictures).status, DNN_TORCH_OK);
+}
+
+// LibTorch would end the process.
+TEST(Input, IsNotLargerThanAnyMemory)
+{
+    constexpr int32_t huge = std::numeric_limits<int32_t>::max();
+    Running running("double");
+    Pictures pictures(1, 1, 1, 1);
+    pictures.view.height = pictures.view.width = huge;
+    pictures.view.row_stride = int64_t{huge} * pictures.view.column_stride;
+    expect_failure(running.session.run(pictures.view), DNN_TORCH_BAD_INPUT, {"too large"});
+    expect_failure(running.model.probe({1, 3, huge, huge}), DNN_TORCH_BAD_INPUT, {"too large"});
+    expect_failure(running.model.tune({huge, 1, 1, huge}), DNN_TORCH_BAD_INPUT, {"too large"});
+    expect_failure(running.model.probe({huge, huge, huge, huge}), DNN_TORCH_BAD_INPUT,
+                   {"too large"});
 }
 
 TEST(Input, StridesOfSingleExtentsDoNotMatter)

@@ -74,7 +74,7 @@ size_t model_tensors(const DnnTorchModel *model, DnnTorchDirection direction,
 
 const char *model_metadata(const DnnTorchModel *model, const char *key) noexcept
 {
-    return model->metadata(key);
+    return key ? model->metadata(key) : nullptr;
 }
 
 int model_probe(DnnTorchModel *model, const DnnTorchTensor *in, size_t in_count,
@@ -117,7 +117,7 @@ void plan_facts(const DnnTorchPlan *plan, DnnTorchPlanFacts *facts) noexcept
 
 const char *plan_metadata(const DnnTorchPlan *plan, const char *key) noexcept
 {
-    return plan->metadata(key);
+    return key ? plan->metadata(key) : nullptr;
 }
 
 int session_open(const DnnTorchPlan *plan, int32_t threads, DnnTorchSession **session,

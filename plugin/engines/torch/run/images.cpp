@@ -23,6 +23,8 @@ namespace
 }
 
 constexpr int32_t picture_rank = 4;
+// No machine has memory for more.  LibTorch ends the process where a product overflows.
+constexpr int64_t most_samples = int64_t{1} << 48;
 
 // Not every version of LibTorch has an unsigned type of 16 bits.
 at::ScalarType scalar_type_of(int32_t type)
@@ -91,12 +93,16 @@ Shape shape_of(const DnnTorchTensor &pictures)
 {
     if (pictures.rank != picture_rank)
         refuse("the input is not of rank 4, [batch, channels, height, width]");
+    int64_t room = most_samples;
     const auto extent = [&](size_t i) {
-        if (pictures.dims[i] > std::numeric_limits<int32_t>::max())
+        const int64_t given = std::max<int64_t>(pictures.dims[i], 0);
+        room /= std::max<int64_t>(given, 1);
+        if (given > std::numeric_limits<int32_t>::max() || room == 0)
             refuse("the input is too large");
-        return static_cast<int32_t>(std::max<int64_t>(pictures.dims[i], 0));
+        return static_cast<int32_t>(given);
     };
-    return {extent(0), extent(1), extent(2), extent(3)};
+    // The order of a braced list is the order of the calls.
+    return {.batch = extent(0), .channels = extent(1), .height = extent(2), .width = extent(3)};
 }
 
 at::Tensor tensor_over(const DnnTorchTensor &pictures)
