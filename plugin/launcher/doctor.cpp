@@ -167,7 +167,8 @@ int doctor()
     bool engine = in_child(look_at_engine) == passed;
     well = well && ffmpeg && served && engine;
     printf("%s\n", well ? "all is well" : "something is missing");
-    return well ? 0 : 1;
+    bool told = fflush(stdout) == 0 && !ferror(stdout);
+    return well && told ? 0 : 1;
 }
 
 } // namespace dnn_torch

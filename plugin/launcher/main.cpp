@@ -143,7 +143,7 @@ int main_with(int argc, char **argv)
     if (name == "--help" || name == "help")
         return print_help();
     if (name == "--version")
-        return puts("dnn-torch " PROJECT_VERSION) < 0;
+        return puts("dnn-torch " PROJECT_VERSION) < 0 || fflush(stdout) != 0;
     if (const Command *command = find_command(name))
         return command->run ? start(*command, argc - 1, argv + 1) : model_tool(argv);
     print_usage(stderr);

@@ -241,6 +241,12 @@ def test_launcher_help_and_version():
         assert result.returncode == 2 and result.stderr.startswith("usage:")
 
 
+@pytest.mark.parametrize("question", ["--help", "--version", "devices", "doctor"])
+def test_an_answer_that_cannot_be_written_is_a_failure(question):
+    with open("/dev/full", "w") as full:
+        assert subprocess.run([LAUNCHER, question], stdout=full, timeout=120).returncode == 1
+
+
 def test_doctor_tells_the_truth():
     result = output(LAUNCHER, "doctor")
     assert f"served by {HOST}" in result.stdout and "self-test passed" in result.stdout
