@@ -53,8 +53,9 @@ double time_run_within(std::chrono::microseconds timeout, const std::shared_ptr<
 {
     DnnTorchTensor shape = picture_shape(1, channels, size);
     std::shared_ptr<const ModelPlan> plan = model->plan({&shape, 1}, 0);
-    TimeLimit limit = {2 * timeout, "two runs of " + to_text(size) + " take more than " +
-                                        in_seconds(2 * timeout) + "; raise --timeout"};
+    TimeLimit limit = {.most = 2 * timeout,
+                       .line = "two runs of " + to_text(size) + " take more than " +
+                               in_seconds(2 * timeout) + "; raise --timeout"};
     return value_within(limit, [=] { return time_run(plan, size, channels); });
 }
 
@@ -87,9 +88,13 @@ public:
         trials_ = try_model(model, request_);
         size_ = request_.size ? *request_.size : usual_size(model, *trials_, request_);
         output_ = ModelProbe(model).find_output(size_, channels());
-        report_.begin({request_.model, place_.device.device, size_,
-                       channels() == 3 ? "RGB" : "luma of YUV 4:2:0", machine_.cores,
-                       request_.seconds, model->notice()});
+        report_.begin({.model = request_.model,
+                       .device = place_.device.device,
+                       .size = size_,
+                       .format = channels() == 3 ? "RGB" : "luma of YUV 4:2:0",
+                       .cores = machine_.cores,
+                       .seconds = request_.seconds,
+                       .notice = model->notice()});
         start_ = Clock::now();
         measure_precision(model, "fp32", 3);
         for (const char *precision : {"bf16", "fp16"}) {
@@ -153,11 +158,11 @@ private:
                           const std::string &precision, double seconds)
     {
         DnnTorchPlanFacts facts = plan->facts();
-        RunCost cost = {facts.run_seconds, facts.run_bytes};
+        RunCost cost = {.seconds = facts.run_seconds, .bytes = facts.run_bytes};
         CoreRequest wishes;
         wishes.device = !on_cpu();
         CoreBudget budget = divide_cores(machine_, wishes, cost);
-        Setting own = {budget.workers, budget.threads_per_worker};
+        Setting own = {.workers = budget.workers, .threads = budget.threads_per_worker};
         std::vector<Setting> settings = settings_to_measure(machine_.cores, on_cpu(), own);
         seconds /= static_cast<double>(settings.size());
         for (const Setting &setting : settings) {
@@ -172,8 +177,11 @@ private:
             double warming = 2 * facts.run_seconds / static_cast<double>(setting.threads);
             double rate = measure_rate(task_plan(plan, setting), setting.workers, seconds - warming,
                                        request_.timeout);
-            report_.add({precision, setting, rate, plan->variant(),
-                         setting == own && precision == own_precision()});
+            report_.add({.precision = precision,
+                         .setting = setting,
+                         .frames_per_second = rate,
+                         .form = plan->variant(),
+                         .chosen = setting == own && precision == own_precision()});
         }
     }
 

@@ -90,8 +90,8 @@ private:
             return false;
         found_.tried = size;
         found_.result = *made;
-        found_.width = {0, size.width};
-        found_.height = {0, size.height};
+        found_.width = {.step = 0, .smallest = size.width};
+        found_.height = {.step = 0, .smallest = size.height};
         return true;
     }
 
@@ -151,7 +151,10 @@ private:
         if (!larger || !next || *larger.*extent < output)
             return std::nullopt;
         int growth = *larger.*extent - output, common = std::gcd(growth, more);
-        ExtentScale scale{growth / common, more / common, 0, false};
+        ExtentScale scale{.numerator = growth / common,
+                          .denominator = more / common,
+                          .offset = 0,
+                          .rounded = false};
         scale.offset = output - input * scale.numerator / scale.denominator;
         long exact = static_cast<long>(input + step) * scale.numerator +
                      static_cast<long>(scale.offset) * scale.denominator;

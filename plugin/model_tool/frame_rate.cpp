@@ -53,9 +53,9 @@ std::vector<Setting> settings_to_measure(size_t cores, bool on_cpu, const Settin
     };
     for (size_t workers = on_cpu ? cores : std::min<size_t>(cores, 8); workers > 1;
          workers = (workers + 1) / 2)
-        add({workers, on_cpu ? cores / workers : 1});
-    add({1, on_cpu ? cores : 1});
-    add({1, 1});
+        add({.workers = workers, .threads = on_cpu ? cores / workers : 1});
+    add({.workers = 1, .threads = on_cpu ? cores : 1});
+    add({.workers = 1, .threads = 1});
     return settings;
 }
 

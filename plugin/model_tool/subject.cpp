@@ -94,11 +94,11 @@ Trials try_model(const std::shared_ptr<Model> &model, const Request &request)
     if (sizes && channels == Channels::any && !try_size(*model, sizes->tried, 1))
         channels = Channels::rgb;
     if (sizes)
-        return {channels, *sizes};
+        return {.channels = channels, .sizes = *sizes};
     sizes = find_sizes_of(*model, 1, request.size);
     if (!sizes)
         refuse_sizes(probe, request.size);
-    return {Channels::luma, *sizes};
+    return {.channels = Channels::luma, .sizes = *sizes};
 }
 
 std::vector<std::pair<std::string, std::string>> filter_options(const Request &request)

@@ -84,7 +84,10 @@ public:
         for (const auto &[name, bytes] : archive.records()) {
             const auto crc =
                 crc32_z(0, reinterpret_cast<const Bytef *>(bytes.data()), bytes.size());
-            const Entry entry = {std::string(folder) + name, crc, bytes.size(), size_};
+            const Entry entry = {.name = std::string(folder) + name,
+                                 .crc = crc,
+                                 .size = bytes.size(),
+                                 .offset = size_};
             add_own(local_header(entry));
             add(bytes);
             entries.push_back(entry);
@@ -124,7 +127,7 @@ private:
     {
         if (bytes.empty())
             return;
-        parts_.push_back({size_, bytes});
+        parts_.push_back({.offset = size_, .bytes = bytes});
         size_ += bytes.size();
     }
 

@@ -57,9 +57,10 @@ std::vector<NamedType> outputs_of(const Module &module)
         if (const auto tuple = result.type()->cast<c10::TupleType>()) {
             int number = 0;
             for (const c10::TypePtr &element : tuple->elements())
-                outputs.push_back({std::to_string(number++), element->annotation_str()});
+                outputs.push_back(
+                    {.name = std::to_string(number++), .type = element->annotation_str()});
         } else {
-            outputs.push_back({result.name(), result.type()->annotation_str()});
+            outputs.push_back({.name = result.name(), .type = result.type()->annotation_str()});
         }
     return outputs;
 }

@@ -3,6 +3,7 @@
 
 #include "file_bytes.h"
 
+#include "base/compose.h"
 #include "engines/torch/failure.h"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ constexpr size_t largest_read = size_t{1} << 30;
 
 } // namespace
 
-FileBytes::FileBytes(const DnnTorchSource &source) : name_(source.name ? source.name : "")
+FileBytes::FileBytes(const DnnTorchSource &source) : name_(dnn_torch::text_or_empty(source.name))
 {
     if (source.fd < 0 && name_.empty())
         throw Failure(DNN_TORCH_BAD_OPTION, "no model is given; name one with model=FILE");

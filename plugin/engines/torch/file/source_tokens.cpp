@@ -127,7 +127,7 @@ private:
         rest_.remove_prefix(indent);
         if (indent > widest_indent)
             fail("has code that is nested too deeply");
-        Line line = {indent, {}};
+        Line line = {.indent = indent, .tokens = {}};
         depth_.start(indent);
         while (!rest_.empty() && (rest_.front() != '\n' || depth_.within_brackets()))
             read_token(line);
@@ -164,7 +164,7 @@ private:
             return take_text();
         if (std::string_view("()[]{}.,:=+-*/%<>!&|^~").find(first) == std::string_view::npos)
             fail_as_foreign(first == '#' ? "a comment" : "a character that no code needs");
-        return {TokenKind::symbol, take(1)};
+        return {.kind = TokenKind::symbol, .text = take(1)};
     }
 
     std::string_view take(size_t size)
@@ -179,7 +179,7 @@ private:
         size_t end = 1;
         while (end < rest_.size() && continues_name(rest_[end]))
             end++;
-        const Token token = {TokenKind::name, take(end)};
+        const Token token = {.kind = TokenKind::name, .text = take(end)};
         if (!rest_.empty() && rest_.front() == '"')
             fail_as_foreign("a string literal with a prefix");
         return token;
@@ -207,7 +207,7 @@ private:
             end++;
         if (end < rest_.size() && (continues_name(rest_[end]) || rest_[end] == '.'))
             fail_as_foreign("a number that runs into a name");
-        return {TokenKind::number, take(end)};
+        return {.kind = TokenKind::number, .text = take(end)};
     }
 
     Token take_text()
@@ -220,7 +220,7 @@ private:
         }
         if (end >= rest_.size())
             fail_as_foreign("a string literal that does not end");
-        return {TokenKind::text, take(end + 1).substr(1, end - 1)};
+        return {.kind = TokenKind::text, .text = take(end + 1).substr(1, end - 1)};
     }
 
     std::string_view rest_;

@@ -92,13 +92,14 @@ Directory find_directory(const Bytes &bytes)
         bytes.part(end - locator_size, locator_mark.size()) != locator_mark) {
         if (offset + size != end)
             throw ZipDamage();
-        return {offset, size, count};
+        return {.offset = offset, .size = size, .count = count};
     }
     const uint64_t end64 = end - locator_size - end64_size;
     bytes.expect(end - locator_size + 8, 8, end64);
     bytes.expect(end64, end64_mark);
-    const Directory whole = {bytes.number(end64 + 48, 8), bytes.number(end64 + 40, 8),
-                             bytes.number(end64 + 32, 8)};
+    const Directory whole = {.offset = bytes.number(end64 + 48, 8),
+                             .size = bytes.number(end64 + 40, 8),
+                             .count = bytes.number(end64 + 32, 8)};
     bytes.expect(end64 + 24, 8, whole.count);
     if (whole.offset > end64 || whole.size != end64 - whole.offset ||
         (count != 0xffff && count != whole.count) || (size != in_extra && size != whole.size) ||
@@ -126,14 +127,14 @@ Entry read_entry(const Bytes &bytes, uint64_t &at)
     bytes.expect(at, central_mark);
     const uint64_t name_size = bytes.number(at + 28, 2), extra_size = bytes.number(at + 30, 2),
                    comment_size = bytes.number(at + 32, 2);
-    Entry entry = {bytes.part(at + central_size, name_size),
-                   bytes.part(at + 6, 10),
-                   bytes.number(at + 8, 2),
-                   bytes.number(at + 10, 2),
-                   bytes.number(at + 16, 4),
-                   bytes.number(at + 20, 4),
-                   bytes.number(at + 24, 4),
-                   bytes.number(at + 42, 4)};
+    Entry entry = {.name = bytes.part(at + central_size, name_size),
+                   .common = bytes.part(at + 6, 10),
+                   .flags = bytes.number(at + 8, 2),
+                   .method = bytes.number(at + 10, 2),
+                   .crc = bytes.number(at + 16, 4),
+                   .stored_size = bytes.number(at + 20, 4),
+                   .size = bytes.number(at + 24, 4),
+                   .offset = bytes.number(at + 42, 4)};
     const Bytes extra(bytes.part(at + central_size + name_size, extra_size));
     if (entry.size == in_extra || entry.stored_size == in_extra || entry.offset == in_extra)
         take_large_numbers(extra, entry);
@@ -279,7 +280,8 @@ ZipRecords::ZipRecords(std::string_view archive)
             contents = inflated_.emplace_back(inflated(contents, entry.size));
         }
         check_crc(contents, entry.crc);
-        records_.push_back({std::string(entry.name), contents, entry.stored_size});
+        records_.push_back(
+            {.name = std::string(entry.name), .bytes = contents, .stored_size = entry.stored_size});
     }
 }
 
