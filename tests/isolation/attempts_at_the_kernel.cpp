@@ -137,8 +137,8 @@ std::vector<Attempt> attempts_at_the_kernel()
         ATTEMPT("sethostname", seccomp | privileges, depends, name_the_machine()),
         ATTEMPT("clock_settime", seccomp | privileges, depends, set_the_clock()),
         // who this is
-        ATTEMPT("setuid", seccomp | privileges, works_as_root, error_of(setuid(65534))),
-        ATTEMPT("setgid", seccomp | privileges, works_as_root, error_of(setgid(65534))),
+        ATTEMPT("setuid", seccomp | privileges, works_as_root, error_of(setuid(getuid() + 1))),
+        ATTEMPT("setgid", seccomp | privileges, works_as_root, error_of(setgid(getgid() + 1))),
         ATTEMPT("setgroups", seccomp | privileges, works_as_root,
                 error_of(syscall(SYS_setgroups, 0, nullptr))),
         ATTEMPT("capset", seccomp | privileges, works_as_root, regain_capabilities()),
