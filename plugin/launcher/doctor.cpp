@@ -7,6 +7,7 @@
 #include "base/compose.h"
 #include "base/engine_handshake.h"
 #include "base/lavfi_registry.h"
+#include "isolation/cage/cage.h"
 
 #include <cstdio>
 #include <dlfcn.h>
@@ -126,6 +127,18 @@ int look_at_engine()
     return passed;
 }
 
+// What is missing here makes the cage weaker; videos are filtered nevertheless.
+void look_at_cage()
+{
+    for (const CageLayer &layer : probe_cage()) {
+        printf("cage, %s: ", layer.name.c_str());
+        if (layer.closed)
+            printf("closes\n");
+        else
+            printf("stays open, %s\n", layer.reason.c_str());
+    }
+}
+
 bool look_at_preload()
 {
     Part preload = find_preload();
@@ -165,6 +178,7 @@ int doctor()
     if (!served)
         printf("libavfilter: none that is installed is served\n");
     bool engine = in_child(look_at_engine) == passed;
+    look_at_cage();
     well = well && ffmpeg && served && engine;
     printf("%s\n", well ? "all is well" : "something is missing");
     bool told = fflush(stdout) == 0 && !ferror(stdout);

@@ -251,6 +251,8 @@ def test_doctor_tells_the_truth():
     result = output(LAUNCHER, "doctor")
     assert f"served by {HOST}" in result.stdout and "self-test passed" in result.stdout
     assert re.search(r"^ffmpeg: /\S+ uses libavfilter.so.\d+$", result.stdout, re.MULTILINE)
+    layers = re.findall(r"^cage, (\w+): (?:closes|stays open, .+)$", result.stdout, re.MULTILINE)
+    assert layers == ["limits", "privileges", "Landlock", "seccomp"]
     if (PLUGIN / "engine-torch.so").exists():
         assert result.returncode == 0 and "all is well" in result.stdout
         assert re.search(r"engine torch: \S+, LibTorch \d", result.stdout)
