@@ -2,17 +2,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "probe.h"
 
+#include "base/child_process.h"
 #include "base/compose.h"
 #include "base/descriptor.h"
 
-#include <algorithm>
 #include <cerrno>
-#include <csignal>
-#include <cstring>
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <system_error>
 #include <unistd.h>
@@ -28,78 +24,10 @@ using Outcome = ProbeResult::Outcome;
 // A probe prints some lines.  More than this is a driver that does not stop.
 constexpr size_t longest_text = 1 << 20;
 
-class SpawnSetting
-{
-public:
-    explicit SpawnSetting(int output)
-    {
-        posix_spawn_file_actions_init(&actions);
-        posix_spawnattr_init(&attributes);
-        // The pipe comes first: if the program runs without 0, 1 or 2, the pipe has
-        // one of these numbers.
-        posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-        posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
-        reset_signals();
-    }
-    SpawnSetting(const SpawnSetting &) = delete;
-    SpawnSetting &operator=(const SpawnSetting &) = delete;
-    ~SpawnSetting()
-    {
-        posix_spawnattr_destroy(&attributes);
-        posix_spawn_file_actions_destroy(&actions);
-    }
-
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-
-private:
-    void reset_signals()
-    {
-        sigset_t signals;
-        sigemptyset(&signals);
-        posix_spawnattr_setsigmask(&attributes, &signals);
-        sigfillset(&signals);
-        sigdelset(&signals, SIGKILL);
-        sigdelset(&signals, SIGSTOP);
-        posix_spawnattr_setsigdefault(&attributes, &signals);
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    }
-};
-
 // Preloaded objects, ours and the user's, are meant for the program and not for the probe.
-std::vector<char *> environment_without_preload()
+bool is_for_the_probe(std::string_view variable)
 {
-    constexpr char preload[] = "LD_PRELOAD=";
-    std::vector<char *> kept;
-    for (char **variable = environ; *variable; variable++)
-        if (std::strncmp(*variable, preload, sizeof(preload) - 1) != 0)
-            kept.push_back(*variable);
-    kept.push_back(nullptr);
-    return kept;
-}
-
-// Returns 0 and sets the child's number, or returns an errno.
-//
-// posix_spawn() and no library for processes: the probe must start from any thread
-// without running code of ours in a forked copy of a program that has many.
-int start(const std::string &program, const std::vector<std::string> &arguments, int output,
-          pid_t &child)
-{
-    std::vector<char *> words{const_cast<char *>(program.c_str())};
-    for (const std::string &argument : arguments)
-        words.push_back(const_cast<char *>(argument.c_str()));
-    words.push_back(nullptr);
-    SpawnSetting setting(output);
-    return posix_spawn(&child, program.c_str(), &setting.actions, &setting.attributes, words.data(),
-                       environment_without_preload().data());
-}
-
-int milliseconds_until(Clock::time_point deadline)
-{
-    auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
-    return static_cast<int>(std::max<std::chrono::milliseconds::rep>(left.count(), 0));
+    return variable != "LD_PRELOAD";
 }
 
 // Returns true if the other end was closed in time.  An endless text counts as none.
@@ -122,66 +50,7 @@ bool read_until_closed(int input, Clock::time_point deadline, std::string &text)
     return false;
 }
 
-struct End {
-    bool come;  // the child is gone
-    bool known; // and this is how
-    int status;
-};
-
-class Child
-{
-public:
-    // `number` was returned by posix_spawn().
-    explicit Child(pid_t number)
-        : number_(number), handle_(static_cast<int>(syscall(SYS_pidfd_open, number, 0)))
-    {
-    }
-
-    // Never blocks in waitpid(): a process that hangs inside a kernel driver does not
-    // even die of SIGKILL.
-    End wait(Clock::time_point deadline) const
-    {
-        for (;;) {
-            int status = 0;
-            pid_t got = waitpid(number_, &status, WNOHANG);
-            if (got == number_)
-                return {.come = true, .known = true, .status = status};
-            // The program ignores SIGCHLD, or was quicker to reap it.
-            if (got < 0 && errno == ECHILD)
-                return {.come = true, .known = false, .status = 0};
-            if (Clock::now() >= deadline)
-                return {.come = false, .known = false, .status = 0};
-            sleep_until_end(deadline);
-        }
-    }
-
-    void end_by_force() const
-    {
-        siginfo_t info{};
-        if (handle_.is_open())
-            syscall(SYS_pidfd_send_signal, handle_.get(), SIGKILL, nullptr, 0);
-        // Its number may belong to somebody else once it was reaped.
-        else if (waitid(P_PID, static_cast<id_t>(number_), &info, WEXITED | WNOHANG | WNOWAIT) == 0)
-            kill(number_, SIGKILL);
-        wait(Clock::now() + std::chrono::seconds(1));
-    }
-
-private:
-    // May wake early.
-    void sleep_until_end(Clock::time_point deadline) const
-    {
-        // If another thread reaped the child before it was opened, the handle is a stranger's.
-        constexpr int longest_ms = 50, without_handle_ms = 1;
-        pollfd end{.fd = handle_.get(), .events = POLLIN, .revents = 0};
-        int most_ms = handle_.is_open() ? longest_ms : without_handle_ms;
-        poll(&end, handle_.is_open() ? 1 : 0, std::min(most_ms, milliseconds_until(deadline)));
-    }
-
-    pid_t number_;
-    Descriptor handle_; // below 0 where the kernel (before 5.3) or a sandbox gives none
-};
-
-std::string describe(const End &end)
+std::string describe(const ChildEnd &end)
 {
     if (!end.known)
         return "how is not known";
@@ -214,16 +83,24 @@ ProbeResult run_probe(const std::string &program, const std::vector<std::string>
 
     Clock::time_point deadline = Clock::now() + limit;
     pid_t number = -1;
-    if (int error = start(program, arguments, output.get(), number))
+    if (int error = start_program({.program = program,
+                                   .arguments = arguments,
+                                   .environment = environment_where(is_for_the_probe),
+                                   .output = output.get(),
+                                   .errors = -1,
+                                   .inherited = {}},
+                                  number))
         return not_started(error);
-    Child child(number);
-    output = Descriptor(); // the pipe ends with the child
+    ChildProcess child(number);
+    output = Descriptor();
 
     std::string text;
     bool closed = read_until_closed(input.get(), deadline, text);
-    End end = closed ? child.wait(deadline) : End{};
-    if (!end.come)
+    ChildEnd end = closed ? child.wait(deadline) : ChildEnd{};
+    if (!end.come) {
         child.end_by_force();
+        child.wait(Clock::now() + std::chrono::seconds(1));
+    }
     Records records = parse_records(text);
     ProbeResult result = {
         .outcome = Outcome::crashed, .records = std::move(records.list), .detail = {}};

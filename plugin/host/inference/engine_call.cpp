@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "engine_call.h"
 
-#include "blocked_signals.h"
+#include "base/blocked_signals.h"
 #include "held_signals.h"
 #include "host/error.h"
 

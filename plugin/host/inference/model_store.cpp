@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "model_store.h"
 
-#include "blocked_signals.h"
+#include "base/blocked_signals.h"
 #include "file_identity.h"
 #include "time_limit.h"
 
