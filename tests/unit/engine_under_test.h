@@ -35,6 +35,13 @@ inline const DnnTorchEngine &engine(const std::string &path = "")
     return *opened;
 }
 
+// Options that every model is opened with, beside its own.
+inline std::vector<DnnTorchOption> &further_options()
+{
+    static std::vector<DnnTorchOption> options;
+    return options;
+}
+
 // What a failing call must leave behind: a line, without a full stop.
 inline void expect_message(const DnnTorchMessage &message)
 {
@@ -230,8 +237,11 @@ public:
 private:
     void open_with(const DnnTorchSource &source, const DnnTorchOption *options, size_t count)
     {
+        std::vector<DnnTorchOption> all(options, options + count);
+        all.insert(all.end(), further_options().begin(), further_options().end());
         DnnTorchMessage message = {};
-        opened = outcome(engine().model_open(&source, options, count, &model_, &message), message);
+        opened = outcome(engine().model_open(&source, all.data(), all.size(), &model_, &message),
+                         message);
         EXPECT_EQ(opened.status == DNN_TORCH_OK, model_ != nullptr);
     }
 

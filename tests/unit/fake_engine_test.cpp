@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The fake engine, so that a failing test of the pool is the pool's failure:
+// The fake engine, so that a failing test of the pool is the pool's failure, alone or in a process
+// of its own:
 // fake_engine_test ENGINE
+// fake_engine_test ENGINE-ISOLATED NAME
 #include "engine_under_test.h"
 
 #include <chrono>
@@ -165,12 +167,19 @@ TEST(Faults, HitTheirPictureAlone)
 
 TEST(Faults, WrongViews)
 {
-    Scripted scripted("wrong_batch_at 1\nwrong_size_at 2\nwrong_element_at 3\n");
+    Scripted scripted("wrong_batch_at 1\nwrong_size_at 2\n");
     ASSERT_EQ(run(scripted, {1, 9}).status, DNN_TORCH_OK);
     EXPECT_EQ(scripted.session->output.batch, 3);
     EXPECT_EQ(samples_of(scripted.session->output).size(), 3U * 3 * 4 * 6);
     ASSERT_EQ(run(scripted, {2}).status, DNN_TORCH_OK);
     EXPECT_EQ(scripted.session->output.width, 7);
+    ASSERT_EQ(run(scripted, {4}).status, DNN_TORCH_OK);
+    EXPECT_EQ(scripted.session->output.width, 6);
+}
+
+TEST(Faults, WrongElements)
+{
+    Scripted scripted("wrong_element_at 3\n");
     ASSERT_EQ(run(scripted, {3}).status, DNN_TORCH_OK);
     EXPECT_EQ(scripted.session->output.element, 99);
     ASSERT_EQ(run(scripted, {4}).status, DNN_TORCH_OK);
@@ -345,10 +354,12 @@ TEST(Abi, AsTheEnvironmentSays)
 int main(int argc, char **argv)
 {
     testing::InitGoogleTest(&argc, argv);
-    if (argc != 2) {
-        std::fprintf(stderr, "usage: %s ENGINE\n", argv[0]);
+    if (argc < 2 || argc > 3) {
+        std::fprintf(stderr, "usage: %s ENGINE [NAME]\n", argv[0]);
         return 1;
     }
+    if (argc == 3)
+        further_options() = {{"engine", argv[2]}};
     engine_path = argv[1];
     engine(engine_path);
     return RUN_ALL_TESTS();

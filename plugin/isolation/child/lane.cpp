@@ -1,0 +1,315 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "lane.h"
+
+#include "isolation/protocol/shared_memory.h"
+#include "isolation/protocol/tensor_views.h"
+#include "output_copy.h"
+#include "reply.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+#include <utility>
+
+namespace isolation
+{
+namespace
+{
+
+// What an input points to that the caller gave no valid shape.
+alignas(64) std::array<char, 64> nothing;
+
+// A request is copied to where it may be looked at.
+template <class Request> Request request_of(std::span<const char> bytes)
+{
+    if (bytes.size() != sizeof(Request))
+        leave("the host sent a message of another size");
+    Request request;
+    std::memcpy(&request, bytes.data(), sizeof request);
+    return request;
+}
+
+DnnTorchMessage &message_of(ReplyHead &head)
+{
+    static_assert(sizeof head.message == sizeof(DnnTorchMessage));
+    return reinterpret_cast<DnnTorchMessage &>(head.message);
+}
+
+std::vector<DnnTorchTensor> tensors_of(const WireTensor *wires, size_t count)
+{
+    std::vector<DnnTorchTensor> tensors;
+    for (size_t i = 0; i < count; i++)
+        tensors.push_back(from_wire(wires[i]));
+    return tensors;
+}
+
+void fail(ReplyHead &head, DnnTorchStatus status, const char *text)
+{
+    head.status = status;
+    put_text(text, head.message);
+}
+
+} // namespace
+
+// ---- what a session has -------------------------------------------------------------
+
+struct Lane::Work {
+    explicit Work(ServedModel &served) : model(served) {}
+    ~Work()
+    {
+        model.forget_session(id);
+        model.engine().session_close(&session);
+    }
+
+    void take_areas(const RunRequest &request, const std::vector<Descriptor> &descriptors);
+    std::vector<DnnTorchTensor> inputs(const RunRequest &request) const;
+
+    ServedModel &model;
+    int64_t id = 0;
+    SharedPlan plan;
+    DnnTorchSession *session = nullptr;
+    std::array<Mapping, area_count> areas;
+    Mapping output;
+};
+
+void Lane::Work::take_areas(const RunRequest &request, const std::vector<Descriptor> &descriptors)
+{
+    size_t next = 0;
+    for (size_t i = 0; i < area_count; i++) {
+        if (!request.new_areas[i])
+            continue;
+        areas[i] = Mapping();
+        if (next < descriptors.size())
+            areas[i] = map_memory(descriptors[next++].get(), request.new_areas[i], Writer::host);
+        if (!areas[i].start())
+            leave("the memory of an input cannot be mapped");
+    }
+}
+
+std::vector<DnnTorchTensor> Lane::Work::inputs(const RunRequest &request) const
+{
+    std::vector<DnnTorchTensor> in = tensors_of(request.in, request.in_count);
+    for (size_t i = 0; i < in.size(); i++) {
+        const WireTensor &wire = request.in[i];
+        if (wire.offset >= 0)
+            in[i].data = areas[static_cast<size_t>(wire.area)].start() + wire.offset;
+        else if (wire.offset == no_elements)
+            in[i].data = nothing.data();
+    }
+    return in;
+}
+
+// ---- a lane -------------------------------------------------------------------------
+
+Lane::Lane(Descriptor socket, ServedModel &model) : socket_(std::move(socket)), model_(model) {}
+
+Lane::~Lane() = default;
+
+void Lane::serve()
+{
+    std::vector<char> bytes(largest_request);
+    for (;;) {
+        Parcel parcel = receive_parcel(socket_.get(), bytes.data(), bytes.size());
+        if (parcel.size < sizeof(Head))
+            return;
+        Head head = {};
+        std::memcpy(&head, bytes.data(), sizeof head);
+        answer(head.kind, std::span(bytes).first(parcel.size), std::move(parcel.descriptors));
+    }
+}
+
+void Lane::answer(Kind kind, std::span<const char> bytes, std::vector<Descriptor> descriptors)
+{
+    switch (kind) {
+    case Kind::tensors:
+        return answer(request_of<TensorsRequest>(bytes));
+    case Kind::metadata:
+        return answer_metadata(request_of<KeyRequest>(bytes));
+    case Kind::plan_metadata:
+        return answer_plan_metadata(request_of<KeyRequest>(bytes));
+    case Kind::probe:
+        return answer_probe(request_of<ShapesRequest>(bytes));
+    case Kind::plan:
+        return answer_plan(request_of<ShapesRequest>(bytes));
+    case Kind::session_open:
+        return answer(request_of<SessionRequest>(bytes));
+    case Kind::session_run:
+        return answer(request_of<RunRequest>(bytes), std::move(descriptors));
+    case Kind::session_warm:
+    case Kind::session_reset:
+    case Kind::session_close:
+        return answer_plain(request_of<PlainRequest>(bytes));
+    default:
+        leave("the host sent a message that is not known");
+    }
+}
+
+// ---- a model's ----------------------------------------------------------------------
+
+void Lane::answer(const TensorsRequest &request)
+{
+    std::vector<DnnTorchTensorInfo> infos(most_infos, {.size = sizeof(DnnTorchTensorInfo)});
+    const size_t count = model_.engine().model_tensors(
+        model_.get(), static_cast<DnnTorchDirection>(request.direction), infos.data(),
+        infos.size());
+    auto reply = new_reply<TensorsReply>(Kind::tensors);
+    reply->count = std::min(count, most_infos);
+    for (size_t i = 0; i < reply->count; i++) {
+        WireInfo &wire = reply->infos[i];
+        std::memcpy(wire.name, infos[i].name, sizeof wire.name);
+        std::memcpy(wire.type_text, infos[i].type_text, sizeof wire.type_text);
+        std::copy(std::begin(infos[i].dims), std::end(infos[i].dims), wire.dims);
+        wire.type = infos[i].type;
+        wire.rank = infos[i].rank;
+    }
+    send_reply(socket_.get(), *reply, model_);
+}
+
+void Lane::answer_text(const Head &head, const char *text)
+{
+    auto reply = new_reply<TextReply>(head.kind);
+    reply->is_known = text != nullptr;
+    put_text(text ? text : "", reply->text);
+    send_reply(socket_.get(), *reply, model_);
+}
+
+void Lane::answer_metadata(const KeyRequest &request)
+{
+    answer_text(request.head, model_.engine().model_metadata(model_.get(), request.key));
+}
+
+void Lane::answer_probe(const ShapesRequest &request)
+{
+    auto reply = new_reply<ProbeReply>(Kind::probe);
+    const std::vector<DnnTorchTensor> in = tensors_of(request.in, request.in_count);
+    std::vector<DnnTorchTensor> out(request.out_count, {.size = sizeof(DnnTorchTensor)});
+    reply->head.status = model_.engine().model_probe(model_.get(), in.data(), in.size(), out.data(),
+                                                     out.size(), &message_of(reply->head));
+    for (size_t i = 0; i < out.size() && reply->head.status == DNN_TORCH_OK; i++) {
+        reply->out[i] = to_wire(out[i]);
+        if (!has_shape(reply->out[i]))
+            fail(reply->head, DNN_TORCH_BAD_OUTPUT, "the engine found no shape that is known");
+    }
+    send_reply(socket_.get(), *reply, model_);
+}
+
+// ---- a plan's -----------------------------------------------------------------------
+
+void Lane::answer_plan(const ShapesRequest &request)
+{
+    auto reply = new_reply<PlanReply>(Kind::plan);
+    const std::vector<DnnTorchTensor> in = tensors_of(request.in, request.in_count);
+    DnnTorchPlan *plan = nullptr;
+    reply->head.status =
+        model_.engine().plan_make(model_.get(), in.data(), in.size(), request.budget_seconds, &plan,
+                                  &message_of(reply->head));
+    if (plan) {
+        DnnTorchPlanFacts facts = {.size = sizeof facts};
+        model_.engine().plan_facts(plan, &facts);
+        reply->run_seconds = facts.run_seconds;
+        reply->run_bytes = facts.run_bytes;
+        reply->interleaved = facts.interleaved;
+        reply->takes_codes = facts.takes_codes;
+        reply->in_order = facts.in_order;
+        model_.add_plan(request.head.id, plan);
+    }
+    send_reply(socket_.get(), *reply, model_);
+}
+
+void Lane::answer_plan_metadata(const KeyRequest &request)
+{
+    const SharedPlan plan = model_.plan(request.head.id);
+    answer_text(request.head,
+                plan ? model_.engine().plan_metadata(plan.get(), request.key) : nullptr);
+}
+
+// ---- a session's --------------------------------------------------------------------
+
+void Lane::answer(const SessionRequest &request)
+{
+    auto reply = new_reply<PlainReply>(Kind::session_open);
+    auto work = std::make_unique<Work>(model_);
+    work->id = request.head.id;
+    work->plan = model_.plan(request.plan);
+    if (!work->plan)
+        fail(reply->head, DNN_TORCH_INTERNAL, "the plan of a session is not known");
+    else
+        reply->head.status = model_.engine().session_open(work->plan.get(), request.threads,
+                                                          &work->session, &message_of(reply->head));
+    if (reply->head.status == DNN_TORCH_OK) {
+        model_.add_session(work->id, work->session);
+        work_ = std::move(work);
+    }
+    send_reply(socket_.get(), *reply, model_);
+}
+
+void Lane::answer_plain(const PlainRequest &request)
+{
+    auto reply = new_reply<PlainReply>(request.head.kind);
+    if (!work_)
+        fail(reply->head, DNN_TORCH_INTERNAL, "the lane has no session");
+    else if (request.head.kind == Kind::session_warm)
+        model_.engine().session_warm(work_->session);
+    else if (request.head.kind == Kind::session_reset)
+        reply->head.status =
+            model_.engine().session_reset(work_->session, &message_of(reply->head));
+    else
+        work_.reset();
+    send_reply(socket_.get(), *reply, model_);
+}
+
+void Lane::answer(const RunRequest &request, std::vector<Descriptor> descriptors)
+{
+    auto reply = new_reply<RunReply>(Kind::session_run);
+    if (!work_) {
+        fail(reply->head, DNN_TORCH_INTERNAL, "the lane has no session");
+        return send_reply(socket_.get(), *reply, model_);
+    }
+    work_->take_areas(request, descriptors);
+    const std::vector<DnnTorchTensor> in = work_->inputs(request);
+    std::vector<DnnTorchTensor> out;
+    for (size_t i = 0; i < request.out_count; i++)
+        out.push_back({.size = sizeof(DnnTorchTensor),
+                       .data = nullptr,
+                       .type = request.wishes[i].type,
+                       .white = request.wishes[i].white});
+    DnnTorchRun run = {.size = sizeof run, .number = request.number, .had_nan = 0};
+    reply->head.status =
+        model_.engine().session_run(work_->session, in.data(), in.size(), out.data(), out.size(),
+                                    &run, &message_of(reply->head));
+    reply->had_nan = run.had_nan;
+    if (reply->head.status == DNN_TORCH_OK)
+        hand_over(out, *reply);
+    send_reply(socket_.get(), *reply, model_);
+}
+
+// The host makes the memory, so that it trusts its size.
+void Lane::hand_over(std::span<const DnnTorchTensor> out, RunReply &reply)
+{
+    const std::optional<uint64_t> bytes = lay_out(out, reply.out);
+    if (!bytes)
+        return fail(reply.head, DNN_TORCH_BAD_OUTPUT,
+                    "the engine gave a tensor of no known type or shape");
+    if (*bytes > work_->output.size() && !ask_for_output(*bytes))
+        return fail(reply.head, DNN_TORCH_OUT_OF_MEMORY,
+                    "there is no memory for the model's results; lower the frame size, "
+                    "batch_size or workers");
+    copy_out(out, reply.out, work_->output.start());
+}
+
+bool Lane::ask_for_output(uint64_t bytes)
+{
+    auto wish = new_reply<RunReply>(Kind::session_run);
+    wish->wanted_bytes = bytes;
+    send_reply(socket_.get(), *wish, model_);
+    OutputRequest answer = {};
+    const Parcel parcel = receive_parcel(socket_.get(), &answer, sizeof answer);
+    work_->output = Mapping();
+    if (parcel.size == sizeof answer && answer.bytes >= bytes && !parcel.descriptors.empty())
+        work_->output = map_memory(parcel.descriptors.front().get(), answer.bytes, Writer::child);
+    return work_->output.start() != nullptr;
+}
+
+} // namespace isolation

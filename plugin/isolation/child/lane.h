@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Serves one lane.
+#pragma once
+
+#include "isolation/protocol/channel.h"
+#include "served_model.h"
+
+#include <memory>
+#include <span>
+
+namespace isolation
+{
+
+// Belongs to the thread of its lane, and so do its sessions: an engine may keep something for each
+// thread.
+class Lane
+{
+public:
+    Lane(Descriptor socket, ServedModel &model);
+    ~Lane();
+    Lane(const Lane &) = delete;
+    Lane &operator=(const Lane &) = delete;
+
+    // Returns when the host has closed the lane.
+    void serve();
+
+private:
+    struct Work; // the session and its memory
+
+    void answer(Kind kind, std::span<const char> bytes, std::vector<Descriptor> descriptors);
+    void answer(const TensorsRequest &request);
+    void answer_metadata(const KeyRequest &request);
+    void answer_plan_metadata(const KeyRequest &request);
+    void answer_probe(const ShapesRequest &request);
+    void answer_plan(const ShapesRequest &request);
+    void answer(const SessionRequest &request);
+    void answer(const RunRequest &request, std::vector<Descriptor> descriptors);
+    void hand_over(std::span<const DnnTorchTensor> out, RunReply &reply);
+    bool ask_for_output(uint64_t bytes);
+    void answer_plain(const PlainRequest &request);
+    void answer_text(const Head &head, const char *text);
+
+    Descriptor socket_;
+    ServedModel &model_;
+    std::unique_ptr<Work> work_;
+};
+
+} // namespace isolation

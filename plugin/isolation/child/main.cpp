@@ -1,0 +1,174 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// engine-host: runs one model in an engine, for a host that does not trust it.
+//
+// The host starts it with the control lane as descriptor 3.  It is no program for users.
+#include "cage_report.h"
+#include "engine_kit/failure.h"
+#include "isolation/protocol/shared_memory.h"
+#include "lane.h"
+#include "opened_engine.h"
+#include "reply.h"
+
+#include <csignal>
+#include <string>
+#include <sys/prctl.h>
+#include <system_error>
+#include <thread>
+
+namespace
+{
+
+using namespace isolation;
+using engine_kit::Failure;
+using engine_kit::Phase;
+
+// The memory or the file that the model is read from.
+struct Source {
+    Descriptor descriptor;
+    Mapping data;
+};
+
+// The host ends this process by closing the lane, and the kernel does so when the host ends.
+void greet()
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    Greeting greeting = {.magic = {},
+                         .version = protocol_version,
+                         .engine_abi = DNN_TORCH_ENGINE_ABI,
+                         .sizes = sizes_of_messages()};
+    std::memcpy(greeting.magic, greeting_magic, sizeof greeting.magic);
+    if (!send(control_number, greeting, Sending::waits))
+        leave("it is started by the filter dnn_torch and by nobody else");
+    Greeting theirs = {};
+    if (receive_parcel(control_number, &theirs, sizeof theirs).size != sizeof theirs ||
+        std::memcmp(&greeting, &theirs, sizeof theirs) != 0)
+        leave("it is of another release than its host");
+}
+
+Source receive_source(OpenRequest &request)
+{
+    Parcel parcel = receive_parcel(control_number, &request, sizeof request);
+    if (parcel.size == 0)
+        _exit(0);
+    if (parcel.size != sizeof request)
+        leave("the host sent no model");
+    Source source;
+    if (!parcel.descriptors.empty())
+        source.descriptor = std::move(parcel.descriptors.front());
+    if (request.data_size > 0)
+        source.data = map_memory(source.descriptor.get(), static_cast<size_t>(request.data_size),
+                                 Writer::host);
+    return source;
+}
+
+template <class Body> void guarded(ReplyHead &head, Body body)
+{
+    DnnTorchMessage message = {};
+    head.status = engine_kit::guarded(Phase::loading, nullptr, &message, body);
+    if (head.status != DNN_TORCH_OK)
+        put_text(message.text, head.message);
+}
+
+// Nothing of the model is read before the cage is closed.
+const DnnTorchEngine *prepare(const OpenRequest &request)
+{
+    const DnnTorchEngine *engine = nullptr;
+    auto reply = new_reply<CageReply>(Kind::cage);
+    guarded(reply->head, [&] {
+        engine = &open_engine(*request.engine ? request.engine : "torch");
+        const std::string report = enter_cage(*engine, request);
+        put_text(report, reply->report);
+    });
+    send(control_number, *reply, Sending::waits);
+    return reply->head.status == DNN_TORCH_OK ? engine : nullptr;
+}
+
+DnnTorchModel *open_model(const DnnTorchEngine &engine, const OpenRequest &request,
+                          const Source &given, PlainReply &reply)
+{
+    const bool is_data = request.data_size >= 0;
+    const DnnTorchSource source = {
+        .size = sizeof source,
+        .name = request.name,
+        .fd = is_data ? -1 : given.descriptor.get(),
+        .data = is_data ? static_cast<const void *>(given.data.start() ? given.data.start() : "")
+                        : nullptr,
+        .data_size = given.data.size()};
+    std::vector<DnnTorchOption> options;
+    for (size_t i = 0; i < request.option_count; i++)
+        options.push_back({.key = request.options[i].key, .value = request.options[i].value});
+    DnnTorchMessage message = {};
+    DnnTorchModel *model = nullptr;
+    reply.head.status =
+        engine.model_open(&source, options.data(), options.size(), &model, &message);
+    put_text(std::string_view(message.text, strnlen(message.text, sizeof message.text)),
+             reply.head.message);
+    return model;
+}
+
+void start_lane(Parcel parcel, ServedModel &model)
+{
+    if (parcel.descriptors.size() != 1)
+        return;
+    try {
+        std::thread([&model, socket = std::move(parcel.descriptors.front())]() mutable {
+            Lane(std::move(socket), model).serve();
+        }).detach();
+    } catch (const std::system_error &) {
+        leave("cannot start a thread");
+    }
+}
+
+// Returns when the host wants an end or is gone.
+void serve_control(ServedModel &model)
+{
+    for (;;) {
+        PlainRequest request = {};
+        Parcel parcel = receive_parcel(control_number, &request, sizeof request);
+        if (parcel.size != sizeof request)
+            return;
+        if (request.head.kind == Kind::lane)
+            start_lane(std::move(parcel), model);
+        else if (request.head.kind == Kind::stop)
+            model.stop(request.head.id);
+        else if (request.head.kind == Kind::plan_close)
+            model.close_plan(request.head.id);
+        else
+            return model.close();
+    }
+}
+
+void run()
+{
+    greet();
+    auto request = std::make_unique<OpenRequest>();
+    Source source = receive_source(*request);
+    const DnnTorchEngine *engine = prepare(*request);
+    if (!engine)
+        return;
+    auto reply = new_reply<PlainReply>(Kind::open);
+    DnnTorchModel *opened = open_model(*engine, *request, source, *reply);
+    source = Source();
+    if (!opened) {
+        send(control_number, *reply, Sending::waits);
+        return;
+    }
+    ServedModel model(*engine, opened);
+    send_reply(control_number, *reply, model);
+    serve_control(model);
+}
+
+} // namespace
+
+// Never returns from main(): what an engine registered for the end could hang.
+int main()
+{
+    try {
+        run();
+    } catch (const std::exception &error) {
+        leave(error.what());
+    }
+    _exit(0);
+}

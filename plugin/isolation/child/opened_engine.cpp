@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "opened_engine.h"
+
+#include "base/engine_handshake.h"
+#include "base/module_path.h"
+#include "engine_kit/failure.h"
+
+#include <climits>
+#include <dlfcn.h>
+
+namespace isolation
+{
+namespace
+{
+
+using engine_kit::Failure;
+
+std::string find_engine(const std::string &name)
+{
+    if (name.empty() || name.find('/') != std::string::npos)
+        throw Failure(DNN_TORCH_BAD_OPTION, "'" + name + "' is no engine's name; try engine=torch");
+    const std::string file_name = "engine-" + name + ".so";
+    char path[PATH_MAX];
+    if (!dnn_torch_find_module(reinterpret_cast<const void *>(&open_engine), file_name.c_str(),
+                               path, sizeof path))
+        throw Failure(DNN_TORCH_NO_FILE, "there is no " + file_name + " in " + path +
+                                             "; choose another engine or install that one");
+    return path;
+}
+
+} // namespace
+
+const DnnTorchEngine &open_engine(const std::string &name)
+{
+    void *library = dlopen(find_engine(name).c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!library)
+        throw Failure(DNN_TORCH_RUN_FAILED,
+                      std::string("the engine cannot be loaded: ") + dlerror());
+    const dnn_torch::EngineGreeting greeting = dnn_torch::greet_engine(library);
+    if (!greeting.engine)
+        throw Failure(DNN_TORCH_RUN_FAILED, "engine-" + name + ".so " + greeting.fault);
+    return *greeting.engine;
+}
+
+} // namespace isolation

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// The model of this process, with its plans and sessions by the numbers that the host gave them.
+#pragma once
+
+#include "dnn_torch/engine.h"
+#include "isolation/protocol/messages.h"
+
+#include <map>
+#include <memory>
+#include <mutex>
+
+namespace isolation
+{
+
+// Frees the plan with its last session.
+using SharedPlan = std::shared_ptr<DnnTorchPlan>;
+
+// Every member function may be called from several threads at once.
+class ServedModel
+{
+public:
+    // `model` is the engine's, and is closed by end().
+    ServedModel(const DnnTorchEngine &engine, DnnTorchModel *model) : engine_(engine), model_(model)
+    {
+    }
+
+    const DnnTorchEngine &engine() const { return engine_; }
+    DnnTorchModel *get() const { return model_; }
+
+    void add_plan(int64_t id, DnnTorchPlan *plan);
+    void close_plan(int64_t id);
+    // Null if there is none.
+    SharedPlan plan(int64_t id) const;
+
+    void add_session(int64_t id, DnnTorchSession *session);
+    // From here on stop() does not know it.
+    void forget_session(int64_t id);
+    void stop(int64_t id);
+
+    // Closes the model if nothing of it is open.
+    void close();
+
+private:
+    const DnnTorchEngine &engine_;
+    DnnTorchModel *model_;
+
+    mutable std::mutex mutex_;
+    // ---- under mutex_
+    std::map<int64_t, SharedPlan> plans_;
+    std::map<int64_t, DnnTorchSession *> sessions_;
+};
+
+} // namespace isolation

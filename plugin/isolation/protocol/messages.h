@@ -1,0 +1,231 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// What the host side (the engine "isolated") and its child (the program engine-host) say to each
+// other.  Each message has a fixed size.  Both sides come from one build, which the first message
+// checks.
+//
+// A lane is a pair of connected sockets that keep messages apart (SOCK_SEQPACKET).  A lane serves
+// one request at a time, and the child has one thread for each lane.  The first lane is the control
+// lane: the model is opened on it, and afterwards it carries what has no reply.  The host makes all
+// other lanes and passes one end over the control lane.
+//
+// The host never believes the child: it may have been taken over by the model.
+#pragma once
+
+#include "dnn_torch/engine.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+
+namespace isolation
+{
+
+// Raised with every change of a layout or a meaning below.
+constexpr uint32_t protocol_version = 1;
+
+// The number of the control lane in the child.
+constexpr int control_number = 3;
+
+constexpr size_t most_options = 16, most_tensors = 16, most_infos = 64;
+// Where the inputs of a run may lie.
+enum class Area : uint32_t { given, copied };
+constexpr size_t area_count = 2;
+
+enum class Kind : uint32_t {
+    // Over the control lane, with two replies: what became of the cage, and of the model.
+    open = 1,
+    cage,
+    // Over the control lane, without a reply.
+    lane,
+    stop,
+    plan_close,
+    end,
+    // Over any other lane, with a reply.
+    tensors,
+    metadata,
+    probe,
+    plan,
+    plan_metadata,
+    session_open,
+    session_warm,
+    session_run,
+    session_reset,
+    session_close,
+    // Only as an answer to a reply that asks for it.
+    output
+};
+
+// Each side sends one first.
+struct Greeting {
+    char magic[16];
+    uint32_t version;
+    uint32_t engine_abi;
+    uint64_t sizes; // of the messages below, see sizes_of_messages()
+};
+constexpr char greeting_magic[16] = "dnn-torch lane";
+
+// How each request begins.
+struct Head {
+    Kind kind;
+    uint32_t reserved;
+    int64_t id; // of the plan or the session that is meant
+};
+
+// How each reply begins.
+struct ReplyHead {
+    Kind kind;
+    int32_t status; // a DnnTorchStatus
+    char message[sizeof(DnnTorchMessage::text)];
+    char notice[1024]; // the model's, as it is by now
+};
+
+// The requests lane (with a descriptor), stop, plan_close, end, session_warm, session_reset and
+// session_close.
+struct PlainRequest {
+    Head head;
+};
+
+// To open, session_open, session_warm, session_reset and session_close.
+struct PlainReply {
+    ReplyHead head;
+};
+
+struct WireOption {
+    char key[32];
+    char value[2016];
+};
+
+// With a descriptor: the file, or memory that holds the model.
+struct OpenRequest {
+    Head head;
+    char engine[64];
+    char name[4096];
+    int64_t data_size;    // of the memory; below 0: the descriptor is a file
+    int64_t memory_bytes; // that the cage allows; 0: its default
+    int32_t cage_is_required;
+    uint32_t option_count;
+    WireOption options[most_options];
+};
+
+// Comes before anything of the model is read.
+struct CageReply {
+    ReplyHead head;
+    char report[512]; // "closed: Landlock, seccomp"
+};
+
+struct TensorsRequest {
+    Head head;
+    int32_t direction;
+    uint32_t reserved;
+};
+
+struct WireInfo {
+    char name[sizeof(DnnTorchTensorInfo::name)];
+    char type_text[sizeof(DnnTorchTensorInfo::type_text)];
+    int32_t type, rank;
+    int64_t dims[DNN_TORCH_DIMENSIONS];
+};
+
+struct TensorsReply {
+    ReplyHead head;
+    uint64_t count;
+    WireInfo infos[most_infos];
+};
+
+struct KeyRequest {
+    Head head;
+    char key[64];
+};
+
+struct TextReply {
+    ReplyHead head;
+    int32_t is_known; // 0: the engine returned NULL
+    uint32_t reserved;
+    char text[16384];
+};
+
+// A tensor of an area, or its shape alone.
+struct WireTensor {
+    int32_t type, rank;
+    int64_t dims[DNN_TORCH_DIMENSIONS];
+    int64_t strides[DNN_TORCH_DIMENSIONS];
+    int32_t white;
+    Area area;
+    int64_t offset; // in the area, or one of those below
+};
+// The caller gave no memory, or gave memory to a tensor that is none.
+constexpr int64_t no_memory = -1, no_elements = -2;
+
+struct ShapesRequest {
+    Head head;
+    double budget_seconds;
+    uint32_t in_count, out_count;
+    WireTensor in[most_tensors];
+};
+
+struct ProbeReply {
+    ReplyHead head;
+    WireTensor out[most_tensors];
+};
+
+struct PlanReply {
+    ReplyHead head;
+    double run_seconds;
+    int64_t run_bytes;
+    int32_t interleaved, takes_codes, in_order;
+    uint32_t reserved;
+};
+
+struct SessionRequest {
+    Head head;
+    int64_t plan;
+    int32_t threads;
+    uint32_t reserved;
+};
+
+struct Wish {
+    int32_t type, white;
+};
+
+// With a descriptor for each area whose size is not 0: it takes the place of the area before.
+struct RunRequest {
+    Head head;
+    int64_t number;
+    uint64_t new_areas[area_count]; // sizes
+    uint32_t in_count, out_count;
+    WireTensor in[most_tensors];
+    Wish wishes[most_tensors];
+};
+
+struct RunReply {
+    ReplyHead head;
+    // Not 0: the results need memory of so many bytes, and are not sent yet.  The host answers with
+    // an OutputRequest.
+    uint64_t wanted_bytes;
+    int32_t had_nan;
+    uint32_t reserved;
+    WireTensor out[most_tensors];
+};
+
+// With a descriptor if `bytes` is not 0; 0: the host has no such memory.
+struct OutputRequest {
+    Head head;
+    uint64_t bytes;
+};
+
+// Differs if any of the messages has another size.
+constexpr uint64_t sizes_of_messages()
+{
+    uint64_t sum = 0;
+    for (const size_t size :
+         {sizeof(Head), sizeof(ReplyHead), sizeof(OpenRequest), sizeof(CageReply),
+          sizeof(TensorsRequest), sizeof(TensorsReply), sizeof(KeyRequest), sizeof(TextReply),
+          sizeof(ShapesRequest), sizeof(ProbeReply), sizeof(PlanReply), sizeof(SessionRequest),
+          sizeof(RunRequest), sizeof(RunReply), sizeof(OutputRequest)})
+        sum = sum * 1000003 + size;
+    return sum;
+}
+
+} // namespace isolation

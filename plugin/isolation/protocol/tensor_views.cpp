@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tensor_views.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace isolation
+{
+
+int64_t element_bytes(int32_t type)
+{
+    switch (type) {
+    case DNN_TORCH_U8:
+    case DNN_TORCH_BOOL:
+        return 1;
+    case DNN_TORCH_U16:
+    case DNN_TORCH_F16:
+    case DNN_TORCH_BF16:
+        return 2;
+    case DNN_TORCH_F32:
+    case DNN_TORCH_I32:
+        return 4;
+    case DNN_TORCH_I64:
+        return 8;
+    default:
+        return 0;
+    }
+}
+
+bool has_shape(const WireTensor &tensor)
+{
+    return element_bytes(tensor.type) > 0 && tensor.rank >= 0 &&
+           tensor.rank <= DNN_TORCH_DIMENSIONS &&
+           std::all_of(tensor.dims, tensor.dims + tensor.rank,
+                       [](int64_t extent) { return extent >= 1; });
+}
+
+std::optional<int64_t> span_of(const WireTensor &tensor)
+{
+    if (!has_shape(tensor))
+        return std::nullopt;
+    const int64_t element = element_bytes(tensor.type);
+    int64_t span = element;
+    for (int i = 0; i < tensor.rank; i++) {
+        int64_t reach = 0;
+        const int64_t stride = tensor.strides[i];
+        if (stride < 0 || stride % element != 0 ||
+            __builtin_mul_overflow(tensor.dims[i] - 1, stride, &reach) ||
+            __builtin_add_overflow(span, reach, &span))
+            return std::nullopt;
+    }
+    return span;
+}
+
+bool lies_within(const WireTensor &tensor, size_t bytes)
+{
+    const std::optional<int64_t> span = span_of(tensor);
+    int64_t end = 0;
+    return span && tensor.offset >= 0 && tensor.offset % element_bytes(tensor.type) == 0 &&
+           !__builtin_add_overflow(tensor.offset, *span, &end) &&
+           static_cast<uint64_t>(end) <= bytes;
+}
+
+std::optional<int64_t> packed_bytes(const WireTensor &tensor)
+{
+    if (!has_shape(tensor))
+        return std::nullopt;
+    int64_t bytes = element_bytes(tensor.type);
+    for (int i = 0; i < tensor.rank; i++)
+        if (__builtin_mul_overflow(bytes, tensor.dims[i], &bytes))
+            return std::nullopt;
+    return bytes;
+}
+
+void pack_strides(WireTensor &tensor)
+{
+    int64_t stride = element_bytes(tensor.type);
+    for (int i = tensor.rank - 1; i >= 0; i--) {
+        tensor.strides[i] = stride;
+        stride *= tensor.dims[i];
+    }
+}
+
+WireTensor to_wire(const DnnTorchTensor &tensor)
+{
+    WireTensor wire = {.type = tensor.type,
+                       .rank = tensor.rank,
+                       .dims = {},
+                       .strides = {},
+                       .white = tensor.white,
+                       .area = Area::given,
+                       .offset = 0};
+    std::copy(std::begin(tensor.dims), std::end(tensor.dims), wire.dims);
+    std::copy(std::begin(tensor.strides), std::end(tensor.strides), wire.strides);
+    return wire;
+}
+
+DnnTorchTensor from_wire(const WireTensor &wire)
+{
+    DnnTorchTensor tensor = {.size = sizeof(tensor),
+                             .data = nullptr,
+                             .type = wire.type,
+                             .rank = wire.rank,
+                             .dims = {},
+                             .strides = {},
+                             .white = wire.white};
+    std::copy(std::begin(wire.dims), std::end(wire.dims), tensor.dims);
+    std::copy(std::begin(wire.strides), std::end(wire.strides), tensor.strides);
+    return tensor;
+}
+
+} // namespace isolation

@@ -1,0 +1,158 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// The process that runs a model, as the host side sees it.
+#pragma once
+
+#include "base/child_process.h"
+#include "engine_kit/failure.h"
+#include "isolation/protocol/channel.h"
+#include "isolation/protocol/messages.h"
+#include "printed_lines.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace isolation
+{
+
+using Clock = std::chrono::steady_clock;
+using engine_kit::Failure;
+
+// The process has ended, or was ended because it could not be trusted any more.
+class Crash : public Failure
+{
+public:
+    explicit Crash(const std::string &text) : Failure(DNN_TORCH_CRASHED, text) {}
+};
+
+// The child has not come back in time, and lives on.  The lane can be used no more.
+class Lost : public Failure
+{
+public:
+    Lost() : Failure(DNN_TORCH_STOPPED, "the model was stopped and did not come back") {}
+};
+
+// How long to wait for a reply.
+struct Patience {
+    std::optional<std::chrono::microseconds> limit;
+    // Becomes readable when the caller wants an end; below 0: never.  After that the child has
+    // `stop_seconds` left.
+    int stop_event = -1;
+    // Whether the child is ended after the limit.  It is not if the caller stopped it.
+    bool ends_child = true;
+
+    static constexpr int stop_seconds = 2;
+};
+
+// Throws a Failure if the child's words say that the request failed.
+void check_status(const ReplyHead &head);
+
+// The text in a fixed field, which need not be terminated.
+template <size_t size> std::string_view text_of(const char (&field)[size])
+{
+    const std::string_view all(field, size);
+    return all.substr(0, all.find('\0'));
+}
+
+// Every member function may be called from several threads at once.
+class Child
+{
+public:
+    // Starts engine-host.  When the last copy of the pointer goes, the child is asked to end, and a
+    // second later it is ended by force; nobody waits for that.  `on_notice` gets the model's
+    // notice whenever a reply brings one.  Throws a Failure.
+    static std::shared_ptr<Child> start(std::function<void(std::string_view)> on_notice);
+
+    Child(const Child &) = delete;
+    Child &operator=(const Child &) = delete;
+
+    int control() const { return control_.get(); }
+
+    // A new lane, served by a thread of its own in the child.  Throws a Failure.
+    Descriptor open_lane();
+
+    // Sends a request without a reply over the control lane.
+    void tell(Kind kind, int64_t id) noexcept;
+
+    // Sends a request and returns its reply.  Throws a Crash.
+    template <class Reply, class Request>
+    Reply ask(int lane, const Request &request, const Patience &patience,
+              std::span<const int> descriptors = {})
+    {
+        if (!send(lane, request, Sending::never_waits, descriptors))
+            throw_crash();
+        return receive<Reply>(lane, request.head.kind, patience);
+    }
+    template <class Reply> Reply receive(int lane, Kind kind, const Patience &patience)
+    {
+        auto reply = std::make_unique<Reply>();
+        await(lane, reply.get(), sizeof(Reply), patience);
+        check_head(reply->head, kind);
+        return *reply;
+    }
+
+    // The same over any idle lane, for requests that belong to no session.
+    template <class Reply, class Request>
+    Reply ask(const Request &request, const Patience &patience)
+    {
+        Descriptor lane = take_lane();
+        Reply reply = ask<Reply>(lane.get(), request, patience);
+        give_lane(std::move(lane));
+        return reply;
+    }
+
+    // Ends the child because what it sent makes no sense, and throws a Crash.
+    [[noreturn]] void refuse(std::string_view what);
+
+    bool has_ended() const;
+
+private:
+    explicit Child(std::function<void(std::string_view)> on_notice);
+
+    void wait_for_start();
+    void greet();
+
+    // On the watcher's thread.
+    void watch(const dnn_torch::ProgramStart &given);
+    void note_start(int error, pid_t number);
+    void look_after(int output);
+    bool read_output(int output);
+    bool is_overdue();
+    void note_end(const dnn_torch::ChildEnd &end);
+
+    std::optional<Clock::time_point> end_time() const;
+    void end_by(Clock::time_point when) noexcept;
+    void ask_to_end() noexcept;
+    void end_by_force(const std::string &verdict);
+
+    Descriptor take_lane();
+    void give_lane(Descriptor lane);
+    void await(int lane, void *reply, size_t size, const Patience &patience);
+    void check_head(const ReplyHead &head, Kind kind);
+    [[noreturn]] void throw_late(const Patience &patience, int stop_event);
+    [[noreturn]] void throw_crash();
+
+    const std::function<void(std::string_view)> on_notice_;
+    Descriptor control_, wake_;
+    std::optional<dnn_torch::ChildProcess> process_; // from the start on
+    PrintedLines printed_;                           // the watcher's
+
+    mutable std::mutex mutex_;
+    std::condition_variable changed_;
+    // ---- under mutex_
+    bool is_started_ = false, is_ended_ = false;
+    int start_error_ = 0;
+    std::string verdict_, last_words_;
+    std::optional<Clock::time_point> end_at_; // then the child is ended by force
+    std::vector<Descriptor> idle_lanes_;
+};
+
+} // namespace isolation

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "environment.h"
+
+#include <algorithm>
+#include <array>
+
+namespace isolation
+{
+namespace
+{
+
+constexpr std::array whole_names = std::to_array<std::string_view>(
+    {"GLIBC_TUNABLES", "HOME", "LANG", "LANGUAGE", "LD_LIBRARY_PATH", "TZ", "XDG_CACHE_HOME"});
+
+constexpr std::array beginnings = std::to_array<std::string_view>(
+    {"ATEN_",  "CUBLAS_", "CUDA_",   "CUDNN_",    "DNNL_",    "DNN_TORCH_", "GOMP_",
+     "HIP_",   "HSA_",    "KMP_",    "LC_",       "MALLOC_",  "MKL_",       "NVIDIA_",
+     "OMP_",   "ONEAPI_", "ONEDNN_", "OPENBLAS_", "PYTORCH_", "ROCR_",      "SYCL_",
+     "TORCH_", "UR_",     "ZES_",    "ZE_"});
+
+} // namespace
+
+bool is_for_the_child(std::string_view name)
+{
+    return std::find(whole_names.begin(), whole_names.end(), name) != whole_names.end() ||
+           std::any_of(beginnings.begin(), beginnings.end(),
+                       [&](std::string_view each) { return name.starts_with(each); }) ||
+           name.ends_with("SAN_OPTIONS");
+}
+
+} // namespace isolation

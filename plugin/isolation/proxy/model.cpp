@@ -1,0 +1,220 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "model.h"
+
+#include "base/compose.h"
+#include "engine_kit/sized.h"
+#include "engine_kit/text.h"
+#include "isolation/protocol/tensor_views.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+using dnn_torch::concat;
+using engine_kit::element;
+using engine_kit::Failure;
+using engine_kit::taken;
+using namespace isolation;
+
+namespace
+{
+
+// A plan's time and memory that a machine could have.
+constexpr double most_run_seconds = 1e6;
+constexpr int64_t most_run_bytes = int64_t{1} << 50;
+
+const Patience short_patience = {.limit = Limits::of_a_question};
+
+ShapesRequest shapes_request(Kind kind, int64_t id, const DnnTorchTensor *in, size_t in_count)
+{
+    if (in_count > most_tensors)
+        throw Failure(DNN_TORCH_BAD_INPUT, concat("a model in a process of its own takes at most ",
+                                                  most_tensors, " tensors and not ", in_count));
+    ShapesRequest request = {};
+    request.head = {.kind = kind, .reserved = 0, .id = id};
+    request.in_count = static_cast<uint32_t>(in_count);
+    for (size_t i = 0; i < in_count; i++)
+        request.in[i] = to_wire(taken(element(in, i)));
+    return request;
+}
+
+bool makes_sense(const WireInfo &info)
+{
+    return info.rank >= -1 && info.rank <= DNN_TORCH_DIMENSIONS && info.type >= 0 &&
+           info.type <= DNN_TORCH_BOOL &&
+           std::all_of(std::begin(info.dims), std::end(info.dims),
+                       [](int64_t extent) { return extent >= -1; });
+}
+
+bool makes_sense(const PlanReply &reply)
+{
+    return reply.run_seconds >= 0 && reply.run_seconds <= most_run_seconds &&
+           reply.run_bytes >= 0 && reply.run_bytes <= most_run_bytes;
+}
+
+DnnTorchTensorInfo info_of(const WireInfo &wire)
+{
+    auto info = engine_kit::sized<DnnTorchTensorInfo>();
+    engine_kit::copy_as_line(text_of(wire.name), info.name, sizeof info.name);
+    engine_kit::copy_as_line(text_of(wire.type_text), info.type_text, sizeof info.type_text);
+    info.type = wire.type;
+    info.rank = wire.rank;
+    std::copy(std::begin(wire.dims), std::end(wire.dims), info.dims);
+    return info;
+}
+
+std::optional<std::string> ask_for_text(Child &child, Kind kind, int64_t id, const std::string &key)
+{
+    KeyRequest request = {.head = {.kind = kind, .reserved = 0, .id = id}, .key = {}};
+    if (key.size() >= sizeof request.key)
+        return std::nullopt;
+    std::memcpy(request.key, key.data(), key.size());
+    const auto reply = child.ask<TextReply>(request, short_patience);
+    check_status(reply.head);
+    return reply.is_known ? std::optional<std::string>(text_of(reply.text)) : std::nullopt;
+}
+
+} // namespace
+
+// ---- a model ------------------------------------------------------------------------
+
+DnnTorchModel::DnnTorchModel(Settings settings) : settings_(std::move(settings))
+{
+    child_ = open_in_child();
+}
+
+DnnTorchModel::ChildHandle DnnTorchModel::open_in_child()
+{
+    const Patience patience = {.limit = settings_.limits.open()};
+    ChildHandle opened =
+        Child::start([this](std::string_view notice) { texts_.note("notice", notice); });
+    const int source = settings_.source.get();
+    const int control = opened->control();
+    if (!send(control, *settings_.request, Sending::never_waits,
+              {&source, settings_.source.is_open() ? 1U : 0U}))
+        opened->refuse("it takes no request");
+    const auto cage = opened->receive<CageReply>(control, Kind::cage, patience);
+    check_status(cage.head);
+    texts_.note("cage", text_of(cage.report));
+    check_status(opened->receive<PlainReply>(control, Kind::open, patience).head);
+    return opened;
+}
+
+DnnTorchModel::ChildHandle DnnTorchModel::child() const
+{
+    const std::lock_guard lock(mutex_);
+    return child_;
+}
+
+bool DnnTorchModel::start_anew(const ChildHandle &ended, const Crash &crash)
+{
+    {
+        const std::lock_guard lock(mutex_);
+        if (child_ != ended && !child_->has_ended())
+            return false;
+        if (restarts_ >= settings_.restarts)
+            throw crash;
+        restarts_++;
+    }
+    try {
+        ChildHandle opened = open_in_child();
+        const std::lock_guard lock(mutex_);
+        child_.swap(opened);
+    } catch (const Failure &failure) {
+        throw Crash(concat(crash.what(), "; it cannot be started anew: ", failure.what()));
+    }
+    return true;
+}
+
+size_t DnnTorchModel::tensors(DnnTorchDirection direction, DnnTorchTensorInfo *infos,
+                              size_t capacity)
+{
+    const ChildHandle current = child();
+    const TensorsRequest request = {.head = {.kind = Kind::tensors, .reserved = 0, .id = 0},
+                                    .direction = direction,
+                                    .reserved = 0};
+    const auto reply = current->ask<TensorsReply>(request, short_patience);
+    check_status(reply.head);
+    const WireInfo *const end = reply.infos + std::min<uint64_t>(reply.count, most_infos);
+    if (reply.count > most_infos ||
+        !std::all_of(reply.infos, end, [](const WireInfo &info) { return makes_sense(info); }))
+        current->refuse("a description of tensors");
+    for (size_t i = 0; i < std::min<uint64_t>(capacity, reply.count); i++)
+        engine_kit::give_element(info_of(reply.infos[i]), infos, i);
+    return reply.count;
+}
+
+const char *DnnTorchModel::metadata(const std::string &key)
+{
+    return texts_.answer(key, [&] { return ask_for_text(*child(), Kind::metadata, 0, key); });
+}
+
+void DnnTorchModel::probe(const DnnTorchTensor *in, size_t in_count, DnnTorchTensor *out,
+                          size_t out_count)
+{
+    ShapesRequest request = shapes_request(Kind::probe, 0, in, in_count);
+    if (out_count > most_tensors)
+        throw Failure(DNN_TORCH_BAD_INPUT, "a model returns fewer tensors");
+    request.out_count = static_cast<uint32_t>(out_count);
+    const ChildHandle current = child();
+    const auto reply = current->ask<ProbeReply>(request, {.limit = settings_.limits.probe()});
+    check_status(reply.head);
+    for (size_t i = 0; i < out_count; i++)
+        if (!has_shape(reply.out[i]))
+            current->refuse("a shape");
+    for (size_t i = 0; i < out_count; i++) {
+        DnnTorchTensor shape = from_wire(reply.out[i]);
+        shape.white = taken(element(out, i)).white;
+        engine_kit::give_element(shape, out, i);
+    }
+}
+
+// ---- a plan -------------------------------------------------------------------------
+
+DnnTorchPlan::DnnTorchPlan(DnnTorchModel &model, const DnnTorchTensor *in, size_t in_count,
+                           double budget_seconds)
+    : model_(model), id_(model.new_id()), request_(shapes_request(Kind::plan, id_, in, in_count)),
+      child_(model.child())
+{
+    request_.budget_seconds = budget_seconds;
+    const auto reply =
+        child_->ask<PlanReply>(request_, {.limit = model.limits().plan(budget_seconds)});
+    check_status(reply.head);
+    if (!makes_sense(reply))
+        child_->refuse("what a run costs");
+    facts_ = {.size = sizeof facts_,
+              .run_seconds = reply.run_seconds,
+              .run_bytes = reply.run_bytes,
+              .interleaved = reply.interleaved != 0,
+              .takes_codes = reply.takes_codes != 0,
+              .in_order = reply.in_order != 0};
+    // What was found once is not looked for again.
+    request_.budget_seconds = 0;
+}
+
+DnnTorchPlan::~DnnTorchPlan()
+{
+    child_->tell(Kind::plan_close, id_);
+}
+
+const char *DnnTorchPlan::metadata(const std::string &key) const
+{
+    const auto ask = [&] {
+        const DnnTorchModel::ChildHandle current = model_.child();
+        follow(current);
+        return ask_for_text(*current, Kind::plan_metadata, id_, key);
+    };
+    return texts_.answer(key, ask);
+}
+
+void DnnTorchPlan::follow(const DnnTorchModel::ChildHandle &child) const
+{
+    const std::lock_guard lock(mutex_);
+    if (child == child_)
+        return;
+    const auto reply = child->ask<PlanReply>(request_, {.limit = model_.limits().plan(0)});
+    check_status(reply.head);
+    child_ = child;
+}

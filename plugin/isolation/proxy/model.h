@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// A model in a child, and its plans.
+#pragma once
+
+#include "child.h"
+#include "retry_gate.h"
+#include "settings.h"
+#include "texts.h"
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unistd.h>
+
+// Every member function may be called from several threads at once.
+struct DnnTorchModel final {
+public:
+    using ChildHandle = std::shared_ptr<isolation::Child>;
+
+    // Throws a Failure.
+    explicit DnnTorchModel(isolation::Settings settings);
+    DnnTorchModel(const DnnTorchModel &) = delete;
+    DnnTorchModel &operator=(const DnnTorchModel &) = delete;
+
+    // False in a forked copy of the process that opened the model.  Nothing of it may be touched
+    // there: the child is the parent's, and a lock may be held for ever.
+    bool is_ours() const { return owner_ == getpid(); }
+
+    // The child that runs the model now.
+    ChildHandle child() const;
+
+    // Starts the model in another child, unless somebody did so since `ended` was the child.
+    // Returns whether it did.  Throws `crash` if it may not.  Call it inside the retry gate.
+    bool start_anew(const ChildHandle &ended, const isolation::Crash &crash);
+
+    size_t tensors(DnnTorchDirection direction, DnnTorchTensorInfo *infos, size_t capacity);
+    const char *metadata(const std::string &key);
+    void probe(const DnnTorchTensor *in, size_t in_count, DnnTorchTensor *out, size_t out_count);
+
+    const isolation::Limits &limits() const { return settings_.limits; }
+    bool may_start_anew() const { return settings_.restarts > 0; }
+    int64_t new_id() { return ++last_id_; }
+
+    isolation::RetryGate &retry_gate() { return retry_gate_; }
+
+private:
+    ChildHandle open_in_child();
+
+    const pid_t owner_ = getpid();
+    const isolation::Settings settings_;
+    isolation::Texts texts_;
+    std::atomic<int64_t> last_id_{0};
+
+    isolation::RetryGate retry_gate_;
+
+    mutable std::mutex mutex_;
+    // ---- under mutex_
+    ChildHandle child_;
+    int restarts_ = 0;
+};
+
+// A plan in the child of its model.  Every member function may be called from several threads at
+// once.
+struct DnnTorchPlan final {
+public:
+    // Throws a Failure.
+    DnnTorchPlan(DnnTorchModel &model, const DnnTorchTensor *in, size_t in_count,
+                 double budget_seconds);
+    ~DnnTorchPlan();
+    DnnTorchPlan(const DnnTorchPlan &) = delete;
+    DnnTorchPlan &operator=(const DnnTorchPlan &) = delete;
+
+    DnnTorchModel &model() const { return model_; }
+    int64_t id() const { return id_; }
+    const DnnTorchPlanFacts &facts() const { return facts_; }
+    const char *metadata(const std::string &key) const;
+
+    // Makes the plan in that child too if it is another one than before.
+    void follow(const DnnTorchModel::ChildHandle &child) const;
+
+private:
+    DnnTorchModel &model_;
+    const int64_t id_;
+    isolation::ShapesRequest request_;
+    DnnTorchPlanFacts facts_ = {};
+    mutable isolation::Texts texts_;
+
+    mutable std::mutex mutex_; // held while the plan is made anew
+    mutable DnnTorchModel::ChildHandle child_;
+};

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// What a child prints.  Belongs to one thread.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace isolation
+{
+
+// Passes a child's lines on to our standard error: never to our standard output, which may carry a
+// video.  A stranger's child may print without end, so that what is too much is left out.  Never
+// waits.
+class PrintedLines
+{
+public:
+    using Clock = std::chrono::steady_clock;
+    static constexpr size_t longest_line = 1000, most_bytes_a_second = 16 << 10;
+
+    void add(std::string_view text);
+    // The child prints no more.
+    void finish();
+
+    // The last line that was not empty, in printable characters, or "".
+    const std::string &last() const { return last_; }
+
+private:
+    void end_line();
+    void pass_on(const std::string &line);
+
+    std::string begun_, last_;
+    Clock::time_point second_ = {};
+    size_t bytes_in_second_ = 0;
+};
+
+} // namespace isolation

@@ -1,0 +1,339 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "session.h"
+
+#include "base/compose.h"
+#include "engine_kit/sized.h"
+#include "isolation/protocol/tensor_views.h"
+
+#include <cerrno>
+#include <cstring>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+using dnn_torch::concat;
+using engine_kit::element;
+using engine_kit::Failure;
+using engine_kit::taken;
+using namespace isolation;
+
+namespace
+{
+
+constexpr auto time_to_close = std::chrono::seconds(1);
+// As far apart as vectors like it.
+constexpr int64_t alignment = 64;
+
+constexpr size_t index_of(Area area)
+{
+    return static_cast<size_t>(area);
+}
+
+uint64_t most_output_bytes()
+{
+    static const uint64_t half = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) / 2 *
+                                 static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+    return half;
+}
+
+[[noreturn]] void throw_no_memory(const char *what, uint64_t bytes)
+{
+    throw Failure(DNN_TORCH_OUT_OF_MEMORY,
+                  concat("there is no memory for ", what, " of ", bytes >> 20,
+                         " MiB; lower the frame size, batch_size or workers"));
+}
+
+// Leaves the gate when the retry is done.
+class Turn
+{
+public:
+    Turn(RetryGate &gate, const std::atomic<bool> &stopped)
+        : gate_(gate), has_come_(gate.enter(stopped))
+    {
+    }
+    ~Turn()
+    {
+        if (has_come_)
+            gate_.leave();
+    }
+    Turn(const Turn &) = delete;
+    Turn &operator=(const Turn &) = delete;
+
+private:
+    RetryGate &gate_;
+    const bool has_come_;
+};
+
+} // namespace
+
+// ---- opening and closing ------------------------------------------------------------
+
+DnnTorchSession::DnnTorchSession(const DnnTorchPlan &plan, int32_t threads)
+    : plan_(plan), threads_(threads), id_(plan.model().new_id()),
+      stop_event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
+{
+    if (!stop_event_.is_open())
+        throw Failure(DNN_TORCH_OUT_OF_MEMORY,
+                      "a session lacks a descriptor; raise what limits files (ulimit -n)");
+    follow_model();
+}
+
+// A session that was lost is closed by the child when its run comes back.
+DnnTorchSession::~DnnTorchSession()
+{
+    if (!lane_.is_open())
+        return;
+    try {
+        const PlainRequest request = {{.kind = Kind::session_close, .reserved = 0, .id = id_}};
+        child_->ask<PlainReply>(lane_.get(), request,
+                                {.limit = time_to_close, .ends_child = false});
+    } catch (const std::exception &) {
+        // The child has ended, and the session with it.
+    }
+}
+
+void DnnTorchSession::follow_model()
+{
+    if (DnnTorchModel::ChildHandle current = plan_.model().child(); current != child_)
+        open_in(current);
+}
+
+void DnnTorchSession::open_in(const DnnTorchModel::ChildHandle &child)
+{
+    plan_.follow(child);
+    Descriptor lane = child->open_lane();
+    const SessionRequest request = {.head = {.kind = Kind::session_open, .reserved = 0, .id = id_},
+                                    .plan = plan_.id(),
+                                    .threads = threads_,
+                                    .reserved = 0};
+    const auto reply =
+        child->ask<PlainReply>(lane.get(), request, {.limit = plan_.model().limits().open()});
+    check_status(reply.head);
+    lane_ = std::move(lane);
+    child_ = child;
+    for (InputArea &area : areas_)
+        area.is_sent = false;
+    output_ = {};
+    const std::lock_guard lock(mutex_);
+    child_to_stop_ = child;
+    if (stopped_)
+        child->tell(Kind::stop, id_);
+}
+
+// ---- stopping -----------------------------------------------------------------------
+
+void DnnTorchSession::stop() noexcept
+{
+    stopped_ = true;
+    eventfd_write(stop_event_.get(), 1);
+    plan_.model().retry_gate().note_stop();
+    const std::lock_guard lock(mutex_);
+    if (child_to_stop_)
+        child_to_stop_->tell(Kind::stop, id_);
+}
+
+void DnnTorchSession::check_stopped() const
+{
+    if (stopped_)
+        throw Failure(DNN_TORCH_STOPPED, "the run was stopped");
+}
+
+Patience DnnTorchSession::patience() const
+{
+    return {.limit = std::nullopt, .stop_event = stop_event_.get()};
+}
+
+// ---- calls --------------------------------------------------------------------------
+
+// Opens the session where the model is now, and forgets its lane once it can be used no more.
+template <class Act> void DnnTorchSession::on_lane(Act act)
+{
+    follow_model();
+    if (!lane_.is_open())
+        throw Lost();
+    try {
+        act();
+    } catch (const Lost &) {
+        lane_ = Descriptor();
+        throw;
+    } catch (const Crash &) {
+        lane_ = Descriptor();
+        throw;
+    }
+}
+
+void DnnTorchSession::ask_plainly(Kind kind)
+{
+    on_lane([&] {
+        const PlainRequest request = {{.kind = kind, .reserved = 0, .id = id_}};
+        check_status(child_->ask<PlainReply>(lane_.get(), request, patience()).head);
+    });
+}
+
+void DnnTorchSession::warm()
+{
+    if (!stopped_)
+        ask_plainly(Kind::session_warm);
+}
+
+void DnnTorchSession::reset()
+{
+    ask_plainly(Kind::session_reset);
+}
+
+void *DnnTorchSession::memory(size_t bytes)
+{
+    InputArea &given = areas_[index_of(Area::given)];
+    return given.reserve(bytes) ? given.memory.mapping.start() : nullptr;
+}
+
+bool DnnTorchSession::InputArea::reserve(size_t bytes)
+{
+    if (memory.mapping.size() >= bytes && bytes > 0)
+        return true;
+    memory = make_shared_memory(bytes, Writer::host);
+    is_sent = false;
+    return memory.mapping.start() != nullptr;
+}
+
+// ---- a run --------------------------------------------------------------------------
+
+void DnnTorchSession::run(const DnnTorchTensor *in, size_t in_count, DnnTorchTensor *out,
+                          size_t out_count, DnnTorchRun *run)
+{
+    DnnTorchRun report = taken(run);
+    report.restarts = 0;
+    check_stopped();
+    if (in_count > most_tensors || out_count > most_tensors)
+        throw Failure(DNN_TORCH_BAD_INPUT,
+                      concat("a model in a process of its own takes and returns at most ",
+                             most_tensors, " tensors"));
+    try {
+        run_once(in, in_count, out, out_count, report);
+    } catch (const Crash &crash) {
+        if (!plan_.model().may_start_anew())
+            throw;
+        run_again(crash, in, in_count, out, out_count, report);
+    }
+    engine_kit::give(report, run);
+}
+
+void DnnTorchSession::run_again(const Crash &crash, const DnnTorchTensor *in, size_t in_count,
+                                DnnTorchTensor *out, size_t out_count, DnnTorchRun &run)
+{
+    const Turn turn(plan_.model().retry_gate(), stopped_);
+    check_stopped();
+    run.restarts += plan_.model().start_anew(child_, crash);
+    run_once(in, in_count, out, out_count, run);
+}
+
+void DnnTorchSession::run_once(const DnnTorchTensor *in, size_t in_count, DnnTorchTensor *out,
+                               size_t out_count, DnnTorchRun &run)
+{
+    auto request = std::make_unique<RunRequest>();
+    request->head = {.kind = Kind::session_run, .reserved = 0, .id = id_};
+    request->number = run.number;
+    request->in_count = static_cast<uint32_t>(in_count);
+    request->out_count = static_cast<uint32_t>(out_count);
+    for (size_t i = 0; i < out_count; i++) {
+        const auto wish = taken(element(out, i));
+        request->wishes[i] = {.type = wish.type, .white = wish.white};
+    }
+    on_lane([&] {
+        place_inputs(in, in_count, *request);
+        const RunReply reply = exchange(*request);
+        check_status(reply.head);
+        take_outputs(reply, out, out_count);
+        run.had_nan = reply.had_nan != 0;
+    });
+}
+
+// Sends the areas that the child has not got.
+RunReply DnnTorchSession::exchange(const RunRequest &request)
+{
+    int descriptors[area_count];
+    size_t count = 0;
+    for (size_t i = 0; i < area_count; i++)
+        if (request.new_areas[i])
+            descriptors[count++] = areas_[i].memory.descriptor.get();
+    auto reply = child_->ask<RunReply>(lane_.get(), request, patience(), {descriptors, count});
+    for (InputArea &area : areas_)
+        area.is_sent = area.memory.mapping.start() != nullptr;
+    if (!reply.wanted_bytes)
+        return reply;
+    give_output_memory(reply.wanted_bytes);
+    reply = child_->receive<RunReply>(lane_.get(), Kind::session_run, patience());
+    if (reply.wanted_bytes)
+        child_->refuse("a second wish for memory");
+    return reply;
+}
+
+// The child could take memory of its own away while we read it.
+void DnnTorchSession::give_output_memory(uint64_t bytes)
+{
+    if (bytes > most_output_bytes())
+        child_->refuse("a result that is larger than memory");
+    output_ = make_shared_memory(bytes, Writer::child);
+    const bool is_made = output_.mapping.start() != nullptr;
+    const OutputRequest request = {.head = {.kind = Kind::output, .reserved = 0, .id = id_},
+                                   .bytes = is_made ? output_.mapping.size() : 0};
+    const int descriptor = output_.descriptor.get();
+    if (!send(lane_.get(), request, Sending::never_waits, {&descriptor, is_made ? 1U : 0U}))
+        child_->refuse("it takes no memory");
+}
+
+// ---- tensors ------------------------------------------------------------------------
+
+bool DnnTorchSession::lies_in_given(const DnnTorchTensor &tensor, int64_t span,
+                                    int64_t &offset) const
+{
+    const Mapping &given = areas_[index_of(Area::given)].memory.mapping;
+    const auto start = reinterpret_cast<uintptr_t>(given.start());
+    const auto at = reinterpret_cast<uintptr_t>(tensor.data);
+    if (!given.start() || at < start || at - start > given.size() ||
+        static_cast<uint64_t>(span) > given.size() - (at - start))
+        return false;
+    offset = static_cast<int64_t>(at - start);
+    return true;
+}
+
+// Tensors elsewhere are copied.  Those that are none go without memory: the engine refuses them in
+// its own words.
+void DnnTorchSession::place_inputs(const DnnTorchTensor *in, size_t in_count, RunRequest &request)
+{
+    InputArea &copied = areas_[index_of(Area::copied)];
+    std::array<int64_t, most_tensors> spans = {};
+    int64_t bytes = 0;
+    for (size_t i = 0; i < in_count; i++) {
+        const auto tensor = taken(element(in, i));
+        WireTensor &wire = request.in[i] = to_wire(tensor);
+        const int64_t span = span_of(wire).value_or(0);
+        wire.offset = tensor.data ? no_elements : no_memory;
+        if (!tensor.data || span == 0 || lies_in_given(tensor, span, wire.offset))
+            continue;
+        wire.area = Area::copied;
+        wire.offset = bytes;
+        spans[i] = span;
+        bytes += (span + alignment - 1) / alignment * alignment;
+    }
+    if (bytes > 0 && !copied.reserve(static_cast<size_t>(bytes)))
+        throw_no_memory("inputs", static_cast<uint64_t>(bytes));
+    for (size_t i = 0; i < in_count; i++)
+        if (spans[i] > 0)
+            std::memcpy(copied.memory.mapping.start() + request.in[i].offset,
+                        taken(element(in, i)).data, static_cast<size_t>(spans[i]));
+    for (size_t i = 0; i < area_count; i++)
+        request.new_areas[i] = areas_[i].is_sent ? 0 : areas_[i].memory.mapping.size();
+}
+
+void DnnTorchSession::take_outputs(const RunReply &reply, DnnTorchTensor *out, size_t out_count)
+{
+    for (size_t i = 0; i < out_count; i++) {
+        const WireTensor &wire = reply.out[i];
+        if (!lies_within(wire, output_.mapping.size()) || wire.white < 0)
+            child_->refuse("a tensor outside its memory");
+        DnnTorchTensor view = from_wire(wire);
+        view.data = output_.mapping.start() + wire.offset;
+        engine_kit::give_element(view, out, i);
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// What a model was opened with: as often as it is started anew, it is opened in the same way.
+#pragma once
+
+#include "dnn_torch/engine.h"
+#include "isolation/protocol/channel.h"
+#include "isolation/protocol/messages.h"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+
+namespace isolation
+{
+
+// The times that a child may take.  Nullopt: any.
+struct Limits {
+    using Limit = std::optional<std::chrono::microseconds>;
+
+    // `timeout_seconds` is that of one run; 0: there is none.
+    explicit Limits(double timeout_seconds = 0);
+
+    Limit open() const;
+    Limit probe() const;
+    Limit plan(double budget_seconds) const;
+
+    // What needs no run takes no time worth mentioning.
+    static constexpr std::chrono::seconds of_a_question{10};
+
+private:
+    double timeout_;
+};
+
+struct Settings {
+    // Throws a Failure if an option makes no sense or is too long, or if the source cannot be
+    // passed on.
+    Settings(const DnnTorchSource &source, const DnnTorchOption *options, size_t count);
+
+    std::unique_ptr<OpenRequest> request;
+    Descriptor source;
+    Limits limits;
+    int restarts = 0;
+};
+
+} // namespace isolation

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Texts of a child that live as long as the model or the plan that they tell of.
+#pragma once
+
+#include "base/terminal.h"
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace isolation
+{
+
+// Every member function may be called from several threads at once.
+class Texts
+{
+public:
+    // Returns the answer that was kept, or the text of what `ask` returns, which is kept.  `ask`
+    // is not called while a lock is held.
+    template <class Ask> const char *answer(const std::string &key, Ask ask)
+    {
+        {
+            const std::lock_guard lock(mutex_);
+            if (const auto known = answers_.find(key); known != answers_.end())
+                return known->second;
+        }
+        const std::optional<std::string> text = ask();
+        const std::lock_guard lock(mutex_);
+        const char *kept = text ? keep(*text) : nullptr;
+        if (answers_.size() >= most_texts)
+            return kept;
+        return answers_.try_emplace(key, kept).first->second;
+    }
+
+    // Keeps the latest answer for this key.
+    void note(const std::string &key, std::string_view text)
+    {
+        const std::lock_guard lock(mutex_);
+        const auto known = answers_.find(key);
+        if (known != answers_.end() && known->second && known->second == text)
+            return;
+        if (const char *kept = keep(text))
+            answers_[key] = kept;
+    }
+
+private:
+    // A stranger could send another text each time.
+    static constexpr size_t most_texts = 100;
+
+    // Null if there are too many already.
+    const char *keep(std::string_view text)
+    {
+        std::string shown = dnn_torch::printable(text);
+        const auto known = texts_.find(shown);
+        if (known == texts_.end() && texts_.size() >= most_texts)
+            return nullptr;
+        return (known == texts_.end() ? texts_.insert(std::move(shown)).first : known)->c_str();
+    }
+
+    std::mutex mutex_;
+    // ---- under mutex_
+    std::set<std::string> texts_;
+    std::map<std::string, const char *> answers_;
+};
+
+} // namespace isolation
