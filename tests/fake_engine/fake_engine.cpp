@@ -25,7 +25,6 @@
 #include <memory>
 #include <mutex>
 #include <thread>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -278,29 +277,13 @@ void DnnTorchSession::log_run(const Images &input)
         << std::this_thread::get_id() << ' ' << input.batch << ' ' << input.number << '\n';
 }
 
-namespace
-{
-
-// A process that has died once may live on, if the script says so.
-void die_as_told(const Script &script, const std::string &how)
-{
-    if (!how.empty() && !script.die_once.empty()) {
-        if (access(script.die_once.c_str(), F_OK) == 0)
-            return;
-        std::ofstream(script.die_once) << how;
-    }
-    fake_engine::die(how);
-}
-
-} // namespace
-
 Images DnnTorchSession::run(const Images &input, const Images &wish)
 {
     check_input(script_, input);
     if (!script_.print.empty())
         std::printf("%s\n", script_.print.c_str());
     if (holds(input, script_.die_at))
-        die_as_told(script_, script_.die_run);
+        fake_engine::die(script_.die_run);
     const bool wide = script_.rgb_from > 0 && input.width >= script_.rgb_from;
     if (input.channels == 3 && !script_.fail_rgb.empty() && !wide)
         throw Failure(DNN_TORCH_RUN_FAILED, script_.fail_rgb);
@@ -420,7 +403,7 @@ DnnTorchModel *open(const DnnTorchSource &source, const engine_kit::Options &opt
     const bool is_inspected = options.value("inspect") == "1";
     log_load(script, "open");
     std::this_thread::sleep_for(std::chrono::microseconds(script.open_us));
-    die_as_told(script, script.die_open);
+    fake_engine::die(script.die_open);
     if (!script.fail_open.empty() && !is_inspected)
         throw Failure(DNN_TORCH_BAD_MODEL, script.fail_open);
     if (script.hang_open)
@@ -475,7 +458,7 @@ int model_probe(DnnTorchModel *model, const DnnTorchTensor *in, size_t in_count,
         expect_one(in_count);
         expect_one(out_count);
         expect_runnable(*model);
-        die_as_told(model->script, model->script.die_probe);
+        fake_engine::die(model->script.die_probe);
         engine_kit::give(probe(*model, taken(in)), out);
     });
 }
@@ -488,7 +471,7 @@ int plan_make(DnnTorchModel *model, const DnnTorchTensor *in, size_t in_count, d
         expect_one(in_count);
         expect_runnable(*model);
         images_of(taken(in));
-        die_as_told(script, script.die_tune);
+        fake_engine::die(script.die_tune);
         if (!script.fail_tune.empty())
             throw Failure(DNN_TORCH_RUN_FAILED, script.fail_tune);
         if (script.hang_tune)

@@ -55,7 +55,6 @@ const Key keys[] = {
     {"die_tune", &Script::die_tune},
     {"die_run", &Script::die_run},
     {"die_at", &Script::die_at},
-    {"die_once", &Script::die_once},
     {"print", &Script::print},
     {"nan_at", &Script::nan_at},
     {"wrong_batch_at", &Script::wrong_batch_at},

@@ -46,9 +46,8 @@ struct Script {
     int hang_tune = 0;
     // How the process dies, see death.h.
     std::string die_open, die_probe, die_tune, die_run;
-    int die_at = -1;      // the picture of die_run
-    std::string die_once; // a file: if there is one, nothing dies, and dying makes it
-    std::string print;    // what each run prints on standard output
+    int die_at = -1;   // the picture of die_run
+    std::string print; // what each run prints on standard output
     int nan_at = -1;
 
     // Views that no engine may return.

@@ -114,6 +114,9 @@ public:
 
     bool has_ended() const;
 
+    // Throws a Crash that says how the child has ended.  Ends it if it has not.
+    [[noreturn]] void throw_crash();
+
 private:
     explicit Child(std::function<void(std::string_view)> on_notice);
 
@@ -138,7 +141,6 @@ private:
     void await(int lane, void *reply, size_t size, const Patience &patience);
     void check_head(const ReplyHead &head, Kind kind);
     [[noreturn]] void throw_late(const Patience &patience, int stop_event);
-    [[noreturn]] void throw_crash();
 
     const std::function<void(std::string_view)> on_notice_;
     Descriptor control_, wake_;

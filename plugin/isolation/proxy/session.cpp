@@ -149,6 +149,8 @@ Patience DnnTorchSession::patience() const
 template <class Act> void DnnTorchSession::on_lane(Act act)
 {
     follow_model();
+    if (!lane_.is_open() && child_->has_ended())
+        child_->throw_crash();
     if (!lane_.is_open())
         throw Lost();
     try {
