@@ -2,18 +2,70 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cage_report.h"
 
+#include "base/compose.h"
 #include "engine_kit/failure.h"
+#include "isolation/cage/cage.h"
+
+#include <string_view>
+#include <vector>
 
 namespace isolation
 {
-
-std::string enter_cage(const DnnTorchEngine &, const OpenRequest &request)
+namespace
 {
+
+using dnn_torch::CageLayer;
+
+std::string_view device_of(const OpenRequest &request)
+{
+    for (size_t i = 0; i < request.option_count; i++)
+        if (std::string_view(request.options[i].key) == "device")
+            return request.options[i].value;
+    return "cpu";
+}
+
+// A driver opens its files and starts its threads when it is used first.
+void wake_drivers(const DnnTorchEngine &engine)
+{
+    engine.list_devices(nullptr, 0);
+}
+
+std::string report_of(const std::vector<CageLayer> &layers)
+{
+    std::string closed, open;
+    for (const CageLayer &layer : layers)
+        if (layer.closed)
+            dnn_torch::add_to_list(closed, layer.name);
+        else
+            dnn_torch::add_to_list(open, dnn_torch::concat(layer.name, " (", layer.reason, ")"));
+    std::string report = closed.empty() ? "" : "closed: " + closed;
+    if (!open.empty())
+        report += (report.empty() ? "open: " : "; open: ") + open;
+    return report;
+}
+
+void check_closed(const std::vector<CageLayer> &layers)
+{
+    for (const CageLayer &layer : layers)
+        if (!layer.closed)
+            throw engine_kit::Failure(
+                DNN_TORCH_BAD_OPTION,
+                dnn_torch::concat("isolate=require demands what the system does not grant: ",
+                                  layer.name, " (", layer.reason, "); isolate=1 goes without it"));
+}
+
+} // namespace
+
+std::string enter_cage(const DnnTorchEngine &engine, const OpenRequest &request)
+{
+    const bool uses_gpu = device_of(request) != "cpu";
+    if (uses_gpu)
+        wake_drivers(engine);
+    const std::vector<CageLayer> layers = dnn_torch::close_cage(
+        {.readable = {}, .uses_gpu = uses_gpu, .memory_bytes = request.memory_bytes});
     if (request.cage_is_required)
-        throw engine_kit::Failure(DNN_TORCH_BAD_OPTION,
-                                  "the cage cannot be closed, as isolate=require demands: it was "
-                                  "not built");
-    return "open: the cage (not built)";
+        check_closed(layers);
+    return report_of(layers);
 }
 
 } // namespace isolation

@@ -80,6 +80,8 @@ const DnnTorchEngine *prepare(const OpenRequest &request)
         engine = &open_engine(*request.engine ? request.engine : "torch");
         const std::string report = enter_cage(*engine, request);
         put_text(report, reply->report);
+        put_text(engine->name, reply->engine_name);
+        put_text(engine->version, reply->engine_version);
     });
     send(control_number, *reply, Sending::waits);
     return reply->head.status == DNN_TORCH_OK ? engine : nullptr;

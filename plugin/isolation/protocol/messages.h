@@ -113,6 +113,7 @@ struct OpenRequest {
 struct CageReply {
     ReplyHead head;
     char report[512]; // "closed: Landlock, seccomp"
+    char engine_name[64], engine_version[128];
 };
 
 struct TensorsRequest {

@@ -98,6 +98,8 @@ DnnTorchModel::ChildHandle DnnTorchModel::open_in_child()
     const auto cage = opened->receive<CageReply>(control, Kind::cage, patience);
     check_status(cage.head);
     texts_.note("cage", text_of(cage.report));
+    texts_.note("engine_name", text_of(cage.engine_name));
+    texts_.note("engine_version", text_of(cage.engine_version));
     check_status(opened->receive<PlainReply>(control, Kind::open, patience).head);
     return opened;
 }
