@@ -5,7 +5,7 @@
 #pragma once
 
 #include "child.h"
-#include "retry_gate.h"
+#include "run_gate.h"
 #include "settings.h"
 #include "texts.h"
 
@@ -33,7 +33,8 @@ public:
     ChildHandle child() const;
 
     // Starts the model in another child, unless somebody did so since `ended` was the child.
-    // Returns whether it did.  Throws `crash` if it may not.  Call it inside the retry gate.
+    // Returns whether it did.  Throws `crash` if it may not.  Call it alone in
+    // the run gate.
     bool start_anew(const ChildHandle &ended, const isolation::Crash &crash);
 
     size_t tensors(DnnTorchDirection direction, DnnTorchTensorInfo *infos, size_t capacity);
@@ -44,7 +45,7 @@ public:
     bool may_start_anew() const { return settings_.restarts > 0; }
     int64_t new_id() { return ++last_id_; }
 
-    isolation::RetryGate &retry_gate() { return retry_gate_; }
+    isolation::RunGate &run_gate() { return run_gate_; }
 
 private:
     ChildHandle open_in_child();
@@ -54,7 +55,7 @@ private:
     isolation::Texts texts_;
     std::atomic<int64_t> last_id_{0};
 
-    isolation::RetryGate retry_gate_;
+    isolation::RunGate run_gate_;
 
     mutable std::mutex mutex_;
     // ---- under mutex_

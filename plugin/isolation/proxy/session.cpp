@@ -20,6 +20,7 @@ using namespace isolation;
 namespace
 {
 
+constexpr char stopped_words[] = "the run was stopped";
 constexpr auto time_to_close = std::chrono::seconds(1);
 // As far apart as vectors like it.
 constexpr int64_t alignment = 64;
@@ -43,25 +44,22 @@ uint64_t most_output_bytes()
                          " MiB; lower the frame size, batch_size or workers"));
 }
 
-// Leaves the gate when the retry is done.
-class Turn
+// A run's time inside the gate.
+class Inside
 {
 public:
-    Turn(RetryGate &gate, const std::atomic<bool> &stopped)
-        : gate_(gate), has_come_(gate.enter(stopped))
+    // Throws a Failure if the session is stopped before its turn.
+    Inside(RunGate &gate, RunGate::Turn turn, const std::atomic<bool> &stopped) : gate_(gate)
     {
+        if (!gate_.enter(turn, stopped))
+            throw Failure(DNN_TORCH_STOPPED, stopped_words);
     }
-    ~Turn()
-    {
-        if (has_come_)
-            gate_.leave();
-    }
-    Turn(const Turn &) = delete;
-    Turn &operator=(const Turn &) = delete;
+    ~Inside() { gate_.leave(); }
+    Inside(const Inside &) = delete;
+    Inside &operator=(const Inside &) = delete;
 
 private:
-    RetryGate &gate_;
-    const bool has_come_;
+    RunGate &gate_;
 };
 
 } // namespace
@@ -126,7 +124,7 @@ void DnnTorchSession::stop() noexcept
 {
     stopped_ = true;
     eventfd_write(stop_event_.get(), 1);
-    plan_.model().retry_gate().note_stop();
+    plan_.model().run_gate().note_stop();
     const std::lock_guard lock(mutex_);
     if (child_to_stop_)
         child_to_stop_->tell(Kind::stop, id_);
@@ -135,7 +133,7 @@ void DnnTorchSession::stop() noexcept
 void DnnTorchSession::check_stopped() const
 {
     if (stopped_)
-        throw Failure(DNN_TORCH_STOPPED, "the run was stopped");
+        throw Failure(DNN_TORCH_STOPPED, stopped_words);
 }
 
 Patience DnnTorchSession::patience() const
@@ -210,22 +208,26 @@ void DnnTorchSession::run(const DnnTorchTensor *in, size_t in_count, DnnTorchTen
         throw Failure(DNN_TORCH_BAD_INPUT,
                       concat("a model in a process of its own takes and returns at most ",
                              most_tensors, " tensors"));
-    try {
+    if (plan_.model().may_start_anew())
+        run_or_retry(in, in_count, out, out_count, report);
+    else
         run_once(in, in_count, out, out_count, report);
-    } catch (const Crash &crash) {
-        if (!plan_.model().may_start_anew())
-            throw;
-        run_again(crash, in, in_count, out, out_count, report);
-    }
     engine_kit::give(report, run);
 }
 
-void DnnTorchSession::run_again(const Crash &crash, const DnnTorchTensor *in, size_t in_count,
-                                DnnTorchTensor *out, size_t out_count, DnnTorchRun &run)
+void DnnTorchSession::run_or_retry(const DnnTorchTensor *in, size_t in_count, DnnTorchTensor *out,
+                                   size_t out_count, DnnTorchRun &run)
 {
-    const Turn turn(plan_.model().retry_gate(), stopped_);
-    check_stopped();
-    run.restarts += plan_.model().start_anew(child_, crash);
+    DnnTorchModel &model = plan_.model();
+    std::optional<Crash> crash;
+    try {
+        const Inside inside(model.run_gate(), RunGate::Turn::with_others, stopped_);
+        return run_once(in, in_count, out, out_count, run);
+    } catch (const Crash &first) {
+        crash = first;
+    }
+    const Inside alone(model.run_gate(), RunGate::Turn::alone, stopped_);
+    run.restarts += model.start_anew(child_, *crash);
     run_once(in, in_count, out, out_count, run);
 }
 

@@ -46,8 +46,8 @@ private:
     void ask_plainly(isolation::Kind kind);
     void run_once(const DnnTorchTensor *in, size_t in_count, DnnTorchTensor *out, size_t out_count,
                   DnnTorchRun &run);
-    void run_again(const isolation::Crash &crash, const DnnTorchTensor *in, size_t in_count,
-                   DnnTorchTensor *out, size_t out_count, DnnTorchRun &run);
+    void run_or_retry(const DnnTorchTensor *in, size_t in_count, DnnTorchTensor *out,
+                      size_t out_count, DnnTorchRun &run);
     isolation::RunReply exchange(const isolation::RunRequest &request);
     void give_output_memory(uint64_t bytes);
 
