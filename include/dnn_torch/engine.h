@@ -138,7 +138,7 @@ typedef struct DnnTorchRun {
     size_t size;
     int64_t number;   /**< in: the place of the first picture in the stream, from 0 on */
     int32_t had_nan;  /**< out: 1: a sample of an output in codes was NaN and is 0 there */
-    int32_t restarts; /**< out: how often the model's process was started anew for this run */
+    int32_t retries;  /**< out: how often it was tried again, in a new process of the model */
 } DnnTorchRun;
 
 typedef enum DnnTorchDeviceState {
@@ -290,7 +290,7 @@ typedef struct DnnTorchEngine {
      * input; an engine may give floats all the same.  The engine has checked that
      * no extent is below 1.
      *
-     * If `restarts` of `run` is not 0, `message` tells how the process had ended, also where
+     * If `retries` of `run` is not 0, `message` tells how the process had ended, also where
      * the run succeeded.
      */
     int (*session_run)(DnnTorchSession *session, const DnnTorchTensor *in, size_t in_count,

@@ -167,7 +167,7 @@ public:
 
 struct Retried {
     int status;
-    int restarts;
+    int retries;
 };
 
 Retried run_counting(Session &session, int number)
@@ -183,7 +183,7 @@ Retried run_counting(Session &session, int number)
     } else {
         expect_message(message);
     }
-    return {status, report.restarts};
+    return {status, report.retries};
 }
 
 TEST(Restarts, TryTheFrameOnceMore)
@@ -194,17 +194,17 @@ TEST(Restarts, TryTheFrameOnceMore)
     void *const memory = session.memory(1000);
     ASSERT_NE(memory, nullptr);
     Session other(model);
-    EXPECT_EQ(run_counting(session, 6).restarts, 0);
+    EXPECT_EQ(run_counting(session, 6).retries, 0);
     EXPECT_EQ(run(other, 6).status, DNN_TORCH_OK);
     script.become("notice another child");
     const Retried retried = run_counting(session, 7);
     EXPECT_EQ(retried.status, DNN_TORCH_OK);
-    EXPECT_EQ(retried.restarts, 1);
+    EXPECT_EQ(retried.retries, 1);
     EXPECT_EQ(model.notice(), "another child");
     // Others go over to the new child by themselves.
     const Retried followed = run_counting(other, 7);
     EXPECT_EQ(followed.status, DNN_TORCH_OK);
-    EXPECT_EQ(followed.restarts, 0);
+    EXPECT_EQ(followed.retries, 0);
     EXPECT_EQ(session.memory(1000), memory);
     EXPECT_EQ(other.reset().status, DNN_TORCH_OK);
 }

@@ -119,7 +119,7 @@ void RunLog::add_job(const FrameJob &job)
         av_log(ctx_, AV_LOG_WARNING, "the model returns NaN, which becomes 0 here\n");
     warned_of_nan_ = warned_of_nan_ || job.saw_nan;
     statistics_->add_job(job.stages, job.items.size());
-    if (job.restarts)
+    if (job.retries)
         tell_crash(job);
 }
 
@@ -129,7 +129,7 @@ void RunLog::tell_crash(const FrameJob &job)
                                     "without the model"
                                   : "a new process has made the frame";
     av_log(ctx_, AV_LOG_WARNING, "%s; %s\n", job.crash.c_str(), what);
-    statistics_->add_crash(static_cast<size_t>(job.restarts), job.passed ? job.items.size() : 0);
+    statistics_->add_crash(static_cast<size_t>(job.retries), job.passed ? job.items.size() : 0);
 }
 
 void RunLog::add_frame(Clock::time_point arrival, double job_seconds)

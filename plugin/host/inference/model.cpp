@@ -373,10 +373,10 @@ void Session::run(std::span<const DnnTorchTensor> in, std::span<DnnTorchTensor> 
     DnnTorchMessage message{};
     int status = plan_->engine_.session_run(session_, in.data(), in.size(), out.data(), out.size(),
                                             &run, &message);
-    restarts_ = run.restarts;
-    crash_ = restarts_ ? message.text : "";
+    retries_ = run.retries;
+    crash_ = retries_ ? message.text : "";
     if (status == DNN_TORCH_CRASHED)
-        throw Crash(error_code(status), message.text, restarts_ != 0);
+        throw Crash(error_code(status), message.text, retries_ != 0);
     check(status, message);
 }
 

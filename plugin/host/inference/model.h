@@ -143,9 +143,9 @@ public:
     // Throws Crash if the model's process has ended.
     void run(std::span<const DnnTorchTensor> in, std::span<DnnTorchTensor> out, DnnTorchRun &run);
 
-    // Returns how often the last run made the model's process start anew, and how that
-    // process had ended.
-    int restarts() const { return restarts_; }
+    // Returns how often the last run was tried again in a new process of the model, and how
+    // the process before had ended.
+    int retries() const { return retries_; }
     const std::string &crash() const { return crash_; }
 
     // Returns memory from which input is taken fastest.  It holds until the next call.
@@ -161,7 +161,7 @@ public:
 private:
     const std::shared_ptr<const ModelPlan> plan_;
     DnnTorchSession *session_ = nullptr;
-    int restarts_ = 0;
+    int retries_ = 0;
     std::string crash_;
 };
 

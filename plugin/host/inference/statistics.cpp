@@ -71,9 +71,9 @@ void Statistics::add_job(const StageSeconds &stages, size_t frames)
     frames_ += frames;
 }
 
-void Statistics::add_crash(size_t restarts, size_t passed)
+void Statistics::add_crash(size_t retries, size_t passed)
 {
-    restarts_ += restarts;
+    retries_ += retries;
     passed_ += passed;
 }
 
@@ -122,7 +122,7 @@ Summary Statistics::summary() const
     known.workers = divide(workers_seconds_, known.seconds);
     known.busy = divide(stages_.sum(), known.seconds * static_cast<double>(workers_));
     known.limit = limit(known);
-    known.restarts = restarts_;
+    known.retries = retries_;
     known.passed = passed_;
     return known;
 }
@@ -156,10 +156,11 @@ const char *name_of(Limit limit)
 // Says nothing as long as nothing happened.
 std::string crashes_of(const Summary &known)
 {
-    if (!known.restarts)
+    if (!known.retries)
         return "";
-    return print("; the model's process was started anew %zu times, %zu frames passed without it",
-                 known.restarts, known.passed);
+    return print(
+        "; %zu runs were tried again in a new process, %zu frames passed without the model",
+        known.retries, known.passed);
 }
 
 std::string to_line(const Summary &known)
@@ -197,7 +198,7 @@ json::Value json_of(const Summary &known)
           {"workers", json::rounded(known.workers, 4)}}},
         {"workers_busy", json::rounded(known.busy, 4)},
         {"limit", name_of(known.limit)},
-        {"restarts", known.restarts},
+        {"retries", known.retries},
         {"passed", known.passed},
     };
 }

@@ -64,7 +64,7 @@ struct Summary {
     double upstream, downstream, workers; // shares of time: what the filter's thread waited for
     double busy;                          // share of time in which workers worked
     Limit limit;
-    size_t restarts, passed; // of the model's process; frames that passed without the model
+    size_t retries, passed; // runs tried again in a new process; frames that passed without one
 };
 
 // Belongs to the filter's thread.
@@ -78,8 +78,9 @@ public:
 
     // A job of some frames has left the workers.
     void add_job(const StageSeconds &stages, size_t frames);
-    // The model's process was started anew, and so many frames passed without the model.
-    void add_crash(size_t restarts, size_t passed);
+    // The model's process ended: so many runs were tried again, and so many frames passed
+    // without the model.
+    void add_crash(size_t retries, size_t passed);
     // A frame that came in at `arrival` goes out; its job took that long.
     void add_frame(Clock::time_point arrival, double job_seconds,
                    Clock::time_point now = Clock::now());
@@ -97,7 +98,7 @@ private:
     Limit limit(const Summary &known) const;
 
     size_t workers_;
-    size_t frames_ = 0, restarts_ = 0, passed_ = 0;
+    size_t frames_ = 0, retries_ = 0, passed_ = 0;
     Clock::time_point first_{}, last_{}, left_{};
     bool started_ = false, sent_ = false;
     StageSeconds stages_;

@@ -95,7 +95,7 @@ void PictureSession::run(FrameJob &job)
         Stopwatch watch(job.stages.forward);
         output = run_pictures(session_, input);
     }
-    job.restarts = session_.restarts();
+    job.retries = session_.retries();
     job.crash = session_.crash();
     check_size(output);
     job.saw_nan |= output.had_nan != 0;

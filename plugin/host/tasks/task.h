@@ -66,7 +66,7 @@ struct FrameJob : AnyJob {
     std::vector<FrameItem> items; // numbered without gaps; all bypass the model, or none does
     StageSeconds stages;
     bool saw_nan = false;
-    int restarts = 0;    // how often the model's process was started anew for it
+    int retries = 0;     // how often it was tried again, in a new process of the model
     std::string crash;   // how that process ended, with the first frame's time; or ""
     bool passed = false; // its frames go out without the model, whose process ended twice
 };

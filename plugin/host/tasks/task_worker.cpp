@@ -57,7 +57,7 @@ try {
 } catch (const Crash &crash) {
     if (!job.plan->passes_crashed || !crash.was_tried_again())
         throw;
-    job.restarts++;
+    job.retries++;
     job.crash = crash.what();
     job.passed = true;
     session_->bypass(job);

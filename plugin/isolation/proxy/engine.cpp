@@ -6,6 +6,7 @@
 
 #include "engine_kit/failure.h"
 #include "engine_kit/sized.h"
+#include "engine_kit/text.h"
 #include "model.h"
 #include "session.h"
 
@@ -142,7 +143,16 @@ int session_run(DnnTorchSession *session, const DnnTorchTensor *in, size_t in_co
 {
     return guarded(Phase::running, message, [&] {
         expect_ours(*session);
-        session->run(in, in_count, out, out_count, run);
+        DnnTorchRun report = taken(run);
+        const auto give_report = [&] { engine_kit::give(report, run); };
+        try {
+            const std::string crash = session->run(in, in_count, out, out_count, report);
+            engine_kit::copy_as_line(crash, message->text, sizeof message->text);
+        } catch (...) {
+            give_report();
+            throw;
+        }
+        give_report();
     });
 }
 

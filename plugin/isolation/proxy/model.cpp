@@ -110,12 +110,12 @@ DnnTorchModel::ChildHandle DnnTorchModel::child() const
     return child_;
 }
 
-bool DnnTorchModel::start_anew(const ChildHandle &ended, const Crash &crash)
+void DnnTorchModel::start_anew(const ChildHandle &ended, const Crash &crash)
 {
     {
         const std::lock_guard lock(mutex_);
         if (child_ != ended && !child_->has_ended())
-            return false;
+            return;
         if (restarts_ >= settings_.restarts)
             throw crash;
         restarts_++;
@@ -127,7 +127,6 @@ bool DnnTorchModel::start_anew(const ChildHandle &ended, const Crash &crash)
     } catch (const Failure &failure) {
         throw Crash(concat(crash.what(), "; it cannot be started anew: ", failure.what()));
     }
-    return true;
 }
 
 size_t DnnTorchModel::tensors(DnnTorchDirection direction, DnnTorchTensorInfo *infos,

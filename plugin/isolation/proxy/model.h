@@ -33,9 +33,9 @@ public:
     ChildHandle child() const;
 
     // Starts the model in another child, unless somebody did so since `ended` was the child.
-    // Returns whether it did.  Throws `crash` if it may not.  Call it alone in
+    // Throws `crash` if it may not.  Call it alone in
     // the run gate.
-    bool start_anew(const ChildHandle &ended, const isolation::Crash &crash);
+    void start_anew(const ChildHandle &ended, const isolation::Crash &crash);
 
     size_t tensors(DnnTorchDirection direction, DnnTorchTensorInfo *infos, size_t capacity);
     const char *metadata(const std::string &key);

@@ -198,37 +198,38 @@ bool DnnTorchSession::InputArea::reserve(size_t bytes)
 
 // ---- a run --------------------------------------------------------------------------
 
-void DnnTorchSession::run(const DnnTorchTensor *in, size_t in_count, DnnTorchTensor *out,
-                          size_t out_count, DnnTorchRun *run)
+std::string DnnTorchSession::run(const DnnTorchTensor *in, size_t in_count, DnnTorchTensor *out,
+                                 size_t out_count, DnnTorchRun &run)
 {
-    DnnTorchRun report = taken(run);
-    report.restarts = 0;
+    run.retries = 0;
     check_stopped();
     if (in_count > most_tensors || out_count > most_tensors)
         throw Failure(DNN_TORCH_BAD_INPUT,
                       concat("a model in a process of its own takes and returns at most ",
                              most_tensors, " tensors"));
     if (plan_.model().may_start_anew())
-        run_or_retry(in, in_count, out, out_count, report);
-    else
-        run_once(in, in_count, out, out_count, report);
-    engine_kit::give(report, run);
+        return run_or_retry(in, in_count, out, out_count, run);
+    run_once(in, in_count, out, out_count, run);
+    return "";
 }
 
-void DnnTorchSession::run_or_retry(const DnnTorchTensor *in, size_t in_count, DnnTorchTensor *out,
-                                   size_t out_count, DnnTorchRun &run)
+std::string DnnTorchSession::run_or_retry(const DnnTorchTensor *in, size_t in_count,
+                                          DnnTorchTensor *out, size_t out_count, DnnTorchRun &run)
 {
     DnnTorchModel &model = plan_.model();
     std::optional<Crash> crash;
     try {
         const Inside inside(model.run_gate(), RunGate::Turn::with_others, stopped_);
-        return run_once(in, in_count, out, out_count, run);
+        run_once(in, in_count, out, out_count, run);
+        return "";
     } catch (const Crash &first) {
         crash = first;
     }
     const Inside alone(model.run_gate(), RunGate::Turn::alone, stopped_);
-    run.restarts += model.start_anew(child_, *crash);
+    model.start_anew(child_, *crash);
+    run.retries++;
     run_once(in, in_count, out, out_count, run);
+    return crash->what();
 }
 
 void DnnTorchSession::run_once(const DnnTorchTensor *in, size_t in_count, DnnTorchTensor *out,

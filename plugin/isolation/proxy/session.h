@@ -21,8 +21,9 @@ public:
 
     bool is_ours() const { return plan_.model().is_ours(); }
 
-    void run(const DnnTorchTensor *in, size_t in_count, DnnTorchTensor *out, size_t out_count,
-             DnnTorchRun *run);
+    // Returns how the process had ended if the run was tried again, and else "".
+    std::string run(const DnnTorchTensor *in, size_t in_count, DnnTorchTensor *out,
+                    size_t out_count, DnnTorchRun &run);
     void warm();
     void reset();
     void *memory(size_t bytes);
@@ -46,8 +47,8 @@ private:
     void ask_plainly(isolation::Kind kind);
     void run_once(const DnnTorchTensor *in, size_t in_count, DnnTorchTensor *out, size_t out_count,
                   DnnTorchRun &run);
-    void run_or_retry(const DnnTorchTensor *in, size_t in_count, DnnTorchTensor *out,
-                      size_t out_count, DnnTorchRun &run);
+    std::string run_or_retry(const DnnTorchTensor *in, size_t in_count, DnnTorchTensor *out,
+                             size_t out_count, DnnTorchRun &run);
     isolation::RunReply exchange(const isolation::RunRequest &request);
     void give_output_memory(uint64_t bytes);
 

@@ -1,0 +1,200 @@
+# SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Models that end, hang or spy on the process that runs them."""
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pictures
+import pytest
+import support
+
+WIDTH, HEIGHT = 32, 16
+SIZE = WIDTH * HEIGHT * 3
+DEADLY = 77
+SHADES = [10, 20, 30, DEADLY, 50, 60, DEADLY, 80, 90, 100]
+
+# Division of the least whole number by -1 ends the process on x86, and nowhere else.
+MODELS = """
+import sys, torch
+
+def poison(x):
+    if int(x[0, 0, 0, 0] * 255 + 0.5) == 77:
+        zero = (x[0, 0, 0, :4] * 0).to(torch.int64)  # nothing is known before it runs
+        least = zero - 9223372036854775807 - 1
+        ones = zero - 1
+        x = x + torch.div(least, ones, rounding_mode="floor").sum().to(torch.float32)
+    return x
+
+class Deadly(torch.nn.Module):
+    def forward(self, x):
+        return poison(x)
+
+class DeadlyTwice(torch.nn.Module):
+    def forward(self, x):
+        return torch.nn.functional.interpolate(poison(x), scale_factor=2.0, mode="nearest")
+
+class Prints(torch.nn.Module):
+    def forward(self, x):
+        print("what a model prints")
+        return x
+
+for model in (Deadly, DeadlyTwice, Prints):
+    torch.jit.script(model().eval()).save(f"{sys.argv[1]}/{model.__name__}.pt")
+"""
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("hostile")
+    script = folder / "models.py"  # torch.jit.script() wants to read it
+    script.write_text(MODELS)
+    subprocess.run([sys.executable, script, folder], check=True, timeout=120)
+    return lambda name: folder / f"{name}.pt"
+
+
+@pytest.fixture
+def deadly(hostile):
+    if os.uname().machine != "x86_64":
+        pytest.skip("this division ends a process on x86 alone")
+    return hostile
+
+
+def run(path, frames=SHADES, **options):
+    data = b"".join(bytes([shade]) * SIZE for shade in frames)
+    return support.ffmpeg(
+        *pictures.raw_input("rgb24", WIDTH, HEIGHT),
+        *("-vf", support.dnn(path, tune=0, **options), "-f", "rawvideo", "-"),
+        stdin=data,
+    )
+
+
+def shades_of(result, size=SIZE):
+    return [result.stdout[at] for at in range(0, len(result.stdout), size)]
+
+
+# ---- nothing else changes -----------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["invert", "enlarge2", "conv"])
+def test_same_bytes(model, name):
+    """In a process of its own a model makes what it makes in ffmpeg's."""
+
+    def digests(isolate):
+        return support.succeed(
+            *("-f", "lavfi", "-i", "testsrc2=s=99x75:d=0.4,format=yuv420p"),
+            *("-vf", support.dnn(model(name), isolate=isolate, tune=0), "-f", "framemd5", "-"),
+        ).stdout
+
+    assert digests(0) == digests(1) == digests("require")
+
+
+def test_other_process(model):
+    """By default LibTorch is not in ffmpeg's process, and ffmpeg's end is the other one's."""
+    graph = support.dnn(model("identity"), tune=0)
+    process = support.start(
+        support.ffmpeg_command(
+            *("-re", "-f", "lavfi", "-i", "testsrc2=s=64x64", "-vf", graph, "-f", "null", "-")
+        )
+    )
+    try:
+        child = wait_for(lambda: engine_host_of(process.pid))
+        maps = pathlib.Path(f"/proc/{process.pid}/maps").read_text()
+        assert "libtorch" not in maps and "engine-isolated" in maps
+        assert os.getsid(child) != os.getsid(process.pid), "Ctrl-C would reach it"
+    finally:
+        process.kill()
+        process.communicate()
+    wait_for(lambda: not pathlib.Path(f"/proc/{child}").exists())
+
+
+def engine_host_of(pid):
+    """The number of the process that runs the model, or None."""
+    for path in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in path.read_text().split():
+            if pathlib.Path(f"/proc/{child}/comm").read_text().strip() == "engine-host":
+                return int(child)
+    return None
+
+
+def wait_for(condition, seconds=20):
+    deadline = time.monotonic() + seconds
+    while not (value := condition()):
+        assert time.monotonic() < deadline, "it does not come"
+        time.sleep(0.02)
+    return value
+
+
+def test_what_a_model_prints(hostile):
+    """It does not come between the frames."""
+    result = run(hostile("Prints"), isolate=1)
+    assert result.returncode == 0 and shades_of(result) == SHADES, result
+    assert "what a model prints" in result.stderr
+
+
+# ---- a process that ends --------------------------------------------------------
+
+
+def test_crash_is_an_error_with_its_frame(deadly):
+    result = run(deadly("Deadly"), workers=1)
+    line = support.assert_fails_clearly(result, r"frame at 0\.120 s", r"signal 8")
+    assert "engine-host" not in line and shades_of(result) == SHADES[:3], result
+
+
+@pytest.mark.parametrize("options", [{"workers": 1}, {"workers": 2, "nireq": 6}, {"async": 0}])
+def test_restart_loses_the_deadly_frames_alone(deadly, tmp_path, options):
+    stats = tmp_path / "stats.json"
+    result = run(deadly("Deadly"), on_crash="restart=9", stats=stats, **options)
+    assert result.returncode == 0 and shades_of(result) == SHADES, result
+    passed = [line for line in result.warnings if "passes without the model" in line]
+    assert len(passed) == 2 and "frame at 0.120 s" in passed[0], result
+    told = json.loads(stats.read_text())
+    assert told["passed"] == 2 and told["retries"] >= 2, told
+    assert re.search(r"tried again in a new process, 2 frames passed", result.stderr), result
+
+
+def test_frames_that_pass_are_scaled(deadly):
+    result = run(deadly("DeadlyTwice"), on_crash="restart=9")
+    assert result.returncode == 0 and shades_of(result, 4 * SIZE) == SHADES, result
+
+
+def test_restarts_are_used_up(deadly):
+    result = run(deadly("Deadly"), on_crash="restart=1", workers=1)
+    assert result.returncode != 0 and len(result.errors) == 1, result
+    assert SHADES[:3] == shades_of(result)[:3], result
+
+
+def test_killed_process(hostile):
+    """Whoever kills it, in mid-stream: ffmpeg says so, and goes on if it may."""
+    for on_crash in ("error", "restart"):
+        graph = f"realtime,{support.dnn(hostile('Deadly'), tune=0, on_crash=on_crash)}"
+        process = support.start(
+            support.ffmpeg_command(
+                *("-f", "lavfi", "-i", "testsrc2=s=64x64:r=20:d=3", "-vf", graph),
+                *("-f", "rawvideo", "-"),
+            )
+        )
+        child = wait_for(lambda: engine_host_of(process.pid))
+        process.stdout.read1(1)
+        os.kill(child, signal.SIGKILL)
+        result = support.finish(process)
+        if on_crash == "error":
+            support.assert_fails_clearly(result, r"frame at \S+ s", "signal 9")
+        else:
+            assert result.returncode == 0 and all("a new process has made" in line for line in result.warnings), result
+            assert len(result.stdout) == 60 * 64 * 64 * 3 - 1, result
+
+
+def test_unknown_values(model):
+    """What isolate and on_crash do not take is said before a frame is read."""
+    for options, words in [
+        ({"on_crash": "explode"}, "restart=N"),
+        ({"on_crash": "restart=0"}, "restart=N"),
+        ({"engine": "isolated"}, "isolate=1"),
+    ]:
+        support.assert_fails_clearly(run(model("identity"), **options), words)
