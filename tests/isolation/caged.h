@@ -7,6 +7,7 @@
 #include "attempts.h"
 
 #include <functional>
+#include <gtest/gtest.h>
 #include <string>
 
 struct End {
@@ -48,4 +49,15 @@ private:
 
     std::string folder_;
     Scene scene_ = {};
+};
+
+// A test that is skipped, with the reason, where the cage does not close.
+class CageTest : public testing::Test
+{
+protected:
+    void SetUp() override
+    {
+        if (std::string reason = not_granted(all_layers); !reason.empty())
+            GTEST_SKIP() << reason;
+    }
 };

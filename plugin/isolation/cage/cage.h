@@ -36,8 +36,8 @@ struct CageLayer {
 
 // Closes this process for good.  A layer that the kernel does not grant stays open and says
 // why; the others close nevertheless.  Call it with one thread, after the libraries that
-// must be loaded are loaded: two of the layers hold the calling thread and those that it
-// starts, so they stay open if there are other threads.
+// must be loaded are loaded: before Linux 7.0 Landlock holds the calling thread and those
+// that it starts, so it stays open if there are other threads.  So do root's capabilities.
 std::vector<CageLayer> close_cage(const CageRules &rules);
 
 // Returns what close_cage() would return here, found out in a process of its own.  If that

@@ -4,7 +4,8 @@
 // What drivers of NVIDIA's and Intel's GPUs need beside what every model needs.
 //
 // Written from the drivers' sources and documentation and never tried on a device.  Start
-// the drivers before the cage closes; but those start threads, and then Landlock stays open.
+// the drivers before the cage closes; those start threads, and then Landlock stays open before
+// Linux 7.0.
 #pragma once
 
 #include <string>

@@ -21,7 +21,8 @@ namespace
 // The kernel's headers may be older than the kernel, hence numbers of our own.  These three
 // calls have the same numbers on all architectures.
 constexpr long create_ruleset_call = 444, add_rule_call = 445, restrict_self_call = 446;
-constexpr uint32_t ask_for_version = 1, path_beneath = 1;
+constexpr uint32_t ask_for_version = 1, path_beneath = 1, all_threads = 1 << 3;
+constexpr long first_for_all_threads = 8; // the version that brought that flag
 
 // The kernel's struct landlock_ruleset_attr.  An older kernel knows fewer members.
 struct Ruleset {
@@ -108,17 +109,19 @@ std::string no_landlock()
 
 std::string close_landlock(const CageRules &rules)
 {
-    if (std::string reason = other_threads(); !reason.empty())
-        return reason;
     long version = syscall(create_ruleset_call, nullptr, 0, ask_for_version);
     if (version < 1)
         return no_landlock();
+    std::string threads = other_threads();
+    if (!threads.empty() && version < first_for_all_threads)
+        return threads + ", and the kernel (before 7.0) would hold one of them";
     Ruleset refused = refuse_all(version);
     auto ruleset = static_cast<int>(syscall(create_ruleset_call, &refused, known_size(version), 0));
     if (ruleset < 0)
         return no_landlock();
     std::string reason = allow_all(ruleset, rules, refused.files);
-    if (reason.empty() && syscall(restrict_self_call, ruleset, 0) != 0)
+    uint32_t flags = threads.empty() ? 0 : all_threads;
+    if (reason.empty() && syscall(restrict_self_call, ruleset, flags) != 0)
         reason = failed_call("landlock_restrict_self");
     close(ruleset);
     return reason;

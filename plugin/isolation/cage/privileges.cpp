@@ -13,6 +13,13 @@ namespace dnn_torch
 namespace
 {
 
+bool has_capabilities()
+{
+    __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+    __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
+    return syscall(SYS_capget, &header, data) != 0 || data[0].permitted || data[1].permitted;
+}
+
 // Without them root is a user who owns many files.
 bool drop_capabilities()
 {
@@ -32,6 +39,9 @@ std::string close_privileges()
         return failed_call("PR_SET_NO_NEW_PRIVS");
     if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0)
         return failed_call("PR_SET_DUMPABLE");
+    if (!has_capabilities())
+        return {};
+    // Each thread has its own.
     if (std::string reason = other_threads(); !reason.empty())
         return reason;
     return drop_capabilities() ? "" : failed_call("capset");

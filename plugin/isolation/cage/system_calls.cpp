@@ -13,7 +13,6 @@ const std::vector<const char *> &harmless_system_calls()
         "get_mempolicy",
         "madvise",
         "mbind",
-        "membarrier",
         "mprotect",
         "mremap",
         "mseal",
