@@ -42,7 +42,13 @@ TEST_F(Limits, MemoryEnds)
     constexpr int allowed = 64, far_too_much = 1024;
     End end = run_caged(
         all_layers,
-        [] { return allocate_all([] { return malloc(size_t{megabyte}); }, far_too_much); },
+        [] {
+            auto map = [] {
+                return mmap(nullptr, megabyte, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                            -1, 0);
+            };
+            return allocate_all(map, far_too_much);
+        },
         allowed * megabyte);
     EXPECT_GT(end.answer, allowed / 2) << describe(end);
     EXPECT_LE(end.answer, allowed + 1) << describe(end);
