@@ -228,7 +228,13 @@ std::string DnnTorchSession::run_or_retry(const DnnTorchTensor *in, size_t in_co
     const Inside alone(model.run_gate(), RunGate::Turn::alone, stopped_);
     model.start_anew(child_, *crash);
     run.retries++;
-    run_once(in, in_count, out, out_count, run);
+    try {
+        run_once(in, in_count, out, out_count, run);
+    } catch (const Crash &second) {
+        // The runs that wait go on at once, as if nothing had happened.
+        model.start_anew(child_, second);
+        throw;
+    }
     return crash->what();
 }
 
