@@ -205,7 +205,8 @@ TEST(Faults, SessionOpen)
 TEST(Input, IsChecked)
 {
     Scripted scripted("");
-    Images view = numbered({1})->view;
+    const auto pictures = numbered({1});
+    Images view = pictures->view;
     view.element = DNN_TORCH_U8;
     expect_failure(scripted.session->run(view), DNN_TORCH_BAD_INPUT, {"white"});
     view.element = 0;

@@ -105,7 +105,11 @@ std::vector<DnnTorchTensor> Lane::Work::inputs(const RunRequest &request) const
 
 Lane::Lane(Descriptor socket, ServedModel &model) : socket_(std::move(socket)), model_(model) {}
 
-Lane::~Lane() = default;
+Lane::~Lane()
+{
+    const ServedModel::Use use(model_);
+    work_.reset();
+}
 
 void Lane::serve()
 {
@@ -114,6 +118,7 @@ void Lane::serve()
         Parcel parcel = receive_parcel(socket_.get(), bytes.data(), bytes.size());
         if (parcel.size < sizeof(Head))
             return;
+        const ServedModel::Use use(model_);
         Head head = {};
         std::memcpy(&head, bytes.data(), sizeof head);
         answer(head.kind, std::span(bytes).first(parcel.size), std::move(parcel.descriptors));

@@ -51,7 +51,7 @@ void ServedModel::stop(int64_t id)
 void ServedModel::close()
 {
     const std::lock_guard lock(mutex_);
-    if (plans_.empty() && sessions_.empty())
+    if (plans_.empty() && sessions_.empty() && uses_ == 0)
         engine_.model_close(&model_);
 }
 

@@ -39,10 +39,29 @@ public:
     void forget_session(int64_t id);
     void stop(int64_t id);
 
-    // Closes the model if nothing of it is open.
+    // Closes the model if nothing of it is open or in use.
     void close();
 
+    // Keeps the model from being closed.
+    class Use
+    {
+    public:
+        explicit Use(ServedModel &model) : model_(model) { model_.count_use(1); }
+        ~Use() { model_.count_use(-1); }
+        Use(const Use &) = delete;
+        Use &operator=(const Use &) = delete;
+
+    private:
+        ServedModel &model_;
+    };
+
 private:
+    void count_use(int more)
+    {
+        const std::lock_guard lock(mutex_);
+        uses_ += more;
+    }
+
     const DnnTorchEngine &engine_;
     DnnTorchModel *model_;
 
@@ -50,6 +69,7 @@ private:
     // ---- under mutex_
     std::map<int64_t, SharedPlan> plans_;
     std::map<int64_t, DnnTorchSession *> sessions_;
+    int uses_ = 0;
 };
 
 } // namespace isolation
