@@ -48,6 +48,36 @@ def model(models):
     return path
 
 
+@pytest.fixture(scope="session")
+def fake_in_place_of_torch(tmp_path_factory):
+    """A folder in which the fake engine has the name of the usual one."""
+    folder = tmp_path_factory.mktemp("engines")
+    (folder / "engine-torch.so").symlink_to(pathlib.Path(support.FAKE_ENGINE_DIR, "engine-fake.so"))
+    return folder
+
+
+@pytest.fixture
+def quick_model(fake_in_place_of_torch, tmp_path, monkeypatch):
+    """As `model`, with the same results, for tests of what no engine sees: LibTorch takes ten
+    times as long to begin as the fake engine."""
+    monkeypatch.setenv("DNN_TORCH_MODULE_PATH", str(fake_in_place_of_torch))
+    folder = tmp_path / "quick"
+    folder.mkdir()
+    scripts = {
+        "invert": "gain -1\noffset 1",
+        "stretch": f"gain 2\noffset {-64 / 255}",
+        "enlarge2": "scale 2",
+        "enlarge3": "scale 3",
+        "halve": "scale 1/2",
+    }
+
+    def path(name):
+        (folder / f"{name}.pt").write_text(scripts[name] + "\n")
+        return folder / f"{name}.pt"
+
+    return path
+
+
 @pytest.fixture
 def script(tmp_path):
     """A fake engine's model: script(fail_at=3, scale=2) writes one and returns its path."""

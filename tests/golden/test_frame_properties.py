@@ -30,6 +30,11 @@ OPTIONS = {
 }
 
 
+@pytest.fixture
+def model(quick_model):
+    return quick_model
+
+
 def run(chain, pixel_format="yuv420p", frames=FRAMES):
     return support.succeed(
         *pictures.raw_input(pixel_format, WIDTH, HEIGHT),

@@ -21,6 +21,11 @@ EXPRESSIONS = {
 }
 
 
+@pytest.fixture
+def model(quick_model):
+    return quick_model
+
+
 def run(graph, pixel_format="rgb24", **options):
     frames = pictures.make_frames(pixel_format, WIDTH, HEIGHT, FRAMES)
     return support.succeed(
