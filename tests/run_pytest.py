@@ -6,10 +6,18 @@ import importlib.util
 import sys
 
 NEEDED = {"pytest": "python3-pytest", "numpy": "python3-numpy", "torch": "python3-torch"}
-missing = [package for module, package in NEEDED.items() if not importlib.util.find_spec(module)]
-if missing:
-    print(f"SKIP: {', '.join(missing)} not installed")
-    sys.exit(77)
-import pytest
 
-sys.exit(pytest.main(sys.argv[1:]))
+
+def main():
+    missing = [package for name, package in NEEDED.items() if not importlib.util.find_spec(name)]
+    if missing:
+        print(f"SKIP: {', '.join(missing)} not installed")
+        return 77
+    import pytest
+
+    return pytest.main(sys.argv[1:])
+
+
+# Processes that a test makes read this file too, see torch_script.py.
+if __name__ == "__main__":
+    sys.exit(main())

@@ -12,6 +12,7 @@ import pictures
 import pytest
 import support
 import torch
+import torch_script
 
 # PyTorch runs models in this process too; see the script.
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
@@ -87,8 +88,8 @@ def export(nets, tmp_path):
     """export("Net", "--script") runs the script; `out` is what it was to write."""
 
     def run(name, *options, out="net.pt"):
-        command = [sys.executable, SCRIPT, "--from", f"{nets}:{name}", "--out", tmp_path / out]
-        result = support.execute([*command, *options], timeout=120)
+        arguments = ["--from", f"{nets}:{name}", "--out", tmp_path / out, *options]
+        result = torch_script.execute(SCRIPT, arguments, tmp_path, timeout=120)
         result.out = tmp_path / out
         return result
 
