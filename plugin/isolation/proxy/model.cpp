@@ -132,15 +132,20 @@ void DnnTorchModel::start_anew(const ChildHandle &ended, const Crash &crash)
 size_t DnnTorchModel::tensors(DnnTorchDirection direction, DnnTorchTensorInfo *infos,
                               size_t capacity)
 {
-    const ChildHandle current = child();
     const TensorsRequest request = {.head = {.kind = Kind::tensors, .reserved = 0, .id = 0},
                                     .direction = direction,
                                     .reserved = 0};
-    const auto reply = current->ask<TensorsReply>(request, short_patience);
+    ChildHandle current;
+    TensorsReply reply;
+    persist([&] {
+        current = child();
+        reply = current->ask<TensorsReply>(request, short_patience);
+    });
     check_status(reply.head);
-    const WireInfo *const end = reply.infos + std::min<uint64_t>(reply.count, most_infos);
+    const WireInfo *const begin = reply.infos;
+    const WireInfo *const end = begin + std::min<uint64_t>(reply.count, most_infos);
     if (reply.count > most_infos ||
-        !std::all_of(reply.infos, end, [](const WireInfo &info) { return makes_sense(info); }))
+        !std::all_of(begin, end, [](const WireInfo &info) { return makes_sense(info); }))
         current->refuse("a description of tensors");
     for (size_t i = 0; i < std::min<uint64_t>(capacity, reply.count); i++)
         engine_kit::give_element(info_of(reply.infos[i]), infos, i);
@@ -149,7 +154,11 @@ size_t DnnTorchModel::tensors(DnnTorchDirection direction, DnnTorchTensorInfo *i
 
 const char *DnnTorchModel::metadata(const std::string &key)
 {
-    return texts_.answer(key, [&] { return ask_for_text(*child(), Kind::metadata, 0, key); });
+    return texts_.answer(key, [&] {
+        std::optional<std::string> answer;
+        persist([&] { answer = ask_for_text(*child(), Kind::metadata, 0, key); });
+        return answer;
+    });
 }
 
 void DnnTorchModel::probe(const DnnTorchTensor *in, size_t in_count, DnnTorchTensor *out,
@@ -159,8 +168,12 @@ void DnnTorchModel::probe(const DnnTorchTensor *in, size_t in_count, DnnTorchTen
     if (out_count > most_tensors)
         throw Failure(DNN_TORCH_BAD_INPUT, "a model returns fewer tensors");
     request.out_count = static_cast<uint32_t>(out_count);
-    const ChildHandle current = child();
-    const auto reply = current->ask<ProbeReply>(request, {.limit = settings_.limits.probe()});
+    ChildHandle current;
+    ProbeReply reply;
+    persist([&] {
+        current = child();
+        reply = current->ask<ProbeReply>(request, {.limit = settings_.limits.probe()});
+    });
     check_status(reply.head);
     for (size_t i = 0; i < out_count; i++)
         if (!has_shape(reply.out[i]))
@@ -176,12 +189,14 @@ void DnnTorchModel::probe(const DnnTorchTensor *in, size_t in_count, DnnTorchTen
 
 DnnTorchPlan::DnnTorchPlan(DnnTorchModel &model, const DnnTorchTensor *in, size_t in_count,
                            double budget_seconds)
-    : model_(model), id_(model.new_id()), request_(shapes_request(Kind::plan, id_, in, in_count)),
-      child_(model.child())
+    : model_(model), id_(model.new_id()), request_(shapes_request(Kind::plan, id_, in, in_count))
 {
     request_.budget_seconds = budget_seconds;
-    const auto reply =
-        child_->ask<PlanReply>(request_, {.limit = model.limits().plan(budget_seconds)});
+    PlanReply reply;
+    model.persist([&] {
+        child_ = model.child();
+        reply = child_->ask<PlanReply>(request_, {.limit = model.limits().plan(budget_seconds)});
+    });
     check_status(reply.head);
     if (!makes_sense(reply))
         child_->refuse("what a run costs");
@@ -203,9 +218,13 @@ DnnTorchPlan::~DnnTorchPlan()
 const char *DnnTorchPlan::metadata(const std::string &key) const
 {
     const auto ask = [&] {
-        const DnnTorchModel::ChildHandle current = model_.child();
-        follow(current);
-        return ask_for_text(*current, Kind::plan_metadata, id_, key);
+        std::optional<std::string> answer;
+        model_.persist([&] {
+            const DnnTorchModel::ChildHandle current = model_.child();
+            follow(current);
+            answer = ask_for_text(*current, Kind::plan_metadata, id_, key);
+        });
+        return answer;
     };
     return texts_.answer(key, ask);
 }

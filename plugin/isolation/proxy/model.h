@@ -12,6 +12,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unistd.h>
 
@@ -32,23 +33,30 @@ public:
     // The child that runs the model now.
     ChildHandle child() const;
 
-    // Starts the model in another child, unless somebody did so since `ended` was the child.
-    // Throws `crash` if it may not.  Call it alone in
-    // the run gate.
-    void start_anew(const ChildHandle &ended, const isolation::Crash &crash);
+    // Does it.  If the child ends meanwhile and may be started anew, does it once more, alone and
+    // in a new child, and returns how the first one had ended.
+    template <class Act>
+    std::optional<isolation::Crash> persist(const std::atomic<bool> &stopped, Act act);
+    template <class Act> void persist(Act act)
+    {
+        const std::atomic<bool> never{false};
+        persist(never, act);
+    }
 
     size_t tensors(DnnTorchDirection direction, DnnTorchTensorInfo *infos, size_t capacity);
     const char *metadata(const std::string &key);
     void probe(const DnnTorchTensor *in, size_t in_count, DnnTorchTensor *out, size_t out_count);
 
     const isolation::Limits &limits() const { return settings_.limits; }
-    bool may_start_anew() const { return settings_.restarts > 0; }
     int64_t new_id() { return ++last_id_; }
 
     isolation::RunGate &run_gate() { return run_gate_; }
 
 private:
     ChildHandle open_in_child();
+    // Starts the model in another child, unless somebody did so since `ended` was the child.
+    // Throws `crash` if it may not.  Call it alone in the run gate.
+    void start_anew(const ChildHandle &ended, const isolation::Crash &crash);
 
     const pid_t owner_ = getpid();
     const isolation::Settings settings_;
@@ -62,6 +70,36 @@ private:
     ChildHandle child_;
     int restarts_ = 0;
 };
+
+template <class Act>
+std::optional<isolation::Crash> DnnTorchModel::persist(const std::atomic<bool> &stopped, Act act)
+{
+    using namespace isolation;
+    if (settings_.restarts == 0) {
+        act();
+        return std::nullopt;
+    }
+    const ChildHandle used = child();
+    std::optional<Crash> crash;
+    try {
+        const Inside inside(run_gate_, RunGate::Turn::with_others, stopped);
+        act();
+        return std::nullopt;
+    } catch (const Crash &first) {
+        crash = first;
+    }
+    const Inside alone(run_gate_, RunGate::Turn::alone, stopped);
+    start_anew(used, *crash);
+    const ChildHandle second = child();
+    try {
+        act();
+    } catch (const Crash &again) {
+        // Those that wait go on at once, as if nothing had happened.
+        start_anew(second, again);
+        throw;
+    }
+    return crash;
+}
 
 // A plan in the child of its model.  Every member function may be called from several threads at
 // once.

@@ -4,6 +4,8 @@
 // Lets runs that are tried again have the child for themselves.
 #pragma once
 
+#include "engine_kit/failure.h"
+
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
@@ -61,6 +63,31 @@ private:
     // ---- under mutex_
     int inside_ = 0, waiting_alone_ = 0;
     bool is_taken_ = false; // by one alone
+};
+
+// The end of a session's work, which the host wanted.
+class Stopped : public engine_kit::Failure
+{
+public:
+    Stopped() : Failure(DNN_TORCH_STOPPED, "the run was stopped") {}
+};
+
+// The time that somebody is inside the gate.
+class Inside
+{
+public:
+    // Throws Stopped if that becomes true before its turn.
+    Inside(RunGate &gate, RunGate::Turn turn, const std::atomic<bool> &stopped) : gate_(gate)
+    {
+        if (!gate_.enter(turn, stopped))
+            throw Stopped();
+    }
+    ~Inside() { gate_.leave(); }
+    Inside(const Inside &) = delete;
+    Inside &operator=(const Inside &) = delete;
+
+private:
+    RunGate &gate_;
 };
 
 } // namespace isolation

@@ -20,7 +20,6 @@ using namespace isolation;
 namespace
 {
 
-constexpr char stopped_words[] = "the run was stopped";
 constexpr auto time_to_close = std::chrono::seconds(1);
 // As far apart as vectors like it.
 constexpr int64_t alignment = 64;
@@ -44,24 +43,6 @@ uint64_t most_output_bytes()
                          " MiB; lower the frame size, batch_size or workers"));
 }
 
-// A run's time inside the gate.
-class Inside
-{
-public:
-    // Throws a Failure if the session is stopped before its turn.
-    Inside(RunGate &gate, RunGate::Turn turn, const std::atomic<bool> &stopped) : gate_(gate)
-    {
-        if (!gate_.enter(turn, stopped))
-            throw Failure(DNN_TORCH_STOPPED, stopped_words);
-    }
-    ~Inside() { gate_.leave(); }
-    Inside(const Inside &) = delete;
-    Inside &operator=(const Inside &) = delete;
-
-private:
-    RunGate &gate_;
-};
-
 } // namespace
 
 // ---- opening and closing ------------------------------------------------------------
@@ -73,7 +54,7 @@ DnnTorchSession::DnnTorchSession(const DnnTorchPlan &plan, int32_t threads)
     if (!stop_event_.is_open())
         throw Failure(DNN_TORCH_OUT_OF_MEMORY,
                       "a session lacks a descriptor; raise what limits files (ulimit -n)");
-    follow_model();
+    persist([this] { follow_model(); });
 }
 
 // A session that was lost is closed by the child when its run comes back.
@@ -133,7 +114,7 @@ void DnnTorchSession::stop() noexcept
 void DnnTorchSession::check_stopped() const
 {
     if (stopped_)
-        throw Failure(DNN_TORCH_STOPPED, stopped_words);
+        throw Stopped();
 }
 
 Patience DnnTorchSession::patience() const
@@ -142,6 +123,11 @@ Patience DnnTorchSession::patience() const
 }
 
 // ---- calls --------------------------------------------------------------------------
+
+template <class Act> std::optional<Crash> DnnTorchSession::persist(Act act)
+{
+    return plan_.model().persist(stopped_, act);
+}
 
 // Opens the session where the model is now, and forgets its lane once it can be used no more.
 template <class Act> void DnnTorchSession::on_lane(Act act)
@@ -164,9 +150,11 @@ template <class Act> void DnnTorchSession::on_lane(Act act)
 
 void DnnTorchSession::ask_plainly(Kind kind)
 {
-    on_lane([&] {
-        const PlainRequest request = {{.kind = kind, .reserved = 0, .id = id_}};
-        check_status(child_->ask<PlainReply>(lane_.get(), request, patience()).head);
+    persist([&] {
+        on_lane([&] {
+            const PlainRequest request = {{.kind = kind, .reserved = 0, .id = id_}};
+            check_status(child_->ask<PlainReply>(lane_.get(), request, patience()).head);
+        });
     });
 }
 
@@ -207,35 +195,12 @@ std::string DnnTorchSession::run(const DnnTorchTensor *in, size_t in_count, DnnT
         throw Failure(DNN_TORCH_BAD_INPUT,
                       concat("a model in a process of its own takes and returns at most ",
                              most_tensors, " tensors"));
-    if (plan_.model().may_start_anew())
-        return run_or_retry(in, in_count, out, out_count, run);
-    run_once(in, in_count, out, out_count, run);
-    return "";
-}
-
-std::string DnnTorchSession::run_or_retry(const DnnTorchTensor *in, size_t in_count,
-                                          DnnTorchTensor *out, size_t out_count, DnnTorchRun &run)
-{
-    DnnTorchModel &model = plan_.model();
-    std::optional<Crash> crash;
-    try {
-        const Inside inside(model.run_gate(), RunGate::Turn::with_others, stopped_);
+    int tries = 0;
+    const std::optional<Crash> crash = persist([&] {
+        run.retries = tries++;
         run_once(in, in_count, out, out_count, run);
-        return "";
-    } catch (const Crash &first) {
-        crash = first;
-    }
-    const Inside alone(model.run_gate(), RunGate::Turn::alone, stopped_);
-    model.start_anew(child_, *crash);
-    run.retries++;
-    try {
-        run_once(in, in_count, out, out_count, run);
-    } catch (const Crash &second) {
-        // The runs that wait go on at once, as if nothing had happened.
-        model.start_anew(child_, second);
-        throw;
-    }
-    return crash->what();
+    });
+    return crash ? crash->what() : "";
 }
 
 void DnnTorchSession::run_once(const DnnTorchTensor *in, size_t in_count, DnnTorchTensor *out,

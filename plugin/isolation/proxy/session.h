@@ -43,12 +43,11 @@ private:
     void check_stopped() const;
     isolation::Patience patience() const;
 
+    template <class Act> std::optional<isolation::Crash> persist(Act act);
     template <class Act> void on_lane(Act act);
     void ask_plainly(isolation::Kind kind);
     void run_once(const DnnTorchTensor *in, size_t in_count, DnnTorchTensor *out, size_t out_count,
                   DnnTorchRun &run);
-    std::string run_or_retry(const DnnTorchTensor *in, size_t in_count, DnnTorchTensor *out,
-                             size_t out_count, DnnTorchRun &run);
     isolation::RunReply exchange(const isolation::RunRequest &request);
     void give_output_memory(uint64_t bytes);
 
