@@ -279,10 +279,13 @@ std::unique_ptr<AnyJob> AnyPool::take_any()
 // Under the mutex.  From now on stop() does not wait long for the threads, either.
 void AnyPool::fail_for_impatience()
 {
+    // With nothing in flight, no worker came into being in time.
+    const std::string where =
+        shared_->in_flight.empty() ? "" : shared_->in_flight.front()->job->where;
     shared_->state = State::failed;
-    shared_->reported = std::make_exception_ptr(
-        Error(-ETIMEDOUT, "the model has not come back within " +
-                              std::to_string(patience_.count()) + " s; raise timeout if it may"));
+    shared_->reported = std::make_exception_ptr(Error(
+        -ETIMEDOUT, where + (where.empty() ? "" : ": ") + "the model has not come back within " +
+                        std::to_string(patience_.count()) + " s; raise timeout if it may"));
     patience_ = std::chrono::seconds(1);
 }
 

@@ -32,6 +32,10 @@ class AnyJob
 {
 public:
     virtual ~AnyJob() = default;
+
+    // What messages call it: "frame at 1.200 s".  May be empty.  Nobody changes it once the job
+    // was submitted.
+    std::string where;
 };
 
 class AnyWorker

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "frame_gatherer.h"
 
+#include "task_worker.h"
+
 #include <algorithm>
 #include <new>
 
@@ -79,6 +81,7 @@ void FrameGatherer::put_first_into_batch()
     if (!batch_) {
         batch_ = std::make_unique<FrameJob>();
         batch_->plan = plan;
+        batch_->where = place_of(item.frame.get(), plan->input.time_base);
     }
     batch_->items.push_back(std::move(item));
     if (batch_->items.size() >= plan->batch_size)

@@ -13,10 +13,8 @@ extern "C" {
 
 namespace dnn_torch
 {
-namespace
-{
 
-std::string describe(const AVFrame *frame, AVRational time_base)
+std::string place_of(const AVFrame *frame, AVRational time_base)
 {
     if (frame->pts == AV_NOPTS_VALUE)
         return "frame without a timestamp";
@@ -26,8 +24,6 @@ std::string describe(const AVFrame *frame, AVRational time_base)
     return text;
 }
 
-} // namespace
-
 TaskWorker::TaskWorker(const std::shared_ptr<const TaskPlan> &plan)
 {
     follow(plan);
@@ -36,7 +32,9 @@ TaskWorker::TaskWorker(const std::shared_ptr<const TaskPlan> &plan)
 void TaskWorker::run(FrameJob &job)
 {
     follow(job.plan);
-    std::string where = describe(job.items.front().frame.get(), job.plan->input.time_base);
+    const std::string where =
+        job.where.empty() ? place_of(job.items.front().frame.get(), job.plan->input.time_base)
+                          : job.where;
     try {
         if (job.items.front().bypass)
             session_->bypass(job);

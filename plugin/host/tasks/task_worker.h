@@ -12,6 +12,9 @@
 namespace dnn_torch
 {
 
+// "frame at 1.200 s".
+std::string place_of(const AVFrame *frame, AVRational time_base);
+
 class TaskWorker : public PoolWorker<FrameJob>
 {
 public:
