@@ -1,116 +1,25 @@
 # SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """mpv: seeks, pauses, and changes its filters while it plays; each time it drops the graph."""
-import json
-import socket
-import time
-
+import mpv_player
 import pictures
 import pytest
 import steps
 import support
 
 
-class Player:
-    """An mpv that is told what to do through its socket."""
-
-    def __init__(self, mpv, clip, folder, *options):
-        self.address = folder / "mpv.socket"
-        self.log = folder / "mpv.log"
-        self.requests = 0
-        command = [mpv, "--no-config", "--vo=null", "--ao=null", "--msg-level=all=warn,ffmpeg=v"]
-        command += [f"--input-ipc-server={self.address}", *options, clip]
-        with self.log.open("w") as log:
-            self.process = support.start(
-                support.launched(*command), fake_engine=True, stdout=log, stderr=log
-            )
-        self.socket = self.connect()
-        self.lines = self.socket.makefile("r")
-        self.wait_for("time-pos")
-
-    def connect(self):
-        deadline = time.monotonic() + support.TIME_LIMIT
-        while time.monotonic() < deadline and self.process.poll() is None:
-            connection = socket.socket(socket.AF_UNIX)
-            try:
-                connection.connect(str(self.address))
-                connection.settimeout(support.TIME_LIMIT)
-                return connection
-            except OSError:
-                connection.close()
-                time.sleep(0.02)
-        raise AssertionError(f"no mpv to talk to\n{self.logged()}")
-
-    def read(self):
-        try:
-            return json.loads(self.lines.readline())
-        except (OSError, ValueError):
-            raise AssertionError(f"mpv does not answer\n{self.logged()}") from None
-
-    def ask(self, *words):
-        self.requests += 1
-        request = {"command": words, "request_id": self.requests}
-        self.socket.sendall(json.dumps(request).encode() + b"\n")
-        answer = {}
-        while answer.get("request_id") != self.requests:
-            answer = self.read()
-        return answer
-
-    def tell(self, *words):
-        answer = self.ask(*words)
-        assert answer["error"] == "success", f"{words}: {answer}\n{self.logged()}"
-        return answer.get("data")
-
-    def wait_for(self, what, holds=lambda found: True):
-        """Until the property is what holds() accepts; which it is in the end."""
-        deadline = time.monotonic() + support.TIME_LIMIT
-        found = None
-        while time.monotonic() < deadline:
-            found = self.ask("get_property", what).get("data")
-            if found is not None and holds(found):
-                return found
-            time.sleep(0.02)
-        raise AssertionError(f"{what} stays {found}\n{self.logged()}")
-
-    def wait_for_line(self, text):
-        deadline = time.monotonic() + support.TIME_LIMIT
-        while text not in self.logged():
-            assert time.monotonic() < deadline, f"no {text!r} in\n{self.logged()}"
-            time.sleep(0.02)
-
+class Player(mpv_player.Player):
     def wait_for_width(self, width):
         self.wait_for("video-out-params", lambda video: video["w"] == width)
 
-    def wait_to_go_on(self):
-        """A frame is shown that comes after this one."""
-        start = self.wait_for("time-pos")
-        self.wait_for("time-pos", lambda position: position > start)
-
-    def seek(self, number):
+    def show(self, number):
         """Shows frame `number`, in pause."""
-        self.tell("seek", number / steps.RATE, "absolute+exact")
-        for event in ("seek", "playback-restart"):
-            while self.read().get("event") != event:
-                pass
+        self.seek(number / steps.RATE)
 
     def picture(self, path):
         self.tell("screenshot-to-file", str(path), "video")
         (luma,) = steps.read_luma(path)
         return luma
-
-    def end(self):
-        """Of a player that ends by itself, or that was told to; the log."""
-        status = self.process.wait(support.TIME_LIMIT)
-        assert status == 0, f"exit {status}\n{self.logged()}"
-        return self.logged()
-
-    def logged(self):
-        return self.log.read_text()
-
-    def close(self):
-        self.process.kill()
-        self.process.wait()
-        self.socket.close()
 
 
 @pytest.fixture
@@ -149,13 +58,13 @@ def test_seeking(play, slow_and_inverse, tmp_path):
     """Exactly the frame that is asked for, whatever was in flight before."""
     player = play(f"--vf=lavfi=[{slow_and_inverse}]", "--pause")
     for number in (40, 5, 50, 0, 12, 55, 3):
-        player.seek(number)
+        player.show(number)
         found = player.picture(tmp_path / f"{number}.png")
         assert steps.is_close(found, steps.inverse(number)), f"frame {number} is {found}"
         player.tell("set_property", "pause", False)
         player.wait_to_go_on()
         player.tell("set_property", "pause", True)
-    player.seek(50)
+    player.show(50)
     player.tell("set_property", "pause", False)
     log = player.end()  # of the file
     assert "error" not in log.lower(), log
@@ -166,7 +75,7 @@ def test_seeking_loads_the_model_once(play, script, tmp_path):
     loads = tmp_path / "loads"
     player = play(f"--vf=lavfi=[{support.fake(script(loads=loads))}]", "--pause")
     for number in (40, 5, 50, 0, 12):
-        player.seek(number)
+        player.show(number)
     player.tell("quit")
     assert player.end().count("in flight; scripted") > 5
     assert loads.read_text().split().count("open") == 1
