@@ -226,7 +226,7 @@ def expect_failure(outcome, words):
 
 def expect_time(outcome, seconds):
     line = outcome.result.errors[0]
-    assert re.search(rf"\b{seconds:g}", line), f"the time {seconds:g} is not told: {line}"
+    assert f"{seconds:.3f} s" in line, f"the time {seconds:.3f} s is not told: {line}"
 
 
 def forgets_what_was_before(outcome):
