@@ -128,7 +128,8 @@ void RunLog::tell_crash(const FrameJob &job)
     const char *what = job.passed ? "it ended once more in a new process, so the frame passes "
                                     "without the model"
                                   : "a new process has made the frame";
-    av_log(ctx_, AV_LOG_WARNING, "%s; %s\n", job.crash.c_str(), what);
+    const char *memory = job.plan->in_order ? "; what it remembered of earlier frames is gone" : "";
+    av_log(ctx_, AV_LOG_WARNING, "%s; %s%s\n", job.crash.c_str(), what, memory);
     statistics_->add_crash(static_cast<size_t>(job.retries), job.passed ? job.items.size() : 0);
 }
 

@@ -8,6 +8,8 @@ extern "C" {
 #include <libavutil/imgutils.h>
 }
 
+#include <algorithm>
+#include <limits>
 #include <vector>
 
 namespace dnn_torch
@@ -95,6 +97,19 @@ template <class Copy> void for_each_plane(const Images &images, const Copy &copy
         copy(channel, static_cast<int>(images.column_stride * images.width));
 }
 
+// Filters and encoders look samples up in tables, so none may exceed white.  Each is read
+// once: the memory may be another process's.
+void copy_limited(const Rows &to, const Rows &from, int bytes, int height, uint16_t white)
+{
+    for (int y = 0; y < height; y++) {
+        auto *into = reinterpret_cast<uint16_t *>(to.data + static_cast<ptrdiff_t>(y) * to.stride);
+        const auto *out_of =
+            reinterpret_cast<const uint16_t *>(from.data + static_cast<ptrdiff_t>(y) * from.stride);
+        for (int i = 0; i < bytes / 2; i++)
+            into[i] = std::min(out_of[i], white);
+    }
+}
+
 } // namespace
 
 AVPixelFormat format_of_codes(AVPixelFormat format, int channels)
@@ -147,6 +162,10 @@ void write_codes(const Images &images, int index, AVFrame *frame)
         return ColourRows(frame, images, index).write();
     for_each_plane(images, [&](int channel, int bytes) {
         Rows from = image_rows(images, index, channel), to = frame_rows(frame, channel);
+        constexpr int32_t largest = std::numeric_limits<uint16_t>::max();
+        if (images.element == Element::u16 && images.white < largest)
+            return copy_limited(to, from, bytes, images.height,
+                                static_cast<uint16_t>(images.white));
         av_image_copy_plane(to.data, to.stride, from.data, from.stride, bytes, images.height);
     });
 }

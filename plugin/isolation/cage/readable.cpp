@@ -6,7 +6,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <link.h>
+#include <memory>
+#include <pwd.h>
+#include <string>
 #include <string_view>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace dnn_torch
 {
@@ -53,13 +58,38 @@ bool begins_with(std::string_view text, std::string_view beginning)
     return text.substr(0, beginning.size()) == beginning;
 }
 
+bool is_same_folder(const struct stat &one, const struct stat &other)
+{
+    return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+// Whether `folder` is that home folder or one above it, by whatever name and link.
+bool is_above(const struct stat &folder, const char *home)
+{
+    std::unique_ptr<char, decltype(&std::free)> real(realpath(home, nullptr), std::free);
+    std::string path = real ? real.get() : home;
+    for (;;) {
+        struct stat parent = {};
+        if (stat(path.empty() ? "/" : path.c_str(), &parent) == 0 && is_same_folder(folder, parent))
+            return true;
+        if (path.empty())
+            return false;
+        size_t slash = path.rfind('/');
+        path.erase(slash == path.npos ? 0 : slash);
+    }
+}
+
 // A folder in which the home folder lies, or which is it, is no folder of libraries,
 // whatever LD_LIBRARY_PATH says.
-bool holds_home(std::string folder)
+bool holds_home(const std::string &folder)
 {
+    struct stat about = {};
+    if (stat(folder.empty() ? "/" : folder.c_str(), &about) != 0)
+        return false;
     const char *variable = std::getenv("HOME");
-    std::string home = variable && *variable ? variable : "/root";
-    return begins_with(home + "/", folder + "/");
+    const struct passwd *user = getpwuid(geteuid());
+    return (variable && is_above(about, variable)) || (user && is_above(about, user->pw_dir)) ||
+           is_above(about, "/root");
 }
 
 void add_library_folder(std::vector<std::string> &paths, std::string_view folder)

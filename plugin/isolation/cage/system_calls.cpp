@@ -23,7 +23,7 @@ const std::vector<const char *> &harmless_system_calls()
             "readlinkat", "stat", "statfs", "statx",
             // sockets that it has
             "getpeername", "getsockname", "getsockopt", "recvfrom", "recvmmsg", "recvmsg",
-            "sendmsg", "shutdown",
+            "shutdown",
             // threads
             "exit", "exit_group", "futex", "futex_requeue", "futex_time64", "futex_wait",
             "futex_waitv", "futex_wake", "getcpu", "gettid", "restart_syscall", "rseq",

@@ -50,7 +50,10 @@ Failure no_resources(const char *what, int error)
 {
     return {DNN_TORCH_OUT_OF_MEMORY,
             concat("the model's process lacks ", what, ": ", std::generic_category().message(error),
-                   "; raise what limits processes, threads or files (ulimit -u, ulimit -n)")};
+                   error == ENOENT ? "; /dev/null may be missing"
+                                   : "; raise what limits processes, threads or files (ulimit -u, "
+                                     "ulimit -n)",
+                   ", or write isolate=0")};
 }
 
 std::string describe(const dnn_torch::ChildEnd &end)
@@ -62,7 +65,7 @@ std::string describe(const dnn_torch::ChildEnd &end)
     const int number = WTERMSIG(end.status);
     const char *name = sigdescr_np(number);
     return concat("was ended by signal ", number, " (", name ? name : "of no name", ")",
-                  number == SIGKILL ? ", as the kernel does when memory runs out" : "");
+                  number == SIGKILL ? ", as when memory runs out" : "");
 }
 
 std::string in_seconds(std::chrono::microseconds time)
@@ -321,8 +324,12 @@ Descriptor Child::open_lane()
         throw no_resources("a socket", errno);
     const int end = lane->second.get();
     if (!send(control(), PlainRequest{{.kind = Kind::lane, .reserved = 0, .id = 0}},
-              Sending::never_waits, {&end, 1}))
+              Sending::never_waits, {&end, 1})) {
+        // Descriptors on their way are counted for a user's processes together.
+        if (errno == ETOOMANYREFS)
+            throw no_resources("a descriptor", errno);
         throw_crash();
+    }
     return std::move(lane->first);
 }
 

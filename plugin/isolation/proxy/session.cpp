@@ -4,11 +4,14 @@
 
 #include "base/compose.h"
 #include "engine_kit/sized.h"
+#include "isolation/cage/memory.h"
 #include "isolation/protocol/tensor_views.h"
 
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <sys/eventfd.h>
+#include <system_error>
 #include <unistd.h>
 
 using dnn_torch::concat;
@@ -29,18 +32,38 @@ constexpr size_t index_of(Area area)
     return static_cast<size_t>(area);
 }
 
+// A quarter of the memory, so that some sessions leave something to everybody else.
 uint64_t most_output_bytes()
 {
-    static const uint64_t half = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) / 2 *
-                                 static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-    return half;
+    static const auto quarter = static_cast<uint64_t>(dnn_torch::usable_memory_bytes() / 4);
+    return quarter ? quarter : uint64_t{1} << 30;
 }
 
-[[noreturn]] void throw_no_memory(const char *what, uint64_t bytes)
+// What results may take, whatever the child says: eight times as wide and high, as floats for
+// bytes.
+uint64_t most_output_bytes_of(uint64_t input_bytes)
 {
-    throw Failure(DNN_TORCH_OUT_OF_MEMORY,
-                  concat("there is no memory for ", what, " of ", bytes >> 20,
-                         " MiB; lower the frame size, batch_size or workers"));
+    constexpr uint64_t always = uint64_t{64} << 20, growth = 8 * 8 * sizeof(float);
+    const uint64_t most = most_output_bytes();
+    return input_bytes < most / growth ? std::min(most, always + growth * input_bytes) : most;
+}
+
+// Shared memory is a file to the kernel's limits.
+std::string advice_for(int error)
+{
+    if (error == EFBIG)
+        return "raise what limits the size of files (ulimit -f), or write isolate=0";
+    if (error == EMFILE || error == ENFILE)
+        return "raise what limits open files (ulimit -n)";
+    return "lower the frame size, batch_size or workers";
+}
+
+[[noreturn]] void throw_no_memory(const char *what, uint64_t bytes, int error)
+{
+    throw Failure(DNN_TORCH_OUT_OF_MEMORY, concat("there is no shared memory for ", what, " of ",
+                                                  (bytes + (1 << 20) - 1) >> 20,
+                                                  " MiB: ", std::generic_category().message(error),
+                                                  "; ", advice_for(error)));
 }
 
 } // namespace
@@ -129,6 +152,13 @@ template <class Act> std::optional<Crash> DnnTorchSession::persist(Act act)
     return plan_.model().persist(stopped_, act);
 }
 
+// What the child filled would otherwise count for this process.
+void DnnTorchSession::forget_lane()
+{
+    lane_ = Descriptor();
+    output_ = {};
+}
+
 // Opens the session where the model is now, and forgets its lane once it can be used no more.
 template <class Act> void DnnTorchSession::on_lane(Act act)
 {
@@ -140,10 +170,10 @@ template <class Act> void DnnTorchSession::on_lane(Act act)
     try {
         act();
     } catch (const Lost &) {
-        lane_ = Descriptor();
+        forget_lane();
         throw;
     } catch (const Crash &) {
-        lane_ = Descriptor();
+        forget_lane();
         throw;
     }
 }
@@ -237,25 +267,35 @@ RunReply DnnTorchSession::exchange(const RunRequest &request)
         area.is_sent = area.memory.mapping.start() != nullptr;
     if (!reply.wanted_bytes)
         return reply;
-    give_output_memory(reply.wanted_bytes);
+    const uint64_t wanted = reply.wanted_bytes;
+    const int error = give_output_memory(wanted, request);
     reply = child_->receive<RunReply>(lane_.get(), Kind::session_run, patience());
+    if (error)
+        throw_no_memory("results", wanted, error);
     if (reply.wanted_bytes)
         child_->refuse("a second wish for memory");
     return reply;
 }
 
-// The child could take memory of its own away while we read it.
-void DnnTorchSession::give_output_memory(uint64_t bytes)
+// Returns why there is none, or 0.  The child could take memory of its own away while we read it.
+// It may keep what it had before: so each piece is larger than all before it together.
+int DnnTorchSession::give_output_memory(uint64_t bytes, const RunRequest &request)
 {
-    if (bytes > most_output_bytes())
-        child_->refuse("a result that is larger than memory");
-    output_ = make_shared_memory(bytes, Writer::child);
+    uint64_t input_bytes = 0;
+    for (size_t i = 0; i < request.in_count; i++)
+        input_bytes += static_cast<uint64_t>(span_of(request.in[i]).value_or(0));
+    if (bytes > most_output_bytes_of(input_bytes) || bytes <= output_.mapping.size())
+        child_->refuse("a wish for memory that no result needs");
+    output_ = {};
+    output_ = make_shared_memory(std::bit_ceil(bytes), Writer::child);
     const bool is_made = output_.mapping.start() != nullptr;
-    const OutputRequest request = {.head = {.kind = Kind::output, .reserved = 0, .id = id_},
-                                   .bytes = is_made ? output_.mapping.size() : 0};
+    const int error = is_made ? 0 : errno;
+    const OutputRequest answer = {.head = {.kind = Kind::output, .reserved = 0, .id = id_},
+                                  .bytes = is_made ? output_.mapping.size() : 0};
     const int descriptor = output_.descriptor.get();
-    if (!send(lane_.get(), request, Sending::never_waits, {&descriptor, is_made ? 1U : 0U}))
+    if (!send(lane_.get(), answer, Sending::never_waits, {&descriptor, is_made ? 1U : 0U}))
         child_->refuse("it takes no memory");
+    return error;
 }
 
 // ---- tensors ------------------------------------------------------------------------
@@ -293,7 +333,7 @@ void DnnTorchSession::place_inputs(const DnnTorchTensor *in, size_t in_count, Ru
         bytes += (span + alignment - 1) / alignment * alignment;
     }
     if (bytes > 0 && !copied.reserve(static_cast<size_t>(bytes)))
-        throw_no_memory("inputs", static_cast<uint64_t>(bytes));
+        throw_no_memory("inputs", static_cast<uint64_t>(bytes), errno);
     for (size_t i = 0; i < in_count; i++)
         if (spans[i] > 0)
             std::memcpy(copied.memory.mapping.start() + request.in[i].offset,
