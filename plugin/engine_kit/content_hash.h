@@ -17,4 +17,7 @@ namespace engine_torch
 // the same XXH3 can be made on purpose.
 std::string content_hash(std::string_view bytes);
 
+// The same of what is in a regular file, or "" if it cannot be read.  Does not move its position.
+std::string content_hash_of_file(int descriptor);
+
 } // namespace engine_torch

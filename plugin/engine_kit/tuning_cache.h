@@ -1,22 +1,17 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Keeps the results of tuning, in the process and in a folder of the user's.  Needs no LibTorch.
+// Keeps the results of tuning, in the process and in a folder of the user's.  A process that may
+// not touch that folder asks another one, see tuning_broker.h.  Needs no LibTorch.
 #pragma once
 
-#include <cstdint>
+#include "tuning_record.h"
+
 #include <optional>
 #include <string>
 
 namespace engine_torch
 {
-
-struct TuningRecord {
-    std::string form, precision; // the variant's name and the precision's
-    double run_seconds = 0;
-    int64_t run_bytes = 0;
-    std::string notice, advice; // lines for the user, or ""
-};
 
 // What a record is valid for.
 struct TuningKey {
@@ -31,6 +26,8 @@ class TuningCache
 {
 public:
     explicit TuningCache(const TuningKey &key);
+    // With a key that another process made a line of.
+    TuningCache(std::string path, std::string line);
 
     // Returns what an earlier remember() in this process kept for the same file.
     std::optional<TuningRecord> recall_from_process() const;

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// What tuning found out about a model, and how it is written down.  Needs no LibTorch.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace engine_torch
+{
+
+struct TuningRecord {
+    std::string form, precision; // the variant's name and the precision's
+    double run_seconds = 0;
+    int64_t run_bytes = 0;
+    std::string notice, advice; // lines for the user, or ""
+};
+
+// More is no record.
+constexpr size_t longest_tuning_text = 8192;
+
+// Whether the text may stand in one line of a record.
+bool is_tuning_line(std::string_view text);
+
+// The text of a record.  `line` says what it is valid for.  "" if one of its texts is no line.
+std::string text_of(const TuningRecord &record, const std::string &line);
+
+// Returns nullopt if that is no text of a record for `line`, or if the record makes no sense.
+std::optional<TuningRecord> parse_record(const std::string &text, const std::string &line);
+
+} // namespace engine_torch

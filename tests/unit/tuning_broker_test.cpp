@@ -1,0 +1,172 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Records of tuning for a process that may not touch the user's files.
+#include "engine_kit/content_hash.h"
+#include "engine_kit/tuning_broker.h"
+#include "engine_kit/tuning_cache.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <thread>
+#include <unistd.h>
+
+namespace
+{
+
+using engine_torch::content_hash;
+using engine_torch::content_hash_of_file;
+using engine_torch::TuningBroker;
+using engine_torch::TuningCache;
+using engine_torch::TuningKey;
+using engine_torch::TuningMessage;
+using engine_torch::TuningRecord;
+using engine_torch::TuningRequest;
+
+const std::string model_bytes(3 << 20, 'm');
+
+dnn_torch::Descriptor model_file()
+{
+    dnn_torch::Descriptor file(memfd_create("model", MFD_CLOEXEC));
+    EXPECT_EQ(pwrite(file.get(), model_bytes.data(), model_bytes.size(), 0),
+              static_cast<ssize_t>(model_bytes.size()));
+    return file;
+}
+
+// A broker with a folder of its own, on a thread of its own, and the environment of a process that
+// asks it.
+class Brokered : public testing::Test
+{
+protected:
+    Brokered()
+    {
+        EXPECT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends_), 0);
+        setenv("DNN_TORCH_CACHE", folder_.c_str(), 1);
+        setenv(engine_torch::tuning_socket_variable, std::to_string(ends_[1]).c_str(), 1);
+        serving_ = std::thread([this] {
+            while (!ended_) {
+                pollfd ready = {.fd = ends_[0], .events = POLLIN, .revents = 0};
+                if (poll(&ready, 1, 10) == 1 && !broker_.answer(ends_[0]))
+                    break;
+            }
+        });
+    }
+    ~Brokered() override
+    {
+        ended_ = true;
+        serving_.join();
+        close(ends_[0]);
+        close(ends_[1]);
+        unsetenv(engine_torch::tuning_socket_variable);
+        unsetenv("DNN_TORCH_CACHE");
+        std::filesystem::remove_all(folder_);
+    }
+
+    size_t files() const
+    {
+        std::error_code none;
+        size_t count = 0;
+        for (const auto &entry : std::filesystem::directory_iterator(folder_, none))
+            count += entry.is_regular_file();
+        return count;
+    }
+
+    const std::string folder_ = testing::TempDir() + "tuning-" + std::to_string(getpid());
+    const std::string hash_ = content_hash(model_bytes);
+    TuningBroker broker_{"a model", model_file()};
+    int ends_[2] = {-1, -1};
+    std::atomic<bool> ended_{false};
+    std::thread serving_;
+};
+
+TuningRecord a_record(double seconds)
+{
+    return {"frozen", "fp32", seconds, 77, "a notice", ""};
+}
+
+TEST(ContentHash, OfAFileIsThatOfItsBytes)
+{
+    EXPECT_EQ(content_hash_of_file(model_file().get()), content_hash(model_bytes));
+    int pipe_ends[2];
+    ASSERT_EQ(pipe(pipe_ends), 0);
+    EXPECT_EQ(content_hash_of_file(pipe_ends[0]), "");
+    EXPECT_EQ(content_hash_of_file(-1), "");
+    close(pipe_ends[0]);
+    close(pipe_ends[1]);
+}
+
+TEST_F(Brokered, RecordsAreKeptForTheirModel)
+{
+    const TuningCache cache({"a model", hash_, "settings"});
+    EXPECT_FALSE(cache.recall_from_folder());
+    cache.remember(a_record(0.5));
+    EXPECT_EQ(files(), 1U);
+    const auto known = cache.recall_from_folder();
+    ASSERT_TRUE(known);
+    EXPECT_EQ(known->form, "frozen");
+    EXPECT_EQ(known->run_seconds, 0.5);
+    EXPECT_EQ(known->notice, "a notice");
+    // A process that is trusted finds the same.
+    unsetenv(engine_torch::tuning_socket_variable);
+    EXPECT_TRUE(TuningCache({"another name", hash_, "settings"}).recall_from_folder());
+}
+
+TEST_F(Brokered, RecordsOfOtherModelsAreNotForged)
+{
+    const std::string other = content_hash("another model");
+    const TuningCache forged({"a model", other, "settings"});
+    forged.remember(a_record(1));
+    EXPECT_EQ(files(), 0U);
+    unsetenv(engine_torch::tuning_socket_variable);
+    const TuningCache true_cache({"a model", other, "settings"});
+    true_cache.remember(a_record(2));
+    EXPECT_EQ(files(), 1U);
+    setenv(engine_torch::tuning_socket_variable, std::to_string(ends_[1]).c_str(), 1);
+    EXPECT_FALSE(forged.recall_from_folder());
+}
+
+TEST_F(Brokered, TextsThatAreNoRecordsAreNotKept)
+{
+    const std::string line = hash_ + "; line", good = text_of(a_record(1), line);
+    const auto ask = [&](const std::string &about, const std::string &text) {
+        return ask_broker(ends_[1], TuningRequest::write, about, text);
+    };
+    for (const std::string &text :
+         {std::string(), std::string("nonsense"), good + "more\n", text_of(a_record(-1), line),
+          text_of(a_record(1), hash_ + "; other"), std::string(8191, 'x'), std::string(9000, 'x')})
+        ask(line, text);
+    ask(line + "\n", good);
+    ask(hash_, good);
+    ask("", good);
+    ask(std::string(5000, 'x'), good);
+    EXPECT_EQ(files(), 0U);
+    ask(line, good);
+    EXPECT_EQ(files(), 1U);
+    EXPECT_EQ(ask_broker(ends_[1], TuningRequest::read, line, ""), good);
+}
+
+TEST_F(Brokered, WritesAreCounted)
+{
+    for (int i = 0; i < 1100; i++) {
+        const std::string line = hash_ + "; " + std::to_string(i);
+        ask_broker(ends_[1], TuningRequest::write, line, text_of(a_record(1), line));
+    }
+    EXPECT_EQ(files(), 1000U);
+}
+
+TEST_F(Brokered, WhoSendsSomethingElseIsNotAnswered)
+{
+    EXPECT_EQ(send(ends_[1], "nonsense", 8, 0), 8);
+    serving_.join();
+    serving_ = std::thread([] {});
+    char reply = 0;
+    EXPECT_EQ(recv(ends_[1], &reply, 1, MSG_DONTWAIT), -1);
+}
+
+} // namespace
