@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The LibTorch engine through its table: engine_torch_test ENGINE MODELS, with
-// the folder that make_engine_models.py has filled.
+// The LibTorch engine through its table, alone or in a process of its own:
+// engine_torch_test ENGINE MODELS
+// engine_torch_test ENGINE-ISOLATED MODELS NAME
+// make_engine_models.py has filled the folder MODELS.
 #include "engine_torch_models.h"
 
 #include <atomic>
@@ -750,10 +752,12 @@ TEST(Program, StandardOutputIsNotTheModels)
 int main(int argc, char **argv)
 {
     testing::InitGoogleTest(&argc, argv);
-    if (argc != 3) {
-        std::fprintf(stderr, "usage: %s ENGINE MODELS\n", argv[0]);
+    if (argc < 3 || argc > 4) {
+        std::fprintf(stderr, "usage: %s ENGINE MODELS [NAME]\n", argv[0]);
         return 1;
     }
+    if (argc == 4)
+        further_options() = {{"engine", argv[3]}};
     models_folder() = argv[2];
     setenv("DNN_TORCH_CACHE", "", 1);
     if (access(path_of("double").c_str(), R_OK) != 0) {

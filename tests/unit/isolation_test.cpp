@@ -168,7 +168,7 @@ TEST(Process, HasNothingOfOurs)
         EXPECT_EQ(name_of(child), "engine-host");
         EXPECT_EQ(getsid(child), child);
         EXPECT_EQ(open_files(child),
-                  (std::vector<std::string>{"/dev/null", "pipe", "pipe", "socket"}));
+                  (std::vector<std::string>{"/dev/null", "pipe", "pipe", "socket", "socket"}));
         const std::string environment = contents_of(child, "environ");
         EXPECT_EQ(environment.find("A_SECRET"), std::string::npos);
         EXPECT_EQ(environment.find("LD_PRELOAD"), std::string::npos);

@@ -6,12 +6,14 @@
 // The host starts it with the control lane as descriptor 3.  It is no program for users.
 #include "cage_report.h"
 #include "engine_kit/failure.h"
+#include "engine_kit/tuning_broker.h"
 #include "isolation/protocol/shared_memory.h"
 #include "lane.h"
 #include "opened_engine.h"
 #include "reply.h"
 
 #include <csignal>
+#include <cstdlib>
 #include <string>
 #include <sys/prctl.h>
 #include <system_error>
@@ -168,6 +170,7 @@ void run()
 int main()
 {
     try {
+        setenv(engine_torch::tuning_socket_variable, std::to_string(tuning_number).c_str(), 1);
         run();
     } catch (const std::exception &error) {
         leave(error.what());

@@ -27,6 +27,8 @@ constexpr uint32_t protocol_version = 1;
 
 // The number of the control lane in the child.
 constexpr int control_number = 3;
+// And that of the socket to engine_kit/tuning_broker.h, which is none of the lanes.
+constexpr int tuning_number = 4;
 
 constexpr size_t most_options = 16, most_tensors = 16, most_infos = 64;
 // Where the inputs of a run may lie.

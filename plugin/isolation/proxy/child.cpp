@@ -93,8 +93,10 @@ void check_status(const ReplyHead &head)
 
 // ---- beginning ----------------------------------------------------------------------
 
-Child::Child(std::function<void(std::string_view)> on_notice)
-    : on_notice_(std::move(on_notice)), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
+Child::Child(std::function<void(std::string_view)> on_notice,
+             std::shared_ptr<engine_torch::TuningBroker> broker)
+    : on_notice_(std::move(on_notice)), broker_(std::move(broker)),
+      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
 {
     if (!wake_.is_open())
         throw no_resources("a descriptor", errno);
@@ -102,17 +104,19 @@ Child::Child(std::function<void(std::string_view)> on_notice)
 
 // The kernel ends the child when the thread ends that started it.  So that is a thread which
 // lives as long as the child, and not the caller.
-std::shared_ptr<Child> Child::start(std::function<void(std::string_view)> on_notice)
+std::shared_ptr<Child> Child::start(std::function<void(std::string_view)> on_notice,
+                                    std::shared_ptr<engine_torch::TuningBroker> broker)
 {
-    std::shared_ptr<Child> child(new Child(std::move(on_notice)));
-    auto lane = make_lane();
-    if (!lane)
+    std::shared_ptr<Child> child(new Child(std::move(on_notice), std::move(broker)));
+    auto lane = make_lane(), tuning = make_lane();
+    if (!lane || !tuning)
         throw no_resources("a socket", errno);
     child->control_ = std::move(lane->first);
+    child->tuning_ = std::move(tuning->first);
     const ProgramStart start = {.program = find_program(),
                                 .arguments = {},
                                 .environment = dnn_torch::environment_where(is_for_the_child),
-                                .inherited = {lane->second.get()},
+                                .inherited = {lane->second.get(), tuning->second.get()},
                                 .has_own_session = true};
     {
         BlockedSignals blocked;
@@ -124,6 +128,7 @@ std::shared_ptr<Child> Child::start(std::function<void(std::string_view)> on_not
     }
     child->wait_for_start();
     lane.reset();
+    tuning.reset();
     std::shared_ptr<Child> handle(child.get(), [child](Child *) { child->ask_to_end(); });
     child->greet();
     return handle;
@@ -190,10 +195,12 @@ void Child::look_after(int output)
 {
     // Where the kernel gives no handle, and if the child ends while its children print.
     constexpr auto longest_sleep = std::chrono::milliseconds(50);
+    int tuning = tuning_.get();
     for (eventfd_t ignored;;) {
         pollfd events[] = {{.fd = output, .events = POLLIN, .revents = 0},
                            {.fd = wake_.get(), .events = POLLIN, .revents = 0},
-                           {.fd = process_->handle(), .events = POLLIN, .revents = 0}};
+                           {.fd = process_->handle(), .events = POLLIN, .revents = 0},
+                           {.fd = tuning, .events = POLLIN, .revents = 0}};
         std::optional<Clock::time_point> until = end_time();
         if (process_->handle() < 0)
             until =
@@ -203,6 +210,8 @@ void Child::look_after(int output)
             output = -1;
         if (events[1].revents)
             eventfd_read(wake_.get(), &ignored);
+        if (events[3].revents && !broker_->answer(tuning))
+            tuning = -1;
         if (is_overdue())
             process_->end_by_force();
         if (const auto end = process_->wait(Clock::now()); end.come) {

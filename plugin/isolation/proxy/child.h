@@ -6,6 +6,7 @@
 
 #include "base/child_process.h"
 #include "engine_kit/failure.h"
+#include "engine_kit/tuning_broker.h"
 #include "isolation/protocol/channel.h"
 #include "isolation/protocol/messages.h"
 #include "printed_lines.h"
@@ -68,8 +69,10 @@ class Child
 public:
     // Starts engine-host.  When the last copy of the pointer goes, the child is asked to end, and a
     // second later it is ended by force; nobody waits for that.  `on_notice` gets the model's
-    // notice whenever a reply brings one.  Throws a Failure.
-    static std::shared_ptr<Child> start(std::function<void(std::string_view)> on_notice);
+    // notice whenever a reply brings one.  `broker` answers the child's questions.  Throws a
+    // Failure.
+    static std::shared_ptr<Child> start(std::function<void(std::string_view)> on_notice,
+                                        std::shared_ptr<engine_torch::TuningBroker> broker);
 
     Child(const Child &) = delete;
     Child &operator=(const Child &) = delete;
@@ -118,7 +121,8 @@ public:
     [[noreturn]] void throw_crash();
 
 private:
-    explicit Child(std::function<void(std::string_view)> on_notice);
+    Child(std::function<void(std::string_view)> on_notice,
+          std::shared_ptr<engine_torch::TuningBroker> broker);
 
     void wait_for_start();
     void greet();
@@ -143,7 +147,8 @@ private:
     [[noreturn]] void throw_late(const Patience &patience, int stop_event);
 
     const std::function<void(std::string_view)> on_notice_;
-    Descriptor control_, wake_;
+    const std::shared_ptr<engine_torch::TuningBroker> broker_;
+    Descriptor control_, wake_, tuning_;
     std::optional<dnn_torch::ChildProcess> process_; // from the start on
     PrintedLines printed_;                           // the watcher's
 

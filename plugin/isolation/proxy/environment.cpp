@@ -11,7 +11,7 @@ namespace
 {
 
 constexpr std::array whole_names = std::to_array<std::string_view>(
-    {"GLIBC_TUNABLES", "HOME", "LANG", "LANGUAGE", "LD_LIBRARY_PATH", "TZ", "XDG_CACHE_HOME"});
+    {"GLIBC_TUNABLES", "HOME", "LANG", "LANGUAGE", "LD_LIBRARY_PATH", "TZ"});
 
 constexpr std::array beginnings = std::to_array<std::string_view>(
     {"ATEN_",  "CUBLAS_", "CUDA_",   "CUDNN_",    "DNNL_",    "DNN_TORCH_", "GOMP_",

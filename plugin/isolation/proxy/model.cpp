@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <fcntl.h>
 #include <utility>
 
 using dnn_torch::concat;
@@ -80,7 +81,10 @@ std::optional<std::string> ask_for_text(Child &child, Kind kind, int64_t id, con
 
 // ---- a model ------------------------------------------------------------------------
 
-DnnTorchModel::DnnTorchModel(Settings settings) : settings_(std::move(settings))
+DnnTorchModel::DnnTorchModel(Settings settings)
+    : settings_(std::move(settings)),
+      broker_(std::make_shared<engine_torch::TuningBroker>(
+          settings_.request->name, Descriptor(fcntl(settings_.source.get(), F_DUPFD_CLOEXEC, 0))))
 {
     child_ = open_in_child();
 }
@@ -89,7 +93,7 @@ DnnTorchModel::ChildHandle DnnTorchModel::open_in_child()
 {
     const Patience patience = {.limit = settings_.limits.open()};
     ChildHandle opened =
-        Child::start([this](std::string_view notice) { texts_.note("notice", notice); });
+        Child::start([this](std::string_view notice) { texts_.note("notice", notice); }, broker_);
     const int source = settings_.source.get();
     const int control = opened->control();
     if (!send(control, *settings_.request, Sending::never_waits,

@@ -60,6 +60,7 @@ private:
 
     const pid_t owner_ = getpid();
     const isolation::Settings settings_;
+    const std::shared_ptr<engine_torch::TuningBroker> broker_;
     isolation::Texts texts_;
     std::atomic<int64_t> last_id_{0};
 
