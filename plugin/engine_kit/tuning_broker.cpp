@@ -14,7 +14,6 @@
 #include <poll.h>
 #include <string_view>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <utility>
 
 namespace engine_torch
@@ -39,14 +38,10 @@ template <size_t size> bool put(const std::string &text, char (&field)[size])
     return true;
 }
 
-// send() is none of the calls that the cage of a model's process allows.
-bool send_message(int socket, TuningMessage &message)
+bool send_message(int socket, const TuningMessage &message)
 {
-    iovec part = {.iov_base = &message, .iov_len = sizeof message};
-    msghdr header = {};
-    header.msg_iov = &part;
-    header.msg_iovlen = 1;
-    return sendmsg(socket, &header, MSG_NOSIGNAL | MSG_DONTWAIT) == ssize_t{sizeof message};
+    return send(socket, &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT) ==
+           ssize_t{sizeof message};
 }
 
 enum class Receipt : uint8_t { whole, nothing_yet, broken };
