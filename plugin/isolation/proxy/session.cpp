@@ -346,7 +346,9 @@ void DnnTorchSession::take_outputs(const RunReply &reply, DnnTorchTensor *out, s
 {
     for (size_t i = 0; i < out_count; i++) {
         const WireTensor &wire = reply.out[i];
-        if (!lies_within(wire, output_.mapping.size()) || wire.white < 0)
+        // With gaps or strides of 0 a small piece of memory would pass for huge pictures.
+        if (!lies_within(wire, output_.mapping.size()) || span_of(wire) != packed_bytes(wire) ||
+            wire.white < 0)
             child_->refuse("a tensor outside its memory");
         DnnTorchTensor view = from_wire(wire);
         view.data = output_.mapping.start() + wire.offset;

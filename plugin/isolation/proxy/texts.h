@@ -6,6 +6,7 @@
 
 #include "base/terminal.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -31,7 +32,7 @@ public:
         }
         const std::optional<std::string> text = ask();
         const std::lock_guard lock(mutex_);
-        const char *kept = text ? keep(*text) : nullptr;
+        const char *kept = text ? keep(key, *text) : nullptr;
         if (answers_.size() >= most_texts)
             return kept;
         return answers_.try_emplace(key, kept).first->second;
@@ -41,21 +42,23 @@ public:
     void note(const std::string &key, std::string_view text)
     {
         const std::lock_guard lock(mutex_);
-        const auto known = answers_.find(key);
-        if (known != answers_.end() && known->second && known->second == text)
-            return;
-        if (const char *kept = keep(text))
+        if (const char *kept = keep(key, text))
             answers_[key] = kept;
     }
 
 private:
     // A stranger could send another text each time.
     static constexpr size_t most_texts = 100;
+    static constexpr char key_of_lines[] = "refused";
 
-    // Null if there are too many already.
-    const char *keep(std::string_view text)
+    // Null if there are too many already.  A second line of what is one line in the log would
+    // look like somebody else's.
+    const char *keep(const std::string &key, std::string_view text)
     {
         std::string shown = dnn_torch::printable(text);
+        if (key != key_of_lines)
+            std::replace_if(
+                shown.begin(), shown.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
         const auto known = texts_.find(shown);
         if (known == texts_.end() && texts_.size() >= most_texts)
             return nullptr;
