@@ -127,6 +127,44 @@ int look_at_engine()
     return passed;
 }
 
+// Opens a model that is none: only a process that works can say so.
+std::string fault_of_isolation(const DnnTorchEngine &engine)
+{
+    DnnTorchSource source = {.size = sizeof(source),
+                             .name = "a model that is none",
+                             .fd = -1,
+                             .data = "",
+                             .data_size = 0};
+    DnnTorchOption option = {.key = "engine", .value = "torch"};
+    DnnTorchMessage message{};
+    DnnTorchModel *model = nullptr;
+    int status = engine.model_open(&source, &option, 1, &model, &message);
+    engine.model_close(&model);
+    return status == DNN_TORCH_BAD_MODEL ? "" : message.text;
+}
+
+int look_at_isolation()
+{
+    Part file = find_module("engine-isolated.so");
+    printf("a process of its own for each model: ");
+    if (file.path.empty()) {
+        printf("no, there is no engine-isolated.so in %s\n", file.searched.c_str());
+        return failed;
+    }
+    fflush(stdout);
+    void *library = dlopen(file.path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    EngineGreeting greeting =
+        library ? greet_engine(library) : EngineGreeting{.engine = nullptr, .fault = dlerror()};
+    std::string fault =
+        greeting.engine ? fault_of_isolation(*greeting.engine) : std::move(greeting.fault);
+    if (!fault.empty()) {
+        printf("no, %s\n", fault.c_str());
+        return failed;
+    }
+    printf("yes, by %s\n", file.path.c_str());
+    return passed;
+}
+
 // What is missing here makes the cage weaker; videos are filtered nevertheless.
 void look_at_cage()
 {
@@ -178,8 +216,9 @@ int doctor()
     if (!served)
         printf("libavfilter: none that is installed is served\n");
     bool engine = in_child(look_at_engine) == passed;
+    bool isolation = in_child(look_at_isolation) == passed;
     look_at_cage();
-    well = well && ffmpeg && served && engine;
+    well = well && ffmpeg && served && engine && isolation;
     printf("%s\n", well ? "all is well" : "something is missing");
     bool told = fflush(stdout) == 0 && !ferror(stdout);
     return well && told ? 0 : 1;

@@ -260,6 +260,22 @@ def test_doctor_tells_the_truth():
         assert result.returncode == 1 and "engine torch: not installed" in result.stdout
 
 
+def test_doctor_starts_a_process_as_models_have_it(tmp_path):
+    if not (PLUGIN / "engine-torch.so").exists():
+        pytest.skip("built without LibTorch")
+    assert "a process of its own for each model: yes" in output(LAUNCHER, "doctor").stdout
+    # Each looks beside itself, behind links.
+    for path in (LAUNCHER, *PLUGIN.glob("*.so")):
+        shutil.copy(path, tmp_path)
+    for program in (None, "/bin/true", ROOT / "LICENSE"):
+        (tmp_path / "engine-host").unlink(missing_ok=True)
+        if program:
+            (tmp_path / "engine-host").symlink_to(program)
+        result = output(tmp_path / "dnn-torch", "doctor")
+        assert "a process of its own for each model: no, " in result.stdout, result.stdout
+        assert result.returncode == 1
+
+
 def test_doctor_looks_at_the_ffmpeg_in_path(tmp_path):
     # It calls no other program.
     assert "ffmpeg: none in PATH" in output(LAUNCHER, "doctor", PATH=tmp_path).stdout

@@ -125,11 +125,14 @@ void RunLog::add_job(const FrameJob &job)
 
 void RunLog::tell_crash(const FrameJob &job)
 {
-    const char *what = job.passed ? "it ended once more in a new process, so the frame passes "
-                                    "without the model"
-                                  : "a new process has made the frame";
+    bool is_one = job.items.size() == 1;
+    std::string frames =
+        is_one ? "the frame" : "the " + std::to_string(job.items.size()) + " frames of its batch";
+    std::string what = job.passed ? "it ended once more in a new process, so " + frames +
+                                        (is_one ? " passes" : " pass") + " without the model"
+                                  : "a new process has made " + frames;
     const char *memory = job.plan->in_order ? "; what it remembered of earlier frames is gone" : "";
-    av_log(ctx_, AV_LOG_WARNING, "%s; %s%s\n", job.crash.c_str(), what, memory);
+    av_log(ctx_, AV_LOG_WARNING, "%s; %s%s\n", job.crash.c_str(), what.c_str(), memory);
     statistics_->add_crash(static_cast<size_t>(job.retries), job.passed ? job.items.size() : 0);
 }
 

@@ -48,6 +48,8 @@ int error_code(int status)
 
 void check(int status, const DnnTorchMessage &message)
 {
+    if (status == DNN_TORCH_CRASHED)
+        throw Crash(error_code(status), message.text, false);
     if (status != DNN_TORCH_OK)
         throw Error(error_code(status), message.text);
 }
@@ -217,6 +219,8 @@ std::vector<DnnTorchTensor> Model::probe(std::span<const DnnTorchTensor> in, siz
                              [&]() -> std::variant<Shapes, Error> {
                                  try {
                                      return run_probe(shapes, out_count);
+                                 } catch (const Crash &) {
+                                     throw;
                                  } catch (const Error &error) {
                                      if (is_passing(error))
                                          throw;

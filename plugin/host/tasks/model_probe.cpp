@@ -92,6 +92,8 @@ bool ModelProbe::takes_larger_rgb()
 Size ModelProbe::find_output(Size input, int channels)
 try {
     return probe_size(*model_, input, channels);
+} catch (const Crash &) {
+    throw;
 } catch (const Error &error) {
     if (error.code() != AVERROR_EXTERNAL)
         throw;
@@ -111,6 +113,8 @@ std::optional<Error> ModelProbe::fault(int channels, Size size)
     try {
         probe_size(*model_, size, channels);
         return std::nullopt;
+    } catch (const Crash &) {
+        throw; // it says nothing about channels
     } catch (const Error &error) {
         return error;
     }

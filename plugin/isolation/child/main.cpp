@@ -121,7 +121,7 @@ void start_lane(Parcel parcel, ServedModel &model)
             Lane(std::move(socket), model).serve();
         }).detach();
     } catch (const std::system_error &) {
-        leave("cannot start a thread");
+        leave("cannot start a thread; raise what limits threads or memory (ulimit -u, ulimit -v)");
     }
 }
 
