@@ -93,8 +93,7 @@ void check_status(const ReplyHead &head)
 
 // ---- beginning ----------------------------------------------------------------------
 
-Child::Child(std::function<void(std::string_view)> on_notice,
-             std::shared_ptr<engine_torch::TuningBroker> broker)
+Child::Child(OnNotice on_notice, std::shared_ptr<engine_torch::TuningBroker> broker)
     : on_notice_(std::move(on_notice)), broker_(std::move(broker)),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
 {
@@ -104,7 +103,7 @@ Child::Child(std::function<void(std::string_view)> on_notice,
 
 // The kernel ends the child when the thread ends that started it.  So that is a thread which
 // lives as long as the child, and not the caller.
-std::shared_ptr<Child> Child::start(std::function<void(std::string_view)> on_notice,
+std::shared_ptr<Child> Child::start(OnNotice on_notice,
                                     std::shared_ptr<engine_torch::TuningBroker> broker)
 {
     std::shared_ptr<Child> child(new Child(std::move(on_notice), std::move(broker)));
@@ -132,6 +131,15 @@ std::shared_ptr<Child> Child::start(std::function<void(std::string_view)> on_not
     std::shared_ptr<Child> handle(child.get(), [child](Child *) { child->ask_to_end(); });
     child->greet();
     return handle;
+}
+
+std::shared_ptr<Child> Child::adopt(Descriptor control, OnNotice on_notice)
+{
+    std::shared_ptr<Child> child(new Child(std::move(on_notice), nullptr));
+    child->control_ = std::move(control);
+    child->is_started_ = child->is_ended_ = true;
+    child->verdict_ = "is no process";
+    return child;
 }
 
 void Child::wait_for_start()
@@ -199,10 +207,10 @@ void Child::look_after(int output)
     for (eventfd_t ignored;;) {
         pollfd events[] = {{.fd = output, .events = POLLIN, .revents = 0},
                            {.fd = wake_.get(), .events = POLLIN, .revents = 0},
-                           {.fd = process_->handle(), .events = POLLIN, .revents = 0},
+                           {.fd = handle(), .events = POLLIN, .revents = 0},
                            {.fd = tuning, .events = POLLIN, .revents = 0}};
         std::optional<Clock::time_point> until = end_time();
-        if (process_->handle() < 0)
+        if (handle() < 0)
             until =
                 std::min(until.value_or(Clock::time_point::max()), Clock::now() + longest_sleep);
         poll(events, std::size(events), poll_time(until));
@@ -370,7 +378,7 @@ void Child::await(int lane, void *reply, size_t size, const Patience &patience)
     int stop_event = patience.stop_event;
     for (;;) {
         pollfd events[] = {{.fd = lane, .events = POLLIN, .revents = 0},
-                           {.fd = process_->handle(), .events = POLLIN, .revents = 0},
+                           {.fd = handle(), .events = POLLIN, .revents = 0},
                            {.fd = stop_event, .events = POLLIN, .revents = 0}};
         const int count = poll(events, std::size(events), poll_time(until));
         switch (receive_now(lane, reply, size)) {

@@ -67,12 +67,18 @@ template <size_t size> std::string_view text_of(const char (&field)[size])
 class Child
 {
 public:
+    using OnNotice = std::function<void(std::string_view)>;
+
     // Starts engine-host.  When the last copy of the pointer goes, the child is asked to end, and a
     // second later it is ended by force; nobody waits for that.  `on_notice` gets the model's
     // notice whenever a reply brings one.  `broker` answers the child's questions.  Throws a
     // Failure.
-    static std::shared_ptr<Child> start(std::function<void(std::string_view)> on_notice,
+    static std::shared_ptr<Child> start(OnNotice on_notice,
                                         std::shared_ptr<engine_torch::TuningBroker> broker);
+
+    // The same for a child that somebody else plays, at the other end of that lane: it has no
+    // process and is not greeted.
+    static std::shared_ptr<Child> adopt(Descriptor control, OnNotice on_notice);
 
     Child(const Child &) = delete;
     Child &operator=(const Child &) = delete;
@@ -121,8 +127,7 @@ public:
     [[noreturn]] void throw_crash();
 
 private:
-    Child(std::function<void(std::string_view)> on_notice,
-          std::shared_ptr<engine_torch::TuningBroker> broker);
+    Child(OnNotice on_notice, std::shared_ptr<engine_torch::TuningBroker> broker);
 
     void wait_for_start();
     void greet();
@@ -135,6 +140,8 @@ private:
     bool is_overdue();
     void note_end(const dnn_torch::ChildEnd &end);
 
+    // What becomes readable when the process ends; below 0 if there is no such thing.
+    int handle() const { return process_ ? process_->handle() : -1; }
     std::optional<Clock::time_point> end_time() const;
     void end_by(Clock::time_point when) noexcept;
     void ask_to_end() noexcept;
@@ -146,7 +153,7 @@ private:
     void check_head(const ReplyHead &head, Kind kind);
     [[noreturn]] void throw_late(const Patience &patience, int stop_event);
 
-    const std::function<void(std::string_view)> on_notice_;
+    const OnNotice on_notice_;
     const std::shared_ptr<engine_torch::TuningBroker> broker_;
     Descriptor control_, wake_, tuning_;
     std::optional<dnn_torch::ChildProcess> process_; // from the start on

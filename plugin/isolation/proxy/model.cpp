@@ -81,8 +81,8 @@ std::optional<std::string> ask_for_text(Child &child, Kind kind, int64_t id, con
 
 // ---- a model ------------------------------------------------------------------------
 
-DnnTorchModel::DnnTorchModel(Settings settings)
-    : settings_(std::move(settings)),
+DnnTorchModel::DnnTorchModel(Settings settings, Start start)
+    : settings_(std::move(settings)), start_(std::move(start)),
       broker_(std::make_shared<engine_torch::TuningBroker>(
           settings_.request->name, Descriptor(fcntl(settings_.source.get(), F_DUPFD_CLOEXEC, 0))))
 {
@@ -93,7 +93,7 @@ DnnTorchModel::ChildHandle DnnTorchModel::open_in_child()
 {
     const Patience patience = {.limit = settings_.limits.open()};
     ChildHandle opened =
-        Child::start([this](std::string_view notice) { texts_.note("notice", notice); }, broker_);
+        start_([this](std::string_view notice) { texts_.note("notice", notice); }, broker_);
     const int source = settings_.source.get();
     const int control = opened->control();
     if (!send(control, *settings_.request, Sending::never_waits,

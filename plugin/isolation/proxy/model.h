@@ -10,6 +10,7 @@
 #include "texts.h"
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -21,8 +22,12 @@ struct DnnTorchModel final {
 public:
     using ChildHandle = std::shared_ptr<isolation::Child>;
 
+    // Starts a child, as Child::start() does.
+    using Start = std::function<ChildHandle(isolation::Child::OnNotice,
+                                            std::shared_ptr<engine_torch::TuningBroker>)>;
+
     // Throws a Failure.
-    explicit DnnTorchModel(isolation::Settings settings);
+    explicit DnnTorchModel(isolation::Settings settings, Start start = isolation::Child::start);
     DnnTorchModel(const DnnTorchModel &) = delete;
     DnnTorchModel &operator=(const DnnTorchModel &) = delete;
 
@@ -60,6 +65,7 @@ private:
 
     const pid_t owner_ = getpid();
     const isolation::Settings settings_;
+    const Start start_;
     const std::shared_ptr<engine_torch::TuningBroker> broker_;
     isolation::Texts texts_;
     std::atomic<int64_t> last_id_{0};

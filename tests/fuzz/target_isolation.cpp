@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// The replies of a child that a model has taken over: what the isolated engine makes of them.
+#include "changes.h"
+#include "digest.h"
+#include "played_child.h"
+
+#include "engine_kit/failure.h"
+#include "engine_kit/sized.h"
+#include "isolation/protocol/tensor_views.h"
+#include "isolation/proxy/model.h"
+#include "isolation/proxy/session.h"
+
+#include <cmath>
+#include <cstring>
+#include <optional>
+
+namespace
+{
+
+using engine_kit::Failure;
+using fuzz::Ending;
+using fuzz::Outcome;
+using isolation::Child;
+
+// What must not come out, whoever sent it.
+class Fault : public std::runtime_error
+{
+    using std::runtime_error::runtime_error;
+};
+
+void expect_line(const char *text, const char *what)
+{
+    if (!text)
+        return;
+    for (const char *at = text; *at; at++)
+        if (static_cast<unsigned char>(*at) < ' ' && *at != '\n' && *at != '\t')
+            throw Fault(std::string("a control byte in ") + what);
+}
+
+void expect_shape(const DnnTorchTensor &tensor)
+{
+    if (!isolation::has_shape(isolation::to_wire(tensor)))
+        throw Fault("a tensor of no shape");
+}
+
+// Reads the first and the last element, and some between.
+void read_elements(const DnnTorchTensor &tensor, fuzz::Digest &digest)
+{
+    expect_shape(tensor);
+    const auto element = static_cast<size_t>(isolation::element_bytes(tensor.type));
+    constexpr int64_t steps = 5;
+    for (int64_t step = 0; step <= steps; step++) {
+        const char *at = static_cast<const char *>(tensor.data);
+        for (int i = 0; i < tensor.rank; i++)
+            at += (tensor.dims[i] - 1) * step / steps * tensor.strides[i];
+        digest.add(at, element);
+    }
+}
+
+DnnTorchTensor input(std::vector<float> &samples)
+{
+    return {.size = sizeof(DnnTorchTensor),
+            .data = samples.data(),
+            .type = DNN_TORCH_F32,
+            .rank = 4,
+            .dims = {1, 1, 2, 2},
+            .strides = {16, 16, 8, 4},
+            .white = 0};
+}
+
+void look_at(DnnTorchModel &model, fuzz::Digest &digest)
+{
+    std::vector<DnnTorchTensorInfo> infos(70, {.size = sizeof(DnnTorchTensorInfo)});
+    if (model.tensors(DNN_TORCH_INPUTS, infos.data(), infos.size()) > infos.size())
+        throw Fault("more tensors than there can be");
+    for (const DnnTorchTensorInfo &info : infos)
+        if (!std::memchr(info.name, 0, sizeof info.name) || info.rank > DNN_TORCH_DIMENSIONS)
+            throw Fault("a description without an end");
+    for (const char *key : {"format", "notice", "cage"})
+        if (const char *text = model.metadata(key)) {
+            expect_line(text, "a text");
+            digest.add(text);
+        }
+}
+
+void probe(DnnTorchModel &model, const DnnTorchTensor &in, fuzz::Digest &digest)
+{
+    DnnTorchTensor out = {.size = sizeof out};
+    model.probe(&in, 1, &out, 1);
+    expect_shape(out);
+    digest.add(out.dims, sizeof out.dims);
+}
+
+void run(DnnTorchModel &model, fuzz::Digest &digest)
+{
+    std::vector<float> samples(4, 0.5F);
+    DnnTorchTensor in = input(samples);
+    probe(model, in, digest);
+    const DnnTorchPlan plan(model, &in, 1, 0);
+    const DnnTorchPlanFacts &facts = plan.facts();
+    if (!std::isfinite(facts.run_seconds) || facts.run_seconds < 0 || facts.run_bytes < 0)
+        throw Fault("a plan that costs what nothing costs");
+    expect_line(plan.metadata("variant"), "a variant");
+    DnnTorchSession session(plan, 1);
+    session.warm();
+    for (int i = 0; i < 2; i++) {
+        DnnTorchTensor out = {.size = sizeof out, .data = nullptr, .type = DNN_TORCH_F32};
+        DnnTorchRun report = {.size = sizeof report, .number = i, .had_nan = 0};
+        session.run(&in, 1, &out, 1, report);
+        read_elements(out, digest);
+        in.data = session.memory(samples.size() * sizeof(float));
+    }
+    session.reset();
+}
+
+Outcome run(std::string_view input)
+{
+    auto lane = isolation::make_lane();
+    if (!lane)
+        return {};
+    const fuzz::PlayedChild child(std::move(lane->second), fuzz::parse_changes(input));
+    isolation::Descriptor control = std::move(lane->first);
+    const DnnTorchSource source = {
+        .size = sizeof source, .name = "a model", .fd = -1, .data = "", .data_size = 0};
+    fuzz::Digest digest;
+    try {
+        DnnTorchModel model(isolation::Settings(source, nullptr, 0),
+                            [&](Child::OnNotice on_notice, const auto &) {
+                                return Child::adopt(std::move(control), std::move(on_notice));
+                            });
+        look_at(model, digest);
+        run(model, digest);
+    } catch (const Fault &fault) {
+        return {Ending::fault, 0, fault.what()};
+    } catch (const Failure &failure) {
+        if (!*failure.what())
+            return {Ending::fault, 0, "a failure without words"};
+        return {Ending::refused, 0, failure.what()};
+    }
+    return {Ending::accepted, digest.value(), ""};
+}
+
+const fuzz::Language language = {{"patch", "size", "close", "twice", "0", "1", "2", "4", "8", "64",
+                                  "4294967295", "9223372036854775807", "18446744073709551615",
+                                  "18446744073709551552", "\n"},
+                                 200};
+
+// Where a reply's own fields begin, for replies have long texts before them.
+std::string change(std::string &input, fuzz::Family family, fuzz::Random &random,
+                   const fuzz::Inputs &seeds)
+{
+    if (random.one_in(4))
+        return fuzz::change_by_family(input, family, random, language, seeds);
+    constexpr size_t replies = 16, widths[] = {1, 4, 8};
+    const size_t head = sizeof(isolation::ReplyHead);
+    const size_t at = random.one_in(3) ? random.below(16) : head + random.below(200);
+    const std::string line = std::to_string(random.below(replies)) + " patch " +
+                             std::to_string(at / 4 * 4) + ' ' +
+                             std::to_string(random.pick(widths)) + ' ' +
+                             std::to_string(fuzz::extreme_number(random)) + '\n';
+    input += line;
+    return "one more patch: " + line.substr(0, line.size() - 1);
+}
+
+} // namespace
+
+const fuzz::Target fuzz::target = {
+    .name = "isolation",
+    .prepare = nullptr,
+    .run = run,
+    .change = change,
+    .damage_must_show = false,
+    .seconds = 10,
+    .memory = uint64_t{1} << 28,
+    .inputs_a_fork = 100,
+};
