@@ -123,7 +123,8 @@ void PlayedChild::answer(Descriptor &lane, Kind kind)
         return plain(std::make_unique<isolation::PlanReply>());
     if (kind == Kind::session_run || kind == Kind::output) {
         auto run = std::make_unique<isolation::RunReply>();
-        run->wanted_bytes = kind == Kind::output ? 0 : 500;
+        run->wanted_bytes = has_memory_ ? 0 : 500;
+        has_memory_ = true;
         run->out[0] = sound_tensor();
         kind = Kind::session_run;
         return plain(std::move(run));

@@ -49,6 +49,7 @@ private:
     std::vector<isolation::Descriptor> lanes_; // the first is the control lane
     const ReplyChanges changes_;
     size_t replies_ = 0;
+    bool has_memory_ = false;
     std::thread thread_;
 };
 
