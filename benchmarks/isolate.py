@@ -10,7 +10,7 @@ import statistics
 import subprocess
 import time
 
-from rates import alternate, failure_of, measure_dnn, median_fps, median_ratio, window_of
+from rates import alternate, failure_of, measure_dnn, median_cpu, median_fps, median_ratio, window_of
 from report import Table
 from settings import Failed, dnn_graph, model_file, model_path, net_input, progress, raw_input
 
@@ -68,12 +68,17 @@ def starts(settings, model, source):
     return [statistics.median(times[isolate]) for isolate in (0, 1)]
 
 
+def cpu_ms(rates):
+    seconds = median_cpu(rates)
+    return None if seconds is None else 1000 * seconds
+
+
 def run(settings):
     table = Table(
         "isolate",
         "A model in a process of its own (isolate=1) and in ffmpeg's (isolate=0), threads=1",
-        ["case", "workers", "fps_in_ffmpeg", "fps_isolated", "rate_kept", "start_s", "start_extra_ms",
-         "note"],
+        ["case", "workers", "fps_in_ffmpeg", "fps_isolated", "rate_kept", "cpu_ms_in_ffmpeg",
+         "cpu_ms_isolated", "start_s", "start_extra_ms", "note"],
     )  # fmt: skip
     known_starts = {}
     for name, model, source, workers in cases(settings):
@@ -85,8 +90,9 @@ def run(settings):
         table.add(
             case=name, workers=workers, fps_in_ffmpeg=median_fps(results[0]),
             fps_isolated=median_fps(results[1]), rate_kept=median_ratio(results[1], results[0]),
-            start_s=inside, start_extra_ms=1000 * (isolated - inside),
+            cpu_ms_in_ffmpeg=cpu_ms(results[0]), cpu_ms_isolated=cpu_ms(results[1]), start_s=inside, start_extra_ms=1000 * (isolated - inside),
             note=failure_of(results[0]) or failure_of(results[1]),
         )  # fmt: skip
+    table.remark("cpu is the time of all cores for a frame, of ffmpeg and the model's process.")
     table.remark("start is the time of an ffmpeg that makes one frame and tunes nothing.")
     return table
