@@ -13,6 +13,7 @@
 #include "reply.h"
 
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <sys/prctl.h>
@@ -169,6 +170,8 @@ void run()
 // Never returns from main(): what an engine registered for the end could hang.
 int main()
 {
+    // What a model prints is passed on at once, for nothing is flushed in the end.
+    std::setvbuf(stdout, nullptr, _IOLBF, 0);
     try {
         setenv(engine_torch::tuning_socket_variable, std::to_string(tuning_number).c_str(), 1);
         run();
