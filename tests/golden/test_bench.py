@@ -85,11 +85,17 @@ def test_table(model):
 
 
 def test_rate_is_that_of_the_workers(script):
-    """Of runs that take a known time, and take no processor."""
-    found = fake_facts(script(latency_us=50000, tuned_us=50000), "--seconds", "4", "--size", "8x8")
-    assert_rows_make_sense(found)
-    for row in found["rows"]:
-        assert 0.4 * 20 * row["workers"] < row["fps"] <= 20 * row["workers"]
+    """Of runs that take a known time, and take no processor.  Other work on the machine may slow
+    them once, but hardly three times."""
+    model = script(latency_us=50000, tuned_us=50000)
+    for _ in range(3):
+        found = fake_facts(model, "--seconds", "4", "--size", "8x8")
+        assert_rows_make_sense(found)
+        shares = [row["fps"] / (20 * row["workers"]) for row in found["rows"]]
+        assert max(shares) <= 1
+        if min(shares) > 0.4:
+            return
+    raise AssertionError(f"three times too slow: {shares}")
 
 
 def test_sizes_that_the_model_takes(model):

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <stdexcept>
 #include <string>
 #include <sys/types.h>
 #include <thread>
@@ -61,24 +62,30 @@ inline std::vector<pid_t> children()
     return found;
 }
 
-// Our only child, once those of earlier tests are gone; 0 if it does not come to that.
+// Our only child, once those of earlier tests are gone.  Throws if it does not come to that: kill()
+// takes 0 for all of us.
 inline pid_t only_child()
 {
     std::vector<pid_t> all;
     for (int i = 0; i < 500 && (all = children()).size() != 1; i++)
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    return all.size() == 1 ? all.front() : 0;
+    if (all.size() != 1)
+        throw std::runtime_error(std::to_string(all.size()) + " children instead of one");
+    return all.front();
 }
 
-// What its descriptors are, in alphabetical order: paths, or words such as "pipe".
+// What its descriptors are, in alphabetical order: paths, or words such as "pipe".  Those that are
+// closed meanwhile are left out.
 inline std::vector<std::string> open_files(pid_t process)
 {
     std::vector<std::string> files;
     const std::string folder = "/proc/" + std::to_string(process) + "/fd";
     std::error_code ignored;
-    for (const auto &entry : std::filesystem::directory_iterator(folder, ignored)) {
-        const std::string file = std::filesystem::read_symlink(entry, ignored).string();
-        files.push_back(file.front() == '/' ? file : file.substr(0, file.find(':')));
+    std::filesystem::directory_iterator entry(folder, ignored);
+    for (const std::filesystem::directory_iterator end; entry != end; entry.increment(ignored)) {
+        const std::string file = std::filesystem::read_symlink(*entry, ignored).string();
+        if (!file.empty())
+            files.push_back(file.front() == '/' ? file : file.substr(0, file.find(':')));
     }
     std::sort(files.begin(), files.end());
     return files;
