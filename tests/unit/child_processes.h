@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <iterator>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <sys/types.h>
@@ -17,11 +17,13 @@
 #include <unistd.h>
 #include <vector>
 
+// "" if it has ended.  Iterators of a file would throw then.
 inline std::string contents_of(pid_t process, const std::string &name)
 {
     std::ifstream file("/proc/" + std::to_string(process) + "/" + name, std::ios::binary);
-    const std::istreambuf_iterator<char> begin(file), end;
-    return {begin, end};
+    std::ostringstream contents;
+    contents << file.rdbuf();
+    return contents.str();
 }
 
 // What stands behind "NAME:" in its status, or "".
