@@ -15,6 +15,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <sys/prctl.h>
 #include <system_error>
@@ -37,11 +38,7 @@ struct Source {
 void greet()
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    Greeting greeting = {.magic = {},
-                         .version = protocol_version,
-                         .engine_abi = DNN_TORCH_ENGINE_ABI,
-                         .sizes = sizes_of_messages()};
-    std::memcpy(greeting.magic, greeting_magic, sizeof greeting.magic);
+    const Greeting greeting = greeting_of_this_build();
     if (!send(control_number, greeting, Sending::waits))
         leave("it is started by the filter dnn_torch and by nobody else");
     Greeting theirs = {};

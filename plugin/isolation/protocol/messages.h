@@ -66,7 +66,6 @@ struct Greeting {
     uint32_t engine_abi;
     uint64_t sizes; // of the messages below, see sizes_of_messages()
 };
-constexpr char greeting_magic[16] = "dnn-torch lane";
 
 // How each request begins.
 struct Head {
@@ -229,6 +228,14 @@ constexpr uint64_t sizes_of_messages()
           sizeof(RunRequest), sizeof(RunReply), sizeof(OutputRequest)})
         sum = sum * 1000003 + size;
     return sum;
+}
+
+constexpr Greeting greeting_of_this_build()
+{
+    return {.magic = "dnn-torch lane",
+            .version = protocol_version,
+            .engine_abi = DNN_TORCH_ENGINE_ABI,
+            .sizes = sizes_of_messages()};
 }
 
 } // namespace isolation

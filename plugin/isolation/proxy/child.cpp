@@ -70,8 +70,8 @@ std::string describe(const dnn_torch::ChildEnd &end)
 
 std::string in_seconds(std::chrono::microseconds time)
 {
-    return concat(time.count() % 1000000 ? concat(time.count() / 1000, " ms")
-                                         : concat(time.count() / 1000000, " s"));
+    return time.count() % 1000000 ? concat(time.count() / 1000, " ms")
+                                  : concat(time.count() / 1000000, " s");
 }
 
 // What poll() is asked: -1 is without an end.
@@ -164,11 +164,7 @@ void Child::note_start(int error, pid_t number)
 // Both sides come from one build, or say so.
 void Child::greet()
 {
-    Greeting ours = {.magic = {},
-                     .version = protocol_version,
-                     .engine_abi = DNN_TORCH_ENGINE_ABI,
-                     .sizes = sizes_of_messages()};
-    std::memcpy(ours.magic, greeting_magic, sizeof ours.magic);
+    const Greeting ours = greeting_of_this_build();
     Greeting theirs = {};
     if (!send(control(), ours))
         throw_crash();
