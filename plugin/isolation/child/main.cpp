@@ -25,7 +25,6 @@ namespace
 {
 
 using namespace isolation;
-using engine_kit::Failure;
 using engine_kit::Phase;
 
 // The memory or the file that the model is read from.
