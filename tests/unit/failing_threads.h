@@ -28,12 +28,15 @@ struct FewThreads {
     FewThreads &operator=(const FewThreads &) = delete;
 };
 
-// The thread sanitizer ends a child of a process with threads that starts some itself.
-#ifdef __SANITIZE_THREAD__
-constexpr bool children_may_have_threads = false;
+// fork() copies the locks of a sanitizer's allocator, and not the threads that hold them: a child
+// that needs one waits for ever.  The thread sanitizer also ends a child of a process with threads
+// that starts some itself.
+#if defined __SANITIZE_THREAD__ || defined __SANITIZE_ADDRESS__
+constexpr bool copies_by_fork_work = false;
 #else
-constexpr bool children_may_have_threads = true;
+constexpr bool copies_by_fork_work = true;
 #endif
+constexpr const char *no_copies_by_fork = "sanitizers do not survive fork() beside other threads";
 
 // What `action` returns in a child of this process; 99 where that has no end within 10 s.
 inline int in_child(const std::function<int()> &action)

@@ -216,6 +216,8 @@ TEST(Filter, EndsWhereNoThreadStarts)
 
 TEST(Filter, AChildOfForkDoesNotWaitForItsParentsWorkers)
 {
+    if (!copies_by_fork_work)
+        GTEST_SKIP() << no_copies_by_fork;
     Graph graph("latency_us 1000\n", "threads=1:workers=2:nireq=8");
     ASSERT_EQ(graph.status(), 0);
     auto *inherited = &graph;
@@ -233,8 +235,8 @@ TEST(Filter, AChildOfForkDoesNotWaitForItsParentsWorkers)
 
 TEST(Filter, AChildOfForkMayHaveItsOwnFilter)
 {
-    if (!children_may_have_threads)
-        GTEST_SKIP() << "the thread sanitizer cannot follow";
+    if (!copies_by_fork_work)
+        GTEST_SKIP() << no_copies_by_fork;
     Graph graph("latency_us 1000\n", "threads=1:workers=2:nireq=8");
     for (int number = 0; number < 6; number++)
         EXPECT_GE(graph.send(number), 0);

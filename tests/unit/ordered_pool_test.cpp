@@ -308,6 +308,8 @@ TEST(OrderedPool, FailsWhereNoThreadStarts)
 
 TEST(OrderedPool, AForkedProcessWaitsForNoThread)
 {
+    if (!copies_by_fork_work)
+        GTEST_SKIP() << no_copies_by_fork;
     Pool pool({2, 8, 0s}, workers_that([](Number &) { std::this_thread::sleep_for(1ms); }));
     EXPECT_FALSE(pool.orphaned());
     for (int round = 0; round < 30; round++) {
@@ -325,8 +327,8 @@ TEST(OrderedPool, AForkedProcessWaitsForNoThread)
 
 TEST(OrderedPool, AForkedProcessMayHaveItsOwn)
 {
-    if (!children_may_have_threads)
-        GTEST_SKIP() << "the thread sanitizer cannot follow";
+    if (!copies_by_fork_work)
+        GTEST_SKIP() << no_copies_by_fork;
     Pool pool({1, 1, 30s}, workers_that([](Number &) {}));
     EXPECT_EQ(in_child([] {
                   Pool own({2, 2, 30s}, workers_that([](Number &job) { job.value++; }));
