@@ -13,6 +13,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/core/Tensor.h>
 #include <functional>
+#include <torch/csrc/jit/passes/inliner.h>
 
 namespace engine_torch
 {
@@ -162,6 +163,10 @@ std::string Form::text() const
 std::optional<Module> freeze(const Source &source, std::string &reason)
 {
     try {
+        // LibTorch puts the code of called methods in the place of their calls and then frees those
+        // methods of its copy, but where an operator fails it asks them for their names.  What was
+        // put in before names those of the plain module, which stay.
+        torch::jit::Inline(*source.plain.get_method("forward").graph());
         return torch::jit::freeze(source.plain, c10::nullopt, !source.branches_on_data);
     } catch (const std::exception &error) {
         reason = words_of(error);
