@@ -147,28 +147,11 @@ def test_a_batch_that_does_not_fit_runs_in_parts(model):
     assert len(told) == 1 and "a batch of 5" in told[0], str(result)
 
 
-def test_a_called_method_fails_in_a_frozen_form(tmp_path):
+def test_a_called_method_fails_in_a_frozen_form(model):
     """LibTorch frees the method while its code is in use, and asks it for its name."""
-    import torch
-    from torch import Tensor, nn
-
-    class Calls(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.layer = nn.Conv2d(3, 3, 1)
-            self.register_buffer("table", torch.zeros(1))
-
-        def looked_up(self, x: Tensor) -> Tensor:
-            place = ((x[:1, :1, :1, :1].flatten() * 255).round() == 51).long()
-            return torch.index_select(self.table, 0, place * 5)
-
-        def forward(self, x: Tensor) -> Tensor:
-            return self.layer(x) + self.looked_up(x)
-
-    path = tmp_path / "net.pt"
-    torch.jit.script(Calls().eval()).save(str(path))
+    graph = support.dnn(model("method_fails_at_51"), optimize="frozen", isolate=0)
     result = support.ffmpeg(
         *("-f", "lavfi", "-i", "color=0x333333:size=64x48:duration=0.1,format=rgb24"),
-        *("-vf", support.dnn(path, optimize="frozen", isolate=0), "-f", "null", "-"),
+        *("-vf", graph, "-f", "null", "-"),
     )
     support.assert_fails_clearly(result, "index")

@@ -243,6 +243,21 @@ class SmallOnly(nn.Module):
 # ---- faulty models ----------------------------------------------------------
 
 
+class MethodFailsAt51(nn.Module):
+    """An operator in a method of its own fails where the first sample is 51 of 255."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("table", torch.zeros(1))
+
+    def looked_up(self, x: Tensor) -> Tensor:
+        place = ((x[:1, :1, :1, :1].flatten() * 255).round() == 51).long()
+        return torch.index_select(self.table, 0, place * 5)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.looked_up(x)
+
+
 class WantsChannels(nn.Module):
     def __init__(self, channels: int):
         super().__init__()
@@ -449,6 +464,7 @@ def scripted_models():
         "fixed_100x76": FixedInput(100, 76),
         "fixed_output": FixedOutput(),
         "small_only": SmallOnly(),
+        "method_fails_at_51": MethodFailsAt51(),
         "wants2": WantsChannels(2),
         "wants4": WantsChannels(4),
         "more_channels": ForChannels(3, MoreChannels()),

@@ -53,7 +53,8 @@ struct Form {
 
 // Returns a frozen copy that shares the weights, or nullopt if the model cannot be frozen; `reason`
 // then says why.  If the graph branches on data, no trial is sure to see all of it: then only
-// constants are put in, and nothing is computed in another way.
+// constants are put in, and nothing is computed in another way.  The plain module must not run
+// meanwhile: the code of called methods is put in the place of their calls there, too.
 std::optional<torch::jit::Module> freeze(const Source &source, std::string &reason);
 
 // Throws what LibTorch throws.  Every kind except `saved` needs source.frozen.  The results of the
