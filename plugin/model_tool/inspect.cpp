@@ -8,6 +8,7 @@
 //   model, format, origin
 //   inputs, outputs   name, type
 //   parameters        count, bytes, precision
+//   architecture      of a checkpoint: name, scale, parameters (by their names)
 //   refused           names of operators that are not known to only compute
 //   engine            name, version
 //   device
@@ -40,6 +41,8 @@ namespace
 // What the engine tells of a file.  Empty members are not known.
 struct FileFacts {
     std::string format, origin, parameters, parameter_bytes, precision;
+    std::string architecture, architecture_scale;
+    std::vector<std::string> architecture_parameters; // "blocks 23"
     std::vector<DnnTorchTensorInfo> inputs, outputs;
     std::vector<std::string> refused;
 };
@@ -68,6 +71,9 @@ FileFacts facts_of(const Model &file)
             .parameters = file.metadata("parameters"),
             .parameter_bytes = file.metadata("parameter_bytes"),
             .precision = file.metadata("precision"),
+            .architecture = file.metadata("architecture"),
+            .architecture_scale = file.metadata("architecture_scale"),
+            .architecture_parameters = lines_of(file.metadata("architecture_parameters")),
             .inputs = file.tensors(DNN_TORCH_INPUTS),
             .outputs = file.tensors(DNN_TORCH_OUTPUTS),
             .refused = lines_of(file.metadata("refused"))};
@@ -145,6 +151,16 @@ std::string parameters_in_words(const FileFacts &file)
            file.precision;
 }
 
+std::string architecture_in_words(const FileFacts &file)
+{
+    if (file.architecture.empty())
+        return "";
+    std::string words = file.architecture + ", scale " + file.architecture_scale;
+    for (const std::string &parameter : file.architecture_parameters)
+        words += ", " + parameter;
+    return words;
+}
+
 const char *channels_in_words(Channels channels)
 {
     switch (channels) {
@@ -163,6 +179,7 @@ void print_report(const Request &request, const Inspection &seen)
     print("model", request.model);
     print("format", file.format);
     print("class", file.origin);
+    print("network", architecture_in_words(file));
     print("input", in_words(file.inputs));
     print("output", in_words(file.outputs));
     print("parameters", parameters_in_words(file));
@@ -246,6 +263,20 @@ Value parameters_json(const FileFacts &file)
             {"precision", json::text_or_null(file.precision)}};
 }
 
+Value architecture_json(const FileFacts &file)
+{
+    if (file.architecture.empty())
+        return {};
+    Value parameters = Value::object();
+    for (const std::string &parameter : file.architecture_parameters) {
+        const size_t space = parameter.find(' ');
+        parameters[parameter.substr(0, space)] = parameter.substr(space + 1);
+    }
+    return {{"name", file.architecture},
+            {"scale", atoll(file.architecture_scale.c_str())},
+            {"parameters", parameters}};
+}
+
 void print_json(const Request &request, const Inspection &seen)
 {
     const FileFacts &file = seen.file;
@@ -256,6 +287,7 @@ void print_json(const Request &request, const Inspection &seen)
                  {"inputs", names_and_types(file.inputs)},
                  {"outputs", names_and_types(file.outputs)},
                  {"parameters", parameters_json(file)},
+                 {"architecture", architecture_json(file)},
                  {"refused", file.refused},
                  {"engine", {{"name", seen.engine.name}, {"version", seen.engine.version}}},
                  {"cage", json::text_or_null(seen.engine.cage)},

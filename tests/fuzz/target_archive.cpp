@@ -34,7 +34,7 @@ Outcome run(std::string_view input)
                                    .data = input.data(),
                                    .data_size = input.size()};
     try {
-        const engine_torch::Archive archive(source);
+        const engine_torch::Archive archive{engine_torch::FileBytes(source)};
         return {Ending::accepted, digest_of(archive), ""};
     } catch (const engine_torch::Failure &failure) {
         return {Ending::refused, 0, failure.what()};

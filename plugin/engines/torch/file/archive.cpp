@@ -55,15 +55,6 @@ void refuse_other_archives(const FileBytes &file, const std::vector<ZipRecord> &
 // torch.save() began files with the pickle of this magic number before 1.6.
 constexpr std::string_view old_checkpoint("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20", 10);
 
-bool is_safetensors(std::string_view bytes)
-{
-    if (bytes.size() < 10 || bytes.substr(8, 2) != "{\"")
-        return false;
-    uint64_t size = 0;
-    std::memcpy(&size, bytes.data(), sizeof size);
-    return size < bytes.size();
-}
-
 void refuse_other_files(const FileBytes &file)
 {
     const std::string_view bytes = file.bytes();
@@ -72,8 +63,6 @@ void refuse_other_files(const FileBytes &file)
     if (starts_with(bytes, old_checkpoint))
         file.refuse("is an old torch.save checkpoint (weights only), not TorchScript" +
                     how_to_export);
-    if (is_safetensors(bytes))
-        file.refuse("is a safetensors file (weights only), not TorchScript" + how_to_export);
     file.refuse("is no TorchScript model" + how_to_export);
 }
 
@@ -107,7 +96,7 @@ constexpr std::string_view torch_root = "__torch__.", custom_classes = "torch.cl
 
 } // namespace
 
-Archive::Archive(const DnnTorchSource &source) : file_(source)
+Archive::Archive(FileBytes file) : file_(std::move(file))
 {
     refuse_other_files(file_);
     try {

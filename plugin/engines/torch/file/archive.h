@@ -21,10 +21,10 @@ namespace engine_torch
 class Archive
 {
 public:
-    // Reads the source once.  Throws a Failure that names the file and says what to do, unless it
+    // Throws a Failure that names the file and says what to do, unless it
     // is a complete TorchScript archive: records are sound, CRCs are right, values and code are
     // as PyTorch writes them, and each tensor lies within its storage.
-    explicit Archive(const DnnTorchSource &source);
+    explicit Archive(FileBytes file);
 
     const std::string &name() const noexcept { return file_.name(); }
 

@@ -5,6 +5,8 @@
 #pragma once
 
 #include "archive.h"
+#include "engines/torch/architectures/blueprint.h"
+#include "engines/torch/checkpoint/checkpoint.h"
 
 #include <map>
 #include <string>
@@ -30,5 +32,7 @@ Description inspect(const Archive &archive);
 
 // Describes a model that was accepted.
 Description describe(const Archive &archive, const torch::jit::Module &module);
+Description describe(const Checkpoint &checkpoint, const Blueprint &network,
+                     const torch::jit::Module &module);
 
 } // namespace engine_torch

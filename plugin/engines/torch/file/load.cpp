@@ -6,6 +6,8 @@
 #include "archive_adapter.h"
 #include "base/compose.h"
 #include "engine_kit/text.h"
+#include "engines/torch/architectures/architecture.h"
+#include "engines/torch/checkpoint/build_module.h"
 #include "engines/torch/failure.h"
 #include "engines/torch/program/argument_guards.h"
 #include "engines/torch/program/value_check.h"
@@ -120,6 +122,8 @@ template <class Read> auto reading(const std::string &path, Read &&read)
         return read();
     } catch (const Failure &) {
         throw;
+    } catch (const WeightFault &) {
+        throw;
     } catch (const std::bad_alloc &) {
         throw;
     } catch (const c10::Error &error) {
@@ -155,6 +159,23 @@ size_t count_needed(const Arguments &arguments)
     return needed;
 }
 
+// What every module goes through, whatever kind of file it comes from.
+void accept(Module &module, const std::string &path, const Permissions &permissions)
+{
+    reading(path, [&] {
+        refuse_names(path, find_refused(module, permissions));
+        if (const std::string name = find_unbounded_argument(module); !name.empty())
+            refuse(path, "uses " + name +
+                             " with a scale that PyTorch does not write; export it with a "
+                             "constant one");
+        guard_arguments(module);
+        clear_raw_memory(module);
+    });
+    if (!module.find_method("forward"))
+        refuse(path, "has no forward(); export the model's own module");
+    module.eval();
+}
+
 } // namespace
 
 Module load_any_module(const Archive &archive, const c10::Device &device)
@@ -177,19 +198,31 @@ Module load_module(const Archive &archive, const c10::Device &device,
         refuse_code_while_loading(path);
     refuse_names(path, find_refused(archive.facts(), permissions));
     Module module = load_any_module(archive, device);
-    reading(path, [&] {
-        refuse_names(path, find_refused(module, permissions));
-        if (const std::string name = find_unbounded_argument(module); !name.empty())
-            refuse(path, "uses " + name +
-                             " with a scale that PyTorch does not write; export it with a "
-                             "constant one");
-        guard_arguments(module);
-        clear_raw_memory(module);
-    });
-    if (!module.find_method("forward"))
-        refuse(path, "has no forward(); export the model's own module");
-    module.eval();
+    accept(module, path, permissions);
     return module;
+}
+
+Blueprint recognise(const Checkpoint &checkpoint)
+{
+    try {
+        return recognise(checkpoint.weights());
+    } catch (const WeightFault &fault) {
+        refuse(checkpoint.name(), fault.what());
+    }
+}
+
+Module load_network(const Checkpoint &checkpoint, const Blueprint &network,
+                    const c10::Device &device, const Permissions &permissions)
+{
+    const std::string &path = checkpoint.name();
+    try {
+        Module module =
+            reading(path, [&] { return build_module(network, checkpoint.weights(), device); });
+        accept(module, path, permissions);
+        return module;
+    } catch (const WeightFault &fault) {
+        refuse(path, fault.what());
+    }
 }
 
 Arguments arguments_of(const Module &module)

@@ -5,6 +5,8 @@
 #pragma once
 
 #include "archive.h"
+#include "engines/torch/architectures/blueprint.h"
+#include "engines/torch/checkpoint/checkpoint.h"
 #include "operators.h"
 
 #include <string>
@@ -18,6 +20,11 @@ namespace engine_torch
 // names the file.
 torch::jit::Module load_module(const Archive &archive, const c10::Device &device,
                                const Permissions &permissions);
+
+// Returns the network that the checkpoint's weights are for.  Throws a Failure that names the file.
+Blueprint recognise(const Checkpoint &checkpoint);
+torch::jit::Module load_network(const Checkpoint &checkpoint, const Blueprint &network,
+                                const c10::Device &device, const Permissions &permissions);
 
 // Returns the module after checking its values alone: it may use operators that load_module()
 // refuses.  Call it only if runs_while_loading() is false, because it would run such code.

@@ -44,21 +44,40 @@ DnnTorchModel::DnnTorchModel(const DnnTorchSource &source, const engine_kit::Opt
     engine_torch::avoid_missing_instructions();
     if (!is_inspected_)
         source_.device = engine_torch::open_device(wishes_.device);
-    const engine_torch::Archive archive(source);
-    wishes_.contents = archive.hash();
-    if (is_inspected_)
-        description_ = engine_torch::inspect(archive);
+    const engine_torch::Permissions permissions(options.value("allow"));
+    engine_torch::FileBytes file(source);
+    if (engine_torch::Checkpoint::is_one(file))
+        open_checkpoint(engine_torch::Checkpoint(std::move(file)), permissions);
     else
-        load(archive, options.value("input"), options.value("allow"));
+        open_archive(engine_torch::Archive(std::move(file)), permissions);
+    if (!is_inspected_)
+        take_module(options.value("input"));
 }
 
-void DnnTorchModel::load(const engine_torch::Archive &archive, const std::string &wanted_input,
-                         const std::string &allow)
+void DnnTorchModel::open_archive(const engine_torch::Archive &archive,
+                                 const engine_torch::Permissions &permissions)
 {
-    const engine_torch::Permissions permissions(allow);
+    wishes_.contents = archive.hash();
+    if (is_inspected_) {
+        description_ = engine_torch::inspect(archive);
+        return;
+    }
     source_.plain = engine_torch::load_module(archive, source_.device, permissions);
-    source_.input_name = engine_torch::choose_input(source_.plain, wishes_.path, wanted_input);
     description_ = engine_torch::describe(archive, source_.plain);
+}
+
+void DnnTorchModel::open_checkpoint(const engine_torch::Checkpoint &checkpoint,
+                                    const engine_torch::Permissions &permissions)
+{
+    wishes_.contents = checkpoint.hash();
+    const engine_torch::Blueprint network = engine_torch::recognise(checkpoint);
+    source_.plain = engine_torch::load_network(checkpoint, network, source_.device, permissions);
+    description_ = engine_torch::describe(checkpoint, network, source_.plain);
+}
+
+void DnnTorchModel::take_module(const std::string &wanted_input)
+{
+    source_.input_name = engine_torch::choose_input(source_.plain, wishes_.path, wanted_input);
     if (!wanted_input.empty() && wanted_input != source_.input_name)
         notices_.add("input=" + wanted_input + " is ignored: the model's input is called " +
                      source_.input_name);

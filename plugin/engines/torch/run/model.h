@@ -8,6 +8,7 @@
 #include "engine_kit/notices.h"
 #include "engine_kit/options.h"
 #include "engines/torch/file/describe.h"
+#include "engines/torch/file/operators.h"
 #include "engines/torch/machine/allocator.h"
 #include "engines/torch/program/shared_forms.h"
 #include "engines/torch/program/state_copy.h"
@@ -60,8 +61,11 @@ public:
     const engine_torch::Wishes &wishes() const noexcept { return wishes_; }
 
 private:
-    void load(const engine_torch::Archive &archive, const std::string &wanted_input,
-              const std::string &allow);
+    void open_archive(const engine_torch::Archive &archive,
+                      const engine_torch::Permissions &permissions);
+    void open_checkpoint(const engine_torch::Checkpoint &checkpoint,
+                         const engine_torch::Permissions &permissions);
+    void take_module(const std::string &wanted_input);
     void prepare();
     void note_state();
     void note_random();

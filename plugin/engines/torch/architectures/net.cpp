@@ -1,0 +1,286 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "net.h"
+
+#include "base/compose.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace engine_torch
+{
+namespace
+{
+
+using dnn_torch::concat;
+using dnn_torch::joined;
+
+// Pads by reflection as far as that goes, and by repetition of the border beyond.
+constexpr char pad_function[] = R"(
+def pad_to_multiple(self, x, multiple: int):
+    down = (multiple - x.size(2) % multiple) % multiple
+    right = (multiple - x.size(3) % multiple) % multiple
+    reflected_down = min(down, x.size(2) - 1)
+    reflected_right = min(right, x.size(3) - 1)
+    x = torch.reflection_pad2d(x, [0, reflected_right, 0, reflected_down])
+    return torch.replication_pad2d(x, [0, right - reflected_right, 0, down - reflected_down])
+)";
+
+std::string pair_of(int64_t number)
+{
+    return concat("[", number, ", ", number, "]");
+}
+
+bool ends_with(std::string_view text, std::string_view end)
+{
+    return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+} // namespace
+
+std::string literal(double number)
+{
+    std::array<char, 32> text = {};
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), number).ptr;
+    std::string digits(text.data(), end);
+    if (digits.find_first_of(".en") == std::string::npos)
+        digits += ".0";
+    return digits;
+}
+
+Net::Net(const Weights &weights, std::string architecture) : weights_(weights)
+{
+    blueprint_.architecture = std::move(architecture);
+    // Counts batches in training.
+    ignore_ending(".num_batches_tracked");
+}
+
+void Net::tell(const std::string &parameter, const std::string &value)
+{
+    blueprint_.parameters.emplace_back(parameter, value);
+}
+
+void Net::tell(const std::string &parameter, int64_t value)
+{
+    tell(parameter, std::to_string(value));
+}
+
+// ---- tensors ------------------------------------------------------------------------
+
+Expression Net::attribute(NetTensor tensor)
+{
+    tensor.attribute = concat("w", blueprint_.tensors.size());
+    blueprint_.tensors.push_back(std::move(tensor));
+    return "self." + blueprint_.tensors.back().attribute;
+}
+
+Expression Net::weight(const std::string &name)
+{
+    static_cast<void>(weights_.at(name));
+    used_.insert(name);
+    std::string &known = attributes_[name];
+    if (known.empty())
+        known =
+            attribute({.attribute = "", .weight = name, .shape = {}, .indices = {}, .numbers = {}});
+    return known;
+}
+
+Expression Net::weight_or_none(const std::string &name)
+{
+    return weights_.has(name) ? weight(name) : "None";
+}
+
+Expression Net::indices(std::vector<int64_t> shape, std::vector<int64_t> values)
+{
+    return attribute({.attribute = "",
+                      .weight = "",
+                      .shape = std::move(shape),
+                      .indices = std::move(values),
+                      .numbers = {}});
+}
+
+Expression Net::numbers(std::vector<int64_t> shape, std::vector<float> values)
+{
+    return attribute({.attribute = "",
+                      .weight = "",
+                      .shape = std::move(shape),
+                      .indices = {},
+                      .numbers = std::move(values)});
+}
+
+void Net::ignore_ending(std::string_view end)
+{
+    for (const auto &[name, weight] : weights_.all())
+        if (ends_with(name, end))
+            ignore(name);
+}
+
+// ---- code ---------------------------------------------------------------------------
+
+Expression Net::let(const std::string &expression)
+{
+    const std::string name = concat("x", ++variables_);
+    line(concat(name, " = ", expression));
+    return name;
+}
+
+void Net::line(const std::string &text)
+{
+    lines_ += concat("    ", text, "\n");
+}
+
+void Net::function(const std::string &text)
+{
+    if (functions_.insert(text).second)
+        function_texts_ += text;
+}
+
+// ---- layers -------------------------------------------------------------------------
+
+Expression Net::conv(const Expression &x, const std::string &name, const ConvOptions &options)
+{
+    const std::string weight_name = name + ".weight";
+    if (weights_.at(weight_name).shape.size() != 4)
+        throw WeightFault(concat("has ", weight_name, ", which is no 2D convolution"));
+    const auto padding = [&](size_t dimension) {
+        return options.padding >= 0
+                   ? options.padding
+                   : options.dilation * (weights_.size(weight_name, dimension) - 1) / 2;
+    };
+    return let(concat("torch.conv2d(", x, ", ", weight(weight_name), ", ",
+                      weight_or_none(name + ".bias"), ", ", pair_of(options.stride), ", [",
+                      padding(2), ", ", padding(3), "], ", pair_of(options.dilation), ", ",
+                      options.groups, ")"));
+}
+
+Expression Net::conv_transpose(const Expression &x, const std::string &name, int64_t stride,
+                               int64_t padding, int64_t output_padding)
+{
+    return let(concat("torch.conv_transpose2d(", x, ", ", weight(name + ".weight"), ", ",
+                      weight_or_none(name + ".bias"), ", ", pair_of(stride), ", ", pair_of(padding),
+                      ", ", pair_of(output_padding), ", 1, [1, 1])"));
+}
+
+Expression Net::linear(const Expression &x, const std::string &name)
+{
+    return let(concat("torch.linear(", x, ", ", weight(name + ".weight"), ", ",
+                      weight_or_none(name + ".bias"), ")"));
+}
+
+Expression Net::prelu(const Expression &x, const std::string &name)
+{
+    return let(concat("torch.prelu(", x, ", ", weight(name + ".weight"), ")"));
+}
+
+Expression Net::batch_norm(const Expression &x, const std::string &name, double epsilon)
+{
+    return let(concat("torch.batch_norm(", x, ", ", weight_or_none(name + ".weight"), ", ",
+                      weight_or_none(name + ".bias"), ", ", weight(name + ".running_mean"), ", ",
+                      weight(name + ".running_var"), ", False, 0.0, ", literal(epsilon),
+                      ", False)"));
+}
+
+Expression Net::layer_norm(const Expression &x, const std::string &name, double epsilon)
+{
+    return let(concat("torch.layer_norm(", x, ", [", weights_.size(name + ".weight", 0), "], ",
+                      weight(name + ".weight"), ", ", weight_or_none(name + ".bias"), ", ",
+                      literal(epsilon), ")"));
+}
+
+// ---- what has no weights ------------------------------------------------------------
+
+Expression Net::activate(const Expression &x, const std::string &function)
+{
+    return let(concat("torch.", function, "(", x, ")"));
+}
+
+Expression Net::leaky_relu(const Expression &x, double slope)
+{
+    return let(concat("torch.leaky_relu(", x, ", ", literal(slope), ")"));
+}
+
+Expression Net::add(const Expression &a, const Expression &b)
+{
+    return let(concat(a, " + ", b));
+}
+
+Expression Net::scaled(const Expression &x, double factor)
+{
+    return let(concat(x, " * ", literal(factor)));
+}
+
+Expression Net::add_scaled(const Expression &a, const Expression &b, double factor)
+{
+    return let(concat("torch.add(", a, ", ", b, ", alpha=", literal(factor), ")"));
+}
+
+Expression Net::cat(const std::vector<Expression> &parts, int64_t dimension)
+{
+    return let(concat("torch.cat([", joined(parts), "], ", dimension, ")"));
+}
+
+Expression Net::pixel_shuffle(const Expression &x, int64_t factor)
+{
+    return let(concat("torch.pixel_shuffle(", x, ", ", factor, ")"));
+}
+
+Expression Net::pixel_unshuffle(const Expression &x, int64_t factor)
+{
+    return let(concat("torch.pixel_unshuffle(", x, ", ", factor, ")"));
+}
+
+Expression Net::enlarge_nearest(const Expression &x, int64_t factor)
+{
+    return let(concat("torch.upsample_nearest2d(", x, ", [", x, ".size(2) * ", factor, ", ", x,
+                      ".size(3) * ", factor, "])"));
+}
+
+Expression Net::pad_to_multiple(const Expression &x, int64_t multiple)
+{
+    if (multiple <= 1)
+        return x;
+    function(pad_function);
+    return let(concat("self.pad_to_multiple(", x, ", ", multiple, ")"));
+}
+
+Expression Net::crop(const Expression &x, const Expression &original, int64_t scale)
+{
+    return let(concat(x, "[:, :, :", original, ".size(2) * ", scale, ", :", original, ".size(3) * ",
+                      scale, "]"));
+}
+
+// ---- the whole network --------------------------------------------------------------
+
+// A network that leaves weights out is another one than was trained.
+void Net::expect_all_used() const
+{
+    constexpr size_t most = 3;
+    std::vector<std::string> left;
+    size_t count = 0;
+    for (const auto &[name, weight] : weights_.all())
+        if (used_.count(name) == 0 && count++ < most)
+            left.push_back(name);
+    if (count == 0)
+        return;
+    std::string names = joined(left);
+    if (count > most)
+        names += concat(" and ", count - most, " more");
+    throw WeightFault(concat("looks like ", blueprint_.architecture,
+                             ", but has weights that are not known there: ", names));
+}
+
+Blueprint Net::finish(const Expression &result, int64_t scale, int64_t in_channels,
+                      int64_t out_channels)
+{
+    expect_all_used();
+    blueprint_.scale = scale;
+    blueprint_.in_channels = in_channels;
+    blueprint_.out_channels = out_channels;
+    blueprint_.source = concat(function_texts_, "\ndef forward(self, ", input, "):\n", lines_,
+                               "    return ", result, "\n");
+    return std::move(blueprint_);
+}
+
+} // namespace engine_torch

@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Writes the code of a network, line by line.  Needs no LibTorch.
+//
+// What a function takes and returns are expressions of TorchScript, mostly names of variables.  So
+//
+//     const auto x = net.conv(input, "conv_first");
+//     return net.finish(net.activate(x, "relu"), ...);
+//
+// writes a forward() of two lines.  "torch.NAME" in an expression is the operator aten::NAME.  A
+// network of 300 layers is 300 lines: the code is straight, and LibTorch sees through it at once.
+#pragma once
+
+#include "blueprint.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace engine_torch
+{
+
+// An expression of type Tensor in forward().
+using Expression = std::string;
+
+struct ConvOptions {
+    int64_t stride = 1;
+    int64_t dilation = 1;
+    int64_t groups = 1;
+    int64_t padding = -1; // below 0: so that the picture keeps its size
+};
+
+// One network under construction.  Every member function throws a WeightFault if a weight is
+// missing or has another number of dimensions than it needs.
+class Net
+{
+public:
+    // `weights` must outlive the object.
+    Net(const Weights &weights, std::string architecture);
+
+    const Weights &weights() const { return weights_; }
+
+    // Shown by `inspect`.
+    void tell(const std::string &parameter, const std::string &value);
+    void tell(const std::string &parameter, int64_t value);
+
+    // ---- tensors
+    // The weight of that name; or "None" if there is none.
+    Expression weight(const std::string &name);
+    Expression weight_or_none(const std::string &name);
+    // Numbers of our own.
+    Expression indices(std::vector<int64_t> shape, std::vector<int64_t> values);
+    Expression numbers(std::vector<int64_t> shape, std::vector<float> values);
+    // Weights that training left behind and that no result depends on: all whose names end so.
+    void ignore_ending(std::string_view end);
+    void ignore(const std::string &name) { used_.insert(name); }
+
+    // ---- code
+    // Writes a line "NAME = expression" and returns the name.
+    Expression let(const std::string &expression);
+    // Writes a line that is no assignment, such as "h, w = x.shape[2], x.shape[3]".
+    void line(const std::string &text);
+    // Adds a function of the class: "def name(self, x, n: int):\n    return ...\n".  Once for each
+    // text, however often it is called.
+    void function(const std::string &text);
+
+    // ---- layers, by the prefix of their weights ("conv_first" for "conv_first.weight")
+    Expression conv(const Expression &x, const std::string &name, const ConvOptions &options = {});
+    // nn.ConvTranspose2d
+    Expression conv_transpose(const Expression &x, const std::string &name, int64_t stride,
+                              int64_t padding, int64_t output_padding = 0);
+    Expression linear(const Expression &x, const std::string &name);
+    Expression prelu(const Expression &x, const std::string &name);
+    // nn.BatchNorm2d in evaluation mode
+    Expression batch_norm(const Expression &x, const std::string &name, double epsilon = 1e-5);
+    // nn.LayerNorm over the last dimension
+    Expression layer_norm(const Expression &x, const std::string &name, double epsilon = 1e-5);
+
+    // ---- what has no weights
+    // relu, gelu, sigmoid, tanh, silu, mish, ...: any operator aten::NAME of one tensor.
+    Expression activate(const Expression &x, const std::string &function);
+    Expression leaky_relu(const Expression &x, double slope);
+    Expression add(const Expression &a, const Expression &b);
+    Expression scaled(const Expression &x, double factor);
+    // a + factor * b
+    Expression add_scaled(const Expression &a, const Expression &b, double factor);
+    Expression cat(const std::vector<Expression> &parts, int64_t dimension = 1);
+    Expression pixel_shuffle(const Expression &x, int64_t factor);
+    Expression pixel_unshuffle(const Expression &x, int64_t factor);
+    Expression enlarge_nearest(const Expression &x, int64_t factor);
+
+    // Pads at the right and below, by reflection, to multiples; crop() takes it off again after a
+    // network that enlarges `scale` times.
+    Expression pad_to_multiple(const Expression &x, int64_t multiple);
+    Expression crop(const Expression &x, const Expression &original, int64_t scale);
+
+    // The whole network.  Throws a WeightFault if weights are left over.
+    Blueprint finish(const Expression &result, int64_t scale, int64_t in_channels,
+                     int64_t out_channels);
+
+    // The input of forward().
+    static constexpr const char *input = "x";
+
+private:
+    Expression attribute(NetTensor tensor);
+    void expect_all_used() const;
+
+    const Weights &weights_;
+    Blueprint blueprint_;
+    std::map<std::string, std::string> attributes_; // by the name of the weight
+    std::set<std::string, std::less<>> used_;
+    std::set<std::string> functions_;
+    std::string function_texts_, lines_;
+    int64_t variables_ = 0;
+};
+
+// A number as TorchScript reads it back exactly: 0.2, 1e-05.
+std::string literal(double number);
+
+} // namespace engine_torch

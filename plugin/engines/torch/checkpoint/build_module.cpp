@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "build_module.h"
+
+#include "base/compose.h"
+
+#include <ATen/Functions.h>
+
+namespace engine_torch
+{
+namespace
+{
+
+using dnn_torch::concat;
+
+c10::ScalarType scalar_type(ElementType type)
+{
+    switch (type) {
+    case ElementType::float64:
+        return c10::kDouble;
+    case ElementType::float32:
+        return c10::kFloat;
+    case ElementType::float16:
+        return c10::kHalf;
+    case ElementType::bfloat16:
+        return c10::kBFloat16;
+    case ElementType::int64:
+        return c10::kLong;
+    case ElementType::int32:
+        return c10::kInt;
+    case ElementType::int16:
+        return c10::kShort;
+    case ElementType::int8:
+        return c10::kChar;
+    case ElementType::uint8:
+        return c10::kByte;
+    case ElementType::boolean:
+        return c10::kBool;
+    }
+    return c10::kFloat;
+}
+
+// Floats of any width become float32.  The result owns its memory.
+at::Tensor tensor_of(const Weight &weight)
+{
+    const at::Tensor view =
+        at::from_blob(const_cast<char *>(weight.bytes.data()), weight.shape, weight.strides,
+                      at::TensorOptions().dtype(scalar_type(weight.type)));
+    const auto type = view.is_floating_point() ? c10::kFloat : c10::kLong;
+    return at::empty(view.sizes(), at::TensorOptions().dtype(type)).copy_(view);
+}
+
+void expect_finite(const at::Tensor &tensor, const std::string &name)
+{
+    if (tensor.is_floating_point() && !at::isfinite(tensor).all().item<bool>())
+        throw WeightFault(concat("has weights that are no finite numbers (", name,
+                                 "): its training failed, or the file is damaged"));
+}
+
+template <class Number>
+at::Tensor copy_of(std::vector<Number> values, const std::vector<int64_t> &shape)
+{
+    return at::from_blob(values.data(), shape, at::TensorOptions().dtype<Number>()).clone();
+}
+
+at::Tensor tensor_of(const NetTensor &tensor, const Weights &weights)
+{
+    if (!tensor.weight.empty()) {
+        at::Tensor made = tensor_of(weights.at(tensor.weight));
+        expect_finite(made, tensor.weight);
+        return made;
+    }
+    return tensor.indices.empty() ? copy_of(tensor.numbers, tensor.shape)
+                                  : copy_of(tensor.indices, tensor.shape);
+}
+
+} // namespace
+
+torch::jit::Module build_module(const Blueprint &blueprint, const Weights &weights,
+                                const c10::Device &device)
+{
+    torch::jit::Module module(concat("__torch__.", blueprint.architecture));
+    for (const NetTensor &tensor : blueprint.tensors) {
+        const at::Tensor made = tensor_of(tensor, weights).to(device);
+        if (tensor.weight.empty())
+            module.register_buffer(tensor.attribute, made);
+        else
+            module.register_parameter(tensor.attribute, made, !made.is_floating_point());
+    }
+    module.define(blueprint.source);
+    return module;
+}
+
+} // namespace engine_torch

@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Makes LibTorch's module of a network's code and weights.
+#pragma once
+
+#include "checkpoint.h"
+#include "engines/torch/architectures/blueprint.h"
+
+#include <torch/csrc/jit/api/module.h>
+
+namespace engine_torch
+{
+
+// Returns the module with its weights as float32 on `device`.  Throws a WeightFault if a weight is
+// no finite number, or what LibTorch throws.
+torch::jit::Module build_module(const Blueprint &blueprint, const Weights &weights,
+                                const c10::Device &device);
+
+} // namespace engine_torch

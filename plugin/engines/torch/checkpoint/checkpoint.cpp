@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "checkpoint.h"
+
+#include "engine_kit/content_hash.h"
+#include "safetensors.h"
+
+namespace engine_torch
+{
+
+bool Checkpoint::is_one(const FileBytes &file)
+{
+    return is_safetensors(file.bytes());
+}
+
+Checkpoint::Checkpoint(FileBytes file) : file_(std::move(file)), format_("safetensors")
+{
+    try {
+        weights_ = read_safetensors(file_.bytes());
+    } catch (const WeightFault &fault) {
+        refuse(fault.what());
+    }
+}
+
+std::string Checkpoint::hash() const
+{
+    return content_hash(file_.bytes());
+}
+
+} // namespace engine_torch

@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "safetensors.h"
+
+#include "base/compose.h"
+
+#include <array>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+namespace engine_torch
+{
+namespace
+{
+
+using dnn_torch::concat;
+using nlohmann::json;
+
+constexpr size_t size_bytes = 8, largest_header = size_t{100} << 20;
+constexpr int deepest = 3;
+
+constexpr std::array<std::pair<std::string_view, ElementType>, 10> type_names = {{
+    {"F64", ElementType::float64},
+    {"F32", ElementType::float32},
+    {"F16", ElementType::float16},
+    {"BF16", ElementType::bfloat16},
+    {"I64", ElementType::int64},
+    {"I32", ElementType::int32},
+    {"I16", ElementType::int16},
+    {"I8", ElementType::int8},
+    {"U8", ElementType::uint8},
+    {"BOOL", ElementType::boolean},
+}};
+
+[[noreturn]] void fail()
+{
+    throw WeightFault("is a damaged safetensors file; copy or download it again");
+}
+
+uint64_t header_size(std::string_view file)
+{
+    uint64_t size = 0;
+    if (file.size() >= size_bytes)
+        std::memcpy(&size, file.data(), size_bytes);
+    return size;
+}
+
+// Keys that stand twice would show another reader other tensors, and deep values are none.
+json parse(std::string_view header)
+{
+    std::vector<std::set<std::string>> keys;
+    const auto check = [&](int depth, json::parse_event_t event, json &value) {
+        if (depth > deepest)
+            fail();
+        if (event == json::parse_event_t::object_start)
+            keys.emplace_back();
+        if (event == json::parse_event_t::key &&
+            !keys.back().insert(value.get<std::string>()).second)
+            fail();
+        if (event == json::parse_event_t::object_end)
+            keys.pop_back();
+        return true;
+    };
+    try {
+        return json::parse(header, check);
+    } catch (const json::exception &) {
+        fail();
+    }
+}
+
+int64_t whole_number(const json &value)
+{
+    if (!value.is_number_unsigned() || value.get<uint64_t>() > uint64_t{1} << 48)
+        fail();
+    return value.get<int64_t>();
+}
+
+ElementType type_of(const json &value, const std::string &name)
+{
+    for (const auto &[text, type] : type_names)
+        if (value == text)
+            return type;
+    throw WeightFault(concat("has ", name, " of a type that is not supported"));
+}
+
+// Fills in the shape and returns the number of bytes.
+uint64_t take_shape(const json &sizes, Weight &weight)
+{
+    uint64_t bytes = bytes_of(weight.type);
+    if (!sizes.is_array() || sizes.size() > 8)
+        fail();
+    for (const json &size : sizes) {
+        weight.shape.push_back(whole_number(size));
+        if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(weight.shape.back()), &bytes))
+            fail();
+    }
+    weight.strides = packed_strides(weight.shape);
+    return bytes;
+}
+
+class Reader
+{
+public:
+    explicit Reader(std::string_view numbers) : numbers_(numbers) {}
+
+    void add(const std::string &name, const json &entry)
+    {
+        if (!entry.is_object() || entry.size() != 3 || !entry.contains("dtype") ||
+            !entry.contains("shape") || !entry.contains("data_offsets"))
+            fail();
+        Weight weight = {
+            .type = type_of(entry["dtype"], name), .shape = {}, .strides = {}, .bytes = {}};
+        const uint64_t bytes = take_shape(entry["shape"], weight);
+        const json &offsets = entry["data_offsets"];
+        if (!offsets.is_array() || offsets.size() != 2)
+            fail();
+        const auto begin = static_cast<uint64_t>(whole_number(offsets[0]));
+        const auto end = static_cast<uint64_t>(whole_number(offsets[1]));
+        if (end < begin || end > numbers_.size() || end - begin != bytes)
+            fail();
+        weight.bytes = numbers_.substr(begin, bytes);
+        filled_ += bytes;
+        weights_.emplace(name, std::move(weight));
+    }
+
+    // Tensors that overlap or leave gaps do not fill the file exactly.
+    Weights finish()
+    {
+        if (filled_ != numbers_.size())
+            fail();
+        return Weights(std::move(weights_));
+    }
+
+private:
+    std::string_view numbers_;
+    uint64_t filled_ = 0;
+    Weights::Map weights_;
+};
+
+} // namespace
+
+bool is_safetensors(std::string_view file)
+{
+    return file.size() > size_bytes + 1 && file.substr(size_bytes, 1) == "{" &&
+           header_size(file) <= file.size() - size_bytes && header_size(file) <= largest_header;
+}
+
+Weights read_safetensors(std::string_view file)
+{
+    const uint64_t size = header_size(file);
+    const json header = parse(file.substr(size_bytes, size));
+    if (!header.is_object())
+        fail();
+    Reader reader(file.substr(size_bytes + size));
+    for (const auto &[name, entry] : header.items())
+        if (name != "__metadata__")
+            reader.add(name, entry);
+    return reader.finish();
+}
+
+} // namespace engine_torch

@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// The named tensors of a checkpoint, as bytes.  Needs no LibTorch.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace engine_torch
+{
+
+enum class ElementType : uint8_t {
+    float64,
+    float32,
+    float16,
+    bfloat16,
+    int64,
+    int32,
+    int16,
+    int8,
+    uint8,
+    boolean,
+};
+
+size_t bytes_of(ElementType type);
+
+// Strides of a tensor without gaps.
+std::vector<int64_t> packed_strides(const std::vector<int64_t> &shape);
+
+struct Weight {
+    ElementType type = ElementType::float32;
+    std::vector<int64_t> shape, strides; // strides in elements
+    std::string_view bytes;              // begins with the first element and holds all of them
+};
+
+// Says what is wrong with a checkpoint's weights.  The text follows the file's name: "lacks ...".
+struct WeightFault : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+// Never changes; any thread.  The bytes belong to somebody else, who must outlive it.
+class Weights
+{
+public:
+    using Map = std::map<std::string, Weight, std::less<>>;
+
+    Weights() = default;
+    explicit Weights(Map weights) : weights_(std::move(weights)) {}
+
+    const Map &all() const noexcept { return weights_; }
+    bool has(std::string_view name) const { return weights_.find(name) != weights_.end(); }
+    bool has_all(std::initializer_list<std::string_view> names) const;
+
+    // Throws a WeightFault that names the weight if there is none.
+    const Weight &at(std::string_view name) const;
+    // The size of one dimension.  Throws a WeightFault if there is no such weight or dimension.
+    int64_t size(std::string_view name, size_t dimension) const;
+
+    // How many numbers follow `prefix` in names, from 0 on and without a gap: 3 where there are
+    // "body.0.weight", "body.1.bias" and "body.2.0.weight" for "body.".
+    int64_t count(std::string_view prefix) const;
+    // Whether any name begins so.
+    bool has_any(std::string_view prefix) const;
+
+private:
+    Map weights_;
+};
+
+} // namespace engine_torch
