@@ -3,6 +3,7 @@
 """Checkpoints of each architecture make what the network makes in PyTorch."""
 import importlib.util
 import json
+import os
 import pathlib
 import struct
 
@@ -50,53 +51,74 @@ def picture(case, seed=3):
     return torch.rand((1, case.channels, height, width), generator=generator)
 
 
-def through_the_filter(path, images):
-    """Floats in, floats out: no rounding to bytes hides a difference."""
-    channels, height, width = images.shape[1:]
-    pixels, planes = ("gbrpf32le", (1, 2, 0)) if channels == 3 else ("grayf32le", (0,))
-    data = images[0][list(planes)].numpy().astype("<f4").tobytes()
-    result = support.succeed(
-        *("-f", "rawvideo", "-pixel_format", pixels, "-video_size", f"{width}x{height}", "-i", "-"),
-        *("-vf", support.dnn(path, tune=0, isolate=0), "-f", "rawvideo", "-pix_fmt", pixels, "-"),
-        stdin=data,
-    )
-    samples = numpy.frombuffer(result.stdout, "<f4").reshape(len(planes), -1)
-    made = numpy.empty_like(samples)
-    made[list(planes)] = samples
-    return made
-
-
-def inspect(path):
-    result = support.execute([support.LAUNCHER, "inspect", "--json", path])
-    assert result.returncode == 0, str(result)
-    return json.loads(result.stdout)
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_same_pictures_as_pytorch(name, tmp_path):
+def prepare(name, folder):
+    """Saves the network and what goes in and has to come out; returns the line for the program."""
     case = ALL[name]
     network = randomise(case.make())
-    path = tmp_path / "net.safetensors"
-    save_safetensors(network.state_dict() | case.extras(), path)
+    save_safetensors(network.state_dict() | case.extras(), folder / f"{name}.safetensors")
     images = picture(case)
     with torch.no_grad():
-        wanted = network(images)
-    made = through_the_filter(path, images)
-    flat = wanted[0].reshape(wanted.shape[1], -1).numpy()
-    assert made.shape == flat.shape
-    largest = float(numpy.abs(flat).max())
-    assert numpy.abs(made - flat).max() <= case.tolerance * max(largest, 1)
-    assert float(flat.std()) > 0.05, "too flat to show a fault"
+        wanted = network(images)[0].numpy()
+    numpy.save(folder / f"{name}.npy", wanted)
+    images.numpy().astype("<f4").tofile(folder / f"{name}.in")
+    sizes = " ".join(str(size) for size in images.shape[1:])
+    return f"{folder / name}.safetensors {sizes} {folder / name}.in {folder / name}.out\n"
+
+
+@pytest.fixture(scope="module")
+def results(request, tmp_path_factory):
+    """By name: what the engine says of all networks that are to be tested, in one process."""
+    folder = tmp_path_factory.mktemp("networks")
+    names = [item.callspec.params["name"] for item in request.session.items
+             if "name" in getattr(getattr(item, "callspec", None), "params", {})]
+    names = list(dict.fromkeys(name for name in names if name in ALL))
+    jobs = "".join(prepare(name, folder) for name in names)
+    engine = pathlib.Path(support.MODULES, "engine-torch.so")
+    program = os.environ.get("DNN_TORCH_RUN_NETWORKS",
+                             support.BUILD / "tests" / "architectures" / "run_networks")
+    made = support.execute([program, engine], stdin=jobs.encode(), timeout=600)
+    lines = made.stdout.decode().splitlines()
+    assert len(lines) == len(names), f"{names[len(lines)]} ended the program: {made.stderr}"
+    return {name: json.loads(line) | {"folder": folder} for name, line in zip(names, lines)}
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_inspect_tells_the_parameters(name, tmp_path):
-    case = ALL[name]
+def test_same_pictures_as_pytorch(name, results):
+    result = results[name]
+    assert "error" not in result, result["error"]
+    wanted = numpy.load(result["folder"] / f"{name}.npy")
+    assert result["shape"] == list(wanted.shape)
+    made = numpy.fromfile(result["folder"] / f"{name}.out", "<f4").reshape(wanted.shape)
+    largest = max(float(numpy.abs(wanted).max()), 1)
+    assert numpy.abs(made - wanted).max() <= ALL[name].tolerance * largest
+    assert float(wanted.std()) > 0.05, "too flat to show a fault"
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_parameters_are_told(name, results):
+    told = {key: str(value) for key, value in ALL[name].told.items()}
+    assert results[name]["told"] == told
+
+
+def test_in_the_filter(tmp_path):
+    """As a user has it: bytes in, bytes out, and what `inspect` says of the file."""
+    case = ALL["compact-x2"]
+    network = randomise(case.make())
     path = tmp_path / "net.safetensors"
-    save_safetensors(case.make().state_dict() | case.extras(), path)
-    architecture = inspect(path)["architecture"]
-    told = {"architecture": architecture["name"], "scale": architecture["scale"]}
-    told |= architecture["parameters"]
-    assert {key: str(value) for key, value in told.items()} == {
-        key: str(value) for key, value in case.told.items()
-    }
+    save_safetensors(network.state_dict(), path)
+    images = (picture(case) * 255).round()
+    with torch.no_grad():
+        wanted = (network(images / 255)[0] * 255).round().clamp(0, 255)
+    width, height = case.size
+    made = support.succeed(
+        *("-f", "rawvideo", "-pixel_format", "rgb24", "-video_size", f"{width}x{height}"),
+        *("-i", "-", "-vf", support.dnn(path, tune=0), "-f", "rawvideo", "-"),
+        stdin=images[0].permute(1, 2, 0).numpy().astype("u1").tobytes(),
+    ).stdout
+    made = numpy.frombuffer(made, "u1").reshape(2 * height, 2 * width, 3).transpose(2, 0, 1)
+    assert numpy.abs(made.astype(int) - wanted.numpy()).max() <= 1
+    result = support.execute([support.LAUNCHER, "inspect", "--json", path])
+    assert result.returncode == 0, str(result)
+    architecture = json.loads(result.stdout)["architecture"]
+    parameters = {"features": "16", "convolutions": "3", "activation": "prelu"}
+    assert architecture == {"name": "Compact", "scale": 2, "parameters": parameters}

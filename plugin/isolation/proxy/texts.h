@@ -7,6 +7,7 @@
 #include "base/terminal.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -49,14 +50,15 @@ public:
 private:
     // A stranger could send another text each time.
     static constexpr size_t most_texts = 100;
-    static constexpr char key_of_lines[] = "refused";
+    static constexpr std::string_view keys_of_lines[] = {"refused", "architecture_parameters"};
 
     // Null if there are too many already.  A second line of what is one line in the log would
     // look like somebody else's.
     const char *keep(const std::string &key, std::string_view text)
     {
         std::string shown = dnn_torch::printable(text);
-        if (key != key_of_lines)
+        if (std::find(std::begin(keys_of_lines), std::end(keys_of_lines), key) ==
+            std::end(keys_of_lines))
             std::replace_if(
                 shown.begin(), shown.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
         const auto known = texts_.find(shown);
