@@ -96,9 +96,9 @@ void measure(const std::string &name, int width, int height)
         dnn_torch::float_planes(floats.data(), 1, channels, {width, height});
     const int frame_bytes = av_image_get_buffer_size(format, width, height, 1);
 
-    const double read_us = median_us([&] { dnn_torch::read_picture(from.get(), images, 0); });
+    const double read_us = median_us([&] { dnn_torch::read_picture(from.get(), {}, images, 0); });
     const double write_us =
-        median_us([&] { dnn_torch::write_picture(images, 0, from.get(), to.get()); });
+        median_us([&] { dnn_torch::write_picture(images, {}, 0, from.get(), to.get()); });
     std::printf("{\"read_us\": %.2f, \"write_us\": %.2f, \"memcpy_floats_us\": %.2f, "
                 "\"memcpy_frame_us\": %.2f, \"target\": \"%s\"}\n",
                 read_us, write_us, copy_us(floats.size() * sizeof(float)),

@@ -190,7 +190,7 @@ private:
     {
         AVPixelFormat format = channels() == 3 ? AV_PIX_FMT_RGB24 : AV_PIX_FMT_YUV420P;
         auto plan = std::make_shared<PicturePlan>(
-            FrameShape{.format = format, .size = size_, .time_base = {1, 25}}, output_);
+            FrameShape{.format = format, .size = size_, .time_base = {1, 25}}, output_, Contract{});
         plan->channels = channels();
         plan->threads = static_cast<int>(setting.threads);
         plan->follow(model);

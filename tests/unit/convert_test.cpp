@@ -253,6 +253,50 @@ TEST_P(Target, EveryCodeIsDividedExactlyAndComesBack)
     }
 }
 
+// The numbers that a model wants, of fractions.
+constexpr NumberMap maps[] = {
+    {{255, 255, 255}, {0, 0, 0}}, {{2, 2, 2}, {-1, -1, -1}}, {{-1, 4.4F, 0.5F}, {1, -2.1F, 0.25F}}};
+
+TEST_P(Target, EveryNumberMapOfEveryLayout)
+{
+    for (RowLayout layout : all_layouts())
+        for (const NumberMap &map : maps)
+            for (size_t width : {1, 15, 16, 17, 33, 513, 1100}) {
+                layout.numbers = &map;
+                Row from(layout, width, 3), to(layout, width, 4);
+                Numbers numbers(layout.channels, width, 1);
+                read_row(layout, from.row, numbers.row, width);
+                for (size_t x = 0; x < width; x++)
+                    for (int c = 0; c < layout.channels; c++) {
+                        const float wanted =
+                            expected_float(layout, from.at(x, c)) * map.factor[c] + map.offset[c];
+                        ASSERT_NEAR(numbers.at(x, c), wanted,
+                                    1e-5F * std::max(1.0F, std::abs(wanted)));
+                    }
+                EXPECT_FALSE(write_row(layout, numbers.row, &from.row, to.row, width));
+                for (size_t x = 0; x < width; x++)
+                    for (int c = 0; c < layout.channels; c++)
+                        ASSERT_NEAR(expected_float(layout, to.at(x, c)),
+                                    expected_float(layout, from.at(x, c)),
+                                    layout.element == Element::f32 ? 2e-4F : 1e-9F);
+                EXPECT_TRUE(from.unharmed() && to.unharmed() && numbers.unharmed());
+            }
+}
+
+TEST_P(Target, NumbersUpToWhiteAreTheCodesThemselves)
+{
+    constexpr NumberMap codes = {{255, 255, 255}, {0, 0, 0}};
+    RowLayout layout = planar(Element::u8);
+    layout.numbers = &codes;
+    Row from(layout, 256, 1);
+    Numbers numbers(1, 256, 1);
+    for (int code = 0; code < 256; code++)
+        *from.at(static_cast<size_t>(code), 0) = static_cast<uint8_t>(code);
+    read_row(layout, from.row, numbers.row, 256);
+    for (int code = 0; code < 256; code++)
+        ASSERT_EQ(numbers.at(static_cast<size_t>(code), 0), static_cast<float>(code));
+}
+
 TEST_P(Target, EveryLayoutOfEveryWidth)
 {
     for (const RowLayout &layout : all_layouts())

@@ -252,8 +252,8 @@ TEST_P(EveryFormat, ComesBackUnchangedFromAnIdentity)
             FrameScaler scaler;
             fill_randomly(in.get(), 7);
             fill_bytes(out.get(), nullptr);
-            read_picture(in.get(), floats.images, 1);
-            EXPECT_FALSE(write_picture(floats.images, 1, in.get(), out.get()));
+            read_picture(in.get(), {}, floats.images, 1);
+            EXPECT_FALSE(write_picture(floats.images, {}, 1, in.get(), out.get()));
             scaler.carry_unseen(in.get(), out.get(),
                                 model_channels(static_cast<AVPixelFormat>(in->format)));
             expect_same_rows(in.get(), out.get());
@@ -268,7 +268,7 @@ TEST_P(EveryFormat, ChannelsAreRedGreenBlueOrLuma)
     fill_randomly(frame.get(), 3);
     for (int c = 0; c < channels; c++)
         Component(frame.get(), c).set(1, 1, Component(frame.get(), c).white() * (c == 1 ? 1 : 0));
-    read_picture(frame.get(), floats.images, 0);
+    read_picture(frame.get(), {}, floats.images, 0);
     for (int c = 0; c < channels; c++)
         EXPECT_EQ(floats.data[static_cast<size_t>(4 * c + 3)], c == 1 ? 1.0F : 0.0F);
 }
@@ -313,7 +313,7 @@ TEST_P(EveryFormat, WhatIsEvenStaysEvenWhenItIsCarriedToAnotherSize)
         std::fill(floats.data.begin(), floats.data.end(), 1.0F);
         FrameScaler scaler;
         for (int time = 0; time < 2; time++) {
-            write_picture(floats.images, 0, in.get(), out.get());
+            write_picture(floats.images, {}, 0, in.get(), out.get());
             scaler.carry_unseen(in.get(), out.get(),
                                 model_channels(static_cast<AVPixelFormat>(in->format)));
         }
@@ -383,7 +383,7 @@ TEST(Picture, PaddingBecomesOnesAtAnotherSize)
             if (past)
                 scaler.scale_frame(in.get(), out.get());
             else
-                write_picture(floats.images, 0, in.get(), out.get());
+                write_picture(floats.images, {}, 0, in.get(), out.get());
             for (int y = 0; y < 9; y++)
                 for (int x = 0; x < 12; x++)
                     ASSERT_EQ(out->data[0][y * out->linesize[0] + 4 * x + padding], 255);
@@ -396,9 +396,9 @@ TEST(Picture, NanIsReportedOfAnyRow)
     for (AVPixelFormat format : {AV_PIX_FMT_GRAY8, AV_PIX_FMT_RGBA64, AV_PIX_FMT_GBRPF32}) {
         FramePointer frame = FramePool(format, odd).take();
         Floats floats(1, model_channels(format), odd);
-        EXPECT_FALSE(write_picture(floats.images, 0, nullptr, frame.get()));
+        EXPECT_FALSE(write_picture(floats.images, {}, 0, nullptr, frame.get()));
         floats.data[40] = std::nanf("");
-        EXPECT_TRUE(write_picture(floats.images, 0, nullptr, frame.get()));
+        EXPECT_TRUE(write_picture(floats.images, {}, 0, nullptr, frame.get()));
         EXPECT_EQ(Component(frame.get(), 0).get(3, 1), 0);
     }
 }

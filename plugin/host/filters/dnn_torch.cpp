@@ -37,9 +37,10 @@ PrivateData &private_data(AVFilterContext *ctx)
 
 const AVFilter *variant(const AVPixelFormat *formats);
 
-std::unique_ptr<Task> make_task(std::shared_ptr<Model> model, size_t batch_size)
+std::unique_ptr<Task> make_task(std::shared_ptr<Model> model, const Contract &contract,
+                                size_t batch_size)
 {
-    return std::make_unique<PictureTask>(std::move(model), batch_size);
+    return std::make_unique<PictureTask>(std::move(model), contract, batch_size);
 }
 
 // Formats are a property of the AVFilter, not of its instance.  So an instance becomes one
@@ -108,6 +109,7 @@ int process_command(AVFilterContext *ctx, const char *command, const char *value
 // The first option may be given without its name, so it is the one that users give most.
 const OptionTable option_table = compose(
     {model_options(offsetof(PrivateData, settings.model)),
+     contract_options(offsetof(PrivateData, settings.contract)),
      run_options(offsetof(PrivateData, settings.run)),
      backend_options(offsetof(PrivateData, backend))},
     {"model",     "device",   "async",       "nireq", "batch_size",      "workers", "threads",

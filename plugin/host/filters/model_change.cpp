@@ -19,14 +19,28 @@ namespace
 
 struct Field {
     const char *name;
-    std::string ModelRequest::*value;
+    std::string &(*value_in)(ModelRequest &request);
 };
 
-constexpr Field fields[] = {{"model", &ModelRequest::path},
-                            {"allow", &ModelRequest::allow},
-                            {"output", &ModelRequest::output},
-                            {"precision", &ModelRequest::precision},
-                            {"optimize", &ModelRequest::optimize}};
+template <std::string ModelRequest::*member> std::string &own(ModelRequest &request)
+{
+    return request.*member;
+}
+
+template <std::string ContractOptions::*member> std::string &of_contract(ModelRequest &request)
+{
+    return request.contract.*member;
+}
+
+constexpr Field fields[] = {{"model", own<&ModelRequest::path>},
+                            {"allow", own<&ModelRequest::allow>},
+                            {"output", own<&ModelRequest::output>},
+                            {"precision", own<&ModelRequest::precision>},
+                            {"optimize", own<&ModelRequest::optimize>},
+                            {"range", of_contract<&ContractOptions::range>},
+                            {"order", of_contract<&ContractOptions::order>},
+                            {"mean", of_contract<&ContractOptions::mean>},
+                            {"std", of_contract<&ContractOptions::std>}};
 
 const Field *find_field(const std::string &name)
 {
@@ -103,7 +117,7 @@ void ModelChange::begin(PrepareModel prepare)
     under_way_ = std::exchange(asked_, {});
     NextModel next = {.request = current_, .changes = words_of(under_way_)};
     for (const auto &[name, value] : under_way_)
-        next.request.*find_field(name)->value = value;
+        find_field(name)->value_in(next.request) = value;
     // The user allowed these operators for one file, not for another one.
     if (next.request.path != current_.path && !under_way_.contains("allow"))
         next.request.allow.clear();

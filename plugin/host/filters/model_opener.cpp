@@ -54,15 +54,17 @@ OpenedModel ModelSetup::open(const ModelRequest &request) const
     options.isolated = engine.isolated;
     options.cage_required = request.isolation == Isolation::required;
     options.restarts = run.restarts;
+    Contract contract = read_contract(request.contract, request.path);
     std::shared_ptr<Model> model = model_store().open(*engine.engine, options);
     std::string where = describe(engine, *model);
-    std::shared_ptr<Task> task = make_task(std::move(model), run.batch_size);
+    std::shared_ptr<Task> task = make_task(std::move(model), contract, run.batch_size);
     TaskFindings findings = task->study();
     return {.task = std::move(task),
             .findings = std::move(findings),
             .on_cpu = choice.device == "cpu",
             .why_device = choice.why,
             .engine = std::move(where),
+            .numbers = contract_in_words(contract),
             .remark = std::move(engine.remark)};
 }
 
@@ -124,6 +126,8 @@ void ModelOpener::open(const ModelRequest &request)
     if (!opened.findings.doubt.empty())
         av_log(ctx_, AV_LOG_WARNING, "%s\n", opened.findings.doubt.c_str());
     av_log(ctx_, AV_LOG_VERBOSE, "the model takes %s\n", opened.findings.takes.c_str());
+    if (!opened.numbers.empty())
+        av_log(ctx_, AV_LOG_VERBOSE, "its numbers: %s\n", opened.numbers.c_str());
 }
 
 Work ModelOpener::prepare(const FrameShape &input)

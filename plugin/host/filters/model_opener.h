@@ -21,7 +21,8 @@ namespace dnn_torch
 {
 
 // Makes the task of a filter for a model.  One run has `batch_size` frames at most.
-using MakeTask = std::unique_ptr<Task> (*)(std::shared_ptr<Model> model, size_t batch_size);
+using MakeTask = std::unique_ptr<Task> (*)(std::shared_ptr<Model> model, const Contract &contract,
+                                           size_t batch_size);
 
 // A model that was opened and tried on small pictures.
 struct OpenedModel {
@@ -30,6 +31,7 @@ struct OpenedModel {
     bool on_cpu = true;
     std::string why_device; // may be empty
     std::string engine;     // its name and version, and in which process it runs
+    std::string numbers;    // what they mean, where somebody says so; may be empty
     std::string remark;     // why it runs in this process; may be empty
 };
 

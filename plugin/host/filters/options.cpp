@@ -102,7 +102,7 @@ int restarts_from(std::string_view text)
 
 } // namespace
 
-ModelRequest request_of(const ModelSettings &settings)
+ModelRequest request_of(const ModelSettings &settings, const ContractSettings &contract)
 {
     return {.path = text_or_empty(settings.path),
             .input = text_or_empty(settings.input),
@@ -113,7 +113,11 @@ ModelRequest request_of(const ModelSettings &settings)
             .allow = text_or_empty(settings.allow),
             .engine = text_or_empty(settings.engine),
             .timeout = std::chrono::microseconds(settings.timeout),
-            .isolation = static_cast<Isolation>(settings.isolate)};
+            .isolation = static_cast<Isolation>(settings.isolate),
+            .contract = {.range = text_or_empty(contract.range),
+                         .order = text_or_empty(contract.order),
+                         .mean = text_or_empty(contract.mean),
+                         .std = text_or_empty(contract.std)}};
 }
 
 RunRequest request_of(const RunSettings &settings)
@@ -167,6 +171,21 @@ OptionTable model_options(size_t offset)
         with_unit(number_option("require", "and fail if the system does not close it in altogether",
                                 AV_OPT_TYPE_CONST, 0, static_cast<int>(Isolation::required), 0, 0),
                   "isolate"),
+    };
+}
+
+OptionTable contract_options(size_t offset)
+{
+    auto field = [offset](size_t of_field) { return offset + of_field; };
+    return {
+        changeable(text_option("range", "what black and white are: 1, 255 or LOW..HIGH",
+                               field(offsetof(ContractSettings, range)), nullptr)),
+        changeable(text_option("order", "which channel comes first: rgb or bgr",
+                               field(offsetof(ContractSettings, order)), nullptr)),
+        changeable(text_option("mean", "what is subtracted from each channel: one number or A|B|C",
+                               field(offsetof(ContractSettings, mean)), nullptr)),
+        changeable(text_option("std", "what each channel is divided by then: one number or A|B|C",
+                               field(offsetof(ContractSettings, std)), nullptr)),
     };
 }
 

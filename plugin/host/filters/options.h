@@ -5,6 +5,7 @@
 // groups that it has.
 #pragma once
 
+#include "host/contract/contract.h"
 #include "host/inference/core_budget.h"
 #include "host/inference/engine_choice.h"
 
@@ -39,6 +40,11 @@ struct RunSettings {
     char *stats, *on_crash;
 };
 
+// What the model's numbers mean.
+struct ContractSettings {
+    char *range, *order, *mean, *std;
+};
+
 // Options that exist for command lines of dnn_processing.
 struct BackendSettings {
     int backend;
@@ -48,6 +54,7 @@ struct BackendSettings {
 // The settings of every filter that runs a model.
 struct FilterSettings {
     ModelSettings model;
+    ContractSettings contract;
     RunSettings run;
 };
 
@@ -56,9 +63,10 @@ struct ModelRequest {
     std::string path, input, output, device, precision, optimize, allow, engine;
     std::chrono::microseconds timeout{0};
     Isolation isolation = Isolation::automatic;
+    ContractOptions contract;
 };
 
-ModelRequest request_of(const ModelSettings &settings);
+ModelRequest request_of(const ModelSettings &settings, const ContractSettings &contract);
 
 // The run settings that any thread may read.
 struct RunRequest {
@@ -75,6 +83,7 @@ using OptionTable = std::vector<AVOption>;
 
 // Returns the options of a group that lies `offset` bytes into the filter's private data.
 OptionTable model_options(size_t offset);
+OptionTable contract_options(size_t offset);
 OptionTable run_options(size_t offset);
 OptionTable backend_options(size_t offset);
 

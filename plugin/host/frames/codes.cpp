@@ -46,7 +46,7 @@ class ColourRows
 {
 public:
     ColourRows(const AVFrame *frame, const Images &images, int index)
-        : frame_(frame), images_(images), index_(index), picture_(frame, images.channels),
+        : frame_(frame), images_(images), index_(index), picture_(frame, images.channels, {}),
           packed_(row_layout(images.element == Element::u8 ? AV_PIX_FMT_RGB24 : AV_PIX_FMT_RGB48,
                              images.channels)),
           memory_(static_cast<size_t>(images.width) * 3),

@@ -124,61 +124,116 @@ template <class T> HWY_ATTR void join(int group, const Pieces<T> &from, size_t c
 using Floats = Tag<float>;
 constexpr size_t most_floats = vector_bytes / sizeof(float);
 
-template <class T> HWY_ATTR void vector_to_floats(const T *from, float *to, int shift, float white)
+// Without a map, value / white is rounded once; with one, white is part of the factor, so that
+// numbers from 0 to white are the codes themselves.
+struct Scale {
+    bool is_mapped = false;
+    float factor = 1, offset = 0;
+};
+
+Scale scale_in(const RowLayout &layout, int channel)
+{
+    if (!layout.numbers || layout.colours)
+        return {};
+    return {true, layout.numbers->factor[channel] / layout.white, layout.numbers->offset[channel]};
+}
+
+Scale scale_out(const RowLayout &layout, int channel)
+{
+    if (!layout.numbers || layout.colours)
+        return {false, layout.white, 0};
+    const float factor = layout.white / layout.numbers->factor[channel];
+    return {true, factor, -layout.numbers->offset[channel] * factor};
+}
+
+// Rounds the product and the sum by themselves, on every instruction set.
+template <class V> HWY_ATTR V mapped(V value, const Scale &scale)
+{
+    const Floats d;
+    return hn::Add(hn::Mul(value, hn::Set(d, scale.factor)), hn::Set(d, scale.offset));
+}
+
+template <class T, bool is_mapped>
+HWY_ATTR void vector_to_floats(const T *from, float *to, int shift, float white, const Scale &scale)
 {
     const Floats d;
     if constexpr (sizeof(T) == sizeof(float)) {
-        hn::StoreU(hn::LoadU(d, from), d, to);
+        const auto value = hn::LoadU(d, from);
+        if constexpr (is_mapped)
+            hn::StoreU(mapped(value, scale), d, to);
+        else
+            hn::StoreU(value, d, to);
     } else {
         const hn::RebindToSigned<Floats> d_int;
         const auto code = hn::PromoteTo(d_int, hn::LoadU(hn::Rebind<T, Floats>(), from));
         const auto value = hn::ConvertTo(d, hn::ShiftRightSame(code, shift));
-        hn::StoreU(hn::Div(value, hn::Set(d, white)), d, to);
+        if constexpr (is_mapped)
+            hn::StoreU(mapped(value, scale), d, to);
+        else
+            hn::StoreU(hn::Div(value, hn::Set(d, white)), d, to);
     }
 }
 
-// Marks the lanes of `nan` that are NaN.
-template <class T>
+// Marks the lanes of `nan` that are NaN.  They become 0 in the format's samples.
+template <class T, bool is_mapped>
 HWY_ATTR void vector_from_floats(const float *from, T *to, int shift, float white,
-                                 hn::Vec<Floats> &nan)
+                                 const Scale &scale, hn::Vec<Floats> &nan)
 {
     const Floats d;
     const auto given = hn::LoadU(d, from);
     const auto is_nan = hn::IsNaN(given);
-    const auto number = hn::IfThenZeroElse(is_nan, given);
     nan = hn::IfThenElse(is_nan, hn::Set(d, 1.0F), nan);
     if constexpr (sizeof(T) == sizeof(float)) {
-        hn::StoreU(number, d, to);
+        if constexpr (is_mapped)
+            hn::StoreU(hn::IfThenZeroElse(is_nan, mapped(given, scale)), d, to);
+        else
+            hn::StoreU(hn::IfThenZeroElse(is_nan, given), d, to);
     } else {
-        const auto scaled = hn::Mul(number, hn::Set(d, white));
-        const auto bounded = hn::Min(hn::Max(scaled, hn::Zero(d)), hn::Set(d, white));
+        auto scaled = hn::Mul(given, hn::Set(d, scale.factor));
+        if constexpr (is_mapped)
+            scaled = hn::Add(scaled, hn::Set(d, scale.offset));
+        const auto sound = hn::IfThenZeroElse(is_nan, scaled);
+        const auto bounded = hn::Min(hn::Max(sound, hn::Zero(d)), hn::Set(d, white));
         const auto code = hn::ShiftLeftSame(hn::NearestInt(bounded), shift);
         const hn::Rebind<T, Floats> d_code;
         hn::StoreU(hn::DemoteTo(d_code, code), d_code, to);
     }
 }
 
-template <class T>
-HWY_ATTR void to_floats(const T *from, float *to, size_t count, const RowLayout &layout)
+template <class T, bool is_mapped>
+HWY_ATTR void to_floats_by(const Scale &scale, const T *from, float *to, size_t count,
+                           const RowLayout &layout)
 {
     const size_t lanes = hn::Lanes(Floats());
     const int shift = layout.shift;
     const float white = layout.white;
     size_t x = 0;
     for (; x + lanes <= count; x += lanes)
-        vector_to_floats(from + x, to + x, shift, white);
+        vector_to_floats<T, is_mapped>(from + x, to + x, shift, white, scale);
     if (x == count)
         return;
     T last[most_floats] = {};
     float result[most_floats];
     memcpy(last, from + x, (count - x) * sizeof(T));
-    vector_to_floats(last, result, shift, white);
+    vector_to_floats<T, is_mapped>(last, result, shift, white, scale);
     memcpy(to + x, result, (count - x) * sizeof(float));
 }
 
-// Returns whether there was a NaN.
 template <class T>
-HWY_ATTR bool from_floats(const float *from, T *to, size_t count, const RowLayout &layout)
+HWY_ATTR void to_floats(const T *from, float *to, size_t count, const RowLayout &layout,
+                        int channel)
+{
+    const Scale scale = scale_in(layout, channel);
+    if (scale.is_mapped)
+        to_floats_by<T, true>(scale, from, to, count, layout);
+    else
+        to_floats_by<T, false>(scale, from, to, count, layout);
+}
+
+// Returns whether there was a NaN.
+template <class T, bool is_mapped>
+HWY_ATTR bool from_floats_by(const Scale &scale, const float *from, T *to, size_t count,
+                             const RowLayout &layout)
 {
     const Floats d;
     const size_t lanes = hn::Lanes(d);
@@ -187,15 +242,24 @@ HWY_ATTR bool from_floats(const float *from, T *to, size_t count, const RowLayou
     auto nan = hn::Zero(d);
     size_t x = 0;
     for (; x + lanes <= count; x += lanes)
-        vector_from_floats(from + x, to + x, shift, white, nan);
+        vector_from_floats<T, is_mapped>(from + x, to + x, shift, white, scale, nan);
     if (x < count) {
         float last[most_floats] = {};
         T result[most_floats];
         memcpy(last, from + x, (count - x) * sizeof(float));
-        vector_from_floats(last, result, shift, white, nan);
+        vector_from_floats<T, is_mapped>(last, result, shift, white, scale, nan);
         memcpy(to + x, result, (count - x) * sizeof(T));
     }
     return !hn::AllTrue(d, hn::Eq(nan, hn::Zero(d)));
+}
+
+template <class T>
+HWY_ATTR bool from_floats(const float *from, T *to, size_t count, const RowLayout &layout,
+                          int channel)
+{
+    const Scale scale = scale_out(layout, channel);
+    return scale.is_mapped ? from_floats_by<T, true>(scale, from, to, count, layout)
+                           : from_floats_by<T, false>(scale, from, to, count, layout);
 }
 
 // ---- rows of floats whose step is not 1 ----------------------------------------
@@ -252,35 +316,61 @@ template <class V> HWY_ATTR V unit(V value)
     return hn::Min(hn::Max(value, hn::Zero(d)), hn::Set(d, 1.0F));
 }
 
-HWY_ATTR void make_rgb(const Colours &colours, Pieces<float> &pieces, size_t count)
+// The map that follows where colours are made.
+Scale scale_of_rgb(const RowLayout &layout, int channel)
+{
+    if (!layout.numbers)
+        return {};
+    return {true, layout.numbers->factor[channel], layout.numbers->offset[channel]};
+}
+
+Scale scale_to_rgb(const RowLayout &layout, int channel)
+{
+    if (!layout.numbers)
+        return {};
+    const float factor = 1 / layout.numbers->factor[channel];
+    return {true, factor, -layout.numbers->offset[channel] * factor};
+}
+
+HWY_ATTR void make_rgb(const RowLayout &layout, Pieces<float> &pieces, size_t count)
 {
     const Floats d;
+    const Colours &colours = *layout.colours;
+    const Scale scale[] = {scale_of_rgb(layout, 0), scale_of_rgb(layout, 1),
+                           scale_of_rgb(layout, 2)};
     pad(pieces, count);
     for (size_t x = 0; x < count; x += hn::Lanes(d)) {
         const auto luma = hn::Load(d, pieces.channel[0] + x);
         const auto blue = hn::Load(d, pieces.channel[1] + x);
         const auto red = hn::Load(d, pieces.channel[2] + x);
-        for (int c = 0; c < 3; c++)
-            hn::Store(unit(blend(colours.to_rgb[c], luma, blue, red)), d, pieces.channel[c] + x);
+        for (int c = 0; c < 3; c++) {
+            const auto value = unit(blend(colours.to_rgb[c], luma, blue, red));
+            hn::Store(scale[c].is_mapped ? mapped(value, scale[c]) : value, d,
+                      pieces.channel[c] + x);
+        }
     }
 }
 
 // Returns whether there was a NaN.  It becomes 0.
-HWY_ATTR bool make_yuv(const Colours &colours, Pieces<float> &pieces, size_t count)
+HWY_ATTR bool make_yuv(const RowLayout &layout, Pieces<float> &pieces, size_t count)
 {
     const Floats d;
+    const Colours &colours = *layout.colours;
+    const Scale scale[] = {scale_to_rgb(layout, 0), scale_to_rgb(layout, 1),
+                           scale_to_rgb(layout, 2)};
     pad(pieces, count);
     auto sound = hn::Eq(hn::Zero(d), hn::Zero(d));
-    const auto checked = [&](const float *from) HWY_ATTR {
-        const auto value = hn::Load(d, from);
-        const auto is_nan = hn::IsNaN(value);
+    const auto checked = [&](int channel, size_t x) HWY_ATTR {
+        const auto given = hn::Load(d, pieces.channel[channel] + x);
+        const auto is_nan = hn::IsNaN(given);
         sound = hn::AndNot(is_nan, sound);
+        const auto value = scale[channel].is_mapped ? mapped(given, scale[channel]) : given;
         return unit(hn::IfThenZeroElse(is_nan, value));
     };
     for (size_t x = 0; x < count; x += hn::Lanes(d)) {
-        const auto red = checked(pieces.channel[0] + x);
-        const auto green = checked(pieces.channel[1] + x);
-        const auto blue = checked(pieces.channel[2] + x);
+        const auto red = checked(0, x);
+        const auto green = checked(1, x);
+        const auto blue = checked(2, x);
         for (int c = 0; c < 3; c++)
             hn::Store(blend(colours.from_rgb[c], red, green, blue), d, pieces.channel[c] + x);
     }
@@ -308,9 +398,9 @@ HWY_ATTR void read_samples(const RowLayout &layout, const FrameRow &from, const 
             split(layout.group, samples<T>(from, 0) + x * group, count, apart);
         for (int c = 0; c < layout.channels; c++)
             to_floats(grouped ? apart.channel[layout.position[c]] : samples<T>(from, c) + x,
-                      direct ? to.channel[c] + x : floats.channel[c], count, layout);
+                      direct ? to.channel[c] + x : floats.channel[c], count, layout, c);
         if (layout.colours)
-            make_rgb(*layout.colours, floats, count);
+            make_rgb(layout, floats, count);
         if (!direct)
             spread(floats, layout.channels, count, to, x);
     }
@@ -339,13 +429,13 @@ HWY_ATTR bool write_samples(const RowLayout &layout, const FloatRow &from, const
         if (!direct)
             collect(from, layout.channels, x, count, floats);
         if (layout.colours)
-            nan |= make_yuv(*layout.colours, floats, count);
+            nan |= make_yuv(layout, floats, count);
         if (keep)
             split(layout.group, samples<T>(*source, 0) + x * group, count, apart);
         for (int c = 0; c < layout.channels; c++)
             nan |= from_floats(direct ? from.channel[c] + x : floats.channel[c],
                                grouped ? apart.channel[layout.position[c]] : samples<T>(to, c) + x,
-                               count, layout);
+                               count, layout, c);
         if (grouped)
             join(layout.group, apart, count, samples<T>(to, 0) + x * group);
     }

@@ -19,16 +19,24 @@ struct Colours {
     float to_rgb[3][4], from_rgb[3][4];
 };
 
+// What a model's numbers are, for each of its channels: the fraction of the format's largest
+// value times the factor, plus the offset.  No factor is 0.
+struct NumberMap {
+    float factor[3], offset[3];
+};
+
 // Where the samples of a format are in a row.
 struct RowLayout {
     Element element;
-    int shift;                        // bits of a sample below its value
-    float white;                      // the largest value of an integer; 1 for floats
-    int channels;                     // how many a model sees: 1 or 3
-    int group;                        // how many samples of a pixel are packed, 1 to 4
-    int position[3];                  // where each channel is in the group
-    int rest;                         // where the sample is that the model does not see, or -1
-    const Colours *colours = nullptr; // null unless Y, U and V become R, G and B
+    int shift;                          // bits of a sample below its value
+    float white;                        // the largest value of an integer; 1 for floats
+    int channels;                       // how many a model sees: 1 or 3
+    int group;                          // how many samples of a pixel are packed, 1 to 4
+    int position[3];                    // where each channel is in the group
+    int rest;                           // where the sample is that the model does not see, or -1
+    const Colours *colours = nullptr;   // null unless Y, U and V become R, G and B
+    const NumberMap *numbers = nullptr; // null if the model takes the fractions as they are
+    bool reversed = false;              // the model's first channel is the frame's last one
 };
 
 // Where each channel's row begins.  Packed formats have one row for all channels.
@@ -43,14 +51,14 @@ struct FloatRow {
 };
 
 // Fills `to` with value / white, correctly rounded.  If the layout has colours, fills it
-// with R, G and B from 0 to 1.
+// with R, G and B from 0 to 1.  If it has numbers, fills it with what they make of these.
 void read_row(const RowLayout &layout, const FrameRow &from, const FloatRow &to, size_t width);
 
-// Fills `to` from floats.  Integers are clamped and rounded to nearest, halves to even;
-// formats of floats take any number.  If the layout has colours, R, G and B are clamped
-// to 0..1 and become Y, U and V.  Samples that the model does not see are copied from
-// `source`, a row of the same format, or become all ones if `source` is null.  Returns
-// whether there was a NaN, which counts as 0.
+// Fills `to` from floats, the other way round.  Integers are clamped and rounded to nearest, halves
+// to even; formats of floats take any number.  If the layout has colours, R, G and B are clamped to
+// 0..1 and become Y, U and V.  Samples that the model does not see are copied from `source`, a row
+// of the same format, or become all ones if `source` is null.  Returns whether there was a NaN,
+// which counts as 0.
 bool write_row(const RowLayout &layout, const FloatRow &from, const FrameRow *source,
                const FrameRow &to, size_t width);
 

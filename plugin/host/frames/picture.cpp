@@ -4,6 +4,8 @@
 
 #include "colours.h"
 
+#include <utility>
+
 namespace dnn_torch
 {
 
@@ -13,7 +15,9 @@ FrameRow frame_row(const AVFrame *frame, const RowLayout &layout, int y)
         *av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame->format));
     FrameRow row{};
     for (int c = 0; c < layout.channels; c++) {
-        int plane = format.comp[c].plane;
+        // Y, U and V become channels first, and those are in the model's order then.
+        bool is_reversed = layout.reversed && !layout.colours;
+        int plane = format.comp[is_reversed ? layout.channels - 1 - c : c].plane;
         row.channel[c] = frame->data[plane] + static_cast<ptrdiff_t>(y) * frame->linesize[plane];
     }
     return row;
@@ -35,28 +39,47 @@ FloatRow image_row(const Images &images, int picture, int y)
 
 } // namespace
 
-PictureLayout::PictureLayout(const AVFrame *frame, int channels)
+PictureLayout::PictureLayout(const AVFrame *frame, int channels, const PictureNumbers &numbers)
+    : map_(map_of(numbers))
 {
     const auto format = static_cast<AVPixelFormat>(frame->format);
     row = row_layout(format, channels);
-    if (!needs_colours(format, channels))
-        return;
-    colours_ = colours_of(frame);
-    row.colours = &colours_;
+    if (needs_colours(format, channels)) {
+        colours_ = colours_of(frame);
+        row.colours = &colours_;
+    }
+    PictureNumbers in_order = numbers;
+    in_order.is_bgr = false;
+    if (!are_plain(in_order))
+        row.numbers = &map_;
+    if (numbers.is_bgr && channels == 3)
+        reverse();
 }
 
-void read_picture(const AVFrame *frame, const Images &images, int index)
+// Costs nothing while rows are converted.
+void PictureLayout::reverse()
 {
-    const PictureLayout picture(frame, images.channels);
+    row.reversed = true;
+    std::swap(row.position[0], row.position[2]);
+    std::swap(colours_.to_rgb[0], colours_.to_rgb[2]);
+    for (auto &from : colours_.from_rgb)
+        std::swap(from[0], from[2]);
+}
+
+void read_picture(const AVFrame *frame, const PictureNumbers &numbers, const Images &images,
+                  int index)
+{
+    const PictureLayout picture(frame, images.channels, numbers);
     const RowLayout &layout = picture.row;
     for (int y = 0; y < images.height; y++)
         read_row(layout, frame_row(frame, layout, y), image_row(images, index, y),
                  static_cast<size_t>(images.width));
 }
 
-bool write_picture(const Images &images, int index, const AVFrame *source, AVFrame *result)
+bool write_picture(const Images &images, const PictureNumbers &numbers, int index,
+                   const AVFrame *source, AVFrame *result)
 {
-    const PictureLayout picture(result, images.channels);
+    const PictureLayout picture(result, images.channels, numbers);
     const RowLayout &layout = picture.row;
     bool keep = source && source->width == result->width && source->height == result->height;
     bool nan = false;

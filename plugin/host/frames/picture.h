@@ -1,13 +1,15 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Converts between frames and the floats that a model sees: 1.0 is white, channels are
-// R, G, B or luma alone.  YUV frames become R, G and B by their own matrix and range.
+// Converts between frames and the floats that a model sees: channels are R, G, B or luma
+// alone, and 1.0 is white unless the model has other numbers.  YUV frames become R, G and B by
+// their own matrix and range.
 #pragma once
 
 #include "formats.h"
 #include "host/ffmpeg_pointers.h"
 #include "images.h"
+#include "picture_numbers.h"
 
 namespace dnn_torch
 {
@@ -17,25 +19,30 @@ namespace dnn_torch
 class PictureLayout
 {
 public:
-    PictureLayout(const AVFrame *frame, int channels);
+    PictureLayout(const AVFrame *frame, int channels, const PictureNumbers &numbers);
     PictureLayout(const PictureLayout &) = delete;
     PictureLayout &operator=(const PictureLayout &) = delete;
 
     RowLayout row;
 
 private:
+    void reverse();
+
     Colours colours_{};
+    NumberMap map_{};
 };
 
 FrameRow frame_row(const AVFrame *frame, const RowLayout &layout, int y);
 
 // Fills picture `index` of `images` from `frame`.
-void read_picture(const AVFrame *frame, const Images &images, int index);
+void read_picture(const AVFrame *frame, const PictureNumbers &numbers, const Images &images,
+                  int index);
 
 // Fills the model's channels of `result` from picture `index` of `images`, as
 // write_row() does.  Alpha and padding of packed formats share these rows: they are
 // copied from `source`, a frame of the same format, if it has the same size, and
 // become all ones otherwise.  `source` may be null.  Returns whether there was a NaN.
-bool write_picture(const Images &images, int index, const AVFrame *source, AVFrame *result);
+bool write_picture(const Images &images, const PictureNumbers &numbers, int index,
+                   const AVFrame *source, AVFrame *result);
 
 } // namespace dnn_torch

@@ -105,10 +105,12 @@ void PictureSession::run(FrameJob &job)
 void PictureSession::convert_in(FrameJob &job, const Images &input)
 {
     Stopwatch watch(job.stages.convert_in);
-    auto read = plan_.codes ? read_codes : read_picture;
     int index = 0;
     for (FrameItem &item : job.items)
-        read(item.frame.get(), input, index++);
+        if (plan_.codes)
+            read_codes(item.frame.get(), input, index++);
+        else
+            read_picture(item.frame.get(), plan_.contract.input, input, index++);
 }
 
 void PictureSession::convert_out(FrameJob &job, const Images &output)
@@ -135,7 +137,8 @@ void PictureSession::finish(FrameItem &item, const Images &output, int index, bo
 {
     FramePointer result = frame_like(item.frame.get());
     if (output.element == Element::f32)
-        saw_nan |= write_picture(output, index, item.frame.get(), result.get());
+        saw_nan |=
+            write_picture(output, plan_.contract.output, index, item.frame.get(), result.get());
     else
         write_codes(output, index, result.get());
     scaler_.carry_unseen(item.frame.get(), result.get(), plan_.channels);

@@ -29,12 +29,13 @@ void PicturePlan::follow(std::shared_ptr<const ModelPlan> plan)
     DnnTorchPlanFacts facts = plan->facts();
     interleaved = facts.interleaved != 0;
     in_order = facts.in_order != 0;
-    codes = facts.takes_codes != 0 && can_pass_codes(code_format());
+    codes = facts.takes_codes != 0 && can_pass_codes(code_format()) && are_plain(contract.input) &&
+            are_plain(contract.output);
     model = std::move(plan);
 }
 
-PictureTask::PictureTask(std::shared_ptr<Model> model, size_t batch_size)
-    : Task(std::move(model)), probe_(Task::model()), batch_size_(batch_size)
+PictureTask::PictureTask(std::shared_ptr<Model> model, const Contract &contract, size_t batch_size)
+    : Task(std::move(model)), probe_(Task::model()), contract_(contract), batch_size_(batch_size)
 {
 }
 
@@ -73,7 +74,7 @@ Size PictureTask::output_for(const FrameShape &input)
 
 NewPlan PictureTask::plan(const FrameShape &input, double tuning_seconds)
 {
-    auto plan = std::make_shared<PicturePlan>(input, output_for(input));
+    auto plan = std::make_shared<PicturePlan>(input, output_for(input), contract_);
     plan->channels = channels_of(input.format);
     DnnTorchTensor shape = picture_shape(static_cast<int>(batch_size_), plan->channels, input.size);
     std::shared_ptr<const ModelPlan> run = model()->plan({&shape, 1}, tuning_seconds);

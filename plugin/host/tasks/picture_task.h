@@ -4,6 +4,7 @@
 // The task that makes one picture of each.
 #pragma once
 
+#include "host/contract/contract.h"
 #include "host/frames/codes.h"
 #include "host/frames/frame_pool.h"
 #include "model_probe.h"
@@ -16,7 +17,8 @@ namespace dnn_torch
 
 // All threads take frames from `frames`; they only read the rest.
 struct PicturePlan : TaskPlan {
-    PicturePlan(const FrameShape &frames_in, Size size_out) : frames(frames_in.format, size_out)
+    PicturePlan(const FrameShape &frames_in, Size size_out, const Contract &numbers)
+        : contract(numbers), frames(frames_in.format, size_out)
     {
         input = frames_in;
         output = size_out;
@@ -29,6 +31,7 @@ struct PicturePlan : TaskPlan {
     void follow(std::shared_ptr<const ModelPlan> plan);
 
     std::shared_ptr<const ModelPlan> model;
+    Contract contract;
     int channels = 3;
     bool interleaved = false; // the model is fastest with its channels side by side
     bool codes = false;       // the model takes and gives a frame's own integer samples
@@ -38,7 +41,7 @@ struct PicturePlan : TaskPlan {
 class PictureTask : public Task
 {
 public:
-    PictureTask(std::shared_ptr<Model> model, size_t batch_size);
+    PictureTask(std::shared_ptr<Model> model, const Contract &contract, size_t batch_size);
 
     TaskFindings study() override;
     const AVPixelFormat *formats() const override;
@@ -49,6 +52,7 @@ private:
     int channels_of(AVPixelFormat format) const;
 
     ModelProbe probe_;
+    Contract contract_;
     size_t batch_size_;
     Channels channels_ = Channels::any;
 };
