@@ -99,9 +99,16 @@ void measure(const std::string &name, int width, int height)
     const double read_us = median_us([&] { dnn_torch::read_picture(from.get(), {}, images, 0); });
     const double write_us =
         median_us([&] { dnn_torch::write_picture(images, {}, 0, from.get(), to.get()); });
-    std::printf("{\"read_us\": %.2f, \"write_us\": %.2f, \"memcpy_floats_us\": %.2f, "
+    // A model of BGR from 0 to 255.
+    const dnn_torch::PictureNumbers numbers = {.is_bgr = true, .high = 255};
+    const double mapped_read_us =
+        median_us([&] { dnn_torch::read_picture(from.get(), numbers, images, 0); });
+    const double mapped_write_us =
+        median_us([&] { dnn_torch::write_picture(images, numbers, 0, from.get(), to.get()); });
+    std::printf("{\"read_us\": %.2f, \"write_us\": %.2f, \"mapped_read_us\": %.2f, "
+                "\"mapped_write_us\": %.2f, \"memcpy_floats_us\": %.2f, "
                 "\"memcpy_frame_us\": %.2f, \"target\": \"%s\"}\n",
-                read_us, write_us, copy_us(floats.size() * sizeof(float)),
+                read_us, write_us, mapped_read_us, mapped_write_us, copy_us(floats.size() * sizeof(float)),
                 copy_us(static_cast<size_t>(frame_bytes)), dnn_torch::convert_target());
 }
 

@@ -5,7 +5,7 @@
 
 #include "base/compose.h"
 #include "engines/torch/failure.h"
-#include "engines/torch/file/load.h"
+#include "engines/torch/loading/load.h"
 #include "engines/torch/machine/device.h"
 #include "engines/torch/machine/processor_quirks.h"
 #include "engines/torch/machine/run_scope.h"

@@ -7,7 +7,7 @@
 #include "dnn_torch/engine.h"
 #include "engine_kit/notices.h"
 #include "engine_kit/options.h"
-#include "engines/torch/file/describe.h"
+#include "engines/torch/loading/describe.h"
 #include "engines/torch/file/operators.h"
 #include "engines/torch/machine/allocator.h"
 #include "engines/torch/program/shared_forms.h"

@@ -4,8 +4,7 @@
 // Makes LibTorch's module of a network's code and weights.
 #pragma once
 
-#include "checkpoint.h"
-#include "engines/torch/architectures/blueprint.h"
+#include "blueprint.h"
 
 #include <torch/csrc/jit/api/module.h>
 

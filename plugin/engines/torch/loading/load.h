@@ -4,10 +4,10 @@
 // Opening a model file with LibTorch.
 #pragma once
 
-#include "archive.h"
 #include "engines/torch/architectures/blueprint.h"
 #include "engines/torch/checkpoint/checkpoint.h"
-#include "operators.h"
+#include "engines/torch/file/archive.h"
+#include "engines/torch/file/operators.h"
 
 #include <string>
 #include <torch/csrc/jit/api/module.h>

@@ -6,10 +6,10 @@
 #include "base/compose.h"
 #include "engine_kit/text.h"
 #include "engines/torch/failure.h"
+#include "engines/torch/file/permission_check.h"
 #include "engines/torch/program/argument_guards.h"
 #include "engines/torch/program/graph_checks.h"
 #include "load.h"
-#include "permission_check.h"
 
 #include <algorithm>
 #include <functional>

@@ -4,9 +4,9 @@
 // What a model file says about itself.
 #pragma once
 
-#include "archive.h"
 #include "engines/torch/architectures/blueprint.h"
 #include "engines/torch/checkpoint/checkpoint.h"
+#include "engines/torch/file/archive.h"
 
 #include <map>
 #include <string>

@@ -3,15 +3,15 @@
 
 #include "load.h"
 
-#include "archive_adapter.h"
 #include "base/compose.h"
 #include "engine_kit/text.h"
 #include "engines/torch/architectures/architecture.h"
-#include "engines/torch/checkpoint/build_module.h"
+#include "engines/torch/architectures/build_module.h"
 #include "engines/torch/failure.h"
+#include "engines/torch/file/archive_adapter.h"
+#include "engines/torch/file/permission_check.h"
 #include "engines/torch/program/argument_guards.h"
 #include "engines/torch/program/value_check.h"
-#include "permission_check.h"
 
 #include <iostream>
 #include <new>
