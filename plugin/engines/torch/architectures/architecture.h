@@ -4,6 +4,7 @@
 // The architectures that are known.  Each has a file of its own; see CONTRIBUTING.md.
 #pragma once
 
+#include "engines/torch/checkpoint/candidates.h"
 #include "net.h"
 
 #include <string>
@@ -22,8 +23,14 @@ struct Architecture {
 
 extern const Architecture compact;
 
-// Returns the network for the weights.  Throws a WeightFault if no architecture is like it, or if
-// weights of the one that is are missing or left over.
-Blueprint recognise(const Weights &weights);
+// A network, and the weights of the checkpoint that it is made of.
+struct Recognised {
+    Blueprint network;
+    const Candidate *candidate = nullptr;
+};
+
+// Returns the network of the first candidate that any architecture is like.  Throws a WeightFault
+// if there is none, or if weights are missing or left over.
+Recognised recognise(const Candidates &candidates);
 
 } // namespace engine_torch

@@ -7,6 +7,9 @@
 
 #include <ATen/Functions.h>
 
+#include <cstdint>
+#include <string>
+
 namespace engine_torch
 {
 namespace
@@ -41,11 +44,21 @@ c10::ScalarType scalar_type(ElementType type)
     return c10::kFloat;
 }
 
+// LibTorch reads elements where their type may lie.  In a file they lie anywhere.
+char *aligned_bytes(const Weight &weight, std::string &aligned)
+{
+    if (reinterpret_cast<uintptr_t>(weight.bytes.data()) % bytes_of(weight.type) == 0)
+        return const_cast<char *>(weight.bytes.data());
+    aligned = weight.bytes;
+    return aligned.data();
+}
+
 // Floats of any width become float32.  The result owns its memory.
 at::Tensor tensor_of(const Weight &weight)
 {
+    std::string aligned;
     const at::Tensor view =
-        at::from_blob(const_cast<char *>(weight.bytes.data()), weight.shape, weight.strides,
+        at::from_blob(aligned_bytes(weight, aligned), weight.shape, weight.strides,
                       at::TensorOptions().dtype(scalar_type(weight.type)));
     const auto type = view.is_floating_point() ? c10::kFloat : c10::kLong;
     return at::empty(view.sizes(), at::TensorOptions().dtype(type)).copy_(view);

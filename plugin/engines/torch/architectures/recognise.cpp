@@ -5,6 +5,7 @@
 
 #include "base/compose.h"
 
+#include <algorithm>
 #include <string>
 
 namespace engine_torch
@@ -30,29 +31,62 @@ std::string shape_text(const Weight &weight)
 // "412 tensors (conv_first.weight 64x3x3x3, ...)".
 std::string words_for(const Weights &weights)
 {
-    constexpr size_t most = 3;
+    constexpr size_t most = 3, longest = 80;
     std::string list;
     size_t count = 0;
     for (const auto &[name, weight] : weights.all()) {
         if (count++ == most)
             break;
-        dnn_torch::add_to_list(list, concat(name, " ", shape_text(weight)));
+        dnn_torch::add_to_list(list, concat(name.substr(0, longest), " ", shape_text(weight)));
     }
     return concat(weights.all().size(), " tensors (", list,
                   weights.all().size() > most ? ", ...)" : ")");
 }
 
-} // namespace
-
-Blueprint recognise(const Weights &weights)
+const Architecture *find_architecture(const Weights &weights)
 {
     for (const Architecture *each : architectures)
         if (each->recognises(weights))
-            return each->build(weights);
+            return each;
+    return nullptr;
+}
+
+// Of the candidates as they are in the file, the one with the most tensors is likely the model.
+[[noreturn]] void refuse(const Candidates &candidates)
+{
+    const Candidate &largest = *std::max_element(
+        candidates.begin(), candidates.end(), [](const Candidate &a, const Candidate &b) {
+            return a.weights.all().size() < b.weights.all().size();
+        });
+    if (!largest.fault.empty())
+        throw WeightFault(largest.fault);
     throw WeightFault(concat("is a checkpoint of an architecture that is not known here: it has ",
-                             words_for(weights),
+                             words_for(largest.weights),
                              "; export the model with torch.jit.trace, or see docs/models.md for "
                              "the architectures that are known"));
+}
+
+} // namespace
+
+Recognised recognise(const Candidates &candidates)
+{
+    std::string first_fault;
+    for (const Candidate &candidate : candidates) {
+        const Architecture *architecture = find_architecture(candidate.weights);
+        if (!architecture)
+            continue;
+        try {
+            if (!candidate.fault.empty())
+                throw WeightFault(candidate.fault);
+            return {.network = architecture->build(candidate.weights), .candidate = &candidate};
+        } catch (const WeightFault &fault) {
+            if (first_fault.empty())
+                first_fault = fault.what();
+        }
+    }
+    if (!first_fault.empty())
+        throw WeightFault(first_fault);
+    refuse(candidates);
 }
 
 } // namespace engine_torch

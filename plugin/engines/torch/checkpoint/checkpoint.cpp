@@ -11,13 +11,20 @@ namespace engine_torch
 
 bool Checkpoint::is_one(const FileBytes &file)
 {
-    return is_safetensors(file.bytes());
+    return is_safetensors(file.bytes()) || TorchFile::is_one(file.bytes());
 }
 
-Checkpoint::Checkpoint(FileBytes file) : file_(std::move(file)), format_("safetensors")
+Checkpoint::Checkpoint(FileBytes file) : file_(std::move(file))
 {
     try {
-        weights_ = read_safetensors(file_.bytes());
+        if (is_safetensors(file_.bytes())) {
+            format_ = "safetensors";
+            candidates_ = find_candidates(read_safetensors(file_.bytes()));
+            return;
+        }
+        torch_file_.emplace(file_.bytes());
+        format_ = torch_file_->format();
+        candidates_ = find_candidates(*torch_file_);
     } catch (const WeightFault &fault) {
         refuse(fault.what());
     }

@@ -33,6 +33,14 @@ size_t bytes_of(ElementType type)
     return 1;
 }
 
+uint64_t bytes_of(const Weight &weight)
+{
+    uint64_t bytes = bytes_of(weight.type);
+    for (const int64_t size : weight.shape)
+        bytes *= static_cast<uint64_t>(size);
+    return bytes;
+}
+
 std::vector<int64_t> packed_strides(const std::vector<int64_t> &shape)
 {
     std::vector<int64_t> strides(shape.size());

@@ -40,6 +40,9 @@ struct Weight {
     std::string_view bytes;              // begins with the first element and holds all of them
 };
 
+// What the tensor takes without gaps, though its elements may share memory.
+uint64_t bytes_of(const Weight &weight);
+
 // Says what is wrong with a checkpoint's weights.  The text follows the file's name: "lacks ...".
 struct WeightFault : std::runtime_error {
     using std::runtime_error::runtime_error;

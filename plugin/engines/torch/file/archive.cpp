@@ -47,23 +47,26 @@ void refuse_other_archives(const FileBytes &file, const std::vector<ZipRecord> &
     if (any_contains(records, "serialized_exported_program") ||
         any_contains(records, "/archive_format"))
         file.refuse("is a torch.export package, not TorchScript" + how_to_export);
-    if (any_contains(records, "data.pkl"))
-        file.refuse("is a torch.save checkpoint (weights only), not TorchScript" + how_to_export);
-    file.refuse("is a zip archive but no TorchScript model" + how_to_export);
+    file.refuse("is a zip archive but no TorchScript model and no checkpoint" + how_to_export);
 }
 
-// torch.save() began files with the pickle of this magic number before 1.6.
-constexpr std::string_view old_checkpoint("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20", 10);
+// torch.save() wrote tar archives before 0.1.10.
+bool is_oldest_checkpoint(std::string_view bytes)
+{
+    constexpr size_t mark_place = 257;
+    return bytes.size() > mark_place && starts_with(bytes.substr(mark_place), "ustar") &&
+           bytes.find("storages") != std::string_view::npos;
+}
 
 void refuse_other_files(const FileBytes &file)
 {
     const std::string_view bytes = file.bytes();
     if (starts_with(bytes, "PK\3\4"))
         return;
-    if (starts_with(bytes, old_checkpoint))
-        file.refuse("is an old torch.save checkpoint (weights only), not TorchScript" +
-                    how_to_export);
-    file.refuse("is no TorchScript model" + how_to_export);
+    if (is_oldest_checkpoint(bytes))
+        file.refuse("is a checkpoint from before PyTorch 0.1.10; load it in PyTorch and save its "
+                    "weights again with torch.save()");
+    file.refuse("is no TorchScript model and no checkpoint" + how_to_export);
 }
 
 // Whether LibTorch reads the record.  It needs no records of older formats, and none that only tell

@@ -285,4 +285,21 @@ ZipRecords::ZipRecords(std::string_view archive)
     }
 }
 
+std::vector<std::string> names_in_zip(std::string_view file)
+{
+    std::vector<std::string> names;
+    if (file.substr(0, local_mark.size()) != local_mark)
+        return names;
+    try {
+        const Bytes bytes(file);
+        for (const Entry &entry : read_entries(bytes, find_directory(bytes)))
+            names.emplace_back(entry.name);
+    } catch (const ZipDamage &) {
+        names.clear();
+    } catch (const ZipOddity &) {
+        names.clear();
+    }
+    return names;
+}
+
 } // namespace engine_torch

@@ -52,4 +52,8 @@ private:
     std::deque<std::string> inflated_;
 };
 
+// Returns the records' names as the central directory has them, without looking at the records.
+// Returns none if the directory is damaged or the file is no archive.
+std::vector<std::string> names_in_zip(std::string_view file);
+
 } // namespace engine_torch

@@ -185,14 +185,18 @@ Description describe(const Archive &archive, const Module &module)
     return description;
 }
 
-Description describe(const Checkpoint &checkpoint, const Blueprint &network, const Module &module)
+Description describe(const Checkpoint &checkpoint, const Recognised &recognised,
+                     const Module &module)
 {
+    const Blueprint &network = recognised.network;
+    const std::string &place = recognised.candidate->place;
     Description description;
     describe_module(module, description);
     std::string &parameters = description.facts["architecture_parameters"];
     for (const auto &[name, value] : network.parameters)
         dnn_torch::add_to_list(parameters, dnn_torch::concat(name, " ", value), "\n");
-    description.facts["format"] = checkpoint.format();
+    description.facts["format"] =
+        dnn_torch::concat(checkpoint.format(), place.empty() ? "" : ": ", place);
     description.facts.erase("origin"); // the module is our own
     description.facts["architecture"] = network.architecture;
     description.facts["architecture_scale"] = std::to_string(network.scale);

@@ -4,7 +4,7 @@
 // What a model file says about itself.
 #pragma once
 
-#include "engines/torch/architectures/blueprint.h"
+#include "engines/torch/architectures/architecture.h"
 #include "engines/torch/checkpoint/checkpoint.h"
 #include "engines/torch/file/archive.h"
 
@@ -32,7 +32,7 @@ Description inspect(const Archive &archive);
 
 // Describes a model that was accepted.
 Description describe(const Archive &archive, const torch::jit::Module &module);
-Description describe(const Checkpoint &checkpoint, const Blueprint &network,
+Description describe(const Checkpoint &checkpoint, const Recognised &recognised,
                      const torch::jit::Module &module);
 
 } // namespace engine_torch

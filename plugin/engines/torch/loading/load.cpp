@@ -5,7 +5,6 @@
 
 #include "base/compose.h"
 #include "engine_kit/text.h"
-#include "engines/torch/architectures/architecture.h"
 #include "engines/torch/architectures/build_module.h"
 #include "engines/torch/failure.h"
 #include "engines/torch/file/archive_adapter.h"
@@ -202,22 +201,23 @@ Module load_module(const Archive &archive, const c10::Device &device,
     return module;
 }
 
-Blueprint recognise(const Checkpoint &checkpoint)
+Recognised recognise(const Checkpoint &checkpoint)
 {
     try {
-        return recognise(checkpoint.weights());
+        return recognise(checkpoint.candidates());
     } catch (const WeightFault &fault) {
         refuse(checkpoint.name(), fault.what());
     }
 }
 
-Module load_network(const Checkpoint &checkpoint, const Blueprint &network,
+Module load_network(const Checkpoint &checkpoint, const Recognised &recognised,
                     const c10::Device &device, const Permissions &permissions)
 {
     const std::string &path = checkpoint.name();
     try {
-        Module module =
-            reading(path, [&] { return build_module(network, checkpoint.weights(), device); });
+        Module module = reading(path, [&] {
+            return build_module(recognised.network, recognised.candidate->weights, device);
+        });
         accept(module, path, permissions);
         return module;
     } catch (const WeightFault &fault) {

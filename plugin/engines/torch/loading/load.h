@@ -4,7 +4,7 @@
 // Opening a model file with LibTorch.
 #pragma once
 
-#include "engines/torch/architectures/blueprint.h"
+#include "engines/torch/architectures/architecture.h"
 #include "engines/torch/checkpoint/checkpoint.h"
 #include "engines/torch/file/archive.h"
 #include "engines/torch/file/operators.h"
@@ -21,9 +21,10 @@ namespace engine_torch
 torch::jit::Module load_module(const Archive &archive, const c10::Device &device,
                                const Permissions &permissions);
 
-// Returns the network that the checkpoint's weights are for.  Throws a Failure that names the file.
-Blueprint recognise(const Checkpoint &checkpoint);
-torch::jit::Module load_network(const Checkpoint &checkpoint, const Blueprint &network,
+// Returns the network that the checkpoint's weights are for; it refers to the checkpoint.  Throws a
+// Failure that names the file.
+Recognised recognise(const Checkpoint &checkpoint);
+torch::jit::Module load_network(const Checkpoint &checkpoint, const Recognised &recognised,
                                 const c10::Device &device, const Permissions &permissions);
 
 // Returns the module after checking its values alone: it may use operators that load_module()

@@ -70,7 +70,7 @@ void DnnTorchModel::open_checkpoint(const engine_torch::Checkpoint &checkpoint,
                                     const engine_torch::Permissions &permissions)
 {
     wishes_.contents = checkpoint.hash();
-    const engine_torch::Blueprint network = engine_torch::recognise(checkpoint);
+    const engine_torch::Recognised network = engine_torch::recognise(checkpoint);
     source_.plain = engine_torch::load_network(checkpoint, network, source_.device, permissions);
     description_ = engine_torch::describe(checkpoint, network, source_.plain);
 }

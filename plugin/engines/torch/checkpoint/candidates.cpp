@@ -1,0 +1,312 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "candidates.h"
+
+#include "base/compose.h"
+#include "engine_kit/text.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace engine_torch
+{
+namespace
+{
+
+using dnn_torch::concat;
+using Kind = PickledValue::Kind;
+
+constexpr int deepest = 4, most_prefixes = 3;
+constexpr size_t most_groups = 32, longest_name = 1024;
+
+// Where weights are found, best first.  A moving average makes the better pictures.
+constexpr std::array<std::string_view, 32> usual_keys = {
+    "params_ema",
+    "params-ema",
+    "ema_params",
+    "g_ema",
+    "netG_ema",
+    "net_g_ema",
+    "generator_ema",
+    "model_ema",
+    "ema_model",
+    "state_dict_ema",
+    "ema_state_dict",
+    "ema",
+    "shadow",
+    "params",
+    "state_dict",
+    "model_state_dict",
+    "model_state",
+    "model",
+    "net",
+    "network",
+    "net_g",
+    "netG",
+    "generator",
+    "G",
+    "gen",
+    "weights",
+    "weight",
+    "state",
+    "module",
+    "student",
+    "model_weights",
+    "net_state_dict",
+};
+
+// Names of parts of a training that are the model itself.
+constexpr std::array<std::string_view, 20> usual_prefixes = {
+    "params_ema", "g_ema",     "netG_ema",  "net_g_ema", "generator_ema",
+    "model_ema",  "ema_model", "ema",       "generator", "net_g",
+    "netG",       "G",         "gen",       "model",     "net",
+    "network",    "module",    "_orig_mod", "student",   "upscaler",
+};
+
+// What a training keeps besides: tensors that are no model's weights.
+bool is_no_model(std::string_view key)
+{
+    constexpr std::array<std::string_view, 10> beginnings = {
+        "optim", "sched", "lr_", "amp", "scaler", "callback", "loop", "hyper", "rng", "random"};
+    return std::any_of(beginnings.begin(), beginnings.end(), [key](std::string_view beginning) {
+        return key.substr(0, beginning.size()) == beginning;
+    });
+}
+
+std::string shown(std::string_view name)
+{
+    return engine_kit::printable(name.substr(0, 80));
+}
+
+// Looks through dictionaries within dictionaries.
+class Search
+{
+public:
+    explicit Search(const TorchFile &file) : file_(file), pickle_(file.pickle()) {}
+
+    Candidates run()
+    {
+        look(pickle_.root(), "", 0);
+        if (found_.empty())
+            throw WeightFault(why_none());
+        return std::move(found_);
+    }
+
+private:
+    struct Item {
+        std::string_view key;
+        const PickledValue *value;
+    };
+
+    // Each dictionary is looked at once, however often it occurs.
+    void look(const PickledValue &value, const std::string &place, int depth)
+    {
+        note(value);
+        if (value.kind != Kind::dict || depth > deepest || !seen_.insert(&value).second ||
+            found_.size() >= most_groups)
+            return;
+        std::vector<Item> inner;
+        for (size_t i = 0; i + 1 < value.parts.size(); i += 2) {
+            const PickledValue &key = pickle_.at(value.parts[i]);
+            if (key.kind == Kind::text && key.text.size() <= longest_name)
+                inner.push_back({.key = key.text, .value = &pickle_.at(value.parts[i + 1])});
+        }
+        for (const std::string_view usual : usual_keys)
+            for (const Item &item : inner)
+                if (item.key == usual)
+                    look(*item.value, within(place, usual), depth + 1);
+        take(inner, place);
+        for (const Item &item : inner)
+            if (is_no_model(item.key))
+                has_training_ = true;
+            else
+                look(*item.value, within(place, item.key), depth + 1);
+    }
+
+    static std::string within(const std::string &place, std::string_view key)
+    {
+        return concat(place, place.empty() ? "" : ".", shown(key));
+    }
+
+    void take(const std::vector<Item> &items, const std::string &place)
+    {
+        Weights::Map weights;
+        std::string fault;
+        bytes_ = 0;
+        for (const Item &item : items) {
+            if (item.value->kind == Kind::tensor)
+                weights.insert_or_assign(std::string(item.key), weight(item));
+            else if (item.value->kind == Kind::made && fault.empty())
+                fault = concat("asks to run ", shown(item.value->text), " for ", shown(item.key),
+                               ", which is not done; ", how_to_save);
+        }
+        if (!weights.empty())
+            found_.push_back(
+                {.place = place, .weights = Weights(std::move(weights)), .fault = fault});
+    }
+
+    // A few numbers can be said to be a million large tensors.
+    Weight weight(const Item &item)
+    {
+        constexpr uint64_t spare = uint64_t{256} << 20, most_uses = 4;
+        Weight weight = file_.weight(*item.value, item.key);
+        bytes_ += bytes_of(weight);
+        if (bytes_ > spare + most_uses * file_.size())
+            throw WeightFault("has tensors that take far more memory than the file; clone() them "
+                              "before they are saved");
+        return weight;
+    }
+
+    // Remembers what to say if there are no weights.
+    void note(const PickledValue &value)
+    {
+        has_tensors_ = has_tensors_ || value.kind == Kind::tensor;
+        if (value.kind == Kind::made && (made_.empty() || (!is_module_ && is_module(value)))) {
+            made_ = shown(value.text);
+            is_module_ = is_module(value);
+        }
+        if (value.kind == Kind::list || value.kind == Kind::tuple)
+            for (const ValueId part : value.parts)
+                has_tensors_ = has_tensors_ || pickle_.at(part).kind == Kind::tensor;
+    }
+
+    // Whether the value has the state of a torch.nn.Module.
+    bool is_module(const PickledValue &made) const
+    {
+        if (made.parts.empty())
+            return false;
+        const PickledValue &state = pickle_.at(made.parts[0]);
+        for (size_t i = 0; state.kind == Kind::dict && i < state.parts.size(); i += 2)
+            if (const PickledValue &key = pickle_.at(state.parts[i]);
+                key.kind == Kind::text && (key.text == "_modules" || key.text == "_parameters"))
+                return true;
+        return false;
+    }
+
+    std::string why_none() const
+    {
+        if (is_module_)
+            return concat("is a whole module (", made_, "), whose code is not in the file; ",
+                          how_to_save, ", or export it with torch.jit.trace or torch.jit.script");
+        if (!made_.empty())
+            return concat("asks to run ", made_, ", which is not done; ", how_to_save);
+        if (has_tensors_)
+            return concat("holds tensors without names; ", how_to_save);
+        if (has_training_)
+            return concat("holds the state of a training and no model's weights; ", how_to_save);
+        return concat("is a checkpoint without weights; ", how_to_save);
+    }
+
+    static constexpr std::string_view how_to_save =
+        "in PyTorch, save the weights alone with torch.save(model.state_dict(), 'weights.pth')";
+
+    const TorchFile &file_;
+    const Pickle &pickle_;
+    std::set<const PickledValue *> seen_;
+    Candidates found_;
+    std::string made_;
+    uint64_t bytes_ = 0; // of one group
+    bool is_module_ = false, has_tensors_ = false, has_training_ = false;
+};
+
+// ---- what stands before the names ----------------------------------------------------
+
+std::string_view first_word(std::string_view name)
+{
+    return name.substr(0, std::min(name.find('.'), name.size()));
+}
+
+// Returns the weights whose names begin with "WORD.", without that.
+Weights after(const Weights &weights, std::string_view word)
+{
+    const std::string prefix = concat(word, ".");
+    Weights::Map map;
+    for (auto i = weights.all().lower_bound(prefix);
+         i != weights.all().end() && i->first.compare(0, prefix.size(), prefix) == 0; i++)
+        map.emplace(i->first.substr(prefix.size()), i->second);
+    return Weights(std::move(map));
+}
+
+// Returns the word that all names begin with, unless it is a number or the whole name.
+std::optional<std::string> common_word(const Weights &weights)
+{
+    const std::string_view word = first_word(weights.all().begin()->first);
+    const std::string prefix = concat(word, ".");
+    const bool is_common =
+        std::all_of(weights.all().begin(), weights.all().end(), [&](const auto &each) {
+            return each.first.compare(0, prefix.size(), prefix) == 0;
+        });
+    const bool is_number = word.find_first_not_of("0123456789") == std::string_view::npos;
+    return is_common && !is_number ? std::optional<std::string>(word) : std::nullopt;
+}
+
+std::string place_after(const std::string &place, std::string_view word)
+{
+    return concat(place, place.empty() ? "" : ", ", "names after ", shown(word), ".");
+}
+
+void add_without_common(Candidate candidate, Candidates &all)
+{
+    for (int i = 0; i < most_prefixes && !candidate.weights.all().empty(); i++) {
+        const std::optional<std::string> word = common_word(candidate.weights);
+        if (!word)
+            return;
+        candidate.place = place_after(candidate.place, *word);
+        candidate.weights = after(candidate.weights, *word);
+        all.push_back(candidate);
+    }
+}
+
+// One network among others: "generator." beside "discriminator.".
+void add_groups(const Candidate &candidate, Candidates &all)
+{
+    for (const std::string_view word : usual_prefixes) {
+        Weights group = after(candidate.weights, word);
+        if (group.all().empty() || group.all().size() == candidate.weights.all().size())
+            continue;
+        Candidate inner = {.place = place_after(candidate.place, word),
+                           .weights = std::move(group),
+                           .fault = candidate.fault};
+        all.push_back(inner);
+        add_without_common(std::move(inner), all);
+    }
+}
+
+Candidates with_prefixes(Candidates found)
+{
+    Candidates all;
+    for (Candidate &each : found) {
+        all.push_back(each);
+        add_without_common(each, all);
+        add_groups(each, all);
+        if (const std::optional<std::string> word = common_word(each.weights))
+            add_groups({.place = place_after(each.place, *word),
+                        .weights = after(each.weights, *word),
+                        .fault = each.fault},
+                       all);
+    }
+    return all;
+}
+
+} // namespace
+
+Candidates find_candidates(const TorchFile &file)
+{
+    return with_prefixes(Search(file).run());
+}
+
+Candidates find_candidates(Weights weights)
+{
+    if (weights.all().empty())
+        throw WeightFault("is a checkpoint without weights; download or save it again");
+    Candidates found;
+    found.push_back({.place = "", .weights = std::move(weights), .fault = ""});
+    return with_prefixes(std::move(found));
+}
+
+} // namespace engine_torch

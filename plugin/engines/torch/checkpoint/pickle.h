@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Reads what a pickle describes.  Nothing that it asks for is run.  Needs no LibTorch.
+//
+// Python would make objects by calling what the pickle names.  Here the few calls from which
+// PyTorch makes tensors and dictionaries become values; any other becomes a value of the kind
+// `made`, of which only the name is known.  The values refer to each other by number, so a value
+// may contain itself, and one that occurs a million times is kept once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace engine_torch
+{
+
+using ValueId = uint32_t;
+
+struct PickledValue {
+    enum class Kind : uint8_t {
+        none,
+        boolean, // its number: 0 or 1
+        integer, // its number
+        text,    // its text
+        tuple,   // its parts
+        list,    // its parts
+        dict,    // its parts: key, value, key, value, ...
+        name,    // of a class or function; its text: "torch.FloatStorage"
+        made,    // by a call that is not made here; its text: what was called; its parts: its state
+        storage, // see Pickle
+        tensor,  // see Pickle
+        other    // a number of another kind, bytes, a set
+    };
+
+    Kind kind = Kind::none;
+    int64_t number = 0, offset = 0;
+    std::string_view text;
+    std::vector<ValueId> parts;
+};
+
+// A storage has `text`: its key, `number`: elements, `offset`: its first element within the key's,
+// `parts`: its type's name.  A tensor has `offset`: its first element within the storage, `parts`:
+// storage, shape, strides, and the element type's name where the storage does not tell it.
+//
+// Never changes; any thread.  Refers to the bytes.
+class Pickle
+{
+public:
+    // Reads the pickle that `bytes` begin with, and removes it from them.  Throws a WeightFault if
+    // it is damaged, is none that torch.save() writes, or asks for something that runs programs.
+    explicit Pickle(std::string_view &bytes);
+
+    const PickledValue &at(ValueId id) const { return values_[id]; }
+    const PickledValue &root() const { return values_[root_]; }
+    const std::vector<PickledValue> &all() const noexcept { return values_; }
+
+private:
+    friend class PickleMachine;
+
+    std::vector<PickledValue> values_;
+    std::set<std::string, std::less<>> names_;
+    ValueId root_ = 0;
+};
+
+} // namespace engine_torch

@@ -1,0 +1,466 @@
+# SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Files of weights as they are saved and published: one picture of all, or one line."""
+import collections
+import os
+import pickle
+import struct
+import zipfile
+
+import numpy
+import pytest
+import support
+import torch
+from published import randomise
+from test_architectures import ALL, inspect, picture, save_safetensors, through_the_filter
+from torch import nn
+
+CASE = ALL["compact-x2"]
+
+
+def network():
+    return randomise(CASE.make())
+
+
+@pytest.fixture(scope="module")
+def weights():
+    return network().state_dict()
+
+
+@pytest.fixture(scope="module")
+def wanted(weights, tmp_path_factory):
+    path = tmp_path_factory.mktemp("wanted") / "net.safetensors"
+    save_safetensors(weights, path)
+    return through_the_filter(path, picture(CASE))
+
+
+def prefixed(weights, prefix):
+    return collections.OrderedDict((prefix + name, tensor) for name, tensor in weights.items())
+
+
+def other_weights(weights):
+    return {name: tensor + 1 for name, tensor in weights.items()}
+
+
+# ---- how a file is written --------------------------------------------------------------
+
+FORMS = {
+    "zip": {},
+    "older": {"_use_new_zipfile_serialization": False},
+    "zip-protocol3": {"pickle_protocol": 3},
+    "zip-protocol4": {"pickle_protocol": 4},
+    "zip-protocol5": {"pickle_protocol": 5},
+    "older-protocol3": {"pickle_protocol": 3, "_use_new_zipfile_serialization": False},
+    "older-protocol4": {"pickle_protocol": 4, "_use_new_zipfile_serialization": False},
+    "older-protocol5": {"pickle_protocol": 5, "_use_new_zipfile_serialization": False},
+}
+
+
+@pytest.mark.parametrize("ending", ["pth", "pt", "ckpt", "bin"])
+def test_endings(weights, wanted, tmp_path, ending):
+    path = tmp_path / f"net.{ending}"
+    torch.save(weights, path)
+    assert (through_the_filter(path, picture(CASE)) == wanted).all()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_forms(weights, wanted, tmp_path, form):
+    path = tmp_path / "net.pth"
+    torch.save(weights, path, **FORMS[form])
+    assert (through_the_filter(path, picture(CASE)) == wanted).all()
+    told = "PyTorch checkpoint" + (" of the older format" if "older" in form else "")
+    assert inspect(path)["format"] == told
+
+
+# ---- where the weights are --------------------------------------------------------------
+
+
+class Oddity:
+    """Only Python could make one."""
+
+    def __init__(self):
+        self.names = {"a": 1}
+
+
+def training(weights):
+    """What Lightning keeps, and more."""
+    module = nn.Linear(2, 2)
+    optimizer = torch.optim.Adam(module.parameters())
+    module(torch.ones(1, 2)).sum().backward()
+    optimizer.step()
+    schedule = torch.optim.lr_scheduler.MultiStepLR(optimizer, [1, 2])
+    return {
+        "epoch": 3,
+        "global_step": numpy.float64(2.5),
+        "best": numpy.array([1.5, 2.5]),
+        "when": torch.tensor(7),
+        "pytorch-lightning_version": "1.9.0",
+        "callbacks": {"ModelCheckpoint": {"best": Oddity()}},
+        "optimizer_states": [optimizer.state_dict()],
+        "lr_schedulers": [schedule.state_dict()],
+        "hyper_parameters": Oddity(),
+        "state_dict": weights,
+        "device": torch.device("cpu"),
+        "type": torch.float16,
+        "names": {"a", "b"},
+        "size": torch.Size([3, 4]),
+        "large": 1 << 90,
+        "small": -(1 << 40),
+        "bytes": b"abc",
+        "complex": 1j,
+        "slice": slice(1, 2),
+    }
+
+
+PLACES = {
+    "params": (lambda w: {"params": w}, "params"),
+    "params_ema": (lambda w: {"params": other_weights(w), "params_ema": w}, "params_ema"),
+    "params-ema": (lambda w: {"params-ema": w}, "params-ema"),
+    "state_dict": (lambda w: {"epoch": 3, "state_dict": w}, "state_dict"),
+    "model_state_dict": (lambda w: {"model_state_dict": w}, "model_state_dict"),
+    "model": (lambda w: {"model": w}, "model"),
+    "net": (lambda w: {"net": w}, "net"),
+    "generator": (lambda w: {"discriminator": prefixed(w, "d."), "generator": w}, "generator"),
+    "g_ema": (lambda w: {"g": other_weights(w), "g_ema": w}, "g_ema"),
+    "weights": (lambda w: {"weights": w}, "weights"),
+    "twice": (lambda w: {"model": {"params_ema": w}}, "model.params_ema"),
+    "unusual": (lambda w: {"my_own": w}, "my_own"),
+    "module": (lambda w: prefixed(w, "module."), "names after module."),
+    "net_g": (lambda w: prefixed(w, "net_g."), "names after net_g."),
+    "netG": (lambda w: prefixed(w, "netG."), "names after netG."),
+    "model-prefix": (lambda w: prefixed(w, "model."), "names after model."),
+    "compiled": (lambda w: prefixed(w, "_orig_mod."), "names after _orig_mod."),
+    "two-prefixes": (
+        lambda w: prefixed(w, "module.model."),
+        "names after module., names after model.",
+    ),
+    "params-module": (
+        lambda w: {"params": prefixed(w, "module.")},
+        "params, names after module.",
+    ),
+    "among-others": (
+        lambda w: {
+            "state_dict": prefixed(w, "generator.")
+            | prefixed(other_weights(w), "discriminator.")
+            | {"loss.weight": torch.ones(3)}
+        },
+        "state_dict, names after generator.",
+    ),
+    "training": (training, "state_dict"),
+}
+
+
+@pytest.mark.parametrize("form", ["zip", "older"])
+@pytest.mark.parametrize("name", PLACES)
+def test_places(weights, wanted, tmp_path, name, form):
+    wrap, place = PLACES[name]
+    path = tmp_path / "net.pth"
+    torch.save(wrap(weights), path, **FORMS[form])
+    assert (through_the_filter(path, picture(CASE)) == wanted).all()
+    assert inspect(path)["format"].endswith(": " + place)
+
+
+@pytest.mark.parametrize("name", ["module", "net_g", "among-others"])
+def test_prefixes_of_safetensors(weights, wanted, tmp_path, name):
+    path = tmp_path / "net.safetensors"
+    tensors = PLACES[name][0](weights)
+    save_safetensors(tensors.get("state_dict", tensors), path)
+    assert (through_the_filter(path, picture(CASE)) == wanted).all()
+
+
+# ---- how tensors are kept ---------------------------------------------------------------
+
+
+def shared(weights):
+    """All in one storage."""
+    whole = torch.cat([tensor.reshape(-1) for tensor in weights.values()])
+    views, begin = collections.OrderedDict(), 0
+    for name, tensor in weights.items():
+        views[name] = whole[begin : begin + tensor.numel()].view(tensor.shape)
+        begin += tensor.numel()
+    return views
+
+
+def strided(weights):
+    """Last dimension first, and every second element."""
+
+    def spread(tensor):
+        room = torch.zeros(tensor.numel() * 2 + 3)
+        view = room[3 : 3 + tensor.numel() * 2 : 2].view(tensor.shape[::-1])
+        return view.permute(*reversed(range(tensor.dim()))).copy_(tensor)
+
+    return {name: spread(tensor) for name, tensor in weights.items()}
+
+
+def with_attributes(weights):
+    odd = collections.OrderedDict(weights)
+    odd._metadata = collections.OrderedDict({"": {"version": 1}, "body": {"version": 2}})
+    return odd
+
+
+def annotated(weights):
+    marked = {name: nn.Parameter(tensor) for name, tensor in weights.items()}
+    for tensor in marked.values():
+        tensor.note = "mine"
+    return marked
+
+
+KEPT = {
+    "parameters": lambda w: {name: nn.Parameter(tensor) for name, tensor in w.items()},
+    "annotated": annotated,
+    "requires_grad": lambda w: {name: tensor.clone().requires_grad_() for name, tensor in w.items()},
+    "metadata": with_attributes,
+    "shared": shared,
+    "strided": strided,
+    "double": lambda w: {name: tensor.double() for name, tensor in w.items()},
+    "mapping": lambda w: dict(w),
+    "with-none": lambda w: dict(w) | {"nothing": None, "count": 3, 7: "seven"},
+}
+
+
+@pytest.mark.parametrize("form", ["zip", "older", "zip-protocol4"])
+@pytest.mark.parametrize("name", KEPT)
+def test_tensors(weights, wanted, tmp_path, name, form):
+    path = tmp_path / "net.pth"
+    torch.save(KEPT[name](weights), path, **FORMS[form])
+    assert (through_the_filter(path, picture(CASE)) == wanted).all()
+
+
+@pytest.mark.parametrize("form", ["zip", "older"])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_rounded_weights(weights, tmp_path, dtype, form):
+    rounded = {name: tensor.to(dtype) for name, tensor in weights.items()}
+    exact = tmp_path / "exact.safetensors"
+    save_safetensors({name: tensor.float() for name, tensor in rounded.items()}, exact)
+    path = tmp_path / "net.pth"
+    torch.save(rounded, path, **FORMS[form])
+    assert (
+        through_the_filter(path, picture(CASE)) == through_the_filter(exact, picture(CASE))
+    ).all()
+
+
+# ---- what is refused --------------------------------------------------------------------
+
+
+class Runs:
+    def __init__(self, function, *arguments):
+        self.made = (function, arguments)
+
+    def __reduce__(self):
+        return self.made
+
+
+def refused(path, *phrases):
+    text = support.assert_fails_clearly(
+        support.execute(
+            [support.LAUNCHER, "run", "ffmpeg", "-v", "error", "-f", "lavfi"]
+            + ["-i", "testsrc=size=32x32:duration=0.04", "-vf", support.dnn(path, tune=0)]
+            + ["-f", "null", "-"]
+        ),
+        path.name,
+    )
+    for phrase in phrases:
+        assert phrase in text, text
+    return text
+
+
+def scripts(marker):
+    """Each would leave a file behind."""
+    write = f"open({str(marker)!r}, 'w').close()"
+    return {
+        "os.system": (Runs(os.system, f"touch {marker}"), ["posix.system", "not done"]),
+        "eval": (Runs(eval, write), [".eval", "not done"]),
+        "exec": (Runs(exec, write), [".exec", "not done"]),
+        "popen": (Runs(os.popen, f"touch {marker}"), ["os.popen", "not done"]),
+        "numpy": (Runs(numpy.load, str(marker)), ["numpy", "load", "not done"]),
+    }
+
+
+@pytest.mark.parametrize("form", ["zip", "older"])
+@pytest.mark.parametrize("name", scripts(""))
+@pytest.mark.parametrize("place", ["alone", "weight", "dict"])
+def test_nothing_is_run(weights, tmp_path, name, place, form):
+    marker = tmp_path / "marker"
+    attack, words = scripts(marker)[name]
+    whole = {
+        "alone": attack,
+        "weight": dict(weights) | {"body.0.weight": attack},
+        "dict": {"params": {"a": attack}},
+    }[place]
+    path = tmp_path / "net.pth"
+    torch.save(whole, path, **FORMS[form])
+    refused(path, *words)
+    assert not marker.exists()
+
+
+SAVE_WEIGHTS = "torch.save(model.state_dict()"
+OTHERS = {
+    "module": (network, [SAVE_WEIGHTS, "whole module", "Compact", "torch.jit"]),
+    "module-in-dict": (lambda: {"epoch": 1, "model": network()}, [SAVE_WEIGHTS, "whole module"]),
+    "empty": (dict, ["without weights", SAVE_WEIGHTS]),
+    "no-tensors": (lambda: {"epoch": 3}, ["without weights", SAVE_WEIGHTS]),
+    "number": (lambda: 3, ["without weights"]),
+    "tensor": (lambda: torch.ones(3), ["without names"]),
+    "list": (lambda: [torch.ones(3)], ["without names"]),
+    "optimizer": (
+        lambda: {"epoch": 3, "optimizer": torch.optim.SGD([torch.ones(1)], 0.1).state_dict()},
+        ["state of a training"],
+    ),
+    "sparse": (lambda: {"body.0.weight": torch.eye(3).to_sparse()}, ["_rebuild_sparse_tensor"]),
+    "quantised": (
+        lambda: {"body.0.weight": torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.qint8)},
+        ["_rebuild_qtensor"],
+    ),
+    "complex": (lambda: {"a": torch.ones(3, dtype=torch.complex64)}, ["ComplexFloat"]),
+    "unknown": (lambda: {"a.weight": torch.ones(3, 2)}, ["not known here", "1 tensors (a.weight 3x2)"]),
+    "unknown-deep": (
+        lambda: {"when": torch.ones(1), "params": {"x.a": torch.ones(3), "x.b": torch.ones(2)}},
+        ["not known here", "2 tensors (x.a 3, x.b 2)"],
+    ),
+    "missing": (
+        lambda: {k: v for k, v in network().state_dict().items() if k != "body.4.bias"},
+        ["lacks body.4.bias"],
+    ),
+    "not-a-number": (
+        lambda: network().state_dict() | {"body.4.bias": torch.full((16,), float("nan"))},
+        ["body.4.bias", "finite"],
+    ),
+    "bomb": (
+        lambda: {str(i): torch.ones(1).expand(1 << 30) for i in range(64)},
+        ["more memory than the file"],
+    ),
+}
+
+
+@pytest.mark.parametrize("form", ["zip", "older"])
+@pytest.mark.parametrize("name", OTHERS)
+def test_others(tmp_path, name, form):
+    make, words = OTHERS[name]
+    path = tmp_path / "net.pth"
+    torch.save(make(), path, **FORMS[form])
+    refused(path, *words)
+
+
+# ---- pickles that torch.save() does not write -------------------------------------------
+
+
+def with_pickle(path, program, weights=None):
+    """A checkpoint whose pickle is that program."""
+    torch.save(weights or {"a": torch.ones(3)}, path)
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        for name, contents in members.items():
+            archive.writestr(name, program if name.endswith("/data.pkl") else contents)
+
+
+def tensor(offset, shape, strides, count=3, key="0"):
+    def number(n):
+        return b"\x8a\x08" + struct.pack("<q", n)
+
+    def numbers(values):
+        return b"(" + b"".join(map(number, values)) + b"t"
+
+    return (
+        b"ctorch._utils\n_rebuild_tensor_v2\n((X\x07\0\0\0storagectorch\nFloatStorage\n"
+        + b"X\x01\0\0\0" + key.encode() + b"X\x03\0\0\0cpu" + number(count) + b"tQ"
+        + number(offset) + numbers(shape) + numbers(strides)
+        + b"\x89ccollections\nOrderedDict\n)RtR"
+    )  # fmt: skip
+
+
+def named(value):
+    return b"\x80\x02}X\x01\0\0\0a" + value + b"s."
+
+
+DAMAGED = "damaged"
+PROGRAMS = {
+    "beyond": (named(tensor(1, [3], [1])), "reaches beyond"),
+    "before": (named(tensor(-1, [3], [1])), "reaches beyond"),
+    "stride": (named(tensor(0, [2, 2], [2, 1])), "reaches beyond"),
+    "overflow": (named(tensor(0, [1 << 62, 1 << 62], [1 << 62, 4])), "reaches beyond"),
+    "offset-overflow": (named(tensor((1 << 63) - 1, [3], [1])), "reaches beyond"),
+    "negative-stride": (named(tensor(2, [3], [-1])), DAMAGED),
+    "negative-size": (named(tensor(0, [-3], [1])), DAMAGED),
+    "more-than-there-is": (named(tensor(0, [9], [1], 9)), DAMAGED),
+    "count-overflow": (named(tensor(0, [9], [1], 1 << 62)), DAMAGED),
+    "negative-count": (named(tensor(0, [1], [1], -1)), "form that torch.save"),
+    "no-storage": (named(tensor(0, [3], [1], key="9")), DAMAGED),
+    "many-dimensions": (named(tensor(0, [1] * 70, [1] * 70)), DAMAGED),
+    "contains-itself": (b"\x80\x02}q\0X\x01\0\0\0ah\0s.", "without weights"),
+    "nested": (b"\x80\x02" + b"(" * 100000 + b"l" * 100000 + b".", "without weights"),
+    "nested-dicts": (
+        b"\x80\x02" + b"}X\x05\0\0\0model" * 100000 + b"}" + b"s" * 100000 + b".",
+        "without weights",
+    ),
+    "laughs": (
+        b"\x80\x02]q\0" + b"".join(b"(h%ch%cl\x71%c" % (i, i, i + 1) for i in range(100)) + b"0" * 0
+        + b".",
+        DAMAGED,
+    ),
+    "laughing-dicts": (
+        b"\x80\x02}q\0"
+        + b"".join(
+            b"}(X\x05\0\0\0modelh%cX\x03\0\0\0neth%cuq%c" % (i, i, i + 1) for i in range(100)
+        )
+        + b"h" + bytes([100]) + b"q\xff(" + b"h\xff1h\xff" + b".",
+        DAMAGED,
+    ),  # fmt: skip
+    "no-stop": (b"\x80\x02}", DAMAGED),
+    "empty": (b"", DAMAGED),
+    "unknown-memo": (b"\x80\x02h\7.", DAMAGED),
+    "below-the-stack": (b"\x80\x02R.", DAMAGED),
+    "odd-items": (b"\x80\x02}(NNNu.", DAMAGED),
+    "long-text": (b"\x80\x02X\xff\xff\xff\xff.", DAMAGED),
+    "longer-text": (b"\x80\x04\x8d\xff\xff\xff\xff\xff\xff\xff\xff.", DAMAGED),
+    "long-number": (b"\x80\x02\x8b\xff\xff\xff\xff.", DAMAGED),
+    "extension": (b"\x80\x02\x82\1.", DAMAGED),
+    "protocol": (b"\x80\x09}.", DAMAGED),
+    "global-of-control-bytes": (named(b"ca\x1b[31m\nb\n)R"), "asks to run"),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_foreign_pickles(tmp_path, name):
+    program, words = PROGRAMS[name]
+    path = tmp_path / "net.pth"
+    with_pickle(path, program)
+    refused(path, words)
+
+
+def test_oldest_format(tmp_path):
+    import tarfile
+
+    path = tmp_path / "net.pth"
+    with tarfile.open(path, "w") as archive:
+        for name in ("sys_info", "pickle", "storages", "tensors"):
+            archive.addfile(tarfile.TarInfo(name))
+    refused(path, "before PyTorch 0.1.10")
+
+
+@pytest.mark.parametrize("form", ["zip", "older"])
+def test_cut_anywhere(weights, tmp_path, form):
+    path = tmp_path / "net.pth"
+    torch.save(weights, path, **FORMS[form])
+    whole = path.read_bytes()
+    for size in (30, 100, 500, 2000, len(whole) // 2, len(whole) - 1):
+        path.write_bytes(whole[:size])
+        refused(path)
+
+
+def test_python_2(weights, wanted, tmp_path):
+    """Its texts were bytes, its dictionaries lists of pairs, and its memo began with 1."""
+    path = tmp_path / "net.pth"
+    program = b"\x80\x02ccollections\nOrderedDict\nq\1]q\2("
+    torch.save(weights, path)
+    for number, (name, each) in enumerate(weights.items()):
+        value = tensor(0, each.shape, each.stride(), each.numel(), str(number))
+        program += b"]q\3(U" + bytes([len(name)]) + name.encode() + value + b"ee"[:1]
+    with_pickle(path, program + b"e\x85q\4Rq\5.", weights)
+    assert (through_the_filter(path, picture(CASE)) == wanted).all()
+
+
+def test_pickle_of_python_is_no_checkpoint(tmp_path):
+    path = tmp_path / "net.pth"
+    path.write_bytes(pickle.dumps({"epoch": 3}))
+    refused(path, "no checkpoint")
