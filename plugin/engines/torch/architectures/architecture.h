@@ -22,6 +22,7 @@ struct Architecture {
 };
 
 extern const Architecture compact;
+extern const Architecture esrgan;
 
 // A network, and the weights of the checkpoint that it is made of.
 struct Recognised {

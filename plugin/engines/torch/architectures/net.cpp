@@ -28,6 +28,17 @@ def pad_to_multiple(self, x, multiple: int):
     return torch.replication_pad2d(x, [0, right - reflected_right, 0, down - reflected_down])
 )";
 
+// More is no convolution that anybody published.
+constexpr int64_t largest_kernel = 1024;
+
+constexpr char channel_norm_function[] = R"(
+def channel_norm(self, x, weight, bias, epsilon: float):
+    centred = x - torch.mean(x, [1], True)
+    variance = torch.mean(centred * centred, [1], True)
+    normal = centred / torch.sqrt(variance + epsilon)
+    return torch.reshape(weight, [-1, 1, 1]) * normal + torch.reshape(bias, [-1, 1, 1])
+)";
+
 std::string pair_of(int64_t number)
 {
     return concat("[", number, ", ", number, "]");
@@ -145,6 +156,8 @@ Expression Net::conv(const Expression &x, const std::string &name, const ConvOpt
     if (weights_.at(weight_name).shape.size() != 4)
         throw WeightFault(concat("has ", weight_name, ", which is no 2D convolution"));
     const auto padding = [&](size_t dimension) {
+        if (weights_.size(weight_name, dimension) > largest_kernel)
+            contradict(concat(weight_name, " is larger than any convolution's"));
         return options.padding >= 0
                    ? options.padding
                    : options.dilation * (weights_.size(weight_name, dimension) - 1) / 2;
@@ -251,6 +264,55 @@ Expression Net::crop(const Expression &x, const Expression &original, int64_t sc
                       scale, "]"));
 }
 
+// ---- what several architectures need ------------------------------------------------
+
+int64_t Net::shuffle_factor(const std::string &layer, int64_t to) const
+{
+    const int64_t channels = weights_.size(layer + ".weight", 0);
+    for (int64_t factor = 1; factor <= 16; factor++)
+        if (to > 0 && channels % (factor * factor) == 0 && channels / (factor * factor) == to)
+            return factor;
+    contradict(
+        concat(layer, " returns ", channels, " channels, which are no whole enlargement of ", to));
+}
+
+Expression Net::channel_norm(const Expression &x, const std::string &name, double epsilon)
+{
+    function(channel_norm_function);
+    return let(concat("self.channel_norm(", x, ", ", weight(name + ".weight"), ", ",
+                      weight(name + ".bias"), ", ", literal(epsilon), ")"));
+}
+
+Expression Net::shuffled_steps(Expression x, const std::string &prefix, int64_t step,
+                               int64_t &scale)
+{
+    for (int64_t i = 0;; i++) {
+        const std::string layer = concat(prefix, i * step);
+        if (!weights_.has(layer + ".weight"))
+            return x;
+        const int64_t factor = shuffle_factor(layer, weights_.size(layer + ".weight", 1));
+        if (scale * factor > 64)
+            contradict("enlarges more than 64 times");
+        scale *= factor;
+        x = pixel_shuffle(conv(x, layer), factor);
+    }
+}
+
+Expression Net::picture_mean(const Expression &x)
+{
+    return let(concat("torch.mean(", x, ", [2, 3], True)"));
+}
+
+Expression Net::multiply(const Expression &a, const Expression &b)
+{
+    return let(concat(a, " * ", b));
+}
+
+void Net::contradict(const std::string &words) const
+{
+    throw WeightFault(concat("looks like ", blueprint_.architecture, ", but ", words));
+}
+
 // ---- the whole network --------------------------------------------------------------
 
 // A network that leaves weights out is another one than was trained.
@@ -267,8 +329,7 @@ void Net::expect_all_used() const
     std::string names = joined(left);
     if (count > most)
         names += concat(" and ", count - most, " more");
-    throw WeightFault(concat("looks like ", blueprint_.architecture,
-                             ", but has weights that are not known there: ", names));
+    contradict(concat("has weights that are not known there: ", names));
 }
 
 Blueprint Net::finish(const Expression &result, int64_t scale, int64_t in_channels,
@@ -278,8 +339,8 @@ Blueprint Net::finish(const Expression &result, int64_t scale, int64_t in_channe
     blueprint_.scale = scale;
     blueprint_.in_channels = in_channels;
     blueprint_.out_channels = out_channels;
-    blueprint_.source = concat(function_texts_, "\ndef forward(self, ", input, "):\n", lines_,
-                               "    return ", result, "\n");
+    blueprint_.source = concat(function_texts_, "\ndef forward(self, ", input, arguments_, "):\n",
+                               lines_, "    return ", result, "\n");
     return std::move(blueprint_);
 }
 

@@ -104,6 +104,23 @@ public:
     // The input of forward().
     static constexpr const char *input = "x";
 
+    // ---- what several architectures need
+    // Adds an argument of forward() that nobody has to give: "sigma: float = 0.1".
+    void argument(const std::string &text) { arguments_ += ", " + text; }
+    // The factor by which pixel_shuffle() makes `to` channels of the layer's output, from 1 to 16.
+    // Throws a WeightFault if there is none.
+    int64_t shuffle_factor(const std::string &layer, int64_t to) const;
+    // A norm over the channels of each pixel.
+    Expression channel_norm(const Expression &x, const std::string &name, double epsilon);
+    // sub_pixel(sub_pixel(x, ...)): convolutions `prefix`0, `prefix`STEP..., each before a
+    // pixel_shuffle(), as long as there are such weights.  Multiplies `scale`.
+    Expression shuffled_steps(Expression x, const std::string &prefix, int64_t step,
+                              int64_t &scale);
+    // The mean of each channel over the whole picture.
+    Expression picture_mean(const Expression &x);
+    Expression multiply(const Expression &a, const Expression &b);
+    [[noreturn]] void contradict(const std::string &words) const;
+
 private:
     Expression attribute(NetTensor tensor);
     void expect_all_used() const;
@@ -113,7 +130,7 @@ private:
     std::map<std::string, std::string> attributes_; // by the name of the weight
     std::set<std::string, std::less<>> used_;
     std::set<std::string> functions_;
-    std::string function_texts_, lines_;
+    std::string function_texts_, lines_, arguments_;
     int64_t variables_ = 0;
 };
 

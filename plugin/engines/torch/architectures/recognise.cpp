@@ -18,6 +18,7 @@ using dnn_torch::concat;
 // The first that recognises the weights is taken.
 const Architecture *const architectures[] = {
     &compact,
+    &esrgan,
 };
 
 std::string shape_text(const Weight &weight)

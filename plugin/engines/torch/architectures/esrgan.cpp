@@ -1,0 +1,212 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// ESRGAN: RRDBNet, also called RealSR, BSRGAN and Real-ESRGAN.
+//
+// The same layers are published under three sets of names.  The oldest are places in a Sequential:
+//
+//     model.0                          first convolution
+//     model.1.sub.N.RDB1.conv1.0       dense blocks, three in each of N
+//     model.1.sub.COUNT                convolution after the blocks
+//     model.3, model.6, ...            one before each enlargement; more to enlarge more
+//     the last two                     "HR" and last convolution
+#include "architecture.h"
+
+#include "base/compose.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+namespace engine_torch
+{
+namespace
+{
+
+using dnn_torch::concat;
+
+constexpr double slope = 0.2;
+constexpr double residual = 0.2;
+constexpr int64_t most_enlargements = 6;
+
+struct Enlargement {
+    std::string layer;
+    bool shuffles = false; // else the picture is enlarged before the layer
+};
+
+// Where the layers are, by their names.
+struct Layout {
+    std::string first, blocks, dense, last_of_block, after_blocks, fine, last;
+    int64_t block_count = 0;
+    std::vector<Enlargement> enlargements;
+};
+
+// The last N for which there is "model.N.weight".
+int64_t last_place(const Weights &weights)
+{
+    int64_t last = 0;
+    for (const auto &[name, weight] : weights.all()) {
+        int64_t place = 0;
+        if (name.compare(0, 6, "model.") != 0)
+            continue;
+        const char *end = name.data() + name.size();
+        const auto rest = std::from_chars(name.data() + 6, end, place);
+        if (rest.ec == std::errc() && std::string_view(rest.ptr, end - rest.ptr) == ".weight")
+            last = std::max(last, place);
+    }
+    return last;
+}
+
+// Each enlargement takes three places: the convolution is the second, after the enlarging layer, or
+// the first, before a pixel shuffle.
+Layout layout_of_places(const Net &net)
+{
+    const Weights &weights = net.weights();
+    const int64_t last = last_place(weights);
+    Layout layout = {.first = "model.0",
+                     .blocks = "model.1.sub.",
+                     .dense = ".RDB",
+                     .last_of_block = ".0",
+                     .after_blocks = "",
+                     .fine = concat("model.", last - 2),
+                     .last = concat("model.", last),
+                     .block_count = weights.count("model.1.sub.") - 1,
+                     .enlargements = {}};
+    layout.after_blocks = concat(layout.blocks, layout.block_count);
+    if (last > 4 + 3 * most_enlargements || last < 4 || (last - 4) % 3 != 0)
+        net.contradict(concat("its last layer is ", layout.last));
+    for (int64_t place = 2; place < last - 2; place += 3) {
+        const bool shuffles = weights.has(concat("model.", place, ".weight"));
+        layout.enlargements.push_back(
+            {.layer = concat("model.", shuffles ? place : place + 1), .shuffles = shuffles});
+    }
+    return layout;
+}
+
+Layout layout_of_names(const Weights &weights)
+{
+    const bool is_old = weights.has_any("RRDB_trunk.");
+    const auto either = [&](const char *one, const char *other) {
+        return weights.has_any(std::string(one) + ".") ? one : other;
+    };
+    Layout layout = {.first = "conv_first",
+                     .blocks = is_old ? "RRDB_trunk." : "body.",
+                     .dense = is_old ? ".RDB" : ".rdb",
+                     .last_of_block = "",
+                     .after_blocks = either("trunk_conv", "conv_body"),
+                     .fine = either("HRconv", "conv_hr"),
+                     .last = "conv_last",
+                     .block_count = 0,
+                     .enlargements = {}};
+    layout.block_count = weights.count(layout.blocks);
+    const char *prefix = either("upconv1", "conv_up1");
+    const std::string name(prefix, std::char_traits<char>::length(prefix) - 1);
+    for (int64_t i = 1; weights.has(concat(name, i, ".weight")) && i <= most_enlargements; i++)
+        layout.enlargements.push_back({.layer = concat(name, i), .shuffles = false});
+    return layout;
+}
+
+Expression dense_block(Net &net, const Expression &input, const std::string &prefix,
+                       const std::string &end)
+{
+    std::vector<Expression> parts = {input};
+    const bool is_plus = net.weights().has(prefix + ".conv1x1.weight");
+    for (int64_t i = 1; i <= 5; i++) {
+        const Expression all = parts.size() > 1 ? net.cat(parts) : input;
+        Expression x = net.conv(all, concat(prefix, ".conv", i, end));
+        if (i < 5)
+            x = net.leaky_relu(x, slope);
+        if (is_plus && i == 2)
+            x = net.add(x, net.conv(input, prefix + ".conv1x1"));
+        if (is_plus && i == 4)
+            x = net.add(x, parts[2]);
+        parts.push_back(x);
+    }
+    return net.add_scaled(input, parts.back(), residual);
+}
+
+Expression body(Net &net, const Expression &first, const Layout &layout)
+{
+    Expression x = first;
+    for (int64_t i = 0; i < layout.block_count; i++) {
+        const Expression before = x;
+        for (int64_t j = 1; j <= 3; j++)
+            x = dense_block(net, x, concat(layout.blocks, i, layout.dense, j),
+                            layout.last_of_block);
+        x = net.add_scaled(before, x, residual);
+    }
+    return net.add(first, net.conv(x, layout.after_blocks));
+}
+
+Expression enlarged(Net &net, Expression x, const Layout &layout, int64_t &scale)
+{
+    for (const Enlargement &step : layout.enlargements) {
+        int64_t factor = 2;
+        if (step.shuffles) {
+            factor = net.shuffle_factor(step.layer, net.weights().size(step.layer + ".weight", 1));
+            x = net.pixel_shuffle(net.conv(x, step.layer), factor);
+        } else {
+            x = net.conv(net.enlarge_nearest(x, factor), step.layer);
+        }
+        x = net.leaky_relu(x, slope);
+        scale *= factor;
+    }
+    return x;
+}
+
+// Networks of small scales take each square of pixels as channels, to work on fewer pixels.
+int64_t unshuffle_of(int64_t in_channels, int64_t out_channels)
+{
+    for (const int64_t factor : {2, 4})
+        if (out_channels > 0 && in_channels % (factor * factor) == 0 &&
+            in_channels / (factor * factor) == out_channels)
+            return factor;
+    return 1;
+}
+
+bool recognises(const Weights &weights)
+{
+    return weights.has_all({"model.0.weight", "model.1.sub.0.RDB1.conv1.0.weight"}) ||
+           (weights.has_all({"conv_first.weight", "conv_last.weight"}) &&
+            (weights.has("RRDB_trunk.0.RDB1.conv1.weight") ||
+             weights.has("body.0.rdb1.conv1.weight")));
+}
+
+Blueprint build(const Weights &weights)
+{
+    Net net(weights, esrgan.name);
+    const Layout layout =
+        weights.has("model.0.weight") ? layout_of_places(net) : layout_of_names(weights);
+    const int64_t in_channels = weights.size(layout.first + ".weight", 1);
+    const int64_t out_channels = weights.size(layout.last + ".weight", 0);
+    const int64_t unshuffle = unshuffle_of(in_channels, out_channels);
+    net.tell("features", weights.size(layout.first + ".weight", 0));
+    net.tell("blocks", layout.block_count);
+    if (unshuffle > 1)
+        net.tell("unshuffle", unshuffle);
+    if (weights.has(concat(layout.blocks, "0", layout.dense, "1.conv1x1.weight")))
+        net.tell("variant", "ESRGAN+");
+
+    Expression x = net.pad_to_multiple(Net::input, unshuffle);
+    if (unshuffle > 1)
+        x = net.pixel_unshuffle(x, unshuffle);
+    x = body(net, net.conv(x, layout.first), layout);
+    int64_t scale = 1;
+    x = enlarged(net, x, layout, scale);
+    x = net.conv(net.leaky_relu(net.conv(x, layout.fine), slope), layout.last);
+    if (scale % unshuffle != 0)
+        net.contradict(
+            concat("enlarges ", scale, " times what it made ", unshuffle, " times smaller"));
+    scale /= unshuffle;
+    if (unshuffle > 1)
+        x = net.crop(x, Net::input, scale);
+    return net.finish(x, scale, in_channels / (unshuffle * unshuffle), out_channels);
+}
+
+} // namespace
+
+const Architecture esrgan = {.name = "ESRGAN", .recognises = recognises, .build = build};
+
+} // namespace engine_torch
