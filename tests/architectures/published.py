@@ -43,3 +43,19 @@ def randomise(module, seed=1):
             elif name.endswith("running_var"):
                 tensor.copy_(1 + 0.2 * torch.rand(tensor.shape, generator=generator))
     return module.eval()
+
+
+class ChannelNorm(torch.nn.Module):
+    """A norm over the channels of each pixel, which many published networks have."""
+
+    def __init__(self, channels, epsilon=1e-6):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(channels))
+        self.bias = torch.nn.Parameter(torch.zeros(channels))
+        self.epsilon = epsilon
+
+    def forward(self, x):
+        x = x.permute(0, 2, 3, 1)
+        size = self.weight.shape
+        x = torch.nn.functional.layer_norm(x, size, self.weight, self.bias, self.epsilon)
+        return x.permute(0, 3, 1, 2)

@@ -23,6 +23,9 @@ struct Architecture {
 
 extern const Architecture compact;
 extern const Architecture esrgan;
+extern const Architecture mosr;
+extern const Architecture plksr;
+extern const Architecture span;
 
 // A network, and the weights of the checkpoint that it is made of.
 struct Recognised {

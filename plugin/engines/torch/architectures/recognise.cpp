@@ -17,8 +17,7 @@ using dnn_torch::concat;
 
 // The first that recognises the weights is taken.
 const Architecture *const architectures[] = {
-    &compact,
-    &esrgan,
+    &compact, &esrgan, &mosr, &plksr, &span,
 };
 
 std::string shape_text(const Weight &weight)
