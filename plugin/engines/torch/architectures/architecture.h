@@ -26,6 +26,7 @@ extern const Architecture esrgan;
 extern const Architecture mosr;
 extern const Architecture plksr;
 extern const Architecture span;
+extern const Architecture swinir;
 
 // A network, and the weights of the checkpoint that it is made of.
 struct Recognised {

@@ -17,7 +17,9 @@ using dnn_torch::concat;
 
 // The first that recognises the weights is taken.
 const Architecture *const architectures[] = {
+    &compact,
     &compact, &esrgan, &mosr, &plksr, &span,
+    &swinir,
 };
 
 std::string shape_text(const Weight &weight)

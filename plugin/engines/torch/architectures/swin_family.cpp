@@ -1,0 +1,191 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "swin_family.h"
+
+#include "base/compose.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace engine_torch
+{
+namespace
+{
+
+using dnn_torch::concat;
+
+// What the published networks take off the samples of a colour picture: the mean of DIV2K.
+const std::vector<float> mean_of_colours = {0.4488F, 0.4371F, 0.4040F};
+
+// Larger ones are contradictions, and would fill the memory with the first picture.
+constexpr int64_t largest_scale = 16;
+
+int64_t checked_scale(const std::string &name, int64_t outputs, int64_t inputs)
+{
+    const auto scale =
+        inputs > 0 && outputs % inputs == 0 ? whole_root(outputs / inputs) : std::nullopt;
+    if (!scale || *scale < 1 || *scale > largest_scale)
+        throw WeightFault(concat("has ", name, " with ", outputs, " channels for ", inputs,
+                                 ", which is no whole enlargement"));
+    return *scale;
+}
+
+// ---- the enlargement: B, C, H, W ------------------------------------------------------
+
+struct Enlarged {
+    Expression x;
+    int64_t scale = 1;
+};
+
+Expression before_upsample(Net &net, const Expression &x)
+{
+    return net.leaky_relu(net.conv(x, "conv_before_upsample.0"), 0.01);
+}
+
+Enlarged by_pixel_shuffle(Net &net, const Expression &features)
+{
+    Enlarged enlarged = {.x = before_upsample(net, features), .scale = 1};
+    for (int64_t i = 0; net.weights().has(concat("upsample.", i, ".weight")); i += 2) {
+        const std::string name = concat("upsample.", i);
+        const int64_t scale =
+            checked_scale(name + ".weight", net.weights().size(name + ".weight", 0),
+                          net.weights().size(name + ".weight", 1));
+        enlarged.x = net.pixel_shuffle(net.conv(enlarged.x, name), scale);
+        enlarged.scale *= scale;
+        if (enlarged.scale > largest_scale)
+            throw WeightFault("enlarges more than any network that is known");
+    }
+    enlarged.x = net.conv(enlarged.x, "conv_last");
+    return enlarged;
+}
+
+Enlarged by_one_pixel_shuffle(Net &net, const Expression &features, int64_t channels)
+{
+    const int64_t scale =
+        checked_scale("upsample.0.weight", net.weights().size("upsample.0.weight", 0), channels);
+    return {.x = net.pixel_shuffle(net.conv(features, "upsample.0"), scale), .scale = scale};
+}
+
+Enlarged by_neighbours(Net &net, const Expression &features)
+{
+    Enlarged enlarged = {.x = before_upsample(net, features), .scale = 1};
+    for (int64_t i = 1; net.weights().has(concat("conv_up", i, ".weight")); i++) {
+        enlarged.x = net.conv(net.enlarge_nearest(enlarged.x, 2), concat("conv_up", i));
+        enlarged.x = net.leaky_relu(enlarged.x, 0.2);
+        enlarged.scale *= 2;
+        if (enlarged.scale > largest_scale)
+            throw WeightFault("enlarges more than any network that is known");
+    }
+    enlarged.x = net.conv(net.leaky_relu(net.conv(enlarged.x, "conv_hr"), 0.2), "conv_last");
+    return enlarged;
+}
+
+const char *upsampler_of(const Weights &weights)
+{
+    if (weights.has("conv_before_upsample.0.weight"))
+        return weights.has("conv_up1.weight") ? "nearest+conv" : "pixelshuffle";
+    return weights.has("upsample.0.weight") ? "pixelshuffledirect" : "none";
+}
+
+Enlarged enlarge(Net &net, const Expression &features, const Expression &picture, int64_t channels)
+{
+    const std::string_view upsampler = upsampler_of(net.weights());
+    net.tell("upsampler", std::string(upsampler));
+    if (upsampler == "pixelshuffle")
+        return by_pixel_shuffle(net, features);
+    if (upsampler == "nearest+conv")
+        return by_neighbours(net, features);
+    if (upsampler == "pixelshuffledirect")
+        return by_one_pixel_shuffle(net, features, channels);
+    return {.x = net.add(picture, net.conv(features, "conv_last")), .scale = 1};
+}
+
+// ---- the features ---------------------------------------------------------------------
+
+Expression normalised(Net &net, const Expression &x, const std::string &name)
+{
+    return net.weights().has(name + ".weight") ? net.layer_norm(x, name) : x;
+}
+
+// B, C, H, W to B, C, H, W.
+Expression body(Net &net, const Expression &first, const SwinFamily &family)
+{
+    Expression x = channels_last(net, first);
+    const int64_t shift = family.window / 2;
+    const bool shifts = family.shifts && shift > 0;
+    const ShiftMasks masks = shifts ? shift_masks(net, x, family.window, shift) : ShiftMasks();
+    x = normalised(net, x, "patch_embed.norm");
+    const int64_t layers = net.weights().count("layers.");
+    for (int64_t i = 0; i < layers; i++)
+        x = family.layer(x, concat("layers.", i, "."), shifts ? &masks : nullptr);
+    x = channels_first(net, net.layer_norm(x, "norm"));
+    return net.add(residual_convolution(net, x, "conv_after_body"), first);
+}
+
+} // namespace
+
+Blueprint build_swin_family(Net &net, const SwinFamily &family)
+{
+    const int64_t channels = net.weights().size("conv_first.weight", 1);
+    const bool has_mean = channels == static_cast<int64_t>(mean_of_colours.size());
+    Expression picture = net.pad_to_multiple(Net::input, family.window);
+    const Expression mean = has_mean ? net.numbers({1, channels, 1, 1}, mean_of_colours) : "";
+    if (has_mean)
+        picture = net.let(concat(picture, " - ", mean));
+    if (family.range != 1)
+        picture = net.scaled(picture, family.range);
+
+    const Expression first = net.conv(picture, "conv_first");
+    Enlarged made = enlarge(net, body(net, first, family), picture, channels);
+    if (family.range != 1)
+        made.x = net.let(concat(made.x, " / ", literal(family.range)));
+    if (has_mean)
+        made.x = net.add(made.x, mean);
+    if (net.weights().has("conv_last.weight") &&
+        net.weights().size("conv_last.weight", 0) != channels)
+        throw WeightFault("has conv_last.weight with other channels than conv_first.weight takes");
+    return net.finish(net.crop(made.x, Net::input, made.scale), made.scale, channels, channels);
+}
+
+// ---- for the architectures ------------------------------------------------------------
+
+bool shifts_windows(const Weights &weights)
+{
+    bool has_indices = false;
+    for (const auto &[name, weight] : weights.all()) {
+        if (name.find(".attn_mask") != std::string::npos)
+            return true;
+        has_indices = has_indices || name.find("relative_position_index") != std::string::npos;
+    }
+    return !has_indices;
+}
+
+void tell_layers(Net &net, const std::string &blocks, const std::string &table, int64_t window)
+{
+    std::string depths, heads;
+    for (int64_t i = 0, layers = net.weights().count("layers."); i < layers; i++) {
+        const std::string prefix = concat("layers.", i, ".", blocks);
+        dnn_torch::add_to_list(depths, std::to_string(net.weights().count(prefix)), " ");
+        dnn_torch::add_to_list(
+            heads, std::to_string(net.weights().size(concat(prefix, "0.", table), 1)), " ");
+    }
+    net.tell("features", net.weights().size("conv_first.weight", 0));
+    net.tell("blocks", depths);
+    net.tell("heads", heads);
+    net.tell("window", window);
+}
+
+Expression residual_convolution(Net &net, const Expression &x, const std::string &name)
+{
+    if (net.weights().has(name + ".weight"))
+        return net.conv(x, name);
+    if (!net.weights().has_any(name + "."))
+        return x;
+    const Expression inner = net.leaky_relu(net.conv(x, name + ".0"), 0.2);
+    return net.conv(net.leaky_relu(net.conv(inner, name + ".2"), 0.2), name + ".4");
+}
+
+} // namespace engine_torch

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// What SwinIR and its followers share: all but the blocks of their layers.
+//
+// A convolution, layers of blocks (B, H, W, C), a convolution, and an enlargement.  Their weights:
+//
+//     conv_first, patch_embed.norm, layers.N, norm, conv_after_body,
+//     conv_before_upsample.0, upsample.N or conv_upN and conv_hr, conv_last
+#pragma once
+
+#include "net.h"
+#include "windows.h"
+
+#include <functional>
+#include <string>
+
+namespace engine_torch
+{
+
+struct SwinFamily {
+    int64_t window = 0; // the picture is padded to multiples of it
+    bool shifts = true; // whether every second block shifts its windows by half a window
+    double range = 1;   // of the samples within
+    // Writes the layer of the weights "layers.N.".  `masks` is null if no block shifts.
+    std::function<Expression(const Expression &x, const std::string &prefix,
+                             const ShiftMasks *masks)>
+        layer;
+};
+
+// Writes the whole network.  Throws a WeightFault.
+Blueprint build_swin_family(Net &net, const SwinFamily &family);
+
+// ---- for the architectures
+
+// Whether every second block shifts its windows, by the buffers of the file: blocks that shift have
+// "attn_mask".  A network that was made for pictures no larger than a window does not shift.
+// A file without buffers says nothing; then the blocks shift, as published ones do.
+bool shifts_windows(const Weights &weights);
+
+// Tells the count of blocks in each layer, of heads, and the size of windows.  `blocks` follows
+// "layers.N.", and `table` follows the block's number.
+void tell_layers(Net &net, const std::string &blocks, const std::string &table, int64_t window);
+
+// The last convolution of a layer or of all layers, B, C, H, W: one, or three with leaky ReLUs
+// between, or none.
+Expression residual_convolution(Net &net, const Expression &x, const std::string &name);
+
+} // namespace engine_torch

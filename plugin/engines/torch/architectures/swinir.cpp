@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// SwinIR: layers of Swin transformer blocks, each with a convolution around which it is residual.
+#include "architecture.h"
+#include "swin_family.h"
+
+#include "base/compose.h"
+
+namespace engine_torch
+{
+namespace
+{
+
+using dnn_torch::concat;
+
+constexpr const char *first_block = "layers.0.residual_group.blocks.0.";
+constexpr const char *table = "attn.relative_position_bias_table";
+
+bool recognises(const Weights &weights)
+{
+    const std::string block = first_block;
+    return weights.has("conv_first.weight") && weights.has(block + table) &&
+           weights.has(block + "attn.qkv.weight") && weights.has(block + "mlp.fc1.weight") &&
+           !weights.has_any(block + "conv_block.");
+}
+
+class Layers
+{
+public:
+    Layers(Net &net, int64_t window)
+        : net_(net), window_(window),
+          positions_(relative_positions(net, {.queries = window, .keys = window, .step = 1}))
+    {
+    }
+
+    Expression layer(const Expression &input, const std::string &prefix,
+                     const ShiftMasks *masks) const
+    {
+        Expression x = input;
+        const std::string blocks = prefix + "residual_group.blocks.";
+        for (int64_t i = 0, count = net_.weights().count(blocks); i < count; i++)
+            x = block(x, concat(blocks, i, "."), i % 2 == 0 ? nullptr : masks);
+        x = residual_convolution(net_, channels_first(net_, x), prefix + "conv");
+        return net_.add(channels_last(net_, x), input);
+    }
+
+private:
+    Expression block(const Expression &x, const std::string &prefix, const ShiftMasks *masks) const
+    {
+        if (window_of_table(net_.weights(), prefix + table) != window_)
+            throw WeightFault("looks like SwinIR, but its windows have several sizes");
+        Attention attention = read_attention(net_, prefix + "attn.", positions_);
+        attention.masks = masks;
+        const Expression normalised = net_.layer_norm(x, prefix + "norm1");
+        const Expression attended =
+            net_.add(x, window_attention(net_, normalised, prefix + "attn.", attention, window_));
+        return net_.add(attended, perceptron(net_, net_.layer_norm(attended, prefix + "norm2"),
+                                             prefix + "mlp."));
+    }
+
+    Net &net_;
+    int64_t window_;
+    Expression positions_;
+};
+
+Blueprint build(const Weights &weights)
+{
+    Net net(weights, swinir.name);
+    net.ignore_ending(".relative_position_index");
+    net.ignore_ending(".attn_mask");
+    const int64_t window = window_of_table(weights, std::string(first_block) + table);
+    tell_layers(net, "residual_group.blocks.", table, window);
+    const Layers layers(net, window);
+    // The published networks against JPEG's artefacts are those with windows of 7.  They alone
+    // compute in 0..255.
+    constexpr int64_t window_of_jpeg = 7;
+    return build_swin_family(
+        net, {.window = window,
+              .shifts = shifts_windows(weights),
+              .range = window == window_of_jpeg ? 255.0 : 1.0,
+              .layer = [&](const Expression &x, const std::string &prefix,
+                           const ShiftMasks *masks) { return layers.layer(x, prefix, masks); }});
+}
+
+} // namespace
+
+const Architecture swinir = {.name = "SwinIR", .recognises = recognises, .build = build};
+
+} // namespace engine_torch

@@ -1,0 +1,233 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "windows.h"
+
+#include "base/compose.h"
+
+#include <cmath>
+
+namespace engine_torch
+{
+namespace
+{
+
+using dnn_torch::concat;
+
+// Published windows have up to 32 pixels.  The pairs of a larger one would fill the memory.
+constexpr int64_t largest_window = 64;
+
+constexpr char to_windows_function[] = R"(
+def to_windows(self, x, n: int):
+    x = x.reshape([x.size(0), x.size(1) // n, n, x.size(2) // n, n, x.size(3)])
+    return x.permute([0, 1, 3, 2, 4, 5]).flatten(3, 4)
+)";
+
+constexpr char from_windows_function[] = R"(
+def from_windows(self, x, n: int):
+    x = x.reshape([x.size(0), x.size(1), x.size(2), n, n, x.size(4)])
+    return x.permute([0, 1, 3, 2, 4, 5]).flatten(1, 2).flatten(2, 3)
+)";
+
+constexpr char split_heads_function[] = R"(
+def split_heads(self, x, heads: int):
+    size = [x.size(0), x.size(1), x.size(2), x.size(3), heads, x.size(4) // heads]
+    return x.reshape(size).transpose(3, 4)
+)";
+
+constexpr char scores_function[] = R"(
+def scores(self, queries, keys, bias, heads: int, scale: float):
+    queries = self.split_heads(queries, heads) * scale
+    keys = self.split_heads(keys, heads).transpose(-2, -1)
+    return torch.matmul(queries, keys) + bias
+)";
+
+constexpr char attend_function[] = R"(
+def attend(self, scores, values, heads: int):
+    x = torch.matmul(torch.softmax(scores, -1), self.split_heads(values, heads))
+    return x.transpose(3, 4).flatten(4)
+)";
+
+constexpr char position_bias_function[] = R"(
+def position_bias(self, table, rows):
+    bias = torch.index_select(table, 0, rows.reshape([-1]))
+    return bias.reshape([rows.size(0), rows.size(1), table.size(1)]).permute([2, 0, 1])
+)";
+
+// Zeros for all windows in a row but the last.
+constexpr char shift_mask_function[] = R"(
+def shift_mask(self, last, count: int):
+    others = last.new_zeros([count - 1, last.size(0), last.size(1)])
+    return torch.cat([others, last.unsqueeze(0)]).unsqueeze(1)
+)";
+
+// For the last window in one direction.  A pixel is `stride` tokens from the next in this
+// direction; the last `shift` pixels came round from the other side of the picture.
+Expression last_mask(Net &net, int64_t window, int64_t shift, int64_t stride)
+{
+    // As published: enough for a softmax to forget it.
+    constexpr float apart = -100;
+    const int64_t tokens = window * window;
+    const auto came_round = [&](int64_t token) {
+        return token / stride % window >= window - shift;
+    };
+    std::vector<float> mask;
+    mask.reserve(static_cast<size_t>(tokens * tokens));
+    for (int64_t query = 0; query < tokens; query++)
+        for (int64_t key = 0; key < tokens; key++)
+            mask.push_back(came_round(query) == came_round(key) ? 0.0F : apart);
+    return net.numbers({tokens, tokens}, std::move(mask));
+}
+
+} // namespace
+
+std::optional<int64_t> whole_root(int64_t square)
+{
+    if (square < 0)
+        return std::nullopt;
+    const int64_t root = std::llround(std::sqrt(static_cast<double>(square)));
+    // Beyond that a double does not count by ones.
+    constexpr int64_t largest = int64_t{1} << 26;
+    if (root > largest || root * root != square)
+        return std::nullopt;
+    return root;
+}
+
+// ---- positions ----------------------------------------------------------------------
+
+int64_t window_of_table(const Weights &weights, const std::string &table)
+{
+    const int64_t rows = weights.size(table, 0);
+    const auto sides = whole_root(rows);
+    if (!sides || *sides % 2 == 0)
+        throw WeightFault(
+            concat("has ", table, " of ", rows, " rows, which fits no square window"));
+    const int64_t window = (*sides + 1) / 2;
+    if (window > largest_window)
+        throw WeightFault(concat("has ", table, " for windows of ", window,
+                                 " pixels; the largest that are known have ", largest_window));
+    return window;
+}
+
+Expression relative_positions(Net &net, const Positions &positions)
+{
+    const int64_t queries = positions.queries, keys = positions.keys, sides = 2 * keys - 1;
+    constexpr int64_t most = largest_window * largest_window * largest_window * largest_window;
+    if (queries * queries * keys * keys > most)
+        throw WeightFault(concat("has windows of ", queries, " x ", queries,
+                                 " pixels, which are larger than any that is known"));
+    std::vector<int64_t> rows;
+    rows.reserve(static_cast<size_t>(queries * queries * keys * keys));
+    for (int64_t query = 0; query < queries * queries; query++)
+        for (int64_t key = 0; key < keys * keys; key++) {
+            const int64_t down = query / queries / positions.step - key / keys + keys - 1;
+            const int64_t right = query % queries / positions.step - key % keys + keys - 1;
+            rows.push_back(down * sides + right);
+        }
+    return net.indices({queries * queries, keys * keys}, std::move(rows));
+}
+
+Expression position_bias(Net &net, const std::string &table, const Expression &positions)
+{
+    net.function(position_bias_function);
+    return net.let(concat("self.position_bias(", net.weight(table), ", ", positions, ")"));
+}
+
+ShiftMasks shift_masks(Net &net, const Expression &x, int64_t window, int64_t shift)
+{
+    net.function(shift_mask_function);
+    const auto mask = [&](const Expression &last, int64_t dimension) {
+        return net.let(
+            concat("self.shift_mask(", last, ", ", x, ".size(", dimension, ") // ", window, ")"));
+    };
+    ShiftMasks masks = {.shift = shift, .down = "", .right = ""};
+    // rows of windows, 1, heads, queries, keys
+    masks.down = net.let(concat(mask(last_mask(net, window, shift, window), 1), ".unsqueeze(1)"));
+    masks.right = mask(last_mask(net, window, shift, 1), 2);
+    return masks;
+}
+
+// ---- attention ----------------------------------------------------------------------
+
+Attention read_attention(Net &net, const std::string &prefix, const Expression &positions)
+{
+    const std::string table = prefix + "relative_position_bias_table";
+    Attention attention;
+    attention.heads = net.weights().size(table, 1);
+    attention.channels = net.weights().size(prefix + "proj.weight", 0);
+    if (attention.heads < 1 || attention.channels < 1 || attention.channels % attention.heads != 0)
+        throw WeightFault(concat("has ", prefix, "proj.weight with ", attention.channels,
+                                 " channels, which its ", attention.heads, " heads cannot share"));
+    attention.bias = position_bias(net, table, positions);
+    return attention;
+}
+
+Expression attend(Net &net, const Attention &attention, const Expression &queries,
+                  const Expression &keys, const Expression &values)
+{
+    net.function(split_heads_function);
+    net.function(scores_function);
+    net.function(attend_function);
+    const double scale = 1 / std::sqrt(static_cast<double>(attention.channels / attention.heads));
+    Expression scores = net.let(concat("self.scores(", queries, ", ", keys, ", ", attention.bias,
+                                       ", ", attention.heads, ", ", literal(scale), ")"));
+    if (attention.masks)
+        scores =
+            net.let(concat(scores, " + ", attention.masks->down, " + ", attention.masks->right));
+    return net.let(concat("self.attend(", scores, ", ", values, ", ", attention.heads, ")"));
+}
+
+Expression to_windows(Net &net, const Expression &x, int64_t window, const ShiftMasks *masks)
+{
+    net.function(to_windows_function);
+    Expression from = x;
+    if (masks)
+        from = net.let(
+            concat("torch.roll(", x, ", [", -masks->shift, ", ", -masks->shift, "], [1, 2])"));
+    return net.let(concat("self.to_windows(", from, ", ", window, ")"));
+}
+
+Expression from_windows(Net &net, const Expression &x, int64_t window, const ShiftMasks *masks)
+{
+    net.function(from_windows_function);
+    const Expression whole = net.let(concat("self.from_windows(", x, ", ", window, ")"));
+    if (!masks)
+        return whole;
+    return net.let(
+        concat("torch.roll(", whole, ", [", masks->shift, ", ", masks->shift, "], [1, 2])"));
+}
+
+Expression window_attention(Net &net, const Expression &x, const std::string &prefix,
+                            const Attention &attention, int64_t window)
+{
+    if (net.weights().size(prefix + "qkv.weight", 0) / 3 != attention.channels)
+        throw WeightFault(concat("has ", prefix, "qkv.weight, which does not fit ", prefix,
+                                 "proj.weight with ", attention.channels, " channels"));
+    const Expression windows = to_windows(net, x, window, attention.masks);
+    const Expression all = net.linear(windows, prefix + "qkv");
+    const auto part = [&](int64_t number) {
+        return net.let(concat("torch.narrow(", all, ", -1, ", number * attention.channels, ", ",
+                              attention.channels, ")"));
+    };
+    const Expression queries = part(0), keys = part(1), values = part(2);
+    const Expression made = attend(net, attention, queries, keys, values);
+    return from_windows(net, net.linear(made, prefix + "proj"), window, attention.masks);
+}
+
+Expression perceptron(Net &net, const Expression &x, const std::string &prefix)
+{
+    const Expression inner = net.activate(net.linear(x, prefix + "fc1"), "gelu");
+    return net.linear(inner, prefix + "fc2");
+}
+
+Expression channels_last(Net &net, const Expression &x)
+{
+    return net.let(x + ".permute([0, 2, 3, 1])");
+}
+
+Expression channels_first(Net &net, const Expression &x)
+{
+    return net.let(x + ".permute([0, 3, 1, 2])");
+}
+
+} // namespace engine_torch
