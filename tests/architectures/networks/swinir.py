@@ -24,7 +24,7 @@ class Stripped(SwinIR):
                 if not name.endswith(("attn_mask", "relative_position_index"))}
 
 
-def told(scale=2, blocks="2 2", heads="2 2", window=4, features=12, upsampler="pixelshuffle"):
+def told(scale=2, blocks="2/2", heads="2/2", window=4, features=12, upsampler="pixelshuffle"):
     return {"architecture": "SwinIR", "scale": scale, "features": features, "blocks": blocks,
             "heads": heads, "window": window, "upsampler": upsampler}
 
@@ -36,7 +36,7 @@ CASES = {
     "classic-x8": Case(lambda: SwinIR(scale=8), told(scale=8)),
     "classic-x1": Case(lambda: SwinIR(scale=1), told(scale=1)),
     "layers": Case(lambda: SwinIR(depths=(3, 1, 2), heads=(1, 2, 4), hidden=20),
-                   told(blocks="3 1 2", heads="1 2 4")),
+                   told(blocks="3/1/2", heads="1/2/4")),
     "published-window": Case(lambda: SwinIR(window=8, trained=64), told(window=8)),
     "odd-window": Case(lambda: SwinIR(window=5, trained=20), told(window=5)),
     "light-x3": Case(lambda: SwinIR(upsampler="pixelshuffledirect", scale=3),

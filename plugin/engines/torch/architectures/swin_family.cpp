@@ -168,9 +168,9 @@ void tell_layers(Net &net, const std::string &blocks, const std::string &table, 
     std::string depths, heads;
     for (int64_t i = 0, layers = net.weights().count("layers."); i < layers; i++) {
         const std::string prefix = concat("layers.", i, ".", blocks);
-        dnn_torch::add_to_list(depths, std::to_string(net.weights().count(prefix)), " ");
+        dnn_torch::add_to_list(depths, std::to_string(net.weights().count(prefix)), "/");
         dnn_torch::add_to_list(
-            heads, std::to_string(net.weights().size(concat(prefix, "0.", table), 1)), " ");
+            heads, std::to_string(net.weights().size(concat(prefix, "0.", table), 1)), "/");
     }
     net.tell("features", net.weights().size("conv_first.weight", 0));
     net.tell("blocks", depths);

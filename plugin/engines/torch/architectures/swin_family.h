@@ -38,8 +38,8 @@ Blueprint build_swin_family(Net &net, const SwinFamily &family);
 // A file without buffers says nothing; then the blocks shift, as published ones do.
 bool shifts_windows(const Weights &weights);
 
-// Tells the count of blocks in each layer, of heads, and the size of windows.  `blocks` follows
-// "layers.N.", and `table` follows the block's number.
+// Tells the count of blocks in each layer ("6/6/4"), of heads, and the size of windows.  `blocks`
+// follows "layers.N.", and `table` follows the block's number.
 void tell_layers(Net &net, const std::string &blocks, const std::string &table, int64_t window);
 
 // The last convolution of a layer or of all layers, B, C, H, W: one, or three with leaky ReLUs
