@@ -22,6 +22,7 @@ struct Architecture {
 };
 
 extern const Architecture compact;
+extern const Architecture dat;
 extern const Architecture esrgan;
 extern const Architecture mosr;
 extern const Architecture plksr;

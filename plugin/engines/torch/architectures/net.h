@@ -42,6 +42,7 @@ public:
     Net(const Weights &weights, std::string architecture);
 
     const Weights &weights() const { return weights_; }
+    const std::string &architecture() const { return blueprint_.architecture; }
 
     // Shown by `inspect`.
     void tell(const std::string &parameter, const std::string &value);

@@ -19,6 +19,7 @@ using dnn_torch::concat;
 const Architecture *const architectures[] = {
     &compact,
     &compact, &esrgan, &mosr, &plksr, &span,
+    &dat,
     &swinir,
 };
 

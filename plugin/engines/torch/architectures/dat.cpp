@@ -1,0 +1,167 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// DAT: Dual Aggregation Transformer.  Blocks attend by turns between the pixels of windows and
+// between channels.  A convolution beside each attention and the attention weight one another.
+#include "architecture.h"
+#include "attention.h"
+#include "reconstruction.h"
+
+#include "base/compose.h"
+
+namespace engine_torch
+{
+namespace
+{
+
+using attention::Rectangles;
+using attention::to_picture;
+using attention::to_tokens;
+using dnn_torch::concat;
+
+bool recognises(const Weights &weights)
+{
+    return weights.has_all({"conv_first.weight", "before_RG.1.weight",
+                            "layers.0.blocks.0.ffn.sg.norm.weight",
+                            "layers.0.blocks.0.attn.attns.0.rpe_biases",
+                            "layers.0.blocks.0.attn.channel_interaction.1.weight"});
+}
+
+// Query, key or value of each head, as heads x channels x pixels.
+constexpr char heads_function[] = R"(
+def channels_by_heads(self, qkv, heads: int):
+    n, c = qkv.size(0), qkv.size(3) // 3
+    return qkv.permute(3, 0, 1, 2).reshape(3, heads, c // heads, n, -1).permute(0, 3, 1, 2, 4)
+)";
+
+// ---- what attention and convolution say to each other
+
+// 1x1 convolutions that make one number for each channel or for each pixel.
+Expression interaction(Net &net, const Expression &x, const std::string &prefix, int64_t first)
+{
+    Expression made = net.conv(x, concat(prefix, first));
+    made = net.activate(net.batch_norm(made, concat(prefix, first + 1)), "gelu");
+    return net.activate(net.conv(made, concat(prefix, first + 3)), "sigmoid");
+}
+
+Expression channel_weights(Net &net, const Expression &picture, const std::string &prefix)
+{
+    const Expression mean = net.let(concat("torch.mean(", picture, ", [2, 3], True)"));
+    return interaction(net, mean, prefix + "channel_interaction.", 1);
+}
+
+Expression pixel_weights(Net &net, const Expression &picture, const std::string &prefix)
+{
+    return interaction(net, picture, prefix + "spatial_interaction.", 0);
+}
+
+Expression convolved(Net &net, const Expression &value, const std::string &prefix)
+{
+    const int64_t channels = net.weights().size(prefix + "dwconv.0.weight", 0);
+    const Expression x = net.conv(value, prefix + "dwconv.0", {.groups = channels});
+    return net.activate(net.batch_norm(x, prefix + "dwconv.1"), "gelu");
+}
+
+Expression aggregate(Net &net, const Expression &attended, const Expression &attended_weights,
+                     const Expression &convolved, const Expression &convolved_weights,
+                     const std::string &prefix)
+{
+    const Expression sum = net.let(
+        concat(attended, " * ", attended_weights, " + ", convolved, " * ", convolved_weights));
+    return net.linear(to_tokens(net, sum), prefix + "proj");
+}
+
+// ---- the two kinds of attention
+
+Expression spatial_attention(Net &net, const Expression &tokens, const std::string &prefix,
+                             const Rectangles &shared, bool is_shifted)
+{
+    const Expression qkv = net.linear(tokens, prefix + "qkv");
+    const Expression attended =
+        to_picture(net, attention::rectangle_attention(net, qkv, prefix, shared, is_shifted));
+    const int64_t channels = net.weights().size(prefix + "qkv.weight", 1);
+    const Expression value =
+        to_picture(net, net.let(concat(qkv, ".narrow(3, ", 2 * channels, ", ", channels, ")")));
+    const Expression beside = convolved(net, value, prefix);
+    return aggregate(net, attended, channel_weights(net, beside, prefix), beside,
+                     pixel_weights(net, attended, prefix), prefix);
+}
+
+Expression channel_attention(Net &net, const Expression &tokens, const std::string &prefix)
+{
+    const int64_t heads = net.weights().size(prefix + "temperature", 0);
+    attention::expect_heads(net, net.weights().size(prefix + "proj.weight", 1), heads);
+    net.function(heads_function);
+    const Expression parts = net.let(
+        concat("self.channels_by_heads(", net.linear(tokens, prefix + "qkv"), ", ", heads, ")"));
+    const auto as_picture = [&](const Expression &x) {
+        return net.let(concat(x, ".reshape(", tokens, ".size(0), -1, ", tokens, ".size(1), ",
+                              tokens, ".size(2))"));
+    };
+    const Expression attended = as_picture(attention::channel_attention(
+        net, parts + "[0]", parts + "[1]", parts + "[2]", prefix + "temperature"));
+    const Expression beside = convolved(net, as_picture(parts + "[2]"), prefix);
+    return aggregate(net, attended, pixel_weights(net, beside, prefix), beside,
+                     channel_weights(net, attended, prefix), prefix);
+}
+
+Expression block(Net &net, const Expression &tokens, const Rectangles &shared, int64_t group,
+                 int64_t number)
+{
+    const std::string prefix = concat("layers.", group, ".blocks.", number, ".");
+    Expression x = net.layer_norm(tokens, prefix + "norm1");
+    x = number % 2 == 0 ? spatial_attention(net, x, prefix + "attn.", shared,
+                                            attention::is_shifted(group, number))
+                        : channel_attention(net, x, prefix + "attn.");
+    const Expression attended = net.add(tokens, x);
+    x = net.layer_norm(attended, prefix + "norm2");
+    return net.add(attended, attention::gated_feed_forward(net, x, prefix + "ffn."));
+}
+
+// ---- the network
+
+Expression groups(Net &net, const Expression &picture)
+{
+    const Weights &weights = net.weights();
+    const auto window = attention::window_of(net, "layers.0.blocks.0.attn.");
+    net.tell("window", concat(window.height, "x", window.width));
+    Expression x = net.layer_norm(to_tokens(net, picture), "before_RG.1");
+    const Rectangles shared = attention::rectangles(net, x, window);
+    std::string depths;
+    const int64_t count = weights.count("layers.");
+    for (int64_t group = 0; group < count; group++) {
+        const Expression before = x;
+        const int64_t blocks = weights.count(concat("layers.", group, ".blocks."));
+        for (int64_t i = 0; i < blocks; i++)
+            x = block(net, x, shared, group, i);
+        x = reconstruction::residual_convolution(net, to_picture(net, x),
+                                                 concat("layers.", group, ".conv"));
+        x = net.add(before, to_tokens(net, x));
+        dnn_torch::add_to_list(depths, std::to_string(blocks), "+");
+    }
+    net.tell("blocks", depths);
+    return to_picture(net, net.layer_norm(x, "norm"));
+}
+
+Blueprint build(const Weights &weights)
+{
+    Net net(weights, dat.name);
+    const int64_t channels = weights.size("conv_first.weight", 1);
+    net.tell("features", weights.size("conv_first.weight", 0));
+    const Expression first =
+        net.conv(reconstruction::without_mean(net, Net::input, channels), "conv_first");
+    Expression x = reconstruction::residual_convolution(net, groups(net, first), "conv_after_body");
+    x = net.add(x, first);
+    const bool has_steps = weights.has("conv_last.weight");
+    const auto enlarged = has_steps ? reconstruction::enlarge_in_steps(net, x)
+                                    : reconstruction::enlarge_at_once(net, x, channels);
+    net.tell("upsampler", has_steps ? "pixelshuffle" : "pixelshuffledirect");
+    return net.finish(reconstruction::with_mean(net, enlarged.x, channels), enlarged.scale,
+                      channels, channels);
+}
+
+} // namespace
+
+const Architecture dat = {.name = "DAT", .recognises = recognises, .build = build};
+
+} // namespace engine_torch

@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// What networks of transformers have in common before and behind their blocks: the mean of the
+// training pictures, residual convolutions, and how they enlarge.
+#pragma once
+
+#include "net.h"
+
+#include <string>
+
+namespace engine_torch::reconstruction
+{
+
+// The side of the square of which `whole` is `part` times: 4 for 48 and 3.  Throws a WeightFault
+// that names `what` if there is none, or if it is beyond what anybody enlarges by.
+int64_t square_side(const Net &net, const std::string &what, int64_t whole, int64_t part);
+
+// Minus and plus the mean colour of the pictures of DIV2K; nothing for pictures that are not RGB.
+Expression without_mean(Net &net, const Expression &x, int64_t channels);
+Expression with_mean(Net &net, const Expression &x, int64_t channels);
+
+// Either one convolution, "NAME", or three: "NAME.0", "NAME.2" and "NAME.4".
+Expression residual_convolution(Net &net, const Expression &x, const std::string &name);
+
+struct Enlarged {
+    Expression x;
+    int64_t scale = 1;
+};
+
+// conv_before_upsample.0, upsample.0, upsample.2, ..., conv_last.
+Enlarged enlarge_in_steps(Net &net, const Expression &x);
+// upsample.0 alone, whose result has `channels` channels for each pixel of the enlarged picture.
+Enlarged enlarge_at_once(Net &net, const Expression &x, int64_t channels);
+
+} // namespace engine_torch::reconstruction
