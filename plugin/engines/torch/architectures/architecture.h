@@ -25,6 +25,7 @@ extern const Architecture compact;
 extern const Architecture dat;
 extern const Architecture esrgan;
 extern const Architecture mosr;
+extern const Architecture omnisr;
 extern const Architecture plksr;
 extern const Architecture span;
 extern const Architecture swinir;

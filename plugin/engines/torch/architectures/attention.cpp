@@ -254,10 +254,15 @@ Expression gated_feed_forward(Net &net, const Expression &tokens, const std::str
     return net.linear(net.let(concat(kept, " * ", gate)), prefix + "fc2");
 }
 
+void use_channel_attention(Net &net)
+{
+    net.function(channel_function);
+}
+
 Expression channel_attention(Net &net, const Expression &query, const Expression &key,
                              const Expression &value, const std::string &temperature)
 {
-    net.function(channel_function);
+    use_channel_attention(net);
     return net.let(concat("self.channel_attention(", query, ", ", key, ", ", value, ", ",
                           net.weight(temperature), ")"));
 }

@@ -66,6 +66,8 @@ Expression gated_feed_forward(Net &net, const Expression &tokens, const std::str
 
 // ---- attention between channels (DAT, OmniSR)
 
+// Makes self.channel_attention(q, k, v, temperature) known to the network's code.
+void use_channel_attention(Net &net);
 // Of queries, keys and values with the channels in the last dimension but one.
 Expression channel_attention(Net &net, const Expression &query, const Expression &key,
                              const Expression &value, const std::string &temperature);

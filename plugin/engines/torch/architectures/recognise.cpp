@@ -20,6 +20,7 @@ const Architecture *const architectures[] = {
     &compact,
     &compact, &esrgan, &mosr, &plksr, &span,
     &dat,
+    &omnisr,
     &swinir,
 };
 
