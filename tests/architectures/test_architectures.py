@@ -1,54 +1,16 @@
 # SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Checkpoints of each architecture make what the network makes in PyTorch."""
-import importlib.util
 import json
 import os
 import pathlib
-import struct
 
 import numpy
 import pytest
 import support
 import torch
+from checkpoint_files import ALL, inspect, picture, save_safetensors
 from published import randomise
-
-FOLDER = pathlib.Path(__file__).parent / "networks"
-ELEMENTS = {torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16", torch.int64: "I64"}
-
-
-def cases_in(path):
-    spec = importlib.util.spec_from_file_location(f"networks_{path.stem}", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.CASES
-
-
-ALL = {
-    f"{path.stem}-{name}": case
-    for path in sorted(FOLDER.glob("*.py"))
-    for name, case in cases_in(path).items()
-}
-
-
-def save_safetensors(tensors, path):
-    header, numbers = {}, b""
-    for name, tensor in tensors.items():
-        data = tensor.contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
-        header[name] = {
-            "dtype": ELEMENTS[tensor.dtype],
-            "shape": list(tensor.shape),
-            "data_offsets": [len(numbers), len(numbers) + len(data)],
-        }
-        numbers += data
-    text = json.dumps(header).encode()
-    path.write_bytes(struct.pack("<Q", len(text)) + text + numbers)
-
-
-def picture(case, seed=3):
-    generator = torch.Generator().manual_seed(seed)
-    width, height = case.size
-    return torch.rand((1, case.channels, height, width), generator=generator)
 
 
 def prepare(name, folder):
@@ -117,8 +79,6 @@ def test_in_the_filter(tmp_path):
     ).stdout
     made = numpy.frombuffer(made, "u1").reshape(2 * height, 2 * width, 3).transpose(2, 0, 1)
     assert numpy.abs(made.astype(int) - wanted.numpy()).max() <= 1
-    result = support.execute([support.LAUNCHER, "inspect", "--json", path])
-    assert result.returncode == 0, str(result)
-    architecture = json.loads(result.stdout)["architecture"]
+    architecture = inspect(path)["architecture"]
     parameters = {"features": "16", "convolutions": "3", "activation": "prelu"}
     assert architecture == {"name": "Compact", "scale": 2, "parameters": parameters}

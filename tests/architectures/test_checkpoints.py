@@ -12,7 +12,7 @@ import pytest
 import support
 import torch
 from published import randomise
-from test_architectures import ALL, inspect, picture, save_safetensors, through_the_filter
+from checkpoint_files import ALL, inspect, picture, save_safetensors, through_the_filter
 from torch import nn
 
 CASE = ALL["compact-x2"]

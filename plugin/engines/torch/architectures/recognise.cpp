@@ -17,11 +17,7 @@ using dnn_torch::concat;
 
 // The first that recognises the weights is taken.
 const Architecture *const architectures[] = {
-    &compact,
-    &compact, &esrgan, &mosr, &plksr, &span,
-    &dat,
-    &omnisr,
-    &swinir,
+    &dat, &omnisr, &swinir, &compact, &esrgan, &mosr, &plksr, &span,
 };
 
 std::string shape_text(const Weight &weight)

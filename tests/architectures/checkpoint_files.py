@@ -1,0 +1,70 @@
+# SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The published networks, files of their weights, and what the filter makes with these."""
+import importlib.util
+import json
+import pathlib
+import struct
+
+import numpy
+import support
+import torch
+
+FOLDER = pathlib.Path(__file__).parent / "networks"
+ELEMENTS = {torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16", torch.int64: "I64"}
+
+
+def cases_in(path):
+    spec = importlib.util.spec_from_file_location(f"networks_{path.stem}", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.CASES
+
+
+ALL = {
+    f"{path.stem}-{name}": case
+    for path in sorted(FOLDER.glob("*.py"))
+    for name, case in cases_in(path).items()
+}
+
+
+def save_safetensors(tensors, path):
+    header, numbers = {}, b""
+    for name, tensor in tensors.items():
+        data = tensor.contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
+        header[name] = {
+            "dtype": ELEMENTS[tensor.dtype],
+            "shape": list(tensor.shape),
+            "data_offsets": [len(numbers), len(numbers) + len(data)],
+        }
+        numbers += data
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + numbers)
+
+
+def picture(case, seed=3):
+    generator = torch.Generator().manual_seed(seed)
+    width, height = case.size
+    return torch.rand((1, case.channels, height, width), generator=generator)
+
+
+def through_the_filter(path, images):
+    """Floats in, floats out: no rounding to bytes hides a difference."""
+    channels, height, width = images.shape[1:]
+    pixels, planes = ("gbrpf32le", (1, 2, 0)) if channels == 3 else ("grayf32le", (0,))
+    data = images[0][list(planes)].numpy().astype("<f4").tobytes()
+    result = support.succeed(
+        *("-f", "rawvideo", "-pixel_format", pixels, "-video_size", f"{width}x{height}", "-i", "-"),
+        *("-vf", support.dnn(path, tune=0, isolate=0), "-f", "rawvideo", "-pix_fmt", pixels, "-"),
+        stdin=data,
+    )
+    samples = numpy.frombuffer(result.stdout, "<f4").reshape(len(planes), -1)
+    made = numpy.empty_like(samples)
+    made[list(planes)] = samples
+    return made
+
+
+def inspect(path):
+    result = support.execute([support.LAUNCHER, "inspect", "--json", path])
+    assert result.returncode == 0, str(result)
+    return json.loads(result.stdout)
