@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Makes the model files that are changed to fuzz the engine: make_seeds.py OUTDIR
+"""Makes the files that are changed to fuzz the engine: make_seeds.py OUTDIR [CHECKPOINTS]
+
+OUTDIR gets models, and the folder CHECKPOINTS files of weights.
 
 Each is small, and has something that others do not: control flow, constants, classes,
 containers of tensors, shared storages, views. They lie in the repository so that a seed
 means the same wherever it is used; this is how they came to be.
 """
+import json
 import pathlib
+import struct
 import sys
 import warnings
 import zipfile
@@ -128,6 +132,43 @@ def seeds():
     yield "counter", torch.jit.script(Counter())
 
 
+def weights():
+    """Of the architecture Compact, the smallest that there is."""
+    torch.manual_seed(7)
+    names = ("body.0", "body.2")
+    layers = nn.Conv2d(3, 2, 3), nn.Conv2d(2, 3, 3)
+    tensors = {"body.1.weight": torch.ones(2)}
+    for name, layer in zip(names, layers):
+        tensors |= {f"{name}.weight": layer.weight, f"{name}.bias": layer.bias}
+    return tensors
+
+
+def make_checkpoints(folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    older = {"_use_new_zipfile_serialization": False}
+    plain = {name: tensor.detach() for name, tensor in weights().items()}
+    torch.save(plain, folder / "accepted-plain.pth")
+    torch.save({"params": plain, "params_ema": weights()}, folder / "accepted-ema.pth", pickle_protocol=4)
+    torch.save(plain, folder / "accepted-older.pth", **older)
+    training = {
+        "epoch": 3,
+        "state_dict": {f"generator.{name}": tensor.half() for name, tensor in plain.items()},
+        "optimizer": torch.optim.Adam(list(weights().values())).state_dict(),
+        "hyper_parameters": pathlib.PurePosixPath("a/b"),
+    }
+    torch.save(training, folder / "accepted-training.ckpt")
+    torch.save(training, folder / "accepted-training-older.ckpt", pickle_protocol=4, **older)
+    header, numbers = {}, b""
+    for name, tensor in plain.items():
+        data = tensor.numpy().tobytes()
+        header[name] = {"dtype": "F32", "shape": list(tensor.shape),
+                        "data_offsets": [len(numbers), len(numbers) + len(data)]}  # fmt: skip
+        numbers += data
+    text = json.dumps(header).encode()
+    contents = struct.pack("<Q", len(text)) + text + numbers
+    (folder / "accepted-plain.safetensors").write_bytes(contents)
+
+
 # The others hold their code as it is, for it to be changed: nothing here inflates.
 AS_PYTORCH_WRITES_IT = ("convolutions",)
 
@@ -149,6 +190,8 @@ def main():
         module.save(str(path))
         if name not in AS_PYTORCH_WRITES_IT:
             store_plainly(path)
+    if len(sys.argv) > 2:
+        make_checkpoints(pathlib.Path(sys.argv[2]))
 
 
 if __name__ == "__main__":

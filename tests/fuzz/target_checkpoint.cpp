@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Files of weights: what reads them, finds the model's among them and recognises its architecture.
+#include "change_model.h"
+#include "changes.h"
+#include "digest.h"
+#include "engines/torch/architectures/architecture.h"
+#include "engines/torch/checkpoint/checkpoint.h"
+#include "engines/torch/failure.h"
+
+#include <new>
+#include <string>
+#include <string_view>
+
+namespace
+{
+
+using fuzz::Ending;
+using fuzz::Outcome;
+
+// Reads all bytes of all tensors, which must lie in the file.
+uint64_t digest_of(const engine_torch::Candidates &candidates)
+{
+    fuzz::Digest digest;
+    for (const auto &candidate : candidates)
+        for (const auto &[name, weight] : candidate.weights.all()) {
+            digest.add(name);
+            digest.add(weight.shape.data(), weight.shape.size() * sizeof(int64_t));
+            digest.add(weight.bytes);
+        }
+    return digest.value();
+}
+
+Outcome read(std::string_view input)
+{
+    const DnnTorchSource source = {.size = sizeof source,
+                                   .name = "weights.pth",
+                                   .fd = -1,
+                                   .data = input.data(),
+                                   .data_size = input.size()};
+    engine_torch::FileBytes file(source);
+    if (!engine_torch::Checkpoint::is_one(file))
+        return {Ending::refused, 0, "is no checkpoint"};
+    const engine_torch::Checkpoint checkpoint(std::move(file));
+    const uint64_t digest = digest_of(checkpoint.candidates());
+    engine_torch::recognise(checkpoint.candidates());
+    return {Ending::accepted, digest, ""};
+}
+
+Outcome run(std::string_view input)
+{
+    try {
+        return read(input);
+    } catch (const engine_torch::Failure &failure) {
+        return {Ending::refused, 0, failure.what()};
+    } catch (const engine_torch::WeightFault &fault) {
+        return {Ending::refused, 0, fault.what()};
+    } catch (const std::bad_alloc &) {
+        return {Ending::out_of_memory, 0, ""};
+    } catch (const std::exception &error) {
+        return {Ending::fault, 0, std::string("not in our words: ") + error.what()};
+    }
+}
+
+// Numbers are most of a file, and what describes them stands before them.
+std::string change(std::string &input, fuzz::Family family, fuzz::Random &random,
+                   const fuzz::Inputs &seeds)
+{
+    constexpr size_t head = 1200;
+    if (input.compare(0, 2, "PK") == 0)
+        return fuzz::change_model(input, family, random, seeds);
+    return random.one_in(4) ? fuzz::change_bytes(input, random, seeds)
+                            : fuzz::change_bytes(input, random, seeds, 0, head);
+}
+
+} // namespace
+
+const fuzz::Target fuzz::target = {
+    .name = "checkpoint",
+    .prepare = nullptr,
+    .run = run,
+    .change = change,
+    .damage_must_show = false, // two of the formats have no check sums
+    .seconds = 10,
+    .memory = uint64_t{1} << 29,
+    .inputs_a_fork = 1000,
+};
