@@ -292,8 +292,14 @@ def test_nothing_is_run(weights, tmp_path, name, place, form):
 
 SAVE_WEIGHTS = "torch.save(model.state_dict()"
 OTHERS = {
-    "module": (network, [SAVE_WEIGHTS, "whole module", "Compact", "torch.jit"]),
-    "module-in-dict": (lambda: {"epoch": 1, "model": network()}, [SAVE_WEIGHTS, "whole module"]),
+    "module": (
+        lambda: nn.Sequential(nn.Conv2d(3, 3, 3)),
+        [SAVE_WEIGHTS, "whole module", "torch.nn.modules.container.Sequential", "torch.jit"],
+    ),
+    "module-in-dict": (
+        lambda: {"epoch": 1, "model": nn.Conv2d(3, 3, 3)},
+        [SAVE_WEIGHTS, "whole module"],
+    ),
     "empty": (dict, ["without weights", SAVE_WEIGHTS]),
     "no-tensors": (lambda: {"epoch": 3}, ["without weights", SAVE_WEIGHTS]),
     "number": (lambda: 3, ["without weights"]),
@@ -315,8 +321,8 @@ OTHERS = {
         ["not known here", "2 tensors (x.a 3, x.b 2)"],
     ),
     "missing": (
-        lambda: {k: v for k, v in network().state_dict().items() if k != "body.4.bias"},
-        ["lacks body.4.bias"],
+        lambda: {k: v for k, v in network().state_dict().items() if k != "body.4.weight"},
+        ["lacks body.4.weight"],
     ),
     "not-a-number": (
         lambda: network().state_dict() | {"body.4.bias": torch.full((16,), float("nan"))},
@@ -359,7 +365,7 @@ def tensor(offset, shape, strides, count=3, key="0"):
 
     return (
         b"ctorch._utils\n_rebuild_tensor_v2\n((X\x07\0\0\0storagectorch\nFloatStorage\n"
-        + b"X\x01\0\0\0" + key.encode() + b"X\x03\0\0\0cpu" + number(count) + b"tQ"
+        + b"X" + struct.pack("<I", len(key)) + key.encode() + b"X\x03\0\0\0cpu" + number(count) + b"tQ"
         + number(offset) + numbers(shape) + numbers(strides)
         + b"\x89ccollections\nOrderedDict\n)RtR"
     )  # fmt: skip
