@@ -22,6 +22,7 @@ class Case:
     extras: typing.Callable = dict
     size: tuple = (29, 23)  # width, height
     tolerance: float = 2e-5  # of the largest sample
+    file: str = "net.safetensors"  # some files' names tell what the weights do not
 
 
 def randomise(module, seed=1):
@@ -59,3 +60,37 @@ class ChannelNorm(torch.nn.Module):
         size = self.weight.shape
         x = torch.nn.functional.layer_norm(x, size, self.weight, self.bias, self.epsilon)
         return x.permute(0, 3, 1, 2)
+
+
+DIV2K_MEAN = torch.tensor([0.4488, 0.4371, 0.4040])
+
+
+class MeanShift(torch.nn.Conv2d):
+    """Takes the mean off, or adds it.  The weights are no parameters: they are not learnt."""
+
+    def __init__(self, value_range, sign):
+        super().__init__(3, 3, 1)
+        for name, value in (("weight", torch.eye(3).reshape(3, 3, 1, 1)),
+                            ("bias", sign * value_range * DIV2K_MEAN)):
+            delattr(self, name)
+            self.register_buffer(name, value)
+
+
+def shuffled(features, scale):
+    """Enlarges by 2 as often as it takes, or by 3 once."""
+    factors = [scale] if scale == 3 else [2] * (scale.bit_length() - 1)
+    layers = []
+    for factor in factors:
+        layers += [torch.nn.Conv2d(features, features * factor**2, 3, padding=1),
+                   torch.nn.PixelShuffle(factor)]
+    return torch.nn.Sequential(*layers)
+
+
+def without_mean(forward):
+    """BasicSR's networks see samples of 0..255 without the mean."""
+
+    def normalised(self, picture):
+        mean = DIV2K_MEAN.reshape(1, 3, 1, 1)
+        return forward(self, (picture - mean) * 255) / 255 + mean
+
+    return normalised

@@ -17,14 +17,16 @@ def prepare(name, folder):
     """Saves the network and what goes in and has to come out; returns the line for the program."""
     case = ALL[name]
     network = randomise(case.make())
-    save_safetensors(network.state_dict() | case.extras(), folder / f"{name}.safetensors")
+    path = folder / name / case.file
+    path.parent.mkdir()
+    save_safetensors(network.state_dict() | case.extras(), path)
     images = picture(case)
     with torch.no_grad():
         wanted = network(images)[0].numpy()
     numpy.save(folder / f"{name}.npy", wanted)
     images.numpy().astype("<f4").tofile(folder / f"{name}.in")
     sizes = " ".join(str(size) for size in images.shape[1:])
-    return f"{folder / name}.safetensors {sizes} {folder / name}.in {folder / name}.out\n"
+    return f"{path} {sizes} {folder / name}.in {folder / name}.out\n"
 
 
 @pytest.fixture(scope="module")

@@ -70,7 +70,7 @@ class Places(nn.Module):
     """The names of 2018: places in a Sequential."""
 
     def __init__(self, steps=2, channels=3, features=12, growth=8, blocks=2, plus=False,
-                 shuffle=0, unshuffle=1):
+                 shuffle=0, unshuffle=1, enlarging=2):
         super().__init__()
         names = ["RDB1", "RDB2", "RDB3"]
         sub = [Block(features, growth, names, True, plus) for _ in range(blocks)]
@@ -82,13 +82,13 @@ class Places(nn.Module):
                 layers += [nn.Conv2d(features, features * shuffle**2, 3, padding=1),
                            nn.PixelShuffle(shuffle), nn.LeakyReLU(0.2)]
             else:
-                layers += [nn.Upsample(scale_factor=2),
+                layers += [nn.Upsample(scale_factor=enlarging),
                            nn.Conv2d(features, features, 3, padding=1), nn.LeakyReLU(0.2)]
         layers += [nn.Conv2d(features, features, 3, padding=1), nn.LeakyReLU(0.2),
                    nn.Conv2d(features, channels, 3, padding=1)]
         self.model = nn.Sequential(*layers)
         self.unshuffle = unshuffle
-        self.scale = (shuffle or 2) ** steps // unshuffle
+        self.scale = (shuffle or enlarging) ** steps // unshuffle
 
     def forward(self, picture):
         height, width = picture.shape[2:]
@@ -138,6 +138,7 @@ CASES = {
     "places-x4": Case(Places, told()),
     "places-x1": Case(lambda: Places(steps=0), told(1)),
     "places-x2": Case(lambda: Places(steps=1), told(2)),
+    "places-x3": Case(lambda: Places(steps=1, enlarging=3), told(3), file="x3.safetensors"),
     "places-x8": Case(lambda: Places(steps=3, blocks=1), told(8, blocks=1), size=(9, 7)),
     "places-x16": Case(lambda: Places(steps=4, blocks=1), told(16, blocks=1), size=(9, 7)),
     "places-twelve-blocks": Case(lambda: Places(blocks=12, features=8),

@@ -30,6 +30,7 @@ using dnn_torch::concat;
 constexpr double slope = 0.2;
 constexpr double residual = 0.2;
 constexpr int64_t most_enlargements = 6;
+constexpr int64_t largest_scale = 64;
 
 struct Enlargement {
     std::string layer;
@@ -40,6 +41,7 @@ struct Enlargement {
 struct Layout {
     std::string first, blocks, dense, last_of_block, after_blocks, fine, last;
     int64_t block_count = 0;
+    int64_t enlarging_factor = 2;
     std::vector<Enlargement> enlargements;
 };
 
@@ -73,6 +75,7 @@ Layout layout_of_places(const Net &net)
                      .fine = concat("model.", last - 2),
                      .last = concat("model.", last),
                      .block_count = weights.count("model.1.sub.") - 1,
+                     .enlarging_factor = 2,
                      .enlargements = {}};
     layout.after_blocks = concat(layout.blocks, layout.block_count);
     if (last > 4 + 3 * most_enlargements || last < 4 || (last - 4) % 3 != 0)
@@ -82,6 +85,9 @@ Layout layout_of_places(const Net &net)
         layout.enlargements.push_back(
             {.layer = concat("model.", shuffles ? place : place + 1), .shuffles = shuffles});
     }
+    // The weights are the same if the picture is enlarged three times at once.
+    if (layout.enlargements.size() == 1 && weights.named_scale() == 3)
+        layout.enlarging_factor = 3;
     return layout;
 }
 
@@ -99,6 +105,7 @@ Layout layout_of_names(const Weights &weights)
                      .fine = either("HRconv", "conv_hr"),
                      .last = "conv_last",
                      .block_count = 0,
+                     .enlarging_factor = 2,
                      .enlargements = {}};
     layout.block_count = weights.count(layout.blocks);
     const char *prefix = either("upconv1", "conv_up1");
@@ -143,7 +150,7 @@ Expression body(Net &net, const Expression &first, const Layout &layout)
 Expression enlarged(Net &net, Expression x, const Layout &layout, int64_t &scale)
 {
     for (const Enlargement &step : layout.enlargements) {
-        int64_t factor = 2;
+        int64_t factor = layout.enlarging_factor;
         if (step.shuffles) {
             factor = net.shuffle_factor(step.layer, net.weights().size(step.layer + ".weight", 1));
             x = net.pixel_shuffle(net.conv(x, step.layer), factor);
@@ -152,6 +159,8 @@ Expression enlarged(Net &net, Expression x, const Layout &layout, int64_t &scale
         }
         x = net.leaky_relu(x, slope);
         scale *= factor;
+        if (scale > largest_scale)
+            net.contradict(concat("enlarges more than ", largest_scale, " times"));
     }
     return x;
 }

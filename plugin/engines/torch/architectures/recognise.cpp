@@ -17,7 +17,7 @@ using dnn_torch::concat;
 
 // The first that recognises the weights is taken.
 const Architecture *const architectures[] = {
-    &dat, &omnisr, &swinir, &compact, &esrgan, &mosr, &plksr, &span,
+    &dat, &omnisr, &swinir, &compact, &cugan, &denoisers, &edsr, &esrgan, &fsrcnn, &mosr, &plksr, &rcan, &span, &srcnn, &vdsr,
 };
 
 std::string shape_text(const Weight &weight)

@@ -17,17 +17,24 @@ bool Checkpoint::is_one(const FileBytes &file)
 Checkpoint::Checkpoint(FileBytes file) : file_(std::move(file))
 {
     try {
-        if (is_safetensors(file_.bytes())) {
-            format_ = "safetensors";
-            candidates_ = find_candidates(read_safetensors(file_.bytes()));
-            return;
-        }
-        torch_file_.emplace(file_.bytes());
-        format_ = torch_file_->format();
-        candidates_ = find_candidates(*torch_file_);
+        read();
     } catch (const WeightFault &fault) {
         refuse(fault.what());
     }
+}
+
+void Checkpoint::read()
+{
+    if (is_safetensors(file_.bytes())) {
+        format_ = "safetensors";
+        candidates_ = find_candidates(read_safetensors(file_.bytes()));
+    } else {
+        torch_file_.emplace(file_.bytes());
+        format_ = torch_file_->format();
+        candidates_ = find_candidates(*torch_file_);
+    }
+    for (Candidate &candidate : candidates_)
+        candidate.weights.read_name(file_.name());
 }
 
 std::string Checkpoint::hash() const

@@ -36,6 +36,8 @@ public:
     [[noreturn]] void refuse(const std::string &words) const { file_.refuse(words); }
 
 private:
+    void read();
+
     FileBytes file_;
     std::string format_;
     std::optional<TorchFile> torch_file_; // holds what was compressed

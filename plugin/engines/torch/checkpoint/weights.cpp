@@ -6,9 +6,42 @@
 #include "base/compose.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
 
 namespace engine_torch
 {
+namespace
+{
+
+template <class Number> Number first_of(std::string_view bytes)
+{
+    Number number;
+    std::memcpy(&number, bytes.data(), sizeof(number));
+    return number;
+}
+
+double number_of_half(uint16_t bits)
+{
+    const int exponent = bits >> 10 & 31;
+    const int mantissa = bits & 1023;
+    const double size =
+        exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(mantissa | 1024, exponent - 25);
+    return bits >> 15 ? -size : size;
+}
+
+bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+} // namespace
 
 using dnn_torch::concat;
 
@@ -81,6 +114,36 @@ int64_t Weights::count(std::string_view prefix) const
     while (has_any(concat(prefix, count, ".")) || has(concat(prefix, count)))
         count++;
     return count;
+}
+
+double Weights::first_number(std::string_view name) const
+{
+    const Weight &weight = at(name);
+    if (weight.bytes.size() >= bytes_of(weight.type)) {
+        if (weight.type == ElementType::float32)
+            return first_of<float>(weight.bytes);
+        if (weight.type == ElementType::float64)
+            return first_of<double>(weight.bytes);
+        if (weight.type == ElementType::float16)
+            return number_of_half(first_of<uint16_t>(weight.bytes));
+        if (weight.type == ElementType::bfloat16)
+            return std::bit_cast<float>(uint32_t{first_of<uint16_t>(weight.bytes)} << 16);
+    }
+    throw WeightFault(concat("has ", name, " without any number"));
+}
+
+// A digit beside an "x" that is not within a word or a number: "64x64" and "ax2" tell nothing.
+void Weights::read_name(std::string_view path)
+{
+    const std::string name = concat(" ", path.substr(path.rfind('/') + 1), "  ");
+    for (size_t i = 1; i + 2 < name.size(); i++) {
+        if (is_digit(name[i - 1]) || is_letter(name[i - 1]) || is_digit(name[i + 2]))
+            continue;
+        const bool digit_first = is_digit(name[i]) && (name[i + 1] == 'x' || name[i + 1] == 'X');
+        const bool x_first = is_digit(name[i + 1]) && (name[i] == 'x' || name[i] == 'X');
+        if (digit_first || x_first)
+            named_scale_ = name[digit_first ? i : i + 1] - '0';
+    }
 }
 
 bool Weights::has_any(std::string_view prefix) const

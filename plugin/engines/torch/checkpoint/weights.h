@@ -72,8 +72,17 @@ public:
     // Whether any name begins so.
     bool has_any(std::string_view prefix) const;
 
+    // The number with which a tensor of floats begins.  Throws a WeightFault if it has none.
+    double first_number(std::string_view name) const;
+
+    // The scale that the file's name tells, such as 3 for "net_x3.pth" and "3x-net.pth", or 0.  A
+    // few architectures have the same weights for several scales.
+    int64_t named_scale() const noexcept { return named_scale_; }
+    void read_name(std::string_view path);
+
 private:
     Map weights_;
+    int64_t named_scale_ = 0;
 };
 
 } // namespace engine_torch
