@@ -25,15 +25,18 @@ extern const Architecture compact;
 extern const Architecture cugan;
 extern const Architecture dat;
 extern const Architecture denoisers;
+extern const Architecture drct;
 extern const Architecture edsr;
 extern const Architecture esrgan;
 extern const Architecture fsrcnn;
+extern const Architecture hat;
 extern const Architecture mosr;
 extern const Architecture omnisr;
 extern const Architecture plksr;
 extern const Architecture rcan;
 extern const Architecture span;
 extern const Architecture srcnn;
+extern const Architecture srformer;
 extern const Architecture swinir;
 extern const Architecture vdsr;
 

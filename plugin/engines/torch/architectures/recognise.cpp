@@ -17,7 +17,12 @@ using dnn_torch::concat;
 
 // The first that recognises the weights is taken.
 const Architecture *const architectures[] = {
+    &compact,
     &dat, &omnisr, &swinir, &compact, &cugan, &denoisers, &edsr, &esrgan, &fsrcnn, &mosr, &plksr, &rcan, &span, &srcnn, &vdsr,
+    &drct,
+    &hat,
+    &srformer,
+    &swinir,
 };
 
 std::string shape_text(const Weight &weight)

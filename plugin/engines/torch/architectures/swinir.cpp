@@ -48,15 +48,7 @@ public:
 private:
     Expression block(const Expression &x, const std::string &prefix, const ShiftMasks *masks) const
     {
-        if (window_of_table(net_.weights(), prefix + table) != window_)
-            throw WeightFault("looks like SwinIR, but its windows have several sizes");
-        Attention attention = read_attention(net_, prefix + "attn.", positions_);
-        attention.masks = masks;
-        const Expression normalised = net_.layer_norm(x, prefix + "norm1");
-        const Expression attended =
-            net_.add(x, window_attention(net_, normalised, prefix + "attn.", attention, window_));
-        return net_.add(attended, perceptron(net_, net_.layer_norm(attended, prefix + "norm2"),
-                                             prefix + "mlp."));
+        return swin_block(net_, x, prefix, {.window = window_, .positions = positions_}, masks);
     }
 
     Net &net_;

@@ -109,13 +109,18 @@ int64_t window_of_table(const Weights &weights, const std::string &table)
     return window;
 }
 
+void expect_few_pairs(int64_t queries, int64_t keys)
+{
+    constexpr int64_t most = largest_window * largest_window * largest_window * largest_window;
+    if (queries * keys > most)
+        throw WeightFault(concat("has windows of ", queries, " pixels that look at ", keys,
+                                 ", which are larger than any that is known"));
+}
+
 Expression relative_positions(Net &net, const Positions &positions)
 {
     const int64_t queries = positions.queries, keys = positions.keys, sides = 2 * keys - 1;
-    constexpr int64_t most = largest_window * largest_window * largest_window * largest_window;
-    if (queries * queries * keys * keys > most)
-        throw WeightFault(concat("has windows of ", queries, " x ", queries,
-                                 " pixels, which are larger than any that is known"));
+    expect_few_pairs(queries * queries, keys * keys);
     std::vector<int64_t> rows;
     rows.reserve(static_cast<size_t>(queries * queries * keys * keys));
     for (int64_t query = 0; query < queries * queries; query++)
@@ -177,13 +182,15 @@ Expression attend(Net &net, const Attention &attention, const Expression &querie
     return net.let(concat("self.attend(", scores, ", ", values, ", ", attention.heads, ")"));
 }
 
+Expression rolled(Net &net, const Expression &x, int64_t by)
+{
+    return by == 0 ? x : net.let(concat("torch.roll(", x, ", [", by, ", ", by, "], [1, 2])"));
+}
+
 Expression to_windows(Net &net, const Expression &x, int64_t window, const ShiftMasks *masks)
 {
     net.function(to_windows_function);
-    Expression from = x;
-    if (masks)
-        from = net.let(
-            concat("torch.roll(", x, ", [", -masks->shift, ", ", -masks->shift, "], [1, 2])"));
+    const Expression from = rolled(net, x, masks ? -masks->shift : 0);
     return net.let(concat("self.to_windows(", from, ", ", window, ")"));
 }
 
@@ -191,26 +198,29 @@ Expression from_windows(Net &net, const Expression &x, int64_t window, const Shi
 {
     net.function(from_windows_function);
     const Expression whole = net.let(concat("self.from_windows(", x, ", ", window, ")"));
-    if (!masks)
-        return whole;
-    return net.let(
-        concat("torch.roll(", whole, ", [", masks->shift, ", ", masks->shift, "], [1, 2])"));
+    return rolled(net, whole, masks ? masks->shift : 0);
+}
+
+std::array<Expression, 3> thirds(Net &net, const Expression &x, const std::string &name,
+                                 int64_t channels)
+{
+    if (net.weights().size(name + ".weight", 0) / 3 != channels)
+        throw WeightFault(
+            concat("has ", name, ".weight, which does not make 3 times ", channels, " channels"));
+    const auto part = [&](int64_t number) {
+        return net.let(
+            concat("torch.narrow(", x, ", -1, ", number * channels, ", ", channels, ")"));
+    };
+    return {part(0), part(1), part(2)};
 }
 
 Expression window_attention(Net &net, const Expression &x, const std::string &prefix,
                             const Attention &attention, int64_t window)
 {
-    if (net.weights().size(prefix + "qkv.weight", 0) / 3 != attention.channels)
-        throw WeightFault(concat("has ", prefix, "qkv.weight, which does not fit ", prefix,
-                                 "proj.weight with ", attention.channels, " channels"));
     const Expression windows = to_windows(net, x, window, attention.masks);
-    const Expression all = net.linear(windows, prefix + "qkv");
-    const auto part = [&](int64_t number) {
-        return net.let(concat("torch.narrow(", all, ", -1, ", number * attention.channels, ", ",
-                              attention.channels, ")"));
-    };
-    const Expression queries = part(0), keys = part(1), values = part(2);
-    const Expression made = attend(net, attention, queries, keys, values);
+    const auto parts =
+        thirds(net, net.linear(windows, prefix + "qkv"), prefix + "qkv", attention.channels);
+    const Expression made = attend(net, attention, parts[0], parts[1], parts[2]);
     return from_windows(net, net.linear(made, prefix + "proj"), window, attention.masks);
 }
 
@@ -218,6 +228,22 @@ Expression perceptron(Net &net, const Expression &x, const std::string &prefix)
 {
     const Expression inner = net.activate(net.linear(x, prefix + "fc1"), "gelu");
     return net.linear(inner, prefix + "fc2");
+}
+
+Expression swin_block(Net &net, const Expression &x, const std::string &prefix,
+                      const Windows &windows, const ShiftMasks *masks)
+{
+    const std::string table = prefix + "attn.relative_position_bias_table";
+    if (window_of_table(net.weights(), table) != windows.window)
+        throw WeightFault(concat("has ", table, " for windows of another size than ",
+                                 windows.window, " pixels, which the first block has"));
+    Attention attention = read_attention(net, prefix + "attn.", windows.positions);
+    attention.masks = masks;
+    const Expression normalised = net.layer_norm(x, prefix + "norm1");
+    const Expression attended =
+        net.add(x, window_attention(net, normalised, prefix + "attn.", attention, windows.window));
+    return net.add(attended,
+                   perceptron(net, net.layer_norm(attended, prefix + "norm2"), prefix + "mlp."));
 }
 
 Expression channels_last(Net &net, const Expression &x)

@@ -9,6 +9,7 @@
 
 #include "net.h"
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,9 @@ std::optional<int64_t> whole_root(int64_t square);
 // (2n - 1) * (2n - 1) rows.  Throws a WeightFault if there is none, or if n is larger than any that
 // is published.
 int64_t window_of_table(const Weights &weights, const std::string &table);
+
+// Throws a WeightFault if the pairs of a window's pixels would fill the memory.
+void expect_few_pairs(int64_t queries, int64_t keys);
 
 // How the keys of a window lie below its queries.
 struct Positions {
@@ -62,13 +66,31 @@ Attention read_attention(Net &net, const std::string &prefix, const Expression &
 Expression attend(Net &net, const Attention &attention, const Expression &queries,
                   const Expression &keys, const Expression &values);
 
+// A picture shifted to the right and down; what leaves it comes in on the other side.
+Expression rolled(Net &net, const Expression &x, int64_t by);
+
 // Picture to windows and back.  Both shift it if there are masks.
 Expression to_windows(Net &net, const Expression &x, int64_t window, const ShiftMasks *masks);
 Expression from_windows(Net &net, const Expression &x, int64_t window, const ShiftMasks *masks);
 
+// Queries, keys and values of what the layer `name` makes of all three at once.
+std::array<Expression, 3> thirds(Net &net, const Expression &x, const std::string &name,
+                                 int64_t channels);
+
 // The whole attention of Swin with its projections: "PREFIXqkv" and "PREFIXproj".
 Expression window_attention(Net &net, const Expression &x, const std::string &prefix,
                             const Attention &attention, int64_t window);
+
+// The windows of all blocks of a network.
+struct Windows {
+    int64_t window = 0;
+    Expression positions; // relative_positions() of the window
+};
+
+// Swin's transformer block: "PREFIXnorm1", "PREFIXattn.", "PREFIXnorm2", "PREFIXmlp.".  Throws a
+// WeightFault if its windows have another size.
+Expression swin_block(Net &net, const Expression &x, const std::string &prefix,
+                      const Windows &windows, const ShiftMasks *masks);
 
 // "PREFIXfc1", GELU, "PREFIXfc2".
 Expression perceptron(Net &net, const Expression &x, const std::string &prefix);
