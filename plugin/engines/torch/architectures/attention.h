@@ -40,29 +40,9 @@ Expression position_bias(Net &net, const Expression &table, const Expression &in
 Expression shift_mask(Net &net, const Expression &tokens, const Window &window);
 constexpr const char *no_mask = "None";
 
-// ---- windows that lie in one half of the channels and stand in the other (DAT, RGT)
-
-// The window of the first half: `prefix` has the branches "attns.0." and "attns.1.".  Throws a
-// WeightFault if the tables of positions contradict each other.
-Window window_of(const Net &net, const std::string &prefix);
-
-// What all blocks of a network share.
-struct Rectangles {
-    Window window;
-    Expression masks[2], indices[2], positions[2];
-};
-// `tokens` has the size of all tokens that the blocks work on.
-Rectangles rectangles(Net &net, const Expression &tokens, const Window &window);
-
-// Attention of queries, keys and values (tokens x 3C) in both branches of `prefix`.
-Expression rectangle_attention(Net &net, const Expression &qkv, const std::string &prefix,
-                               const Rectangles &shared, bool is_shifted);
-
-// The rule by which DAT and RGT shift the windows of every second spatial block.
-bool is_shifted(int64_t group, int64_t block);
-
-// Linear, GELU, one half of the channels gated by the other, Linear.
-Expression gated_feed_forward(Net &net, const Expression &tokens, const std::string &prefix);
+// Makes self.window_attention(qkv, bias, mask or None, height, width) known to the network's code:
+// qkv is 3,N,H,W,C, the bias is that of position_bias(), and with a mask the windows are shifted.
+void use_window_attention(Net &net);
 
 // ---- attention between channels (DAT, OmniSR)
 

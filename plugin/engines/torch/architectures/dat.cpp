@@ -4,8 +4,7 @@
 // DAT: Dual Aggregation Transformer.  Blocks attend by turns between the pixels of windows and
 // between channels.  A convolution beside each attention and the attention weight one another.
 #include "architecture.h"
-#include "attention.h"
-#include "reconstruction.h"
+#include "rectangles.h"
 
 #include "base/compose.h"
 
@@ -118,46 +117,12 @@ Expression block(Net &net, const Expression &tokens, const Rectangles &shared, i
     return net.add(attended, attention::gated_feed_forward(net, x, prefix + "ffn."));
 }
 
-// ---- the network
-
-Expression groups(Net &net, const Expression &picture)
-{
-    const Weights &weights = net.weights();
-    const auto window = attention::window_of(net, "layers.0.blocks.0.attn.");
-    net.tell("window", concat(window.height, "x", window.width));
-    Expression x = net.layer_norm(to_tokens(net, picture), "before_RG.1");
-    const Rectangles shared = attention::rectangles(net, x, window);
-    std::string depths;
-    const int64_t count = weights.count("layers.");
-    for (int64_t group = 0; group < count; group++) {
-        const Expression before = x;
-        const int64_t blocks = weights.count(concat("layers.", group, ".blocks."));
-        for (int64_t i = 0; i < blocks; i++)
-            x = block(net, x, shared, group, i);
-        x = reconstruction::residual_convolution(net, to_picture(net, x),
-                                                 concat("layers.", group, ".conv"));
-        x = net.add(before, to_tokens(net, x));
-        dnn_torch::add_to_list(depths, std::to_string(blocks), "+");
-    }
-    net.tell("blocks", depths);
-    return to_picture(net, net.layer_norm(x, "norm"));
-}
-
 Blueprint build(const Weights &weights)
 {
     Net net(weights, dat.name);
-    const int64_t channels = weights.size("conv_first.weight", 1);
-    net.tell("features", weights.size("conv_first.weight", 0));
-    const Expression first =
-        net.conv(reconstruction::without_mean(net, Net::input, channels), "conv_first");
-    Expression x = reconstruction::residual_convolution(net, groups(net, first), "conv_after_body");
-    x = net.add(x, first);
-    const bool has_steps = weights.has("conv_last.weight");
-    const auto enlarged = has_steps ? reconstruction::enlarge_in_steps(net, x)
-                                    : reconstruction::enlarge_at_once(net, x, channels);
-    net.tell("upsampler", has_steps ? "pixelshuffle" : "pixelshuffledirect");
-    return net.finish(reconstruction::with_mean(net, enlarged.x, channels), enlarged.scale,
-                      channels, channels);
+    return attention::network_of_rectangles(
+        net, [&](const Expression &tokens, const Rectangles &shared, int64_t group,
+                 int64_t number) { return block(net, tokens, shared, group, number); });
 }
 
 } // namespace

@@ -73,4 +73,13 @@ Enlarged enlarge_at_once(Net &net, const Expression &x, int64_t channels)
     return {.x = net.pixel_shuffle(net.conv(x, "upsample.0"), side), .scale = side};
 }
 
+Enlarged enlarge_by_neighbours(Net &net, const Expression &x)
+{
+    Expression made = net.leaky_relu(net.conv(x, "conv_before_upsample.0"), 0.01);
+    for (const char *name : {"conv_up1", "conv_up2"})
+        made = net.leaky_relu(net.conv(net.enlarge_nearest(made, 2), name), 0.2);
+    made = net.leaky_relu(net.conv(made, "conv_hr"), 0.2);
+    return {.x = net.conv(made, "conv_last"), .scale = 4};
+}
+
 } // namespace engine_torch::reconstruction

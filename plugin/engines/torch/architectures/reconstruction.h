@@ -32,5 +32,7 @@ struct Enlarged {
 Enlarged enlarge_in_steps(Net &net, const Expression &x);
 // upsample.0 alone, whose result has `channels` channels for each pixel of the enlarged picture.
 Enlarged enlarge_at_once(Net &net, const Expression &x, int64_t channels);
+// conv_before_upsample.0, conv_up1, conv_up2, conv_hr, conv_last: 4 times, by the nearest pixels.
+Enlarged enlarge_by_neighbours(Net &net, const Expression &x);
 
 } // namespace engine_torch::reconstruction
