@@ -21,6 +21,7 @@ struct Architecture {
     Blueprint (*build)(const Weights &weights);
 };
 
+extern const Architecture atd;
 extern const Architecture compact;
 extern const Architecture cugan;
 extern const Architecture dat;
