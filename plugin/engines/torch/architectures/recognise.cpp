@@ -17,13 +17,8 @@ using dnn_torch::concat;
 
 // The first that recognises the weights is taken.
 const Architecture *const architectures[] = {
-    &compact,
-    &compact, &dat, &omnisr, &rgt, &atd,
-    &dat, &omnisr, &swinir, &compact, &cugan, &denoisers, &edsr, &esrgan, &fsrcnn, &mosr, &plksr, &rcan, &span, &srcnn, &vdsr,
-    &drct,
-    &hat,
-    &srformer,
-    &swinir,
+    &atd,       &dat,  &drct,   &hat,    &omnisr, &rgt,   &srformer, &swinir, &compact, &cugan,
+    &denoisers, &edsr, &esrgan, &fsrcnn, &mosr,   &plksr, &rcan,     &span,   &srcnn,   &vdsr,
 };
 
 std::string shape_text(const Weight &weight)
