@@ -10,7 +10,6 @@
 #include "base/compose.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace engine_torch
 {
@@ -19,38 +18,39 @@ namespace
 
 using dnn_torch::concat;
 
-std::string last_convolution(const Weights &weights)
+// Convolutions and activations take turns, so that the count of names bounds the place.
+int64_t last_convolution(const Weights &weights)
 {
-    int64_t last = -1;
-    for (int64_t i = 0; weights.has(concat("body.", i, ".weight")) ||
-                        weights.has(concat("body.", i + 1, ".weight"));
-         i++)
-        if (weights.has(concat("body.", i, ".weight")))
-            last = i;
-    return concat("body.", last);
+    int64_t last = 0;
+    while (weights.has(concat("body.", last + 2, ".weight")))
+        last += 2;
+    return last;
+}
+
+// Whether it is "body.N.weight" or "body.N.bias", and a convolution's if N is even.
+bool belongs(const std::string &name, const Weight &weight)
+{
+    if (name.compare(0, 5, "body.") != 0 || std::count(name.begin(), name.end(), '.') != 2)
+        return false;
+    const size_t end = name.rfind('.');
+    const bool is_even = end > 5 && (name[end - 1] - '0') % 2 == 0;
+    return name.substr(end) == ".bias" ? is_even : weight.shape.size() == (is_even ? 4U : 1U);
 }
 
 bool recognises(const Weights &weights)
 {
     for (const auto &[name, weight] : weights.all())
-        if (name.compare(0, 5, "body.") != 0 || std::count(name.begin(), name.end(), '.') != 2)
+        if (!belongs(name, weight))
             return false;
-    return weights.has_all({"body.0.weight", "body.2.weight"}) &&
-           weights.at("body.0.weight").shape.size() == 4;
+    return weights.has_all({"body.0.weight", "body.2.weight"});
 }
 
 Blueprint build(const Weights &weights)
 {
     Net net(weights, compact.name);
-    const std::string last = last_convolution(weights);
-    const int64_t last_number = std::stoll(last.substr(5));
+    const int64_t last_number = last_convolution(weights);
     const int64_t in_channels = weights.size("body.0.weight", 1);
-    const int64_t out = weights.size(last + ".weight", 0);
-    const auto scale = static_cast<int64_t>(
-        std::lround(std::sqrt(static_cast<double>(out) / static_cast<double>(in_channels))));
-    if (scale * scale * in_channels != out)
-        throw WeightFault(concat("looks like ", compact.name, ", but ", last,
-                                 " returns no whole enlargement of its input"));
+    const int64_t scale = net.shuffle_factor(concat("body.", last_number), in_channels);
     net.tell("features", weights.size("body.0.weight", 0));
     net.tell("convolutions", (last_number - 2) / 2);
     net.tell("activation", weights.has("body.1.weight") ? "prelu" : "relu");

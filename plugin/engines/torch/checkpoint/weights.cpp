@@ -15,6 +15,9 @@ namespace engine_torch
 namespace
 {
 
+// So that a product of two sizes, or a few times one, never overflows.
+constexpr int64_t largest_size = int64_t{1} << 30;
+
 template <class Number> Number first_of(std::string_view bytes)
 {
     Number number;
@@ -105,7 +108,11 @@ int64_t Weights::size(std::string_view name, size_t dimension) const
     if (dimension >= weight.shape.size())
         throw WeightFault(
             concat("has ", name, " with ", weight.shape.size(), " dimensions, which are too few"));
-    return weight.shape[dimension];
+    const int64_t size = weight.shape[dimension];
+    if (size < 0 || size > largest_size)
+        throw WeightFault(
+            concat("has ", name, " with a dimension of ", size, ", which no network has"));
+    return size;
 }
 
 int64_t Weights::count(std::string_view prefix) const

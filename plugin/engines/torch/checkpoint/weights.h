@@ -63,7 +63,8 @@ public:
 
     // Throws a WeightFault that names the weight if there is none.
     const Weight &at(std::string_view name) const;
-    // The size of one dimension.  Throws a WeightFault if there is no such weight or dimension.
+    // The size of one dimension, at most 2^30.  Throws a WeightFault if there is no such weight or
+    // dimension.
     int64_t size(std::string_view name, size_t dimension) const;
 
     // How many numbers follow `prefix` in names, from 0 on and without a gap: 3 where there are
