@@ -224,10 +224,6 @@ typedef struct DnnTorchEngine {
      *   parameters       how many numbers were learnt
      *   parameter_bytes  the memory that they take
      *   precision        what they are kept in: "fp32", or the commonest first
-     *   architecture     of a file of weights: the architecture that they are for
-     *   architecture_scale, architecture_parameters
-     *                    by what it enlarges, and what else was read off the weights, one
-     *                    name and value a line: "blocks 23"
      *   refused          what in it model_open() refuses the model for, one a line
      *   exclusive        "1" if runs of its sessions wait for each other, so that a run that
      *                    never ends holds up the others: better opened anew than shared

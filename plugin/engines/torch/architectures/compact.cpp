@@ -22,7 +22,7 @@ using dnn_torch::concat;
 int64_t last_convolution(const Weights &weights)
 {
     int64_t last = 0;
-    while (weights.has(concat("body.", last + 2, ".weight")))
+    while (weights.has_any(concat("body.", last + 2, ".")))
         last += 2;
     return last;
 }

@@ -5,6 +5,7 @@
 
 #include "base/compose.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -89,16 +90,20 @@ ElementType type_of(const json &value, const std::string &name)
 // Fills in the shape and returns the number of bytes.
 uint64_t take_shape(const json &sizes, Weight &weight)
 {
-    uint64_t bytes = bytes_of(weight.type);
+    // Without its empty dimensions, so that no stride can overflow either.
+    int64_t bytes = static_cast<int64_t>(bytes_of(weight.type));
+    bool is_empty = false;
     if (!sizes.is_array() || sizes.size() > 8)
         fail();
     for (const json &size : sizes) {
-        weight.shape.push_back(whole_number(size));
-        if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(weight.shape.back()), &bytes))
+        const int64_t number = whole_number(size);
+        weight.shape.push_back(number);
+        is_empty = is_empty || number == 0;
+        if (__builtin_mul_overflow(bytes, std::max<int64_t>(number, 1), &bytes))
             fail();
     }
     weight.strides = packed_strides(weight.shape);
-    return bytes;
+    return is_empty ? 0 : static_cast<uint64_t>(bytes);
 }
 
 class Reader
