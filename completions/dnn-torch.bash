@@ -18,7 +18,7 @@ _dnn_torch()
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
         mapfile -t COMPREPLY < <(
-            compgen -W 'run doctor devices inspect bench --help --version' -- "$word"
+            compgen -W 'run doctor devices inspect bench convert --help --version' -- "$word"
         )
         return
     fi
@@ -26,6 +26,17 @@ _dnn_torch()
     run) _dnn_torch_program ;;
     doctor) mapfile -t COMPREPLY < <(compgen -W '--help' -- "$word") ;;
     devices) mapfile -t COMPREPLY < <(compgen -W '--help --json' -- "$word") ;;
+    convert)
+        if [[ $word == -* ]]; then
+            mapfile -t COMPREPLY < <(compgen -W '--help --timeout --engine --isolate' -- "$word")
+            return
+        fi
+        compopt -o filenames
+        mapfile -t COMPREPLY < <(
+            compgen -d -- "$word"
+            compgen -f -X '!*.@(pth|pt|ckpt|bin|safetensors)' -- "$word"
+        )
+        ;;
     inspect | bench)
         if [[ $word == -* ]]; then
             local options='--help --json --size --timeout --device --engine --input --output --allow --isolate'
@@ -36,7 +47,7 @@ _dnn_torch()
         compopt -o filenames
         mapfile -t COMPREPLY < <(
             compgen -d -- "$word"
-            compgen -f -X '!*.pt' -- "$word"
+            compgen -f -X '!*.@(pth|pt|ckpt|bin|safetensors)' -- "$word"
         )
         ;;
     esac

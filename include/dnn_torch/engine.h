@@ -108,6 +108,7 @@ typedef struct DnnTorchSource {
     int fd;           /**< below 0: there is none, and `data` holds the bytes */
     const void *data;
     size_t data_size;
+    int sink; /**< what the option `export` writes to, until model_open() returns; 0: none */
 } DnnTorchSource;
 
 /** A tensor that a model takes or returns. */
@@ -192,6 +193,8 @@ typedef struct DnnTorchEngine {
      *   allow      what the model may use though the engine would refuse it
      *   inspect    "1": the model is opened to be looked at, also where it would be
      *              refused for what it does.  Nothing of it is run, and it can make no plan
+     *   export     "torchscript" or "safetensors": the file of weights is written to the source's
+     *              sink in that format.  The model can make no plan
      *
      * and those that only the engine "isolated" takes, which runs any other engine in a
      * process of its own:
@@ -224,6 +227,10 @@ typedef struct DnnTorchEngine {
      *   parameters       how many numbers were learnt
      *   parameter_bytes  the memory that they take
      *   precision        what they are kept in: "fp32", or the commonest first
+     *   architecture     of a file of weights: the architecture that they are for
+     *   architecture_scale, architecture_parameters
+     *                    by what it enlarges, and what else was read off the weights, one
+     *                    name and value a line: "blocks 23"
      *   refused          what in it model_open() refuses the model for, one a line
      *   exclusive        "1" if runs of its sessions wait for each other, so that a run that
      *                    never ends holds up the others: better opened anew than shared

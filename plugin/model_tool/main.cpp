@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The program behind `dnn-torch inspect` and `dnn-torch bench`.  It is not part of the launcher, so
-// that `dnn-torch run` does not link its libraries.
+// The program behind `dnn-torch inspect`, `dnn-torch bench` and `dnn-torch convert`.  It is not
+// part of the launcher, so that `dnn-torch run` does not link its libraries.
 #include "model_commands.h"
 
 #include <cstdio>
@@ -20,6 +20,8 @@ int main_with(int count, char **words)
     dnn_torch::Request request = dnn_torch::parse_request(count, words);
     if (request.help)
         return fputs(dnn_torch::help_of(command).c_str(), stdout) < 0 || fflush(stdout) != 0;
+    if (command == "convert")
+        return dnn_torch::convert(request);
     return command == "bench" ? dnn_torch::bench(request) : dnn_torch::inspect(request);
 }
 

@@ -15,4 +15,7 @@ int inspect(const Request &request);
 // Measures how fast a model runs with each setting.
 int bench(const Request &request);
 
+// Writes a file of weights in another format.
+int convert(const Request &request);
+
 } // namespace dnn_torch

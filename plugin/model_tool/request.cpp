@@ -76,7 +76,7 @@ struct Option {
     const char *value; // the value's name in the help; NULL: the option takes none
     const char *help;
     void (*set)(Request &request, const std::string &value);
-    bool bench_only = false;
+    std::string_view commands = "inspect bench";
 };
 
 constexpr Option options[] = {
@@ -87,7 +87,8 @@ constexpr Option options[] = {
     {.name = "help",
      .value = nullptr,
      .help = "prints this",
-     .set = [](Request &request, const std::string &) { request.help = true; }},
+     .set = [](Request &request, const std::string &) { request.help = true; },
+     .commands = "inspect bench convert"},
     {.name = "allow",
      .value = "NAMES",
      .help = "operators that the model may use though they are refused: a+b",
@@ -99,7 +100,8 @@ constexpr Option options[] = {
     {.name = "engine",
      .value = "NAME",
      .help = "what runs the model: NAME of an engine-NAME.so (torch)",
-     .set = [](Request &request, const std::string &value) { request.engine = value; }},
+     .set = [](Request &request, const std::string &value) { request.engine = value; },
+     .commands = "inspect bench convert"},
     {.name = "input",
      .value = "NAME",
      .help = "name of the model's input (the only one)",
@@ -107,7 +109,8 @@ constexpr Option options[] = {
     {.name = "isolate",
      .value = "HOW",
      .help = "the model in a process of its own: auto, 0, 1 or require (auto)",
-     .set = set_isolation},
+     .set = set_isolation,
+     .commands = "inspect bench convert"},
     {.name = "output",
      .value = "NAME",
      .help = "name of the model's output, where it returns several by name",
@@ -119,7 +122,7 @@ constexpr Option options[] = {
          [](Request &request, const std::string &value) {
              request.seconds = parse_seconds("--seconds", value, 1);
          },
-     .bench_only = true},
+     .commands = "bench"},
     {.name = "size",
      .value = "WxH",
      .help = "size of the pictures to run it on",
@@ -128,14 +131,15 @@ constexpr Option options[] = {
      .value = "N",
      .help = "seconds that one run of the model may take; 0 is no limit (60)",
      .set = [](Request &request,
-               const std::string &value) { request.timeout = parse_timeout(value); }},
+               const std::string &value) { request.timeout = parse_timeout(value); },
+     .commands = "inspect bench convert"},
 };
 
 std::vector<const Option *> options_of(std::string_view command)
 {
     std::vector<const Option *> found;
     for (const Option &option : options)
-        if (!option.bench_only || command == "bench")
+        if (option.commands.find(command) != std::string_view::npos)
             found.push_back(&option);
     return found;
 }
@@ -163,11 +167,13 @@ std::vector<option> for_getopt(const std::vector<const Option *> &known)
     return all;
 }
 
-void take_model(Request &request, const std::string &word)
+void take_word(Request &request, bool converts, const std::string &word)
 {
-    if (!request.model.empty())
-        throw UsageError(word + " is one model too many; give one");
-    request.model = word;
+    std::string &place = request.model.empty() || !converts ? request.model : request.output_file;
+    if (!place.empty())
+        throw UsageError(word + (converts ? " is one file too many; give two"
+                                          : " is one model too many; give one"));
+    place = word;
 }
 
 // `word` is the last one that getopt_long() has read completely.
@@ -187,6 +193,7 @@ Request parse_request(int count, char **words)
     const std::string command = words[0];
     const std::vector<const Option *> known = options_of(command);
     const std::vector<option> all = for_getopt(known);
+    const bool converts = command == "convert";
     Request request;
     optind = 0; // makes getopt_long() start again
     opterr = 0;
@@ -199,18 +206,26 @@ Request parse_request(int count, char **words)
         if (code >= first_code)
             known[static_cast<size_t>(code - first_code)]->set(request, text_or_empty(optarg));
         else
-            take_model(request, optarg);
+            take_word(request, converts, optarg);
     }
     for (; optind < count; optind++) // behind "--"
-        take_model(request, words[optind]);
+        take_word(request, converts, words[optind]);
     if (request.model.empty() && !request.help)
-        throw UsageError(concat("no model is given; write dnn-torch ", command, " MODEL"));
+        throw UsageError(concat("no model is given; write dnn-torch ", command,
+                                converts ? " IN OUT.pt" : " MODEL"));
+    if (converts && request.output_file.empty() && !request.help)
+        throw UsageError("no file to write is given; write dnn-torch convert IN OUT.pt");
     return request;
 }
 
 std::string help_of(const std::string &command)
 {
-    std::string text = concat("usage: dnn-torch ", command, " MODEL [OPTION...]\n\n");
+    std::string text =
+        concat("usage: dnn-torch ", command,
+               command == "convert" ? " IN OUT [OPTION...]\n\n"
+                                      "OUT is TorchScript (.pt) or a file of weights "
+                                      "(.safetensors)\n\n"
+                                    : " MODEL [OPTION...]\n\n");
     for (const Option *option : options_of(command)) {
         std::string line =
             concat("--", option->name, option->value ? " " : "", text_or_empty(option->value));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What the user asks of `dnn-torch inspect` and `dnn-torch bench`.
+// What the user asks of `dnn-torch inspect`, `dnn-torch bench` and `dnn-torch convert`.
 #pragma once
 
 #include "host/inference/engine_choice.h"
@@ -24,6 +24,7 @@ public:
 
 struct Request {
     std::string model;
+    std::string output_file; // only convert has one
     // These have the values of the filter's options of the same names.
     std::string device = "cpu", engine = "torch", input, output, allow, isolate = "auto";
     Isolation isolation = Isolation::automatic; // what `isolate` means

@@ -466,3 +466,71 @@ def test_pickle_of_python_is_no_checkpoint(tmp_path):
     path = tmp_path / "net.pth"
     path.write_bytes(pickle.dumps({"epoch": 3}))
     refused(path, "no checkpoint")
+
+
+# ---- dnn-torch convert ------------------------------------------------------------------
+
+
+def convert(*words):
+    return support.execute([support.LAUNCHER, "convert", *words])
+
+
+@pytest.mark.parametrize("isolate", ["0", "1"])
+@pytest.mark.parametrize("form", ["zip", "older", "safetensors"])
+def test_convert_to_torchscript(weights, wanted, tmp_path, form, isolate):
+    path, made = tmp_path / "net.pth", tmp_path / "made.pt"
+    if form == "safetensors":
+        save_safetensors(weights, path)
+    else:
+        torch.save({"params_ema": weights}, path, **FORMS[form])
+    result = convert(path, made, f"--isolate={isolate}")
+    assert result.returncode == 0 and not result.stderr, str(result)
+    assert inspect(made)["format"].startswith("TorchScript")
+    assert (through_the_filter(made, picture(CASE)) == wanted).all()
+    with torch.no_grad():
+        images = picture(CASE)
+        assert torch.equal(torch.jit.load(str(made))(images), network()(images))
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["made.pt", "net.pth"]
+
+
+@pytest.mark.parametrize("kept", ["mapping", "strided", "shared", "double"])
+def test_convert_to_safetensors(weights, wanted, tmp_path, kept):
+    path, made = tmp_path / "net.ckpt", tmp_path / "made.safetensors"
+    torch.save({"state_dict": prefixed(KEPT[kept](weights), "net_g.")}, path)
+    result = convert(path, made)
+    assert result.returncode == 0 and not result.stderr, str(result)
+    assert (through_the_filter(made, picture(CASE)) == wanted).all()
+    exact = tmp_path / "exact.safetensors"
+    if kept != "double":
+        save_safetensors(weights, exact)
+        numbers = [each.read_bytes()[-100:] for each in (made, exact)]
+        assert numbers[0] == numbers[1] or kept == "strided"
+
+
+def test_convert_an_unknown_architecture(tmp_path):
+    path, made = tmp_path / "net.pth", tmp_path / "made.safetensors"
+    torch.save({"params": {"x.half": torch.ones(3).half(), "x.whole": torch.arange(4)}}, path)
+    assert convert(path, made).returncode == 0
+    assert b'"x.half":{"data_offsets":[0,6],"dtype":"F16","shape":[3]}' in made.read_bytes()
+    made = tmp_path / "made.pt"
+    result = convert(path, made)
+    assert result.returncode == 1 and "not known here" in result.stderr
+    assert result.stderr.count("\n") == 1, result.stderr
+    assert not made.exists() and len(list(tmp_path.iterdir())) == 2
+
+
+def test_convert_refuses(weights, tmp_path):
+    path, script = tmp_path / "net.pth", tmp_path / "script.pt"
+    torch.save(weights, path)
+    torch.jit.script(nn.Identity()).save(str(script))
+    for words, code, phrase in [
+        ((path, tmp_path / "made.onnx"), 2, "neither with .pt"),
+        ((path,), 2, "no file to write"),
+        ((path, tmp_path / "nowhere" / "made.pt"), 1, "cannot be written"),
+        ((tmp_path / "none.pth", tmp_path / "made.pt"), 1, "cannot be opened"),
+        ((script, tmp_path / "made.pt"), 1, "TorchScript already"),
+    ]:
+        result = convert(*words)
+        assert result.returncode == code and phrase in result.stderr, str(result)
+        assert result.stderr.count("\n") == 1, result.stderr
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["net.pth", "script.pt"]

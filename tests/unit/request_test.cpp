@@ -63,6 +63,17 @@ TEST(Requests, TakeAnyNameBehindTwoDashes)
     EXPECT_EQ(parse({"inspect", "-"}).model, "-");
 }
 
+TEST(Requests, ConvertOneFileToAnother)
+{
+    const Request request = parse({"convert", "a.pth", "--isolate=0", "b.pt"});
+    EXPECT_EQ(request.model, "a.pth");
+    EXPECT_EQ(request.output_file, "b.pt");
+    EXPECT_EQ(fault_of({"convert", "a"}),
+              "no file to write is given; write dnn-torch convert IN OUT.pt");
+    EXPECT_EQ(fault_of({"convert", "a", "b", "c"}), "c is one file too many; give two");
+    EXPECT_EQ(fault_of({"convert", "a", "b", "--json"}).find("--json is no option"), 0U);
+}
+
 TEST(Requests, SayWhatMakesNoSense)
 {
     EXPECT_EQ(fault_of({"inspect"}), "no model is given; write dnn-torch inspect MODEL");

@@ -42,7 +42,7 @@ int model_open(const DnnTorchSource *source, const DnnTorchOption *options, size
     return guarded(Phase::loading, message, [&] {
         const engine_kit::Options known(
             options, option_count,
-            {"device", "input", "output", "precision", "optimize", "allow", "inspect"});
+            {"device", "input", "output", "precision", "optimize", "allow", "inspect", "export"});
         *model = std::make_unique<DnnTorchModel>(taken(source), known).release();
     });
 }

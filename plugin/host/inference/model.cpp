@@ -96,6 +96,7 @@ NamedValues values_of(const ModelOptions &options)
         {"optimize", options.optimize},
         {"allow", options.allow},
         {"inspect", options.inspect ? "1" : ""},
+        {"export", options.export_as},
     };
     if (options.isolated.empty())
         return values;
@@ -124,7 +125,8 @@ std::shared_ptr<DnnTorchModel> open_model(const DnnTorchEngine &engine, const Mo
                              .name = options.path.c_str(),
                              .fd = file.get(),
                              .data = nullptr,
-                             .data_size = 0};
+                             .data_size = 0,
+                             .sink = options.sink ? options.sink->get() : 0};
     NamedValues values = values_of(options);
     std::vector<DnnTorchOption> given = options_of(values);
     EngineCall call;

@@ -34,6 +34,10 @@ struct ModelOptions {
     bool cage_required = false; // that process must be closed in altogether
     int restarts = 0;           // how often it may be started anew
 
+    // The file is converted to this format and written to the descriptor, and the model never run.
+    std::string export_as;
+    std::shared_ptr<const Descriptor> sink;
+
     bool operator==(const ModelOptions &) const = default;
 };
 

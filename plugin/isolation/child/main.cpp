@@ -31,6 +31,7 @@ using engine_kit::Phase;
 struct Source {
     Descriptor descriptor;
     Mapping data;
+    Descriptor sink; // of what the option `export` writes
 };
 
 // The host ends this process by closing the lane, and the kernel does so when the host ends.
@@ -56,6 +57,8 @@ Source receive_source(OpenRequest &request)
     Source source;
     if (!parcel.descriptors.empty())
         source.descriptor = std::move(parcel.descriptors.front());
+    if (parcel.descriptors.size() > 1)
+        source.sink = std::move(parcel.descriptors[1]);
     if (request.data_size > 0)
         source.data = map_memory(source.descriptor.get(), static_cast<size_t>(request.data_size),
                                  Writer::host);
@@ -96,7 +99,8 @@ DnnTorchModel *open_model(const DnnTorchEngine &engine, const OpenRequest &reque
         .fd = is_data ? -1 : given.descriptor.get(),
         .data = is_data ? static_cast<const void *>(given.data.start() ? given.data.start() : "")
                         : nullptr,
-        .data_size = given.data.size()};
+        .data_size = given.data.size(),
+        .sink = given.sink.is_open() ? given.sink.get() : 0};
     std::vector<DnnTorchOption> options;
     for (size_t i = 0; i < request.option_count; i++)
         options.push_back({.key = request.options[i].key, .value = request.options[i].value});

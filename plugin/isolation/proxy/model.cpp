@@ -87,6 +87,7 @@ DnnTorchModel::DnnTorchModel(Settings settings, Start start)
           settings_.request->name, Descriptor(fcntl(settings_.source.get(), F_DUPFD_CLOEXEC, 0))))
 {
     child_ = open_in_child();
+    settings_.sink = Descriptor(); // a reader of its other end waits for that
 }
 
 DnnTorchModel::ChildHandle DnnTorchModel::open_in_child()
@@ -94,10 +95,10 @@ DnnTorchModel::ChildHandle DnnTorchModel::open_in_child()
     const Patience patience = {.limit = settings_.limits.open()};
     ChildHandle opened =
         start_([this](std::string_view notice) { texts_.note("notice", notice); }, broker_);
-    const int source = settings_.source.get();
+    const int given[] = {settings_.source.get(), settings_.sink.get()};
+    const size_t count = settings_.sink.is_open() ? 2 : settings_.source.is_open() ? 1 : 0;
     const int control = opened->control();
-    if (!send(control, *settings_.request, Sending::never_waits,
-              {&source, settings_.source.is_open() ? 1U : 0U}))
+    if (!send(control, *settings_.request, Sending::never_waits, {given, count}))
         opened->refuse("it takes no request");
     const auto cage = opened->receive<CageReply>(control, Kind::cage, patience);
     check_status(cage.head);

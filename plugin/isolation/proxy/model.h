@@ -64,7 +64,7 @@ private:
     void start_anew(const ChildHandle &ended, const isolation::Crash &crash);
 
     const pid_t owner_ = getpid();
-    const isolation::Settings settings_;
+    isolation::Settings settings_; // never changes once the model is open
     const Start start_;
     const std::shared_ptr<engine_torch::TuningBroker> broker_;
     isolation::Texts texts_;

@@ -124,6 +124,8 @@ Settings::Settings(const DnnTorchSource &given, const DnnTorchOption *options, s
             pass_on(key, value, *request);
     }
     source = share(given, *request);
+    if (given.sink > 0 && source.is_open())
+        sink = Descriptor(fcntl(given.sink, F_DUPFD_CLOEXEC, 0));
 }
 
 } // namespace isolation

@@ -40,6 +40,7 @@ struct Settings {
 
     std::unique_ptr<OpenRequest> request;
     Descriptor source;
+    Descriptor sink; // open until the model is
     Limits limits;
     int restarts = 0;
 };

@@ -5,7 +5,6 @@
 
 #include "base/compose.h"
 
-#include <algorithm>
 #include <string>
 
 namespace engine_torch
@@ -52,13 +51,9 @@ const Architecture *find_architecture(const Weights &weights)
     return nullptr;
 }
 
-// Of the candidates as they are in the file, the one with the most tensors is likely the model.
 [[noreturn]] void refuse(const Candidates &candidates)
 {
-    const Candidate &largest = *std::max_element(
-        candidates.begin(), candidates.end(), [](const Candidate &a, const Candidate &b) {
-            return a.weights.all().size() < b.weights.all().size();
-        });
+    const Candidate &largest = largest_of(candidates);
     if (!largest.fault.empty())
         throw WeightFault(largest.fault);
     throw WeightFault(concat("is a checkpoint of an architecture that is not known here: it has ",

@@ -300,6 +300,14 @@ Candidates find_candidates(const TorchFile &file)
     return with_prefixes(Search(file).run());
 }
 
+const Candidate &largest_of(const Candidates &candidates)
+{
+    return *std::max_element(candidates.begin(), candidates.end(),
+                             [](const Candidate &a, const Candidate &b) {
+                                 return a.weights.all().size() < b.weights.all().size();
+                             });
+}
+
 Candidates find_candidates(Weights weights)
 {
     if (weights.all().empty())

@@ -29,6 +29,9 @@ using Candidates = std::vector<Candidate>;
 // Returns at least one, best first.  Throws a WeightFault that says what the file holds instead.
 Candidates find_candidates(const TorchFile &file);
 
+// Of candidates as they are in the file, the one with the most tensors: likely the model.
+const Candidate &largest_of(const Candidates &candidates);
+
 // Adds those that differ from the only one by what stands before the names.
 Candidates find_candidates(Weights weights);
 

@@ -166,4 +166,71 @@ Weights read_safetensors(std::string_view file)
     return reader.finish();
 }
 
+namespace
+{
+
+std::string name_of(ElementType type)
+{
+    for (const auto &[text, each] : type_names)
+        if (each == type)
+            return std::string(text);
+    return "";
+}
+
+// What the tensors' numbers are, padded so that the numbers begin at a multiple of 8.
+std::string header_of(const Weights &weights)
+{
+    json header = json::object();
+    uint64_t at = 0;
+    for (const auto &[name, weight] : weights.all()) {
+        const uint64_t end = at + bytes_of(weight);
+        header[name] = {
+            {"dtype", name_of(weight.type)}, {"shape", weight.shape}, {"data_offsets", {at, end}}};
+        at = end;
+    }
+    try {
+        std::string text = header.dump();
+        text.resize((text.size() + size_bytes - 1) / size_bytes * size_bytes, ' ');
+        return text;
+    } catch (const json::exception &) {
+        throw WeightFault("has names that are not in UTF-8");
+    }
+}
+
+// Gathers the elements, last dimension first.
+void write_elements(const Weight &weight, const std::function<void(std::string_view)> &write)
+{
+    const size_t element = bytes_of(weight.type);
+    std::vector<int64_t> place(weight.shape.size());
+    std::string gathered;
+    for (uint64_t left = bytes_of(weight) / element; left > 0; left--) {
+        int64_t at = 0;
+        for (size_t i = 0; i < place.size(); i++)
+            at += place[i] * weight.strides[i];
+        gathered += weight.bytes.substr(static_cast<size_t>(at) * element, element);
+        for (size_t i = place.size(); i > 0 && ++place[i - 1] == weight.shape[i - 1]; i--)
+            place[i - 1] = 0;
+        if (gathered.size() >= size_t{1} << 20) {
+            write(gathered);
+            gathered.clear();
+        }
+    }
+    write(gathered);
+}
+
+} // namespace
+
+void write_safetensors(const Weights &weights, const std::function<void(std::string_view)> &write)
+{
+    const std::string header = header_of(weights);
+    const uint64_t size = header.size();
+    write({reinterpret_cast<const char *>(&size), sizeof size});
+    write(header);
+    for (const auto &[name, weight] : weights.all())
+        if (weight.strides == packed_strides(weight.shape))
+            write(weight.bytes);
+        else
+            write_elements(weight, write);
+}
+
 } // namespace engine_torch

@@ -6,6 +6,7 @@
 
 #include "weights.h"
 
+#include <functional>
 #include <string_view>
 
 namespace engine_torch
@@ -17,5 +18,8 @@ bool is_safetensors(std::string_view file);
 // Throws a WeightFault unless the header is sound and the tensors fill the file without overlap.
 // The result refers to `file`.
 Weights read_safetensors(std::string_view file);
+
+// Writes such a file piece by piece.  Throws a WeightFault if a name is no text.
+void write_safetensors(const Weights &weights, const std::function<void(std::string_view)> &write);
 
 } // namespace engine_torch

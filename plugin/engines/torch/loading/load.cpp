@@ -225,6 +225,20 @@ Module load_network(const Checkpoint &checkpoint, const Recognised &recognised,
     }
 }
 
+Module load_plain_network(const Checkpoint &checkpoint, const Recognised &recognised)
+{
+    try {
+        return reading(checkpoint.name(), [&] {
+            Module module =
+                build_module(recognised.network, recognised.candidate->weights, c10::kCPU);
+            module.eval();
+            return module;
+        });
+    } catch (const WeightFault &fault) {
+        refuse(checkpoint.name(), fault.what());
+    }
+}
+
 Arguments arguments_of(const Module &module)
 {
     Arguments arguments = module.get_method("forward").function().getSchema().arguments();

@@ -27,6 +27,9 @@ Recognised recognise(const Checkpoint &checkpoint);
 torch::jit::Module load_network(const Checkpoint &checkpoint, const Recognised &recognised,
                                 const c10::Device &device, const Permissions &permissions);
 
+// Returns the network as build_module() makes it, on the CPU.
+torch::jit::Module load_plain_network(const Checkpoint &checkpoint, const Recognised &recognised);
+
 // Returns the module after checking its values alone: it may use operators that load_module()
 // refuses.  Call it only if runs_while_loading() is false, because it would run such code.
 torch::jit::Module load_any_module(const Archive &archive, const c10::Device &device);

@@ -5,6 +5,7 @@
 
 #include "base/compose.h"
 #include "engines/torch/failure.h"
+#include "engines/torch/loading/export.h"
 #include "engines/torch/loading/load.h"
 #include "engines/torch/machine/device.h"
 #include "engines/torch/machine/processor_quirks.h"
@@ -39,19 +40,44 @@ bool parse_inspect(const std::string &text)
 
 DnnTorchModel::DnnTorchModel(const DnnTorchSource &source, const engine_kit::Options &options)
     : wishes_(wishes_of(source, options)), output_name_(options.value("output")),
-      is_inspected_(parse_inspect(options.value("inspect")))
+      is_inspected_(parse_inspect(options.value("inspect")) || !options.value("export").empty())
 {
     engine_torch::avoid_missing_instructions();
     if (!is_inspected_)
         source_.device = engine_torch::open_device(wishes_.device);
     const engine_torch::Permissions permissions(options.value("allow"));
     engine_torch::FileBytes file(source);
-    if (engine_torch::Checkpoint::is_one(file))
+    if (const std::string format = options.value("export"); !format.empty())
+        export_file(source, std::move(file), format);
+    else if (engine_torch::Checkpoint::is_one(file))
         open_checkpoint(engine_torch::Checkpoint(std::move(file)), permissions);
     else
         open_archive(engine_torch::Archive(std::move(file)), permissions);
     if (!is_inspected_)
         take_module(options.value("input"));
+}
+
+void DnnTorchModel::export_file(const DnnTorchSource &source, engine_torch::FileBytes file,
+                                const std::string &format)
+{
+    const bool wants_code = format == "torchscript";
+    if (!wants_code && format != "safetensors")
+        throw Failure(DNN_TORCH_BAD_OPTION,
+                      "export=" + format + " is neither torchscript nor safetensors");
+    if (source.sink <= 0)
+        throw Failure(DNN_TORCH_BAD_OPTION, "export needs a descriptor to write to");
+    if (!engine_torch::Checkpoint::is_one(file)) {
+        const engine_torch::Archive archive(std::move(file));
+        throw Failure(DNN_TORCH_BAD_MODEL,
+                      "'" + archive.name() +
+                          "' is TorchScript already; only files of weights are "
+                          "converted");
+    }
+    const engine_torch::Checkpoint checkpoint(std::move(file));
+    if (wants_code)
+        engine_torch::write_torchscript(checkpoint, source.sink);
+    else
+        engine_torch::write_safetensors(checkpoint, source.sink);
 }
 
 void DnnTorchModel::open_archive(const engine_torch::Archive &archive,

@@ -65,6 +65,8 @@ private:
                       const engine_torch::Permissions &permissions);
     void open_checkpoint(const engine_torch::Checkpoint &checkpoint,
                          const engine_torch::Permissions &permissions);
+    void export_file(const DnnTorchSource &source, engine_torch::FileBytes file,
+                     const std::string &format);
     void take_module(const std::string &wanted_input);
     void prepare();
     void note_state();
@@ -78,7 +80,7 @@ private:
     engine_torch::AllocatorUse allocator_;
     engine_torch::Wishes wishes_;
     std::string output_name_;
-    const bool is_inspected_;
+    const bool is_inspected_; // and never run
     engine_kit::Notices notices_;
     engine_torch::Description description_;
     engine_torch::Source source_; // never run if the model keeps state

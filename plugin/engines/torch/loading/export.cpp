@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "export.h"
+
+#include "base/compose.h"
+#include "engines/torch/architectures/architecture.h"
+#include "engines/torch/checkpoint/safetensors.h"
+#include "engines/torch/failure.h"
+#include "load.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <string_view>
+#include <system_error>
+#include <torch/csrc/jit/serialization/export.h>
+#include <unistd.h>
+
+namespace engine_torch
+{
+namespace
+{
+
+void write_all(int sink, std::string_view bytes)
+{
+    while (!bytes.empty()) {
+        const ssize_t written = write(sink, bytes.data(), bytes.size());
+        if (written < 0 && errno != EINTR)
+            throw Failure(DNN_TORCH_RUN_FAILED,
+                          dnn_torch::concat("the result cannot be written: ",
+                                            std::generic_category().message(errno)));
+        bytes.remove_prefix(written < 0 ? 0 : static_cast<size_t>(written));
+    }
+}
+
+const Weights &choose_weights(const Checkpoint &checkpoint)
+{
+    try {
+        return recognise(checkpoint.candidates()).candidate->weights;
+    } catch (const WeightFault &) {
+        const Candidate &largest = largest_of(checkpoint.candidates());
+        if (!largest.fault.empty())
+            checkpoint.refuse(largest.fault);
+        return largest.weights;
+    }
+}
+
+} // namespace
+
+void write_torchscript(const Checkpoint &checkpoint, int sink)
+{
+    const Recognised recognised = recognise(checkpoint);
+    const torch::jit::Module module = load_plain_network(checkpoint, recognised);
+    torch::jit::ExportModule(module, [sink](const void *bytes, size_t size) {
+        write_all(sink, {static_cast<const char *>(bytes), size});
+        return size;
+    });
+}
+
+void write_safetensors(const Checkpoint &checkpoint, int sink)
+{
+    try {
+        write_safetensors(choose_weights(checkpoint),
+                          [sink](std::string_view bytes) { write_all(sink, bytes); });
+    } catch (const WeightFault &fault) {
+        checkpoint.refuse(fault.what());
+    }
+}
+
+} // namespace engine_torch
