@@ -54,6 +54,8 @@ public:
     // Reads the pickle that `bytes` begin with, and removes it from them.  Throws a WeightFault if
     // it is damaged, is none that torch.save() writes, or asks for something that runs programs.
     explicit Pickle(std::string_view &bytes);
+    Pickle(Pickle &&) = default;
+    Pickle(const Pickle &) = delete; // the values refer to names_
 
     const PickledValue &at(ValueId id) const { return values_[id]; }
     const PickledValue &root() const { return values_[root_]; }
