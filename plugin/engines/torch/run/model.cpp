@@ -99,6 +99,13 @@ void DnnTorchModel::open_checkpoint(const engine_torch::Checkpoint &checkpoint,
     const engine_torch::Recognised network = engine_torch::recognise(checkpoint);
     source_.plain = engine_torch::load_network(checkpoint, network, source_.device, permissions);
     description_ = engine_torch::describe(checkpoint, network, source_.plain);
+    network_ = {.architecture = network.network.architecture,
+                .parameters = {},
+                .scale = network.network.scale,
+                .in_channels = network.network.in_channels,
+                .out_channels = network.network.out_channels,
+                .source = "",
+                .tensors = {}};
 }
 
 void DnnTorchModel::take_module(const std::string &wanted_input)

@@ -7,8 +7,9 @@
 #include "dnn_torch/engine.h"
 #include "engine_kit/notices.h"
 #include "engine_kit/options.h"
-#include "engines/torch/loading/describe.h"
+#include "engines/torch/architectures/blueprint.h"
 #include "engines/torch/file/operators.h"
+#include "engines/torch/loading/describe.h"
 #include "engines/torch/machine/allocator.h"
 #include "engines/torch/program/shared_forms.h"
 #include "engines/torch/program/state_copy.h"
@@ -17,6 +18,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 // Every member function may be called from several threads at once.
@@ -57,6 +59,16 @@ public:
     const std::string &output_name() const noexcept { return output_name_; }
     const c10::Device &device() const noexcept { return source_.device; }
     bool keeps_state() const noexcept { return traits_.keeps_state; }
+    // What is known of the results of a checkpoint's network without running it; or null.
+    const engine_torch::Blueprint *network() const noexcept
+    {
+        return network_ ? &*network_ : nullptr;
+    }
+    // Calls `check` once for each model, until it does not throw.
+    template <class Check> void check_network(const Check &check)
+    {
+        std::call_once(network_checked_, check);
+    }
     const engine_torch::Source &source() const noexcept { return source_; }
     const engine_torch::Wishes &wishes() const noexcept { return wishes_; }
 
@@ -83,6 +95,8 @@ private:
     const bool is_inspected_; // and never run
     engine_kit::Notices notices_;
     engine_torch::Description description_;
+    std::optional<engine_torch::Blueprint> network_; // without code and tensors
+    std::once_flag network_checked_;
     engine_torch::Source source_; // never run if the model keeps state
     engine_torch::Traits traits_;
     engine_torch::SharedForms forms_;

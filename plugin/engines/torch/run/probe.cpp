@@ -3,6 +3,7 @@
 
 #include "probe.h"
 
+#include "base/compose.h"
 #include "engines/torch/failure.h"
 #include "engines/torch/machine/quiet.h"
 #include "engines/torch/machine/run_scope.h"
@@ -10,6 +11,7 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/full.h>
+#include <cstdint>
 #include <exception>
 #include <system_error>
 #include <thread>
@@ -58,6 +60,40 @@ Shape run_grey_on_all_cores(DnnTorchModel &model, const Shape &shape)
     return result;
 }
 
+Shape result_of(const Blueprint &network, const Shape &shape)
+{
+    const int64_t height = shape.height * network.scale, width = shape.width * network.scale;
+    if (height > INT32_MAX || width > INT32_MAX)
+        throw Failure(DNN_TORCH_BAD_INPUT, "the result would be too large");
+    return {shape.batch, static_cast<int32_t>(network.out_channels), static_cast<int32_t>(height),
+            static_cast<int32_t>(width)};
+}
+
+// One small picture shows whether the network runs at all and is what was read off the weights.
+// Larger ones would only take time: a transformer needs seconds for each.
+void check_small(DnnTorchModel &model, const Blueprint &network)
+{
+    constexpr int32_t extent = 16;
+    const Shape shape = {1, static_cast<int32_t>(network.in_channels), extent, extent};
+    const Shape wanted = result_of(network, shape), made = run_grey(model, shape, 1);
+    if (made.channels != wanted.channels || made.height != wanted.height ||
+        made.width != wanted.width)
+        throw Failure(DNN_TORCH_BAD_MODEL,
+                      dnn_torch::concat("the network looks like ", network.architecture,
+                                        ", but makes pictures of ", made.width, "x", made.height,
+                                        " of such of 16x16"));
+}
+
+Shape result_of_network(DnnTorchModel &model, const Blueprint &network, const Shape &shape)
+{
+    model.check_network([&] { check_small(model, network); });
+    if (shape.channels != network.in_channels)
+        throw Failure(DNN_TORCH_RUN_FAILED,
+                      dnn_torch::concat("the network takes ", network.in_channels,
+                                        " channels, not ", shape.channels));
+    return result_of(network, shape);
+}
+
 } // namespace
 
 Shape probe(DnnTorchModel &model, const Shape &shape)
@@ -66,6 +102,8 @@ Shape probe(DnnTorchModel &model, const Shape &shape)
     if (shape.is_empty())
         throw Failure(DNN_TORCH_BAD_INPUT,
                       "the shape to probe is empty: all its extents must be at least 1");
+    if (const Blueprint *const network = model.network())
+        return result_of_network(model, *network, shape);
     if (const auto known = recall_probe(model.source(), model.wishes(), model.output_name(), shape))
         return *known;
     const int64_t samples = int64_t{shape.batch} * shape.channels * shape.height * shape.width;
