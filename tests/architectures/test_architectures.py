@@ -84,3 +84,25 @@ def test_in_the_filter(tmp_path):
     architecture = inspect(path)["architecture"]
     parameters = {"features": "16", "convolutions": "3", "activation": "prelu"}
     assert architecture == {"name": "Compact", "scale": 2, "parameters": parameters}
+
+
+def documented():
+    """{network: (what is read off, scales)} from the table in docs/models.md."""
+    rows = {}
+    text = (support.REPOSITORY / "docs" / "models.md").read_text()
+    for line in text.partition("## In one command")[0].splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("|") and len(cells) == 3 and cells[2][:1].isdigit():
+            scales = {int(scale) for scale in cells[2].split(",")}
+            rows[cells[0]] = {word for word in cells[1].split(", ")}, scales
+    return rows
+
+
+def test_the_table_in_the_docs():
+    """It says what is tested, and nothing else."""
+    tested = {}
+    for case in ALL.values():
+        told, scales = tested.setdefault(case.told["architecture"], (set(), set()))
+        told |= set(case.told) - {"architecture", "scale"}
+        scales.add(int(case.told["scale"]))
+    assert documented() == tested

@@ -135,7 +135,7 @@ OptionTable model_options(size_t offset)
 {
     auto field = [offset](size_t of_field) { return offset + of_field; };
     return {
-        changeable(text_option("model", "path of the model, a TorchScript file",
+        changeable(text_option("model", "path of the model: weights (.pth, .safetensors) or TorchScript",
                                field(offsetof(ModelSettings, path)), nullptr)),
         text_option("device", "device to run the model on", field(offsetof(ModelSettings, device)),
                     "cpu"),
