@@ -37,6 +37,14 @@ bool belongs(const std::string &name, const Weight &weight)
     return name.substr(end) == ".bias" ? is_even : weight.shape.size() == (is_even ? 4U : 1U);
 }
 
+// The slopes of a PReLU are the only weights of one dimension that are no bias.
+bool has_any_slope(const Weights &weights)
+{
+    return std::any_of(weights.all().begin(), weights.all().end(), [](const auto &named) {
+        return named.second.shape.size() == 1 && named.first.find(".weight") != std::string::npos;
+    });
+}
+
 bool recognises(const Weights &weights)
 {
     for (const auto &[name, weight] : weights.all())
@@ -53,7 +61,8 @@ Blueprint build(const Weights &weights)
     const int64_t scale = net.shuffle_factor(concat("body.", last_number), in_channels);
     net.tell("features", weights.size("body.0.weight", 0));
     net.tell("convolutions", (last_number - 2) / 2);
-    net.tell("activation", weights.has("body.1.weight") ? "prelu" : "relu");
+    const bool has_slopes = has_any_slope(weights);
+    net.tell("activation", has_slopes ? "prelu" : "relu");
 
     Expression x = Net::input;
     for (int64_t i = 0; i <= last_number; i += 2) {
@@ -61,8 +70,7 @@ Blueprint build(const Weights &weights)
         if (i == last_number)
             break;
         const std::string activation = concat("body.", i + 1);
-        x = weights.has(activation + ".weight") ? net.prelu(x, activation)
-                                                : net.activate(x, "relu");
+        x = has_slopes ? net.prelu(x, activation) : net.activate(x, "relu");
     }
     x = net.pixel_shuffle(x, scale);
     x = net.add(x, net.enlarge_nearest(Net::input, scale));

@@ -120,6 +120,7 @@ Expression block(Net &net, const Expression &tokens, const Rectangles &shared, i
 Blueprint build(const Weights &weights)
 {
     Net net(weights, dat.name);
+    net.may_lack("qkv.bias");
     return attention::network_of_rectangles(
         net, [&](const Expression &tokens, const Rectangles &shared, int64_t group,
                  int64_t number) { return block(net, tokens, shared, group, number); });

@@ -146,6 +146,13 @@ Blueprint build(const Weights &weights)
     const int64_t out_channels = weights.size(concat(row.prefix, row.last, ".weight"), 0);
     const Kind kind = kind_of(Net(weights, denoisers.name), row, in_channels, out_channels);
     Net net(weights, name_of(kind));
+    // A layer before a normalisation needs no bias.
+    if (std::any_of(weights.all().begin(), weights.all().end(), [](const auto &named) {
+            return named.first.find(".running_mean") != std::string::npos;
+        }))
+        net.may_lack_any_bias();
+    else
+        net.may_lack(".bias");
     net.tell("features", weights.size(row.prefix + "0.weight", 0));
     net.tell("convolutions", row.convolutions);
     const auto finish = [&](const Expression &x, int64_t channels) {

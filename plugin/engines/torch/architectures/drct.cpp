@@ -81,6 +81,7 @@ void tell(Net &net, int64_t window)
 Blueprint build(const Weights &weights)
 {
     Net net(weights, drct.name);
+    net.may_lack("qkv.bias");
     net.ignore_ending(".relative_position_index");
     net.ignore_ending(".attn_mask");
     const int64_t window = window_of_table(weights, concat("layers.0.swin1.", table));

@@ -186,6 +186,7 @@ bool recognises(const Weights &weights)
 Blueprint build(const Weights &weights)
 {
     Net net(weights, esrgan.name);
+    net.may_lack("conv1x1.bias");
     const Layout layout =
         weights.has("model.0.weight") ? layout_of_places(net) : layout_of_names(weights);
     const int64_t in_channels = weights.size(layout.first + ".weight", 1);

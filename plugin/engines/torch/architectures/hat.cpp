@@ -151,6 +151,7 @@ private:
 Blueprint build(const Weights &weights)
 {
     Net net(weights, hat.name);
+    net.may_lack("qkv.bias");
     net.ignore("relative_position_index_SA");
     net.ignore("relative_position_index_OCA");
     const std::string first_block = concat(first_group, "blocks.0.");

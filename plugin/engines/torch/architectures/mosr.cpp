@@ -114,6 +114,7 @@ bool recognises(const Weights &weights)
 Blueprint build(const Weights &weights)
 {
     Net net(weights, mosr.name);
+    net.may_lack("scope.bias");
     const int64_t count = count_blocks(weights);
     const int64_t channels = weights.size("gblocks.0.weight", 1);
     net.tell("features", weights.size("gblocks.0.weight", 0));

@@ -100,7 +100,16 @@ Expression Net::weight(const std::string &name)
 
 Expression Net::weight_or_none(const std::string &name)
 {
-    return weights_.has(name) ? weight(name) : "None";
+    if (weights_.has(name))
+        return weight(name);
+    const bool is_optional =
+        std::any_of(optional_.begin(), optional_.end(),
+                    [&](const std::string &end) { return ends_with(name, end); });
+    if (!is_optional && needs_biases_)
+        throw WeightFault(concat("lacks ", name));
+    if (needs_biases_)
+        absent_.insert(name);
+    return "None";
 }
 
 Expression Net::indices(std::vector<int64_t> shape, std::vector<int64_t> values)
@@ -315,6 +324,28 @@ void Net::contradict(const std::string &words) const
 
 // ---- the whole network --------------------------------------------------------------
 
+// "body.#.conv#.bias" for "body.3.conv1.bias": layers of one place in the blocks are alike.
+std::string Net::place_of(std::string_view name)
+{
+    std::string place;
+    for (const char each : name)
+        if (each < '0' || each > '9')
+            place += each;
+        else if (place.empty() || place.back() != '#')
+            place += '#';
+    return place;
+}
+
+void Net::expect_none_missing() const
+{
+    std::set<std::string> places;
+    for (const std::string &name : used_)
+        places.insert(place_of(name));
+    for (const std::string &name : absent_)
+        if (places.count(place_of(name)) != 0)
+            throw WeightFault(concat("lacks ", name));
+}
+
 // A network that leaves weights out is another one than was trained.
 void Net::expect_all_used() const
 {
@@ -335,6 +366,7 @@ void Net::expect_all_used() const
 Blueprint Net::finish(const Expression &result, int64_t scale, int64_t in_channels,
                       int64_t out_channels)
 {
+    expect_none_missing();
     expect_all_used();
     blueprint_.scale = scale;
     blueprint_.in_channels = in_channels;

@@ -49,7 +49,8 @@ public:
     void tell(const std::string &parameter, int64_t value);
 
     // ---- tensors
-    // The weight of that name; or "None" if there is none.
+    // The weight of that name; or "None" if there is none, and none in the same place of other
+    // blocks either.
     Expression weight(const std::string &name);
     Expression weight_or_none(const std::string &name);
     // Numbers of our own.
@@ -58,6 +59,11 @@ public:
     // Weights that training left behind and that no result depends on: all whose names end so.
     void ignore_ending(std::string_view end);
     void ignore(const std::string &name) { used_.insert(name); }
+
+    // Biases whose names end so are optional: where one block has none, no block has.
+    void may_lack(const std::string &end) { optional_.push_back(end); }
+    // All biases are optional, each by itself.
+    void may_lack_any_bias() { needs_biases_ = false; }
 
     // ---- code
     // Writes a line "NAME = expression" and returns the name.
@@ -124,12 +130,17 @@ public:
 
 private:
     Expression attribute(NetTensor tensor);
+    static std::string place_of(std::string_view name);
+    void expect_none_missing() const;
     void expect_all_used() const;
 
     const Weights &weights_;
     Blueprint blueprint_;
     std::map<std::string, std::string> attributes_; // by the name of the weight
     std::set<std::string, std::less<>> used_;
+    std::vector<std::string> optional_;
+    std::set<std::string> absent_;
+    bool needs_biases_ = true;
     std::set<std::string> functions_;
     std::string function_texts_, lines_, arguments_;
     int64_t variables_ = 0;

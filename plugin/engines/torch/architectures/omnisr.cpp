@@ -226,6 +226,7 @@ Layout layout_of(Net &net, int64_t features)
 Blueprint build(const Weights &weights)
 {
     Net net(weights, omnisr.name);
+    net.may_lack(".bias");
     for (const char *end : {".rel_pos_indices", "total_ops", "total_params"})
         net.ignore_ending(end);
     const int64_t channels = weights.size("input.weight", 1);

@@ -111,6 +111,7 @@ void tell(Net &net, int64_t count)
 Blueprint build(const Weights &weights)
 {
     Net net(weights, plksr.name);
+    net.may_lack("scope.bias");
     if (weights.has_any("feats.1.lk.convs."))
         net.contradict("has sparse kernels, whose dilations the weights do not tell; export the "
                        "model with torch.jit.trace");

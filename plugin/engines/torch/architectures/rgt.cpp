@@ -120,6 +120,8 @@ Expression block(Net &net, const Expression &tokens, const Rectangles &shared, i
 Blueprint build(const Weights &weights)
 {
     Net net(weights, rgt.name);
+    for (const char *end : {"qkv.bias", ".q.bias", ".k.bias", ".v.bias", ".kv.bias"})
+        net.may_lack(end);
     return attention::network_of_rectangles(
         net, [&](const Expression &tokens, const Rectangles &shared, int64_t group,
                  int64_t number) { return block(net, tokens, shared, group, number); });

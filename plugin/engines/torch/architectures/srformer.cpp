@@ -111,6 +111,7 @@ private:
 Blueprint build(const Weights &weights)
 {
     Net net(weights, srformer.name);
+    net.may_lack("qkv.bias");
     net.ignore_ending(".aligned_relative_position_index");
     net.ignore_ending(".attn_mask");
     const int64_t keys = window_of_table(weights, std::string(first_block) + table);

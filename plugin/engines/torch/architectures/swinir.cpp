@@ -59,6 +59,7 @@ private:
 Blueprint build(const Weights &weights)
 {
     Net net(weights, swinir.name);
+    net.may_lack("qkv.bias");
     net.ignore_ending(".relative_position_index");
     net.ignore_ending(".attn_mask");
     const int64_t window = window_of_table(weights, std::string(first_block) + table);

@@ -22,6 +22,7 @@ bool recognises(const Weights &weights)
 Blueprint build(const Weights &weights)
 {
     Net net(weights, vdsr.name);
+    net.may_lack(".bias");
     const int64_t count = weights.count("residual_layer.");
     const int64_t channels = weights.size("input.weight", 1);
     net.tell("features", weights.size("input.weight", 0));
