@@ -61,10 +61,11 @@ struct TestFilter {
                opener, log)
     {
         loop.open();
-        opener.open(request_of(settings.model));
+        opener.open(request_of(settings.model, settings.contract));
     }
 
-    static std::unique_ptr<Task> make_task(std::shared_ptr<Model> model, size_t batch_size)
+    static std::unique_ptr<Task> make_task(std::shared_ptr<Model> model, const Contract &,
+                                           size_t batch_size)
     {
         return std::make_unique<FakeTask>(std::move(model), kind, batch_size);
     }

@@ -115,7 +115,7 @@ TEST_F(ModelStoreTest, LoadsAgainForOtherOptions)
     for (auto option : {&ModelOptions::input_name, &ModelOptions::output_name,
                         &ModelOptions::precision, &ModelOptions::optimize, &ModelOptions::allow}) {
         ModelOptions other = options();
-        other.*option = "0";
+        (other.*option).assign(1, '0');
         EXPECT_NE(store.open(engine_, other), first);
     }
     EXPECT_EQ(loads(), 6);
