@@ -3,4 +3,14 @@
 import pathlib
 import sys
 
+import pytest
+
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+
+@pytest.fixture(scope="session")
+def engine():
+    from engine_process import EngineProcess
+
+    with EngineProcess() as process:
+        yield process

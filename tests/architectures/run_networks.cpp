@@ -66,6 +66,7 @@ json run(const Job &job)
         return {{"error", ran.message}};
     write(job.output, samples_of(session.output));
     return {{"shape", {session.output.channels, session.output.height, session.output.width}},
+            {"format", model.metadata("format")},
             {"told", architecture_of(model)}};
 }
 

@@ -1,9 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Checkpoints of each architecture make what the network makes in PyTorch."""
-import json
-import os
-import pathlib
 import re
 
 import numpy
@@ -14,59 +11,20 @@ from checkpoint_files import ALL, inspect, picture, save_safetensors
 from published import randomise
 
 
-def prepare(name, folder):
-    """Saves the network and what goes in and has to come out; returns the line for the program."""
+@pytest.mark.parametrize("name", ALL)
+def test_same_pictures_as_pytorch(name, engine, tmp_path):
     case = ALL[name]
     network = randomise(case.make())
-    path = folder / name / case.file
-    path.parent.mkdir()
-    save_safetensors(network.state_dict() | case.extras(), path)
-    images = picture(case)
+    save_safetensors(network.state_dict() | case.extras(), tmp_path / case.file)
     with torch.no_grad():
-        wanted = network(images)[0].numpy()
-    numpy.save(folder / f"{name}.npy", wanted)
-    images.numpy().astype("<f4").tofile(folder / f"{name}.in")
-    sizes = " ".join(str(size) for size in images.shape[1:])
-    return f"{path} {sizes} {folder / name}.in {folder / name}.out\n"
-
-
-def run_networks(jobs):
-    engine = pathlib.Path(support.MODULES, "engine-torch.so")
-    program = os.environ.get("DNN_TORCH_RUN_NETWORKS",
-                             support.BUILD / "tests" / "architectures" / "run_networks")
-    made = support.execute([program, engine], stdin=jobs.encode(), timeout=600)
-    return made.stdout.decode().splitlines()
-
-
-@pytest.fixture(scope="module")
-def results(request, tmp_path_factory):
-    """By name: what the engine says of all networks that are to be tested, in one process."""
-    folder = tmp_path_factory.mktemp("networks")
-    names = [item.callspec.params["name"] for item in request.session.items
-             if "name" in getattr(getattr(item, "callspec", None), "params", {})]
-    names = list(dict.fromkeys(name for name in names if name in ALL))
-    jobs = "".join(prepare(name, folder) for name in names)
-    lines = run_networks(jobs)
-    assert len(lines) == len(names), f"{names[len(lines)]} ended the program"
-    return {name: json.loads(line) | {"folder": folder} for name, line in zip(names, lines)}
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_same_pictures_as_pytorch(name, results):
-    result = results[name]
-    assert "error" not in result, result["error"]
-    wanted = numpy.load(result["folder"] / f"{name}.npy")
-    assert result["shape"] == list(wanted.shape)
-    made = numpy.fromfile(result["folder"] / f"{name}.out", "<f4").reshape(wanted.shape)
-    largest = max(float(numpy.abs(wanted).max()), 1)
-    assert numpy.abs(made - wanted).max() <= ALL[name].tolerance * largest
+        wanted = network(picture(case))[0].numpy()
     assert float(wanted.std()) > 0.05, "too flat to show a fault"
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_parameters_are_told(name, results):
-    told = {key: str(value) for key, value in ALL[name].told.items()}
-    assert results[name]["told"] == told
+    result = engine.run(tmp_path / case.file, picture(case))
+    assert not result.error
+    assert result.picture.shape == wanted.shape
+    largest = max(float(numpy.abs(wanted).max()), 1)
+    assert numpy.abs(result.picture - wanted).max() <= case.tolerance * largest
+    assert result.told == {key: str(value) for key, value in case.told.items()}
 
 
 def test_in_the_filter(tmp_path):
@@ -95,27 +53,21 @@ FIRST = {case.told["architecture"]: name for name, case in reversed(ALL.items())
 
 
 @pytest.mark.parametrize("network", sorted(FIRST))
-def test_a_missing_weight_is_named(network, tmp_path):
+def test_a_missing_weight_is_named(network, engine, tmp_path):
     """Any of them: without it the picture would be another one."""
     case = ALL[FIRST[network]]
     whole = randomise(case.make()).state_dict()
-    images = picture(case)
-    images.numpy().astype("<f4").tofile(tmp_path / "in")
-    sizes = " ".join(str(size) for size in images.shape[1:])
     # Tables that are computed anew, what evaluation does not use, and VDSR's last layer: nothing
     # tells that there was one more.
     spare = re.compile(r"attn_mask|relative_position_index|eval_conv|^residual_layer\.\d+\.conv\.")
     names = [name for name in whole
              if whole[name].is_floating_point() and not spare.search(name)]
-    jobs = ""
-    for number, name in enumerate(chosen := names[:: max(1, len(names) // 8)]):
-        path = tmp_path / str(number) / case.file
-        path.parent.mkdir()
+    path = tmp_path / case.file
+    silent = []
+    for name in names[:: max(1, len(names) // 8)]:
         save_safetensors({key: whole[key] for key in whole if key != name} | case.extras(), path)
-        jobs += f"{path} {sizes} {tmp_path}/in {tmp_path}/{number}.out\n"
-    lines = run_networks(jobs)
-    assert len(lines) == len(chosen)
-    silent = [name for name, line in zip(chosen, lines) if "error" not in json.loads(line)]
+        if not engine.run(path, picture(case)).error:
+            silent.append(name)
     assert not silent
 
 
