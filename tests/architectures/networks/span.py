@@ -49,10 +49,11 @@ class Block(nn.Module):
         self.c1_r = convolution(features, features)
         self.c2_r = convolution(features, features)
         self.c3_r = convolution(features, features)
+        self.act1 = nn.SiLU(inplace=True)
 
     def forward(self, x):
         first = self.c1_r(x)
-        y = self.c3_r(functional.silu(self.c2_r(functional.silu(first))))
+        y = self.c3_r(self.act1(self.c2_r(self.act1(first))))
         return (y + x) * (torch.sigmoid(y) - 0.5), first
 
 

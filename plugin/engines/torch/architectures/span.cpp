@@ -56,14 +56,15 @@ Expression convolution(Net &net, const Expression &x, const std::string &name)
 }
 
 struct Result {
-    Expression whole, first; // what the block returns, and its first convolution
+    Expression whole, first; // what the block returns, and what its first convolution became
 };
 
+// The published activation works in place, so the first convolution is not seen without it.
 Result block(Net &net, const Expression &before, const std::string &name)
 {
     net.function(attended_function);
-    Expression first = convolution(net, before, name + ".c1_r");
-    Expression x = convolution(net, net.activate(first, "silu"), name + ".c2_r");
+    const Expression first = net.activate(convolution(net, before, name + ".c1_r"), "silu");
+    Expression x = convolution(net, first, name + ".c2_r");
     x = convolution(net, net.activate(x, "silu"), name + ".c3_r");
     return {.whole = net.let(concat("self.attended(", x, ", ", before, ")")), .first = first};
 }
