@@ -9,6 +9,7 @@
 #include "engines/torch/machine/run_scope.h"
 #include "output.h"
 
+#include <ATen/core/ivalue.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/full.h>
 #include <cstdint>
