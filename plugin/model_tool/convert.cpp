@@ -3,27 +3,22 @@
 
 // dnn-torch convert: writes a file of weights in another format.
 //
-// The engine may run in a process that can open and write no file, so it writes into a pipe.  The
-// file appears under its name when it is complete.
+// The engine may run in a process that can open and write no file, so it writes into a pipe.
 #include "base/descriptor.h"
-#include "host/error.h"
+#include "base/terminal.h"
+#include "host/contract/contract.h"
 #include "model_commands.h"
+#include "new_file.h"
 #include "subject.h"
-
-extern "C" {
-#include <libavutil/error.h>
-}
 
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <fcntl.h>
 #include <future>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <sys/stat.h>
-#include <system_error>
 #include <thread>
 #include <unistd.h>
 
@@ -31,12 +26,6 @@ namespace dnn_torch
 {
 namespace
 {
-
-[[noreturn]] void refuse(const std::string &path, int error)
-{
-    throw Error(AVERROR(error),
-                "'" + path + "' cannot be written: " + std::generic_category().message(error));
-}
 
 bool ends_with(std::string_view text, std::string_view end)
 {
@@ -51,42 +40,6 @@ const char *format_of(const std::string &path)
         return "torchscript";
     throw UsageError(path + " ends neither with .pt (TorchScript) nor with .safetensors");
 }
-
-// Is removed unless it is kept.
-class NewFile
-{
-public:
-    explicit NewFile(const std::string &path) : path_(path), draft_(path + ".XXXXXX")
-    {
-        file_ = Descriptor(mkostemp(draft_.data(), O_CLOEXEC));
-        if (!file_.is_open())
-            refuse(path_, errno);
-    }
-    ~NewFile()
-    {
-        if (!is_kept_)
-            unlink(draft_.c_str());
-    }
-    NewFile(const NewFile &) = delete;
-    NewFile &operator=(const NewFile &) = delete;
-
-    int descriptor() const { return file_.get(); }
-
-    void keep()
-    {
-        const mode_t mask = umask(0);
-        umask(mask);
-        if (fchmod(file_.get(), 0666 & ~mask) != 0 || fsync(file_.get()) != 0 ||
-            rename(draft_.c_str(), path_.c_str()) != 0)
-            refuse(path_, errno);
-        is_kept_ = true;
-    }
-
-private:
-    std::string path_, draft_;
-    Descriptor file_;
-    bool is_kept_ = false;
-};
 
 // Copies until the pipe's other end is closed.  Returns an error number; 0: none.  After an error
 // it reads on, so that nobody waits.
@@ -109,6 +62,29 @@ int copy(const Descriptor &from, int to)
     }
 }
 
+void say(const std::string &words)
+{
+    fprintf(stderr, "dnn-torch: %s\n", printable(words).c_str());
+}
+
+// What the numbers mean is not in the file itself, so the contract goes with it.
+void copy_contract(const std::string &from, const std::string &to)
+{
+    const std::string source = contract_path(from), target = contract_path(to);
+    if (source == target)
+        return;
+    if (const std::optional<std::string> text = contract_text(source)) {
+        NewFile file(target);
+        if (write(file.descriptor(), text->data(), text->size()) !=
+            static_cast<ssize_t>(text->size()))
+            file.refuse(errno);
+        file.keep();
+        say("the contract '" + source + "' was copied to '" + target + "'");
+    } else if (contract_text(target)) {
+        say("the contract '" + target + "' was there before; it holds for '" + to + "' now");
+    }
+}
+
 } // namespace
 
 int convert(const Request &request)
@@ -118,17 +94,20 @@ int convert(const Request &request)
     NewFile file(request.output_file);
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
-        refuse(request.output_file, errno);
+        file.refuse(errno);
     std::packaged_task<int()> copying(
         [from = Descriptor(ends[0]), to = file.descriptor()] { return copy(from, to); });
     std::future<int> copied = copying.get_future();
     auto sink = std::make_shared<const Descriptor>(ends[1]);
     // Not waited for if the engine fails: it may never let go of the pipe.
     std::thread(std::move(copying)).detach();
-    export_model(place, request, format, std::move(sink));
+    const std::string notice = export_model(place, request, format, std::move(sink));
     if (const int error = copied.get())
-        refuse(request.output_file, error);
+        file.refuse(error);
     file.keep();
+    if (!notice.empty())
+        say(notice);
+    copy_contract(request.model, request.output_file);
     return 0;
 }
 

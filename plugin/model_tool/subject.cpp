@@ -71,13 +71,13 @@ std::shared_ptr<Model> look_at_model(const Place &place, const Request &request)
     return open_as(place, request, std::move(options));
 }
 
-void export_model(const Place &place, const Request &request, const std::string &format,
-                  std::shared_ptr<const Descriptor> sink)
+std::string export_model(const Place &place, const Request &request, const std::string &format,
+                         std::shared_ptr<const Descriptor> sink)
 {
     ModelOptions options;
     options.export_as = format;
     options.sink = std::move(sink);
-    open_as(place, request, std::move(options));
+    return open_as(place, request, std::move(options))->notice();
 }
 
 std::shared_ptr<Model> open_model(const Place &place, const Request &request,

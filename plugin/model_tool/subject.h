@@ -31,9 +31,10 @@ Place find_place(const Request &request);
 // Opens the file to look at it, even if it would be refused.  Throws Error.
 std::shared_ptr<Model> look_at_model(const Place &place, const Request &request);
 
-// Converts the file and writes it to the descriptor.  Throws Error.
-void export_model(const Place &place, const Request &request, const std::string &format,
-                  std::shared_ptr<const Descriptor> sink);
+// Converts the file and writes it to the descriptor.  Returns what the user should know about it,
+// or "".  Throws Error.
+std::string export_model(const Place &place, const Request &request, const std::string &format,
+                         std::shared_ptr<const Descriptor> sink);
 
 // Opens the model as the filter does with the option `precision`.  Throws Error.
 std::shared_ptr<Model> open_model(const Place &place, const Request &request,

@@ -71,6 +71,30 @@ def test_a_missing_weight_is_named(network, engine, tmp_path):
     assert not silent
 
 
+@pytest.mark.parametrize("network", sorted(FIRST))
+def test_converted_to_torchscript(network, engine, tmp_path):
+    """What convert writes is taken, and makes the same picture."""
+    case = ALL[FIRST[network]]
+    path, made = tmp_path / case.file, tmp_path / "made.pt"
+    save_safetensors(randomise(case.make()).state_dict() | case.extras(), path)
+    result = support.execute([support.LAUNCHER, "convert", path, made, "--isolate=0"])
+    assert result.returncode == 0 and not result.stderr, str(result)
+    wanted, given = (engine.run(each, picture(case)) for each in (path, made))
+    assert not given.error and (given.picture == wanted.picture).all()
+
+
+def test_a_table_without_numbers(engine, tmp_path):
+    """The attention's window is read off its first numbers."""
+    case = ALL[FIRST["DAT"]]
+    weights = randomise(case.make()).state_dict()
+    for name in weights:
+        if name.endswith("rpe_biases"):
+            weights[name] = weights[name].new_empty((*weights[name].shape, 0))
+    save_safetensors(weights, tmp_path / case.file)
+    assert "rpe_biases are of no window's size" in engine.run(
+        tmp_path / case.file, picture(case)).error
+
+
 def documented():
     """{network: (what is read off, scales)} from the table in docs/models.md."""
     rows = {}

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Files of weights as they are saved and published: one picture of all, or one line."""
 import collections
+import json
 import os
 import pickle
 import struct
@@ -171,6 +172,14 @@ def test_places(weights, wanted, engine, tmp_path, name):
     path = tmp_path / "net.pth"
     torch.save(wrap(weights), path)
     assert_same(path, wanted, engine, ": " + place)
+
+
+def test_several_models_in_a_file(weights, tmp_path):
+    path = tmp_path / "net.pth"
+    torch.save({str(i): weights for i in range(3)}, path)
+    video = ("-f", "lavfi", "-i", "color=size=32x32:duration=0.04", "-vf")
+    result = support.succeed(*video, support.dnn(path, tune=0), "-f", "null", "-")
+    assert "holds 3 models; it is 0 that is run" in result.stderr
 
 
 def test_inspect_tells_the_place(weights, tmp_path):
@@ -446,6 +455,8 @@ PROGRAMS = {
     "long-number": (b"\x80\x02\x8b\xff\xff\xff\xff.", DAMAGED),
     "extension": (b"\x80\x02\x82\1.", DAMAGED),
     "protocol": (b"\x80\x09}.", DAMAGED),
+    "memo": (b"\x80\x02N" + b"\x94" * (5 << 20) + b".", "too many values"),
+    "marks": (b"\x80\x02" + b"(" * (5 << 20) + b".", "too many values"),
     "global-of-control-bytes": (named(b"ca\x1b[31m\nb\n)R"), "asks to run"),
 }
 
@@ -456,6 +467,38 @@ def test_foreign_pickles(engine, tmp_path, name):
     path = tmp_path / "net.pth"
     with_pickle(path, program)
     refused(engine, path, words)
+
+
+HEADERS = {
+    "overlap-and-gap": ({"a": [0, 16], "b": [0, 16]}, DAMAGED),
+    "gap": ({"a": [0, 16], "b": [16, 28]}, DAMAGED),
+    "metadata": ({"a": [0, 16], "b": [16, 32], "__metadata__": 5}, DAMAGED),
+    "many": ({str(i): [0, 0] for i in range(200000)} | {"a": [0, 32]}, "too many for a model"),
+}
+
+
+@pytest.mark.parametrize("name", HEADERS)
+def test_foreign_safetensors(engine, tmp_path, name):
+    """In no time."""
+    places, words = HEADERS[name]
+    header = {
+        key: place if key == "__metadata__" else
+        {"dtype": "F32", "shape": [(place[1] - place[0]) // 4], "data_offsets": place}
+        for key, place in places.items()
+    }
+    text = json.dumps(header).encode()
+    path = tmp_path / "net.safetensors"
+    path.write_bytes(struct.pack("<Q", len(text)) + text + bytes(32))
+    refused(engine, path, words)
+
+
+def test_too_deep(engine, tmp_path):
+    """LibTorch's time grows with the square of what is built."""
+    weight, bias = torch.ones(3, 3, 1, 1), torch.ones(3)
+    names = {f"body.{2 * i}.weight": weight for i in range(4000)}
+    path = tmp_path / "net.pth"
+    torch.save(names | {name.replace("weight", "bias"): bias for name in names}, path)
+    refused(engine, path, "more layers than anybody")
 
 
 def test_oldest_format(engine, tmp_path):
@@ -544,6 +587,61 @@ def test_convert_an_unknown_architecture(tmp_path):
     assert result.returncode == 1 and "not known here" in result.stderr
     assert result.stderr.count("\n") == 1, result.stderr
     assert not made.exists() and len(list(tmp_path.iterdir())) == 2
+
+
+def test_convert_tells_what_it_leaves_out(weights, tmp_path):
+    path, made = tmp_path / "net.pth", tmp_path / "made.safetensors"
+    torch.save({"params": other_weights(weights), "params_ema": weights}, path)
+    result = convert(path, made)
+    said = f"of the file's {2 * len(weights)} tensors {len(weights)} were written: params_ema"
+    assert result.returncode == 0 and said in result.stderr, str(result)
+    torch.save({"D": {"a": torch.ones(3)}, "G": {"a": torch.ones(3), "b": torch.ones(3)},
+                "list": [torch.ones(3)], 5: torch.ones(3)}, path)
+    result = convert(path, made)
+    assert "of the file's 5 tensors 2 were written: G" in result.stderr, str(result)
+
+
+def test_convert_copies_the_contract(weights, tmp_path):
+    path, made = tmp_path / "net.pth", tmp_path / "made.pt"
+    torch.save(weights, path)
+    contract = tmp_path / "net.pth.json"
+    contract.write_text('{"input": {"range": 255}}')
+    result = convert(path, made)
+    assert result.returncode == 0 and "contract" in result.stderr, str(result)
+    assert (tmp_path / "made.pt.json").read_text() == contract.read_text()
+    contract.unlink()
+    assert "was there before" in convert(path, made).stderr
+
+
+def test_convert_keeps_what_the_name_tells(engine, tmp_path):
+    """FSRCNN's weights are the same for all scales."""
+    name, case = next(each for each in ALL.items() if each[1].told["architecture"] == "FSRCNN")
+    path, made = tmp_path / case.file, tmp_path / "renamed.safetensors"
+    save_safetensors(randomise(case.make()).state_dict(), path)
+    assert convert(path, made).returncode == 0
+    wanted, given = (engine.run(each, picture(case)) for each in (path, made))
+    assert not given.error and (given.picture == wanted.picture).all()
+
+
+def test_convert_follows_a_link(weights, tmp_path):
+    path, made, link = tmp_path / "net.pth", tmp_path / "made.pt", tmp_path / "link.pt"
+    torch.save(weights, path)
+    link.symlink_to(made)
+    assert convert(path, link).returncode == 0
+    assert link.is_symlink() and made.stat().st_size > 1000
+    folder = tmp_path / "folder.pt"
+    folder.mkdir()
+    assert "Is a directory" in convert(path, folder).stderr
+
+
+def test_convert_that_is_killed_leaves_nothing(weights, tmp_path):
+    path = tmp_path / "net.pth"
+    torch.save(weights, path)
+    result = support.execute(
+        ["prlimit", "--fsize=4096", support.LAUNCHER, "convert", path, tmp_path / "made.pt",
+         "--isolate=0"])
+    assert result.returncode != 0
+    assert [each.name for each in tmp_path.iterdir()] == ["net.pth"]
 
 
 def test_convert_refuses(weights, tmp_path):

@@ -15,7 +15,6 @@ extern "C" {
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
-#include <optional>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,8 +30,15 @@ constexpr size_t largest_file = size_t{1} << 20;
     throw Error(AVERROR(EINVAL), concat("the contract '", path, "' ", words));
 }
 
-// Returns nullopt if there is no such file.  Never waits for a pipe.
-std::optional<std::string> contents_of(const std::string &path)
+} // namespace
+
+std::string contract_path(const std::string &model_path)
+{
+    return model_path + ".json";
+}
+
+// Never waits for a pipe.
+std::optional<std::string> contract_text(const std::string &path)
 {
     const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG))
@@ -52,13 +58,11 @@ std::optional<std::string> contents_of(const std::string &path)
     return text;
 }
 
-} // namespace
-
 Contract read_contract(const ContractOptions &options, const std::string &model_path)
 {
     Contract contract;
-    const std::string path = model_path + ".json";
-    if (const std::optional<std::string> text = contents_of(path))
+    const std::string path = contract_path(model_path);
+    if (const std::optional<std::string> text = contract_text(path))
         apply_json(*text, path, contract);
     apply_options(options, contract);
     return contract;

@@ -10,6 +10,7 @@
 #include "host/frames/picture_numbers.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -32,6 +33,11 @@ struct ContractOptions {
 
 // Throws Error that names the option or the field, and the file if it is there but makes no sense.
 Contract read_contract(const ContractOptions &options, const std::string &model_path);
+
+// Where the contract of a model lies, and what is in such a file; nullopt if there is none.  The
+// second throws Error if it cannot be read.
+std::string contract_path(const std::string &model_path);
+std::optional<std::string> contract_text(const std::string &path);
 
 // "input.range 0..255 (option), ...": the fields that are not as usual; or "".
 std::string contract_in_words(const Contract &contract);

@@ -205,7 +205,7 @@ Model::Model(const DnnTorchEngine &engine, const ModelOptions &options)
 }
 
 Model::Model(const DnnTorchEngine &engine, const ModelOptions &options,
-             std::shared_ptr<const Descriptor> file)
+             const std::shared_ptr<const Descriptor> &file)
     : engine_(engine), timeout_(options.timeout)
 {
     model_ = within(limit_to_open(timeout_), "it was opened", [&engine, options, file] {

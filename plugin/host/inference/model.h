@@ -81,7 +81,7 @@ public:
     Model(const DnnTorchEngine &engine, const ModelOptions &options);
     // The same for a file that is open.
     Model(const DnnTorchEngine &engine, const ModelOptions &options,
-          std::shared_ptr<const Descriptor> file);
+          const std::shared_ptr<const Descriptor> &file);
     Model(const Model &) = delete;
     Model &operator=(const Model &) = delete;
 

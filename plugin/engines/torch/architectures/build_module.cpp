@@ -5,8 +5,9 @@
 
 #include "base/compose.h"
 
+#include <algorithm>
 #include <ATen/Functions.h>
-
+#include <cctype>
 #include <cstdint>
 #include <string>
 
@@ -16,6 +17,14 @@ namespace
 {
 
 using dnn_torch::concat;
+
+// A class has a name without signs: Real_CUGAN.
+std::string class_of(std::string name)
+{
+    std::replace_if(
+        name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+    return name;
+}
 
 c10::ScalarType scalar_type(ElementType type)
 {
@@ -93,7 +102,7 @@ at::Tensor tensor_of(const NetTensor &tensor, const Weights &weights)
 torch::jit::Module build_module(const Blueprint &blueprint, const Weights &weights,
                                 const c10::Device &device)
 {
-    torch::jit::Module module(concat("__torch__.", blueprint.architecture));
+    torch::jit::Module module(concat("__torch__.", class_of(blueprint.architecture)));
     for (const NetTensor &tensor : blueprint.tensors) {
         const at::Tensor made = tensor_of(tensor, weights).to(device);
         if (tensor.weight.empty())

@@ -30,6 +30,8 @@ def pad_to_multiple(self, x, multiple: int):
 
 // More is no convolution that anybody published.
 constexpr int64_t largest_kernel = 1024;
+// Three times what the deepest published networks take.  LibTorch's time grows with the square.
+constexpr size_t most_lines = 6000;
 
 constexpr char channel_norm_function[] = R"(
 def channel_norm(self, x, weight, bias, epsilon: float):
@@ -148,6 +150,10 @@ Expression Net::let(const std::string &expression)
 
 void Net::line(const std::string &text)
 {
+    if (++line_count_ > most_lines)
+        throw WeightFault(concat("is a ", blueprint_.architecture,
+                                 " of more layers than anybody "
+                                 "published; it takes too long to build"));
     lines_ += concat("    ", text, "\n");
 }
 

@@ -144,6 +144,7 @@ private:
     std::set<std::string> functions_;
     std::string function_texts_, lines_, arguments_;
     int64_t variables_ = 0;
+    size_t line_count_ = 0;
 };
 
 // A number as TorchScript reads it back exactly: 0.2, 1e-05.

@@ -95,13 +95,14 @@ Window window_of(const Net &net, const std::string &prefix)
     // A table of size * size numbers follows: the file has to have as many.
     constexpr int64_t largest = 4096;
     Window window;
-    if (size == net.weights().size(index, 1) && net.weights().size(biases, 1) == 2 &&
+    const Weight &table = net.weights().at(biases);
+    if (size == net.weights().size(index, 1) && table.shape == std::vector<int64_t>{rows, 2} &&
         size <= largest && rows <= 4 * largest)
         window = sides_of(size, (4 * size + 1 - rows) / 2);
     if (window.size() == 0 || (2 * window.height - 1) * (2 * window.width - 1) != rows)
         throw WeightFault(concat("looks like ", net.architecture(), ", but ", index,
                                  " and rpe_biases are of no window's size"));
-    return is_standing(net.weights().at(biases)) ? window.turned() : window;
+    return is_standing(table) ? window.turned() : window;
 }
 
 Rectangles rectangles(Net &net, const Expression &tokens, const Window &window)

@@ -33,9 +33,12 @@ Blueprint build(const Weights &weights)
         dnn_torch::add_to_list(kernels, std::to_string(weights.size(concat(layer, ".weight"), 2)),
                                "-");
     }
+    const int64_t made = weights.size("conv3.weight", 0);
+    if (made != channels)
+        net.contradict(concat("returns ", made, " channels for ", channels));
     net.tell("features", weights.size("conv1.weight", 0));
     net.tell("kernels", kernels);
-    return net.finish(x, 1, channels, weights.size("conv3.weight", 0));
+    return net.finish(x, 1, channels, channels);
 }
 
 } // namespace

@@ -22,7 +22,8 @@ using dnn_torch::concat;
 using Kind = PickledValue::Kind;
 
 constexpr int deepest = 4, most_prefixes = 3;
-constexpr size_t most_groups = 32, longest_name = 1024;
+// The largest published networks have some thousand weights.
+constexpr size_t most_groups = 32, most_weights = 100'000, longest_name = 1024;
 
 // Where weights are found, best first.  A moving average makes the better pictures.
 constexpr std::array<std::string_view, 32> usual_keys = {
@@ -76,6 +77,14 @@ bool is_no_model(std::string_view key)
     return std::any_of(beginnings.begin(), beginnings.end(), [key](std::string_view beginning) {
         return key.substr(0, beginning.size()) == beginning;
     });
+}
+
+void check_count(size_t weights)
+{
+    if (weights > most_weights)
+        throw WeightFault(concat("has more than ", most_weights,
+                                 " tensors, which is too many for a model; save the weights of one "
+                                 "alone"));
 }
 
 std::string shown(std::string_view name)
@@ -154,6 +163,7 @@ private:
     Weight weight(const Item &item)
     {
         constexpr uint64_t spare = uint64_t{256} << 20, most_uses = 4;
+        check_count(++weights_);
         Weight weight = file_.weight(*item.value, item.key);
         bytes_ += bytes_of(weight);
         if (bytes_ > spare + most_uses * file_.size())
@@ -211,10 +221,16 @@ private:
     Candidates found_;
     std::string made_;
     uint64_t bytes_ = 0; // of one group
+    size_t weights_ = 0; // of all groups
     bool is_module_ = false, has_tensors_ = false, has_training_ = false;
 };
 
 // ---- what stands before the names ----------------------------------------------------
+
+bool is_number(std::string_view text)
+{
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
 
 std::string_view first_word(std::string_view name)
 {
@@ -229,7 +245,9 @@ Weights after(const Weights &weights, std::string_view word)
     for (auto i = weights.all().lower_bound(prefix);
          i != weights.all().end() && i->first.compare(0, prefix.size(), prefix) == 0; i++)
         map.emplace(i->first.substr(prefix.size()), i->second);
-    return Weights(std::move(map));
+    Weights rest(std::move(map));
+    rest.set_named_scale(weights.named_scale());
+    return rest;
 }
 
 // Returns the word that all names begin with, unless it is a number or the whole name.
@@ -241,8 +259,7 @@ std::optional<std::string> common_word(const Weights &weights)
         std::all_of(weights.all().begin(), weights.all().end(), [&](const auto &each) {
             return each.first.compare(0, prefix.size(), prefix) == 0;
         });
-    const bool is_number = word.find_first_not_of("0123456789") == std::string_view::npos;
-    return is_common && !is_number ? std::optional<std::string>(word) : std::nullopt;
+    return is_common && !is_number(word) ? std::optional<std::string>(word) : std::nullopt;
 }
 
 std::string place_after(const std::string &place, std::string_view word)
@@ -308,10 +325,34 @@ const Candidate &largest_of(const Candidates &candidates)
                              });
 }
 
+namespace
+{
+
+// "params." of "params.0".
+std::string_view before_last(std::string_view place)
+{
+    return place.substr(0, place.rfind('.') + 1);
+}
+
+} // namespace
+
+size_t count_numbered(const Candidates &candidates, const Candidate &candidate)
+{
+    const std::string_view before = before_last(candidate.place);
+    const auto is_numbered = [before](const Candidate &each) {
+        return before_last(each.place) == before &&
+               is_number(std::string_view(each.place).substr(before.size()));
+    };
+    if (!is_numbered(candidate))
+        return 0;
+    return static_cast<size_t>(std::count_if(candidates.begin(), candidates.end(), is_numbered));
+}
+
 Candidates find_candidates(Weights weights)
 {
     if (weights.all().empty())
         throw WeightFault("is a checkpoint without weights; download or save it again");
+    check_count(weights.all().size());
     Candidates found;
     found.push_back({.place = "", .weights = std::move(weights), .fault = ""});
     return with_prefixes(std::move(found));

@@ -32,6 +32,10 @@ Candidates find_candidates(const TorchFile &file);
 // Of candidates as they are in the file, the one with the most tensors: likely the model.
 const Candidate &largest_of(const Candidates &candidates);
 
+// How many candidates are numbered as this one is: 25 where a file holds the models "0" to "24".
+// 0: it has no number.
+size_t count_numbered(const Candidates &candidates, const Candidate &candidate);
+
 // Adds those that differ from the only one by what stands before the names.
 Candidates find_candidates(Weights weights);
 

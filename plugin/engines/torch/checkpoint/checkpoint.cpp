@@ -6,6 +6,8 @@
 #include "engine_kit/content_hash.h"
 #include "safetensors.h"
 
+#include <algorithm>
+
 namespace engine_torch
 {
 
@@ -34,7 +36,18 @@ void Checkpoint::read()
         candidates_ = find_candidates(*torch_file_);
     }
     for (Candidate &candidate : candidates_)
-        candidate.weights.read_name(file_.name());
+        if (candidate.weights.named_scale() == 0)
+            candidate.weights.set_named_scale(scale_in_name(file_.name()));
+}
+
+size_t Checkpoint::tensor_count() const
+{
+    if (!torch_file_)
+        return candidates_.front().weights.all().size();
+    const std::vector<PickledValue> &all = torch_file_->pickle().all();
+    return static_cast<size_t>(std::count_if(all.begin(), all.end(), [](const auto &value) {
+        return value.kind == PickledValue::Kind::tensor;
+    }));
 }
 
 std::string Checkpoint::hash() const

@@ -31,6 +31,8 @@ public:
     const std::string &format() const noexcept { return format_; }
     // Where the model's weights may be, best first; at least one.
     const Candidates &candidates() const noexcept { return candidates_; }
+    // All that are in the file, also those that are in no candidate.
+    size_t tensor_count() const;
     // A hash of the whole file.
     std::string hash() const;
     [[noreturn]] void refuse(const std::string &words) const { file_.refuse(words); }

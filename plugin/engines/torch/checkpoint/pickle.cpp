@@ -23,8 +23,10 @@ namespace
 
 using Kind = PickledValue::Kind;
 
-// Far more than the largest published training state has.
-constexpr size_t most_values = 16 << 20, longest_name = 256;
+// Far more than the largest published training state has.  Each makes one value at most, or one
+// entry of the stack, the marks or the memo.
+constexpr size_t most_instructions = 4 << 20;
+constexpr size_t longest_name = 256;
 
 [[noreturn]] void fail()
 {
@@ -42,11 +44,12 @@ public:
 
     void run()
     {
+        size_t count = 0;
         for (unsigned char opcode = byte(); opcode != '.'; opcode = byte()) {
             if (!step_number(opcode) && !step_text(opcode) && !step_container(opcode) &&
                 !step_memo(opcode) && !step_call(opcode))
                 fail();
-            if (values().size() > most_values)
+            if (++count > most_instructions)
                 throw WeightFault("holds too many values to be a checkpoint");
         }
         pickle_.root_ = pop();

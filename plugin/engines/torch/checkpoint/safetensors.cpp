@@ -4,12 +4,13 @@
 #include "safetensors.h"
 
 #include "base/compose.h"
+#include "base/json_check.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <string>
 
 namespace engine_torch
@@ -21,7 +22,6 @@ using dnn_torch::concat;
 using nlohmann::json;
 
 constexpr size_t size_bytes = 8, largest_header = size_t{100} << 20;
-constexpr int deepest = 3;
 
 constexpr std::array<std::pair<std::string_view, ElementType>, 10> type_names = {{
     {"F64", ElementType::float64},
@@ -49,27 +49,28 @@ uint64_t header_size(std::string_view file)
     return size;
 }
 
+// What a file of ours says beside its tensors: the scale that the name of the file told from which
+// it was made.
+constexpr const char *metadata_key = "__metadata__", *scale_key = "dnn_torch.named_scale";
+
+int64_t named_scale(const json &header)
+{
+    const json metadata = header.value(metadata_key, json::object());
+    if (!metadata.is_object())
+        fail();
+    if (!metadata.contains(scale_key) || !metadata[scale_key].is_string())
+        return 0;
+    const std::string text = metadata[scale_key].get<std::string>();
+    return text.size() == 1 && text[0] >= '1' && text[0] <= '9' ? text[0] - '0' : 0;
+}
+
 // Keys that stand twice would show another reader other tensors, and deep values are none.
 json parse(std::string_view header)
 {
-    std::vector<std::set<std::string>> keys;
-    const auto check = [&](int depth, json::parse_event_t event, json &value) {
-        if (depth > deepest)
-            fail();
-        if (event == json::parse_event_t::object_start)
-            keys.emplace_back();
-        if (event == json::parse_event_t::key &&
-            !keys.back().insert(value.get<std::string>()).second)
-            fail();
-        if (event == json::parse_event_t::object_end)
-            keys.pop_back();
-        return true;
-    };
-    try {
-        return json::parse(header, check);
-    } catch (const json::exception &) {
+    constexpr dnn_torch::JsonLimits limits = {.depth = 3, .values = 2'000'000};
+    if (!dnn_torch::fault_of_json(header, limits).empty())
         fail();
-    }
+    return json::parse(header);
 }
 
 int64_t whole_number(const json &value)
@@ -127,21 +128,28 @@ public:
         if (end < begin || end > numbers_.size() || end - begin != bytes)
             fail();
         weight.bytes = numbers_.substr(begin, bytes);
-        filled_ += bytes;
+        if (bytes > 0 && !ends_.emplace(begin, end).second)
+            fail();
         weights_.emplace(name, std::move(weight));
     }
 
-    // Tensors that overlap or leave gaps do not fill the file exactly.
+    // Throws if tensors overlap or leave gaps.
     Weights finish()
     {
-        if (filled_ != numbers_.size())
+        uint64_t filled = 0;
+        for (const auto &[begin, end] : ends_) {
+            if (begin != filled)
+                fail();
+            filled = end;
+        }
+        if (filled != numbers_.size())
             fail();
         return Weights(std::move(weights_));
     }
 
 private:
     std::string_view numbers_;
-    uint64_t filled_ = 0;
+    std::map<uint64_t, uint64_t> ends_; // where tensors end, by where they begin
     Weights::Map weights_;
 };
 
@@ -161,9 +169,11 @@ Weights read_safetensors(std::string_view file)
         fail();
     Reader reader(file.substr(size_bytes + size));
     for (const auto &[name, entry] : header.items())
-        if (name != "__metadata__")
+        if (name != metadata_key)
             reader.add(name, entry);
-    return reader.finish();
+    Weights weights = reader.finish();
+    weights.set_named_scale(named_scale(header));
+    return weights;
 }
 
 namespace
@@ -181,6 +191,8 @@ std::string name_of(ElementType type)
 std::string header_of(const Weights &weights)
 {
     json header = json::object();
+    if (weights.named_scale() != 0)
+        header[metadata_key] = {{scale_key, std::to_string(weights.named_scale())}};
     uint64_t at = 0;
     for (const auto &[name, weight] : weights.all()) {
         const uint64_t end = at + bytes_of(weight);

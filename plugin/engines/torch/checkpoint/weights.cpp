@@ -140,8 +140,9 @@ double Weights::first_number(std::string_view name) const
 }
 
 // A digit beside an "x" that is not within a word or a number: "64x64" and "ax2" tell nothing.
-void Weights::read_name(std::string_view path)
+int64_t scale_in_name(std::string_view path)
 {
+    int64_t scale = 0;
     const std::string name = concat(" ", path.substr(path.rfind('/') + 1), "  ");
     for (size_t i = 1; i + 2 < name.size(); i++) {
         if (is_digit(name[i - 1]) || is_letter(name[i - 1]) || is_digit(name[i + 2]))
@@ -149,8 +150,9 @@ void Weights::read_name(std::string_view path)
         const bool digit_first = is_digit(name[i]) && (name[i + 1] == 'x' || name[i + 1] == 'X');
         const bool x_first = is_digit(name[i + 1]) && (name[i] == 'x' || name[i] == 'X');
         if (digit_first || x_first)
-            named_scale_ = name[digit_first ? i : i + 1] - '0';
+            scale = name[digit_first ? i : i + 1] - '0';
     }
+    return scale;
 }
 
 bool Weights::has_any(std::string_view prefix) const

@@ -43,6 +43,9 @@ struct Weight {
 // What the tensor takes without gaps, though its elements may share memory.
 uint64_t bytes_of(const Weight &weight);
 
+// The scale that the file's name tells, such as 3 for "net_x3.pth" and "3x-net.pth", or 0.
+int64_t scale_in_name(std::string_view path);
+
 // Says what is wrong with a checkpoint's weights.  The text follows the file's name: "lacks ...".
 struct WeightFault : std::runtime_error {
     using std::runtime_error::runtime_error;
@@ -76,10 +79,10 @@ public:
     // The number with which a tensor of floats begins.  Throws a WeightFault if it has none.
     double first_number(std::string_view name) const;
 
-    // The scale that the file's name tells, such as 3 for "net_x3.pth" and "3x-net.pth", or 0.  A
-    // few architectures have the same weights for several scales.
+    // The scale that the file's name tells, or 0.  A few architectures have the same weights for
+    // several scales.
     int64_t named_scale() const noexcept { return named_scale_; }
-    void read_name(std::string_view path);
+    void set_named_scale(int64_t scale) noexcept { named_scale_ = scale; }
 
 private:
     Map weights_;

@@ -21,33 +21,44 @@ namespace engine_torch
 namespace
 {
 
+using dnn_torch::concat;
+
 void write_all(int sink, std::string_view bytes)
 {
     while (!bytes.empty()) {
         const ssize_t written = write(sink, bytes.data(), bytes.size());
         if (written < 0 && errno != EINTR)
-            throw Failure(DNN_TORCH_RUN_FAILED,
-                          dnn_torch::concat("the result cannot be written: ",
-                                            std::generic_category().message(errno)));
+            throw Failure(DNN_TORCH_RUN_FAILED, concat("the result cannot be written: ",
+                                                       std::generic_category().message(errno)));
         bytes.remove_prefix(written < 0 ? 0 : static_cast<size_t>(written));
     }
 }
 
-const Weights &choose_weights(const Checkpoint &checkpoint)
+const Candidate &choose(const Checkpoint &checkpoint)
 {
     try {
-        return recognise(checkpoint.candidates()).candidate->weights;
+        return *recognise(checkpoint.candidates()).candidate;
     } catch (const WeightFault &) {
         const Candidate &largest = largest_of(checkpoint.candidates());
         if (!largest.fault.empty())
             checkpoint.refuse(largest.fault);
-        return largest.weights;
+        return largest;
     }
+}
+
+// Nothing is lost in silence.
+std::string left_out(const Checkpoint &checkpoint, const Candidate &candidate)
+{
+    const size_t written = candidate.weights.all().size(), all = checkpoint.tensor_count();
+    if (written >= all)
+        return "";
+    return concat("of the file's ", all, " tensors ", written, " were written",
+                  candidate.place.empty() ? "" : concat(": ", candidate.place));
 }
 
 } // namespace
 
-void write_torchscript(const Checkpoint &checkpoint, int sink)
+std::string write_torchscript(const Checkpoint &checkpoint, int sink)
 {
     const Recognised recognised = recognise(checkpoint);
     const torch::jit::Module module = load_plain_network(checkpoint, recognised);
@@ -55,13 +66,16 @@ void write_torchscript(const Checkpoint &checkpoint, int sink)
         write_all(sink, {static_cast<const char *>(bytes), size});
         return size;
     });
+    return left_out(checkpoint, *recognised.candidate);
 }
 
-void write_safetensors(const Checkpoint &checkpoint, int sink)
+std::string write_safetensors(const Checkpoint &checkpoint, int sink)
 {
     try {
-        write_safetensors(choose_weights(checkpoint),
+        const Candidate &candidate = choose(checkpoint);
+        write_safetensors(candidate.weights,
                           [sink](std::string_view bytes) { write_all(sink, bytes); });
+        return left_out(checkpoint, candidate);
     } catch (const WeightFault &fault) {
         checkpoint.refuse(fault.what());
     }

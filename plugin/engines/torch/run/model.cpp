@@ -74,10 +74,8 @@ void DnnTorchModel::export_file(const DnnTorchSource &source, engine_torch::File
                           "converted");
     }
     const engine_torch::Checkpoint checkpoint(std::move(file));
-    if (wants_code)
-        engine_torch::write_torchscript(checkpoint, source.sink);
-    else
-        engine_torch::write_safetensors(checkpoint, source.sink);
+    notices_.add(wants_code ? engine_torch::write_torchscript(checkpoint, source.sink)
+                            : engine_torch::write_safetensors(checkpoint, source.sink));
 }
 
 void DnnTorchModel::open_archive(const engine_torch::Archive &archive,
@@ -97,6 +95,11 @@ void DnnTorchModel::open_checkpoint(const engine_torch::Checkpoint &checkpoint,
 {
     wishes_.contents = checkpoint.hash();
     const engine_torch::Recognised network = engine_torch::recognise(checkpoint);
+    const engine_torch::Candidate &chosen = *network.candidate;
+    if (const size_t count = engine_torch::count_numbered(checkpoint.candidates(), chosen);
+        count > 1)
+        notices_.add("the file holds " + std::to_string(count) + " models; it is " + chosen.place +
+                     " that is run");
     source_.plain = engine_torch::load_network(checkpoint, network, source_.device, permissions);
     description_ = engine_torch::describe(checkpoint, network, source_.plain);
     network_ = {.architecture = network.network.architecture,

@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "new_file.h"
+
+#include "host/error.h"
+
+extern "C" {
+#include <libavutil/error.h>
+}
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace dnn_torch
+{
+namespace
+{
+
+constexpr mode_t permissions = 0666;
+
+// Returns where a symbolic link leads to, also if there is nothing yet.
+std::string followed(std::filesystem::path path)
+{
+    constexpr int most_links = 40;
+    std::error_code error;
+    for (int count = 0; count < most_links && std::filesystem::is_symlink(path, error); count++)
+        path = path.parent_path() / std::filesystem::read_symlink(path, error);
+    return path;
+}
+
+std::string folder_of(const std::string &path)
+{
+    const size_t slash = path.rfind('/');
+    return slash == std::string::npos ? "." : path.substr(0, slash + 1);
+}
+
+std::string link_of(const Descriptor &file)
+{
+    return "/proc/self/fd/" + std::to_string(file.get());
+}
+
+Descriptor open_unnamed(const std::string &folder)
+{
+    Descriptor file(open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, permissions));
+    // Without /proc it could not get a name later.
+    return file.is_open() && access(link_of(file).c_str(), F_OK) == 0 ? std::move(file)
+                                                                      : Descriptor();
+}
+
+} // namespace
+
+NewFile::NewFile(const std::string &path) : path_(followed(path))
+{
+    struct stat about;
+    if (stat(path_.c_str(), &about) == 0 && !S_ISREG(about.st_mode))
+        refuse(S_ISDIR(about.st_mode) ? EISDIR : EINVAL);
+    file_ = open_unnamed(folder_of(path_));
+    if (file_.is_open())
+        return;
+    draft_ = path_ + ".XXXXXX";
+    file_ = Descriptor(mkostemp(draft_.data(), O_CLOEXEC));
+    if (!file_.is_open())
+        refuse(errno);
+    const mode_t mask = umask(0);
+    umask(mask);
+    fchmod(file_.get(), permissions & ~mask);
+}
+
+NewFile::~NewFile()
+{
+    if (!draft_.empty())
+        unlink(draft_.c_str());
+}
+
+void NewFile::refuse(int error) const
+{
+    throw Error(AVERROR(error),
+                "'" + path_ + "' cannot be written: " + std::generic_category().message(error));
+}
+
+// A link never takes the place of a file, so the file gets another name first.
+void NewFile::name_draft()
+{
+    constexpr int most_names = 1000;
+    const std::string unnamed = link_of(file_);
+    for (int number = 0; number < most_names; number++) {
+        const std::string name = path_ + "." + std::to_string(getpid() + number);
+        if (linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+            draft_ = name;
+            return;
+        }
+        if (errno != EEXIST)
+            break;
+    }
+    refuse(errno);
+}
+
+void NewFile::keep()
+{
+    if (fsync(file_.get()) != 0)
+        refuse(errno);
+    if (draft_.empty())
+        name_draft();
+    if (rename(draft_.c_str(), path_.c_str()) != 0)
+        refuse(errno);
+    draft_.clear();
+}
+
+} // namespace dnn_torch
