@@ -139,7 +139,15 @@ def test_what_comes_out_may_be_other_numbers(tmp_path):
     "text,words",
     [
         ('{"input": {"rnage": [0, 1]}}', "input.rnage"),
-        ('{"input": {"range": "wide"}}', "range takes"),
+        ('{"input": {"range": "-1..1"}}', r'input.range takes \[LOW, HIGH\].*, not "-1..1"'),
+        ('{"output": {"range": [1000, 1001]}}', "output.range takes .* not far from 0"),
+        ('{"input": {"range": 1}, "input": {"order": "bgr"}}', '"input" twice'),
+        ('{"input": {"range": 1, "range": 255}}', '"range" twice'),
+        ('{"input": {"range": [0, 1e400]}}', "too large"),
+        ('{\n  "input": {,}\n}', "line 2, column 13"),
+        ('{"input": {"a\\n\\u001b[31mb": 1}}', r'"input\.a\\n\\u001b\[31mb"'),
+        pytest.param("{" + ",".join(f'"{i}": 1' for i in range(60000)) + "}", "too many values",
+                     id="many"),
         ('{"input": {"range": [1, 1]}}', "range takes"),
         ('{"input": {"range": [0, 1e300]}}', "range takes"),
         ('{"input": {"std": 0}}', "std takes"),
@@ -147,9 +155,9 @@ def test_what_comes_out_may_be_other_numbers(tmp_path):
         ('{"output": {"mean": 1}}', "output.mean"),
         ('{"input": 5}', "input"),
         ("[1, 2]", "no JSON object"),
-        ("", "no JSON object"),
-        ("{" * 5000, "no JSON object|nested"),
-        ("[" * 100000, "no JSON object|nested"),
+        ("", "no JSON from line 1"),
+        ("{" * 5000, "no JSON from line 1"),
+        ("[" * 100000, "nested"),
     ],
 )
 def test_contracts_that_make_no_sense(model, tmp_path, text, words):
@@ -162,7 +170,7 @@ def test_contracts_that_make_no_sense(model, tmp_path, text, words):
 
 @pytest.mark.parametrize(
     "option", ["range=0", "range=a..b", "range=1..2..3", "range=nan", "order=gbr", "mean=1|2",
-               "std=0", "std=1|0|1", "mean=", "range=inf", "std=-"]
+               "range=1000..1001", "range=-1e400..1", "mean=1e39", "mean=0|1e400|0", "std=0", "std=1|0|1", "mean=", "range=inf", "std=-"]
 )
 def test_options_that_make_no_sense(model, option):
     graph = f"{support.dnn(model('identity'), tune=0)}:{option}"
@@ -171,6 +179,21 @@ def test_options_that_make_no_sense(model, option):
         assert result.returncode == 0, result
     else:
         support.assert_fails_clearly(result, f"{option.partition('=')[0]} takes")
+
+
+def test_three_numbers_for_one_channel(model):
+    graph = f"{support.dnn(model('identity'), tune=0)}:mean=0.1|0.5|0.9"
+    support.assert_fails_clearly(run(graph, "gray", picture("gray")), "one channel.* mean")
+
+
+def test_a_wrong_command_takes_no_right_one_with_it(tmp_path):
+    path = save(tmp_path, bgr=True)
+    right = run(f"{support.dnn(path, tune=0)}:order=bgr", "rgb24", picture("rgb24")).stdout
+    frames = 60
+    commands = "sendcmd=c='0.2 dnn_torch range bad; 0.2 dnn_torch order bgr',realtime"
+    result = run(f"{commands},{support.dnn(path, tune=0)}", "rgb24", picture("rgb24") * frames)
+    assert "range takes" in result.stderr
+    assert len(result.stdout) == frames * len(right) and result.stdout[-len(right):] == right
 
 
 def test_commands_change_the_numbers(tmp_path):

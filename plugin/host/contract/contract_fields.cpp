@@ -4,6 +4,7 @@
 #include "contract_fields.h"
 
 #include "base/compose.h"
+#include "base/terminal.h"
 #include "host/error.h"
 
 extern "C" {
@@ -15,6 +16,7 @@ extern "C" {
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <system_error>
 #include <vector>
 
 namespace dnn_torch
@@ -25,13 +27,29 @@ namespace
 using Numbers = std::vector<float>;
 using Json = nlohmann::ordered_json;
 
-[[noreturn]] void refuse(std::string_view name, const std::string &given)
+// What a field takes, as an option and in a JSON file.
+struct Syntax {
+    const char *option, *json;
+};
+
+Syntax syntax_of(std::string_view name)
 {
-    const char *takes = name == "order"   ? "rgb or bgr"
-                        : name == "range" ? "1, 255 or LOW..HIGH, such as -1..1"
-                        : name == "std"   ? "one number or three (A|B|C), none of them 0"
-                                          : "one number or three (A|B|C)";
-    throw Error(AVERROR(EINVAL), concat(name, " takes ", takes, ", not '", given, "'"));
+    if (name == "order")
+        return {.option = "rgb or bgr", .json = R"("rgb" or "bgr")"};
+    if (name == "range")
+        return {.option = "1, 255 or LOW..HIGH not far from 0, such as -1..1",
+                .json = "[LOW, HIGH] not far from 0, such as [0, 255] or [-1, 1]"};
+    if (name == "std")
+        return {.option = "one number or three (A|B|C), none of them 0",
+                .json = "one number or three ([A, B, C]), none of them 0"};
+    return {.option = "one number or three (A|B|C)", .json = "one number or three ([A, B, C])"};
+}
+
+[[noreturn]] void refuse(std::string_view name, const char *takes, const std::string &given)
+{
+    constexpr size_t longest = 100;
+    throw Error(AVERROR(EINVAL),
+                concat(name, " takes ", takes, ", not ", printable(given.substr(0, longest))));
 }
 
 // Beyond these a float loses the samples between black and white.
@@ -45,7 +63,12 @@ bool set_range(const Numbers &values, PictureNumbers &numbers)
     if (values.empty() || values.size() > 2)
         return false;
     const float low = values.size() == 2 ? values[0] : 0, high = values.back();
-    if (!is_sensible(low) || !is_sensible(high) || std::abs(high - low) < 1e-3F)
+    const float span = std::abs(high - low);
+    if (!is_sensible(low) || !is_sensible(high) || span < 1e-3F)
+        return false;
+    // Far from 0 a float has no room for the samples between black and white.
+    constexpr float farthest = 16;
+    if (std::max(std::abs(low), std::abs(high)) > farthest * span)
         return false;
     numbers.low = low;
     numbers.high = high;
@@ -93,7 +116,8 @@ Numbers numbers_from(std::string_view text, std::string_view between)
         const size_t end = std::min(text.find(between, begin), text.size());
         float number = 0;
         const char *const last = text.data() + end;
-        if (begin == end || std::from_chars(text.data() + begin, last, number).ptr != last)
+        const auto [read, error] = std::from_chars(text.data() + begin, last, number);
+        if (begin == end || read != last || error != std::errc())
             return {};
         numbers.push_back(number);
         begin = end + between.size();
@@ -140,7 +164,7 @@ void set_field_from_text(std::string_view name, const std::string &text, Picture
             ? set_order(text, numbers)
             : set_numbers(name, numbers_from(text, name == "range" ? ".." : "|"), numbers);
     if (!is_set)
-        refuse(name, text);
+        refuse(name, syntax_of(name).option, concat("'", text, "'"));
 }
 
 void set_field_from_json(std::string_view name, const Json &value, PictureNumbers &numbers)
@@ -150,7 +174,8 @@ void set_field_from_json(std::string_view name, const Json &value, PictureNumber
             ? value.is_string() && set_order(value.get_ref<const std::string &>(), numbers)
             : set_numbers(name, numbers_from(value), numbers);
     if (!is_set)
-        refuse(name, value.dump(-1, ' ', true, Json::error_handler_t::replace).substr(0, 100));
+        refuse(name, syntax_of(name).json,
+               value.dump(-1, ' ', true, Json::error_handler_t::replace));
 }
 
 std::string field_in_words(std::string_view name, const PictureNumbers &numbers)

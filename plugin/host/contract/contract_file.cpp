@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 #include "base/compose.h"
+#include "base/json_check.h"
 #include "contract.h"
 #include "contract_fields.h"
 #include "host/error.h"
@@ -12,6 +13,7 @@ extern "C" {
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string>
 
 namespace dnn_torch
 {
@@ -21,16 +23,13 @@ namespace
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view input_fields[] = {"order", "range", "mean", "std"};
-constexpr int deepest = 8;
 
 Json parse(std::string_view text)
 {
-    const auto shallow = [](int depth, Json::parse_event_t, Json &) {
-        if (depth > deepest)
-            throw Error(AVERROR(EINVAL), "is nested too deeply");
-        return true;
-    };
-    Json parsed = Json::parse(text, shallow, /*allow_exceptions=*/false);
+    constexpr JsonLimits limits = {.depth = 8, .values = 10'000};
+    if (const std::string fault = fault_of_json(text, limits); !fault.empty())
+        throw Error(AVERROR(EINVAL), fault);
+    Json parsed = Json::parse(text);
     if (!parsed.is_object())
         throw Error(AVERROR(EINVAL), "is no JSON object");
     return parsed;
@@ -39,8 +38,8 @@ Json parse(std::string_view text)
 // An unknown field could be one that matters and is misspelt.
 [[noreturn]] void refuse_field(const std::string &name)
 {
-    throw Error(AVERROR(EINVAL), concat("has a field '", name,
-                                        "' that is not known; docs/contract.md has them all"));
+    throw Error(AVERROR(EINVAL), concat("has a field ", quoted_for_terminal(name),
+                                        " that is not known; docs/contract.md has them all"));
 }
 
 void apply_side(const std::string &side, const Json &fields, const std::string &origin,
@@ -50,12 +49,17 @@ void apply_side(const std::string &side, const Json &fields, const std::string &
         throw Error(AVERROR(EINVAL), concat("has no object at '", side, "'"));
     const bool is_input = side == "input";
     for (const auto &[name, value] : fields.items()) {
+        const std::string field = concat(side, ".", name);
         const bool is_known = std::find(std::begin(input_fields), std::end(input_fields), name) !=
                               std::end(input_fields);
         if (!is_known || (!is_input && !is_field_of_output(name)))
-            refuse_field(concat(side, ".", name));
-        set_field_from_json(name, value, is_input ? contract.input : contract.output);
-        contract.origins[concat(side, ".", name)] = origin;
+            refuse_field(field);
+        try {
+            set_field_from_json(name, value, is_input ? contract.input : contract.output);
+        } catch (const Error &error) {
+            throw Error(error.code(), concat("is wrong: ", side, ".", error.what()));
+        }
+        contract.origins[field] = origin;
     }
 }
 

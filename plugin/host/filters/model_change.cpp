@@ -84,6 +84,11 @@ void ModelChange::ask(const std::string &name, const std::string &value)
 {
     if (value.empty())
         throw Error(AVERROR(EINVAL), "the command " + name + " needs a value");
+    // What can be told now must not take later commands with it.
+    ModelRequest alone;
+    find_field(name)->value_in(alone) = value;
+    Contract scratch;
+    apply_options(alone.contract, scratch);
     asked_[name] = value;
 }
 

@@ -5,6 +5,13 @@
 #include "host/frames/formats.h"
 #include "picture_tensors.h"
 
+extern "C" {
+#include <libavutil/error.h>
+}
+
+#include <array>
+#include <utility>
+
 namespace dnn_torch
 {
 namespace
@@ -72,10 +79,24 @@ Size PictureTask::output_for(const FrameShape &input)
     return probe_.find_output(input.size, channels_of(input.format));
 }
 
+// Numbers for R, G and B make no sense for luma.
+void PictureTask::check_contract(int channels) const
+{
+    const auto differ = [](const std::array<float, 3> &three) {
+        return three[0] != three[1] || three[1] != three[2];
+    };
+    for (const auto &[name, three] :
+         {std::pair("mean", contract_.input.mean), std::pair("std", contract_.input.deviation)})
+        if (channels == 1 && differ(three))
+            throw Error(AVERROR(EINVAL), std::string("the model takes one channel, and ") + name +
+                                             " has three numbers; give it one");
+}
+
 NewPlan PictureTask::plan(const FrameShape &input, double tuning_seconds)
 {
     auto plan = std::make_shared<PicturePlan>(input, output_for(input), contract_);
     plan->channels = channels_of(input.format);
+    check_contract(plan->channels);
     DnnTorchTensor shape = picture_shape(static_cast<int>(batch_size_), plan->channels, input.size);
     std::shared_ptr<const ModelPlan> run = model()->plan({&shape, 1}, tuning_seconds);
     DnnTorchPlanFacts facts = run->facts();

@@ -50,6 +50,7 @@ public:
 
 private:
     int channels_of(AVPixelFormat format) const;
+    void check_contract(int channels) const; // throws Error
 
     ModelProbe probe_;
     Contract contract_;
