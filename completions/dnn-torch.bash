@@ -18,7 +18,7 @@ _dnn_torch()
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
         mapfile -t COMPREPLY < <(
-            compgen -W 'run doctor devices inspect bench convert --help --version' -- "$word"
+            compgen -W 'run doctor devices inspect bench contract convert --help --version' -- "$word"
         )
         return
     fi
@@ -37,10 +37,12 @@ _dnn_torch()
             compgen -f -X '!*.@(pth|pt|ckpt|bin|safetensors)' -- "$word"
         )
         ;;
-    inspect | bench)
+    inspect | bench | contract)
         if [[ $word == -* ]]; then
-            local options='--help --json --size --timeout --device --engine --input --output --allow --isolate'
+            local options='--help --size --timeout --device --engine --input --output --allow --isolate'
             [ "${COMP_WORDS[1]}" = bench ] && options+=' --seconds'
+            [ "${COMP_WORDS[1]}" = contract ] || options+=' --json'
+            [ "${COMP_WORDS[1]}" = bench ] || options+=' --range --order --mean --std'
             mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
             return
         fi

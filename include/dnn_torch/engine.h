@@ -231,6 +231,12 @@ typedef struct DnnTorchEngine {
      *   architecture_scale, architecture_parameters
      *                    by what it enlarges, and what else was read off the weights, one
      *                    name and value a line: "blocks 23"
+     *   file_contract    the contract that the file holds (docs/contract.md), as JSON
+     *   ultralytics      what Ultralytics' exporter wrote into the file, as JSON
+     *   architecture_contract
+     *                    of a file of weights: the contract that its architecture is known
+     *                    to have, as JSON.  A longer one of these three goes on under the key
+     *                    with ":1", ":2" and so on
      *   refused          what in it model_open() refuses the model for, one a line
      *   exclusive        "1" if runs of its sessions wait for each other, so that a run that
      *                    never ends holds up the others: better opened anew than shared

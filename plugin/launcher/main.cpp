@@ -55,6 +55,10 @@ constexpr Command commands[] = {
      .summary = "measures a model with different numbers of workers and threads and in\n"
                 "different precisions",
      .run = nullptr},
+    {.name = "contract",
+     .arguments = "MODEL [OPTION...]",
+     .summary = "writes what a model's tensors mean as JSON, to be edited: > MODEL.json",
+     .run = nullptr},
     {.name = "convert",
      .arguments = "IN OUT [OPTION...]",
      .summary = "writes a file of weights as TorchScript (OUT.pt) or as OUT.safetensors",

@@ -70,7 +70,7 @@ void say(const std::string &words)
 // What the numbers mean is not in the file itself, so the contract goes with it.
 void copy_contract(const std::string &from, const std::string &to)
 {
-    const std::string source = contract_path(from), target = contract_path(to);
+    const std::string source = file_beside(from), target = file_beside(to);
     if (source == target)
         return;
     if (const std::optional<std::string> text = contract_text(source)) {

@@ -15,6 +15,8 @@
 //   accepted          whether the filter takes the model; if not
 //   error             why
 //   notice            what the engine noticed
+//   contract          what the tensors mean (docs/contract.md): by its name each field's value and
+//                     origin
 //   channels          3, 1, or both
 //   sizes             complete (false: too slow to try many); tried, result (width, height);
 //     width, height   smallest, step (0: the smallest alone)
@@ -26,6 +28,7 @@
 #include "base/terminal.h"
 #include "command_line.h"
 #include "model_commands.h"
+#include "probed_contract.h"
 #include "subject.h"
 
 #include <algorithm>
@@ -52,6 +55,7 @@ struct Inspection {
     RunningEngine engine;
     FileFacts file;
     std::optional<Trials> trials;
+    std::optional<Contract> contract;
     std::string notice, error, command;
 };
 
@@ -81,16 +85,19 @@ FileFacts facts_of(const Model &file)
 
 Inspection look_at(const Request &request)
 {
-    Inspection seen{find_place(request), {}, {}, {}, {}, {}};
+    Inspection seen{find_place(request), {}, {}, {}, {}, {}, {}, {}};
     std::shared_ptr<Model> looked_at = look_at_model(seen.place, request);
     seen.engine = running_engine(seen.place.engine, *looked_at);
     seen.file = facts_of(*looked_at);
-    looked_at.reset();
     try {
+        seen.contract = known_contract(*looked_at, request);
+        looked_at.reset();
         std::shared_ptr<Model> model = open_model(seen.place, request, "auto");
         seen.file.refused.clear(); // the model could be opened, so --allow names them
         seen.notice = model->notice();
-        seen.trials = try_model(model, request);
+        const Trials trials = try_model(model, request);
+        add_trials(trials, *seen.contract);
+        seen.trials = trials;
         seen.command = command_line(request.model, seen.trials->channels, seen.trials->sizes,
                                     filter_options(request));
     } catch (const Error &error) {
@@ -189,6 +196,8 @@ void print_report(const Request &request, const Inspection &seen)
     print("process", seen.engine.cage.empty() ? "this one" : "its own; " + seen.engine.cage);
     print("device", seen.place.device.why);
     print("notice", seen.notice);
+    if (seen.contract)
+        print("contract", fields_in_words(*seen.contract));
     if (!seen.trials)
         return;
     print("channels", channels_in_words(seen.trials->channels));
@@ -295,6 +304,7 @@ void print_json(const Request &request, const Inspection &seen)
                  {"accepted", trials.has_value()},
                  {"error", json::text_or_null(seen.error)},
                  {"notice", json::text_or_null(seen.notice)},
+                 {"contract", seen.contract ? with_origins(*seen.contract) : Value()},
                  {"channels", trials ? json_of(trials->channels) : Value()},
                  {"sizes", trials ? json_of(trials->sizes) : Value()},
                  {"scale", trials ? scale_json(trials->sizes) : Value()},

@@ -22,6 +22,8 @@ int main_with(int count, char **words)
         return fputs(dnn_torch::help_of(command).c_str(), stdout) < 0 || fflush(stdout) != 0;
     if (command == "convert")
         return dnn_torch::convert(request);
+    if (command == "contract")
+        return dnn_torch::write_contract(request);
     return command == "bench" ? dnn_torch::bench(request) : dnn_torch::inspect(request);
 }
 

@@ -15,6 +15,9 @@ int inspect(const Request &request);
 // Measures how fast a model runs with each setting.
 int bench(const Request &request);
 
+// Writes the model's contract as JSON, which may lie beside the model.
+int write_contract(const Request &request);
+
 // Writes a file of weights in another format.
 int convert(const Request &request);
 

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What the user asks of `dnn-torch inspect`, `dnn-torch bench` and `dnn-torch convert`.
+// What the user asks of `dnn-torch inspect`, `bench`, `contract` and `convert`.
 #pragma once
 
+#include "host/contract/contract.h"
 #include "host/inference/engine_choice.h"
 #include "host/size.h"
 
@@ -27,6 +28,7 @@ struct Request {
     std::string output_file; // only convert has one
     // These have the values of the filter's options of the same names.
     std::string device = "cpu", engine = "torch", input, output, allow, isolate = "auto";
+    ContractOptions contract;
     Isolation isolation = Isolation::automatic; // what `isolate` means
     bool json = false;
     bool help = false;        // only the command's help is wanted

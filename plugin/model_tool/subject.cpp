@@ -122,6 +122,10 @@ std::vector<std::pair<std::string, std::string>> filter_options(const Request &r
     add("input", request.input, "");
     add("output", request.output, "");
     add("allow", request.allow, "");
+    add("range", request.contract.range, "");
+    add("order", request.contract.order, "");
+    add("mean", request.contract.mean, "");
+    add("std", request.contract.std, "");
     add("isolate", request.isolate, "auto");
     return options;
 }

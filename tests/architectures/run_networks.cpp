@@ -67,7 +67,8 @@ json run(const Job &job)
     write(job.output, samples_of(session.output));
     return {{"shape", {session.output.channels, session.output.height, session.output.width}},
             {"format", model.metadata("format")},
-            {"told", architecture_of(model)}};
+            {"told", architecture_of(model)},
+            {"contract", model.metadata("architecture_contract")}};
 }
 
 } // namespace

@@ -27,6 +27,24 @@ def test_same_pictures_as_pytorch(name, engine, tmp_path):
     assert result.told == {key: str(value) for key, value in case.told.items()}
 
 
+@pytest.mark.parametrize("name", ALL)
+def test_tiling_is_as_told(name, results):
+    """What is far away changes the result of a network that sees the whole picture, and of no
+    other."""
+    contract = json.loads(results[name]["contract"])
+    case = ALL[name]
+    network = randomise(case.make())
+    before = torch.rand((1, case.channels, 48, 240), generator=torch.Generator().manual_seed(5))
+    after = before.clone()
+    after[..., -40:] = 2 - after[..., -40:]
+    with torch.no_grad():
+        change = (network(after) - network(before))[..., : 8 * case.told["scale"]].abs().max()
+    assert contract["tiling"] == ("global" if float(change) > 1e-7 else "local")
+    assert contract["tiling"] in documented()[case.told["architecture"]][2].split(" or ")
+    assert contract["scale"] == case.told["scale"]
+    assert contract["input"]["channels"] == case.channels
+
+
 def test_in_the_filter(tmp_path):
     """As a user has it: bytes in, bytes out, and what `inspect` says of the file."""
     case = ALL["compact-x2"]
@@ -96,14 +114,14 @@ def test_a_table_without_numbers(engine, tmp_path):
 
 
 def documented():
-    """{network: (what is read off, scales)} from the table in docs/models.md."""
+    """{network: (what is read off, scales, tiling)} from the table in docs/models.md."""
     rows = {}
     text = (support.REPOSITORY / "docs" / "models.md").read_text()
     for line in text.partition("## In one command")[0].splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if line.startswith("|") and len(cells) == 3 and cells[2][:1].isdigit():
+        if line.startswith("|") and len(cells) == 4 and cells[2][:1].isdigit():
             scales = {int(scale) for scale in cells[2].split(",")}
-            rows[cells[0]] = {word for word in cells[1].split(", ")}, scales
+            rows[cells[0]] = {word for word in cells[1].split(", ")}, scales, cells[3]
     return rows
 
 
@@ -114,4 +132,4 @@ def test_the_table_in_the_docs():
         told, scales = tested.setdefault(case.told["architecture"], (set(), set()))
         told |= set(case.told) - {"architecture", "scale"}
         scales.add(int(case.told["scale"]))
-    assert documented() == tested
+    assert {name: row[:2] for name, row in documented().items()} == tested

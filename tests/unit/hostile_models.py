@@ -244,7 +244,7 @@ CASES = {
         "aten::_sobol_engine_draw",
     ),
     "operator_unnamed": (records(module("a, b = ops.prim.TupleUnpack(x)", SCALE)), "prim::TupleUnpack"),
-    "operator_of_vision": (records(module("return ops.torchvision.nms(x, x, 0.5)")), "torchvision", "LibTorch"),
+    "operator_of_vision": (records(module("return ops.torchvision.decode_png(x, 0)")), "torchvision", "LibTorch"),
     "operator_of_machine": (
         records(module("return ops.mkldnn_prepacked.conv2d_run(x, self.weight)")),
         "optimize_for_inference",

@@ -5,6 +5,7 @@
 
 #include "base/compose.h"
 #include "contract_fields.h"
+#include "contract_json.h"
 #include "host/error.h"
 
 extern "C" {
@@ -32,7 +33,7 @@ constexpr size_t largest_file = size_t{1} << 20;
 
 } // namespace
 
-std::string contract_path(const std::string &model_path)
+std::string file_beside(const std::string &model_path)
 {
     return model_path + ".json";
 }
@@ -58,45 +59,59 @@ std::optional<std::string> contract_text(const std::string &path)
     return text;
 }
 
-Contract read_contract(const ContractOptions &options, const std::string &model_path)
+namespace
 {
-    Contract contract;
-    const std::string path = contract_path(model_path);
-    if (const std::optional<std::string> text = contract_text(path))
-        apply_json(*text, path, contract);
-    apply_options(options, contract);
-    return contract;
-}
 
-std::string contract_in_words(const Contract &contract)
-{
-    std::string words;
-    for (const auto &[name, origin] : contract.origins) {
-        const size_t dot = name.find('.');
-        const bool is_input = name.substr(0, dot) == "input";
-        add_to_list(words, concat(name, " ",
-                                  field_in_words(name.substr(dot + 1),
-                                                 is_input ? contract.input : contract.output),
-                                  " (", origin, ")"));
-    }
-    return words;
-}
-
+// What a result is like follows from the input, unless somebody says otherwise.
 void apply_options(const ContractOptions &options, Contract &contract)
 {
     const std::pair<const char *, const std::string &> given[] = {{"range", options.range},
                                                                   {"order", options.order},
                                                                   {"mean", options.mean},
                                                                   {"std", options.std}};
-    for (const auto &[name, text] : given) {
-        if (text.empty())
-            continue;
-        set_field_from_text(name, text, contract.input);
-        contract.origins[concat("input.", name)] = "option";
-        // What comes out has the same range and order, unless the file says otherwise.
-        if (is_field_of_output(name) && contract.origins.count(concat("output.", name)) == 0)
-            set_field_from_text(name, text, contract.output);
-    }
+    for (const auto &[name, text] : given)
+        if (!text.empty())
+            set_field_from_text(concat("input.", name), text, "option", contract);
+}
+
+std::string name_in(const std::string &path)
+{
+    return path.substr(path.rfind('/') + 1);
+}
+
+} // namespace
+
+// From the last source to the first, so that each overrules those before it.
+Contract read_contract(const ContractOptions &options, const std::string &file_beside,
+                       const ContractTexts &told)
+{
+    Contract contract;
+    if (!told.architecture.empty())
+        apply_json(told.architecture, {.name = "architecture", .file = "of the architecture"},
+                   contract);
+    if (!told.ultralytics.empty())
+        apply_ultralytics(told.ultralytics, "config.txt in the file", contract);
+    if (!told.file.empty())
+        apply_json(told.file,
+                   {.name = "dnn_torch.json in the file", .file = "dnn_torch.json in the model"},
+                   contract);
+    const std::optional<std::string> text =
+        file_beside.empty() ? std::nullopt : contract_text(file_beside);
+    if (text)
+        apply_json(*text, {.name = name_in(file_beside), .file = file_beside}, contract);
+    apply_options(options, contract);
+    complete_output(contract);
+    return contract;
+}
+
+std::string contract_in_words(const Contract &contract)
+{
+    std::string words;
+    for (const std::string &name : names_of_fields())
+        if (const auto found = contract.origins.find(name); found != contract.origins.end())
+            add_to_list(
+                words, concat(name, " ", field_in_words(name, contract), " (", found->second, ")"));
+    return words;
 }
 
 } // namespace dnn_torch

@@ -4,7 +4,8 @@
 // The contract: what a model's tensors mean.  docs/contract.md has the schema.
 //
 // Each field comes from the first of these that says it: the filter's options, a JSON file beside
-// the model (net.pt.json for net.pt), what is usual.  Any thread.
+// the model (net.pt.json for net.pt), the model's file itself, what its architecture is known to
+// want, a probe (host/tasks/model_contract.h), what is usual.  Any thread.
 #pragma once
 
 #include "host/frames/picture_numbers.h"
@@ -12,13 +13,33 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <vector>
 
 namespace dnn_torch
 {
 
+// What is said of the tensor that the model takes, or of the one that it returns.
+struct TensorContract : PictureNumbers {
+    int channels = 0; // 0: not known
+};
+
+enum class Tiling { unknown, local, global };
+
+// What is said of the model as a whole.  Zeros and empty texts are not known.
+struct ModelFacts {
+    float scale = 0; // by what it enlarges
+    Tiling tiling = Tiling::unknown;
+    int alignment = 0; // tiles begin at multiples of it
+    std::string task;
+    std::vector<std::string> labels;
+    std::optional<bool> end2end; // detections need no nms
+    int batch = 0;
+    std::string author, licence;
+};
+
 struct Contract {
-    PictureNumbers input, output;
+    TensorContract input, output;
+    ModelFacts model;
     // Where each field comes from, by its name: "input.range" is from "net.pt.json".  What is
     // not there is as usual.
     std::map<std::string, std::string> origins = {};
@@ -31,21 +52,25 @@ struct ContractOptions {
     bool operator==(const ContractOptions &) const = default;
 };
 
-// Throws Error that names the option or the field, and the file if it is there but makes no sense.
-Contract read_contract(const ContractOptions &options, const std::string &model_path);
+// What an engine tells of a model, as JSON; "" where it tells nothing.
+struct ContractTexts {
+    std::string file;         // a contract that the model's file holds
+    std::string ultralytics;  // what Ultralytics' exporter wrote into the file
+    std::string architecture; // the contract of a known architecture
+};
 
-// Where the contract of a model lies, and what is in such a file; nullopt if there is none.  The
-// second throws Error if it cannot be read.
-std::string contract_path(const std::string &model_path);
+// Throws Error that names the option or the field, and the file if it is there but makes no sense.
+// `file_beside` is read if it is there; "" is none.
+Contract read_contract(const ContractOptions &options, const std::string &file_beside,
+                       const ContractTexts &told = {});
+
+// Returns "net.pt.json" for "net.pt".
+std::string file_beside(const std::string &model_path);
+
+// What is in such a file; nullopt if there is none.  Throws Error if it cannot be read.
 std::optional<std::string> contract_text(const std::string &path);
 
 // "input.range 0..255 (option), ...": the fields that are not as usual; or "".
 std::string contract_in_words(const Contract &contract);
-
-// The parts of read_contract().
-
-// Sets what the text of a JSON file says.  `origin` is the file's name.
-void apply_json(std::string_view text, const std::string &origin, Contract &contract);
-void apply_options(const ContractOptions &options, Contract &contract);
 
 } // namespace dnn_torch

@@ -4,7 +4,9 @@
 #include "contract_fields.h"
 
 #include "base/compose.h"
+#include "base/json_check.h"
 #include "base/terminal.h"
+#include "contract_values.h"
 #include "host/error.h"
 
 extern "C" {
@@ -12,57 +14,43 @@ extern "C" {
 }
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <system_error>
-#include <vector>
+#include <string_view>
 
 namespace dnn_torch
 {
 namespace
 {
 
-using Numbers = std::vector<float>;
 using Json = nlohmann::ordered_json;
 
-// What a field takes, as an option and in a JSON file.
-struct Syntax {
-    const char *option, *json;
+// A field of the input, of the output, or of the model as a whole.
+template <class Part> struct Field {
+    const char *name;
+    const char *takes;                   // the words of an error
+    const char *takes_in_json = nullptr; // where these differ
+    const char *between = "";  // stands between the numbers of an option; "": it is a text
+    bool is_of_output = false; // of a tensor: whether an output has it, too
+    bool is_as_input = true;   // and then, whether it follows from the input
+    bool (*set)(const Json &value, Part &part); // returns false if it makes no sense
+    Json (*get)(const Part &part);              // null: not known
 };
 
-Syntax syntax_of(std::string_view name)
+// ---- of the input and the output ------------------------------------------------------
+
+bool set_order(const Json &value, TensorContract &tensor)
 {
-    if (name == "order")
-        return {.option = "rgb or bgr", .json = R"("rgb" or "bgr")"};
-    if (name == "range")
-        return {.option = "1, 255 or LOW..HIGH not far from 0, such as -1..1",
-                .json = "[LOW, HIGH] not far from 0, such as [0, 255] or [-1, 1]"};
-    if (name == "std")
-        return {.option = "one number or three (A|B|C), none of them 0",
-                .json = "one number or three ([A, B, C]), none of them 0"};
-    return {.option = "one number or three (A|B|C)", .json = "one number or three ([A, B, C])"};
+    tensor.is_bgr = value == "bgr";
+    return value == "bgr" || value == "rgb";
 }
 
-[[noreturn]] void refuse(std::string_view name, const char *takes, const std::string &given)
+bool set_range(const Json &value, TensorContract &tensor)
 {
-    constexpr size_t longest = 100;
-    throw Error(AVERROR(EINVAL),
-                concat(name, " takes ", takes, ", not ", printable(given.substr(0, longest))));
-}
-
-// Beyond these a float loses the samples between black and white.
-bool is_sensible(float number)
-{
-    return std::isfinite(number) && std::abs(number) <= 1e6F;
-}
-
-bool set_range(const Numbers &values, PictureNumbers &numbers)
-{
-    if (values.empty() || values.size() > 2)
+    const Numbers ends = numbers_of(value);
+    if (ends.empty() || ends.size() > 2)
         return false;
-    const float low = values.size() == 2 ? values[0] : 0, high = values.back();
+    const float low = ends.size() == 2 ? ends[0] : 0, high = ends.back();
     const float span = std::abs(high - low);
     if (!is_sensible(low) || !is_sensible(high) || span < 1e-3F)
         return false;
@@ -70,121 +58,259 @@ bool set_range(const Numbers &values, PictureNumbers &numbers)
     constexpr float farthest = 16;
     if (std::max(std::abs(low), std::abs(high)) > farthest * span)
         return false;
-    numbers.low = low;
-    numbers.high = high;
+    tensor.low = low;
+    tensor.high = high;
     return true;
 }
 
-bool set_three(const Numbers &values, std::array<float, 3> &three)
+bool set_deviation(const Json &value, TensorContract &tensor)
 {
-    if (values.size() != 1 && values.size() != 3)
+    for (const float number : numbers_of(value))
+        if (std::abs(number) < 1e-6F)
+            return false;
+    return set_three(value, tensor.deviation);
+}
+
+
+constexpr Field<TensorContract> tensor_fields[] = {
+    {.name = "channels",
+     .takes = "a whole number from 1 to 4",
+     .between = "|",
+     .is_of_output = true,
+     .is_as_input = false,
+     .set = [](const Json &value,
+               TensorContract &tensor) { return set_whole(value, 1, 4, tensor.channels); },
+     .get = [](const TensorContract &tensor) { return number_or_null(tensor.channels); }},
+    {.name = "order",
+     .takes = "rgb or bgr",
+     .takes_in_json = R"("rgb" or "bgr")",
+     .is_of_output = true,
+     .set = set_order,
+     .get = [](const TensorContract &tensor) { return Json(tensor.is_bgr ? "bgr" : "rgb"); }},
+    {.name = "range",
+     .takes = "1, 255 or LOW..HIGH not far from 0, such as -1..1",
+     .takes_in_json = "[LOW, HIGH] not far from 0, such as [0, 255] or [-1, 1]",
+     .between = "..",
+     .is_of_output = true,
+     .set = set_range,
+     .get =
+         [](const TensorContract &tensor) {
+             return json_of(Numbers{tensor.low, tensor.high});
+         }},
+    {.name = "mean",
+     .takes = "one number or three (A|B|C)",
+     .takes_in_json = "one number or three ([A, B, C])",
+     .between = "|",
+     .set = [](const Json &value, TensorContract &tensor) { return set_three(value, tensor.mean); },
+     .get = [](const TensorContract &tensor) { return json_of(tensor.mean); }},
+    {.name = "std",
+     .takes = "one number or three (A|B|C), none of them 0",
+     .takes_in_json = "one number or three ([A, B, C]), none of them 0",
+     .between = "|",
+     .set = set_deviation,
+     .get = [](const TensorContract &tensor) { return json_of(tensor.deviation); }},
+};
+
+// ---- of the model ---------------------------------------------------------------------
+
+constexpr std::string_view tasks[] = {"picture",     "detect", "classify", "segment", "matte",
+                                      "interpolate", "pose",   "obb",      "depth"};
+
+bool set_task(const Json &value, ModelFacts &model)
+{
+    if (std::find(std::begin(tasks), std::end(tasks), value) == std::end(tasks))
         return false;
-    for (size_t i = 0; i < 3; i++) {
-        three[i] = values[values.size() == 3 ? i : 0];
-        if (!is_sensible(three[i]))
-            return false;
-    }
+    model.task = value.get<std::string>();
     return true;
 }
 
-bool set_deviation(const Numbers &values, PictureNumbers &numbers)
+bool set_tiling(const Json &value, ModelFacts &model)
 {
-    for (const float value : values)
-        if (std::abs(value) < 1e-6F)
-            return false;
-    return set_three(values, numbers.deviation);
+    model.tiling = value == "local" ? Tiling::local : Tiling::global;
+    return value == "local" || value == "global";
 }
 
-bool set_numbers(std::string_view name, const Numbers &values, PictureNumbers &numbers)
+Json tiling_of(const ModelFacts &model)
 {
-    if (name == "range")
-        return set_range(values, numbers);
-    return name == "mean" ? set_three(values, numbers.mean) : set_deviation(values, numbers);
+    if (model.tiling == Tiling::unknown)
+        return {};
+    return model.tiling == Tiling::local ? "local" : "global";
 }
 
-bool set_order(std::string_view text, PictureNumbers &numbers)
+bool set_end2end(const Json &value, ModelFacts &model)
 {
-    numbers.is_bgr = text == "bgr";
-    return text == "bgr" || text == "rgb";
+    if (value.is_boolean())
+        model.end2end = value.get<bool>();
+    return value.is_boolean();
 }
 
-// Returns an empty list if the text is none of numbers.
-Numbers numbers_from(std::string_view text, std::string_view between)
+constexpr Field<ModelFacts> model_fields[] = {
+    {.name = "task",
+     .takes = "picture, detect, classify, segment, matte, interpolate, pose, obb or depth",
+     .set = set_task,
+     .get = [](const ModelFacts &model) { return text_or_null(model.task); }},
+    {.name = "scale",
+     .takes = "by what the model enlarges, such as 4 or 0.5",
+     .between = "|",
+     .set = [](const Json &value, ModelFacts &model) { return set_scale(value, model.scale); },
+     .get =
+         [](const ModelFacts &model) { return model.scale > 0 ? json_of(model.scale) : Json(); }},
+    {.name = "tiling",
+     .takes = "local (tiles change nothing) or global (a result depends on the whole picture)",
+     .set = set_tiling,
+     .get = tiling_of},
+    {.name = "alignment",
+     .takes = "a whole number from 1: tiles begin at multiples of it",
+     .between = "|",
+     .set = [](const Json &value,
+               ModelFacts &model) { return set_whole(value, 1, 1 << 24, model.alignment); },
+     .get = [](const ModelFacts &model) { return number_or_null(model.alignment); }},
+    {.name = "batch",
+     .takes = "a whole number from 1: how many pictures the model takes at once",
+     .between = "|",
+     .set = [](const Json &value,
+               ModelFacts &model) { return set_whole(value, 1, 1 << 20, model.batch); },
+     .get = [](const ModelFacts &model) { return number_or_null(model.batch); }},
+    {.name = "end2end",
+     .takes = "true (detections come out as they are) or false (they need nms)",
+     .set = set_end2end,
+     .get = [](const ModelFacts &model) { return model.end2end ? Json(*model.end2end) : Json(); }},
+    {.name = "labels",
+     .takes = "a list of names",
+     .set = [](const Json &value, ModelFacts &model) { return set_texts(value, model.labels); },
+     .get =
+         [](const ModelFacts &model) {
+             return model.labels.empty() ? Json() : Json(model.labels);
+         }},
+    {.name = "author",
+     .takes = "a text",
+     .set = [](const Json &value, ModelFacts &model) { return set_text(value, model.author); },
+     .get = [](const ModelFacts &model) { return text_or_null(model.author); }},
+    {.name = "licence",
+     .takes = "a text",
+     .set = [](const Json &value, ModelFacts &model) { return set_text(value, model.licence); },
+     .get = [](const ModelFacts &model) { return text_or_null(model.licence); }},
+};
+
+// ---- all of them ----------------------------------------------------------------------
+
+constexpr std::string_view input = "input.", output = "output.";
+
+bool begins_with(std::string_view text, std::string_view start)
 {
-    Numbers numbers;
-    for (size_t begin = 0; begin <= text.size();) {
-        const size_t end = std::min(text.find(between, begin), text.size());
-        float number = 0;
-        const char *const last = text.data() + end;
-        const auto [read, error] = std::from_chars(text.data() + begin, last, number);
-        if (begin == end || read != last || error != std::errc())
-            return {};
-        numbers.push_back(number);
-        begin = end + between.size();
+    return text.substr(0, start.size()) == start;
+}
+
+// Calls `use` with the field and the part of the contract that has it.  Returns false if there is
+// no such field.
+template <class SomeContract, class Use>
+bool with_field(std::string_view name, SomeContract &contract, Use use)
+{
+    const bool is_output = begins_with(name, output);
+    if (is_output || begins_with(name, input)) {
+        const std::string_view inner = name.substr((is_output ? output : input).size());
+        for (const Field<TensorContract> &field : tensor_fields)
+            if (field.name == inner && (field.is_of_output || !is_output)) {
+                use(field, is_output ? contract.output : contract.input);
+                return true;
+            }
+        return false;
     }
-    return numbers;
+    for (const Field<ModelFacts> &field : model_fields)
+        if (field.name == name) {
+            use(field, contract.model);
+            return true;
+        }
+    return false;
 }
 
-Numbers numbers_from(const Json &value)
+// An unknown field could be one that matters and is misspelt.
+[[noreturn]] void refuse_field(const std::string &name)
 {
-    Numbers numbers;
-    const Json list = value.is_array() ? value : Json::array({value});
-    for (const Json &item : list) {
-        if (!item.is_number() || numbers.size() == 3)
-            return {};
-        numbers.push_back(item.get<float>());
-    }
-    return numbers;
+    throw Error(AVERROR(EINVAL), concat("has a field ", quoted_for_terminal(name),
+                                        " that is not known; docs/contract.md has them all"));
 }
 
-std::string in_words(float number)
+[[noreturn]] void refuse(const std::string &name, const char *takes, const std::string &given)
 {
-    std::array<char, 32> text = {};
-    return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
-}
-
-std::string in_words(const std::array<float, 3> &three)
-{
-    if (three[0] == three[1] && three[1] == three[2])
-        return in_words(three[0]);
-    return concat(in_words(three[0]), "|", in_words(three[1]), "|", in_words(three[2]));
+    constexpr size_t longest = 100;
+    throw Error(AVERROR(EINVAL),
+                concat(name, " takes ", takes, ", not ", printable(given.substr(0, longest))));
 }
 
 } // namespace
 
-bool is_field_of_output(std::string_view name)
+const std::vector<std::string> &names_of_fields()
 {
-    return name == "order" || name == "range";
+    static const std::vector<std::string> names = [] {
+        std::vector<std::string> all;
+        for (const Field<ModelFacts> &field : model_fields)
+            all.emplace_back(field.name);
+        for (const Field<TensorContract> &field : tensor_fields)
+            all.push_back(concat(input, field.name));
+        for (const Field<TensorContract> &field : tensor_fields)
+            if (field.is_of_output)
+                all.push_back(concat(output, field.name));
+        return all;
+    }();
+    return names;
 }
 
-void set_field_from_text(std::string_view name, const std::string &text, PictureNumbers &numbers)
+bool is_field(const std::string &name)
 {
-    const bool is_set =
-        name == "order"
-            ? set_order(text, numbers)
-            : set_numbers(name, numbers_from(text, name == "range" ? ".." : "|"), numbers);
-    if (!is_set)
-        refuse(name, syntax_of(name).option, concat("'", text, "'"));
+    const std::vector<std::string> &names = names_of_fields();
+    return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-void set_field_from_json(std::string_view name, const Json &value, PictureNumbers &numbers)
+void set_field_from_text(const std::string &name, const std::string &text,
+                         const std::string &origin, Contract &contract)
 {
-    const bool is_set =
-        name == "order"
-            ? value.is_string() && set_order(value.get_ref<const std::string &>(), numbers)
-            : set_numbers(name, numbers_from(value), numbers);
-    if (!is_set)
-        refuse(name, syntax_of(name).json,
-               value.dump(-1, ' ', true, Json::error_handler_t::replace));
+    const bool is_known = with_field(name, contract, [&](const auto &field, auto &part) {
+        if (!field.set(json_from_text(text, field.between), part))
+            refuse(field.name, field.takes, concat("'", text, "'"));
+    });
+    if (!is_known)
+        refuse_field(name);
+    contract.origins[name] = origin;
 }
 
-std::string field_in_words(std::string_view name, const PictureNumbers &numbers)
+void set_field_from_json(const std::string &name, const Json &value, const std::string &origin,
+                         Contract &contract)
 {
-    if (name == "order")
-        return numbers.is_bgr ? "bgr" : "rgb";
-    if (name == "range")
-        return concat(in_words(numbers.low), "..", in_words(numbers.high));
-    return in_words(name == "mean" ? numbers.mean : numbers.deviation);
+    const bool is_known = with_field(name, contract, [&](const auto &field, auto &part) {
+        if (!field.set(value, part))
+            refuse(concat("is wrong: ", name),
+                   field.takes_in_json ? field.takes_in_json : field.takes,
+                   value.dump(-1, ' ', true, Json::error_handler_t::replace));
+    });
+    if (!is_known)
+        refuse_field(name);
+    contract.origins[name] = origin;
+}
+
+void complete_output(Contract &contract)
+{
+    for (const Field<TensorContract> &field : tensor_fields)
+        if (field.is_of_output && field.is_as_input &&
+            contract.origins.count(concat(output, field.name)) == 0)
+            field.set(field.get(contract.input), contract.output);
+}
+
+std::string field_in_words(const std::string &name, const Contract &contract)
+{
+    std::string words;
+    with_field(name, contract, [&](const auto &field, const auto &part) {
+        words = text_of_json(field.get(part), field.between);
+    });
+    return words;
+}
+
+Json field_as_json(const std::string &name, const Contract &contract)
+{
+    Json value;
+    with_field(name, contract,
+               [&](const auto &field, const auto &part) { value = field.get(part); });
+    return value;
 }
 
 } // namespace dnn_torch

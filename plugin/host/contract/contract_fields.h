@@ -1,28 +1,36 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The fields of a picture in a contract, by name: order, range, mean, std.
+// The fields of a contract, by their names: "input.range", "output.order", "scale".
+//
+// Each field is one entry of a table in contract_fields.cpp.
 #pragma once
 
-#include "host/frames/picture_numbers.h"
+#include "contract.h"
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
-#include <string_view>
+#include <vector>
 
 namespace dnn_torch
 {
 
-// Whether an output has the field, too.  Results are never normalised by mean and std.
-bool is_field_of_output(std::string_view name);
+// All fields, in the order in which they are shown.
+const std::vector<std::string> &names_of_fields();
+bool is_field(const std::string &name);
 
 // Take the value as an option has it: "bgr", "-1..1", "0.485|0.456|0.406"; or as a JSON file has
 // it: "bgr", [-1, 1], [0.485, 0.456, 0.406].  Throw Error that names the field.
-void set_field_from_text(std::string_view name, const std::string &text, PictureNumbers &numbers);
-void set_field_from_json(std::string_view name, const nlohmann::ordered_json &value,
-                         PictureNumbers &numbers);
+void set_field_from_text(const std::string &name, const std::string &text,
+                         const std::string &origin, Contract &contract);
+void set_field_from_json(const std::string &name, const nlohmann::ordered_json &value,
+                         const std::string &origin, Contract &contract);
 
-// What a field says: "-1..1", "bgr".
-std::string field_in_words(std::string_view name, const PictureNumbers &numbers);
+// What nobody says of the output is as it is of the input.  Origins stay as they are.
+void complete_output(Contract &contract);
+
+// What a field says: "-1..1", "bgr"; or as JSON.  "" and null if it is not known.
+std::string field_in_words(const std::string &name, const Contract &contract);
+nlohmann::ordered_json field_as_json(const std::string &name, const Contract &contract);
 
 } // namespace dnn_torch

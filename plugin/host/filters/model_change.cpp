@@ -87,8 +87,7 @@ void ModelChange::ask(const std::string &name, const std::string &value)
     // What can be told now must not take later commands with it.
     ModelRequest alone;
     find_field(name)->value_in(alone) = value;
-    Contract scratch;
-    apply_options(alone.contract, scratch);
+    read_contract(alone.contract, "");
     asked_[name] = value;
 }
 

@@ -5,6 +5,7 @@
 #include "host/error.h"
 #include "host/inference/device_choice.h"
 #include "host/inference/model_store.h"
+#include "host/tasks/model_contract.h"
 
 extern "C" {
 #include <libavutil/error.h>
@@ -54,8 +55,8 @@ OpenedModel ModelSetup::open(const ModelRequest &request) const
     options.isolated = engine.isolated;
     options.cage_required = request.isolation == Isolation::required;
     options.restarts = run.restarts;
-    Contract contract = read_contract(request.contract, request.path);
     std::shared_ptr<Model> model = model_store().open(*engine.engine, options);
+    Contract contract = contract_of(*model, request.contract, file_beside(request.path));
     std::string where = describe(engine, *model);
     std::shared_ptr<Task> task = make_task(std::move(model), contract, run.batch_size);
     TaskFindings findings = task->study();
@@ -127,7 +128,7 @@ void ModelOpener::open(const ModelRequest &request)
         av_log(ctx_, AV_LOG_WARNING, "%s\n", opened.findings.doubt.c_str());
     av_log(ctx_, AV_LOG_VERBOSE, "the model takes %s\n", opened.findings.takes.c_str());
     if (!opened.numbers.empty())
-        av_log(ctx_, AV_LOG_VERBOSE, "its numbers: %s\n", opened.numbers.c_str());
+        av_log(ctx_, AV_LOG_VERBOSE, "its contract: %s\n", opened.numbers.c_str());
 }
 
 Work ModelOpener::prepare(const FrameShape &input)

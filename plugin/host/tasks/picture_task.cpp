@@ -3,6 +3,7 @@
 #include "picture_task.h"
 
 #include "host/frames/formats.h"
+#include "model_contract.h"
 #include "picture_tensors.h"
 
 extern "C" {
@@ -49,9 +50,9 @@ PictureTask::PictureTask(std::shared_ptr<Model> model, const Contract &contract,
 TaskFindings PictureTask::study()
 {
     FoundChannels found = probe_.find_channels();
-    channels_ = found.channels;
+    channels_ = agreed_channels(contract_, found.channels);
     TaskFindings findings = {.takes = name_of(channels_), .doubt = ""};
-    if (!found.doubt.empty())
+    if (!found.doubt.empty() && contract_.input.channels == 0)
         findings.doubt = "the model is run on luma alone, for it fails on RGB: " + found.doubt +
                          "; if it is a model of RGB, that is to be mended";
     return findings;
@@ -76,7 +77,9 @@ int PictureTask::channels_of(AVPixelFormat format) const
 
 Size PictureTask::output_for(const FrameShape &input)
 {
-    return probe_.find_output(input.size, channels_of(input.format));
+    const Size output = probe_.find_output(input.size, channels_of(input.format));
+    expect_scale(contract_, input.size, output);
+    return output;
 }
 
 // Numbers for R, G and B make no sense for luma.

@@ -6,6 +6,8 @@
 #include "engine_kit/failure.h"
 #include "isolation/cage/cage.h"
 
+#include <cstdlib>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -54,6 +56,13 @@ void check_closed(const std::vector<CageLayer> &layers)
                                   layer.name, " (", layer.reason, "); isolate=1 goes without it"));
 }
 
+// The engine opens this library when a model needs it.
+std::vector<std::string> readable_beside_libraries()
+{
+    const char *named = secure_getenv("DNN_TORCH_TORCHVISION");
+    return named && *named == '/' ? std::vector<std::string>{named} : std::vector<std::string>();
+}
+
 } // namespace
 
 std::string enter_cage(const DnnTorchEngine &engine, const OpenRequest &request)
@@ -61,8 +70,10 @@ std::string enter_cage(const DnnTorchEngine &engine, const OpenRequest &request)
     const bool uses_gpu = device_of(request) != "cpu";
     if (uses_gpu)
         wake_drivers(engine);
-    const std::vector<CageLayer> layers = dnn_torch::close_cage(
-        {.readable = {}, .uses_gpu = uses_gpu, .memory_bytes = request.memory_bytes});
+    const std::vector<CageLayer> layers =
+        dnn_torch::close_cage({.readable = readable_beside_libraries(),
+                               .uses_gpu = uses_gpu,
+                               .memory_bytes = request.memory_bytes});
     if (request.cage_is_required)
         check_closed(layers);
     return report_of(layers);

@@ -39,6 +39,7 @@ extern const Architecture rgt;
 extern const Architecture span;
 extern const Architecture srcnn;
 extern const Architecture srformer;
+extern const Architecture swin2sr;
 extern const Architecture swinir;
 extern const Architecture vdsr;
 

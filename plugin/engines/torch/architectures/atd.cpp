@@ -274,6 +274,7 @@ Blueprint build(const Weights &weights)
     Net net(weights, atd.name);
     for (const char *end : {"qkv.bias", "wq.bias", "wk.bias", "wv.bias", "proj.bias"})
         net.may_lack(end);
+    net.see_whole_picture();
     net.ignore("no_norm"); // says that there is no mean to subtract
     const int64_t channels = weights.size("conv_first.weight", 1);
     const int64_t normed_channels = weights.has("no_norm") ? 0 : channels;

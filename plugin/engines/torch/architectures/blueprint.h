@@ -28,8 +28,15 @@ struct Blueprint {
     std::vector<std::pair<std::string, std::string>> parameters;
     int64_t scale = 1;
     int64_t in_channels = 3, out_channels = 3;
+    // Whether a sample of the result depends on a bounded part of the picture alone.
+    bool is_local = true;
+    // Windows and the like begin at multiples of it: so must a tile.
+    int64_t alignment = 1;
     std::string source; // TorchScript: the functions of one class, forward(self, x) among them
     std::vector<NetTensor> tensors;
 };
+
+// What the network is known to want, as the JSON of a contract (docs/contract.md).
+std::string contract_of(const Blueprint &network);
 
 } // namespace engine_torch

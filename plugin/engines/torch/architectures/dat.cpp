@@ -45,8 +45,7 @@ Expression interaction(Net &net, const Expression &x, const std::string &prefix,
 
 Expression channel_weights(Net &net, const Expression &picture, const std::string &prefix)
 {
-    const Expression mean = net.let(concat("torch.mean(", picture, ", [2, 3], True)"));
-    return interaction(net, mean, prefix + "channel_interaction.", 1);
+    return interaction(net, net.picture_mean(picture), prefix + "channel_interaction.", 1);
 }
 
 Expression pixel_weights(Net &net, const Expression &picture, const std::string &prefix)

@@ -166,6 +166,7 @@ Blueprint build(const Weights &weights)
     if (kind == Kind::fdncnn)
         return finish(layers(net, with_noise(net, Net::input), row, kind), out_channels);
     Expression x = net.let("torch.replication_pad2d(x, [0, x.size(3) % 2, 0, x.size(2) % 2])");
+    net.align(2);
     x = layers(net, with_noise(net, net.pixel_unshuffle(x, 2)), row, kind);
     return finish(net.crop(net.pixel_shuffle(x, 2), Net::input, 1), out_channels / 4);
 }

@@ -104,6 +104,7 @@ private:
     {
         Expression inner = net_.conv(channels_first(net_, x), prefix + "0");
         inner = net_.conv(net_.activate(inner, "gelu"), prefix + "2");
+        net_.see_whole_picture();
         const Expression mean = net_.let(concat("torch.adaptive_avg_pool2d(", inner, ", [1, 1])"));
         Expression factor = net_.activate(net_.conv(mean, prefix + "3.attention.1"), "relu");
         factor = net_.activate(net_.conv(factor, prefix + "3.attention.3"), "sigmoid");
@@ -157,7 +158,7 @@ Blueprint build(const Weights &weights)
     const std::string first_block = concat(first_group, "blocks.0.");
     const int64_t window = window_of_table(weights, first_block + table);
     const int64_t size = overlapping_window(weights, window);
-    tell_layers(net, "residual_group.blocks.", table, window);
+    tell_layers(net, "residual_group.blocks.", {.name = table}, window);
     net.tell("overlapping", size);
     net.tell("compressed", weights.size(first_block + "conv_block.cab.0.weight", 0));
     net.tell("squeezed", weights.size(first_block + "conv_block.cab.3.attention.1.weight", 0));

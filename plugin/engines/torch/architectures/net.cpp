@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <numeric>
 
 namespace engine_torch
 {
@@ -191,8 +192,21 @@ Expression Net::conv_transpose(const Expression &x, const std::string &name, int
                       ", ", pair_of(output_padding), ", 1, [1, 1])"));
 }
 
+void Net::expect_shape(const std::string &name, size_t dimensions, const char *layer) const
+{
+    const Weight &weight = weights_.at(name + ".weight");
+    if (weight.shape.size() != dimensions)
+        contradict(concat(name, ".weight has ", weight.shape.size(), " dimensions, and that of ",
+                          layer, " has ", dimensions));
+    const std::string bias = name + ".bias";
+    if (weights_.has(bias) && weights_.at(bias).shape != std::vector<int64_t>{weight.shape[0]})
+        contradict(concat(bias, " is no number for each of the ", weight.shape[0], " channels of ",
+                          name, ".weight"));
+}
+
 Expression Net::linear(const Expression &x, const std::string &name)
 {
+    expect_shape(name, 2, "a linear layer");
     return let(concat("torch.linear(", x, ", ", weight(name + ".weight"), ", ",
                       weight_or_none(name + ".bias"), ")"));
 }
@@ -212,6 +226,7 @@ Expression Net::batch_norm(const Expression &x, const std::string &name, double 
 
 Expression Net::layer_norm(const Expression &x, const std::string &name, double epsilon)
 {
+    expect_shape(name, 1, "a norm");
     return let(concat("torch.layer_norm(", x, ", [", weights_.size(name + ".weight", 0), "], ",
                       weight(name + ".weight"), ", ", weight_or_none(name + ".bias"), ", ",
                       literal(epsilon), ")"));
@@ -269,6 +284,7 @@ Expression Net::pad_to_multiple(const Expression &x, int64_t multiple)
 {
     if (multiple <= 1)
         return x;
+    align(multiple);
     function(pad_function);
     return let(concat("self.pad_to_multiple(", x, ", ", multiple, ")"));
 }
@@ -313,8 +329,17 @@ Expression Net::shuffled_steps(Expression x, const std::string &prefix, int64_t 
     }
 }
 
+void Net::align(int64_t multiple)
+{
+    // No published network has windows of such a size.
+    constexpr int64_t largest = 4096;
+    const int64_t both = std::lcm(blueprint_.alignment, std::clamp<int64_t>(multiple, 1, largest));
+    blueprint_.alignment = std::min(both, largest * largest);
+}
+
 Expression Net::picture_mean(const Expression &x)
 {
+    see_whole_picture();
     return let(concat("torch.mean(", x, ", [2, 3], True)"));
 }
 
@@ -380,6 +405,15 @@ Blueprint Net::finish(const Expression &result, int64_t scale, int64_t in_channe
     blueprint_.source = concat(function_texts_, "\ndef forward(self, ", input, arguments_, "):\n",
                                lines_, "    return ", result, "\n");
     return std::move(blueprint_);
+}
+
+std::string contract_of(const Blueprint &network)
+{
+    return concat(R"({"scale": )", network.scale, R"(, "task": "picture", "tiling": ")",
+                  network.is_local ? "local" : "global", R"(", "alignment": )", network.alignment,
+                  R"(, "input": {"channels": )", network.in_channels,
+                  R"(, "order": "rgb", "range": [0, 1]}, "output": {"channels": )",
+                  network.out_channels, "}}");
 }
 
 } // namespace engine_torch

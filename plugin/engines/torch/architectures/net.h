@@ -123,12 +123,19 @@ public:
     // pixel_shuffle(), as long as there are such weights.  Multiplies `scale`.
     Expression shuffled_steps(Expression x, const std::string &prefix, int64_t step,
                               int64_t &scale);
+    // Says that a result depends on the whole picture, so that tiles would change it.
+    void see_whole_picture() { blueprint_.is_local = false; }
+    // Says that windows begin at multiples of it.  pad_to_multiple() does so.
+    void align(int64_t multiple);
     // The mean of each channel over the whole picture.
     Expression picture_mean(const Expression &x);
     Expression multiply(const Expression &a, const Expression &b);
     [[noreturn]] void contradict(const std::string &words) const;
 
 private:
+    // Throws a WeightFault unless the weight has that many dimensions and the bias, if there is
+    // one, fits it.
+    void expect_shape(const std::string &name, size_t dimensions, const char *layer) const;
     Expression attribute(NetTensor tensor);
     static std::string place_of(std::string_view name);
     void expect_none_missing() const;

@@ -113,6 +113,7 @@ Expression local_convolutions(Net &net, const Expression &input, const std::stri
     const int64_t hidden = net.weights().size(prefix + "2.weight", 0);
     Expression x = net.activate(net.conv(input, prefix + "0"), "gelu");
     x = net.activate(net.conv(x, prefix + "2", {.groups = hidden}), "gelu");
+    net.see_whole_picture();
     Expression gate = net.let(concat("torch.mean(", x, ", [2, 3])"));
     gate = net.activate(net.linear(gate, prefix + "4.gate.1"), "silu");
     gate = net.activate(net.linear(gate, prefix + "4.gate.3"), "sigmoid");

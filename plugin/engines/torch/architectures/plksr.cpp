@@ -59,10 +59,12 @@ Expression block(Net &net, const Expression &before, const std::string &name)
     if (weights.has(name + ".attn.f.0.weight"))
         x = net.multiply(x, net.activate(net.conv(x, name + ".attn.f.0"), "sigmoid"));
     x = net.conv(x, name + ".refine");
-    if (weights.has(name + ".norm.weight"))
+    if (weights.has(name + ".norm.weight")) {
+        net.see_whole_picture();
         x = net.let(concat("torch.group_norm(", x, ", ", norm_groups, ", ",
                            net.weight(name + ".norm.weight"), ", ", net.weight(name + ".norm.bias"),
                            ", 1e-05)"));
+    }
     return net.add(x, before);
 }
 

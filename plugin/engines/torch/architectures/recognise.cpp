@@ -16,8 +16,9 @@ using dnn_torch::concat;
 
 // The first that recognises the weights is taken.
 const Architecture *const architectures[] = {
-    &atd,       &dat,  &drct,   &hat,    &omnisr, &rgt,   &srformer, &swinir, &compact, &cugan,
-    &denoisers, &edsr, &esrgan, &fsrcnn, &mosr,   &plksr, &rcan,     &span,   &srcnn,   &vdsr,
+    &atd,     &dat,    &drct,    &hat,   &omnisr,    &rgt,   &srformer,
+    &swin2sr, &swinir, &compact, &cugan, &denoisers, &edsr,  &esrgan,
+    &fsrcnn,  &mosr,   &plksr,   &rcan,  &span,      &srcnn, &vdsr,
 };
 
 std::string shape_text(const Weight &weight)

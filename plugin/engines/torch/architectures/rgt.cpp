@@ -74,6 +74,7 @@ Expression window_attention(Net &net, const Expression &tokens, const std::strin
 Expression recursive_attention(Net &net, const Expression &tokens, const std::string &prefix,
                                int64_t heads)
 {
+    net.see_whole_picture();
     net.function(reduction_function);
     net.function(attention_function);
     attention::expect_heads(net, net.weights().size(prefix + "proj.weight", 1), heads);

@@ -5,7 +5,7 @@
 // quarter of the channels; those of four pixels together make one key.
 //
 // The published masks of shifted windows give all keys of a window the same number.  A softmax does
-// not see that, so there are none here.
+// not see that, so there are none here: the picture's edges see the opposite edges.
 #include "architecture.h"
 #include "swin_family.h"
 
@@ -115,9 +115,11 @@ Blueprint build(const Weights &weights)
     net.ignore_ending(".aligned_relative_position_index");
     net.ignore_ending(".attn_mask");
     const int64_t keys = window_of_table(weights, std::string(first_block) + table);
-    tell_layers(net, "residual_group.blocks.", table, 2 * keys);
+    tell_layers(net, "residual_group.blocks.", {.name = table}, 2 * keys);
     const Layers layers(net, keys);
     const int64_t shift = shifts_windows(weights) ? keys : 0;
+    if (shift > 0)
+        net.see_whole_picture();
     return build_swin_family(
         net, {.window = 2 * keys,
               .shifts = false,

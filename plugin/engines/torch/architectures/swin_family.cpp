@@ -45,9 +45,9 @@ Expression before_upsample(Net &net, const Expression &x)
     return net.leaky_relu(net.conv(x, "conv_before_upsample.0"), 0.01);
 }
 
-Enlarged by_pixel_shuffle(Net &net, const Expression &features)
+Enlarged in_steps(Net &net, const Expression &x)
 {
-    Enlarged enlarged = {.x = before_upsample(net, features), .scale = 1};
+    Enlarged enlarged = {.x = x, .scale = 1};
     for (int64_t i = 0; net.weights().has(concat("upsample.", i, ".weight")); i += 2) {
         const std::string name = concat("upsample.", i);
         const int64_t scale =
@@ -58,6 +58,27 @@ Enlarged by_pixel_shuffle(Net &net, const Expression &features)
         if (enlarged.scale > largest_scale)
             throw WeightFault("enlarges more than any network that is known");
     }
+    return enlarged;
+}
+
+Enlarged by_pixel_shuffle(Net &net, const Expression &features)
+{
+    Enlarged enlarged = in_steps(net, before_upsample(net, features));
+    enlarged.x = net.conv(enlarged.x, "conv_last");
+    return enlarged;
+}
+
+// Over a small picture, with the bicubic one added.  The authors' code gives that one the size of
+// the unpadded picture.
+Enlarged by_small_picture(Net &net, const Expression &features, const Expression &picture)
+{
+    const Expression small = net.conv(before_upsample(net, features), "conv_aux");
+    Enlarged enlarged = in_steps(net, net.leaky_relu(net.conv(small, "conv_after_aux.0"), 0.01));
+    const Expression bicubic = net.let(
+        concat("torch.upsample_bicubic2d(", picture, ", [", Net::input, ".size(2) * ",
+               enlarged.scale, ", ", Net::input, ".size(3) * ", enlarged.scale, "], False)"));
+    enlarged.x = net.add(net.crop(enlarged.x, Net::input, enlarged.scale),
+                         net.conv(bicubic, "conv_bicubic"));
     enlarged.x = net.conv(enlarged.x, "conv_last");
     return enlarged;
 }
@@ -85,6 +106,8 @@ Enlarged by_neighbours(Net &net, const Expression &features)
 
 const char *upsampler_of(const Weights &weights)
 {
+    if (weights.has("conv_aux.weight"))
+        return "pixelshuffle_aux";
     if (weights.has("conv_before_upsample.0.weight"))
         return weights.has("conv_up1.weight") ? "nearest+conv" : "pixelshuffle";
     return weights.has("upsample.0.weight") ? "pixelshuffledirect" : "none";
@@ -96,6 +119,8 @@ Enlarged enlarge(Net &net, const Expression &features, const Expression &picture
     net.tell("upsampler", std::string(upsampler));
     if (upsampler == "pixelshuffle")
         return by_pixel_shuffle(net, features);
+    if (upsampler == "pixelshuffle_aux")
+        return by_small_picture(net, features, picture);
     if (upsampler == "nearest+conv")
         return by_neighbours(net, features);
     if (upsampler == "pixelshuffledirect")
@@ -113,7 +138,8 @@ Expression normalised(Net &net, const Expression &x, const std::string &name)
 // B, C, H, W to B, C, H, W.
 Expression body(Net &net, const Expression &first, const SwinFamily &family)
 {
-    Expression x = channels_last(net, first);
+    const bool is_projected = net.weights().has("patch_embed.proj.weight");
+    Expression x = channels_last(net, is_projected ? net.conv(first, "patch_embed.proj") : first);
     const int64_t shift = family.window / 2;
     const bool shifts = family.shifts && shift > 0;
     const ShiftMasks masks = shifts ? shift_masks(net, x, family.window, shift) : ShiftMasks();
@@ -163,18 +189,20 @@ bool shifts_windows(const Weights &weights)
     return !has_indices;
 }
 
-void tell_layers(Net &net, const std::string &blocks, const std::string &table, int64_t window)
+void tell_layers(Net &net, const std::string &blocks, const HeadsOf &heads, int64_t window)
 {
-    std::string depths, heads;
+    std::string depths, head_counts;
     for (int64_t i = 0, layers = net.weights().count("layers."); i < layers; i++) {
         const std::string prefix = concat("layers.", i, ".", blocks);
         dnn_torch::add_to_list(depths, std::to_string(net.weights().count(prefix)), "/");
         dnn_torch::add_to_list(
-            heads, std::to_string(net.weights().size(concat(prefix, "0.", table), 1)), "/");
+            head_counts,
+            std::to_string(net.weights().size(concat(prefix, "0.", heads.name), heads.dimension)),
+            "/");
     }
     net.tell("features", net.weights().size("conv_first.weight", 0));
     net.tell("blocks", depths);
-    net.tell("heads", heads);
+    net.tell("heads", head_counts);
     net.tell("window", window);
 }
 

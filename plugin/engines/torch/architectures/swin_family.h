@@ -39,8 +39,12 @@ Blueprint build_swin_family(Net &net, const SwinFamily &family);
 bool shifts_windows(const Weights &weights);
 
 // Tells the count of blocks in each layer ("6/6/4"), of heads, and the size of windows.  `blocks`
-// follows "layers.N.", and `table` follows the block's number.
-void tell_layers(Net &net, const std::string &blocks, const std::string &table, int64_t window);
+// follows "layers.N.", and the weight follows the block's number.
+struct HeadsOf {
+    std::string name; // of a weight
+    size_t dimension = 1;
+};
+void tell_layers(Net &net, const std::string &blocks, const HeadsOf &heads, int64_t window);
 
 // The last convolution of a layer or of all layers, B, C, H, W: one, or three with leaky ReLUs
 // between, or none.

@@ -63,7 +63,7 @@ Blueprint build(const Weights &weights)
     net.ignore_ending(".relative_position_index");
     net.ignore_ending(".attn_mask");
     const int64_t window = window_of_table(weights, std::string(first_block) + table);
-    tell_layers(net, "residual_group.blocks.", table, window);
+    tell_layers(net, "residual_group.blocks.", {.name = table}, window);
     const Layers layers(net, window);
     // The published networks against JPEG's artefacts are those with windows of 7.  They alone
     // compute in 0..255.

@@ -42,6 +42,17 @@ def scores(self, queries, keys, bias, heads: int, scale: float):
     return torch.matmul(queries, keys) + bias
 )";
 
+// As published: no head's factor is above 100.
+constexpr char cosine_function[] = R"(
+def cosine_scores(self, queries, keys, bias, heads: int, logit_scale):
+    queries = self.split_heads(queries, heads)
+    keys = self.split_heads(keys, heads)
+    queries = queries / torch.clamp_min(torch.norm(queries, 2, [-1], True), 1e-12)
+    keys = keys / torch.clamp_min(torch.norm(keys, 2, [-1], True), 1e-12)
+    scale = torch.exp(torch.clamp_max(logit_scale, 4.605170185988092))
+    return torch.matmul(queries, keys.transpose(-2, -1)) * scale + bias
+)";
+
 constexpr char attend_function[] = R"(
 def attend(self, scores, values, heads: int):
     x = torch.matmul(torch.softmax(scores, -1), self.split_heads(values, heads))
@@ -77,6 +88,17 @@ Expression last_mask(Net &net, int64_t window, int64_t shift, int64_t stride)
         for (int64_t key = 0; key < tokens; key++)
             mask.push_back(came_round(query) == came_round(key) ? 0.0F : apart);
     return net.numbers({tokens, tokens}, std::move(mask));
+}
+
+Expression compared(Net &net, const Attention &attention, const Expression &queries,
+                    const Expression &keys)
+{
+    const bool is_cosine = !attention.logit_scale.empty();
+    net.function(is_cosine ? cosine_function : scores_function);
+    const double scale = 1 / std::sqrt(static_cast<double>(attention.channels / attention.heads));
+    return net.let(concat(is_cosine ? "self.cosine_scores(" : "self.scores(", queries, ", ", keys,
+                          ", ", attention.bias, ", ", attention.heads, ", ",
+                          is_cosine ? attention.logit_scale : literal(scale), ")"));
 }
 
 } // namespace
@@ -134,8 +156,13 @@ Expression relative_positions(Net &net, const Positions &positions)
 
 Expression position_bias(Net &net, const std::string &table, const Expression &positions)
 {
+    return position_bias_of(net, net.weight(table), positions);
+}
+
+Expression position_bias_of(Net &net, const Expression &table, const Expression &positions)
+{
     net.function(position_bias_function);
-    return net.let(concat("self.position_bias(", net.weight(table), ", ", positions, ")"));
+    return net.let(concat("self.position_bias(", table, ", ", positions, ")"));
 }
 
 ShiftMasks shift_masks(Net &net, const Expression &x, int64_t window, int64_t shift)
@@ -171,11 +198,8 @@ Expression attend(Net &net, const Attention &attention, const Expression &querie
                   const Expression &keys, const Expression &values)
 {
     net.function(split_heads_function);
-    net.function(scores_function);
     net.function(attend_function);
-    const double scale = 1 / std::sqrt(static_cast<double>(attention.channels / attention.heads));
-    Expression scores = net.let(concat("self.scores(", queries, ", ", keys, ", ", attention.bias,
-                                       ", ", attention.heads, ", ", literal(scale), ")"));
+    Expression scores = compared(net, attention, queries, keys);
     if (attention.masks)
         scores =
             net.let(concat(scores, " + ", attention.masks->down, " + ", attention.masks->right));

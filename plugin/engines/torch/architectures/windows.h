@@ -38,8 +38,9 @@ struct Positions {
 // Returns the rows of a table for all pairs: queries * queries x keys * keys.
 Expression relative_positions(Net &net, const Positions &positions);
 
-// Returns the bias of each head for each pair.
+// Returns the bias of each head for each pair, from the weight `table` or from any tensor.
 Expression position_bias(Net &net, const std::string &table, const Expression &positions);
+Expression position_bias_of(Net &net, const Expression &table, const Expression &positions);
 
 // What keeps the parts of a shifted window apart that are no neighbours in the picture.
 struct ShiftMasks {
@@ -56,6 +57,8 @@ struct Attention {
     int64_t channels = 0; // of the queries
     Expression bias;
     const ShiftMasks *masks = nullptr; // null: not shifted
+    // Of attention that compares directions alone: the logarithm of each head's factor.
+    Expression logit_scale = "";
 };
 
 // Finds heads and channels by the table of biases and by the weight "PREFIXproj.weight".  Throws a

@@ -4,6 +4,7 @@
 #include "archive.h"
 
 #include "engine_kit/content_hash.h"
+#include "file_contract.h"
 #include "pickle_check.h"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ const std::string how_to_export =
     "; export the model with torch.jit.trace or torch.jit.script and its save()";
 
 constexpr std::string_view code_folder = "code/", code_extension = ".py", data_folder = "data/",
-                           constants_folder = "constants/";
+                           constants_folder = "constants/", extra_folder = "extra/";
 
 bool starts_with(std::string_view text, std::string_view start)
 {
@@ -79,6 +80,13 @@ bool is_needed(std::string_view name)
            (starts_with(name, code_folder) && ends_with(name, code_extension));
 }
 
+bool is_known_extra(std::string_view name)
+{
+    return starts_with(name, extra_folder) &&
+           (name.substr(extra_folder.size()) == own_contract_record ||
+            name.substr(extra_folder.size()) == ultralytics_record);
+}
+
 // Returns "__torch__.nets" for "code/__torch__/nets.py".
 std::string module_of(std::string_view name)
 {
@@ -131,6 +139,8 @@ void Archive::take_records()
         const std::string name = record.name.substr(folder.size());
         if (is_needed(name))
             records_.emplace(name, record.bytes);
+        else if (is_known_extra(name))
+            extras_.emplace(name.substr(extra_folder.size()), record.bytes);
     }
     const size_t versions = records_.count("version") + records_.count(".data/version");
     if (!records_.count("data.pkl") || !records_.count("constants.pkl") || versions != 1)

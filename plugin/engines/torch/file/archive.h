@@ -32,6 +32,9 @@ public:
     // see the others, such as debug information.
     const std::map<std::string, std::string_view> &records() const noexcept { return records_; }
 
+    // The file's records of extra files that are known here (file_contract.h), by their names.
+    const std::map<std::string, std::string_view> &extras() const noexcept { return extras_; }
+
     // What the code may do.  Custom classes that its values use are among the classes.
     const SourceFacts &facts() const noexcept { return facts_; }
 
@@ -46,7 +49,7 @@ private:
 
     FileBytes file_;
     std::optional<ZipRecords> zip_;
-    std::map<std::string, std::string_view> records_;
+    std::map<std::string, std::string_view> records_, extras_;
     SourceFacts facts_;
 };
 

@@ -144,6 +144,9 @@ constexpr std::string_view properties =
     "_get_tracing_state has_torch_function dequantize quantize_per_tensor quantize_per_channel "
     "fake_quantize_per_tensor_affine fake_quantize_per_channel_affine";
 
+// torchvision's.  argument_guards.h bounds what they do not check.
+constexpr std::string_view vision = "nms roi_align roi_pool ps_roi_align ps_roi_pool deform_conv2d";
+
 // Operators on numbers, texts, lists and dicts.
 constexpr std::string_view language =
     "Delete __contains__ __derive_index __getitem__ __is__ __isnot__ __not__ __range_length "
@@ -210,7 +213,9 @@ std::string_view without_space(std::string_view name, std::string_view space)
 bool is_known(std::string_view name)
 {
     static const Names &primitives = names_of({named_primitives});
+    static const Names &of_torchvision = names_of({vision});
     return primitives.count(without_space(name, "prim::")) > 0 ||
+           of_torchvision.count(without_space(name, "torchvision::")) > 0 ||
            is_tensor_operator(without_space(name, "aten::"));
 }
 
@@ -228,7 +233,7 @@ std::string whole_name(std::string_view name)
     if (!std::all_of(name.begin(), name.end(), is_name_character))
         throw Failure(DNN_TORCH_BAD_OPTION,
                       "allow takes names of operators with a plus sign between them, as in "
-                      "allow=torchvision.nms+as_strided");
+                      "allow=as_strided+aten.set_");
     std::string whole(name);
     if (name.substr(0, class_prefix.size()) == class_prefix || name == "__setstate__" ||
         name.find("::") != std::string_view::npos)

@@ -42,7 +42,7 @@ private:
 bool gives_raw_memory(std::string_view name);
 
 // The name as the option `allow` takes it in the text of a filter, where a colon has a meaning:
-// "relu", "torchvision.nms".
+// "relu", "quantized.linear".
 std::string name_to_allow(std::string_view name);
 
 } // namespace engine_torch

@@ -6,6 +6,7 @@
 #include "base/compose.h"
 #include "engine_kit/text.h"
 #include "engines/torch/failure.h"
+#include "engines/torch/file/file_contract.h"
 #include "engines/torch/file/permission_check.h"
 #include "engines/torch/program/argument_guards.h"
 #include "engines/torch/program/graph_checks.h"
@@ -135,6 +136,16 @@ void add_refused(const Names &names, Description &description)
         lines.append(lines.empty() ? "" : "\n").append(engine_kit::printable(name));
 }
 
+void add_extras(const Archive &archive, Description &description)
+{
+    constexpr std::pair<std::string_view, std::string_view> keys[] = {
+        {own_contract_record, "file_contract"}, {ultralytics_record, "ultralytics"}};
+    for (const auto &[record, key] : keys)
+        if (const auto found = archive.extras().find(std::string(record));
+            found != archive.extras().end())
+            add_contract(key, found->second, description.facts);
+}
+
 // Returns false if LibTorch cannot load the file because it does not know an operator that is
 // refused in any case.
 bool inspect_loaded(const Archive &archive, Description &description)
@@ -167,6 +178,7 @@ Description inspect(const Archive &archive)
 {
     Description description;
     description.facts["format"] = engine_kit::printable(format_of(archive));
+    add_extras(archive, description);
     const Permissions permissions;
     const bool runs_code = runs_while_loading(archive.facts(), permissions);
     if (!runs_code && inspect_loaded(archive, description))
@@ -181,6 +193,7 @@ Description describe(const Archive &archive, const Module &module)
 {
     Description description;
     description.facts["format"] = engine_kit::printable(format_of(archive));
+    add_extras(archive, description);
     describe_module(module, description);
     return description;
 }
@@ -200,6 +213,7 @@ Description describe(const Checkpoint &checkpoint, const Recognised &recognised,
     description.facts.erase("origin"); // the module is our own
     description.facts["architecture"] = network.architecture;
     description.facts["architecture_scale"] = std::to_string(network.scale);
+    add_contract("architecture_contract", contract_of(network), description.facts);
     return description;
 }
 

@@ -7,6 +7,7 @@
 #include "engines/torch/architectures/architecture.h"
 #include "engines/torch/checkpoint/safetensors.h"
 #include "engines/torch/failure.h"
+#include "engines/torch/file/file_contract.h"
 #include "load.h"
 
 #include <algorithm>
@@ -62,10 +63,15 @@ std::string write_torchscript(const Checkpoint &checkpoint, int sink)
 {
     const Recognised recognised = recognise(checkpoint);
     const torch::jit::Module module = load_plain_network(checkpoint, recognised);
-    torch::jit::ExportModule(module, [sink](const void *bytes, size_t size) {
-        write_all(sink, {static_cast<const char *>(bytes), size});
-        return size;
-    });
+    const torch::jit::ExtraFilesMap extras = {
+        {std::string(own_contract_record), contract_of(recognised.network)}};
+    torch::jit::ExportModule(
+        module,
+        [sink](const void *bytes, size_t size) {
+            write_all(sink, {static_cast<const char *>(bytes), size});
+            return size;
+        },
+        extras);
     return left_out(checkpoint, *recognised.candidate);
 }
 

@@ -11,6 +11,7 @@
 #include "engines/torch/file/permission_check.h"
 #include "engines/torch/program/argument_guards.h"
 #include "engines/torch/program/value_check.h"
+#include "torchvision.h"
 
 #include <iostream>
 #include <new>
@@ -180,6 +181,8 @@ void accept(Module &module, const std::string &path, const Permissions &permissi
 Module load_any_module(const Archive &archive, const c10::Device &device)
 {
     print_to_stderr();
+    if (const std::string fault = provide_torchvision(archive.facts()); !fault.empty())
+        refuse(archive.name(), fault);
     return reading(archive.name(), [&] {
         Module module = torch::jit::import_ir_module(
             std::make_shared<torch::jit::CompilationUnit>(), adapt(archive), device);

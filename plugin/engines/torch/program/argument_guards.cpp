@@ -4,6 +4,7 @@
 #include "argument_guards.h"
 
 #include "graph_checks.h"
+#include "vision_operators.h"
 
 #include <array>
 #include <optional>
@@ -23,6 +24,7 @@ using torch::jit::Value;
 enum class Rule {
     modulo,  // one of `bound` choices, from 0 on
     between, // from 1 to `bound`
+    samples, // from -1 to `bound`
     length,  // a list of `bound` numbers
     divisor  // not 0
 };
@@ -37,7 +39,7 @@ struct Guard {
 // Each operator misbehaves without its guard: grid_sampler* leaves its result uninitialised;
 // interpolation reads beyond its input if the scale is tiny; the others divide by zero, or read
 // weights that do not exist.
-constexpr int64_t enough = 1 << 20, enough_layers = 1 << 10;
+constexpr int64_t enough = 1 << 20, enough_layers = 1 << 10, most_samples = 16;
 constexpr std::array guards = {
     Guard{"aten::grid_sampler", "interpolation_mode", Rule::modulo, 3},
     Guard{"aten::grid_sampler", "padding_mode", Rule::modulo, 3},
@@ -67,6 +69,22 @@ constexpr std::array guards = {
     Guard{"aten::rnn_relu", "num_layers", Rule::between, enough_layers},
     Guard{"aten::_native_multi_head_attention", "num_head", Rule::between, enough},
     Guard{"aten::_transformer_encoder_layer_fwd", "num_heads", Rule::between, enough},
+    Guard{"torchvision::roi_align", "pooled_height", Rule::between, enough_layers},
+    Guard{"torchvision::roi_align", "pooled_width", Rule::between, enough_layers},
+    Guard{"torchvision::roi_align", "sampling_ratio", Rule::samples, most_samples},
+    Guard{"torchvision::roi_pool", "pooled_height", Rule::between, enough_layers},
+    Guard{"torchvision::roi_pool", "pooled_width", Rule::between, enough_layers},
+    Guard{"torchvision::ps_roi_align", "pooled_height", Rule::between, enough_layers},
+    Guard{"torchvision::ps_roi_align", "pooled_width", Rule::between, enough_layers},
+    Guard{"torchvision::ps_roi_align", "sampling_ratio", Rule::samples, most_samples},
+    Guard{"torchvision::ps_roi_pool", "pooled_height", Rule::between, enough_layers},
+    Guard{"torchvision::ps_roi_pool", "pooled_width", Rule::between, enough_layers},
+    Guard{"torchvision::deform_conv2d", "stride_h", Rule::between, enough},
+    Guard{"torchvision::deform_conv2d", "stride_w", Rule::between, enough},
+    Guard{"torchvision::deform_conv2d", "dilation_h", Rule::between, enough_layers},
+    Guard{"torchvision::deform_conv2d", "dilation_w", Rule::between, enough_layers},
+    Guard{"torchvision::deform_conv2d", "groups", Rule::between, enough},
+    Guard{"torchvision::deform_conv2d", "offset_groups", Rule::between, enough},
     Guard{"aten::remainder", "b", Rule::divisor, 0},
     Guard{"aten::floordiv", "b", Rule::divisor, 0},
     Guard{"aten::divmod", "y", Rule::divisor, 0},
@@ -133,6 +151,8 @@ bool keeps(const Guard &guard, const c10::IValue &value)
     const int64_t number = value.toInt();
     if (guard.rule == Rule::divisor)
         return number != 0;
+    if (guard.rule == Rule::samples)
+        return number >= -1 && number <= guard.bound;
     return guard.rule == Rule::modulo ? number >= 0 && number < guard.bound
                                       : number >= 1 && number <= guard.bound;
 }
@@ -146,6 +166,10 @@ Value *kept(const Guard &guard, Node *node, Value *value)
         return number(
             node, "prim::min",
             {number(node, "prim::max", {value, constant(node, 1)}), constant(node, guard.bound)});
+    case Rule::samples:
+        return number(
+            node, "prim::min",
+            {number(node, "prim::max", {value, constant(node, -1)}), constant(node, guard.bound)});
     case Rule::length:
         return of_length(node, value, guard.bound);
     default:
@@ -226,6 +250,34 @@ void replace_weight_norm(Node *node)
     node->destroy();
 }
 
+// ---- torchvision ------------------------------------------------------------------
+
+// Finds where a sample lies by whole numbers, which NaN makes of any size.
+void clear_offsets(Node *node)
+{
+    const auto offsets = place_of("offset", *node);
+    if (!offsets)
+        return;
+    torch::jit::WithInsertPoint here(node);
+    Graph &graph = *node->owningGraph();
+    Value *none = graph.insertConstant(c10::IValue());
+    Value *zero = graph.insertConstant(0.0);
+    node->replaceInput(*offsets,
+                       computed(node, "aten::nan_to_num", {node->input(*offsets), zero, none, none},
+                                c10::TensorType::get()));
+}
+
+void check_boxes(Node *node)
+{
+    const auto boxes = place_of("rois", *node), input = place_of("input", *node),
+               scale = place_of("spatial_scale", *node);
+    if (boxes && input && scale)
+        node->replaceInput(*boxes,
+                           computed(node, sound_boxes,
+                                    {node->input(*boxes), node->input(*input), node->input(*scale)},
+                                    c10::TensorType::get()));
+}
+
 } // namespace
 
 std::string find_unbounded_argument(const torch::jit::Module &module)
@@ -250,6 +302,10 @@ void guard_arguments(const torch::jit::Module &module)
                 apply(guard, node);
         if (name == "aten::_weight_norm")
             replace_weight_norm(node);
+        else if (name == "torchvision::deform_conv2d")
+            clear_offsets(node);
+        else if (name.find("roi_") != std::string::npos)
+            check_boxes(node);
     }
 }
 

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// A model's contract, with what trying the model showed.
+#pragma once
+
+#include "base/json.h"
+#include "host/contract/contract.h"
+#include "subject.h"
+
+#include <string>
+#include <vector>
+
+namespace dnn_torch
+{
+
+// Reads the contract of the model and of the file beside it.  Throws Error.
+Contract known_contract(const Model &model, const Request &request);
+
+// Adds what nobody has said before.  Throws Error if the model does not keep to the contract.
+void add_trials(const Trials &trials, Contract &contract);
+
+// "scale 4 (architecture)": each field that is known.
+std::vector<std::string> fields_in_words(const Contract &contract);
+
+// {"scale": {"value": 4, "origin": "architecture"}, "input": {...}, "output": {...}}.
+json::Value with_origins(const Contract &contract);
+
+// The text of a contract's file.  What is of the output as of the input is left out.
+std::string file_of(const Contract &contract);
+
+} // namespace dnn_torch

@@ -1,0 +1,164 @@
+# SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Models that use torchvision's operators, with torchvision installed and without."""
+import numpy
+import pictures
+import pytest
+import support
+import torch
+from torch import Tensor, nn
+
+torchvision = pytest.importorskip(
+    "torchvision", reason="models with torchvision's operators are made by it: "
+                          "install python3-torchvision")
+
+WIDTH, HEIGHT = 48, 40
+ABSENT = {"DNN_TORCH_TORCHVISION": "/nonexistent/_C.so"}
+COUNT = 256
+
+
+class Detects(nn.Module):
+    """Boxes and scores are of the picture; the first samples become each box's rank, or 0."""
+
+    def __init__(self, count: int, threshold: float):
+        super().__init__()
+        self.count, self.threshold = count, threshold
+
+    def forward(self, x: Tensor) -> Tensor:
+        numbers = x.flatten()[: 5 * self.count].reshape(self.count, 5) * 100.0
+        boxes = torch.cat([numbers[:, :2], numbers[:, :2] + numbers[:, 2:4] / 2.0], 1)
+        scores = torch.floor(numbers[:, 4] / 10.0)  # many are the same
+        kept = torch.ops.torchvision.nms(boxes, scores, self.threshold)
+        ranks = torch.zeros([self.count])
+        ranks[kept] = torch.arange(1, kept.numel() + 1, dtype=torch.float32) / 255.0
+        y = x.flatten().clone()
+        y[: self.count] = torch.clamp(ranks, 0.0, 1.0)
+        return y.reshape(x.size(0), x.size(1), x.size(2), x.size(3))
+
+
+class Deforms(nn.Module):
+    def __init__(self, masked: bool):
+        super().__init__()
+        torch.manual_seed(3)
+        self.masked = masked
+        self.offsets = nn.Conv2d(3, 18, 3, padding=1)
+        self.mask = nn.Conv2d(3, 9, 3, padding=1)
+        self.layer = torchvision.ops.DeformConv2d(3, 3, 3, padding=1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        offsets = self.offsets(x) * 3.0
+        y = self.layer(x, offsets, torch.sigmoid(self.mask(x)) if self.masked else None)
+        return torch.sigmoid(y)
+
+
+class Pools(nn.Module):
+    """Parts of the picture, made as large as the picture again."""
+
+    def __init__(self, operator: str, first: float = 0.0, far: float = 1.0):
+        super().__init__()
+        self.operator = operator
+        self.register_buffer("boxes", torch.tensor([[first, 3.0, 4.0, 30.5 * far, 21.25]]))
+
+    def forward(self, x: Tensor) -> Tensor:
+        h, w = x.size(2), x.size(3)
+        if self.operator == "roi_align":
+            y = torch.ops.torchvision.roi_align(x, self.boxes, 0.5, h, w, 2, False)
+        else:
+            y = torch.ops.torchvision.roi_pool(x, self.boxes, 0.5, h, w)[0]
+        return y.reshape(1, 3, h, w)
+
+
+class NoNumbers(nn.Module):
+    """Offsets that lie nowhere."""
+
+    def __init__(self, offset: float):
+        super().__init__()
+        self.offset = offset
+        self.register_buffer("weight", torch.ones(3, 3, 3, 3) / 27.0)
+        self.register_buffer("nothing", torch.zeros(0))
+
+    def forward(self, x: Tensor) -> Tensor:
+        offsets = torch.full([1, 18, x.size(2), x.size(3)], self.offset)
+        return torch.ops.torchvision.deform_conv2d(
+            x, self.weight, offsets, torch.ones([1, 9, x.size(2), x.size(3)]), torch.zeros([3]),
+            1, 1, 1, 1, 1, 1, 1, 1, False)
+
+
+def save(folder, module):
+    path = folder / "net.pt"
+    torch.jit.script(module.eval()).save(str(path))
+    return path
+
+
+def picture():
+    return pictures.raw(pictures.make_frames("rgb24", WIDTH, HEIGHT, 1), "rgb24")
+
+
+def run(path, *, env=(), **options):
+    return support.ffmpeg(
+        *pictures.raw_input("rgb24", WIDTH, HEIGHT),
+        *("-vf", support.dnn(path, tune=0, **options), "-f", "rawvideo", "-"),
+        stdin=picture(), env=env)
+
+
+def difference(result, module):
+    """From what PyTorch makes, in steps of 8 bits."""
+    assert result.returncode == 0, str(result)
+    samples = numpy.frombuffer(picture(), "u1").reshape(HEIGHT, WIDTH, 3)
+    x = torch.from_numpy(samples.copy()).permute(2, 0, 1)[None].float() / 255
+    with torch.no_grad():
+        wanted = (module.eval()(x)[0].clamp(0, 1) * 255).round().permute(1, 2, 0).numpy()
+    made = numpy.frombuffer(result.stdout, "u1").reshape(HEIGHT, WIDTH, 3)
+    assert wanted.std() > 1, "too flat to show a fault"
+    return numpy.abs(made.astype(float) - wanted).max()
+
+
+@pytest.mark.parametrize("isolate", [0, 1])
+@pytest.mark.parametrize("env", [{}, ABSENT], ids=["torchvision", "built-in"])
+def test_nms(tmp_path, env, isolate):
+    for threshold in (0.0, 0.3, 0.9):
+        module = Detects(COUNT, threshold)
+        assert difference(run(save(tmp_path, module), env=env, isolate=isolate), module) == 0
+
+
+@pytest.mark.parametrize("isolate", [0, 1])
+@pytest.mark.parametrize("masked", [False, True])
+def test_deform_conv2d(tmp_path, masked, isolate):
+    module = Deforms(masked)
+    assert difference(run(save(tmp_path, module), isolate=isolate), module) <= 1
+
+
+@pytest.mark.parametrize("operator", ["roi_align", "roi_pool"])
+def test_regions(tmp_path, operator):
+    module = Pools(operator)
+    assert difference(run(save(tmp_path, module), isolate=0), module) <= 1
+
+
+@pytest.mark.parametrize("isolate", [0, 1])
+def test_without_torchvision(tmp_path, isolate):
+    """One line that names the package."""
+    result = run(save(tmp_path, Deforms(False)), env=ABSENT, isolate=isolate)
+    support.assert_fails_clearly(result, "torchvision::deform_conv2d", "python3-torchvision",
+                                 "/nonexistent/_C.so")
+
+
+def test_a_library_of_something_else(tmp_path):
+    other = tmp_path / "_C.so"
+    other.write_bytes(b"no library \0libtorch_cpu.so.0.1\0")
+    result = run(save(tmp_path, Deforms(False)), env={"DNN_TORCH_TORCHVISION": str(other)},
+                 isolate=0)
+    support.assert_fails_clearly(result, "python3-torchvision", "another LibTorch")
+
+
+@pytest.mark.parametrize("first,far", [(1.0, 1.0), (-1.0, 1.0), (float("nan"), 1.0),
+                                       (0.0, float("nan")), (0.0, 1e9)])
+@pytest.mark.parametrize("operator", ["roi_align", "roi_pool"])
+def test_regions_of_no_picture(tmp_path, operator, first, far):
+    """torchvision would read beyond the picture."""
+    result = run(save(tmp_path, Pools(operator, first, far)), isolate=0)
+    support.assert_fails_clearly(result, "box")
+
+
+@pytest.mark.parametrize("offset", [float("nan"), float("inf"), -1e30])
+def test_offsets_to_nowhere(tmp_path, offset):
+    assert run(save(tmp_path, NoNumbers(offset)), isolate=0).returncode == 0
