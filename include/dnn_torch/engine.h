@@ -193,6 +193,11 @@ typedef struct DnnTorchEngine {
      *   allow      what the model may use though the engine would refuse it
      *   inspect    "1": the model is opened to be looked at, also where it would be
      *              refused for what it does.  Nothing of it is run, and it can make no plan
+     *   input_type, input_layout, output_layout
+     *              what the model's own tensors are: "uint8", "nhwc"; by default found out by
+     *              running it.  Pictures cross this seam as [batch, channels, height, width] in any
+     *              case
+     *   inputs     what the model gets beside pictures: "noise=0.1|sigma=25"
      *   export     "torchscript" or "safetensors": the file of weights is written to the source's
      *              sink in that format.  The model can make no plan
      *
@@ -238,6 +243,8 @@ typedef struct DnnTorchEngine {
      *                    to have, as JSON.  A longer one of these three goes on under the key
      *                    with ":1", ":2" and so on
      *   refused          what in it model_open() refuses the model for, one a line
+     *   input_type, output_type
+     *                    what the model's own tensors are of: "uint8".  NULL until a run showed it
      *   exclusive        "1" if runs of its sessions wait for each other, so that a run that
      *                    never ends holds up the others: better opened anew than shared
      *   engine_name, engine_version, cage

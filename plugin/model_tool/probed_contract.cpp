@@ -68,10 +68,15 @@ bool follows_from_input(const std::string &field, const Contract &contract)
 
 } // namespace
 
-Contract known_contract(const Model &model, const Request &request)
+std::string contract_file(const Request &request)
 {
     const std::string path = file_beside(request.model);
-    return contract_of(model, request.contract, is_stdout(path) ? "" : path);
+    return is_stdout(path) ? "" : path;
+}
+
+Contract known_contract(const Model &model, const Request &request)
+{
+    return contract_of(model, request.contract, contract_file(request));
 }
 
 void add_trials(const Trials &trials, Contract &contract)

@@ -14,6 +14,9 @@
 namespace dnn_torch
 {
 
+// The file beside the model, or "" if what is written now becomes that file.
+std::string contract_file(const Request &request);
+
 // Reads the contract of the model and of the file beside it.  Throws Error.
 Contract known_contract(const Model &model, const Request &request);
 

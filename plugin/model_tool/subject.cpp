@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "subject.h"
 
+#include "host/tasks/model_contract.h"
+#include "probed_contract.h"
+
 extern "C" {
 #include <libavutil/error.h>
 }
@@ -89,7 +92,10 @@ std::shared_ptr<Model> open_model(const Place &place, const Request &request,
     options.output_name = request.output;
     options.precision = precision;
     options.allow = request.allow;
-    return open_as(place, request, std::move(options));
+    return open_with_contract(
+               request.contract, contract_file(request), std::move(options),
+               [&](const ModelOptions &wanted) { return open_as(place, request, wanted); })
+        .model;
 }
 
 // A model that refuses all channels at the first size may take some at another one.

@@ -48,14 +48,14 @@ def picture(case, seed=3):
     return torch.rand((1, case.channels, height, width), generator=generator)
 
 
-def through_the_filter(path, images):
+def through_the_filter(path, images, further=""):
     """Floats in, floats out: no rounding to bytes hides a difference."""
     channels, height, width = images.shape[1:]
     pixels, planes = ("gbrpf32le", (1, 2, 0)) if channels == 3 else ("grayf32le", (0,))
     data = images[0][list(planes)].numpy().astype("<f4").tobytes()
     result = support.succeed(
         *("-f", "rawvideo", "-pixel_format", pixels, "-video_size", f"{width}x{height}", "-i", "-"),
-        *("-vf", support.dnn(path, tune=0, isolate=0), "-f", "rawvideo", "-pix_fmt", pixels, "-"),
+        *("-vf", support.dnn(path, tune=0, isolate=0) + further, "-f", "rawvideo", "-pix_fmt", pixels, "-"),
         stdin=data,
     )
     samples = numpy.frombuffer(result.stdout, "<f4").reshape(len(planes), -1)

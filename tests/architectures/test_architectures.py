@@ -7,7 +7,7 @@ import numpy
 import pytest
 import support
 import torch
-from checkpoint_files import ALL, inspect, picture, save_safetensors
+from checkpoint_files import ALL, inspect, picture, save_safetensors, through_the_filter
 from published import randomise
 
 
@@ -65,6 +65,22 @@ def test_in_the_filter(tmp_path):
     architecture = inspect(path)["architecture"]
     parameters = {"features": "16", "convolutions": "3", "activation": "prelu"}
     assert architecture == {"name": "Compact", "scale": 2, "parameters": parameters}
+
+
+@pytest.mark.parametrize("name", ["denoisers-ffdnet-colour", "denoisers-fdncnn-colour"])
+def test_a_noise_level_by_option(name, tmp_path, monkeypatch):
+    case = ALL[name]
+    network = randomise(case.make())
+    path = tmp_path / "net.safetensors"
+    save_safetensors(network.state_dict(), path)
+    images = picture(case)
+    usual = through_the_filter(path, images)
+    monkeypatch.setitem(type(network).forward.__globals__, "NOISE", 0.7)
+    with torch.no_grad():
+        wanted = network(images)[0].reshape(3, -1).numpy()
+    made = through_the_filter(path, images, ":inputs=sigma=0.7")
+    assert numpy.abs(made - wanted).max() <= 2e-5 * numpy.abs(wanted).max()
+    assert numpy.abs(made - usual).max() > 0.01
 
 
 FIRST = {case.told["architecture"]: name for name, case in reversed(ALL.items())}

@@ -40,9 +40,10 @@ int model_open(const DnnTorchSource *source, const DnnTorchOption *options, size
                DnnTorchModel **model, DnnTorchMessage *message) noexcept
 {
     return guarded(Phase::loading, message, [&] {
-        const engine_kit::Options known(
-            options, option_count,
-            {"device", "input", "output", "precision", "optimize", "allow", "inspect", "export"});
+        const engine_kit::Options known(options, option_count,
+                                        {"device", "input", "output", "precision", "optimize",
+                                         "allow", "inspect", "export", "input_type", "input_layout",
+                                         "output_layout", "inputs"});
         *model = std::make_unique<DnnTorchModel>(taken(source), known).release();
     });
 }

@@ -5,6 +5,7 @@
 
 #include "base/compose.h"
 #include "contract_fields.h"
+#include "contract_inputs.h"
 #include "contract_json.h"
 #include "host/error.h"
 
@@ -62,16 +63,30 @@ std::optional<std::string> contract_text(const std::string &path)
 namespace
 {
 
+// "nhwc", or "nhwc|nchw" for both sides.
+void apply_layout(const std::string &text, Contract &contract)
+{
+    const size_t end = text.find('|');
+    set_field_from_text("input.layout", text.substr(0, end), "option", contract);
+    if (end != std::string::npos)
+        set_field_from_text("output.layout", text.substr(end + 1), "option", contract);
+}
+
 // What a result is like follows from the input, unless somebody says otherwise.
 void apply_options(const ContractOptions &options, Contract &contract)
 {
     const std::pair<const char *, const std::string &> given[] = {{"range", options.range},
                                                                   {"order", options.order},
                                                                   {"mean", options.mean},
-                                                                  {"std", options.std}};
+                                                                  {"std", options.std},
+                                                                  {"type", options.type}};
     for (const auto &[name, text] : given)
         if (!text.empty())
             set_field_from_text(concat("input.", name), text, "option", contract);
+    if (!options.layout.empty())
+        apply_layout(options.layout, contract);
+    if (!options.inputs.empty())
+        apply_inputs_option(options.inputs, contract);
 }
 
 std::string name_in(const std::string &path)
@@ -111,6 +126,9 @@ std::string contract_in_words(const Contract &contract)
         if (const auto found = contract.origins.find(name); found != contract.origins.end())
             add_to_list(
                 words, concat(name, " ", field_in_words(name, contract), " (", found->second, ")"));
+    for (const auto &[name, value] : contract.inputs)
+        add_to_list(words, concat("inputs.", name, " ", value, " (",
+                                  contract.origins.at(concat("inputs.", name)), ")"));
     return words;
 }
 

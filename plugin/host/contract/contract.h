@@ -20,7 +20,8 @@ namespace dnn_torch
 
 // What is said of the tensor that the model takes, or of the one that it returns.
 struct TensorContract : PictureNumbers {
-    int channels = 0; // 0: not known
+    int channels = 0;         // 0: not known
+    std::string type, layout; // "uint8", "nhwc"; "": the engine finds it out
 };
 
 enum class Tiling { unknown, local, global };
@@ -40,6 +41,8 @@ struct ModelFacts {
 struct Contract {
     TensorContract input, output;
     ModelFacts model;
+    // What the model gets beside pictures, as engines take it: "noise": "plane:0.1".
+    std::map<std::string, std::string> inputs = {};
     // Where each field comes from, by its name: "input.range" is from "net.pt.json".  What is
     // not there is as usual.
     std::map<std::string, std::string> origins = {};
@@ -48,6 +51,7 @@ struct Contract {
 // The options that say something of the contract, as the user wrote them; "" is not given.
 struct ContractOptions {
     std::string range, order, mean, std;
+    std::string type = {}, layout = {}, inputs = {};
 
     bool operator==(const ContractOptions &) const = default;
 };

@@ -14,6 +14,7 @@ extern "C" {
 }
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -71,6 +72,29 @@ bool set_deviation(const Json &value, TensorContract &tensor)
     return set_three(value, tensor.deviation);
 }
 
+template <size_t count>
+bool set_one_of(const std::array<std::string_view, count> &names, const Json &value,
+                std::string &text)
+{
+    if (!value.is_string() ||
+        std::find(names.begin(), names.end(), value.get_ref<const std::string &>()) == names.end())
+        return false;
+    text = value.get<std::string>();
+    return true;
+}
+
+bool set_type(const Json &value, TensorContract &tensor)
+{
+    constexpr std::array<std::string_view, 5> types = {"float32", "uint8", "float64", "float16",
+                                                       "bfloat16"};
+    return set_one_of(types, value, tensor.type);
+}
+
+bool set_layout(const Json &value, TensorContract &tensor)
+{
+    constexpr std::array<std::string_view, 6> layouts = {"nchw", "nhwc", "chw", "hwc", "nhw", "hw"};
+    return set_one_of(layouts, value, tensor.layout);
+}
 
 constexpr Field<TensorContract> tensor_fields[] = {
     {.name = "channels",
@@ -109,6 +133,17 @@ constexpr Field<TensorContract> tensor_fields[] = {
      .between = "|",
      .set = set_deviation,
      .get = [](const TensorContract &tensor) { return json_of(tensor.deviation); }},
+    {.name = "type",
+     .takes = "float32, uint8, float64, float16 or bfloat16",
+     .is_as_input = false,
+     .set = set_type,
+     .get = [](const TensorContract &tensor) { return text_or_null(tensor.type); }},
+    {.name = "layout",
+     .takes = "nchw, nhwc, chw, hwc, nhw or hw",
+     .is_of_output = true,
+     .is_as_input = false,
+     .set = set_layout,
+     .get = [](const TensorContract &tensor) { return text_or_null(tensor.layout); }},
 };
 
 // ---- of the model ---------------------------------------------------------------------
@@ -267,7 +302,8 @@ void set_field_from_text(const std::string &name, const std::string &text,
 {
     const bool is_known = with_field(name, contract, [&](const auto &field, auto &part) {
         if (!field.set(json_from_text(text, field.between), part))
-            refuse(field.name, field.takes, concat("'", text, "'"));
+            refuse(field.name == std::string_view("layout") ? name : field.name, field.takes,
+                   concat("'", text, "'"));
     });
     if (!is_known)
         refuse_field(name);

@@ -4,6 +4,7 @@
 #include "base/compose.h"
 #include "base/json_check.h"
 #include "contract_fields.h"
+#include "contract_inputs.h"
 #include "contract_json.h"
 #include "host/error.h"
 
@@ -48,7 +49,9 @@ void apply_json(std::string_view text, const TextOrigin &origin, Contract &contr
     try {
         const Json parsed = parse(text);
         for (const auto &[name, value] : parsed.items())
-            if (name == "input" || name == "output")
+            if (name == "inputs")
+                apply_inputs(value, origin.name, contract);
+            else if (name == "input" || name == "output")
                 apply_side(name, value, origin.name, contract);
             else
                 set_field_from_json(name, value, origin.name, contract);

@@ -40,7 +40,10 @@ constexpr Field fields[] = {{"model", own<&ModelRequest::path>},
                             {"range", of_contract<&ContractOptions::range>},
                             {"order", of_contract<&ContractOptions::order>},
                             {"mean", of_contract<&ContractOptions::mean>},
-                            {"std", of_contract<&ContractOptions::std>}};
+                            {"std", of_contract<&ContractOptions::std>},
+                            {"type", of_contract<&ContractOptions::type>},
+                            {"layout", of_contract<&ContractOptions::layout>},
+                            {"inputs", of_contract<&ContractOptions::inputs>}};
 
 const Field *find_field(const std::string &name)
 {

@@ -55,17 +55,19 @@ OpenedModel ModelSetup::open(const ModelRequest &request) const
     options.isolated = engine.isolated;
     options.cage_required = request.isolation == Isolation::required;
     options.restarts = run.restarts;
-    std::shared_ptr<Model> model = model_store().open(*engine.engine, options);
-    Contract contract = contract_of(*model, request.contract, file_beside(request.path));
+    const auto [model, contract] = open_with_contract(
+        request.contract, file_beside(request.path), options,
+        [&](const ModelOptions &wanted) { return model_store().open(*engine.engine, wanted); });
     std::string where = describe(engine, *model);
-    std::shared_ptr<Task> task = make_task(std::move(model), contract, run.batch_size);
+    std::shared_ptr<Task> task = make_task(model, contract, run.batch_size);
     TaskFindings findings = task->study();
+    std::string numbers = findings.numbers.empty() ? contract_in_words(contract) : findings.numbers;
     return {.task = std::move(task),
             .findings = std::move(findings),
             .on_cpu = choice.device == "cpu",
             .why_device = choice.why,
             .engine = std::move(where),
-            .numbers = contract_in_words(contract),
+            .numbers = std::move(numbers),
             .remark = std::move(engine.remark)};
 }
 

@@ -117,7 +117,10 @@ ModelRequest request_of(const ModelSettings &settings, const ContractSettings &c
             .contract = {.range = text_or_empty(contract.range),
                          .order = text_or_empty(contract.order),
                          .mean = text_or_empty(contract.mean),
-                         .std = text_or_empty(contract.std)}};
+                         .std = text_or_empty(contract.std),
+                         .type = text_or_empty(contract.type),
+                         .layout = text_or_empty(contract.layout),
+                         .inputs = text_or_empty(contract.inputs)}};
 }
 
 RunRequest request_of(const RunSettings &settings)
@@ -135,7 +138,8 @@ OptionTable model_options(size_t offset)
 {
     auto field = [offset](size_t of_field) { return offset + of_field; };
     return {
-        changeable(text_option("model", "path of the model: weights (.pth, .safetensors) or TorchScript",
+        changeable(text_option("model",
+                               "path of the model: weights (.pth, .safetensors) or TorchScript",
                                field(offsetof(ModelSettings, path)), nullptr)),
         text_option("device", "device to run the model on", field(offsetof(ModelSettings, device)),
                     "cpu"),
@@ -186,6 +190,12 @@ OptionTable contract_options(size_t offset)
                                field(offsetof(ContractSettings, mean)), nullptr)),
         changeable(text_option("std", "what each channel is divided by then: one number or A|B|C",
                                field(offsetof(ContractSettings, std)), nullptr)),
+        changeable(text_option("type", "what the model's input is made of: float32, uint8, ...",
+                               field(offsetof(ContractSettings, type)), nullptr)),
+        changeable(text_option("layout", "order of dimensions: nchw, nhwc, chw, hwc, ... or IN|OUT",
+                               field(offsetof(ContractSettings, layout)), nullptr)),
+        changeable(text_option("inputs", "what the model gets beside pictures: NAME=VALUE|...",
+                               field(offsetof(ContractSettings, inputs)), nullptr)),
     };
 }
 

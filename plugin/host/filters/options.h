@@ -42,7 +42,7 @@ struct RunSettings {
 
 // What the model's numbers mean.
 struct ContractSettings {
-    char *range, *order, *mean, *std;
+    char *range, *order, *mean, *std, *type, *layout, *inputs;
 };
 
 // Options that exist for command lines of dnn_processing.

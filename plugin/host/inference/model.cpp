@@ -97,6 +97,10 @@ NamedValues values_of(const ModelOptions &options)
         {"allow", options.allow},
         {"inspect", options.inspect ? "1" : ""},
         {"export", options.export_as},
+        {"input_type", options.input_type},
+        {"input_layout", options.input_layout},
+        {"output_layout", options.output_layout},
+        {"inputs", options.inputs},
     };
     if (options.isolated.empty())
         return values;

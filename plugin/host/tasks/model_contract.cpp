@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "model_contract.h"
 
+#include "base/compose.h"
 #include "host/contract/contract_fields.h"
+#include "host/contract/contract_inputs.h"
 
 extern "C" {
 #include <libavutil/error.h>
@@ -47,6 +49,32 @@ bool is_scaled(int in, int out, float scale)
     return std::abs(static_cast<float>(in) * scale - static_cast<float>(out)) < 1;
 }
 
+void set_range(const std::string &side, const std::string &type, PictureNumbers &numbers,
+               Contract &contract)
+{
+    const bool is_codes = type == "uint8";
+    if (contract.origins.count(concat(side, ".range")) != 0 || (!is_codes && type != "bool"))
+        return;
+    numbers.low = 0;
+    numbers.high = is_codes ? 255 : 1;
+    contract.origins[concat(side, ".range")] = concat("type ", type);
+}
+
+// Fills in what an engine has to know when it opens the model.
+void tell_engine(const Contract &contract, ModelOptions &options)
+{
+    options.input_type = contract.input.type;
+    options.input_layout = contract.input.layout;
+    options.output_layout = contract.output.layout;
+    options.inputs = inputs_as_text(contract);
+}
+
+bool speak_of_other_tensors(const Contract &a, const Contract &b)
+{
+    return a.input.type != b.input.type || a.input.layout != b.input.layout ||
+           a.output.layout != b.output.layout || a.inputs != b.inputs;
+}
+
 } // namespace
 
 Contract contract_of(const Model &model, const ContractOptions &options,
@@ -56,6 +84,29 @@ Contract contract_of(const Model &model, const ContractOptions &options,
                          {.file = text_of(model, "file_contract"),
                           .ultralytics = text_of(model, "ultralytics"),
                           .architecture = text_of(model, "architecture_contract")});
+}
+
+ModelWithContract
+open_with_contract(const ContractOptions &given, const std::string &file_beside,
+                   ModelOptions options,
+                   const std::function<std::shared_ptr<Model>(const ModelOptions &)> &open)
+{
+    const Contract before = read_contract(given, file_beside);
+    tell_engine(before, options);
+    std::shared_ptr<Model> model = open(options);
+    Contract contract = contract_of(*model, given, file_beside);
+    if (speak_of_other_tensors(before, contract)) {
+        tell_engine(contract, options);
+        model = open(options);
+    }
+    return {.model = std::move(model), .contract = std::move(contract)};
+}
+
+void follow_types(const std::string &input_type, const std::string &output_type, Contract &contract)
+{
+    set_range("output", output_type, contract.output, contract);
+    if (input_type == "uint8")
+        set_range("input", input_type, contract.input, contract);
 }
 
 std::string field_with_origin(const std::string &name, const Contract &contract)

@@ -9,6 +9,8 @@
 #include "host/size.h"
 #include "model_probe.h"
 
+#include <functional>
+#include <memory>
 #include <string>
 
 namespace dnn_torch
@@ -19,7 +21,24 @@ namespace dnn_torch
 Contract contract_of(const Model &model, const ContractOptions &options,
                      const std::string &file_beside);
 
-// Return a field's value with its origin: "input.channels 3 (net.pt.json)".
+struct ModelWithContract {
+    std::shared_ptr<Model> model;
+    Contract contract;
+};
+
+// Opens a model with what its contract says of tensors.  If the model's own file says more than
+// the options and the file beside it, it is opened once more.  Throws Error.
+ModelWithContract
+open_with_contract(const ContractOptions &given, const std::string &file_beside,
+                   ModelOptions options,
+                   const std::function<std::shared_ptr<Model>(const ModelOptions &)> &open);
+
+// Codes of 8 bits go up to 255, and what is true is 1, where nobody says otherwise.  Takes the
+// types as engines name them; "" is not known.
+void follow_types(const std::string &input_type, const std::string &output_type,
+                  Contract &contract);
+
+// Returns a field's value with its origin: "input.channels 3 (net.pt.json)".
 std::string field_with_origin(const std::string &name, const Contract &contract);
 
 // The channels that both the model and the contract take.  Throws Error if there are none, and if

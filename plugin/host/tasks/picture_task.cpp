@@ -51,11 +51,19 @@ TaskFindings PictureTask::study()
 {
     FoundChannels found = probe_.find_channels();
     channels_ = agreed_channels(contract_, found.channels);
-    TaskFindings findings = {.takes = name_of(channels_), .doubt = ""};
+    follow_model();
+    TaskFindings findings = {
+        .takes = name_of(channels_), .doubt = "", .numbers = contract_in_words(contract_)};
     if (!found.doubt.empty() && contract_.input.channels == 0)
         findings.doubt = "the model is run on luma alone, for it fails on RGB: " + found.doubt +
                          "; if it is a model of RGB, that is to be mended";
     return findings;
+}
+
+// A run has shown of which types its tensors are.
+void PictureTask::follow_model()
+{
+    follow_types(model()->metadata("input_type"), model()->metadata("output_type"), contract_);
 }
 
 const AVPixelFormat *PictureTask::formats() const
@@ -97,7 +105,9 @@ void PictureTask::check_contract(int channels) const
 
 NewPlan PictureTask::plan(const FrameShape &input, double tuning_seconds)
 {
-    auto plan = std::make_shared<PicturePlan>(input, output_for(input), contract_);
+    Size output = output_for(input);
+    follow_model(); // small pictures may have shown nothing
+    auto plan = std::make_shared<PicturePlan>(input, output, contract_);
     plan->channels = channels_of(input.format);
     check_contract(plan->channels);
     DnnTorchTensor shape = picture_shape(static_cast<int>(batch_size_), plan->channels, input.size);

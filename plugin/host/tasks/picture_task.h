@@ -51,6 +51,7 @@ public:
 private:
     int channels_of(AVPixelFormat format) const;
     void check_contract(int channels) const; // throws Error
+    void follow_model();
 
     ModelProbe probe_;
     Contract contract_;

@@ -116,7 +116,8 @@ struct NewPlan {
 // What was found out about a model, for the log.
 struct TaskFindings {
     std::string takes;
-    std::string doubt; // a warning; may be empty
+    std::string doubt;        // a warning; may be empty
+    std::string numbers = {}; // what they mean, if that was found out
 };
 
 class Task

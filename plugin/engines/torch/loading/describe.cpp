@@ -13,9 +13,11 @@
 #include "load.h"
 
 #include <algorithm>
+#include <ATen/core/function_schema.h>
 #include <functional>
 #include <map>
 #include <set>
+#include <torch/csrc/jit/ir/constants.h>
 
 namespace engine_torch
 {
@@ -49,20 +51,79 @@ std::vector<NamedType> inputs_of(const Module &module)
     return inputs;
 }
 
-// The elements of a tuple are named by their numbers, as the option `output` takes them.
+std::string below(const std::string &name, const std::string &part)
+{
+    return name.empty() ? part : dnn_torch::concat(name, ".", part);
+}
+
+constexpr size_t most_outputs = 100;
+
+void add_outputs(const c10::TypePtr &type, const torch::jit::Value *value, const std::string &name,
+                 std::vector<NamedType> &outputs);
+
+// The elements of a tuple are named by its fields or by their numbers, as `output` takes them.
+void add_tuple(const c10::TupleType &tuple, const torch::jit::Value *value, const std::string &name,
+               std::vector<NamedType> &outputs)
+{
+    const bool is_known = value && value->node()->kind() == c10::prim::TupleConstruct;
+    const auto &fields = tuple.schema();
+    for (size_t i = 0; i < tuple.elements().size(); i++) {
+        const std::string part = fields && i < fields->arguments().size()
+                                     ? fields->arguments()[i].name()
+                                     : std::to_string(i);
+        add_outputs(tuple.elements()[i], is_known ? value->node()->input(i) : nullptr,
+                    below(name, part), outputs);
+    }
+}
+
+// Only the code that makes a dict or a list knows what is in it.  Returns false if that cannot be
+// read off.
+bool add_made(const c10::TypePtr &type, const torch::jit::Value *value, const std::string &name,
+              std::vector<NamedType> &outputs)
+{
+    if (!value || value->uses().size() != 1)
+        return false;
+    const torch::jit::Node &maker = *value->node();
+    const bool is_list = maker.kind() == c10::prim::ListConstruct;
+    if (!is_list && maker.kind() != c10::prim::DictConstruct)
+        return false;
+    const size_t step = is_list ? 1 : 2;
+    const c10::TypePtr element = type->containedTypes().back();
+    for (size_t i = 0; i + step <= maker.inputs().size(); i += step) {
+        const auto key = is_list ? c10::IValue(std::to_string(i))
+                                 : torch::jit::toIValue(maker.input(i)).value_or(c10::IValue());
+        if (!key.isString())
+            return false;
+        add_outputs(element, maker.input(i + step - 1), below(name, key.toStringRef()), outputs);
+    }
+    return !maker.inputs().empty();
+}
+
+void add_outputs(const c10::TypePtr &type, const torch::jit::Value *value, const std::string &name,
+                 std::vector<NamedType> &outputs)
+{
+    const size_t before = outputs.size();
+    if (before >= most_outputs)
+        return;
+    if (const auto tuple = type->cast<c10::TupleType>())
+        return add_tuple(*tuple, value, name, outputs);
+    const bool is_container =
+        type->kind() == c10::TypeKind::ListType || type->kind() == c10::TypeKind::DictType;
+    if (is_container && add_made(type, value, name, outputs))
+        return;
+    outputs.resize(before);
+    outputs.push_back({.name = name, .type = type->annotation_str()});
+}
+
 std::vector<NamedType> outputs_of(const Module &module)
 {
     std::vector<NamedType> outputs;
-    const auto &schema = module.get_method("forward").function().getSchema();
-    for (const c10::Argument &result : schema.returns())
-        if (const auto tuple = result.type()->cast<c10::TupleType>()) {
-            int number = 0;
-            for (const c10::TypePtr &element : tuple->elements())
-                outputs.push_back(
-                    {.name = std::to_string(number++), .type = element->annotation_str()});
-        } else {
-            outputs.push_back({.name = result.name(), .type = result.type()->annotation_str()});
-        }
+    const auto method = module.get_method("forward");
+    const auto &returns = method.function().getSchema().returns();
+    const auto results = method.graph()->outputs();
+    for (size_t i = 0; i < returns.size(); i++)
+        add_outputs(returns[i].type(), i < results.size() ? results[i] : nullptr, returns[i].name(),
+                    outputs);
     return outputs;
 }
 

@@ -143,20 +143,48 @@ std::string names_of(const Arguments &arguments)
     return names;
 }
 
-const c10::Argument &find_input(const Arguments &arguments, const std::string &wanted)
+bool is_given(const c10::Argument &argument, const GivenConstants &given)
+{
+    return std::any_of(given.begin(), given.end(),
+                       [&](const auto &each) { return each.first == argument.name(); });
+}
+
+const c10::Argument &find_input(const Arguments &arguments, const std::string &wanted,
+                                const GivenConstants &given)
 {
     for (const c10::Argument &argument : arguments)
         if (argument.name() == wanted)
             return argument;
+    for (const c10::Argument &argument : arguments)
+        if (!is_given(argument, given))
+            return argument;
     return arguments.front();
 }
 
-size_t count_needed(const Arguments &arguments)
+// Those that have no default and that nobody gives.
+Arguments missing_beside(const c10::Argument &input, const Arguments &arguments,
+                         const GivenConstants &given)
 {
-    size_t needed = 0;
+    Arguments missing;
     for (const c10::Argument &argument : arguments)
-        needed += argument.default_value() ? 0 : 1;
-    return needed;
+        if (argument.name() != input.name() && !argument.default_value() &&
+            !is_given(argument, given))
+            missing.push_back(argument);
+    return missing;
+}
+
+[[noreturn]] void refuse_without(const Arguments &missing, const Arguments &arguments,
+                                 const std::string &input, const std::string &path)
+{
+    std::string option, types;
+    for (const c10::Argument &argument : missing) {
+        dnn_torch::add_to_list(option, argument.name() + "=VALUE", "|");
+        dnn_torch::add_to_list(types, argument.name() + ", a " + argument.type()->repr_str(),
+                               " and ");
+    }
+    refuse(path, "has a forward() that wants " + std::to_string(missing.size() + 1) + " inputs (" +
+                     names_of(arguments) + "); the filter gives " + input +
+                     ", and needs inputs=" + option + " for " + types);
 }
 
 // What every module goes through, whatever kind of file it comes from.
@@ -255,16 +283,15 @@ bool returns_one_tensor(const Module &module)
     return results.size() == 1 && results.front().type()->kind() == c10::TypeKind::TensorType;
 }
 
-std::string choose_input(const Module &module, const std::string &path, const std::string &wanted)
+std::string choose_input(const Module &module, const std::string &path, const std::string &wanted,
+                         const GivenConstants &given)
 {
     const Arguments arguments = arguments_of(module);
     if (arguments.empty())
         refuse(path, "has a forward() without input; the filter gives one");
-    const c10::Argument &input = find_input(arguments, wanted);
-    const size_t needed = count_needed(arguments);
-    if (needed > 1 || (needed == 1 && input.default_value()))
-        refuse(path, "has a forward() that wants " + std::to_string(needed) + " inputs (" +
-                         names_of(arguments) + "); the filter gives one");
+    const c10::Argument &input = find_input(arguments, wanted, given);
+    if (const Arguments missing = missing_beside(input, arguments, given); !missing.empty())
+        refuse_without(missing, arguments, input.name(), path);
     if (!c10::TensorType::get()->isSubtypeOf(*input.type()))
         refuse(path, "has a forward() whose input " + input.name() + " is a " +
                          input.type()->repr_str() + "; the filter gives a Tensor");

@@ -8,6 +8,7 @@
 #include "engines/torch/checkpoint/checkpoint.h"
 #include "engines/torch/file/archive.h"
 #include "engines/torch/file/operators.h"
+#include "engines/torch/program/constants.h"
 
 #include <string>
 #include <torch/csrc/jit/api/module.h>
@@ -41,8 +42,8 @@ std::vector<c10::Argument> arguments_of(const torch::jit::Module &module);
 bool returns_one_tensor(const torch::jit::Module &module);
 
 // Returns the argument of forward() that takes the images: the one named by `wanted`, or else the
-// first.  Throws a Failure unless all others have defaults.
+// first that is not among `given`.  Throws a Failure unless all others have defaults or are given.
 std::string choose_input(const torch::jit::Module &module, const std::string &path,
-                         const std::string &wanted);
+                         const std::string &wanted, const GivenConstants &given);
 
 } // namespace engine_torch

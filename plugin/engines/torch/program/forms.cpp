@@ -109,15 +109,39 @@ Module module_of(const Source &source, FormKind kind, Precision precision)
     return torch::jit::optimize_for_inference(copy);
 }
 
+at::ScalarType type_of(Precision precision)
+{
+    return precision == Precision::fp32 ? at::kFloat : scalar_type_of(precision);
+}
+
 at::Tensor input_of(const Form &form, const Source &source, const at::Tensor &images)
 {
-    const auto type =
-        form.precision == Precision::fp32 ? at::kFloat : scalar_type_of(form.precision);
+    if (!source.binding.is_plain()) {
+        const at::Tensor input = bound(images, source.binding, source.device);
+        return source.writes_input && input.is_alias_of(images) ? input.clone() : input;
+    }
+    const auto type = type_of(form.precision);
     const auto layout = form.kind == FormKind::channels_last ? at::MemoryFormat::ChannelsLast
                                                              : at::MemoryFormat::Contiguous;
     const at::Tensor input =
         images.to(at::TensorOptions(source.device).dtype(type), true, false, layout);
     return source.writes_input && input.is_alias_of(images) ? input.clone() : input;
+}
+
+// The type of the model's numbers, where it takes pictures of whole ones.
+at::ScalarType number_type_of(const Form &form, const Source &source)
+{
+    const at::ScalarType type = source.binding.type;
+    return at::isFloatingType(type) && type != at::kFloat ? type : type_of(form.precision);
+}
+
+torch::jit::Kwargs arguments_of(const Form &form, const Source &source, const at::Tensor &images)
+{
+    torch::jit::Kwargs arguments = {{source.input_name, input_of(form, source, images)}};
+    for (const Constant &constant : source.binding.constants)
+        arguments[constant.name] =
+            value_of(constant, source.binding, images, number_type_of(form, source), source.device);
+    return arguments;
 }
 
 } // namespace
@@ -189,8 +213,7 @@ c10::IValue run_form(const Form &form, const Source &source, const at::Tensor &i
     if (source.draws_random_numbers)
         seeded.emplace(number, source.device);
     const RunScope scope;
-    return form.module.get_method("forward")({},
-                                             {{source.input_name, input_of(form, source, images)}});
+    return form.module.get_method("forward")({}, arguments_of(form, source, images));
 }
 
 } // namespace engine_torch

@@ -5,6 +5,7 @@
 // Variants differ in speed only or, if another precision is asked for, in their rounding.
 #pragma once
 
+#include "binding.h"
 #include "precision.h"
 
 #include <c10/core/Device.h>
@@ -35,11 +36,20 @@ struct Source {
     torch::jit::Module plain;
     std::optional<torch::jit::Module> frozen; // shares the weights
     std::string input_name;                   // forward()'s argument for the images
+    AskedBinding asked;                       // what is said of its arguments and results
+    Binding binding;                          // what forward() gets
+    std::optional<OutputChoice> output;       // nullopt: no run has shown it yet
     bool writes_input = true;                 // forward() may change what it is given
     bool branches_on_data = true;             // which code runs may depend on the samples
     bool draws_random_numbers = false;        // then the frame's number seeds them
     double own_tolerance = 0; // how far fp32 variants may be off, as a share of the largest value
     c10::Device device = c10::Device(c10::DeviceType::CPU); // where the weights are
+
+    // Whether forward() takes or returns one picture at a time.
+    bool runs_one_by_one() const
+    {
+        return !has_batch(binding.layout) || (output && !has_batch(output->layout));
+    }
 };
 
 // May be run by several threads at once.
@@ -61,9 +71,9 @@ std::optional<torch::jit::Module> freeze(const Source &source, std::string &reas
 // form are not checked here: see trial.h.
 Form make_form(const Source &source, FormKind kind, Precision precision);
 
-// Calls forward() once, in a RunScope.  `images` are float32 in one of the two layouts, on any
-// device, and are only read.  The result may share their memory; on a device it may not be ready
-// yet.  Random numbers depend on `number`.
+// Calls forward() once, in a RunScope.  `images` are float32 [batch, channels, height, width] of
+// any strides without gaps, on any device, and are only read.  The result may share their memory;
+// on a device it may not be ready yet.  Random numbers depend on `number`.
 c10::IValue run_form(const Form &form, const Source &source, const at::Tensor &images,
                      int64_t number = 0);
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <ATen/ops/from_blob.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/nan_to_num.h>
 #include <limits>
 
@@ -144,6 +145,12 @@ DnnTorchTensor view_of(const at::Tensor &picture)
         view.strides[i] = size * picture.stride(i);
     }
     return view;
+}
+
+at::Tensor grey_pictures(const Shape &shape, double white)
+{
+    return at::full({shape.batch, shape.channels, shape.height, shape.width}, white / 2,
+                    at::TensorOptions(at::kFloat));
 }
 
 } // namespace engine_torch

@@ -31,4 +31,7 @@ at::Tensor codes_of(const at::Tensor &floats, int32_t type, int32_t white);
 // Returns a view of a tensor on the CPU.
 DnnTorchTensor view_of(const at::Tensor &picture);
 
+// Returns grey pictures of float32, where black is 0.
+at::Tensor grey_pictures(const Shape &shape, double white);
+
 } // namespace engine_torch

@@ -10,6 +10,7 @@
 #include "engines/torch/machine/device.h"
 #include "engines/torch/machine/processor_quirks.h"
 #include "engines/torch/machine/run_scope.h"
+#include "engines/torch/program/widen.h"
 #include "engines/torch/tuning/trial.h"
 
 namespace
@@ -54,7 +55,7 @@ DnnTorchModel::DnnTorchModel(const DnnTorchSource &source, const engine_kit::Opt
     else
         open_archive(engine_torch::Archive(std::move(file)), permissions);
     if (!is_inspected_)
-        take_module(options.value("input"));
+        take_module(options);
 }
 
 void DnnTorchModel::export_file(const DnnTorchSource &source, engine_torch::FileBytes file,
@@ -111,15 +112,44 @@ void DnnTorchModel::open_checkpoint(const engine_torch::Checkpoint &checkpoint,
                 .tensors = {}};
 }
 
-void DnnTorchModel::take_module(const std::string &wanted_input)
+void DnnTorchModel::take_module(const engine_kit::Options &options)
 {
-    source_.input_name = engine_torch::choose_input(source_.plain, wishes_.path, wanted_input);
+    const std::string wanted_input = options.value("input");
+    const auto given = engine_torch::parse_constants(options.value("inputs"));
+    source_.input_name =
+        engine_torch::choose_input(source_.plain, wishes_.path, wanted_input, given);
+    source_.asked = engine_torch::asked_binding(
+        options.value("input_type"), options.value("input_layout"), options.value("output_layout"),
+        engine_torch::ways_to_give(given, source_.plain, source_.input_name));
+    if (!given.empty())
+        source_.asked.text += "; " + options.value("inputs");
+    source_.binding = engine_torch::bindings_to_try(source_.asked, source_.plain).front();
+    // Processors compute with float16 slowly or, in older LibTorch, not at all.
+    if (source_.device.is_cpu())
+        engine_torch::widen_halves(source_.plain);
     if (!wanted_input.empty() && wanted_input != source_.input_name)
         notices_.add("input=" + wanted_input + " is ignored: the model's input is called " +
                      source_.input_name);
     note_output();
     source_.own_tolerance = engine_torch::tolerance_of(source_.plain);
     prepare();
+    current_ = std::make_shared<const engine_torch::Source>(source_);
+}
+
+std::shared_ptr<const engine_torch::Source> DnnTorchModel::source() const
+{
+    const std::lock_guard<std::mutex> lock(current_mutex_);
+    return current_;
+}
+
+void DnnTorchModel::settle(const engine_torch::Binding &binding,
+                           const engine_torch::OutputChoice &output)
+{
+    auto settled = std::make_shared<engine_torch::Source>(source_);
+    settled->binding = binding;
+    settled->output = output;
+    const std::lock_guard<std::mutex> lock(current_mutex_);
+    current_ = std::move(settled);
 }
 
 void DnnTorchModel::expect_runnable() const
@@ -180,10 +210,21 @@ void DnnTorchModel::note_state()
                      " is ignored: such a model runs as it was saved");
 }
 
+// The names live for ever.
+const char *DnnTorchModel::type_of(bool input) const noexcept
+{
+    const std::lock_guard<std::mutex> lock(current_mutex_);
+    if (!current_ || !current_->output)
+        return nullptr;
+    return engine_torch::type_name(input ? current_->binding.type : current_->output->type);
+}
+
 const char *DnnTorchModel::metadata(std::string_view key) const noexcept
 {
     if (key == "notice")
         return notices_.text();
+    if (key == "input_type" || key == "output_type")
+        return type_of(key == "input_type");
     const auto found = description_.facts.find(key);
     return found == description_.facts.end() ? nullptr : found->second.c_str();
 }
@@ -194,13 +235,14 @@ std::unique_lock<std::mutex> DnnTorchModel::lock_constants() const
     return traits_.writes_constants ? std::unique_lock(constants_) : std::unique_lock<std::mutex>();
 }
 
-c10::IValue DnnTorchModel::rehearse(const at::Tensor &images) const
+c10::IValue DnnTorchModel::rehearse(const engine_torch::Source &source,
+                                    const at::Tensor &images) const
 {
     if (!traits_.keeps_state)
-        return run_as_saved(images, 0);
+        return run_as_saved(source, images, 0);
     const auto lock = lock_constants();
-    StateCopy state(source_.plain, traits_);
-    return run_state(state, images, 0);
+    StateCopy state(source.plain, traits_);
+    return run_state(source, state, images, 0);
 }
 
 std::unique_ptr<StateCopy> DnnTorchModel::new_state() const
@@ -211,22 +253,23 @@ std::unique_ptr<StateCopy> DnnTorchModel::new_state() const
     return std::make_unique<StateCopy>(source_.plain, traits_);
 }
 
-c10::IValue DnnTorchModel::run_with(StateCopy &state, const at::Tensor &images,
-                                    int64_t number) const
+c10::IValue DnnTorchModel::run_with(const engine_torch::Source &source, StateCopy &state,
+                                    const at::Tensor &images, int64_t number) const
 {
     const auto lock = lock_constants();
-    return run_state(state, images, number);
+    return run_state(source, state, images, number);
 }
 
-c10::IValue DnnTorchModel::run_state(StateCopy &state, const at::Tensor &images,
-                                     int64_t number) const
+c10::IValue DnnTorchModel::run_state(const engine_torch::Source &source, StateCopy &state,
+                                     const at::Tensor &images, int64_t number) const
 {
     const StateCopy::Use use(state);
-    return run_form({FormKind::saved, Precision::fp32, use.module()}, source_, images, number)
+    return run_form({FormKind::saved, Precision::fp32, use.module()}, source, images, number)
         .deepcopy();
 }
 
-c10::IValue DnnTorchModel::run_as_saved(const at::Tensor &images, int64_t number) const
+c10::IValue DnnTorchModel::run_as_saved(const engine_torch::Source &source,
+                                        const at::Tensor &images, int64_t number) const
 {
-    return run_form({FormKind::saved, Precision::fp32, source_.plain}, source_, images, number);
+    return run_form({FormKind::saved, Precision::fp32, source.plain}, source, images, number);
 }

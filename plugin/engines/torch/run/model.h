@@ -31,18 +31,30 @@ public:
     void expect_runnable() const;
 
     // Runs forward() of the saved model on pictures that are not part of the stream.  Later runs
-    // are not affected.
-    c10::IValue rehearse(const at::Tensor &images) const;
+    // are not affected.  `source` says how pictures are given, here and below: it is source(), or
+    // a copy with another binding that is tried.
+    c10::IValue rehearse(const engine_torch::Source &source, const at::Tensor &images) const;
 
     // Returns what one session's runs change, or null if the model keeps no state.
     std::unique_ptr<engine_torch::StateCopy> new_state() const;
 
     // Runs the model once and changes `state`.  The result shares no memory with it.
-    c10::IValue run_with(engine_torch::StateCopy &state, const at::Tensor &images,
-                         int64_t number) const;
+    c10::IValue run_with(const engine_torch::Source &source, engine_torch::StateCopy &state,
+                         const at::Tensor &images, int64_t number) const;
 
     // Runs a model that keeps no state.
-    c10::IValue run_as_saved(const at::Tensor &images, int64_t number) const;
+    c10::IValue run_as_saved(const engine_torch::Source &source, const at::Tensor &images,
+                             int64_t number) const;
+
+    // Returns how the model is run: as settle() has said, or as the options say until then.  What
+    // is returned never changes.
+    std::shared_ptr<const engine_torch::Source> source() const;
+
+    // One thread at a time finds out how the model is run.
+    std::unique_lock<std::mutex> lock_settling() const { return std::unique_lock(settling_); }
+    bool is_settled() const { return source()->output.has_value(); }
+    // Says how the model is run from now on.  Call it once, with that lock held.
+    void settle(const engine_torch::Binding &binding, const engine_torch::OutputChoice &output);
 
     std::shared_ptr<engine_torch::SharedForm> share(const engine_torch::Form &form)
     {
@@ -69,7 +81,6 @@ public:
     {
         std::call_once(network_checked_, check);
     }
-    const engine_torch::Source &source() const noexcept { return source_; }
     const engine_torch::Wishes &wishes() const noexcept { return wishes_; }
 
 private:
@@ -79,14 +90,15 @@ private:
                          const engine_torch::Permissions &permissions);
     void export_file(const DnnTorchSource &source, engine_torch::FileBytes file,
                      const std::string &format);
-    void take_module(const std::string &wanted_input);
+    void take_module(const engine_kit::Options &options);
     void prepare();
     void note_state();
     void note_random();
     void note_output();
+    const char *type_of(bool input) const noexcept;
     std::unique_lock<std::mutex> lock_constants() const;
-    c10::IValue run_state(engine_torch::StateCopy &state, const at::Tensor &images,
-                          int64_t number) const;
+    c10::IValue run_state(const engine_torch::Source &source, engine_torch::StateCopy &state,
+                          const at::Tensor &images, int64_t number) const;
 
     // Declared first, so that it outlives the memory of all tensors.
     engine_torch::AllocatorUse allocator_;
@@ -97,8 +109,12 @@ private:
     engine_torch::Description description_;
     std::optional<engine_torch::Blueprint> network_; // without code and tensors
     std::once_flag network_checked_;
-    engine_torch::Source source_; // never run if the model keeps state
+    engine_torch::Source source_; // as it was opened; never run if the model keeps state
     engine_torch::Traits traits_;
     engine_torch::SharedForms forms_;
     mutable std::mutex constants_; // held by runs that write to tensors in the code
+    mutable std::mutex settling_;
+    mutable std::mutex current_mutex_;
+    // ---- under current_mutex_
+    std::shared_ptr<const engine_torch::Source> current_;
 };

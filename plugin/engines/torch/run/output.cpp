@@ -5,11 +5,12 @@
 
 #include "base/compose.h"
 #include "engines/torch/failure.h"
+#include "returned_tensors.h"
 
+#include <algorithm>
 #include <ATen/core/Tensor.h>
 #include <limits>
 #include <sstream>
-#include <utility>
 #include <vector>
 
 namespace engine_torch
@@ -17,83 +18,18 @@ namespace engine_torch
 namespace
 {
 
+using dnn_torch::concat;
+using Tensors = std::vector<ReturnedTensor>;
+
 [[noreturn]] void refuse(const std::string &words)
 {
     throw Failure(DNN_TORCH_BAD_OUTPUT, "the model returned " + words);
 }
 
-using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
-
-NamedTensors tensors_of_dict(const c10::IValue &dict)
+[[noreturn]] void refuse_value(const c10::IValue &returned)
 {
-    NamedTensors tensors;
-    for (const auto &entry : dict.toGenericDict()) {
-        if (!entry.value().isTensor())
-            continue;
-        std::ostringstream key;
-        if (entry.key().isString())
-            key << entry.key().toStringRef();
-        else
-            key << entry.key();
-        tensors.emplace_back(key.str(), entry.value().toTensor());
-    }
-    return tensors;
-}
-
-NamedTensors tensors_of_sequence(const c10::IValue &sequence)
-{
-    NamedTensors tensors;
-    const auto elements =
-        sequence.isTuple() ? sequence.toTupleRef().elements().vec() : sequence.toListRef().vec();
-    for (size_t i = 0; i < elements.size(); i++)
-        if (elements[i].isTensor())
-            tensors.emplace_back(std::to_string(i), elements[i].toTensor());
-    return tensors;
-}
-
-std::string names_of(const NamedTensors &tensors)
-{
-    std::string names;
-    for (const auto &[name, tensor] : tensors)
-        dnn_torch::add_to_list(names, name);
-    return names;
-}
-
-const at::Tensor *find(const NamedTensors &tensors, const std::string &name)
-{
-    for (const auto &entry : tensors)
-        if (entry.first == name)
-            return &entry.second;
-    return nullptr;
-}
-
-at::Tensor choose(const NamedTensors &tensors, const std::string &name, const std::string &what,
-                  bool take_first)
-{
-    if (tensors.empty())
-        refuse("no tensor but " + what + " without any");
-    const at::Tensor *named = find(tensors, name);
-    if (named)
-        return *named;
-    if (!name.empty())
-        refuse(what + " without " + name + "; choose output=NAME among " + names_of(tensors));
-    if (tensors.size() > 1 && !take_first)
-        refuse(what + " of " + std::to_string(tensors.size()) +
-               " tensors; choose one with output=NAME: " + names_of(tensors));
-    return tensors.front().second;
-}
-
-at::Tensor tensor_of(const c10::IValue &returned, const std::string &name)
-{
-    if (returned.isTensor())
-        return returned.toTensor();
-    if (returned.isGenericDict())
-        return choose(tensors_of_dict(returned), name, "a dict", false);
-    if (returned.isTuple())
-        return choose(tensors_of_sequence(returned), name, "a tuple", true);
-    if (returned.isList())
-        return choose(tensors_of_sequence(returned), name, "a list", true);
-    refuse("no tensor but " + returned.type()->repr_str());
+    const std::string kind = kind_in_words(returned);
+    refuse("no tensor but " + (kind.empty() ? returned.type()->repr_str() : kind + " without any"));
 }
 
 std::string words_of(at::IntArrayRef sizes)
@@ -103,18 +39,83 @@ std::string words_of(at::IntArrayRef sizes)
     return words.str();
 }
 
-std::string lower_case_type(const at::Tensor &tensor)
+// ---- which tensor it is
+
+bool is_number_type(at::ScalarType type)
 {
-    std::string name = c10::toString(tensor.scalar_type());
-    for (char &c : name)
-        c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    return name;
+    return type == at::kFloat || type == at::kHalf || type == at::kBFloat16 ||
+           type == at::kDouble || type == at::kBool || at::isIntegralType(type, false);
 }
 
-bool is_picture_type(at::ScalarType type)
+std::optional<Layout> layout_of(const at::Tensor &tensor, const OutputWish &wish)
 {
-    return type == at::kFloat || type == at::kHalf || type == at::kBFloat16 || type == at::kDouble;
+    if (!wish.layout)
+        return guess_layout(tensor.sizes(), wish.input, wish.height, wish.width);
+    return tensor.dim() == rank_of(*wish.layout) ? wish.layout : std::nullopt;
 }
+
+bool can_be_picture(const at::Tensor &tensor, const OutputWish &wish)
+{
+    if (!tensor.defined() || tensor.is_quantized() || !is_number_type(tensor.scalar_type()) ||
+        (tensor.layout() != at::kStrided && tensor.layout() != at::kMkldnn))
+        return false;
+    const std::optional<Layout> layout = layout_of(tensor, wish);
+    if (!layout)
+        return false;
+    const auto extents = tensor.sizes();
+    const size_t place = ends_with_channels(*layout) ? extents.size() - 1 : extents.size() - 3;
+    return tensor.numel() > 0 && (!has_channels(*layout) || extents[place] <= 4);
+}
+
+// A dict has no first tensor.  If none can be a picture, the first one's fault is told.
+const ReturnedTensor &choose_by_kind(const c10::IValue &returned, const Tensors &tensors,
+                                     const OutputWish &wish)
+{
+    const ReturnedTensor *chosen = nullptr;
+    size_t pictures = 0;
+    for (const ReturnedTensor &each : tensors)
+        if (can_be_picture(each.tensor, wish) && pictures++ == 0)
+            chosen = &each;
+    const bool is_clear = tensors.size() == 1 || pictures == 1;
+    if (returned.isGenericDict() && !is_clear)
+        refuse(concat("a dict of ", tensors.size(),
+                      " tensors; choose one with output=NAME: ", names_of(tensors)));
+    return chosen ? *chosen : tensors.front();
+}
+
+const ReturnedTensor &choose(const c10::IValue &returned, const Tensors &tensors,
+                             const OutputWish &wish)
+{
+    if (tensors.empty())
+        refuse_value(returned);
+    if (wish.name.empty())
+        return choose_by_kind(returned, tensors, wish);
+    if (const ReturnedTensor *const named = find(tensors, wish.name))
+        return *named;
+    refuse(concat(kind_in_words(returned), " without ", wish.name, "; choose output=NAME among ",
+                  names_of(tensors)));
+}
+
+[[noreturn]] void refuse_layout(const at::Tensor &tensor, const OutputWish &wish)
+{
+    const std::string what =
+        concat("a tensor of rank ", tensor.dim(), " (", words_of(tensor.sizes()), ")");
+    if (wish.layout)
+        refuse(concat(what, ", which cannot be of the layout ", name_of(*wish.layout)));
+    const bool is_empty = tensor.numel() == 0;
+    if (is_empty && tensor.dim() <= 4)
+        refuse(concat("an empty tensor (", words_of(tensor.sizes()),
+                      "); all extents must be at least 1"));
+    if (tensor.dim() > 4 || tensor.dim() < 2)
+        refuse(concat(what, "; the filter needs rank 4, [batch, channels, height, width], or 2 or "
+                            "3 of a picture alone"));
+    refuse(concat(what,
+                  " that does not look like a picture; the filter needs [batch, channels, "
+                  "height, width], or the layout of the result: layout=IN|OUT, of ",
+                  layout_names()));
+}
+
+// ---- what it is
 
 void check_kind(const at::Tensor &tensor, const c10::Device &device)
 {
@@ -126,35 +127,84 @@ void check_kind(const at::Tensor &tensor, const c10::Device &device)
         refuse("a quantised tensor; let it end with dequantize()");
     if (tensor.layout() != at::kStrided && tensor.layout() != at::kMkldnn)
         refuse("a sparse tensor; let it end with to_dense()");
-    if (!is_picture_type(tensor.scalar_type()))
-        refuse("a tensor of " + lower_case_type(tensor) + "; the filter needs float32");
+    if (!is_number_type(tensor.scalar_type()))
+        refuse(concat("a tensor of ", type_name(tensor.scalar_type()),
+                      "; the filter needs real numbers, such as float32"));
 }
 
-void check_shape(at::IntArrayRef sizes, int64_t batch)
+// Whole numbers have another range than fractions of white.
+void check_type(const at::Tensor &tensor, const OutputChoice &choice)
 {
-    if (sizes.size() != 4)
-        refuse("a tensor of rank " + std::to_string(sizes.size()) + " (" + words_of(sizes) +
-               "); the filter needs rank 4, [batch, channels, height, width]");
-    if (sizes[0] != batch)
-        refuse("a batch of " + std::to_string(sizes[0]) + " for a batch of " +
-               std::to_string(batch) + "; it must return one picture for each");
-    for (const int64_t extent : sizes)
+    const bool both_fractions =
+        at::isFloatingType(tensor.scalar_type()) && at::isFloatingType(choice.type);
+    if (!both_fractions && tensor.scalar_type() != choice.type)
+        refuse(concat("a tensor of ", type_name(tensor.scalar_type()), " where it returned one of ",
+                      type_name(choice.type), " before; its type must not depend on the picture"));
+}
+
+void check_shape(const at::Tensor &pictures, const at::Tensor &tensor, int64_t batch)
+{
+    if (pictures.size(0) != batch)
+        refuse(concat("a batch of ", pictures.size(0), " for a batch of ", batch,
+                      "; it must return one picture for each"));
+    for (const int64_t extent : tensor.sizes())
         if (extent < 1 || extent > std::numeric_limits<int32_t>::max())
-            refuse(std::string(extent < 1 ? "an empty" : "too large a") + " tensor (" +
-                   words_of(sizes) + "); all extents must be at least 1");
+            refuse(concat(extent < 1 ? "an empty" : "too large a", " tensor (",
+                          words_of(tensor.sizes()), "); all extents must be at least 1"));
+}
+
+at::Tensor tensor_of(const c10::IValue &returned, const OutputChoice &choice)
+{
+    if (returned.isTensor())
+        return returned.toTensor();
+    const Tensors tensors = tensors_in(returned);
+    const auto same = std::find_if(tensors.begin(), tensors.end(),
+                                   [&](const auto &each) { return each.name == choice.name; });
+    if (same != tensors.end())
+        return same->tensor;
+    if (tensors.empty())
+        refuse_value(returned);
+    refuse(concat(kind_in_words(returned), " without ", choice.name,
+                  ", which it returned before; it has ", names_of(tensors)));
 }
 
 } // namespace
 
-at::Tensor picture_of(const c10::IValue &returned, const std::string &name, int64_t batch,
+OutputChoice choose_output(const c10::IValue &returned, const OutputWish &wish)
+{
+    std::string name;
+    at::Tensor tensor;
+    if (returned.isTensor()) {
+        tensor = returned.toTensor();
+    } else {
+        const Tensors tensors = tensors_in(returned);
+        const ReturnedTensor &chosen = choose(returned, tensors, wish);
+        name = chosen.name;
+        tensor = chosen.tensor;
+    }
+    if (!tensor.defined())
+        refuse("no tensor but an undefined one");
+    const std::optional<Layout> layout = layout_of(tensor, wish);
+    if (!layout)
+        refuse_layout(tensor, wish);
+    return {.name = name, .layout = *layout, .type = tensor.scalar_type()};
+}
+
+at::Tensor picture_of(const c10::IValue &returned, const OutputChoice &choice, int64_t batch,
                       const c10::Device &device)
 {
-    at::Tensor tensor = tensor_of(returned, name);
+    at::Tensor tensor = tensor_of(returned, choice);
     check_kind(tensor, device);
-    check_shape(tensor.sizes(), batch);
+    check_type(tensor, choice);
+    if (tensor.dim() != rank_of(choice.layout))
+        refuse(concat("a tensor of rank ", tensor.dim(), " (", words_of(tensor.sizes()),
+                      "); as a picture of the layout ", name_of(choice.layout),
+                      " it must be of rank ", rank_of(choice.layout)));
     if (tensor.layout() == at::kMkldnn)
         tensor = tensor.to_dense();
-    return tensor.to(device, at::kFloat);
+    const at::Tensor pictures = from_layout(tensor, choice.layout);
+    check_shape(pictures, tensor, batch);
+    return pictures.to(device, at::kFloat);
 }
 
 } // namespace engine_torch

@@ -4,17 +4,31 @@
 // Finds the picture in what forward() returned.
 #pragma once
 
+#include "engines/torch/program/binding.h"
+
 #include <ATen/core/ivalue.h>
+
+#include <optional>
 #include <string>
 
 namespace engine_torch
 {
 
+// What decides which tensor is the picture, and in which layout it is.
+struct OutputWish {
+    std::string name;             // the user's: "mask", "1", "out.0"; "" is none
+    std::optional<Layout> layout; // nullopt: its extents show it
+    Layout input = Layout::nchw;  // of the pictures that went in
+    int64_t batch = 1, height = 1, width = 1;
+};
+
+// Returns the tensor of the wanted name, or a single one, or the first that can be a picture.
+// Throws a Failure that says what came instead, and lists the names if one has to be chosen.
+OutputChoice choose_output(const c10::IValue &returned, const OutputWish &wish);
+
 // Returns a float32 tensor [batch, channels, height, width] on `device`, of any strides.  It shares
-// memory with `returned` if it can.  `name` chooses among several tensors: it is a key of a dict or
-// an index into a tuple.  A single tensor has no name and is taken for any.  Throws a Failure that
-// says what came instead, if `name` is not there or the value is no picture.
-at::Tensor picture_of(const c10::IValue &returned, const std::string &name, int64_t batch,
+// memory with `returned` if it can.  Throws a Failure that says what came instead.
+at::Tensor picture_of(const c10::IValue &returned, const OutputChoice &choice, int64_t batch,
                       const c10::Device &device);
 
 } // namespace engine_torch

@@ -8,6 +8,7 @@
 #include "engines/torch/failure.h"
 #include "engines/torch/machine/quiet.h"
 #include "engines/torch/tuning/trial.h"
+#include "settle.h"
 
 #include <ATen/TensorOperators.h>
 
@@ -24,9 +25,9 @@ using engine_torch::Shape;
 // Pictures with a smaller range of samples are flat, as a film's black beginning is.
 constexpr double flat_range = 1.0 / 64;
 
-bool is_flat(const at::Tensor &images)
+bool is_flat(const at::Tensor &images, double white)
 {
-    return (images.max() - images.min()).item<double>() < flat_range;
+    return (images.max() - images.min()).item<double>() < flat_range * white;
 }
 
 FirstFrames::Kind kind_of(const at::Tensor &images, bool flat)
@@ -45,7 +46,8 @@ bool is_plain(const Form &form)
 } // namespace
 
 DnnTorchPlan::DnnTorchPlan(DnnTorchModel &model, const Shape &shape, double budget_seconds)
-    : model_((model.expect_runnable(), model)), shape_(shape), facts_(tune(shape, budget_seconds))
+    : model_((model.expect_runnable(), model)), shape_(shape),
+      source_(engine_torch::settled_source(model, shape)), facts_(tune(shape, budget_seconds))
 {
 }
 
@@ -66,24 +68,30 @@ DnnTorchPlanFacts DnnTorchPlan::tune(const Shape &shape, double budget_seconds)
         facts.in_order = 1;
         return facts;
     }
+    if (shape.batch > 1 && source_->runs_one_by_one())
+        return tune_part(shape, 1, budget_seconds);
     try {
         return tune_whole(shape, budget_seconds);
     } catch (const std::exception &error) {
         if (shape.batch < 2 || !engine_torch::is_out_of_memory(error))
             throw;
     }
-    // A session also runs such a batch in parts.
-    const Shape half = {shape.batch / 2, shape.channels, shape.height, shape.width};
-    DnnTorchPlanFacts facts = tune(half, budget_seconds);
-    facts.run_seconds *= static_cast<double>(shape.batch) / half.batch;
+    return tune_part(shape, shape.batch / 2, budget_seconds);
+}
+
+// A session runs the whole batch in such parts.
+DnnTorchPlanFacts DnnTorchPlan::tune_part(const Shape &whole, int32_t batch, double budget_seconds)
+{
+    const Shape part = {batch, whole.channels, whole.height, whole.width};
+    DnnTorchPlanFacts facts = tune(part, budget_seconds);
+    facts.run_seconds *= static_cast<double>(whole.batch) / part.batch;
     return facts;
 }
 
 DnnTorchPlanFacts DnnTorchPlan::tune_whole(const Shape &shape, double budget_seconds)
 {
     try {
-        const auto tuned =
-            engine_torch::tune(model_.source(), model_.wishes(), shape, budget_seconds);
+        const auto tuned = engine_torch::tune(*source_, model_.wishes(), shape, budget_seconds);
         use(tuned);
         engine_torch::trim_allocator();
         return tuned.figures;
@@ -116,7 +124,7 @@ c10::IValue DnnTorchPlan::forward(const at::Tensor &images, int64_t number,
 
 c10::IValue DnnTorchPlan::rehearse(const at::Tensor &images) const
 {
-    return form_ ? run_form(form_->form, model_.source(), images) : run_plain(images, 0);
+    return form_ ? run_form(form_->form, *source_, images) : run_plain(images, 0);
 }
 
 c10::IValue DnnTorchPlan::run_chosen(const at::Tensor &images, int64_t number,
@@ -134,7 +142,8 @@ c10::IValue DnnTorchPlan::run_chosen(const at::Tensor &images, int64_t number,
 c10::IValue DnnTorchPlan::run_first(const at::Tensor &images, int64_t number,
                                     const std::atomic<bool> &stopped) const
 {
-    FirstFrames::Run run(first_frames_, kind_of(images, is_flat(images)), number);
+    FirstFrames::Run run(first_frames_, kind_of(images, is_flat(images, source_->binding.white())),
+                         number);
     const auto result = run_in_form_quietly(images, number);
     switch (run.verdict(stopped)) {
     case FirstFrames::Verdict::good:
@@ -173,8 +182,7 @@ c10::IValue DnnTorchPlan::compared(const std::optional<c10::IValue> &result,
 bool DnnTorchPlan::agrees(const c10::IValue &plain, const c10::IValue &result) const
 {
     try {
-        return engine_torch::is_close(plain, result, form_->form.precision,
-                                      model_.source().own_tolerance);
+        return engine_torch::is_close(plain, result, form_->form.precision, source_->own_tolerance);
     } catch (const std::exception &error) {
         if (engine_torch::is_out_of_memory(error))
             throw;
@@ -202,7 +210,7 @@ std::optional<c10::IValue> DnnTorchPlan::run_beside(bool has_result, const at::T
 std::optional<c10::IValue> DnnTorchPlan::run_in_form(const at::Tensor &images, int64_t number) const
 {
     try {
-        return run_form(form_->form, model_.source(), images, number);
+        return run_form(form_->form, *source_, images, number);
     } catch (const std::exception &error) {
         if (engine_torch::is_out_of_memory(error))
             throw;
@@ -220,12 +228,12 @@ std::optional<c10::IValue> DnnTorchPlan::run_in_form_quietly(const at::Tensor &i
 
 void DnnTorchPlan::end_form(const std::string &reason) const
 {
-    engine_torch::remember_as_bad(form_->form, model_.source(), model_.wishes());
+    engine_torch::remember_as_bad(form_->form, *source_, model_.wishes());
     model_.note("the optimised model (" + form_->form.text() + ") " + reason +
                 ", so that the model runs as it was saved; later runs do without that form");
 }
 
 c10::IValue DnnTorchPlan::run_plain(const at::Tensor &images, int64_t number) const
 {
-    return model_.run_as_saved(images, number);
+    return model_.run_as_saved(*source_, images, number);
 }

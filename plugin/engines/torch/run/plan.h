@@ -24,6 +24,9 @@ public:
     c10::IValue forward(const at::Tensor &images, int64_t number,
                         const std::atomic<bool> &stopped) const;
 
+    // Says how pictures are given and which tensor comes back.
+    const engine_torch::Source &source() const noexcept { return *source_; }
+
     // Runs forward() on pictures that are not part of the stream.
     c10::IValue rehearse(const at::Tensor &images) const;
 
@@ -35,6 +38,8 @@ public:
 
 private:
     DnnTorchPlanFacts tune(const engine_torch::Shape &shape, double budget_seconds);
+    DnnTorchPlanFacts tune_part(const engine_torch::Shape &whole, int32_t batch,
+                                double budget_seconds);
     DnnTorchPlanFacts tune_whole(const engine_torch::Shape &shape, double budget_seconds);
     void use(const engine_torch::Tuned &tuned);
     c10::IValue run_chosen(const at::Tensor &images, int64_t number,
@@ -53,6 +58,7 @@ private:
 
     DnnTorchModel &model_;
     const engine_torch::Shape shape_;
+    const std::shared_ptr<const engine_torch::Source> source_;
     std::shared_ptr<engine_torch::SharedForm> form_; // null: the model runs as it was saved
     std::string variant_ = "as saved", advice_;
     DnnTorchPlanFacts facts_;

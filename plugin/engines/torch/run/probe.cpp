@@ -5,13 +5,9 @@
 
 #include "base/compose.h"
 #include "engines/torch/failure.h"
-#include "engines/torch/machine/quiet.h"
-#include "engines/torch/machine/run_scope.h"
-#include "output.h"
+#include "settle.h"
 
-#include <ATen/core/ivalue.h>
-#include <ATen/core/Tensor.h>
-#include <ATen/ops/full.h>
+#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <system_error>
@@ -25,28 +21,15 @@ namespace
 // Smaller pictures are done before another thread would have started.
 constexpr int64_t large_samples = int64_t{1} << 18;
 
-Shape run_grey(DnnTorchModel &model, const Shape &shape, int threads)
-{
-    const ThreadsScope own_threads(threads);
-    const at::Tensor grey = at::full({shape.batch, shape.channels, shape.height, shape.width}, 0.5,
-                                     at::TensorOptions(at::kFloat));
-    const at::Tensor result =
-        picture_of(model.rehearse(grey), model.output_name(), shape.batch, model.device());
-    const auto extent = [&](int64_t dimension) {
-        return static_cast<int32_t>(result.size(dimension));
-    };
-    return {extent(0), extent(1), extent(2), extent(3)};
-}
-
 // Runs on a thread of its own: OpenMP's threads stay with the thread that called them, and a fork()
 // by that thread leaves a child that waits for them.
-Shape run_grey_on_all_cores(DnnTorchModel &model, const Shape &shape)
+Shape run_on_all_cores(DnnTorchModel &model, const Shape &shape)
 {
     Shape result = {};
     std::exception_ptr failure;
     const auto run = [&](int threads) noexcept {
         try {
-            result = run_grey(model, shape, threads);
+            result = run_and_settle(model, shape, threads);
         } catch (...) {
             failure = std::current_exception();
         }
@@ -76,7 +59,7 @@ void check_small(DnnTorchModel &model, const Blueprint &network)
 {
     constexpr int32_t extent = 16;
     const Shape shape = {1, static_cast<int32_t>(network.in_channels), extent, extent};
-    const Shape wanted = result_of(network, shape), made = run_grey(model, shape, 1);
+    const Shape wanted = result_of(network, shape), made = run_and_settle(model, shape, 1);
     if (made.channels != wanted.channels || made.height != wanted.height ||
         made.width != wanted.width)
         throw Failure(DNN_TORCH_BAD_MODEL,
@@ -87,7 +70,10 @@ void check_small(DnnTorchModel &model, const Blueprint &network)
 
 Shape result_of_network(DnnTorchModel &model, const Blueprint &network, const Shape &shape)
 {
-    model.check_network([&] { check_small(model, network); });
+    model.check_network([&] {
+        const auto settling = model.lock_settling();
+        check_small(model, network);
+    });
     if (shape.channels != network.in_channels)
         throw Failure(DNN_TORCH_RUN_FAILED,
                       dnn_torch::concat("the network takes ", network.in_channels,
@@ -105,12 +91,19 @@ Shape probe(DnnTorchModel &model, const Shape &shape)
                       "the shape to probe is empty: all its extents must be at least 1");
     if (const Blueprint *const network = model.network())
         return result_of_network(model, *network, shape);
-    if (const auto known = recall_probe(model.source(), model.wishes(), model.output_name(), shape))
-        return *known;
+    auto settling = model.lock_settling();
+    if (model.is_settled())
+        settling.unlock();
+    const std::string &output = model.output_name();
+    const auto known = recall_probe(*model.source(), model.wishes(), output, shape);
+    if (known && settle_by_text(model, known->binding))
+        return known->result;
     const int64_t samples = int64_t{shape.batch} * shape.channels * shape.height * shape.width;
     const Shape result =
-        samples < large_samples ? run_grey(model, shape, 1) : run_grey_on_all_cores(model, shape);
-    remember_probe(model.source(), model.wishes(), model.output_name(), shape, result);
+        samples < large_samples ? run_and_settle(model, shape, 1) : run_on_all_cores(model, shape);
+    if (const auto text = settled_text(model))
+        remember_probe(*model.source(), model.wishes(), output, shape,
+                       {.result = result, .binding = *text});
     return result;
 }
 

@@ -9,12 +9,12 @@
 #include "engines/torch/machine/run_scope.h"
 #include "images.h"
 #include "output.h"
+#include "settle.h"
 
 #include <algorithm>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty_strided.h>
-#include <ATen/ops/full.h>
 #include <string>
 #include <vector>
 
@@ -43,7 +43,8 @@ bool wishes_codes(const DnnTorchTensor &wish)
 
 DnnTorchSession::DnnTorchSession(const DnnTorchPlan &plan, int32_t threads)
     : plan_(plan), model_(plan.model()), threads_(threads),
-      stream_(engine_torch::make_stream(model_.device())), state_(model_.new_state())
+      stream_(engine_torch::make_stream(model_.device())), state_(model_.new_state()),
+      most_at_once_(plan.source().runs_one_by_one() ? 1 : 0)
 {
     if (threads < 1)
         throw Failure(DNN_TORCH_BAD_OPTION, "threads is below 1");
@@ -65,8 +66,9 @@ void DnnTorchSession::warm() noexcept
         const engine_torch::StreamScope own_stream(stream_);
         engine_torch::use_threads(threads_);
         const engine_torch::Shape &shape = plan_.shape();
-        plan_.rehearse(at::full({shape.batch, shape.channels, shape.height, shape.width}, 0.5,
-                                at::TensorOptions(at::kFloat)));
+        const int32_t batch = plan_.source().runs_one_by_one() ? 1 : shape.batch;
+        plan_.rehearse(engine_torch::grey_pictures(
+            {batch, shape.channels, shape.height, shape.width}, plan_.source().binding.white()));
         engine_torch::wait_for(model_.device());
     } catch (...) {
         // The next run reports it.
@@ -119,13 +121,18 @@ at::Tensor DnnTorchSession::run_or_halve(const at::Tensor &images, int64_t numbe
 
 at::Tensor DnnTorchSession::run_once(const at::Tensor &images, int64_t number)
 {
-    return engine_torch::picture_of(forward(images, number), model_.output_name(), images.size(0),
-                                    model_.device());
+    const c10::IValue returned = forward(images, number);
+    const engine_torch::Source &source = plan_.source();
+    if (source.output)
+        return engine_torch::picture_of(returned, *source.output, images.size(0), model_.device());
+    const engine_torch::OutputChoice choice = engine_torch::choose_output(
+        returned, engine_torch::output_wish(model_, source, images.sizes()));
+    return engine_torch::picture_of(returned, choice, images.size(0), model_.device());
 }
 
 c10::IValue DnnTorchSession::forward(const at::Tensor &images, int64_t number)
 {
-    return state_ ? model_.run_with(*state_, images, number)
+    return state_ ? model_.run_with(plan_.source(), *state_, images, number)
                   : plan_.forward(images, number, stopped_);
 }
 

@@ -50,9 +50,9 @@ private:
     const std::optional<c10::Stream> stream_;        // nullopt on the CPU
     std::unique_ptr<engine_torch::StateCopy> state_; // null if the model keeps no state
     std::atomic<bool> stopped_{false};
-    int64_t most_at_once_ = 0; // how many pictures fit into memory; 0: no batch failed yet
-    at::Tensor memory_;        // what memory() returned last
-    at::Tensor staging_;       // results of a device arrive here
-    at::Tensor output_;        // the last view shows this
-    bool had_nan_ = false;     // the last integer output had a NaN
+    int64_t most_at_once_; // how many pictures run at once; 0: as many as there are
+    at::Tensor memory_;    // what memory() returned last
+    at::Tensor staging_;   // results of a device arrive here
+    at::Tensor output_;    // the last view shows this
+    bool had_nan_ = false; // the last integer output had a NaN
 };

@@ -74,7 +74,9 @@ private:
     // when the model runs.
     at::Tensor on_device(const Shape &shape) const
     {
-        return test_picture(shape).to(source_.device);
+        const at::Tensor picture = test_picture(shape);
+        const double white = source_.binding.white();
+        return (white == 1 ? picture : picture.mul(white)).to(source_.device);
     }
 
     Shape first_part() const

@@ -7,13 +7,13 @@
 
 #include <algorithm>
 #include <array>
-#include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/ones_like.h>
 #include <ATen/ops/view_as_real.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
+#include <ATen/TensorOperators.h>
 #include <chrono>
 #include <cmath>
 
@@ -158,6 +158,9 @@ bool is_close(const at::Tensor &plain, const at::Tensor &other, Precision precis
     const auto distance = distance_of(plain, other);
     if (!distance)
         return false;
+    // Codes of 8 bits: what lies between two of them may be rounded either way.
+    if (plain.scalar_type() == at::kByte && distance->apart <= 1)
+        return true;
     const double scale = std::max(distance->largest, smallest_scale);
     // One sample far out of range must not hide differences within the range.
     const double in_range = tolerance * std::min(scale, 1.0) + range_tolerance;
@@ -273,8 +276,10 @@ void Trial::enlarge(const Shape &shape)
 void Trial::add(const at::Tensor &images)
 {
     try {
-        c10::IValue result = run_form(plain_form(source_), source_, images);
-        pictures_.push_back({images, std::move(result)});
+        const double white = source_.binding.white();
+        at::Tensor scaled = white == 1 ? images : images * white;
+        c10::IValue result = run_form(plain_form(source_), source_, scaled);
+        pictures_.push_back({std::move(scaled), std::move(result)});
     } catch (const std::exception &error) {
         if (is_out_of_memory(error))
             throw;

@@ -61,7 +61,14 @@ std::string capability()
 std::string settings_of(const Source &source)
 {
     return std::string("engine ") + PROJECT_VERSION + "; LibTorch " + TORCH_VERSION + ' ' +
-           capability() + "; " + source.input_name + "; " + source.device.str();
+           capability() + "; " + source.input_name + "; " + source.device.str() + source.asked.text;
+}
+
+// The same of records of how it runs.
+std::string run_settings_of(const Source &source)
+{
+    const std::string binding = source.binding.text();
+    return settings_of(source) + (binding.empty() ? "" : "; " + binding);
 }
 
 std::string text_of(const Shape &shape)
@@ -73,7 +80,7 @@ std::string text_of(const Shape &shape)
 TuningKey key_of(const Source &source, const Wishes &wishes, const Shape &shape)
 {
     return {wishes.path, wishes.contents,
-            settings_of(source) + "; " + text_of(shape) + "; " +
+            run_settings_of(source) + "; " + text_of(shape) + "; " +
                 (wishes.precision.is_automatic ? "auto" : name_of(wishes.precision.precision)) +
                 "; " + (wishes.pinned ? name_of(*wishes.pinned) : "fastest")};
 }
@@ -81,7 +88,7 @@ TuningKey key_of(const Source &source, const Wishes &wishes, const Shape &shape)
 // A record with this key exists if the form is a bad one.
 TuningKey key_of_bad(const Form &form, const Source &source, const Wishes &wishes)
 {
-    return {wishes.path, wishes.contents, settings_of(source) + "; wrong: " + form.text()};
+    return {wishes.path, wishes.contents, run_settings_of(source) + "; wrong: " + form.text()};
 }
 
 // The `form` of such a record is the extents of the result.
@@ -297,7 +304,10 @@ private:
 
     int takes_interleaved(const Form &form) const
     {
-        return form.kind == FormKind::channels_last && shape_.channels > 1;
+        const bool wants_last = source_.binding.is_plain()
+                                    ? form.kind == FormKind::channels_last
+                                    : ends_with_channels(source_.binding.layout);
+        return wants_last && shape_.channels > 1;
     }
 
     // A frame's integer samples are less to send than floats.
@@ -466,8 +476,8 @@ void remember_as_bad(const Form &form, const Source &source, const Wishes &wishe
         .remember({name_of(form.kind), name_of(form.precision), 0, 0, "", ""});
 }
 
-std::optional<Shape> recall_probe(const Source &source, const Wishes &wishes,
-                                  const std::string &output_name, const Shape &shape)
+std::optional<Probed> recall_probe(const Source &source, const Wishes &wishes,
+                                   const std::string &output_name, const Shape &shape)
 {
     TuningCache cache(key_of_probe(source, wishes, output_name, shape));
     const auto known = recall(cache);
@@ -478,14 +488,15 @@ std::optional<Shape> recall_probe(const Source &source, const Wishes &wishes,
                             : 0;
     const bool makes_sense = found == 4 && result.batch == shape.batch && result.channels > 0 &&
                              result.height > 0 && result.width > 0;
-    return makes_sense ? std::optional(result) : std::nullopt;
+    return makes_sense ? std::optional<Probed>({.result = result, .binding = known->notice})
+                       : std::nullopt;
 }
 
 void remember_probe(const Source &source, const Wishes &wishes, const std::string &output_name,
-                    const Shape &shape, const Shape &result)
+                    const Shape &shape, const Probed &probed)
 {
     TuningCache(key_of_probe(source, wishes, output_name, shape))
-        .remember({text_of(result), name_of(Precision::fp32), 0, 0, "", ""});
+        .remember({text_of(probed.result), name_of(Precision::fp32), 0, 0, probed.binding, ""});
 }
 
 } // namespace engine_torch

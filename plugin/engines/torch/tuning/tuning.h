@@ -42,11 +42,17 @@ Tuned tune(const Source &source, const Wishes &wishes, const Shape &shape, doubl
 // this process and in others that share the folder.  Any thread.
 void remember_as_bad(const Form &form, const Source &source, const Wishes &wishes);
 
+// What a probe found: the shape of the result, and as text how the model was run for it.
+struct Probed {
+    Shape result;
+    std::string binding;
+};
+
 // Returns what the plain module makes of pictures of that shape, if an earlier remember_probe() on
 // this machine recorded it.  Any thread.
-std::optional<Shape> recall_probe(const Source &source, const Wishes &wishes,
-                                  const std::string &output_name, const Shape &shape);
+std::optional<Probed> recall_probe(const Source &source, const Wishes &wishes,
+                                   const std::string &output_name, const Shape &shape);
 void remember_probe(const Source &source, const Wishes &wishes, const std::string &output_name,
-                    const Shape &shape, const Shape &result);
+                    const Shape &shape, const Probed &probed);
 
 } // namespace engine_torch

@@ -1,0 +1,210 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "binding.h"
+
+#include "base/compose.h"
+#include "engines/torch/failure.h"
+
+#include <algorithm>
+#include <array>
+#include <ATen/ops/nan_to_num.h>
+#include <utility>
+
+namespace engine_torch
+{
+namespace
+{
+
+constexpr std::array<std::pair<const char *, at::ScalarType>, 5> picture_types = {
+    {{"float32", at::kFloat},
+     {"uint8", at::kByte},
+     {"float64", at::kDouble},
+     {"float16", at::kHalf},
+     {"bfloat16", at::kBFloat16}}};
+
+constexpr size_t most_ways = 32; // to give all constants
+constexpr size_t most_tries = 256;
+
+void add(std::vector<at::ScalarType> &types, at::ScalarType type)
+{
+    if (std::find(types.begin(), types.end(), type) == types.end())
+        types.push_back(type);
+}
+
+bool is_picture_type(at::ScalarType type)
+{
+    return std::any_of(picture_types.begin(), picture_types.end(),
+                       [&](const auto &each) { return each.second == type; });
+}
+
+// float32 first, which most models take; then what the weights are.
+std::vector<at::ScalarType> types_to_try(const AskedBinding &asked,
+                                         const torch::jit::Module &module)
+{
+    if (asked.type)
+        return {*asked.type};
+    std::vector<at::ScalarType> types = {at::kFloat};
+    for (const at::Tensor &parameter : module.parameters())
+        if (is_picture_type(parameter.scalar_type()))
+            add(types, parameter.scalar_type());
+    for (const auto &[name, type] : picture_types)
+        add(types, type);
+    return types;
+}
+
+// chw before nhw: they are the same for one picture, and one picture at a time is always right.
+// Both before hwc, whose pictures of one channel they would take for a batch of rows.
+std::vector<Layout> layouts_to_try(const AskedBinding &asked)
+{
+    if (asked.layout)
+        return {*asked.layout};
+    return {Layout::nchw, Layout::nhwc, Layout::chw, Layout::nhw, Layout::hwc, Layout::hw};
+}
+
+// All ways to give all of them.
+std::vector<std::vector<Constant>> constants_to_try(const ConstantWays &ways)
+{
+    std::vector<std::vector<Constant>> all = {{}};
+    for (const std::vector<Constant> &of_one : ways) {
+        std::vector<std::vector<Constant>> longer;
+        for (const std::vector<Constant> &begin : all)
+            for (const Constant &constant : of_one) {
+                longer.push_back(begin);
+                longer.back().push_back(constant);
+            }
+        longer.resize(std::min(longer.size(), most_ways));
+        all = std::move(longer);
+    }
+    return all;
+}
+
+// NaN has no code: it is 0, as in all codes that leave the filter.
+at::Tensor codes_from(const at::Tensor &floats)
+{
+    return at::nan_to_num(floats, 0.0).round_().clamp_(0, 255).to(at::kByte);
+}
+
+std::optional<Layout> layout_from(const char *key, const std::string &name)
+{
+    const std::optional<Layout> layout = find_layout(name);
+    if (!layout && !name.empty())
+        throw Failure(
+            DNN_TORCH_BAD_OPTION,
+            dnn_torch::concat(key, "=", name, " is unknown; choose among ", layout_names()));
+    return layout;
+}
+
+const char *name_of(Constant::Kind kind)
+{
+    switch (kind) {
+    case Constant::Kind::scalar:
+        return "scalar";
+    case Constant::Kind::vector:
+        return "vector";
+    case Constant::Kind::plane:
+        return "plane";
+    default:
+        return "value";
+    }
+}
+
+} // namespace
+
+std::optional<at::ScalarType> find_type(const std::string &name)
+{
+    for (const auto &[known, type] : picture_types)
+        if (name == known)
+            return type;
+    return std::nullopt;
+}
+
+std::string type_names()
+{
+    std::string names;
+    for (const auto &[name, type] : picture_types)
+        dnn_torch::add_to_list(names, name);
+    return names;
+}
+
+const char *type_name(at::ScalarType type)
+{
+    for (const auto &[name, known] : picture_types)
+        if (type == known)
+            return name;
+    switch (type) {
+    case at::kBool:
+        return "bool";
+    case at::kChar:
+        return "int8";
+    case at::kShort:
+        return "int16";
+    case at::kInt:
+        return "int32";
+    case at::kLong:
+        return "int64";
+    default:
+        return at::isComplexType(type) ? "complex numbers" : c10::toString(type);
+    }
+}
+
+std::string Binding::text() const
+{
+    std::string text;
+    if (!is_plain())
+        text = dnn_torch::concat(type_name(type), " ", engine_torch::name_of(layout));
+    for (const Constant &constant : constants)
+        dnn_torch::add_to_list(text, dnn_torch::concat(constant.name, " ", name_of(constant.kind),
+                                                       constant.is_whole ? " whole" : ""));
+    return text;
+}
+
+AskedBinding asked_binding(const std::string &type, const std::string &layout,
+                           const std::string &output_layout, const ConstantWays &constants)
+{
+    AskedBinding asked = {.type = find_type(type),
+                          .layout = layout_from("input_layout", layout),
+                          .output_layout = layout_from("output_layout", output_layout),
+                          .constants = constants};
+    if (!asked.type && !type.empty())
+        throw Failure(
+            DNN_TORCH_BAD_OPTION,
+            dnn_torch::concat("input_type=", type, " is unknown; choose among ", type_names()));
+    if (!type.empty() || !layout.empty() || !output_layout.empty())
+        asked.text = dnn_torch::concat("; ", type, "/", layout, "/", output_layout);
+    return asked;
+}
+
+std::vector<Binding> bindings_to_try(const AskedBinding &asked, const torch::jit::Module &module)
+{
+    const auto constants = constants_to_try(asked.constants);
+    const auto types = types_to_try(asked, module);
+    std::vector<Binding> bindings;
+    for (const Layout layout : layouts_to_try(asked))
+        for (const at::ScalarType type : types)
+            for (const std::vector<Constant> &given : constants)
+                if (bindings.size() < most_tries)
+                    bindings.push_back({.type = type, .layout = layout, .constants = given});
+    return bindings;
+}
+
+at::Tensor bound(const at::Tensor &pictures, const Binding &binding, const c10::Device &device)
+{
+    const at::Tensor floats = in_layout(pictures, binding.layout).to(device, at::kFloat, true);
+    const at::Tensor numbers =
+        binding.type == at::kByte ? codes_from(floats) : floats.to(binding.type);
+    return numbers.contiguous();
+}
+
+c10::IValue value_of(const Constant &constant, const Binding &binding, const at::Tensor &pictures,
+                     at::ScalarType type, const c10::Device &device)
+{
+    if (constant.kind == Constant::Kind::value)
+        return constant.value;
+    const at::Tensor tensor = tensor_of(constant, pictures, at::TensorOptions(device).dtype(type));
+    if (constant.kind != Constant::Kind::plane)
+        return tensor;
+    return in_layout(tensor, binding.layout).contiguous();
+}
+
+} // namespace engine_torch

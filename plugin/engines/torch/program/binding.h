@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// How pictures become arguments of forward(), and its result a picture.
+#pragma once
+
+#include "constants.h"
+#include "picture_layout.h"
+
+#include <c10/core/Device.h>
+#include <c10/core/ScalarType.h>
+
+#include <optional>
+#include <string>
+#include <torch/csrc/jit/api/module.h>
+#include <vector>
+
+namespace engine_torch
+{
+
+// The types that a picture may have: "float32", "uint8".  Returns nullopt if there is no such name.
+std::optional<at::ScalarType> find_type(const std::string &name);
+std::string type_names();
+// Of any type, also of those that no picture has.
+const char *type_name(at::ScalarType type);
+
+struct Binding {
+    at::ScalarType type = at::kFloat;
+    Layout layout = Layout::nchw;
+    std::vector<Constant> constants = {};
+
+    // The number that is white where nobody says otherwise.
+    double white() const { return type == at::kByte ? 255 : 1; }
+    // Pictures are handed on as they come.
+    bool is_plain() const { return type == at::kFloat && layout == Layout::nchw; }
+    // Names all of it; "" if there is nothing to name.
+    std::string text() const;
+};
+
+// Which of the tensors that forward() returns is the picture.
+struct OutputChoice {
+    std::string name; // "" if there is but one tensor
+    Layout layout = Layout::nchw;
+    at::ScalarType type = at::kFloat;
+};
+
+// What the options say; nullopt: a run has to show it.
+struct AskedBinding {
+    std::optional<at::ScalarType> type = {};
+    std::optional<Layout> layout = {}, output_layout = {};
+    ConstantWays constants = {};
+    std::string text = {}; // names all that was asked for; "" if nothing was
+};
+
+// Takes the names as options have them; "" is not given.  Throws a Failure that lists the names.
+AskedBinding asked_binding(const std::string &type, const std::string &layout,
+                           const std::string &output_layout, const ConstantWays &constants);
+
+// Returns the bindings that a run has to try, the likeliest first; at least one.
+std::vector<Binding> bindings_to_try(const AskedBinding &asked, const torch::jit::Module &module);
+
+// Returns floats of [batch, channels, height, width] as the binding has them, on the device.  What
+// is returned may share the memory of `pictures`.
+at::Tensor bound(const at::Tensor &pictures, const Binding &binding, const c10::Device &device);
+
+// Returns the constant's value beside those pictures.  `type` is that of the model's numbers.
+c10::IValue value_of(const Constant &constant, const Binding &binding, const at::Tensor &pictures,
+                     at::ScalarType type, const c10::Device &device);
+
+} // namespace engine_torch

@@ -1,0 +1,205 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "constants.h"
+
+#include "base/compose.h"
+#include "engines/torch/failure.h"
+
+#include <algorithm>
+#include <ATen/ops/full.h>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <system_error>
+
+namespace engine_torch
+{
+namespace
+{
+
+using dnn_torch::concat;
+using Kind = Constant::Kind;
+
+[[noreturn]] void refuse(const std::string &words)
+{
+    throw Failure(DNN_TORCH_BAD_OPTION, words);
+}
+
+[[noreturn]] void refuse_value(const std::string &name, const std::string &text, const char *takes)
+{
+    refuse(concat("inputs=", name, "=", text, ": the model takes ", takes, " there"));
+}
+
+std::optional<double> number_in(std::string_view text)
+{
+    double number = 0;
+    const char *const end = text.data() + text.size();
+    const auto parsed = std::from_chars(text.data(), end, number);
+    // A float holds no more.
+    const bool is_number = parsed.ec == std::errc() && parsed.ptr == end && !text.empty() &&
+                           std::isfinite(number) && std::abs(number) < 3e38;
+    return is_number ? std::optional(number) : std::nullopt;
+}
+
+bool is_whole(double number)
+{
+    constexpr double exact = 9007199254740992; // 2^53
+    return std::abs(number) <= exact && std::trunc(number) == number;
+}
+
+// Takes the word before "=" or ":" off, if it is a kind of tensor.
+std::optional<Kind> take_kind(std::string_view &text)
+{
+    const size_t end = text.find_first_of("=:");
+    if (end == std::string_view::npos)
+        return std::nullopt;
+    const std::string_view word = text.substr(0, end);
+    const std::optional<Kind> kind = word == "scalar"   ? std::optional(Kind::scalar)
+                                     : word == "vector" ? std::optional(Kind::vector)
+                                     : word == "plane"  ? std::optional(Kind::plane)
+                                                        : std::nullopt;
+    if (kind)
+        text.remove_prefix(end + 1);
+    return kind;
+}
+
+std::vector<Constant> tensors_from(const std::string &name, const std::string &text)
+{
+    std::string_view rest = text;
+    const std::optional<Kind> wanted = take_kind(rest);
+    const std::optional<double> number = number_in(rest);
+    if (!number)
+        refuse_value(name, text,
+                     "a tensor: a number, plane=NUMBER, vector=NUMBER or scalar=NUMBER");
+    std::vector<Constant> ways;
+    for (const bool whole : {false, true})
+        for (const Kind kind : {Kind::scalar, Kind::vector, Kind::plane})
+            if ((!wanted || kind == *wanted) && (!whole || is_whole(*number)))
+                ways.push_back({.name = name, .kind = kind, .number = *number, .is_whole = whole});
+    return ways;
+}
+
+Constant as_value(const std::string &name, c10::IValue value)
+{
+    return {.name = name, .kind = Kind::value, .value = std::move(value)};
+}
+
+Constant number_from(const std::string &name, const std::string &text, const c10::Type &type)
+{
+    const std::optional<double> number = number_in(text);
+    const bool takes_whole = type.kind() == c10::TypeKind::IntType;
+    if (!number || (takes_whole && !is_whole(*number)))
+        refuse_value(name, text, takes_whole ? "a whole number" : "a number");
+    if (takes_whole)
+        return as_value(name, static_cast<int64_t>(*number));
+    return as_value(name, *number);
+}
+
+Constant truth_from(const std::string &name, const std::string &text)
+{
+    if (text != "0" && text != "1" && text != "true" && text != "false")
+        refuse_value(name, text, "0 or 1");
+    return as_value(name, text == "1" || text == "true");
+}
+
+std::vector<Constant> constants_from(const std::string &name, const std::string &text,
+                                     const c10::TypePtr &type)
+{
+    switch (type->kind()) {
+    case c10::TypeKind::OptionalType:
+        if (text == "none")
+            return {as_value(name, c10::IValue())};
+        return constants_from(name, text, type->expectRef<c10::OptionalType>().getElementType());
+    case c10::TypeKind::TensorType:
+        return tensors_from(name, text);
+    case c10::TypeKind::FloatType:
+    case c10::TypeKind::IntType:
+    case c10::TypeKind::NumberType:
+        return {number_from(name, text, *type)};
+    case c10::TypeKind::BoolType:
+        return {truth_from(name, text)};
+    case c10::TypeKind::StringType:
+        return {as_value(name, text)};
+    default:
+        refuse(concat("inputs=", name, "=", text, ": the model takes a ", type->repr_str(),
+                      " there, which cannot be given as a number"));
+    }
+}
+
+// The module itself is the first argument.
+std::string names_of(const std::vector<c10::Argument> &arguments, const std::string &input_name)
+{
+    std::string names;
+    for (size_t i = 1; i < arguments.size(); i++)
+        if (arguments[i].name() != input_name)
+            dnn_torch::add_to_list(names, arguments[i].name());
+    return names;
+}
+
+const c10::Argument &find(const std::vector<c10::Argument> &arguments, const std::string &name,
+                          const std::string &input_name)
+{
+    if (name == input_name)
+        refuse(concat("inputs=", name, " is the input that gets the pictures"));
+    for (size_t i = 1; i < arguments.size(); i++)
+        if (arguments[i].name() == name)
+            return arguments[i];
+    const std::string names = names_of(arguments, input_name);
+    refuse(concat("inputs=", name, ": the model has no such input; ",
+                  names.empty() ? "it takes pictures alone" : "it has " + names));
+}
+
+} // namespace
+
+GivenConstants parse_constants(const std::string &text)
+{
+    GivenConstants given;
+    for (size_t begin = 0; begin < text.size();) {
+        const size_t end = std::min(text.find('|', begin), text.size());
+        const size_t equals = std::min(text.find('=', begin), end);
+        const std::string name = text.substr(begin, equals - begin);
+        if (name.empty() || equals + 1 >= end)
+            refuse(concat("inputs takes NAME=VALUE or NAME=VALUE|NAME=VALUE, not '", text, "'"));
+        const bool is_known = std::any_of(given.begin(), given.end(),
+                                          [&](const auto &each) { return each.first == name; });
+        if (is_known)
+            refuse(concat("inputs has ", name, " twice"));
+        given.emplace_back(name, text.substr(equals + 1, end - equals - 1));
+        begin = end + 1;
+    }
+    return given;
+}
+
+ConstantWays ways_to_give(const GivenConstants &given, const torch::jit::Module &module,
+                          const std::string &input_name)
+{
+    const auto &arguments = module.get_method("forward").function().getSchema().arguments();
+    ConstantWays ways;
+    for (const auto &[name, text] : given)
+        ways.push_back(constants_from(name, text, find(arguments, name, input_name).type()));
+    return ways;
+}
+
+at::Tensor tensor_of(const Constant &constant, const at::Tensor &pictures,
+                     const at::TensorOptions &options)
+{
+    const at::TensorOptions own = constant.is_whole ? options.dtype(at::kLong) : options;
+    const int64_t batch = pictures.size(0), height = pictures.size(2), width = pictures.size(3);
+    const auto filled = [&](at::IntArrayRef extents) {
+        return constant.is_whole ? at::full(extents, static_cast<int64_t>(constant.number), own)
+                                 : at::full(extents, constant.number, own);
+    };
+    switch (constant.kind) {
+    case Kind::plane:
+        return filled({batch, 1, height, width});
+    case Kind::vector:
+        return filled({batch});
+    default:
+        return filled({});
+    }
+}
+
+} // namespace engine_torch

@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "picture_layout.h"
+
+#include "base/compose.h"
+#include "engines/torch/failure.h"
+
+#include <array>
+#include <cmath>
+#include <string_view>
+
+namespace engine_torch
+{
+namespace
+{
+
+constexpr std::array<Layout, 6> layouts = {Layout::nchw, Layout::nhwc, Layout::chw,
+                                           Layout::hwc,  Layout::nhw,  Layout::hw};
+
+bool has(Layout layout, char dimension)
+{
+    return std::string_view(name_of(layout)).find(dimension) != std::string_view::npos;
+}
+
+bool can_be_channels(int64_t extent)
+{
+    return extent == 1 || extent == 3 || extent == 4;
+}
+
+// Tells pictures from tables of numbers, such as a classifier's or a transformer's.
+bool has_aspect(int64_t height, int64_t width, int64_t of_height, int64_t of_width)
+{
+    constexpr double most = 1.25;
+    const double ratio = static_cast<double>(width) * static_cast<double>(of_height) /
+                         (static_cast<double>(height) * static_cast<double>(of_width));
+    return std::abs(std::log(ratio)) <= std::log(most);
+}
+
+std::optional<Layout> guess_without_batch(at::IntArrayRef extents, Layout input, int64_t height,
+                                          int64_t width)
+{
+    const bool has_aspect_first = has_aspect(extents[0], extents[1], height, width);
+    const bool has_aspect_last = has_aspect(extents[1], extents[2], height, width);
+    const bool hwc = can_be_channels(extents[2]) && has_aspect_first;
+    const bool chw = can_be_channels(extents[0]) && has_aspect_last;
+    if (hwc && (!chw || ends_with_channels(input)))
+        return Layout::hwc;
+    if (chw)
+        return extents[0] == 1 && has_batch(input) ? Layout::nhw : Layout::chw;
+    return std::nullopt;
+}
+
+} // namespace
+
+const char *name_of(Layout layout)
+{
+    switch (layout) {
+    case Layout::nhwc:
+        return "nhwc";
+    case Layout::chw:
+        return "chw";
+    case Layout::hwc:
+        return "hwc";
+    case Layout::nhw:
+        return "nhw";
+    case Layout::hw:
+        return "hw";
+    default:
+        return "nchw";
+    }
+}
+
+std::optional<Layout> find_layout(const std::string &name)
+{
+    for (const Layout layout : layouts)
+        if (name == name_of(layout))
+            return layout;
+    return std::nullopt;
+}
+
+std::string layout_names()
+{
+    std::string names;
+    for (const Layout layout : layouts)
+        dnn_torch::add_to_list(names, name_of(layout));
+    return names;
+}
+
+int64_t rank_of(Layout layout)
+{
+    return static_cast<int64_t>(std::string_view(name_of(layout)).size());
+}
+
+bool has_batch(Layout layout)
+{
+    return has(layout, 'n');
+}
+
+bool has_channels(Layout layout)
+{
+    return has(layout, 'c');
+}
+
+bool ends_with_channels(Layout layout)
+{
+    return layout == Layout::nhwc || layout == Layout::hwc;
+}
+
+at::Tensor in_layout(const at::Tensor &pictures, Layout layout)
+{
+    if (!has_batch(layout) && pictures.size(0) != 1)
+        throw Failure(DNN_TORCH_RUN_FAILED,
+                      dnn_torch::concat("the model takes one picture at a time (layout ",
+                                        name_of(layout), "), not ", pictures.size(0)));
+    if (!has_channels(layout) && pictures.size(1) != 1)
+        throw Failure(DNN_TORCH_RUN_FAILED,
+                      dnn_torch::concat("the model takes pictures of 1 channel (layout ",
+                                        name_of(layout), "), not of ", pictures.size(1),
+                                        " channels"));
+    at::Tensor tensor = ends_with_channels(layout) ? pictures.permute({0, 2, 3, 1}) : pictures;
+    if (!has_channels(layout))
+        tensor = tensor.select(1, 0);
+    return has_batch(layout) ? tensor : tensor.select(0, 0);
+}
+
+at::Tensor from_layout(const at::Tensor &tensor, Layout layout)
+{
+    at::Tensor pictures = has_batch(layout) ? tensor : tensor.unsqueeze(0);
+    if (!has_channels(layout))
+        pictures = pictures.unsqueeze(1);
+    return ends_with_channels(layout) ? pictures.permute({0, 3, 1, 2}) : pictures;
+}
+
+std::optional<Layout> guess_layout(at::IntArrayRef extents, Layout input, int64_t height,
+                                   int64_t width)
+{
+    for (const int64_t extent : extents)
+        if (extent < 1)
+            return std::nullopt;
+    if (extents.size() == 4) {
+        const bool first = can_be_channels(extents[1]), last = can_be_channels(extents[3]);
+        const bool is_last = first == last ? ends_with_channels(input) : last;
+        return is_last ? Layout::nhwc : Layout::nchw;
+    }
+    if (extents.size() == 3)
+        return guess_without_batch(extents, input, height, width);
+    if (extents.size() == 2 && has_aspect(extents[0], extents[1], height, width))
+        return Layout::hw;
+    return std::nullopt;
+}
+
+} // namespace engine_torch

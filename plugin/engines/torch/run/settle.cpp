@@ -1,0 +1,234 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "settle.h"
+
+#include "base/compose.h"
+#include "engine_kit/text.h"
+#include "engines/torch/failure.h"
+#include "engines/torch/machine/quiet.h"
+#include "engines/torch/machine/run_scope.h"
+#include "images.h"
+
+#include <algorithm>
+#include <ATen/core/Tensor.h>
+#include <chrono>
+#include <exception>
+#include <sstream>
+#include <vector>
+
+namespace engine_torch
+{
+namespace
+{
+
+// A model that takes nothing mostly fails at once.  One that computes long before it fails must not
+// do so in each of many ways.
+constexpr std::chrono::seconds longest(10);
+
+// What one way of running the model gave.
+struct Attempt {
+    Shape result = {};
+    OutputChoice output;
+};
+
+Attempt attempt(const DnnTorchModel &model, const Source &source, const Shape &shape)
+{
+    const at::Tensor grey = grey_pictures(shape, source.binding.white());
+    const c10::IValue returned = model.rehearse(source, grey);
+    const OutputChoice output =
+        source.output ? *source.output
+                      : choose_output(returned, output_wish(model, source, grey.sizes()));
+    const at::Tensor pictures = picture_of(returned, output, shape.batch, model.device());
+    const auto extent = [&](int64_t dimension) {
+        return static_cast<int32_t>(pictures.size(dimension));
+    };
+    return {.result = {extent(0), extent(1), extent(2), extent(3)}, .output = output};
+}
+
+bool fits(const Binding &binding, const Shape &shape)
+{
+    return (has_batch(binding.layout) || shape.batch == 1) &&
+           (has_channels(binding.layout) || shape.channels == 1);
+}
+
+// Such a model has seen the pictures as they were given, and wants other ones.
+bool tells_of_channels(const std::exception &error, const Shape &shape)
+{
+    const std::string given =
+        dnn_torch::concat("expected input[", shape.batch, ", ", shape.channels, ", ", shape.height,
+                          ", ", shape.width, "] to have ");
+    return words_of(error).find(given) != std::string::npos;
+}
+
+class Settler
+{
+public:
+    Settler(DnnTorchModel &model, const Shape &shape)
+        : model_(model), shape_(shape), source_(*model.source()),
+          bindings_(bindings_to_try(source_.asked, source_.plain))
+    {
+    }
+
+    Shape run()
+    {
+        try {
+            return take(bindings_.front(), attempt(model_, source_, shape_));
+        } catch (const std::exception &error) {
+            if (bindings_.size() == 1 || is_out_of_memory(error) || is_fault_of_result(error) ||
+                tells_of_channels(error, shape_))
+                throw;
+            if (const auto result = run_others())
+                return *result;
+            throw;
+        }
+    }
+
+private:
+    static bool is_fault_of_result(const std::exception &error)
+    {
+        const auto *const failure = dynamic_cast<const Failure *>(&error);
+        return failure && failure->status() == DNN_TORCH_BAD_OUTPUT;
+    }
+
+    Shape take(const Binding &binding, const Attempt &taken)
+    {
+        model_.settle(binding, taken.output);
+        return taken.result;
+    }
+
+    std::optional<Attempt> try_quietly(const Binding &binding, const Shape &shape)
+    {
+        const Quiet quiet;
+        try {
+            source_.binding = binding;
+            return attempt(model_, source_, shape);
+        } catch (const std::exception &error) {
+            if (is_out_of_memory(error))
+                throw;
+            return std::nullopt;
+        }
+    }
+
+    std::optional<Shape> run_others()
+    {
+        const auto end = std::chrono::steady_clock::now() + longest;
+        for (size_t i = 1; i < bindings_.size(); i++) {
+            if (!fits(bindings_[i], shape_))
+                continue;
+            if (std::chrono::steady_clock::now() > end)
+                break;
+            const auto taken = try_quietly(bindings_[i], shape_);
+            if (!taken)
+                continue;
+            const bool is_usual_layout = bindings_[i].layout == bindings_.front().layout;
+            if (!is_usual_layout && takes_larger())
+                return std::nullopt;
+            return take(bindings_[i], *taken);
+        }
+        return std::nullopt;
+    }
+
+    // A model that refuses small pictures might take them by chance in another layout.
+    bool takes_larger()
+    {
+        for (const int32_t extent : {64, 128, 256})
+            if (std::max(shape_.height, shape_.width) < extent &&
+                try_quietly(bindings_.front(), {shape_.batch, shape_.channels, extent, extent}))
+                return true;
+        return false;
+    }
+
+    DnnTorchModel &model_;
+    const Shape shape_;
+    Source source_;
+    const std::vector<Binding> bindings_;
+};
+
+bool is_same(const Binding &one, const Binding &other)
+{
+    return one.type == other.type && one.layout == other.layout && one.text() == other.text();
+}
+
+} // namespace
+
+OutputWish output_wish(const DnnTorchModel &model, const Source &source, at::IntArrayRef extents)
+{
+    return {.name = model.output_name(),
+            .layout = source.asked.output_layout,
+            .input = source.binding.layout,
+            .batch = extents[0],
+            .height = extents[2],
+            .width = extents[3]};
+}
+
+Shape run_and_settle(DnnTorchModel &model, const Shape &shape, int threads)
+{
+    const ThreadsScope own_threads(threads);
+    if (model.is_settled())
+        return attempt(model, *model.source(), shape).result;
+    return Settler(model, shape).run();
+}
+
+std::optional<std::string> settled_text(const DnnTorchModel &model)
+{
+    const auto source = model.source();
+    if (!source->output || engine_kit::printable(source->output->name) != source->output->name)
+        return std::nullopt;
+    const auto bindings = bindings_to_try(source->asked, source->plain);
+    const auto place = std::find_if(bindings.begin(), bindings.end(), [&](const Binding &each) {
+        return is_same(each, source->binding);
+    });
+    if (place == bindings.end())
+        return std::nullopt;
+    return dnn_torch::concat(place - bindings.begin(), " ", name_of(source->output->layout), " ",
+                             static_cast<int>(source->output->type), " ", source->output->name);
+}
+
+bool settle_by_text(DnnTorchModel &model, const std::string &text)
+{
+    if (model.is_settled())
+        return settled_text(model) == text;
+    const auto source = model.source();
+    const auto bindings = bindings_to_try(source->asked, source->plain);
+    std::istringstream words(text);
+    size_t place = 0;
+    int type = 0;
+    std::string layout, name;
+    words >> place >> layout >> type;
+    const auto known = find_layout(layout);
+    const bool makes_sense = words && known && place < bindings.size() && type >= 0 &&
+                             type <= static_cast<int>(at::kBFloat16);
+    if (!makes_sense)
+        return false;
+    words.get();
+    std::getline(words, name);
+    model.settle(bindings[place],
+                 {.name = name, .layout = *known, .type = static_cast<at::ScalarType>(type)});
+    return true;
+}
+
+std::shared_ptr<const Source> settled_source(DnnTorchModel &model, const Shape &shape)
+{
+    constexpr int32_t small = 64;
+    constexpr int64_t most_samples = int64_t{1} << 24;
+    if (shape.is_empty())
+        return model.source();
+    const auto settling = model.lock_settling();
+    const int64_t samples = int64_t{shape.channels} * shape.height * shape.width;
+    for (const int32_t extent : {small, std::max(shape.height, shape.width)}) {
+        if (model.is_settled() || (extent > small && samples > most_samples))
+            break;
+        try {
+            run_and_settle(
+                model,
+                {1, shape.channels, std::min(shape.height, extent), std::min(shape.width, extent)},
+                1);
+        } catch (const std::exception &) {
+            // The next run reports it.
+        }
+    }
+    return model.source();
+}
+
+} // namespace engine_torch
