@@ -34,6 +34,11 @@ std::string in_words(const Setting &setting)
     return count(setting.workers, " worker") + " of " + count(setting.threads, " thread");
 }
 
+AVPixelFormat format_with(int channels)
+{
+    return channels == 4 ? AV_PIX_FMT_RGBA : channels == 3 ? AV_PIX_FMT_RGB24 : AV_PIX_FMT_YUV420P;
+}
+
 // Measures the second run on one thread, because the first one is slower.
 double time_run(const std::shared_ptr<const ModelPlan> &plan, Size size, int channels)
 {
@@ -87,7 +92,7 @@ public:
         std::shared_ptr<Model> model = open_model(place_, request_, "fp32");
         trials_ = try_model(model, request_);
         size_ = request_.size ? *request_.size : usual_size(model, *trials_, request_);
-        output_ = ModelProbe(model).find_output(size_, channels());
+        output_ = ModelProbe(model).find_output(size_, channels(), trials_->made);
         report_.begin({.model = request_.model,
                        .device = place_.device.device,
                        .size = size_,
@@ -188,10 +193,13 @@ private:
     std::shared_ptr<const TaskPlan> task_plan(const std::shared_ptr<const ModelPlan> &model,
                                               const Setting &setting) const
     {
-        AVPixelFormat format = channels() == 3 ? AV_PIX_FMT_RGB24 : AV_PIX_FMT_YUV420P;
-        auto plan = std::make_shared<PicturePlan>(
-            FrameShape{.format = format, .size = size_, .time_base = {1, 25}}, output_, Contract{});
+        const int made = trials_->made;
+        FrameShape shape = {.format = format_with(channels()), .size = size_, .time_base = {1, 25}};
+        if (made != channels())
+            shape.result_format = made == 1 ? AV_PIX_FMT_GRAY8 : format_with(made);
+        auto plan = std::make_shared<PicturePlan>(shape, output_, Contract{});
         plan->channels = channels();
+        plan->made = made;
         plan->threads = static_cast<int>(setting.threads);
         plan->follow(model);
         return plan;

@@ -168,11 +168,16 @@ std::string architecture_in_words(const FileFacts &file)
     return words;
 }
 
-const char *channels_in_words(Channels channels)
+std::string channels_in_words(const Trials &trials)
 {
-    switch (channels) {
+    const int in = trials.fed_channels();
+    if (trials.made != in)
+        return std::to_string(in) + ", of which the model makes " + std::to_string(trials.made);
+    switch (trials.channels) {
     case Channels::rgb:
         return "3 (RGB)";
+    case Channels::rgba:
+        return "4 (RGBA)";
     case Channels::luma:
         return "1 (luma; chroma goes around the model)";
     default:
@@ -200,7 +205,7 @@ void print_report(const Request &request, const Inspection &seen)
         print("contract", fields_in_words(*seen.contract));
     if (!seen.trials)
         return;
-    print("channels", channels_in_words(seen.trials->channels));
+    print("channels", channels_in_words(*seen.trials));
     print("sizes", sizes_in_words(seen.trials->sizes));
     print("scale", scale_in_words(seen.trials->sizes));
     print("use", seen.command);
@@ -242,9 +247,8 @@ Value json_of(const std::optional<ExtentScale> &scale)
 Value json_of(Channels channels)
 {
     Value counts = Value::array();
-    if (channels != Channels::luma)
-        counts.push_back(3);
-    if (channels != Channels::rgb)
+    counts.push_back(count_of(channels));
+    if (channels == Channels::any)
         counts.push_back(1);
     return counts;
 }

@@ -19,7 +19,7 @@ constexpr double seconds_to_try = 8;
 std::optional<Size> try_size(Model &model, Size size, int channels)
 {
     try {
-        return probe_size(model, size, channels);
+        return probe_picture(model, size, channels).size;
     } catch (const Error &error) {
         if (error.code() == AVERROR(ENOMEM) || error.code() == AVERROR(ETIMEDOUT))
             throw;
@@ -102,18 +102,21 @@ std::shared_ptr<Model> open_model(const Place &place, const Request &request,
 Trials try_model(const std::shared_ptr<Model> &model, const Request &request)
 {
     ModelProbe probe(model);
-    Channels channels = probe.find_channels().channels;
+    const FoundChannels found = probe.find_channels();
+    Channels channels = found.channels;
+    const int first = count_of(channels), made = found.made ? found.made : first;
     std::optional<FoundSizes> sizes;
     if (channels != Channels::luma)
-        sizes = find_sizes_of(*model, 3, request.size);
+        sizes = find_sizes_of(*model, first, request.size);
     if (sizes && channels == Channels::any && !try_size(*model, sizes->tried, 1))
         channels = Channels::rgb;
     if (sizes)
-        return {.channels = channels, .sizes = *sizes};
+        return {.channels = channels, .made = made, .sizes = *sizes};
     sizes = find_sizes_of(*model, 1, request.size);
     if (!sizes)
         refuse_sizes(probe, request.size);
-    return {.channels = Channels::luma, .sizes = *sizes};
+    return {
+        .channels = Channels::luma, .made = channels == Channels::luma ? made : 1, .sizes = *sizes};
 }
 
 std::vector<std::pair<std::string, std::string>> filter_options(const Request &request)

@@ -42,8 +42,9 @@ std::shared_ptr<Model> open_model(const Place &place, const Request &request,
 
 struct Trials {
     Channels channels;
+    int made; // channels that come out, of as many as fed_channels()
     FoundSizes sizes;
-    int fed_channels() const { return channels == Channels::luma ? 1 : 3; }
+    int fed_channels() const { return count_of(channels); }
 };
 // Tries the size of the request first and then small pictures, for some seconds at most.  Throws
 // Error if the model takes none.

@@ -83,6 +83,13 @@ void apply_options(const ContractOptions &options, Contract &contract)
     for (const auto &[name, text] : given)
         if (!text.empty())
             set_field_from_text(concat("input.", name), text, "option", contract);
+    const std::pair<const char *, const std::string &> outcome[] = {
+        {"output.as", options.as}, {"output.depth", options.depth}};
+    for (const auto &[name, text] : outcome)
+        if (!text.empty())
+            set_field_from_text(name, text, "option", contract);
+    if (!options.depth.empty() && contract.as != As::depth)
+        throw Error(AVERROR(EINVAL), "depth is for as=depth");
     if (!options.layout.empty())
         apply_layout(options.layout, contract);
     if (!options.inputs.empty())

@@ -18,6 +18,14 @@
 namespace dnn_torch
 {
 
+// What is made of a model's result.
+enum class As {
+    picture, // of as many channels as come out
+    grey,    // a grey picture, also where the filter would have kept chroma
+    alpha,   // the frame with the result as its alpha
+    depth,   // a grey picture of numbers that have no range
+};
+
 // What is said of the tensor that the model takes, or of the one that it returns.
 struct TensorContract : PictureNumbers {
     int channels = 0;         // 0: not known
@@ -41,6 +49,8 @@ struct ModelFacts {
 struct Contract {
     TensorContract input, output;
     ModelFacts model;
+    As as = As::picture;
+    std::optional<DepthLimits> depth = {}; // none: what each frame's depth has
     // What the model gets beside pictures, as engines take it: "noise": "plane:0.1".
     std::map<std::string, std::string> inputs = {};
     // Where each field comes from, by its name: "input.range" is from "net.pt.json".  What is
@@ -51,7 +61,7 @@ struct Contract {
 // The options that say something of the contract, as the user wrote them; "" is not given.
 struct ContractOptions {
     std::string range, order, mean, std;
-    std::string type = {}, layout = {}, inputs = {};
+    std::string type = {}, layout = {}, inputs = {}, as = {}, depth = {};
 
     bool operator==(const ContractOptions &) const = default;
 };

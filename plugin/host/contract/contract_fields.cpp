@@ -18,6 +18,7 @@ extern "C" {
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <utility>
 
 namespace dnn_torch
 {
@@ -227,6 +228,59 @@ constexpr Field<ModelFacts> model_fields[] = {
      .get = [](const ModelFacts &model) { return text_or_null(model.licence); }},
 };
 
+// ---- what is made of the result -------------------------------------------------------
+
+constexpr std::pair<As, const char *> outcomes[] = {
+    {As::picture, "picture"}, {As::grey, "gray"}, {As::alpha, "alpha"}, {As::depth, "depth"}};
+
+bool set_as(const Json &value, Contract &contract)
+{
+    for (const auto &[as, name] : outcomes)
+        if (value == name) {
+            contract.as = as;
+            return true;
+        }
+    return false;
+}
+
+// Who gives limits of depth need not say that it is depth.
+bool set_depth(const Json &value, Contract &contract)
+{
+    constexpr float largest = 1e30F;
+    const Numbers ends = numbers_of(value);
+    if (value != "auto" &&
+        (ends.size() != 2 || !(std::abs(ends[0]) <= largest) || !(std::abs(ends[1]) <= largest) ||
+         !(std::abs(ends[1] - ends[0]) >= 1 / largest)))
+        return false;
+    contract.depth = std::nullopt;
+    if (ends.size() == 2)
+        contract.depth = {.black = ends[0], .white = ends[1]};
+    if (contract.origins.count("output.as") == 0)
+        contract.as = As::depth;
+    return true;
+}
+
+Json depth_of(const Contract &contract)
+{
+    if (contract.as != As::depth)
+        return {};
+    return contract.depth ? json_of(Numbers{contract.depth->black, contract.depth->white})
+                          : Json("auto");
+}
+
+constexpr Field<Contract> outcome_fields[] = {
+    {.name = "as",
+     .takes = "picture, gray, alpha or depth",
+     .set = set_as,
+     .get = [](const Contract &contract) { return Json(name_of(contract.as)); }},
+    {.name = "depth",
+     .takes = "auto or LOW..HIGH, such as 0..10",
+     .takes_in_json = "\"auto\" or [LOW, HIGH], such as [0, 10]",
+     .between = "..",
+     .set = set_depth,
+     .get = depth_of},
+};
+
 // ---- all of them ----------------------------------------------------------------------
 
 constexpr std::string_view input = "input.", output = "output.";
@@ -244,6 +298,11 @@ bool with_field(std::string_view name, SomeContract &contract, Use use)
     const bool is_output = begins_with(name, output);
     if (is_output || begins_with(name, input)) {
         const std::string_view inner = name.substr((is_output ? output : input).size());
+        for (const Field<Contract> &field : outcome_fields)
+            if (field.name == inner && is_output) {
+                use(field, contract);
+                return true;
+            }
         for (const Field<TensorContract> &field : tensor_fields)
             if (field.name == inner && (field.is_of_output || !is_output)) {
                 use(field, is_output ? contract.output : contract.input);
@@ -275,6 +334,14 @@ bool with_field(std::string_view name, SomeContract &contract, Use use)
 
 } // namespace
 
+const char *name_of(As as)
+{
+    for (const auto &[known, name] : outcomes)
+        if (as == known)
+            return name;
+    return "";
+}
+
 const std::vector<std::string> &names_of_fields()
 {
     static const std::vector<std::string> names = [] {
@@ -286,6 +353,8 @@ const std::vector<std::string> &names_of_fields()
         for (const Field<TensorContract> &field : tensor_fields)
             if (field.is_of_output)
                 all.push_back(concat(output, field.name));
+        for (const Field<Contract> &field : outcome_fields)
+            all.push_back(concat(output, field.name));
         return all;
     }();
     return names;

@@ -16,6 +16,9 @@ namespace dnn_torch
 {
 
 // All fields, in the order in which they are shown.
+// As the option has it: "gray".
+const char *name_of(As as);
+
 const std::vector<std::string> &names_of_fields();
 bool is_field(const std::string &name);
 

@@ -55,6 +55,8 @@ void apply_json(std::string_view text, const TextOrigin &origin, Contract &contr
                 apply_side(name, value, origin.name, contract);
             else
                 set_field_from_json(name, value, origin.name, contract);
+        if (contract.origins.count("output.depth") != 0 && contract.as != As::depth)
+            throw Error(AVERROR(EINVAL), "has output.depth, which is for output.as depth");
     } catch (const Error &error) {
         throw Error(error.code(), concat("the contract '", origin.file, "' ", error.what()));
     }

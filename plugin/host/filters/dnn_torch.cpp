@@ -7,6 +7,7 @@
 #include "host/frames/formats.h"
 #include "host/guard.h"
 #include "host/inference/core_budget.h"
+#include "host/libavfilter/format_lists.h"
 #include "host/tasks/picture_task.h"
 #include "model_filter.h"
 #include "options.h"
@@ -16,6 +17,8 @@
 extern "C" {
 #include <libavutil/avstring.h>
 }
+
+#include <cstring>
 
 namespace dnn_torch
 {
@@ -35,7 +38,7 @@ PrivateData &private_data(AVFilterContext *ctx)
     return *static_cast<PrivateData *>(ctx->priv);
 }
 
-const AVFilter *variant(const AVPixelFormat *formats);
+const AVFilter *variant(const ModelFilter &filter);
 
 std::unique_ptr<Task> make_task(std::shared_ptr<Model> model, const Contract &contract,
                                 size_t batch_size)
@@ -61,7 +64,7 @@ int init(AVFilterContext *ctx) noexcept
                                              std::to_string(most_threads) + " can be asked for");
         data.filter = new ModelFilter(ctx, data.settings, make_task);
         data.filter->open();
-        ctx->filter = variant(data.filter->formats());
+        ctx->filter = variant(*data.filter);
         return 0;
     });
 }
@@ -71,6 +74,15 @@ void uninit(AVFilterContext *ctx) noexcept
     PrivateData &data = private_data(ctx);
     delete data.filter;
     data.filter = nullptr;
+}
+
+// Of the variant whose results have other formats than its frames.
+int query_formats(AVFilterContext *ctx) noexcept
+{
+    return guarded(ctx, [&] {
+        const ModelFilter &filter = *private_data(ctx).filter;
+        return set_link_formats(ctx, filter.formats(), filter.result_formats());
+    });
 }
 
 int config_output(AVFilterLink *out) noexcept
@@ -94,6 +106,10 @@ int process_command(AVFilterContext *ctx, const char *command, const char *value
         ModelFilter &filter = *private_data(ctx).filter;
         if (ModelChange::is_command(command)) {
             filter.change(command, text_or_empty(value));
+            return 0;
+        }
+        if (!strcmp(command, "strength")) {
+            filter.set_strength(text_or_empty(value));
             return 0;
         }
         std::optional<std::string> answer = filter.answer(command);
@@ -138,6 +154,7 @@ lavfi_abi::Pad make_pad(int (*config_props)(AVFilterLink *))
     return pad;
 }
 
+// If `formats` is null, libavfilter asks query_formats() for them.
 lavfi_abi::Filter make_filter(const AVPixelFormat *formats)
 {
     static const lavfi_abi::Pad inputs[] = {make_pad(nullptr)};
@@ -152,8 +169,13 @@ lavfi_abi::Filter make_filter(const AVPixelFormat *formats)
     visible.priv_class = &filter_class;
     visible.flags = lavfi_abi::flag_timeline_internal;
     filter.nb_inputs = filter.nb_outputs = 1;
-    filter.formats_state = lavfi_abi::formats_pixel_list;
-    filter.formats.pixels_list = formats;
+    if (formats) {
+        filter.formats_state = lavfi_abi::formats_pixel_list;
+        filter.formats.pixels_list = formats;
+    } else {
+        filter.formats_state = lavfi_abi::formats_query_function;
+        filter.formats.query_func = query_formats;
+    }
     filter.priv_size = sizeof(PrivateData);
     filter.init = init;
     filter.uninit = uninit;
@@ -162,24 +184,30 @@ lavfi_abi::Filter make_filter(const AVPixelFormat *formats)
     return filter;
 }
 
-// Returns the AVFilter with that list of formats.
-const AVFilter *variant(const AVPixelFormat *formats)
+// Returns the AVFilter with the formats of that filter.  A list tells libavfilter as well that each
+// frame keeps its format.
+const AVFilter *variant(const ModelFilter &filter)
 {
-    static const lavfi_abi::Filter any = make_filter(formats_for_any_model());
-    static const lavfi_abi::Filter rgb = make_filter(formats_for_rgb_models());
-    static const lavfi_abi::Filter luma = make_filter(formats_for_luma_models());
-    if (formats == formats_for_rgb_models())
-        return &lavfi_abi::public_part(rgb);
-    if (formats == formats_for_luma_models())
-        return &lavfi_abi::public_part(luma);
-    return &lavfi_abi::public_part(any);
+    static const lavfi_abi::Filter asking = make_filter(nullptr);
+    static const lavfi_abi::Filter listing[] = {
+        make_filter(formats_for_rgb_models()), make_filter(formats_for_luma_models()),
+        make_filter(grey_formats()),           make_filter(rgb_formats_with_alpha()),
+        make_filter(formats_with_alpha(3)),    make_filter(formats_with_alpha(1)),
+    };
+    if (filter.formats() != filter.result_formats())
+        return &lavfi_abi::public_part(asking);
+    for (const lavfi_abi::Filter &with : listing)
+        if (with.formats.pixels_list == filter.formats())
+            return &lavfi_abi::public_part(with);
+    return dnn_torch_filter();
 }
 
 } // namespace
 
 const AVFilter *dnn_torch_filter()
 {
-    return variant(formats_for_any_model());
+    static const lavfi_abi::Filter any = make_filter(formats_for_any_model());
+    return &lavfi_abi::public_part(any);
 }
 
 } // namespace dnn_torch

@@ -27,6 +27,7 @@ class FrameLoop
 public:
     struct Settings {
         bool async;                    // work on several jobs at once
+        float strength = 1;            // of results, which are mixed with their frames
         std::chrono::seconds patience; // for one job; 0 is no limit
     };
 
@@ -47,6 +48,9 @@ public:
 
     // Returns the size of the frames that go out.  Call it only while is_running().
     Size output() const { return work_->plan->output; }
+
+    // For the frames that come from now on.  Throws Error if results cannot be mixed.
+    void set_strength(float strength);
 
     // Whether frames pass, and another plan may take over.
     bool is_running() const { return work_ && state_.phase() == Phase::running && !is_orphaned(); }

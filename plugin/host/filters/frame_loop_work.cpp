@@ -98,13 +98,21 @@ void FrameLoop::take_frame()
     bool fits =
         Size{frame_->width, frame_->height} == input_.size && frame_->format == input_.format;
     FrameItem item = {.frame = moved_out_of(frame_.get()),
-                      .bypass = ctx_->is_disabled != 0,
+                      .bypass = ctx_->is_disabled != 0 || settings_.strength == 0,
+                      .strength = settings_.strength,
                       .arrival = Clock::now(),
                       .number = next_number_++};
     if (fits)
         return add(std::move(item));
     held_ = std::move(item);
     hold();
+}
+
+void FrameLoop::set_strength(float strength)
+{
+    if (work_ && !work_->plan->mixes && strength != 1 && strength != 0)
+        throw Error(AVERROR(EINVAL), cannot_mix);
+    settings_.strength = strength;
 }
 
 // Nothing is planned before the first frame: ffmpeg builds each graph once more than it runs.

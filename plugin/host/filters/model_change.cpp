@@ -43,7 +43,9 @@ constexpr Field fields[] = {{"model", own<&ModelRequest::path>},
                             {"std", of_contract<&ContractOptions::std>},
                             {"type", of_contract<&ContractOptions::type>},
                             {"layout", of_contract<&ContractOptions::layout>},
-                            {"inputs", of_contract<&ContractOptions::inputs>}};
+                            {"inputs", of_contract<&ContractOptions::inputs>},
+                            {"as", of_contract<&ContractOptions::as>},
+                            {"depth", of_contract<&ContractOptions::depth>}};
 
 const Field *find_field(const std::string &name)
 {

@@ -6,6 +6,8 @@
 #include "host/frames/sample_aspect.h"
 #include "host/libavfilter/self_test.h"
 
+#include <charconv>
+
 namespace dnn_torch
 {
 namespace
@@ -15,6 +17,7 @@ FrameLoop::Settings settings_of(const FilterSettings &settings)
 {
     auto timeout = std::chrono::microseconds(settings.model.timeout);
     return {.async = settings.run.async != 0,
+            .strength = settings.run.strength,
             .patience = std::chrono::ceil<std::chrono::seconds>(timeout)};
 }
 
@@ -49,13 +52,24 @@ void ModelFilter::configure(const AVFilterLink *in, AVFilterLink *out)
 {
     FrameShape shape = {.format = static_cast<AVPixelFormat>(in->format),
                         .size = {in->w, in->h},
-                        .time_base = in->time_base};
+                        .time_base = in->time_base,
+                        .result_format = static_cast<AVPixelFormat>(out->format)};
     Size output = opener_.task().output_for(shape);
     log_.tell_shape(shape, output);
     loop_.expect(shape);
     out->w = output.width;
     out->h = output.height;
     out->sample_aspect_ratio = sample_aspect_after(in->sample_aspect_ratio, shape.size, output);
+}
+
+void ModelFilter::set_strength(const std::string &value)
+{
+    float strength = 0;
+    const char *const end = value.data() + value.size();
+    const auto parsed = std::from_chars(value.data(), end, strength);
+    if (parsed.ec != std::errc() || parsed.ptr != end || !(strength >= 0 && strength <= 1))
+        throw Error(AVERROR(EINVAL), "strength takes a number from 0 to 1, not '" + value + "'");
+    loop_.set_strength(strength);
 }
 
 int ModelFilter::activate()

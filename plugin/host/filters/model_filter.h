@@ -30,7 +30,9 @@ public:
     void open();
 
     // Returns the formats of the task; the list lives for ever.
-    const AVPixelFormat *formats() { return opener_.task().formats(); }
+    const AVPixelFormat *formats() const { return opener_.task().formats(); }
+    // The same for what comes out; the same list if each frame keeps its format.
+    const AVPixelFormat *result_formats() const { return opener_.task().result_formats(); }
 
     // Learns from `in` what frames will come, and sets in `out` what will go out.  Throws
     // Error.
@@ -41,6 +43,9 @@ public:
 
     // A command that changes the model, see ModelChange.  Throws Error.
     void change(const std::string &name, const std::string &value) { change_.ask(name, value); }
+
+    // How much of the results the next frames get, 0 to 1.  Throws Error.
+    void set_strength(const std::string &value);
 
     // Returns the answer to the command "progress" or "stats"; nullopt for any other.
     std::optional<std::string> answer(const std::string &command) const;

@@ -96,6 +96,12 @@ Work ModelSetup::replace(const ModelRequest &request, const FrameShape &input, S
         throw Error(AVERROR(EINVAL), "the model takes " + opened.findings.takes +
                                          ", and the frames are " +
                                          av_get_pix_fmt_name(input.format));
+    const AVPixelFormat result = format_of_results(input);
+    const bool keeps = opened.task->formats() == opened.task->result_formats();
+    if (keeps ? result != input.format : !holds(opened.task->result_formats(), result))
+        throw Error(AVERROR(EINVAL), "the model takes " + opened.findings.takes +
+                                         ", and the frames so far became " +
+                                         av_get_pix_fmt_name(result));
     Size made = opened.task->output_for(input);
     if (made != output)
         throw Error(AVERROR(EINVAL), "the model makes " + to_text(made) + " of " +

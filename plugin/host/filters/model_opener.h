@@ -63,7 +63,7 @@ public:
     void open(const ModelRequest &request);
 
     const ModelSetup &setup() const { return setup_; }
-    Task &task() { return *task_; }
+    Task &task() const { return *task_; }
 
     // From now on plans are made with this task.
     void adopt(std::shared_ptr<Task> task) override { task_ = std::move(task); }

@@ -50,6 +50,14 @@ AVOption int_option(const char *name, const char *help, size_t offset, int value
     return number_option(name, help, AV_OPT_TYPE_INT, offset, value, min, max);
 }
 
+AVOption float_option(const char *name, const char *help, size_t offset, double value, double min,
+                      double max)
+{
+    AVOption option = number_option(name, help, AV_OPT_TYPE_FLOAT, offset, 0, min, max);
+    option.default_val.dbl = value;
+    return option;
+}
+
 AVOption duration_option(const char *name, const char *help, size_t offset, int64_t value,
                          double max)
 {
@@ -120,7 +128,9 @@ ModelRequest request_of(const ModelSettings &settings, const ContractSettings &c
                          .std = text_or_empty(contract.std),
                          .type = text_or_empty(contract.type),
                          .layout = text_or_empty(contract.layout),
-                         .inputs = text_or_empty(contract.inputs)}};
+                         .inputs = text_or_empty(contract.inputs),
+                         .as = text_or_empty(contract.as),
+                         .depth = text_or_empty(contract.depth)}};
 }
 
 RunRequest request_of(const RunSettings &settings)
@@ -196,6 +206,10 @@ OptionTable contract_options(size_t offset)
                                field(offsetof(ContractSettings, layout)), nullptr)),
         changeable(text_option("inputs", "what the model gets beside pictures: NAME=VALUE|...",
                                field(offsetof(ContractSettings, inputs)), nullptr)),
+        changeable(text_option("as", "what the result becomes: picture, gray, alpha or depth",
+                               field(offsetof(ContractSettings, as)), nullptr)),
+        changeable(text_option("depth", "what depth becomes black and white: auto or LOW..HIGH",
+                               field(offsetof(ContractSettings, depth)), nullptr)),
     };
 }
 
@@ -205,6 +219,8 @@ OptionTable run_options(size_t offset)
     return {
         bool_option("async", "work on several frames at once", field(offsetof(RunSettings, async)),
                     true),
+        changeable(float_option("strength", "how much of the result is mixed with the frame",
+                                field(offsetof(RunSettings, strength)), 1, 0, 1)),
         int_option("nireq", "requests in flight, each of batch_size frames (0: chosen)",
                    field(offsetof(RunSettings, nireq)), 0, 0, 1024),
         int_option("batch_size", "frames in one run of the model",

@@ -36,13 +36,14 @@ struct ModelSettings {
 // How many frames are worked on at once, by how many threads, and what is logged of it.
 struct RunSettings {
     int async, nireq, batch_size, workers, threads;
+    float strength;
     int64_t tune; // microseconds
     char *stats, *on_crash;
 };
 
 // What the model's numbers mean.
 struct ContractSettings {
-    char *range, *order, *mean, *std, *type, *layout, *inputs;
+    char *range, *order, *mean, *std, *type, *layout, *inputs, *as, *depth;
 };
 
 // Options that exist for command lines of dnn_processing.

@@ -264,18 +264,22 @@ HWY_ATTR bool from_floats(const float *from, T *to, size_t count, const RowLayou
 
 // ---- rows of floats whose step is not 1 ----------------------------------------
 
-bool side_by_side(const FloatRow &row)
+bool side_by_side(const FloatRow &row, int channels)
 {
-    return row.step == 3 && row.channel[1] == row.channel[0] + 1 &&
-           row.channel[2] == row.channel[0] + 2;
+    if (row.step != channels || channels < 3)
+        return false;
+    for (int c = 1; c < channels; c++)
+        if (row.channel[c] != row.channel[0] + c)
+            return false;
+    return true;
 }
 
 HWY_ATTR void spread(const Pieces<float> &from, int channels, size_t count, const FloatRow &to,
                      size_t start)
 {
     const auto first = static_cast<ptrdiff_t>(start) * to.step;
-    if (channels == 3 && side_by_side(to))
-        return join_groups<3>(from, count, to.channel[0] + first);
+    if (side_by_side(to, channels))
+        return join(channels, from, count, to.channel[0] + first);
     for (int c = 0; c < channels; c++)
         for (size_t x = 0; x < count; x++)
             to.channel[c][first + static_cast<ptrdiff_t>(x) * to.step] = from.channel[c][x];
@@ -285,8 +289,8 @@ HWY_ATTR void collect(const FloatRow &from, int channels, size_t start, size_t c
                       Pieces<float> &to)
 {
     const auto first = static_cast<ptrdiff_t>(start) * from.step;
-    if (channels == 3 && side_by_side(from))
-        return split_groups<3>(from.channel[0] + first, count, to);
+    if (side_by_side(from, channels))
+        return split(channels, from.channel[0] + first, count, to);
     for (int c = 0; c < channels; c++)
         for (size_t x = 0; x < count; x++)
             to.channel[c][x] = from.channel[c][first + static_cast<ptrdiff_t>(x) * from.step];

@@ -22,7 +22,7 @@ struct Colours {
 // What a model's numbers are, for each of its channels: the fraction of the format's largest
 // value times the factor, plus the offset.  No factor is 0.
 struct NumberMap {
-    float factor[3], offset[3];
+    float factor[4], offset[4];
 };
 
 // Where the samples of a format are in a row.
@@ -30,10 +30,11 @@ struct RowLayout {
     Element element;
     int shift;                          // bits of a sample below its value
     float white;                        // the largest value of an integer; 1 for floats
-    int channels;                       // how many a model sees: 1 or 3
+    int channels;                       // how many a model sees: 1, 3 or 4
     int group;                          // how many samples of a pixel are packed, 1 to 4
-    int position[3];                    // where each channel is in the group
-    int rest;                           // where the sample is that the model does not see, or -1
+    int position[4];                    // where each channel is in the group
+    int rest;                           // where a sample is that the model does not see, or -1
+    int first = 0;                      // the component of the format that is the first channel
     const Colours *colours = nullptr;   // null unless Y, U and V become R, G and B
     const NumberMap *numbers = nullptr; // null if the model takes the fractions as they are
     bool reversed = false;              // the model's first channel is the frame's last one
@@ -41,12 +42,12 @@ struct RowLayout {
 
 // Where each channel's row begins.  Packed formats have one row for all channels.
 struct FrameRow {
-    void *channel[3];
+    void *channel[4];
 };
 
 // A row of floats.  Element x of channel c is at channel[c] + x * step.
 struct FloatRow {
-    float *channel[3];
+    float *channel[4];
     ptrdiff_t step;
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <vector>
 
 namespace dnn_torch
 {
@@ -101,6 +102,23 @@ bool is_rgb(const AVPixFmtDescriptor &format)
     return format.flags & AV_PIX_FMT_FLAG_RGB;
 }
 
+bool has_alpha(const AVPixFmtDescriptor &format)
+{
+    return format.flags & AV_PIX_FMT_FLAG_ALPHA;
+}
+
+// Returns those of `list` that are wanted, as a list.
+template <class Wanted>
+std::vector<AVPixelFormat> chosen_of(const AVPixelFormat *list, const Wanted &is_wanted)
+{
+    std::vector<AVPixelFormat> chosen;
+    for (; *list != AV_PIX_FMT_NONE; list++)
+        if (is_wanted(*list, *av_pix_fmt_desc_get(*list)))
+            chosen.push_back(*list);
+    chosen.push_back(AV_PIX_FMT_NONE);
+    return chosen;
+}
+
 // Returns the position that no channel takes, or -1.
 int rest_position(const RowLayout &layout)
 {
@@ -110,6 +128,23 @@ int rest_position(const RowLayout &layout)
             return position;
     }
     return -1;
+}
+
+RowLayout layout_of(const AVPixFmtDescriptor &descriptor, int channels, int first_component)
+{
+    const AVComponentDescriptor &first = descriptor.comp[0];
+    RowLayout layout{};
+    layout.first = first_component;
+    layout.element = element_of(descriptor);
+    layout.shift = first.shift;
+    layout.white =
+        layout.element == Element::f32 ? 1.0F : static_cast<float>((1 << first.depth) - 1);
+    layout.channels = channels;
+    layout.group = first.step / sample_bytes(descriptor);
+    for (int c = 0; c < layout.channels; c++)
+        layout.position[c] = descriptor.comp[first_component + c].offset / sample_bytes(descriptor);
+    layout.rest = rest_position(layout);
+    return layout;
 }
 
 } // namespace
@@ -125,6 +160,37 @@ const AVPixelFormat *formats_for_rgb_models()
 const AVPixelFormat *formats_for_luma_models()
 {
     return any_formats.data() + rgb_count;
+}
+
+const AVPixelFormat *grey_formats()
+{
+    static const auto list =
+        chosen_of(formats_for_luma_models(),
+                  [](AVPixelFormat, const auto &format) { return format.nb_components == 1; });
+    return list.data();
+}
+const AVPixelFormat *opaque_rgb_formats()
+{
+    static const auto list =
+        chosen_of(formats_for_any_model(), [](AVPixelFormat format, const auto &described) {
+            return is_rgb(described) && !has_alpha(described) && row_layout(format, 3).rest < 0;
+        });
+    return list.data();
+}
+const AVPixelFormat *rgb_formats_with_alpha()
+{
+    static const auto list =
+        chosen_of(formats_for_any_model(), [](AVPixelFormat, const auto &format) {
+            return is_rgb(format) && has_alpha(format);
+        });
+    return list.data();
+}
+const AVPixelFormat *formats_with_alpha(int channels)
+{
+    const auto wanted = [](AVPixelFormat, const auto &format) { return has_alpha(format); };
+    static const auto rgb = chosen_of(formats_for_rgb_models(), wanted);
+    static const auto luma = chosen_of(formats_for_luma_models(), wanted);
+    return channels == 1 ? luma.data() : rgb.data();
 }
 
 int model_channels(AVPixelFormat format)
@@ -145,19 +211,13 @@ int sample_bytes(const AVPixFmtDescriptor &format)
 
 RowLayout row_layout(AVPixelFormat format, int channels)
 {
+    return layout_of(*av_pix_fmt_desc_get(format), channels, 0);
+}
+
+RowLayout alpha_layout(AVPixelFormat format)
+{
     const AVPixFmtDescriptor &descriptor = *av_pix_fmt_desc_get(format);
-    const AVComponentDescriptor &first = descriptor.comp[0];
-    RowLayout layout{};
-    layout.element = element_of(descriptor);
-    layout.shift = first.shift;
-    layout.white =
-        layout.element == Element::f32 ? 1.0F : static_cast<float>((1 << first.depth) - 1);
-    layout.channels = channels;
-    layout.group = first.step / sample_bytes(descriptor);
-    for (int c = 0; c < layout.channels; c++)
-        layout.position[c] = descriptor.comp[c].offset / sample_bytes(descriptor);
-    layout.rest = rest_position(layout);
-    return layout;
+    return layout_of(descriptor, 1, descriptor.nb_components - 1);
 }
 
 } // namespace dnn_torch

@@ -20,6 +20,13 @@ const AVPixelFormat *formats_for_any_model();
 const AVPixelFormat *formats_for_rgb_models();
 const AVPixelFormat *formats_for_luma_models();
 
+// The same for what comes out of a model that makes something else than it takes, and for
+// what goes into it.
+const AVPixelFormat *grey_formats();       // without alpha
+const AVPixelFormat *opaque_rgb_formats(); // without alpha or padding
+const AVPixelFormat *rgb_formats_with_alpha();
+const AVPixelFormat *formats_with_alpha(int channels); // for models with so many channels
+
 // Returns how many channels of this format a model sees if it takes 1 and 3: 3 of RGB, 1 of
 // grey and YUV.
 int model_channels(AVPixelFormat format);
@@ -33,5 +40,7 @@ int sample_bytes(const AVPixFmtDescriptor &format);
 // The format must be in the list of models with this number of channels.  The caller
 // sets the colours.
 RowLayout row_layout(AVPixelFormat format, int channels);
+// The layout of alpha alone, as one channel.
+RowLayout alpha_layout(AVPixelFormat format);
 
 } // namespace dnn_torch

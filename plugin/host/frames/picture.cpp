@@ -16,15 +16,12 @@ FrameRow frame_row(const AVFrame *frame, const RowLayout &layout, int y)
     FrameRow row{};
     for (int c = 0; c < layout.channels; c++) {
         // Y, U and V become channels first, and those are in the model's order then.
-        bool is_reversed = layout.reversed && !layout.colours;
-        int plane = format.comp[is_reversed ? layout.channels - 1 - c : c].plane;
+        bool is_reversed = layout.reversed && !layout.colours && c < 3;
+        int plane = format.comp[layout.first + (is_reversed ? 2 - c : c)].plane;
         row.channel[c] = frame->data[plane] + static_cast<ptrdiff_t>(y) * frame->linesize[plane];
     }
     return row;
 }
-
-namespace
-{
 
 FloatRow image_row(const Images &images, int picture, int y)
 {
@@ -37,13 +34,12 @@ FloatRow image_row(const Images &images, int picture, int y)
     return row;
 }
 
-} // namespace
-
-PictureLayout::PictureLayout(const AVFrame *frame, int channels, const PictureNumbers &numbers)
+PictureLayout::PictureLayout(const AVFrame *frame, int channels, const PictureNumbers &numbers,
+                             Part part)
     : map_(map_of(numbers))
 {
     const auto format = static_cast<AVPixelFormat>(frame->format);
-    row = row_layout(format, channels);
+    row = part == Part::alpha ? alpha_layout(format) : row_layout(format, channels);
     if (needs_colours(format, channels)) {
         colours_ = colours_of(frame);
         row.colours = &colours_;
@@ -52,7 +48,7 @@ PictureLayout::PictureLayout(const AVFrame *frame, int channels, const PictureNu
     in_order.is_bgr = false;
     if (!are_plain(in_order))
         row.numbers = &map_;
-    if (numbers.is_bgr && channels == 3)
+    if (numbers.is_bgr && channels >= 3)
         reverse();
 }
 
@@ -77,9 +73,9 @@ void read_picture(const AVFrame *frame, const PictureNumbers &numbers, const Ima
 }
 
 bool write_picture(const Images &images, const PictureNumbers &numbers, int index,
-                   const AVFrame *source, AVFrame *result)
+                   const AVFrame *source, AVFrame *result, Part part)
 {
-    const PictureLayout picture(result, images.channels, numbers);
+    const PictureLayout picture(result, images.channels, numbers, part);
     const RowLayout &layout = picture.row;
     bool keep = source && source->width == result->width && source->height == result->height;
     bool nan = false;

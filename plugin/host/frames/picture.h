@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Converts between frames and the floats that a model sees: channels are R, G, B or luma
-// alone, and 1.0 is white unless the model has other numbers.  YUV frames become R, G and B by
-// their own matrix and range.
+// Converts between frames and the floats that a model sees: channels are R, G, B, with or
+// without alpha, or luma alone, and 1.0 is white unless the model has other numbers.  YUV frames
+// become R, G and B by their own matrix and range.
 #pragma once
 
 #include "formats.h"
@@ -14,12 +14,16 @@
 namespace dnn_torch
 {
 
+// What a picture is of a frame: the channels that a model sees, or alpha alone.
+enum class Part { seen, alpha };
+
 // The layout of a frame's rows for a model with this number of channels, with the frame's
 // colours.
 class PictureLayout
 {
 public:
-    PictureLayout(const AVFrame *frame, int channels, const PictureNumbers &numbers);
+    PictureLayout(const AVFrame *frame, int channels, const PictureNumbers &numbers,
+                  Part part = Part::seen);
     PictureLayout(const PictureLayout &) = delete;
     PictureLayout &operator=(const PictureLayout &) = delete;
 
@@ -33,6 +37,7 @@ private:
 };
 
 FrameRow frame_row(const AVFrame *frame, const RowLayout &layout, int y);
+FloatRow image_row(const Images &images, int picture, int y);
 
 // Fills picture `index` of `images` from `frame`.
 void read_picture(const AVFrame *frame, const PictureNumbers &numbers, const Images &images,
@@ -43,6 +48,6 @@ void read_picture(const AVFrame *frame, const PictureNumbers &numbers, const Ima
 // copied from `source`, a frame of the same format, if it has the same size, and
 // become all ones otherwise.  `source` may be null.  Returns whether there was a NaN.
 bool write_picture(const Images &images, const PictureNumbers &numbers, int index,
-                   const AVFrame *source, AVFrame *result);
+                   const AVFrame *source, AVFrame *result, Part part = Part::seen);
 
 } // namespace dnn_torch

@@ -21,6 +21,14 @@ struct PictureNumbers {
     bool operator==(const PictureNumbers &) const = default;
 };
 
+// What becomes black and white of numbers that have no range of their own, such as depth.  White
+// may be the smaller one.
+struct DepthLimits {
+    float black = 0, white = 1;
+
+    bool operator==(const DepthLimits &) const = default;
+};
+
 inline NumberMap map_of(const PictureNumbers &numbers)
 {
     NumberMap map{};
@@ -28,6 +36,9 @@ inline NumberMap map_of(const PictureNumbers &numbers)
         map.factor[c] = (numbers.high - numbers.low) / numbers.deviation[c];
         map.offset[c] = (numbers.low - numbers.mean[c]) / numbers.deviation[c];
     }
+    // Alpha has the range, and no mean.
+    map.factor[3] = numbers.high - numbers.low;
+    map.offset[3] = numbers.low;
     return map;
 }
 

@@ -70,6 +70,7 @@ void FrameGatherer::put_first_into_batch()
     FrameItem &seen = seen_[first_].item;
     FrameItem item = {.frame = plan->window == Window{} ? std::move(seen.frame) : share(seen.frame),
                       .bypass = seen.bypass,
+                      .strength = seen.strength,
                       .arrival = seen.arrival,
                       .number = seen.number};
     give_neighbours(item, plan->window);

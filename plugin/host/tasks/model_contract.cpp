@@ -123,14 +123,13 @@ Channels agreed_channels(const Contract &contract, Channels found)
     const int channels = contract.input.channels;
     if (channels == 0)
         return found;
-    if (channels == 3 && found != Channels::luma)
-        return Channels::rgb;
-    if (channels == 1 && found != Channels::rgb)
-        return Channels::luma;
+    if (found == Channels::any && channels != 4)
+        return channels == 1 ? Channels::luma : Channels::rgb;
+    if (found != Channels::any && channels == count_of(found))
+        return found;
     refuse("input.channels", contract,
-           found == Channels::any   ? "the model takes 3 or 1"
-           : found == Channels::rgb ? "the model takes 3"
-                                    : "the model takes 1");
+           found == Channels::any ? "the model takes 3 or 1"
+                                  : "the model takes " + std::to_string(count_of(found)));
 }
 
 void expect_scale(const Contract &contract, Size in, Size out)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "model_probe.h"
 
+#include "host/contract/contract_fields.h"
 #include "picture_tensors.h"
 
 extern "C" {
@@ -13,9 +14,13 @@ namespace dnn_torch
 namespace
 {
 
+constexpr Size small = {small_extent, small_extent};
+
 const char *kind(int channels)
 {
-    return channels == 3 ? "3 channels (RGB)" : "1 channel (luma)";
+    return channels == 4   ? "4 channels (RGBA)"
+           : channels == 3 ? "3 channels (RGB)"
+                           : "1 channel (luma)";
 }
 
 // A failure for want of memory or time says nothing about channels.
@@ -35,88 +40,158 @@ bool speaks_of_channels(const std::string &text)
     return false;
 }
 
+bool is_picture(int channels)
+{
+    return channels == 1 || channels == 3 || channels == 4;
+}
+
+// Whether so many channels that come out can become what is wanted.
+bool can_become(As as, int made)
+{
+    return as == As::picture ? is_picture(made) : made == 1;
+}
+
+Error mismatch(As as, int channels, int made)
+{
+    const std::string turns =
+        "the model turns " + std::to_string(channels) + " channels into " + std::to_string(made);
+    if (as != As::picture)
+        return {AVERROR_INVALIDDATA,
+                turns + "; as=" + name_of(as) + " needs one channel that comes out"};
+    return {AVERROR_INVALIDDATA, turns + "; a picture has 1, 3 or 4"};
+}
+
 } // namespace
 
-Size probe_size(Model &model, Size size, int channels)
+int count_of(Channels channels)
+{
+    return channels == Channels::rgba ? 4 : channels == Channels::luma ? 1 : 3;
+}
+
+MadePicture probe_picture(Model &model, Size size, int channels)
 {
     DnnTorchTensor in = picture_shape(1, channels, size);
     DnnTorchTensor out = model.probe({&in, 1}, 1).front();
-    int channels_out = picture_extent(out, 1);
-    if (channels_out != channels)
+    return {.channels = picture_extent(out, 1),
+            .size = {picture_extent(out, 3), picture_extent(out, 2)}};
+}
+
+Size probe_size(Model &model, Size size, int channels)
+{
+    const MadePicture made = probe_picture(model, size, channels);
+    if (made.channels != channels)
         throw Error(AVERROR_INVALIDDATA, "the model turns " + std::to_string(channels) +
-                                             " channels into " + std::to_string(channels_out) +
-                                             "; the filter needs as many out as in");
-    return {picture_extent(out, 3), picture_extent(out, 2)};
+                                             " channels into " + std::to_string(made.channels));
+    return made.size;
 }
 
 ModelProbe::ModelProbe(std::shared_ptr<Model> model) : model_(std::move(model)) {}
 
+FoundChannels ModelProbe::find_channels(As as)
+{
+    const Attempt rgb = attempt(3, small);
+    if (rgb.error && rgb.error->code() == AVERROR(ETIMEDOUT))
+        throw *rgb.error;
+    const Attempt luma = attempt(1, small);
+    if (const std::optional<FoundChannels> found = choose(as, rgb, luma))
+        return *found;
+    // A fault of the results has nothing to do with the channels that go in.
+    for (const Attempt &tried : {rgb, luma})
+        if (tried.error && luma.error && tried.error->code() != AVERROR_EXTERNAL)
+            throw *tried.error;
+    if (!rgb.error)
+        throw mismatch(as, 3, rgb.made);
+    if (!luma.error && !can_become(as, luma.made))
+        throw mismatch(as, 1, luma.made);
+    return choose_among_larger(as, rgb, luma);
+}
+
+// As many channels out as in come first: a model that broadcasts, such as one that returns the
+// mean of its channels, takes luma as well.
+std::optional<FoundChannels> ModelProbe::choose(As as, const Attempt &rgb, const Attempt &luma)
+{
+    if (as == As::picture) {
+        if (rgb.made == 3)
+            return FoundChannels{luma.made == 1 ? Channels::any : Channels::rgb, 0, ""};
+        if (!rgb.error && luma.made == 1)
+            return FoundChannels{Channels::luma, 0, ""};
+    }
+    if (!rgb.error && can_become(as, rgb.made))
+        return FoundChannels{Channels::rgb, rgb.made, ""};
+    if (!rgb.error || !luma.error)
+        return std::nullopt;
+    const Attempt rgba = attempt(4, small);
+    if (!rgba.error && can_become(as, rgba.made))
+        return FoundChannels{Channels::rgba, rgba.made, ""};
+    return std::nullopt;
+}
+
 // A model that takes neither RGB nor luma here may still take pictures of another size;
 // find_output() tries that.
-FoundChannels ModelProbe::find_channels()
+FoundChannels ModelProbe::choose_among_larger(As as, const Attempt &rgb, const Attempt &luma)
 {
-    constexpr Size small = {small_extent, small_extent};
-    std::optional<Error> rgb = fault(3, small);
-    if (rgb && rgb->code() == AVERROR(ETIMEDOUT))
-        throw *rgb;
-    std::optional<Error> luma = fault(1, small);
-    if (!rgb)
-        return {luma ? Channels::rgb : Channels::any, ""};
-    // A fault of the results has nothing to do with the channels that go in.
-    if (luma)
-        for (const Error &error : {*rgb, *luma})
-            if (error.code() != AVERROR_EXTERNAL)
-                throw error;
-    if (takes_larger_rgb())
-        return {Channels::rgb, ""};
-    if (luma)
-        return {Channels::any, ""};
-    if (!can_be_about_channels(*rgb))
-        throw *rgb;
-    return {Channels::luma, speaks_of_channels(rgb->what()) ? "" : rgb->what()};
+    if (const int made = made_of_larger(3); can_become(as, made))
+        return {Channels::rgb, made == 3 ? 0 : made, ""};
+    if (luma.made > 1)
+        return {Channels::luma, luma.made, ""};
+    if (luma.error) {
+        if (const int made = made_of_larger(1); made != 1 && can_become(as, made))
+            return {Channels::luma, made, ""};
+        return {Channels::any, as == As::picture ? 0 : 1, ""};
+    }
+    if (!can_be_about_channels(*rgb.error))
+        throw *rgb.error;
+    return {Channels::luma, as == As::picture ? 0 : 1,
+            speaks_of_channels(rgb.error->what()) ? "" : rgb.error->what()};
 }
 
-// A model of RGB that refuses small pictures may run on luma by chance, by broadcasting it.
-bool ModelProbe::takes_larger_rgb()
+// Returns how many channels come out of the smallest pictures that the model takes; 0 if it takes
+// none.  A model of RGB that refuses small pictures may run on luma by chance, by broadcasting it.
+int ModelProbe::made_of_larger(int channels)
 {
     for (int extent : {3 * small_extent, 4 * small_extent, 8 * small_extent}) {
-        std::optional<Error> error = fault(3, {extent, extent});
-        if (!error)
-            return true;
-        if (error->code() == AVERROR(ETIMEDOUT))
-            throw *error;
+        const Attempt larger = attempt(channels, {extent, extent});
+        if (!larger.error)
+            return larger.made;
+        if (larger.error->code() == AVERROR(ETIMEDOUT))
+            throw *larger.error;
     }
-    return false;
+    return 0;
 }
 
-Size ModelProbe::find_output(Size input, int channels)
+Size ModelProbe::find_output(Size input, int channels, int made)
 try {
-    return probe_size(*model_, input, channels);
+    const MadePicture found = probe_picture(*model_, input, channels);
+    if (found.channels != made)
+        throw Error(AVERROR_INVALIDDATA, "the model turns " + std::to_string(channels) +
+                                             " channels into " + std::to_string(found.channels) +
+                                             " at " + to_text(input) + ", not into " +
+                                             std::to_string(made));
+    return found.size;
 } catch (const Crash &) {
     throw;
 } catch (const Error &error) {
     if (error.code() != AVERROR_EXTERNAL)
         throw;
     int other = channels == 3 ? 1 : 3;
-    std::optional<Error> other_error = fault(other, input);
-    if (!other_error)
+    const Attempt tried = attempt(other, input);
+    if (!tried.error)
         throw Error(AVERROR(EINVAL),
                     std::string("the model takes ") + kind(other) + " at " + to_text(input) +
                         "; put format=" + (other == 3 ? "rgb24" : "gray") + " before the filter");
     throw Error(error.code(), "the model takes pictures of " + to_text(input) + " neither of " +
                                   kind(channels) + ": " + error.what() + " -- nor of " +
-                                  kind(other) + ": " + other_error->what());
+                                  kind(other) + ": " + tried.error->what());
 }
 
-std::optional<Error> ModelProbe::fault(int channels, Size size)
+ModelProbe::Attempt ModelProbe::attempt(int channels, Size size)
 {
     try {
-        probe_size(*model_, size, channels);
-        return std::nullopt;
+        return {.error = std::nullopt, .made = probe_picture(*model_, size, channels).channels};
     } catch (const Crash &) {
         throw; // it says nothing about channels
     } catch (const Error &error) {
-        return error;
+        return {.error = error};
     }
 }
 

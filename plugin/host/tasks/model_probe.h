@@ -5,6 +5,7 @@
 // models seldom say.
 #pragma once
 
+#include "host/contract/contract.h"
 #include "host/error.h"
 #include "host/inference/model.h"
 #include "host/size.h"
@@ -15,16 +16,28 @@
 namespace dnn_torch
 {
 
-enum class Channels { any, rgb, luma };
+enum class Channels { any, rgb, luma, rgba };
+
+// How many channels go in; `any` are as many as a frame has, 1 or 3.
+int count_of(Channels channels);
+
+// What a model makes of pictures.
+struct MadePicture {
+    int channels;
+    Size size;
+};
 
 struct FoundChannels {
     Channels channels;
+    int made; // channels that come out; 0: as many as go in
     // Why that may be wrong, in the model's words; empty if nothing speaks against it.
     std::string doubt;
 };
 
-// Returns the size that comes out for pictures of `size`.  Throws Error, also if the number
-// of channels that come out differs from that of those that go in.
+// Returns what comes out for pictures of `size`.  Throws Error.
+MadePicture probe_picture(Model &model, Size size, int channels);
+
+// The same of pictures with as many channels as go in.  Throws Error if others come out.
 Size probe_size(Model &model, Size size, int channels);
 
 // Belongs to one thread.
@@ -33,17 +46,25 @@ class ModelProbe
 public:
     explicit ModelProbe(std::shared_ptr<Model> model);
 
-    // Throws Error if the model takes no picture at all, and for a failure that has nothing
-    // to do with channels.
-    FoundChannels find_channels();
+    // Throws Error if the model takes no picture at all, or makes nothing that can become what
+    // `as` says, and for a failure that has nothing to do with channels.
+    FoundChannels find_channels(As as = As::picture);
 
     // Returns the size that comes out for `input`.  Throws Error if the model does not take
-    // such pictures.
-    Size find_output(Size input, int channels);
+    // such pictures, or makes other channels than `made`.
+    Size find_output(Size input, int channels, int made);
+    Size find_output(Size input, int channels) { return find_output(input, channels, channels); }
 
 private:
-    std::optional<Error> fault(int channels, Size size);
-    bool takes_larger_rgb();
+    // What came of an attempt: an error, or so many channels.
+    struct Attempt {
+        std::optional<Error> error;
+        int made = 0;
+    };
+    Attempt attempt(int channels, Size size);
+    int made_of_larger(int channels);
+    std::optional<FoundChannels> choose(As as, const Attempt &rgb, const Attempt &luma);
+    FoundChannels choose_among_larger(As as, const Attempt &rgb, const Attempt &luma);
 
     std::shared_ptr<Model> model_;
 };

@@ -3,7 +3,9 @@
 #include "picture_session.h"
 
 #include "host/error.h"
+#include "host/frames/alpha.h"
 #include "host/frames/codes.h"
+#include "host/frames/depth.h"
 #include "host/frames/picture.h"
 #include "host/frames/sample_aspect.h"
 #include "host/inference/fork_gate.h"
@@ -48,19 +50,24 @@ FramePointer PictureSession::frame_like(const AVFrame *input) const
         throw Error(ret, "a frame's properties cannot be copied");
     frame->sample_aspect_ratio =
         sample_aspect_after(input->sample_aspect_ratio, plan_.input.size, plan_.output);
+    if (!plan_.keeps_format())
+        set_colour_properties(frame.get());
     return frame;
 }
 
 void PictureSession::bypass(FrameJob &job)
 {
     for (FrameItem &item : job.items) {
-        if (plan_.input.size == plan_.output) {
+        if (plan_.input.size == plan_.output && plan_.keeps_format()) {
             item.results.push_back(std::move(item.frame));
             continue;
         }
-        FramePointer scaled = frame_like(item.frame.get());
-        scaler_.scale_frame(item.frame.get(), scaled.get());
-        become(item, std::move(scaled));
+        FramePointer other = frame_like(item.frame.get());
+        if (plan_.keeps_format())
+            scaler_.scale_frame(item.frame.get(), other.get());
+        else
+            converter_.convert(item.frame.get(), other.get());
+        become(item, std::move(other));
     }
 }
 
@@ -88,6 +95,7 @@ void *PictureSession::memory_of(int64_t bytes)
 
 void PictureSession::run(FrameJob &job)
 {
+    check_strength(job);
     Images input = input_for(job);
     convert_in(job, input);
     Images output;
@@ -124,25 +132,69 @@ void PictureSession::convert_out(FrameJob &job, const Images &output)
 void PictureSession::check_size(const Images &output) const
 {
     if (output.width == plan_.output.width && output.height == plan_.output.height &&
-        output.channels == plan_.channels)
+        output.channels == plan_.made)
         return;
     throw Error(AVERROR_INVALIDDATA,
                 "the model returned " + std::to_string(output.channels) + " channels of " +
-                    to_text({output.width, output.height}) + ", not " +
-                    std::to_string(plan_.channels) + " of " + to_text(plan_.output) +
+                    to_text({output.width, output.height}) + ", not " + std::to_string(plan_.made) +
+                    " of " + to_text(plan_.output) +
                     " as before; its output size must depend on its input size alone");
+}
+
+// A size that changed in mid-stream may have made it impossible.
+void PictureSession::check_strength(const FrameJob &job) const
+{
+    for (const FrameItem &item : job.items)
+        if (!plan_.mixes && item.strength != 1)
+            throw Error(AVERROR(EINVAL), cannot_mix);
 }
 
 void PictureSession::finish(FrameItem &item, const Images &output, int index, bool &saw_nan)
 {
     FramePointer result = frame_like(item.frame.get());
-    if (output.element == Element::f32)
-        saw_nan |=
-            write_picture(output, plan_.contract.output, index, item.frame.get(), result.get());
-    else
-        write_codes(output, index, result.get());
-    scaler_.carry_unseen(item.frame.get(), result.get(), plan_.channels);
+    saw_nan |= write(item, output, index, result.get());
     become(item, std::move(result));
+}
+
+// Returns whether there was a NaN.
+bool PictureSession::write(const FrameItem &item, const Images &output, int index, AVFrame *result)
+{
+    const AVFrame *const frame = item.frame.get();
+    if (plan_.contract.as == As::depth)
+        return write_depth(output, index, result);
+    if (plan_.contract.as == As::alpha) {
+        copy_all_but_alpha(frame, result);
+        return write_part(item, output, index, result, Part::alpha);
+    }
+    const bool saw_nan = write_part(item, output, index, result, Part::seen);
+    if (plan_.keeps_format())
+        scaler_.carry_unseen(frame, result, plan_.made);
+    return saw_nan;
+}
+
+bool PictureSession::write_part(const FrameItem &item, const Images &output, int index,
+                                AVFrame *result, Part part)
+{
+    const AVFrame *const frame = item.frame.get();
+    const PictureNumbers &numbers = plan_.contract.output;
+    if (output.element != Element::f32) {
+        write_codes(output, index, result);
+        if (item.strength != 1)
+            mixer_.blend(output.channels, item.strength, frame, result);
+        return false;
+    }
+    if (item.strength != 1)
+        return mixer_.write(output, numbers, index, item.strength, frame, result, part);
+    const AVFrame *const source = plan_.keeps_format() ? frame : nullptr;
+    return write_picture(output, numbers, index, source, result, part);
+}
+
+bool PictureSession::write_depth(const Images &output, int index, AVFrame *result)
+{
+    const PictureNumbers numbers = depth_numbers(output, index, plan_.contract.depth);
+    const bool saw_nan = write_picture(output, numbers, index, nullptr, result);
+    limit_floats(result);
+    return saw_nan;
 }
 
 } // namespace dnn_torch

@@ -4,7 +4,9 @@
 // Converts pictures in, runs the model, converts pictures out.
 #pragma once
 
+#include "host/frames/frame_converter.h"
 #include "host/frames/frame_scaler.h"
+#include "host/frames/mix.h"
 #include "picture_task.h"
 
 #include <cstddef>
@@ -30,11 +32,18 @@ private:
     void convert_out(FrameJob &job, const Images &output);
     FramePointer frame_like(const AVFrame *input) const;
     void finish(FrameItem &item, const Images &output, int index, bool &saw_nan);
+    bool write(const FrameItem &item, const Images &output, int index, AVFrame *result);
+    bool write_part(const FrameItem &item, const Images &output, int index, AVFrame *result,
+                    Part part);
+    bool write_depth(const Images &output, int index, AVFrame *result);
     void check_size(const Images &output) const;
+    void check_strength(const FrameJob &job) const;
 
     const PicturePlan &plan_;
     Session session_;
     FrameScaler scaler_;
+    FrameConverter converter_; // for frames whose results have another format
+    Mixer mixer_;
     void *memory_ = nullptr; // of the input: the session's, or own_memory_
     std::vector<std::max_align_t> own_memory_;
 };

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "picture_task.h"
 
+#include "host/contract/contract_fields.h"
 #include "host/frames/formats.h"
 #include "model_contract.h"
 #include "picture_tensors.h"
@@ -18,16 +19,20 @@ namespace dnn_torch
 namespace
 {
 
-const char *name_of(Channels channels)
+std::string name_of(int channels)
 {
-    switch (channels) {
-    case Channels::rgb:
-        return "RGB";
-    case Channels::luma:
-        return "luma";
-    default:
-        return "RGB and luma";
-    }
+    return channels == 4 ? "RGBA" : channels == 3 ? "RGB" : "luma";
+}
+
+std::string words_of(const FoundChannels &found, As as)
+{
+    const bool is_any = found.channels == Channels::any;
+    const std::string takes = is_any ? "RGB and luma" : name_of(count_of(found.channels));
+    if (as != As::picture)
+        return takes + ", and makes " + dnn_torch::name_of(as);
+    if (!found.made || found.made == count_of(found.channels))
+        return takes;
+    return takes + ", and makes " + (found.made == 1 ? "gray" : name_of(found.made));
 }
 
 } // namespace
@@ -38,7 +43,8 @@ void PicturePlan::follow(std::shared_ptr<const ModelPlan> plan)
     interleaved = facts.interleaved != 0;
     in_order = facts.in_order != 0;
     codes = facts.takes_codes != 0 && can_pass_codes(code_format()) && are_plain(contract.input) &&
-            are_plain(contract.output);
+            are_plain(contract.output) && made == channels && channels < 4 &&
+            contract.as == As::picture;
     model = std::move(plan);
 }
 
@@ -49,13 +55,14 @@ PictureTask::PictureTask(std::shared_ptr<Model> model, const Contract &contract,
 
 TaskFindings PictureTask::study()
 {
-    FoundChannels found = probe_.find_channels();
-    channels_ = agreed_channels(contract_, found.channels);
+    found_ = probe_.find_channels(contract_.as);
+    found_.channels = agreed_channels(contract_, found_.channels);
     follow_model();
-    TaskFindings findings = {
-        .takes = name_of(channels_), .doubt = "", .numbers = contract_in_words(contract_)};
-    if (!found.doubt.empty() && contract_.input.channels == 0)
-        findings.doubt = "the model is run on luma alone, for it fails on RGB: " + found.doubt +
+    TaskFindings findings = {.takes = words_of(found_, contract_.as),
+                             .doubt = "",
+                             .numbers = contract_in_words(contract_)};
+    if (!found_.doubt.empty() && contract_.input.channels == 0)
+        findings.doubt = "the model is run on luma alone, for it fails on RGB: " + found_.doubt +
                          "; if it is a model of RGB, that is to be mended";
     return findings;
 }
@@ -66,28 +73,21 @@ void PictureTask::follow_model()
     follow_types(model()->metadata("input_type"), model()->metadata("output_type"), contract_);
 }
 
-const AVPixelFormat *PictureTask::formats() const
-{
-    switch (channels_) {
-    case Channels::rgb:
-        return formats_for_rgb_models();
-    case Channels::luma:
-        return formats_for_luma_models();
-    default:
-        return formats_for_any_model();
-    }
-}
-
 int PictureTask::channels_of(AVPixelFormat format) const
 {
-    return channels_ == Channels::any ? model_channels(format) : channels_ == Channels::rgb ? 3 : 1;
+    return found_.channels == Channels::any ? model_channels(format) : count_of(found_.channels);
 }
 
 Size PictureTask::output_for(const FrameShape &input)
 {
-    const Size output = probe_.find_output(input.size, channels_of(input.format));
-    expect_scale(contract_, input.size, output);
-    return output;
+    const int channels = channels_of(input.format);
+    const Size made = probe_.find_output(input.size, channels, made_of(channels));
+    expect_scale(contract_, input.size, made);
+    if (contract_.as == As::alpha && made != input.size)
+        throw Error(AVERROR(EINVAL), "as=alpha needs a result of the frame's size, and the model "
+                                     "makes " +
+                                         to_text(made) + " of " + to_text(input.size));
+    return made;
 }
 
 // Numbers for R, G and B make no sense for luma.
@@ -110,10 +110,13 @@ NewPlan PictureTask::plan(const FrameShape &input, double tuning_seconds)
     auto plan = std::make_shared<PicturePlan>(input, output, contract_);
     plan->channels = channels_of(input.format);
     check_contract(plan->channels);
+    plan->made = made_of(plan->channels);
     DnnTorchTensor shape = picture_shape(static_cast<int>(batch_size_), plan->channels, input.size);
     std::shared_ptr<const ModelPlan> run = model()->plan({&shape, 1}, tuning_seconds);
     DnnTorchPlanFacts facts = run->facts();
     plan->follow(run);
+    plan->mixes = plan->output == input.size && plan->keeps_format() &&
+                  (plan->made == plan->channels || contract_.as == As::alpha);
     plan->batch_size = plan->in_order ? 1 : batch_size_;
     return {.plan = std::move(plan),
             .cost = {.seconds = facts.run_seconds, .bytes = facts.run_bytes},

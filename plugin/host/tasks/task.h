@@ -37,7 +37,14 @@ struct FrameShape {
     AVPixelFormat format;
     Size size;
     AVRational time_base;
+    // Of the frames that are made of them; none: the same format.
+    AVPixelFormat result_format = AV_PIX_FMT_NONE;
 };
+
+inline AVPixelFormat format_of_results(const FrameShape &shape)
+{
+    return shape.result_format == AV_PIX_FMT_NONE ? shape.format : shape.result_format;
+}
 
 // How many neighbours the task wants to see beside each frame.
 struct Window {
@@ -49,7 +56,8 @@ class TaskPlan;
 
 struct FrameItem {
     FramePointer frame;
-    bool bypass; // the timeline excludes it from the model
+    bool bypass;        // the timeline excludes it from the model
+    float strength = 1; // of the results, which are mixed with the frame
     Clock::time_point arrival;
     int64_t number; // in the stream, from 0 on
     // Its neighbours, the earliest first.  There are fewer at the beginning and the end of
@@ -101,9 +109,14 @@ public:
     size_t batch_size = 1;       // frames in one job
     int threads = 1;             // of one run
     bool in_order = false;       // results depend on earlier runs: one worker runs the jobs
+    bool mixes = false;          // results can be mixed with their frames
     bool passes_crashed = false; // frames that end the model's process twice pass unchanged
     Window window = {};
 };
+
+constexpr const char *cannot_mix =
+    "strength mixes each result with its frame, and this model's results have another size or "
+    "other channels than their frames; leave strength at 1, or 0 to pass frames unchanged";
 
 // A plan that its owner may still change, and what is known about it.
 struct NewPlan {
@@ -134,6 +147,8 @@ public:
     // Returns the formats that the filter offers.  The list lives for ever and ends with
     // AV_PIX_FMT_NONE.
     virtual const AVPixelFormat *formats() const = 0;
+    // The same for what comes out.  If it is the same list, each frame keeps its format.
+    virtual const AVPixelFormat *result_formats() const { return formats(); }
 
     // Returns the size of what comes out.  Throws Error if the model takes no such frames.
     virtual Size output_for(const FrameShape &input) = 0;

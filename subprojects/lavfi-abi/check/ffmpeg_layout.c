@@ -15,10 +15,12 @@
 #include "libavfilter/internal.h"
 #endif
 #include "libavfilter/filters.h"
+#include "libavfilter/formats.h"
 
 #include "lavfi_abi/select.h"
 
 typedef AVFilterPad Pad;
+typedef struct AVFilterFormats FormatList;
 #if LAVFI_ABI_HAS_FFFILTER
 typedef FFFilter Filter;
 #else

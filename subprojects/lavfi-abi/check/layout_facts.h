@@ -3,7 +3,8 @@
 
 /* Every fact about libavfilter's layouts that the plugin relies on, once. No
  * include guard and no includes: the includer says what OFFSET, SIZE, TYPE and
- * VALUE do with a fact, and which types Pad and Filter are. */
+ * VALUE do with a fact, and which types Pad, Filter and FormatList
+ * are. */
 
 /* clang-format off */
 SIZE(Pad, LAVFI_ABI_PAD_SIZE)
@@ -87,11 +88,25 @@ OFFSET(AVFilterLink, w, LAVFI_ABI_LINK_W)
 OFFSET(AVFilterLink, h, LAVFI_ABI_LINK_H)
 OFFSET(AVFilterLink, sample_aspect_ratio, LAVFI_ABI_LINK_SAMPLE_ASPECT_RATIO)
 OFFSET(AVFilterLink, time_base, LAVFI_ABI_LINK_TIME_BASE)
+OFFSET(AVFilterLink, incfg.formats, LAVFI_ABI_LINK_INCFG)
+OFFSET(AVFilterLink, outcfg.formats, LAVFI_ABI_LINK_OUTCFG)
+TYPE(AVFilterLink, incfg.formats, AVFilterFormats *)
+TYPE(AVFilterLink, outcfg.formats, AVFilterFormats *)
 TYPE(AVFilterLink, format, int)
 TYPE(AVFilterLink, w, int)
 TYPE(AVFilterLink, h, int)
 TYPE(AVFilterLink, sample_aspect_ratio, AVRational)
 TYPE(AVFilterLink, time_base, AVRational)
+
+SIZE(FormatList, LAVFI_ABI_FORMAT_LIST_SIZE)
+OFFSET(FormatList, nb_formats, LAVFI_ABI_FORMAT_LIST_NB_FORMATS)
+OFFSET(FormatList, formats, LAVFI_ABI_FORMAT_LIST_FORMATS)
+OFFSET(FormatList, refcount, LAVFI_ABI_FORMAT_LIST_REFCOUNT)
+OFFSET(FormatList, refs, LAVFI_ABI_FORMAT_LIST_REFS)
+TYPE(FormatList, nb_formats, unsigned)
+TYPE(FormatList, formats, int *)
+TYPE(FormatList, refcount, unsigned)
+TYPE(FormatList, refs, FormatList ***)
 
 OFFSET(AVFilterGraph, filters, LAVFI_ABI_GRAPH_FILTERS)
 OFFSET(AVFilterGraph, nb_filters, LAVFI_ABI_GRAPH_NB_FILTERS)

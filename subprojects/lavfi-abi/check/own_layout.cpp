@@ -12,6 +12,7 @@
 namespace
 {
 using lavfi_abi::Filter;
+using lavfi_abi::FormatList;
 using lavfi_abi::Pad;
 
 // FFmpeg's internal constants are in no installed header: ours stand in for them.

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 /// What a filter outside libavfilter has to know of libavfilter's insides: the
-/// layouts of AVFilterPad and of AVFilter / FFFilter, and for which versions
-/// they hold. One libavfilter major per translation unit, that of the headers
+/// layouts of AVFilterPad, AVFilterFormats and AVFilter / FFFilter, and for
+/// which versions they hold. One libavfilter major per translation unit, that of the headers
 /// which it is compiled with. The numbers are in lavfi_abi/vN.h, and check/
 /// compares them with these declarations and with FFmpeg's own.
 #ifndef LAVFI_ABI_H
@@ -34,6 +34,26 @@ struct Pad {
     int (*request_frame)(AVFilterLink *link);
     int (*config_props)(AVFilterLink *link);
 };
+
+/// struct AVFilterFormats, which no installed header shows: the formats that one end of a
+/// link takes, and every place that points to the list. libavfilter merges the lists of the
+/// two ends. It frees a list and its arrays with av_free(), once no place is left.
+struct FormatList {
+    unsigned nb_formats;
+    int *formats;
+    unsigned refcount;
+    FormatList ***refs;
+};
+
+/// Where a link keeps the formats of its source, and those of its destination.
+inline FormatList **source_formats(AVFilterLink *link)
+{
+    return reinterpret_cast<FormatList **>(&link->incfg.formats);
+}
+inline FormatList **destination_formats(AVFilterLink *link)
+{
+    return reinterpret_cast<FormatList **>(&link->outcfg.formats);
+}
 
 #if LAVFI_ABI_HAS_FFFILTER
 /// struct FFFilter.

@@ -81,6 +81,15 @@
 #define LAVFI_ABI_LINK_H                   44
 #define LAVFI_ABI_LINK_SAMPLE_ASPECT_RATIO 48
 #define LAVFI_ABI_LINK_TIME_BASE           96
+#define LAVFI_ABI_LINK_INCFG               104
+#define LAVFI_ABI_LINK_OUTCFG              144
+
+/* struct AVFilterFormats */
+#define LAVFI_ABI_FORMAT_LIST_SIZE         32
+#define LAVFI_ABI_FORMAT_LIST_NB_FORMATS   0
+#define LAVFI_ABI_FORMAT_LIST_FORMATS      8
+#define LAVFI_ABI_FORMAT_LIST_REFCOUNT     16
+#define LAVFI_ABI_FORMAT_LIST_REFS         24
 
 /* AVFilterGraph */
 #define LAVFI_ABI_GRAPH_FILTERS            8

@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Tells libavfilter which formats a filter takes and makes, where the two differ.  libavfilter's
+// own functions for that are hidden.
+#pragma once
+
+extern "C" {
+#include <libavfilter/avfilter.h>
+}
+
+namespace dnn_torch
+{
+
+// For a query function: sets the formats of all links of `ctx` that have none yet.  The lists end
+// with AV_PIX_FMT_NONE, and are copied.  Returns 0, or AVERROR(ENOMEM).
+int set_link_formats(AVFilterContext *ctx, const AVPixelFormat *in, const AVPixelFormat *out);
+
+} // namespace dnn_torch
