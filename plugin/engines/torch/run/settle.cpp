@@ -122,7 +122,7 @@ private:
             if (!taken)
                 continue;
             const bool is_usual_layout = bindings_[i].layout == bindings_.front().layout;
-            if (!is_usual_layout && takes_larger())
+            if (!is_usual_layout && (takes_larger() || takes_other_channels()))
                 return std::nullopt;
             return take(bindings_[i], *taken);
         }
@@ -135,6 +135,17 @@ private:
         for (const int32_t extent : {64, 128, 256})
             if (std::max(shape_.height, shape_.width) < extent &&
                 try_quietly(bindings_.front(), {shape_.batch, shape_.channels, extent, extent}))
+                return true;
+        return false;
+    }
+
+    // And one that wants RGBA might take RGB so: it finds as many rows where it looks for channels.
+    bool takes_other_channels()
+    {
+        for (const int32_t channels : {1, 3, 4})
+            if (channels != shape_.channels &&
+                try_quietly(bindings_.front(),
+                            {shape_.batch, channels, shape_.height, shape_.width}))
                 return true;
         return false;
     }
