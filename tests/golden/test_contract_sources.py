@@ -189,7 +189,7 @@ def test_channels_settle_what_the_model_leaves_open(tmp_path):
         ('{"end2end": 1}', "end2end takes"),
         ('{"author": null}', "author takes"),
         ('{"input": {"channels": 0}}', "channels takes"),
-        ('{"inputs": {}}', "inputs"),
+        ('{"inputs": 5}', "inputs"),
         ("nothing", "no JSON object"),
         ("", "no JSON object"),
         ("[" * 9000, "no JSON object"),

@@ -243,6 +243,12 @@ bool set_as(const Json &value, Contract &contract)
     return false;
 }
 
+Json as_of(const Contract &contract)
+{
+    const bool is_usual = contract.as == As::picture && contract.origins.count("output.as") == 0;
+    return is_usual ? Json() : Json(name_of(contract.as));
+}
+
 // Who gives limits of depth need not say that it is depth.
 bool set_depth(const Json &value, Contract &contract)
 {
@@ -269,10 +275,7 @@ Json depth_of(const Contract &contract)
 }
 
 constexpr Field<Contract> outcome_fields[] = {
-    {.name = "as",
-     .takes = "picture, gray, alpha or depth",
-     .set = set_as,
-     .get = [](const Contract &contract) { return Json(name_of(contract.as)); }},
+    {.name = "as", .takes = "picture, gray, alpha or depth", .set = set_as, .get = as_of},
     {.name = "depth",
      .takes = "auto or LOW..HIGH, such as 0..10",
      .takes_in_json = "\"auto\" or [LOW, HIGH], such as [0, 10]",
