@@ -75,11 +75,10 @@ void apply_layout(const std::string &text, Contract &contract)
 // What a result is like follows from the input, unless somebody says otherwise.
 void apply_options(const ContractOptions &options, Contract &contract)
 {
-    const std::pair<const char *, const std::string &> given[] = {{"range", options.range},
-                                                                  {"order", options.order},
-                                                                  {"mean", options.mean},
-                                                                  {"std", options.std},
-                                                                  {"type", options.type}};
+    const std::pair<const char *, const std::string &> given[] = {
+        {"range", options.range},    {"order", options.order}, {"mean", options.mean},
+        {"std", options.std},        {"type", options.type},   {"multiple", options.multiple},
+        {"padding", options.padding}};
     for (const auto &[name, text] : given)
         if (!text.empty())
             set_field_from_text(concat("input.", name), text, "option", contract);
@@ -94,6 +93,7 @@ void apply_options(const ContractOptions &options, Contract &contract)
         apply_layout(options.layout, contract);
     if (!options.inputs.empty())
         apply_inputs_option(options.inputs, contract);
+    apply_size_options(options.sizes, contract.sizes);
 }
 
 std::string name_in(const std::string &path)

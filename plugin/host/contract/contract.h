@@ -9,6 +9,7 @@
 #pragma once
 
 #include "host/frames/picture_numbers.h"
+#include "sizes.h"
 
 #include <map>
 #include <optional>
@@ -53,6 +54,7 @@ struct Contract {
     std::optional<DepthLimits> depth = {}; // none: what each frame's depth has
     // What the model gets beside pictures, as engines take it: "noise": "plane:0.1".
     std::map<std::string, std::string> inputs = {};
+    SizeTerms sizes = {};
     // Where each field comes from, by its name: "input.range" is from "net.pt.json".  What is
     // not there is as usual.
     std::map<std::string, std::string> origins = {};
@@ -62,6 +64,8 @@ struct Contract {
 struct ContractOptions {
     std::string range, order, mean, std;
     std::string type = {}, layout = {}, inputs = {}, as = {}, depth = {};
+    std::string multiple = {}, padding = {};
+    SizeOptions sizes = {};
 
     bool operator==(const ContractOptions &) const = default;
 };

@@ -17,6 +17,7 @@ extern "C" {
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -228,6 +229,74 @@ constexpr Field<ModelFacts> model_fields[] = {
      .get = [](const ModelFacts &model) { return text_or_null(model.licence); }},
 };
 
+// ---- which sizes the input may have ---------------------------------------------------
+
+constexpr int largest_extent = 1 << 16;
+
+bool set_multiple(const Json &value, SizeTerms &sizes)
+{
+    int multiple = 0;
+    if (!set_whole(value, 1, 4096, multiple))
+        return false;
+    sizes.multiple = multiple;
+    return true;
+}
+
+// One number is of both.
+bool set_size(const Json &value, std::optional<Size> &size)
+{
+    const bool is_pair = value.is_array() && value.size() == 2;
+    Size given = {0, 0};
+    if (!set_whole(is_pair ? value[0] : value, 1, largest_extent, given.width) ||
+        !set_whole(is_pair ? value[1] : value, 1, largest_extent, given.height))
+        return false;
+    size = given;
+    return true;
+}
+
+Json size_or_null(const std::optional<Size> &size)
+{
+    return size ? Json::array({size->width, size->height}) : Json();
+}
+
+bool set_padding(const Json &value, SizeTerms &sizes)
+{
+    if (value != "reflect" && value != "replicate")
+        return false;
+    sizes.padding = value == "reflect" ? Padding::reflect : Padding::replicate;
+    return true;
+}
+
+Json padding_of(const SizeTerms &sizes)
+{
+    if (!sizes.padding)
+        return {};
+    return *sizes.padding == Padding::reflect ? "reflect" : "replicate";
+}
+
+constexpr Field<SizeTerms> size_fields[] = {
+    {.name = "multiple",
+     .takes = "a number from 1 to 4096",
+     .between = "|",
+     .set = set_multiple,
+     .get = [](const SizeTerms &sizes) { return number_or_null(sizes.multiple.value_or(0)); }},
+    {.name = "minimum",
+     .takes = "a size, such as [64, 48] (width, height), or one number for both",
+     .between = "x",
+     .set = [](const Json &value, SizeTerms &sizes) { return set_size(value, sizes.minimum); },
+     .get = [](const SizeTerms &sizes) { return size_or_null(sizes.minimum); }},
+    {.name = "size",
+     .takes = "a size, such as [64, 48] (width, height), or one number for both",
+     .between = "x",
+     .set = [](const Json &value, SizeTerms &sizes) { return set_size(value, sizes.only); },
+     .get = [](const SizeTerms &sizes) { return size_or_null(sizes.only); }},
+    {.name = "padding",
+     .takes = "reflect or replicate",
+     .takes_in_json = R"("reflect" or "replicate")",
+     .set = set_padding,
+     .get = padding_of},
+};
+
 // ---- what is made of the result -------------------------------------------------------
 
 constexpr std::pair<As, const char *> outcomes[] = {
@@ -306,6 +375,11 @@ bool with_field(std::string_view name, SomeContract &contract, Use use)
                 use(field, contract);
                 return true;
             }
+        for (const Field<SizeTerms> &field : size_fields)
+            if (field.name == inner && !is_output) {
+                use(field, contract.sizes);
+                return true;
+            }
         for (const Field<TensorContract> &field : tensor_fields)
             if (field.name == inner && (field.is_of_output || !is_output)) {
                 use(field, is_output ? contract.output : contract.input);
@@ -352,6 +426,8 @@ const std::vector<std::string> &names_of_fields()
         for (const Field<ModelFacts> &field : model_fields)
             all.emplace_back(field.name);
         for (const Field<TensorContract> &field : tensor_fields)
+            all.push_back(concat(input, field.name));
+        for (const Field<SizeTerms> &field : size_fields)
             all.push_back(concat(input, field.name));
         for (const Field<TensorContract> &field : tensor_fields)
             if (field.is_of_output)

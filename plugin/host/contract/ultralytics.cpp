@@ -53,7 +53,7 @@ Json size_of(const Json &all)
 
 void set(const std::string &name, const Json &value, const std::string &origin, Contract &contract)
 {
-    if (value.is_null() || !is_field(name))
+    if (value.is_null())
         return;
     try {
         set_field_from_json(name, value, origin, contract);

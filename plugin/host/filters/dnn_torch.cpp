@@ -126,6 +126,7 @@ int process_command(AVFilterContext *ctx, const char *command, const char *value
 const OptionTable option_table = compose(
     {model_options(offsetof(PrivateData, settings.model)),
      contract_options(offsetof(PrivateData, settings.contract)),
+     size_options(offsetof(PrivateData, settings.sizes)),
      run_options(offsetof(PrivateData, settings.run)),
      backend_options(offsetof(PrivateData, backend))},
     {"model",     "device",   "async",       "nireq", "batch_size",      "workers", "threads",

@@ -32,6 +32,11 @@ template <std::string ContractOptions::*member> std::string &of_contract(ModelRe
     return request.contract.*member;
 }
 
+template <std::string SizeOptions::*member> std::string &of_sizes(ModelRequest &request)
+{
+    return request.contract.sizes.*member;
+}
+
 constexpr Field fields[] = {{"model", own<&ModelRequest::path>},
                             {"allow", own<&ModelRequest::allow>},
                             {"output", own<&ModelRequest::output>},
@@ -45,7 +50,12 @@ constexpr Field fields[] = {{"model", own<&ModelRequest::path>},
                             {"layout", of_contract<&ContractOptions::layout>},
                             {"inputs", of_contract<&ContractOptions::inputs>},
                             {"as", of_contract<&ContractOptions::as>},
-                            {"depth", of_contract<&ContractOptions::depth>}};
+                            {"depth", of_contract<&ContractOptions::depth>},
+                            {"multiple", of_contract<&ContractOptions::multiple>},
+                            {"padding", of_contract<&ContractOptions::padding>},
+                            {"tile", of_sizes<&SizeOptions::tile>},
+                            {"overlap", of_sizes<&SizeOptions::overlap>},
+                            {"fit", of_sizes<&SizeOptions::fit>}};
 
 const Field *find_field(const std::string &name)
 {

@@ -26,7 +26,7 @@ FrameLoop::Settings settings_of(const FilterSettings &settings)
 ModelFilter::ModelFilter(AVFilterContext *ctx, const FilterSettings &settings, MakeTask make_task)
     : settings_(settings), log_(ctx, settings), opener_(ctx, settings, make_task),
       loop_(ctx, settings_of(settings), opener_, log_),
-      change_(request_of(settings.model, settings.contract), settings.model.watch != 0)
+      change_(request_of(settings), settings.model.watch != 0)
 {
 }
 
@@ -44,7 +44,7 @@ void ModelFilter::open()
     if (const char *fault = gate_fault())
         throw Error(AVERROR(ENOSYS), fault);
     loop_.open();
-    opener_.open(request_of(settings_.model, settings_.contract));
+    opener_.open(request_of(settings_));
     log_.tell_notice(*opener_.task().model());
 }
 

@@ -85,7 +85,9 @@ Work ModelSetup::plan(const std::shared_ptr<Task> &task, bool on_cpu, const Fram
             .plan = std::move(made.plan),
             .budget = budget,
             .variant = std::move(made.variant),
-            .advice = std::move(made.advice)};
+            .advice = std::move(made.advice),
+            .doubt = std::move(made.doubt),
+            .notes = std::move(made.notes)};
 }
 
 // The filters behind are set up for one format and one size.
@@ -108,7 +110,8 @@ Work ModelSetup::replace(const ModelRequest &request, const FrameShape &input, S
                                          to_text(input.size) + ", and the frames so far became " +
                                          to_text(output));
     Work work = plan(opened.task, opened.on_cpu, input, run.tuning_seconds);
-    work.doubt = opened.findings.doubt;
+    if (!opened.findings.doubt.empty())
+        work.doubt = opened.findings.doubt;
     // If no session can be opened, the change is refused here.  In a worker the same failure
     // would end the filter.
     work.plan->open_session();

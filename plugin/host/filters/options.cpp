@@ -108,10 +108,21 @@ int restarts_from(std::string_view text)
     return number;
 }
 
+SizeOptions sizes_of(const SizeSettings &settings)
+{
+    return {.tile = text_or_empty(settings.tile),
+            .overlap = text_or_empty(settings.overlap),
+            .fit = text_or_empty(settings.fit),
+            .scale = text_or_empty(settings.scale),
+            .size = text_or_empty(settings.size)};
+}
+
 } // namespace
 
-ModelRequest request_of(const ModelSettings &settings, const ContractSettings &contract)
+ModelRequest request_of(const FilterSettings &all)
 {
+    const ModelSettings &settings = all.model;
+    const ContractSettings &contract = all.contract;
     return {.path = text_or_empty(settings.path),
             .input = text_or_empty(settings.input),
             .output = text_or_empty(settings.output),
@@ -130,7 +141,10 @@ ModelRequest request_of(const ModelSettings &settings, const ContractSettings &c
                          .layout = text_or_empty(contract.layout),
                          .inputs = text_or_empty(contract.inputs),
                          .as = text_or_empty(contract.as),
-                         .depth = text_or_empty(contract.depth)}};
+                         .depth = text_or_empty(contract.depth),
+                         .multiple = text_or_empty(all.sizes.multiple),
+                         .padding = text_or_empty(all.sizes.padding),
+                         .sizes = sizes_of(all.sizes)}};
 }
 
 RunRequest request_of(const RunSettings &settings)
@@ -210,6 +224,30 @@ OptionTable contract_options(size_t offset)
                                field(offsetof(ContractSettings, as)), nullptr)),
         changeable(text_option("depth", "what depth becomes black and white: auto or LOW..HIGH",
                                field(offsetof(ContractSettings, depth)), nullptr)),
+    };
+}
+
+OptionTable size_options(size_t offset)
+{
+    auto field = [offset](size_t of_field) { return offset + of_field; };
+    return {
+        changeable(text_option("tile", "run frames in tiles: WxH, N, auto (by memory) or 0 (never)",
+                               field(offsetof(SizeSettings, tile)), "auto")),
+        changeable(text_option("overlap",
+                               "pixels by which tiles overlap on each side, or auto (measured)",
+                               field(offsetof(SizeSettings, overlap)), "auto")),
+        changeable(text_option(
+            "fit", "how frames come to a model of one size: auto, tile, scale or letterbox",
+            field(offsetof(SizeSettings, fit)), "auto")),
+        changeable(text_option("multiple",
+                               "number of which the model's width and height must be multiples",
+                               field(offsetof(SizeSettings, multiple)), nullptr)),
+        changeable(text_option("padding", "how frames are padded to that: reflect or replicate",
+                               field(offsetof(SizeSettings, padding)), nullptr)),
+        text_option("scale", "scale the result to this multiple of the frame's size",
+                    field(offsetof(SizeSettings, scale)), nullptr),
+        text_option("size", "scale the result to this size", field(offsetof(SizeSettings, size)),
+                    nullptr),
     };
 }
 

@@ -46,6 +46,11 @@ struct ContractSettings {
     char *range, *order, *mean, *std, *type, *layout, *inputs, *as, *depth;
 };
 
+// What sizes the model takes, and what size comes out.
+struct SizeSettings {
+    char *tile, *overlap, *fit, *multiple, *padding, *scale, *size;
+};
+
 // Options that exist for command lines of dnn_processing.
 struct BackendSettings {
     int backend;
@@ -56,6 +61,7 @@ struct BackendSettings {
 struct FilterSettings {
     ModelSettings model;
     ContractSettings contract;
+    SizeSettings sizes;
     RunSettings run;
 };
 
@@ -67,7 +73,7 @@ struct ModelRequest {
     ContractOptions contract;
 };
 
-ModelRequest request_of(const ModelSettings &settings, const ContractSettings &contract);
+ModelRequest request_of(const FilterSettings &settings);
 
 // The run settings that any thread may read.
 struct RunRequest {
@@ -85,6 +91,7 @@ using OptionTable = std::vector<AVOption>;
 // Returns the options of a group that lies `offset` bytes into the filter's private data.
 OptionTable model_options(size_t offset);
 OptionTable contract_options(size_t offset);
+OptionTable size_options(size_t offset);
 OptionTable run_options(size_t offset);
 OptionTable backend_options(size_t offset);
 

@@ -48,6 +48,9 @@ void RunLog::tell_work(const Work &work, const AnyPool &pool)
 
     if (!work.doubt.empty())
         warn(work.doubt.c_str());
+    for (const std::string &note : work.notes)
+        if (!note.empty())
+            av_log(ctx_, AV_LOG_INFO, "%s\n", note.c_str());
     tell_notice(*work.task->model());
     if (work.plan->in_order)
         warn_of_order();
@@ -118,6 +121,8 @@ void RunLog::add_job(const FrameJob &job)
     if (job.saw_nan && !warned_of_nan_)
         av_log(ctx_, AV_LOG_WARNING, "the model returns NaN, which becomes 0 here\n");
     warned_of_nan_ = warned_of_nan_ || job.saw_nan;
+    if (!job.note.empty())
+        warn(job.note.c_str());
     statistics_->add_job(job.stages, job.items.size());
     if (job.retries)
         tell_crash(job);

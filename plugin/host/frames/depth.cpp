@@ -87,4 +87,31 @@ void limit_floats(AVFrame *frame)
     }
 }
 
+void copy_floats(const Images &images, int index, AVFrame *frame)
+{
+    const Images to = images_in(frame);
+    for (int y = 0; y < images.height; y++) {
+        const FloatRow row = image_row(images, index, y), copy = image_row(to, 0, y);
+        for (ptrdiff_t x = 0; x < images.width; x++)
+            copy.channel[0][x] = row.channel[0][x * row.step];
+    }
+}
+
+Images images_in(const AVFrame *frame)
+{
+    auto *const samples = reinterpret_cast<float *>(frame->data[0]);
+    Images images = float_planes(samples, 1, 1, {frame->width, frame->height});
+    images.row_stride = frame->linesize[0];
+    return images;
+}
+
+bool write_depth(const Images &images, int index, const std::optional<DepthLimits> &limits,
+                 AVFrame *result)
+{
+    const PictureNumbers numbers = depth_numbers(images, index, limits);
+    const bool saw_nan = write_picture(images, numbers, index, nullptr, result);
+    limit_floats(result);
+    return saw_nan;
+}
+
 } // namespace dnn_torch

@@ -22,6 +22,16 @@ namespace dnn_torch
 PictureNumbers depth_numbers(const Images &images, int index,
                              const std::optional<DepthLimits> &limits);
 
+// Copies picture `index`, of one channel, to a grey frame of floats, as it is.
+void copy_floats(const Images &images, int index, AVFrame *frame);
+
+// Such a frame as a picture.
+Images images_in(const AVFrame *frame);
+
+// Fills `result` from picture `index`, whose samples are floats.  Returns whether there was a NaN.
+bool write_depth(const Images &images, int index, const std::optional<DepthLimits> &limits,
+                 AVFrame *result);
+
 // Puts infinite samples of a grey frame of floats, and those beyond the limits, between 0 and 1.
 // Changes no other frame.
 void limit_floats(AVFrame *frame);

@@ -140,12 +140,14 @@ void fill_padding(AVFrame *frame)
 
 } // namespace
 
+const int bicubic = SWS_BICUBIC;
+const int sharp = SWS_LANCZOS | SWS_ACCURATE_RND;
+
 void ComponentScaler::prepare(Size old_size, Size new_size, AVPixelFormat grey)
 {
     if (!scaler_)
         scaler_.reset(sws_getContext(old_size.width, old_size.height, grey, new_size.width,
-                                     new_size.height, grey, SWS_BICUBIC, nullptr, nullptr,
-                                     nullptr));
+                                     new_size.height, grey, kernel_, nullptr, nullptr, nullptr));
     if (!scaler_)
         throw Error(AVERROR(EINVAL),
                     "libswscale cannot scale " + to_text(old_size) + " to " + to_text(new_size));
@@ -197,6 +199,18 @@ void FrameScaler::scale_frame(const AVFrame *from, AVFrame *to)
     for (int c = 0; c < descriptor(from).nb_components; c++)
         scale_component(from, to, c);
     fill_padding(to);
+}
+
+void ResultScaler::scale(const AVFrame *made, const AVFrame *source, AVFrame *result,
+                         const Components &components)
+{
+    const AVPixFmtDescriptor &format = descriptor(result);
+    for (int c = 0; c < format.nb_components; c++)
+        if (c >= components.first && c < components.first + components.count)
+            seen_.scale(made, result, c);
+        else
+            (is_chroma(format, c) ? chroma_ : full_).scale(source, result, c);
+    fill_padding(result);
 }
 
 } // namespace dnn_torch

@@ -6,6 +6,7 @@
 
 #include "host/ffmpeg_pointers.h"
 #include "host/size.h"
+#include "picture.h"
 
 extern "C" {
 #include <libavutil/pixdesc.h>
@@ -14,17 +15,24 @@ extern "C" {
 namespace dnn_torch
 {
 
+// Kernels of libswscale's: SWS_BICUBIC; SWS_LANCZOS, exactly rounded.
+extern const int bicubic, sharp;
+
 // Scales one component of frames, always between the same two sizes.  Each component is
 // scaled as a grey picture, so that libswscale converts nothing.
 class ComponentScaler
 {
 public:
+    // `kernel` is a flag of libswscale's.
+    explicit ComponentScaler(int kernel) : kernel_(kernel) {}
+
     // Throws Error if libswscale cannot scale them.
     void scale(const AVFrame *from, AVFrame *to, int component);
 
 private:
     void prepare(Size old_size, Size new_size, AVPixelFormat grey);
 
+    int kernel_;
     ScalerPointer scaler_;
     FramePointer before_, after_; // for samples that are not side by side
 };
@@ -45,7 +53,20 @@ public:
 private:
     void scale_component(const AVFrame *from, AVFrame *to, int component);
 
-    ComponentScaler full_, chroma_;
+    ComponentScaler full_{bicubic}, chroma_{bicubic};
+};
+
+// Brings what a model made to another size, with a sharp kernel.  Belongs to one thread; the same
+// holds for formats and sizes as with FrameScaler.
+class ResultScaler
+{
+public:
+    // Fills `result`: those components from `made`, and the rest from `source`.
+    void scale(const AVFrame *made, const AVFrame *source, AVFrame *result,
+               const Components &components);
+
+private:
+    ComponentScaler seen_{sharp}, full_{bicubic}, chroma_{bicubic};
 };
 
 } // namespace dnn_torch

@@ -53,9 +53,9 @@ bool Mixer::write(const Images &images, const PictureNumbers &numbers, int index
     return nan;
 }
 
-void Mixer::blend(int channels, float strength, const AVFrame *source, AVFrame *result)
+void Mixer::blend(int channels, float strength, const AVFrame *source, AVFrame *result, Part part)
 {
-    const PictureLayout picture(result, channels, {});
+    const PictureLayout picture(result, channels, {}, part);
     const RowLayout &layout = picture.row;
     const FloatRow mixed = row(0, result->width), written = row(1, result->width);
     const auto width = static_cast<size_t>(result->width);

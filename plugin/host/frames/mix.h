@@ -21,7 +21,8 @@ public:
                const AVFrame *source, AVFrame *result, Part part = Part::seen);
 
     // The same for a result that is written already, such as one of codes.
-    void blend(int channels, float strength, const AVFrame *source, AVFrame *result);
+    void blend(int channels, float strength, const AVFrame *source, AVFrame *result,
+               Part part = Part::seen);
 
 private:
     FloatRow row(size_t number, int width);

@@ -34,6 +34,12 @@ FloatRow image_row(const Images &images, int picture, int y)
     return row;
 }
 
+Components components_of(AVPixelFormat format, int channels, Part part)
+{
+    const int all = av_pix_fmt_desc_get(format)->nb_components;
+    return part == Part::alpha ? Components{all - 1, 1} : Components{0, std::min(channels, all)};
+}
+
 PictureLayout::PictureLayout(const AVFrame *frame, int channels, const PictureNumbers &numbers,
                              Part part)
     : map_(map_of(numbers))

@@ -17,6 +17,14 @@ namespace dnn_torch
 // What a picture is of a frame: the channels that a model sees, or alpha alone.
 enum class Part { seen, alpha };
 
+// Consecutive components of a format, as libavutil counts them.
+struct Components {
+    int first, count;
+};
+
+// Those that a picture of so many channels is of a frame.
+Components components_of(AVPixelFormat format, int channels, Part part);
+
 // The layout of a frame's rows for a model with this number of channels, with the frame's
 // colours.
 class PictureLayout

@@ -291,6 +291,14 @@ std::shared_ptr<const ModelPlan> Model::make_plan(const Shapes &in, double budge
     return within(limit_to_plan(timeout_, budget_seconds), "its fastest form was looked for", make);
 }
 
+void Model::try_out(const std::string &doing, std::function<void()> work)
+{
+    within(limit_to_plan(timeout_, 0), doing, [work = std::move(work)] {
+        work();
+        return true;
+    });
+}
+
 std::vector<DnnTorchTensorInfo> Model::tensors(DnnTorchDirection direction) const
 {
     EngineCall call;

@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -102,6 +103,10 @@ public:
     // one stream.
     std::shared_ptr<const ModelPlan> plan(std::span<const DnnTorchTensor> in,
                                           double budget_seconds);
+
+    // Runs `work`, which runs a few sessions of the model, on a thread of its own, with the limit
+    // that planning has.  `work` must own, or share, all that it uses.
+    void try_out(const std::string &doing, std::function<void()> work);
 
     std::vector<DnnTorchTensorInfo> tensors(DnnTorchDirection direction) const;
 

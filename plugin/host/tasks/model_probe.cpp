@@ -76,13 +76,17 @@ MadePicture probe_picture(Model &model, Size size, int channels)
             .size = {picture_extent(out, 3), picture_extent(out, 2)}};
 }
 
-Size probe_size(Model &model, Size size, int channels)
+Size probe_size(Model &model, Size size, int channels, int made)
 {
-    const MadePicture made = probe_picture(model, size, channels);
-    if (made.channels != channels)
-        throw Error(AVERROR_INVALIDDATA, "the model turns " + std::to_string(channels) +
-                                             " channels into " + std::to_string(made.channels));
-    return made.size;
+    const MadePicture found = probe_picture(model, size, channels);
+    if (found.channels == made)
+        return found.size;
+    const std::string turns = "the model turns " + std::to_string(channels) + " channels into " +
+                              std::to_string(found.channels);
+    if (made == channels)
+        throw Error(AVERROR_INVALIDDATA, turns);
+    throw Error(AVERROR_INVALIDDATA,
+                turns + " at " + to_text(size) + ", not into " + std::to_string(made));
 }
 
 ModelProbe::ModelProbe(std::shared_ptr<Model> model) : model_(std::move(model)) {}

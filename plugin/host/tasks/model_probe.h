@@ -21,6 +21,12 @@ enum class Channels { any, rgb, luma, rgba };
 // How many channels go in; `any` are as many as a frame has, 1 or 3.
 int count_of(Channels channels);
 
+// How many channels go in, and how many come out.
+struct ChannelCounts {
+    int in, made;
+    bool operator==(const ChannelCounts &) const = default;
+};
+
 // What a model makes of pictures.
 struct MadePicture {
     int channels;
@@ -37,8 +43,12 @@ struct FoundChannels {
 // Returns what comes out for pictures of `size`.  Throws Error.
 MadePicture probe_picture(Model &model, Size size, int channels);
 
-// The same of pictures with as many channels as go in.  Throws Error if others come out.
-Size probe_size(Model &model, Size size, int channels);
+// The same of pictures with `made` channels.  Throws Error if others come out.
+Size probe_size(Model &model, Size size, int channels, int made);
+inline Size probe_size(Model &model, Size size, int channels)
+{
+    return probe_size(model, size, channels, channels);
+}
 
 // Belongs to one thread.
 class ModelProbe

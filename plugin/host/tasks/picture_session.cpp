@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "picture_session.h"
 
+#include "adaptive_session.h"
 #include "host/error.h"
 #include "host/frames/alpha.h"
 #include "host/frames/codes.h"
@@ -13,8 +14,6 @@
 
 namespace dnn_torch
 {
-namespace
-{
 
 // Frames and their pools use locks of libavutil.
 void become(FrameItem &item, FramePointer result)
@@ -24,10 +23,10 @@ void become(FrameItem &item, FramePointer result)
     item.results.push_back(std::move(result));
 }
 
-} // namespace
-
 std::unique_ptr<TaskSession> PicturePlan::open_session() const
 {
+    if (works)
+        return std::make_unique<AdaptiveSession>(*this);
     return std::make_unique<PictureSession>(*this);
 }
 
@@ -39,36 +38,48 @@ PictureSession::PictureSession(const PicturePlan &plan)
         session_.warm();
 }
 
-// Returns a frame for the result of `input`.
-FramePointer PictureSession::frame_like(const AVFrame *input) const
+FramePointer PicturePlan::frame_for(const AVFrame *source) const
 {
     FramePointer frame = [&] {
         NoFork no_fork;
-        return plan_.frames.take();
+        return frames.take();
     }();
-    if (int ret = av_frame_copy_props(frame.get(), input); ret < 0)
+    if (int ret = av_frame_copy_props(frame.get(), source); ret < 0)
         throw Error(ret, "a frame's properties cannot be copied");
     frame->sample_aspect_ratio =
-        sample_aspect_after(input->sample_aspect_ratio, plan_.input.size, plan_.output);
-    if (!plan_.keeps_format())
+        sample_aspect_after(source->sample_aspect_ratio, input.size, output);
+    if (!keeps_format())
         set_colour_properties(frame.get());
     return frame;
 }
 
-void PictureSession::bypass(FrameJob &job)
+// A size that changed in mid-stream may have made it impossible.
+void PicturePlan::check_strength(const FrameJob &job) const
+{
+    for (const FrameItem &item : job.items)
+        if (!mixes && item.strength != 1)
+            throw Error(AVERROR(EINVAL), cannot_mix);
+}
+
+void PassBy::pass(const PicturePlan &plan, FrameJob &job)
 {
     for (FrameItem &item : job.items) {
-        if (plan_.input.size == plan_.output && plan_.keeps_format()) {
+        if (plan.input.size == plan.output && plan.keeps_format()) {
             item.results.push_back(std::move(item.frame));
             continue;
         }
-        FramePointer other = frame_like(item.frame.get());
-        if (plan_.keeps_format())
+        FramePointer other = plan.frame_for(item.frame.get());
+        if (plan.keeps_format())
             scaler_.scale_frame(item.frame.get(), other.get());
         else
             converter_.convert(item.frame.get(), other.get());
         become(item, std::move(other));
     }
+}
+
+void PictureSession::bypass(FrameJob &job)
+{
+    pass_by_.pass(plan_, job);
 }
 
 // From the first batch on, the buffer has room for a whole one.
@@ -95,7 +106,7 @@ void *PictureSession::memory_of(int64_t bytes)
 
 void PictureSession::run(FrameJob &job)
 {
-    check_strength(job);
+    plan_.check_strength(job);
     Images input = input_for(job);
     convert_in(job, input);
     Images output;
@@ -141,17 +152,9 @@ void PictureSession::check_size(const Images &output) const
                     " as before; its output size must depend on its input size alone");
 }
 
-// A size that changed in mid-stream may have made it impossible.
-void PictureSession::check_strength(const FrameJob &job) const
-{
-    for (const FrameItem &item : job.items)
-        if (!plan_.mixes && item.strength != 1)
-            throw Error(AVERROR(EINVAL), cannot_mix);
-}
-
 void PictureSession::finish(FrameItem &item, const Images &output, int index, bool &saw_nan)
 {
-    FramePointer result = frame_like(item.frame.get());
+    FramePointer result = plan_.frame_for(item.frame.get());
     saw_nan |= write(item, output, index, result.get());
     become(item, std::move(result));
 }
@@ -161,7 +164,7 @@ bool PictureSession::write(const FrameItem &item, const Images &output, int inde
 {
     const AVFrame *const frame = item.frame.get();
     if (plan_.contract.as == As::depth)
-        return write_depth(output, index, result);
+        return write_depth(output, index, plan_.contract.depth, result);
     if (plan_.contract.as == As::alpha) {
         copy_all_but_alpha(frame, result);
         return write_part(item, output, index, result, Part::alpha);
@@ -187,14 +190,6 @@ bool PictureSession::write_part(const FrameItem &item, const Images &output, int
         return mixer_.write(output, numbers, index, item.strength, frame, result, part);
     const AVFrame *const source = plan_.keeps_format() ? frame : nullptr;
     return write_picture(output, numbers, index, source, result, part);
-}
-
-bool PictureSession::write_depth(const Images &output, int index, AVFrame *result)
-{
-    const PictureNumbers numbers = depth_numbers(output, index, plan_.contract.depth);
-    const bool saw_nan = write_picture(output, numbers, index, nullptr, result);
-    limit_floats(result);
-    return saw_nan;
 }
 
 } // namespace dnn_torch

@@ -15,6 +15,21 @@
 namespace dnn_torch
 {
 
+// Hands frames out without the model.  Belongs to one thread.
+class PassBy
+{
+public:
+    // As they are, or with the size and the format of the plan's results.
+    void pass(const PicturePlan &plan, FrameJob &job);
+
+private:
+    FrameScaler scaler_;
+    FrameConverter converter_;
+};
+
+// Puts `result` in the place of the item's frame.
+void become(FrameItem &item, FramePointer result);
+
 class PictureSession : public TaskSession
 {
 public:
@@ -30,19 +45,16 @@ private:
     void *memory_of(int64_t bytes);
     void convert_in(FrameJob &job, const Images &input);
     void convert_out(FrameJob &job, const Images &output);
-    FramePointer frame_like(const AVFrame *input) const;
     void finish(FrameItem &item, const Images &output, int index, bool &saw_nan);
     bool write(const FrameItem &item, const Images &output, int index, AVFrame *result);
     bool write_part(const FrameItem &item, const Images &output, int index, AVFrame *result,
                     Part part);
-    bool write_depth(const Images &output, int index, AVFrame *result);
     void check_size(const Images &output) const;
-    void check_strength(const FrameJob &job) const;
 
     const PicturePlan &plan_;
     Session session_;
     FrameScaler scaler_;
-    FrameConverter converter_; // for frames whose results have another format
+    PassBy pass_by_;
     Mixer mixer_;
     void *memory_ = nullptr; // of the input: the session's, or own_memory_
     std::vector<std::max_align_t> own_memory_;

@@ -42,14 +42,33 @@ void PicturePlan::follow(std::shared_ptr<const ModelPlan> plan)
     DnnTorchPlanFacts facts = plan->facts();
     interleaved = facts.interleaved != 0;
     in_order = facts.in_order != 0;
-    codes = facts.takes_codes != 0 && can_pass_codes(code_format()) && are_plain(contract.input) &&
-            are_plain(contract.output) && made == channels && channels < 4 &&
-            contract.as == As::picture;
+    codes = passes_codes(*plan);
     model = std::move(plan);
 }
 
+bool PicturePlan::passes_codes(const ModelPlan &run) const
+{
+    return run.facts().takes_codes != 0 && can_pass_codes(code_format()) &&
+           are_plain(contract.input) && are_plain(contract.output) && made == channels &&
+           channels < 4 && contract.as == As::picture;
+}
+
+void PicturePlan::follow(std::shared_ptr<PictureWorks> how)
+{
+    works = std::move(how);
+    follow(works->current()->model);
+    const PictureFit &fit = works->fit();
+    if (fit.seen != fit.frame)
+        seen_frames.emplace(input.format, fit.seen);
+    if (fit.made != fit.target)
+        made_frames.emplace(format_of_results(input), fit.made);
+    if (contract.as == As::depth)
+        depths.emplace(AV_PIX_FMT_GRAYF32, fit.made);
+}
+
 PictureTask::PictureTask(std::shared_ptr<Model> model, const Contract &contract, size_t batch_size)
-    : Task(std::move(model)), probe_(Task::model()), contract_(contract), batch_size_(batch_size)
+    : Task(std::move(model)), probe_(Task::model()), fitter_(Task::model(), contract),
+      contract_(contract), batch_size_(batch_size)
 {
 }
 
@@ -71,6 +90,7 @@ TaskFindings PictureTask::study()
 void PictureTask::follow_model()
 {
     follow_types(model()->metadata("input_type"), model()->metadata("output_type"), contract_);
+    fitter_.use(contract_.input);
 }
 
 int PictureTask::channels_of(AVPixelFormat format) const
@@ -78,16 +98,17 @@ int PictureTask::channels_of(AVPixelFormat format) const
     return found_.channels == Channels::any ? model_channels(format) : count_of(found_.channels);
 }
 
+ChannelCounts PictureTask::counts_of(AVPixelFormat format) const
+{
+    const int channels = channels_of(format);
+    return {.in = channels, .made = found_.made ? found_.made : channels};
+}
+
 Size PictureTask::output_for(const FrameShape &input)
 {
-    const int channels = channels_of(input.format);
-    const Size made = probe_.find_output(input.size, channels, made_of(channels));
-    expect_scale(contract_, input.size, made);
-    if (contract_.as == As::alpha && made != input.size)
-        throw Error(AVERROR(EINVAL), "as=alpha needs a result of the frame's size, and the model "
-                                     "makes " +
-                                         to_text(made) + " of " + to_text(input.size));
-    return made;
+    const PictureFit fitted = fit(input);
+    check_fit(fitted);
+    return fitted.target;
 }
 
 // Numbers for R, G and B make no sense for luma.
@@ -103,25 +124,80 @@ void PictureTask::check_contract(int channels) const
                                              " has three numbers; give it one");
 }
 
+// The probe says it best if nothing was found that the model takes.
+PictureFit PictureTask::fit(const FrameShape &input)
+try {
+    return fitter_.fit(input.size, counts_of(input.format));
+} catch (const Crash &) {
+    throw;
+} catch (const Error &error) {
+    const ChannelCounts channels = counts_of(input.format);
+    if (error.code() == AVERROR_EXTERNAL)
+        probe_.find_output(input.size, channels.in, channels.made);
+    throw;
+}
+
+// The contract speaks of what the model makes, which may still be scaled.
+void PictureTask::check_fit(const PictureFit &fit) const
+{
+    expect_scale(contract_, fit.seen, fit.made);
+    if (contract_.as == As::alpha && fit.target != fit.frame)
+        throw Error(AVERROR(EINVAL), "as=alpha needs a result of the frame's size, and there comes "
+                                     "out " +
+                                         to_text(fit.target) + " of " + to_text(fit.frame));
+}
+
+std::shared_ptr<const PictureWork> PictureTask::work_for(PictureWorks &works,
+                                                         double tuning_seconds) const
+{
+    const PictureFit &fit = works.fit();
+    const Size wanted = contract_.sizes.tile && !contract_.sizes.never_tiles()
+                            ? *contract_.sizes.tile
+                            : PictureFitter::part_of(fit.padded, 0.5);
+    if (fit.is_tiled)
+        return works.plan_tiles(wanted, tuning_seconds);
+    try {
+        std::shared_ptr<const PictureWork> whole = works.plan_whole(tuning_seconds);
+        const auto bytes = static_cast<double>(whole->model->facts().run_bytes);
+        const auto memory = static_cast<double>(usable_machine().memory);
+        const bool may_tile = !contract_.sizes.tile && !fit.only && !whole->model->facts().in_order;
+        if (!may_tile || memory <= 0 || bytes <= memory)
+            return whole;
+        return works.plan_tiles(PictureFitter::part_of(fit.padded, memory / bytes / 2),
+                                tuning_seconds);
+    } catch (const Error &error) {
+        if (error.code() != AVERROR(ENOMEM) || contract_.sizes.never_tiles() || fit.only)
+            throw;
+        return works.plan_tiles(wanted, tuning_seconds);
+    }
+}
+
 NewPlan PictureTask::plan(const FrameShape &input, double tuning_seconds)
 {
-    Size output = output_for(input);
+    const PictureFit fitted = fit(input);
+    check_fit(fitted);
     follow_model(); // small pictures may have shown nothing
-    auto plan = std::make_shared<PicturePlan>(input, output, contract_);
-    plan->channels = channels_of(input.format);
-    check_contract(plan->channels);
-    plan->made = made_of(plan->channels);
-    DnnTorchTensor shape = picture_shape(static_cast<int>(batch_size_), plan->channels, input.size);
-    std::shared_ptr<const ModelPlan> run = model()->plan({&shape, 1}, tuning_seconds);
-    DnnTorchPlanFacts facts = run->facts();
-    plan->follow(run);
-    plan->mixes = plan->output == input.size && plan->keeps_format() &&
-                  (plan->made == plan->channels || contract_.as == As::alpha);
+    auto plan = std::make_shared<PicturePlan>(input, fitted.target, contract_);
+    const ChannelCounts channels = counts_of(input.format);
+    check_contract(channels.in);
+    plan->channels = channels.in;
+    plan->made = channels.made;
+    plan->mixes = fitted.target == input.size && plan->keeps_format() &&
+                  (channels.made == channels.in || contract_.as == As::alpha);
+    auto works = std::make_shared<PictureWorks>(model(), fitter_, fitted, channels, batch_size_);
+    works->use(work_for(*works, tuning_seconds));
+    fitter_ = works->fitter();
+    const std::shared_ptr<const PictureWork> work = works->current();
+    const DnnTorchPlanFacts facts = work->model->facts();
+    plan->follow(std::move(works));
     plan->batch_size = plan->in_order ? 1 : batch_size_;
     return {.plan = std::move(plan),
-            .cost = {.seconds = facts.run_seconds, .bytes = facts.run_bytes},
-            .variant = run->variant(),
-            .advice = run->advice()};
+            .cost = {.seconds = facts.run_seconds * static_cast<double>(work->grid.count()),
+                     .bytes = facts.run_bytes},
+            .variant = work->model->variant(),
+            .advice = work->model->advice(),
+            .notes = {fitted.note, work->grid.note},
+            .doubt = work->grid.doubt};
 }
 
 } // namespace dnn_torch

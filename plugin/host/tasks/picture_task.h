@@ -7,11 +7,15 @@
 #include "host/contract/contract.h"
 #include "host/frames/codes.h"
 #include "host/frames/frame_pool.h"
+#include "host/frames/picture.h"
 #include "link_formats.h"
 #include "model_probe.h"
+#include "picture_fit.h"
+#include "picture_works.h"
 #include "task.h"
 
 #include <memory>
+#include <optional>
 
 namespace dnn_torch
 {
@@ -29,6 +33,19 @@ struct PicturePlan : TaskPlan {
     AVPixelFormat code_format() const { return format_of_codes(input.format, channels); }
     // Whether results keep the format of their frames.
     bool keeps_format() const { return format_of_results(input) == input.format; }
+    // What of a result the model makes.
+    Part part() const { return contract.as == As::alpha ? Part::alpha : Part::seen; }
+    // Whether such runs take and give a frame's own integer samples.
+    bool passes_codes(const ModelPlan &run) const;
+
+    // Returns a frame for the result of `source`.  Throws Error or std::bad_alloc.
+    FramePointer frame_for(const AVFrame *source) const;
+
+    // Throws Error if results cannot be mixed with their frames and one is to be.
+    void check_strength(const FrameJob &job) const;
+
+    // From now on runs frames as `how` says.
+    void follow(std::shared_ptr<PictureWorks> how);
 
     // From now on runs that plan, and brings frames to the model as it takes them best.
     void follow(std::shared_ptr<const ModelPlan> plan);
@@ -40,6 +57,11 @@ struct PicturePlan : TaskPlan {
     bool interleaved = false; // the model is fastest with its channels side by side
     bool codes = false;       // the model takes and gives a frame's own integer samples
     FramePool frames;         // for results
+    // Null: each frame is run as it is, and what comes out is the result.
+    std::shared_ptr<PictureWorks> works;
+    std::optional<FramePool> seen_frames; // for frames that are scaled for the model
+    std::optional<FramePool> made_frames; // for its results, if they are scaled
+    std::optional<FramePool> depths;      // for numbers whose limits are not yet known
 };
 
 class PictureTask : public Task
@@ -60,9 +82,13 @@ private:
     int channels_of(AVPixelFormat format) const;
     void check_contract(int channels) const; // throws Error
     void follow_model();
-    int made_of(int channels) const { return found_.made ? found_.made : channels; }
+    ChannelCounts counts_of(AVPixelFormat format) const;
+    PictureFit fit(const FrameShape &input);
+    void check_fit(const PictureFit &fit) const; // throws Error
+    std::shared_ptr<const PictureWork> work_for(PictureWorks &works, double tuning_seconds) const;
 
     ModelProbe probe_;
+    PictureFitter fitter_;
     Contract contract_;
     size_t batch_size_;
     FoundChannels found_{Channels::any, 0, ""};

@@ -76,6 +76,7 @@ struct FrameJob : AnyJob {
     bool saw_nan = false;
     int retries = 0;     // how often it was tried again, in a new process of the model
     std::string crash;   // how that process ended, with the first frame's time; or ""
+    std::string note;    // what the log should have of it, once; or ""
     bool passed = false; // its frames go out without the model, whose process ended twice
 };
 
@@ -122,8 +123,10 @@ constexpr const char *cannot_mix =
 struct NewPlan {
     std::shared_ptr<TaskPlan> plan;
     RunCost cost;
-    std::string variant; // the variant of the model that the plan runs
-    std::string advice;  // what would be gained by other options; may be empty
+    std::string variant;                 // the variant of the model that the plan runs
+    std::string advice;                  // what would be gained by other options; may be empty
+    std::vector<std::string> notes = {}; // what else the log should have; may be empty
+    std::string doubt = {};              // a warning; may be empty
 };
 
 // What was found out about a model, for the log.
@@ -168,7 +171,8 @@ struct Work {
     std::shared_ptr<const TaskPlan> plan;
     CoreBudget budget;
     std::string variant, advice;
-    std::string doubt = {}; // a warning that goes with the model; may be empty
+    std::string doubt = {};              // a warning that goes with the model; may be empty
+    std::vector<std::string> notes = {}; // what else the log should have
 };
 
 } // namespace dnn_torch

@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "sizes.h"
+
+#include "base/compose.h"
+#include "host/error.h"
+
+extern "C" {
+#include <libavutil/error.h>
+#include <libavutil/parseutils.h>
+}
+
+#include <charconv>
+#include <cmath>
+#include <string_view>
+
+namespace dnn_torch
+{
+namespace
+{
+
+constexpr int largest_extent = 1 << 16;
+constexpr double largest_scale = 64;
+
+[[noreturn]] void refuse(std::string_view name, const std::string &given)
+{
+    const std::string_view takes = name == "tile"      ? "auto, 0 (never), N or WxH, of 16 or more"
+                                   : name == "overlap" ? "auto or a number of pixels"
+                                   : name == "fit"     ? "auto, tile, scale or letterbox"
+                                   : name == "scale"   ? "a number above 0, up to 64"
+                                                       : "a size, such as 1920x1080";
+    throw Error(AVERROR(EINVAL), concat(name, " takes ", takes, ", not '", given, "'"));
+}
+
+std::optional<int> number_from(std::string_view text, int least, int most)
+{
+    int number = 0;
+    const char *const last = text.data() + text.size();
+    const auto [end, fault] = std::from_chars(text.data(), last, number);
+    if (fault != std::errc() || end != last || number < least || number > most)
+        return std::nullopt;
+    return number;
+}
+
+// Takes "N", "WxH" and libavutil's names of sizes.
+std::optional<Size> size_from(const std::string &text)
+{
+    if (const std::optional<int> extent = number_from(text, 1, largest_extent))
+        return Size{*extent, *extent};
+    Size size{};
+    if (av_parse_video_size(&size.width, &size.height, text.c_str()) < 0 || size.width < 1 ||
+        size.height < 1 || size.width > largest_extent || size.height > largest_extent)
+        return std::nullopt;
+    return size;
+}
+
+std::optional<double> scale_from(const std::string &text)
+{
+    double scale = 0;
+    const char *const last = text.data() + text.size();
+    const auto [end, fault] = std::from_chars(text.data(), last, scale);
+    if (fault != std::errc() || end != last || !std::isfinite(scale) || scale <= 0 ||
+        scale > largest_scale)
+        return std::nullopt;
+    return scale;
+}
+
+std::optional<Size> tile_from(const std::string &text)
+{
+    constexpr int least = 16;
+    if (text == "0")
+        return Size{0, 0};
+    const std::optional<Size> tile = size_from(text);
+    return tile && tile->width >= least && tile->height >= least ? tile : std::nullopt;
+}
+
+std::optional<Fit> fit_from(std::string_view text)
+{
+    return text == "auto"        ? std::optional(Fit::automatic)
+           : text == "tile"      ? std::optional(Fit::tile)
+           : text == "scale"     ? std::optional(Fit::scale)
+           : text == "letterbox" ? std::optional(Fit::letterbox)
+                                 : std::nullopt;
+}
+
+// Sets `field` from what was read, or refuses the text.
+template <class Field, class Value>
+void set(std::string_view name, const std::string &text, const std::optional<Value> &value,
+         Field &field)
+{
+    if (!value)
+        refuse(name, text);
+    field = *value;
+}
+
+} // namespace
+
+void apply_size_options(const SizeOptions &options, SizeTerms &terms)
+{
+    if (!options.tile.empty() && options.tile != "auto")
+        set("tile", options.tile, tile_from(options.tile), terms.tile);
+    if (!options.overlap.empty() && options.overlap != "auto")
+        set("overlap", options.overlap, number_from(options.overlap, 0, largest_extent),
+            terms.overlap);
+    if (!options.fit.empty())
+        set("fit", options.fit, fit_from(options.fit), terms.fit);
+    if (!options.scale.empty())
+        set("scale", options.scale, scale_from(options.scale), terms.scale);
+    if (!options.size.empty())
+        set("size", options.size, size_from(options.size), terms.target);
+    if (terms.scale > 0 && terms.target)
+        throw Error(AVERROR(EINVAL), "scale and size both say how large the result is; give one");
+}
+
+} // namespace dnn_torch

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Which sizes a model takes, and what the user wants of sizes.
+#pragma once
+
+#include "host/frames/frame_window.h"
+#include "host/size.h"
+
+#include <optional>
+#include <string>
+
+namespace dnn_torch
+{
+
+// How frames are brought to the one size that a model takes.
+enum class Fit { automatic, tile, scale, letterbox };
+
+struct SizeTerms {
+    // ---- of the model; what nobody says is found by trying
+    std::optional<int> multiple; // of which width and height must be
+    std::optional<Size> minimum; // that they must have
+    std::optional<Size> only;    // the one size that it takes
+    std::optional<Padding> padding;
+
+    // ---- of the user
+    std::optional<Size> tile; // 0x0: never; nullopt: if a frame does not fit into memory
+    std::optional<int> overlap;
+    Fit fit = Fit::automatic;
+    double scale = 0;           // 0: as the model scales
+    std::optional<Size> target; // the size of what comes out
+
+    bool never_tiles() const { return tile && tile->width == 0; }
+};
+
+// As the user wrote them; "" is not given.
+struct SizeOptions {
+    std::string tile, overlap, fit, scale, size;
+    bool operator==(const SizeOptions &) const = default;
+};
+
+// Set what the options say.  Throw Error that names the option.
+void apply_size_options(const SizeOptions &options, SizeTerms &terms);
+
+} // namespace dnn_torch

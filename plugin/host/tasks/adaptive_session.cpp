@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "adaptive_session.h"
+
+#include "host/error.h"
+#include "picture_session.h"
+#include "tiled_session.h"
+
+extern "C" {
+#include <libavutil/error.h>
+}
+
+namespace dnn_torch
+{
+
+AdaptiveSession::AdaptiveSession(const PicturePlan &plan) : plan_(plan)
+{
+    follow(plan.works->current());
+}
+
+// The last session's memory is given back before the next one takes some.
+void AdaptiveSession::follow(std::shared_ptr<const PictureWork> work)
+{
+    std::unique_ptr<TaskSession> last;
+    {
+        std::lock_guard lock(mutex_);
+        last.swap(session_);
+    }
+    last.reset();
+    std::unique_ptr<TaskSession> next;
+    if (plan_.works->fit().is_plain() && work->grid.count() == 1)
+        next = std::make_unique<PictureSession>(plan_);
+    else
+        next = std::make_unique<TiledSession>(plan_, work);
+    work_ = std::move(work);
+    std::lock_guard lock(mutex_);
+    session_ = std::move(next);
+    if (is_stopped_)
+        session_->stop();
+}
+
+void AdaptiveSession::run(FrameJob &job)
+{
+    for (;;) {
+        if (std::shared_ptr<const PictureWork> work = plan_.works->current(); work != work_)
+            follow(std::move(work));
+        try {
+            return session_->run(job);
+        } catch (const Crash &) {
+            throw;
+        } catch (const Error &error) {
+            if (error.code() != AVERROR(ENOMEM) || !plan_.works->smaller(work_.get(), job.note))
+                throw;
+        }
+    }
+}
+
+void AdaptiveSession::bypass(FrameJob &job)
+{
+    session_->bypass(job);
+}
+
+void AdaptiveSession::stop() noexcept
+{
+    std::lock_guard lock(mutex_);
+    is_stopped_ = true;
+    if (session_)
+        session_->stop();
+}
+
+} // namespace dnn_torch

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Runs frames as their plan's works say at the moment.  If memory runs out it goes on with smaller
+// tiles, from the same frame.
+#pragma once
+
+#include "picture_task.h"
+
+#include <memory>
+#include <mutex>
+
+namespace dnn_torch
+{
+
+class AdaptiveSession : public TaskSession
+{
+public:
+    // `plan` must live during run() and bypass(); it may be gone after them.
+    explicit AdaptiveSession(const PicturePlan &plan);
+
+    void run(FrameJob &job) override;
+    void bypass(FrameJob &job) override;
+    void stop() noexcept override;
+
+private:
+    void follow(std::shared_ptr<const PictureWork> work);
+
+    const PicturePlan &plan_;
+    std::shared_ptr<const PictureWork> work_; // of the session
+
+    std::mutex mutex_;
+    // ---- under mutex_; written to by the session's own thread alone
+    std::unique_ptr<TaskSession> session_;
+    bool is_stopped_ = false;
+};
+
+} // namespace dnn_torch

@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Measures with a model that is open.
+#pragma once
+
+#include "host/inference/model.h"
+#include "locality.h"
+
+namespace dnn_torch
+{
+
+// See measure_locality().  Throws Error also if the model remembers earlier pictures.
+Locality measure_on(Model &model, const TrialTerms &terms);
+
+} // namespace dnn_torch

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// How frames are brought to sizes that a model takes, and its results to the size that is wanted.
+#pragma once
+
+#include "host/contract/contract.h"
+#include "host/inference/model.h"
+#include "host/size.h"
+#include "locality.h"
+#include "model_probe.h"
+#include "tiling.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dnn_torch
+{
+
+// frame -> seen: scaled, for a model of one size; -> padded: to the right and below; -> tiles, or
+// one run; -> made: put together, without the padding; -> target: scaled.
+struct PictureFit {
+    Size frame, seen, padded, made, target;
+    std::optional<Size> only; // the one size that the model takes
+    bool is_tiled = false;    // the model is not run on the whole
+    std::string note = {};    // for the log; may be empty
+
+    // Whether the model gets the frame as it is, and gives what goes out.
+    bool is_plain() const { return frame == seen && seen == padded && made == target && !is_tiled; }
+};
+
+// The tiles of a picture.
+struct TileGrid {
+    Size tile = {0, 0};
+    std::vector<TileSpan> across, down;
+    bool is_blended = false;
+    std::string note = {}, doubt = {}; // for the log, the doubt as a warning; may be empty
+
+    size_t count() const { return across.size() * down.size(); }
+};
+
+// Tries the model.  Belongs to one thread at a time.
+class PictureFitter
+{
+public:
+    PictureFitter(std::shared_ptr<Model> model, const Contract &contract);
+
+    // Throws Error if the model takes no such frames, nor anything that they could be made to.
+    PictureFit fit(Size frame, ChannelCounts channels);
+
+    // Cuts into tiles of about that size.  Throws Error if that cannot be done.
+    TileGrid cut(const PictureFit &fit, Size wanted, ChannelCounts channels);
+
+    // The same without tiles, for frames that are only padded or scaled.
+    static TileGrid whole(const PictureFit &fit);
+
+    // Returns the size of tiles that take so much less memory than the whole, or than `tile`.
+    static Size part_of(Size tile, double share);
+
+    const SizeTerms &terms() const { return terms_; }
+
+    // Tries the model with such numbers from now on.
+    void use(const PictureNumbers &numbers) { numbers_ = numbers; }
+
+private:
+    Size try_size(Size size, ChannelCounts channels);
+    std::optional<Size> try_representative(Size padded, ChannelCounts channels);
+    Size representative(Size padded) const;
+    void fit_to_rule(PictureFit &fit, ChannelCounts channels);
+    void fit_by_search(PictureFit &fit, ChannelCounts channels, const Error &refused);
+    void fit_to_only(PictureFit &fit, Size only, Size made, ChannelCounts channels);
+    void fit_in_tiles(PictureFit &fit, ChannelCounts channels);
+    std::string note_of_padding(const PictureFit &fit) const;
+    Size target_of(const PictureFit &fit, Size usual) const;
+    std::optional<Size> told_size() const;
+    const Locality &locality(std::optional<Size> only, ChannelCounts channels);
+    void align(Locality &locality) const;
+    TrialTerms trial_terms(std::optional<Size> only, ChannelCounts channels) const;
+    Locality measure(std::optional<Size> only, ChannelCounts channels);
+    Locality assumed(std::optional<Size> only, ChannelCounts channels);
+    int multiple() const { return terms_.multiple.value_or(found_multiple_); }
+
+    std::shared_ptr<Model> model_;
+    SizeTerms terms_;
+    ModelFacts facts_;
+    PictureNumbers numbers_;
+    int found_multiple_ = 1;
+    std::string found_rule_; // that pictures were found to follow, in words
+    std::optional<Locality> locality_;
+    ChannelCounts locality_channels_ = {0, 0}; // what it was measured with, and the next one
+    std::optional<Size> locality_only_;
+};
+
+} // namespace dnn_torch

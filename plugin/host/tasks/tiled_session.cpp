@@ -1,0 +1,258 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tiled_session.h"
+
+#include "host/error.h"
+#include "host/frames/alpha.h"
+#include "host/frames/codes.h"
+#include "host/frames/depth.h"
+#include "host/frames/picture.h"
+#include "host/inference/fork_gate.h"
+#include "picture_tensors.h"
+
+#include <algorithm>
+
+namespace dnn_torch
+{
+namespace
+{
+
+// Frames and their pools use locks of libavutil.
+FramePointer taken_from(const FramePool &pool, const AVFrame *like)
+{
+    FramePointer frame = [&] {
+        NoFork no_fork;
+        return pool.take();
+    }();
+    if (int ret = av_frame_copy_props(frame.get(), like); ret < 0)
+        throw Error(ret, "a frame's properties cannot be copied");
+    if (frame->format != like->format)
+        set_colour_properties(frame.get());
+    return frame;
+}
+
+} // namespace
+
+TiledSession::TiledSession(const PicturePlan &plan, std::shared_ptr<const PictureWork> work)
+    : plan_(plan), work_(std::move(work)), fit_(plan.works->fit()),
+      interleaved_(work_->model->facts().interleaved != 0),
+      codes_(plan.passes_codes(*work_->model) && !work_->grid.is_blended),
+      session_(work_->model, plan.threads),
+      seen_(components_of(plan.input.format, plan.channels, Part::seen)),
+      made_(components_of(format_of_results(plan.input), plan.made, plan.part()))
+{
+    // A model that remembers earlier runs must see no other picture before the first frame.
+    if (!work_->model->facts().in_order)
+        session_.warm();
+}
+
+void TiledSession::bypass(FrameJob &job)
+{
+    pass_by_.pass(plan_, job);
+}
+
+void TiledSession::run(FrameJob &job)
+{
+    plan_.check_strength(job);
+    begin(job);
+    for (const TileSpan &down : work_->grid.down)
+        for (const TileSpan &across : work_->grid.across)
+            run_tile(job, across, down);
+    finish(job);
+}
+
+void TiledSession::begin(FrameJob &job)
+{
+    Stopwatch watch(job.stages.convert_in);
+    pictures_.clear();
+    for (FrameItem &item : job.items) {
+        Picture picture = {.scaled = {}, .seen = item.frame.get(), .made = {}, .depth = {}};
+        if (plan_.seen_frames) {
+            picture.scaled = taken_from(*plan_.seen_frames, item.frame.get());
+            seen_scaler_.scale_frame(item.frame.get(), picture.scaled.get());
+            picture.seen = picture.scaled.get();
+        }
+        picture.made = plan_.made_frames ? taken_from(*plan_.made_frames, item.frame.get())
+                                         : plan_.frame_for(item.frame.get());
+        if (plan_.depths)
+            picture.depth = taken_from(*plan_.depths, item.frame.get());
+        if (plan_.part() == Part::alpha && !plan_.made_frames)
+            copy_all_but_alpha(item.frame.get(), picture.made.get());
+        pictures_.push_back(std::move(picture));
+    }
+}
+
+void TiledSession::run_tile(FrameJob &job, const TileSpan &across, const TileSpan &down)
+{
+    Images input = input_for(job);
+    {
+        Stopwatch watch(job.stages.convert_in);
+        read_tile(input, across, down);
+    }
+    Images output;
+    {
+        Stopwatch watch(job.stages.forward);
+        output = run_pictures(session_, input);
+    }
+    job.retries += session_.retries();
+    if (session_.retries())
+        job.crash = session_.crash();
+    check(output, across, down);
+    job.saw_nan |= output.had_nan != 0;
+    Stopwatch watch(job.stages.convert_out);
+    write_tile(job, output, across, down);
+}
+
+// From the first batch on, the buffer has room for a whole one.
+Images TiledSession::input_for(const FrameJob &job)
+{
+    const int batch = static_cast<int>(job.items.size());
+    const auto floats = interleaved_ ? float_pixels : float_planes;
+    Images input = codes_ ? code_images(plan_.code_format(), batch, work_->grid.tile)
+                          : floats(nullptr, batch, plan_.channels, work_->grid.tile);
+    if (!memory_)
+        memory_ = memory_of(input.batch_stride * static_cast<int64_t>(plan_.batch_size));
+    input.data = memory_;
+    input.number = job.items.front().number;
+    return input;
+}
+
+void *TiledSession::memory_of(int64_t bytes)
+{
+    if (void *memory = session_.memory(static_cast<size_t>(bytes)))
+        return memory;
+    own_memory_.resize(static_cast<size_t>(bytes) / sizeof(std::max_align_t) + 1);
+    return own_memory_.data();
+}
+
+void TiledSession::read_tile(const Images &input, const TileSpan &across, const TileSpan &down)
+{
+    const Size inside = {std::min(input.width, fit_.seen.width - across.start),
+                         std::min(input.height, fit_.seen.height - down.start)};
+    const Images part = part_of(input, {.x = 0, .y = 0, .size = inside});
+    int index = 0;
+    for (const Picture &picture : pictures_) {
+        const AVFrame *window = frame_window_.at(
+            picture.seen, {.x = across.start, .y = down.start, .size = inside}, seen_);
+        if (codes_)
+            read_codes(window, part, index);
+        else
+            read_picture(window, plan_.contract.input, part, index);
+        pad_picture(input, index++, inside,
+                    plan_.contract.sizes.padding.value_or(Padding::reflect));
+    }
+}
+
+void TiledSession::check(const Images &output, const TileSpan &across, const TileSpan &down)
+{
+    const Size made = {output.width, output.height};
+    if (!tile_made_.width)
+        tile_made_ = made;
+    if (made == tile_made_ && output.channels == plan_.made &&
+        made.width >= across.end - across.offset && made.height >= down.end - down.offset)
+        return;
+    throw Error(AVERROR_INVALIDDATA, "the model returned " + std::to_string(output.channels) +
+                                         " channels of " + to_text(made) + " for a tile of " +
+                                         to_text(work_->grid.tile) +
+                                         "; its output size must depend on its input size alone");
+}
+
+void TiledSession::write_tile(FrameJob &job, const Images &output, const TileSpan &across,
+                              const TileSpan &down)
+{
+    const Region region = {.x = across.begin,
+                           .y = down.begin,
+                           .size = {across.end - across.begin, down.end - down.begin}};
+    const Images part = part_of(
+        output,
+        {.x = across.begin - across.offset, .y = down.begin - down.offset, .size = region.size});
+    const BlendEdges edges = {.left = across.rise, .above = down.rise, .right = across.fall};
+    int index = 0;
+    for (const FrameItem &item : job.items) {
+        const Picture &picture = pictures_[static_cast<size_t>(index)];
+        job.saw_nan |= picture.depth ? write_depth_part(picture, part, index, region, edges)
+                                     : write_part(item, picture, part, index, region, edges);
+        index++;
+    }
+}
+
+// Returns a frame like the result, from which it gets what lies between the model's samples.
+const AVFrame *TiledSession::kept_for(const FrameItem &item, const Picture &picture) const
+{
+    if (!plan_.keeps_format())
+        return nullptr;
+    if (fit_.frame == fit_.made)
+        return item.frame.get();
+    return fit_.seen == fit_.made ? picture.seen : nullptr;
+}
+
+// Whether results are mixed with their frames before they are rounded.
+bool TiledSession::mixes_parts() const
+{
+    return fit_.frame == fit_.made && !plan_.made_frames && !codes_ && !work_->grid.is_blended;
+}
+
+bool TiledSession::write_part(const FrameItem &item, const Picture &picture, const Images &part,
+                              int index, const Region &region, const BlendEdges &edges)
+{
+    const PictureNumbers &numbers = plan_.contract.output;
+    const AVFrame *kept = kept_for(item, picture);
+    if (kept)
+        kept = kept_window_.at(kept, region, made_);
+    AVFrame *result = result_window_.at(picture.made.get(), region, made_);
+    if (part.element != Element::f32) {
+        write_codes(part, index, result);
+        return false;
+    }
+    if (work_->grid.is_blended)
+        return blender_.write(part, numbers, index, kept, result, edges, plan_.part());
+    if (item.strength != 1 && mixes_parts())
+        return mixer_.write(part, numbers, index, item.strength, kept, result, plan_.part());
+    return write_picture(part, numbers, index, kept, result, plan_.part());
+}
+
+// The smallest and the largest number of a picture are known when all tiles are there.
+bool TiledSession::write_depth_part(const Picture &picture, const Images &part, int index,
+                                    const Region &region, const BlendEdges &edges)
+{
+    AVFrame *const numbers =
+        result_window_.at(picture.depth.get(), region, {.first = 0, .count = 1});
+    if (work_->grid.is_blended)
+        return blender_.write(part, {}, index, nullptr, numbers, edges);
+    copy_floats(part, index, numbers);
+    return false;
+}
+
+void TiledSession::finish(FrameJob &job)
+{
+    Stopwatch watch(job.stages.convert_out);
+    auto picture = pictures_.begin();
+    for (FrameItem &item : job.items) {
+        if (picture->depth)
+            job.saw_nan |= write_depth(images_in(picture->depth.get()), 0, plan_.contract.depth,
+                                       picture->made.get());
+        become(item, finished(item, *picture++));
+    }
+    NoFork no_fork;
+    pictures_.clear();
+}
+
+FramePointer TiledSession::finished(const FrameItem &item, Picture &picture)
+{
+    const AVFrame *const frame = item.frame.get();
+    FramePointer result = std::move(picture.made);
+    if (plan_.made_frames) {
+        FramePointer target = plan_.frame_for(frame);
+        result_scaler_.scale(result.get(), frame, target.get(), made_);
+        result.swap(target);
+        NoFork no_fork;
+        target.reset();
+    } else if (plan_.keeps_format() && plan_.part() == Part::seen) {
+        frame_scaler_.carry_unseen(frame, result.get(), plan_.made);
+    }
+    if (item.strength != 1 && !mixes_parts())
+        mixer_.blend(plan_.made, item.strength, frame, result.get(), plan_.part());
+    return result;
+}
+
+} // namespace dnn_torch

@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Runs frames that are padded, cut into tiles or scaled, and brings the results to the size that
+// is wanted.  Tiles are read from the frame and written into the result; there is no whole picture
+// of floats.  A batch is one tile of several frames.
+#pragma once
+
+#include "host/frames/blend.h"
+#include "host/frames/frame_scaler.h"
+#include "host/frames/frame_window.h"
+#include "picture_session.h"
+#include "picture_task.h"
+#include "picture_works.h"
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace dnn_torch
+{
+
+class TiledSession : public TaskSession
+{
+public:
+    // `plan` must live during run() and bypass(); it may be gone after them.
+    TiledSession(const PicturePlan &plan, std::shared_ptr<const PictureWork> work);
+
+    void run(FrameJob &job) override;
+    void bypass(FrameJob &job) override;
+    void stop() noexcept override { session_.stop(); }
+
+private:
+    struct Picture {
+        FramePointer scaled; // what the model sees, if it is not the frame
+        const AVFrame *seen;
+        FramePointer made;
+        FramePointer depth; // numbers that become `made` when all of them are there
+    };
+
+    void begin(FrameJob &job);
+    void run_tile(FrameJob &job, const TileSpan &across, const TileSpan &down);
+    Images input_for(const FrameJob &job);
+    void *memory_of(int64_t bytes);
+    void read_tile(const Images &input, const TileSpan &across, const TileSpan &down);
+    void check(const Images &output, const TileSpan &across, const TileSpan &down);
+    void write_tile(FrameJob &job, const Images &output, const TileSpan &across,
+                    const TileSpan &down);
+    bool write_part(const FrameItem &item, const Picture &picture, const Images &part, int index,
+                    const Region &region, const BlendEdges &edges);
+    bool write_depth_part(const Picture &picture, const Images &part, int index,
+                          const Region &region, const BlendEdges &edges);
+    const AVFrame *kept_for(const FrameItem &item, const Picture &picture) const;
+    bool mixes_parts() const;
+    void finish(FrameJob &job);
+    FramePointer finished(const FrameItem &item, Picture &picture);
+
+    const PicturePlan &plan_;
+    const std::shared_ptr<const PictureWork> work_;
+    const PictureFit &fit_;
+    bool interleaved_, codes_;
+    Session session_;
+    Components seen_, made_; // of frames that go in, and of results
+    PassBy pass_by_;
+    FrameScaler frame_scaler_, seen_scaler_;
+    ResultScaler result_scaler_;
+    FrameWindow frame_window_, kept_window_, result_window_;
+    TileBlender blender_;
+    Mixer mixer_;
+    std::vector<Picture> pictures_; // of the job
+    Size tile_made_ = {0, 0};       // of one tile
+    void *memory_ = nullptr;        // of the input: the session's, or own_memory_
+    std::vector<std::max_align_t> own_memory_;
+};
+
+} // namespace dnn_torch
