@@ -135,6 +135,8 @@ def test_what_ultralytics_writes(tmp_path):
     for name, value in wanted.items():
         assert found[name] == {"value": value, "origin": "config.txt in the file"}
     assert found["input"]["channels"]["value"] == 3
+    assert found["input"]["size"]["value"] == [640, 480]
+    assert found["input"]["multiple"]["value"] == 32
     assert result.returncode == 1 and "task detect" in json.loads(result.stdout)["error"]
     support.assert_fails_clearly(run(path), r"task detect \(config.txt in the file\)", "pictures")
 
