@@ -28,8 +28,8 @@ public:
 
     bool null() override { return count(); }
     bool boolean(bool) override { return count(); }
-    bool number_integer(std::int64_t) override { return count(); }
-    bool number_unsigned(std::uint64_t) override { return count(); }
+    bool number_integer(int64_t) override { return count(); }
+    bool number_unsigned(uint64_t) override { return count(); }
     bool number_float(double, const std::string &) override { return count(); }
     bool string(std::string &) override { return count(); }
     bool binary(Json::binary_t &) override { return count(); }

@@ -146,12 +146,15 @@ class SwinFamily(nn.Module):
     """All but the layers, which map B, H, W, C."""
 
     def __init__(self, layers, *, window, features, channels=3, upsampler="pixelshuffle", scale=2,
-                 residual="1conv", patch_norm=True, inner=16, span=1.0):
+                 residual="1conv", patch_norm=True, inner=16, span=1.0, unshuffle=1):
         super().__init__()
         self.window, self.scale, self.upsampler, self.span = window, scale, upsampler, span
+        self.unshuffle = unshuffle
         mean = MEAN if channels == 3 else (0,) * channels
         self.mean = torch.tensor(mean).reshape(1, channels, 1, 1)
-        self.conv_first = nn.Conv2d(channels, features, 3, padding=1)
+        self.conv_first = nn.Conv2d(channels * unshuffle**2, features, 3, padding=1)
+        if unshuffle > 1:
+            self.conv_first = nn.Sequential(nn.PixelUnshuffle(unshuffle), self.conv_first)
         self.patch_embed = nn.Module()
         self.patch_embed.norm = nn.LayerNorm(features) if patch_norm else nn.Identity()
         self.layers = nn.ModuleList(layers)
@@ -199,6 +202,8 @@ class SwinFamily(nn.Module):
         padding = (0, -width % self.window, 0, -height % self.window)
         x = functional.pad(picture, padding, "reflect")
         x = within = (x - self.mean) * self.span
+        if self.unshuffle > 1:
+            x = functional.interpolate(x, scale_factor=self.unshuffle, mode="bicubic")
         x = first = self.conv_first(x)
         x = self.patch_embed.norm(x.permute(0, 2, 3, 1))
         for layer in self.layers:

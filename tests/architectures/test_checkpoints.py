@@ -163,6 +163,8 @@ PLACES = {
         "state_dict, names after generator.",
     ),
     "training": (training, "state_dict"),
+    "list": (lambda w: [w, 3, "words"], "0"),
+    "tuple": (lambda w: (100, {"params": w}), "1.params"),
 }
 
 
@@ -329,6 +331,7 @@ OTHERS = {
     "number": (lambda: 3, ["without weights"]),
     "tensor": (lambda: torch.ones(3), ["without names"]),
     "list": (lambda: [torch.ones(3)], ["without names"]),
+    "numbered": (lambda: {0: torch.ones(3), 1: torch.ones(3)}, ["without names"]),
     "optimizer": (
         lambda: {"epoch": 3, "optimizer": torch.optim.SGD([torch.ones(1)], 0.1).state_dict()},
         ["state of a training"],
@@ -351,6 +354,18 @@ OTHERS = {
     "not-a-number": (
         lambda: network().state_dict() | {"body.4.bias": torch.full((16,), float("nan"))},
         ["body.4.bias", "finite"],
+    ),
+    "whole-numbers": (
+        lambda: network().state_dict() | {"body.4.bias": torch.zeros(16, dtype=torch.int64)},
+        ["body.4.bias", "whole numbers"],
+    ),
+    "other-bias": (
+        lambda: network().state_dict() | {"body.4.bias": torch.zeros(15)},
+        ["body.4.bias is no number for each of the 16 channels"],
+    ),
+    "one-more": (
+        lambda: network().state_dict() | {"mine.weight": torch.zeros(15)},
+        ["Compact", "mine.weight"],
     ),
     "bomb": (
         lambda: {str(i): torch.ones(1).expand(1 << 30) for i in range(64)},
@@ -509,6 +524,36 @@ def test_oldest_format(engine, tmp_path):
         for name in ("sys_info", "pickle", "storages", "tensors"):
             archive.addfile(tarfile.TarInfo(name))
     refused(engine, path, "before PyTorch 0.1.10")
+
+
+OTHER_FILES = {
+    "page": (b"\n<!DOCTYPE html><html>log in</html>", "web page", "download the file itself"),
+    "pointer": (b"version https://git-lfs.github.com/spec/v1\noid sha256:00\n", "git lfs pull"),
+    "rar": (b"Rar!\x1a\x07\0", "RAR", "unpack"),
+    "7z": (b"7z\xbc\xaf\x27\x1c", "7z", "unpack"),
+    "gzip": (b"\x1f\x8b\x08", "gzip", "unpack"),
+    "keras": (b"\x89HDF\r\n", "HDF5"),
+    "gguf": (b"GGUF\3\0\0\0", "GGUF"),
+    "ncnn": (b"7767517\n2 2\n", "NCNN"),
+    "words": (b"hello", "no TorchScript model and no checkpoint"),
+}
+
+
+@pytest.mark.parametrize("kind", OTHER_FILES)
+def test_other_files(engine, tmp_path, kind):
+    start, *phrases = OTHER_FILES[kind]
+    path = tmp_path / "net.pth"
+    path.write_bytes(start.ljust(600, b" "))
+    refused(engine, path, *phrases)
+
+
+def test_packed_model(weights, engine, tmp_path):
+    import zipfile
+
+    path = tmp_path / "net.pth"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("4x_net.pth", b"x" * 100)
+    refused(engine, path, "zip archive with 4x_net.pth in it", "unpack")
 
 
 @pytest.mark.parametrize("form", ["zip", "older"])

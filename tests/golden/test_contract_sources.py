@@ -192,9 +192,14 @@ def test_channels_settle_what_the_model_leaves_open(tmp_path):
         ('{"author": null}', "author takes"),
         ('{"input": {"channels": 0}}', "channels takes"),
         ('{"inputs": 5}', "inputs"),
-        ("nothing", "no JSON object"),
-        ("", "no JSON object"),
-        ("[" * 9000, "no JSON object"),
+        ("nothing", "no JSON from line 1"),
+        ("", "no JSON from line 1"),
+        ("[1]", "no JSON object"),
+        ("[" * 9000, "nested too deeply"),
+        ('{"scale": 1, "scale": 1}', "twice"),
+        ('{"author": "' + "x" * 600000 + '"}', "too long"),
+        ('{"input": {"size": 64, "multiple": 7}}', "no multiple"),
+        ('{"input": {"size": 1, "minimum": 8}}', "below"),
     ],
 )
 def test_faults_in_the_models_file(tmp_path, text, words):

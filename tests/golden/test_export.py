@@ -281,17 +281,6 @@ def page_block(start):
 
 
 @pytest.mark.parametrize("how", ["--trace", "--script"])
-def test_the_pages_other_range(export, nets, how):
-    source = NETS.replace("class Wide", "class Unused") + page_block("class ForVideo")
-    nets.write_text(source.replace("self.net = Net()", "self.net = nn.Identity()"))
-    result = export("ForVideo", how)
-    succeeded(result)
-    x = torch.rand(1, 3, 8, 8)
-    mean = torch.tensor([124.0, 117.0, 104.0]).view(1, 3, 1, 1)
-    assert torch.allclose(torch.jit.load(str(result.out))(x), x - mean / 255, atol=1e-5)
-
-
-@pytest.mark.parametrize("how", ["--trace", "--script"])
 @pytest.mark.parametrize("scale", [1, 2])
 def test_the_pages_padding(export, nets, how, scale):
     """A net that takes only what divides by 8 takes every size, of a trace as well."""

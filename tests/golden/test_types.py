@@ -211,7 +211,7 @@ def test_the_contract_says_what_cannot_be_seen(tmp_path, by_file):
     assert result.returncode == 0, str(result)
     wanted = codes(data) * numpy.array([1, 0, 0])
     assert (codes(result.stdout) == wanted).all()
-    origin = f"{path}.json" if by_file else "option"
+    origin = "net.pt.json" if by_file else "option"
     assert f"input.layout nhwc ({origin})" in result.stderr
     assert "input.range 0..255 (type uint8)" in result.stderr
 

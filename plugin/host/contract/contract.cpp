@@ -96,6 +96,25 @@ void apply_options(const ContractOptions &options, Contract &contract)
     apply_size_options(options.sizes, contract.sizes);
 }
 
+// A size that the other fields do not allow is a slip of somebody's pen.
+void check_sizes(const Contract &contract)
+{
+    const SizeTerms &sizes = contract.sizes;
+    const auto said = [&](const std::string &name) {
+        return concat("input.", name, " ", field_in_words(concat("input.", name), contract));
+    };
+    const int multiple = sizes.multiple.value_or(1);
+    const Size minimum = sizes.minimum.value_or(Size{1, 1});
+    if (sizes.only && (sizes.only->width % multiple != 0 || sizes.only->height % multiple != 0))
+        throw Error(AVERROR(EINVAL),
+                    concat("the contract says ", said("size"),
+                           ", which is no multiple of what it says too: ", said("multiple")));
+    if (sizes.only && (sizes.only->width < minimum.width || sizes.only->height < minimum.height))
+        throw Error(AVERROR(EINVAL),
+                    concat("the contract says ", said("size"),
+                           ", which is below what it says too: ", said("minimum")));
+}
+
 std::string name_in(const std::string &path)
 {
     return path.substr(path.rfind('/') + 1);
@@ -115,13 +134,16 @@ Contract read_contract(const ContractOptions &options, const std::string &file_b
         apply_ultralytics(told.ultralytics, "config.txt in the file", contract);
     if (!told.file.empty())
         apply_json(told.file,
-                   {.name = "dnn_torch.json in the file", .file = "dnn_torch.json in the model"},
+                   {.name = "dnn_torch.json in the file",
+                    .file = "dnn_torch.json in the model",
+                    .is_of_engine = true},
                    contract);
     const std::optional<std::string> text =
         file_beside.empty() ? std::nullopt : contract_text(file_beside);
     if (text)
         apply_json(*text, {.name = name_in(file_beside), .file = file_beside}, contract);
     apply_options(options, contract);
+    check_sizes(contract);
     complete_output(contract);
     return contract;
 }

@@ -155,7 +155,8 @@ constexpr std::string_view tasks[] = {"picture",     "detect", "classify", "segm
 
 bool set_task(const Json &value, ModelFacts &model)
 {
-    if (std::find(std::begin(tasks), std::end(tasks), value) == std::end(tasks))
+    if (!value.is_string() || std::find(std::begin(tasks), std::end(tasks),
+                                        value.get_ref<const std::string &>()) == std::end(tasks))
         return false;
     model.task = value.get<std::string>();
     return true;

@@ -22,12 +22,14 @@ namespace
 
 using Json = nlohmann::ordered_json;
 
-Json parse(std::string_view text)
+Json parse(std::string_view text, bool is_of_engine)
 {
     constexpr JsonLimits limits = {.depth = 8, .values = 10'000};
     if (const std::string fault = fault_of_json(text, limits); !fault.empty())
         throw Error(AVERROR(EINVAL), fault);
     Json parsed = Json::parse(text);
+    if (is_of_engine && parsed.is_string())
+        throw Error(AVERROR(EINVAL), parsed.get<std::string>());
     if (!parsed.is_object())
         throw Error(AVERROR(EINVAL), "is no JSON object");
     return parsed;
@@ -47,7 +49,7 @@ void apply_side(const std::string &side, const Json &fields, const std::string &
 void apply_json(std::string_view text, const TextOrigin &origin, Contract &contract)
 {
     try {
-        const Json parsed = parse(text);
+        const Json parsed = parse(text, origin.is_of_engine);
         for (const auto &[name, value] : parsed.items())
             if (name == "inputs")
                 apply_inputs(value, origin.name, contract);

@@ -13,6 +13,7 @@ extern "C" {
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace dnn_torch
 {
@@ -47,6 +48,7 @@ std::string text_from(const Json &value)
 
 void apply_inputs_option(const std::string &text, Contract &contract)
 {
+    std::set<std::string> given;
     for (size_t begin = 0; begin <= text.size();) {
         const size_t end = std::min(text.find('|', begin), text.size());
         const size_t equals = std::min(text.find('=', begin), end);
@@ -54,8 +56,10 @@ void apply_inputs_option(const std::string &text, Contract &contract)
             throw Error(
                 AVERROR(EINVAL),
                 concat("inputs takes NAME=VALUE or NAME=VALUE|NAME=VALUE, not '", text, "'"));
-        set_input(text.substr(begin, equals - begin), text.substr(equals + 1, end - equals - 1),
-                  "option", contract);
+        const std::string name = text.substr(begin, equals - begin);
+        if (!given.insert(name).second)
+            throw Error(AVERROR(EINVAL), concat("inputs has '", name, "' twice"));
+        set_input(name, text.substr(equals + 1, end - equals - 1), "option", contract);
         begin = end + 1;
     }
 }

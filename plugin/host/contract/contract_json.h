@@ -16,6 +16,8 @@ namespace dnn_torch
 struct TextOrigin {
     std::string name; // as the fields' origin is shown
     std::string file; // as errors name it
+    // An engine has read it: a text instead of an object says what is wrong with it.
+    bool is_of_engine = false;
 };
 
 // Sets what a contract's text says.  Throws Error that names the file and the field.

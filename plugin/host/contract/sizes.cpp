@@ -28,8 +28,9 @@ constexpr double largest_scale = 64;
     const std::string_view takes = name == "tile"      ? "auto, 0 (never), N or WxH, of 16 or more"
                                    : name == "overlap" ? "auto or a number of pixels"
                                    : name == "fit"     ? "auto, tile, scale or letterbox"
-                                   : name == "scale"   ? "a number above 0, up to 64"
-                                                       : "a size, such as 1920x1080";
+                                   : name == "scale"
+                                       ? "a number above 0, up to 64"
+                                       : "a size up to 65536x65536, such as 1920x1080 or hd1080";
     throw Error(AVERROR(EINVAL), concat(name, " takes ", takes, ", not '", given, "'"));
 }
 
@@ -43,11 +44,9 @@ std::optional<int> number_from(std::string_view text, int least, int most)
     return number;
 }
 
-// Takes "N", "WxH" and libavutil's names of sizes.
+// Takes "WxH" and libavutil's names of sizes.
 std::optional<Size> size_from(const std::string &text)
 {
-    if (const std::optional<int> extent = number_from(text, 1, largest_extent))
-        return Size{*extent, *extent};
     Size size{};
     if (av_parse_video_size(&size.width, &size.height, text.c_str()) < 0 || size.width < 1 ||
         size.height < 1 || size.width > largest_extent || size.height > largest_extent)
@@ -71,7 +70,8 @@ std::optional<Size> tile_from(const std::string &text)
     constexpr int least = 16;
     if (text == "0")
         return Size{0, 0};
-    const std::optional<Size> tile = size_from(text);
+    const std::optional<int> extent = number_from(text, least, largest_extent);
+    const std::optional<Size> tile = extent ? Size{*extent, *extent} : size_from(text);
     return tile && tile->width >= least && tile->height >= least ? tile : std::nullopt;
 }
 

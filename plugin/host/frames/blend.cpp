@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "blend.h"
 
+#include "depth.h"
 #include "picture.h"
 
 #include <cstddef>
@@ -51,6 +52,23 @@ void TileBlender::weigh(int width, const BlendEdges &edges, int y)
     }
 }
 
+void TileBlender::mix(const float *made, ptrdiff_t step, float *samples) const
+{
+    for (size_t x = 0; x < weights_.size(); x++, made += step)
+        samples[x] = weights_[x] < 1 ? samples[x] + weights_[x] * (*made - samples[x]) : *made;
+}
+
+void TileBlender::write_floats(const Images &images, int index, AVFrame *result,
+                               const BlendEdges &edges)
+{
+    const Images kept = images_in(result);
+    for (int y = 0; y < images.height; y++) {
+        weigh(images.width, edges, y);
+        const FloatRow made = image_row(images, index, y);
+        mix(made.channel[0], made.step, image_row(kept, 0, y).channel[0]);
+    }
+}
+
 bool TileBlender::write(const Images &images, const PictureNumbers &numbers, int index,
                         const AVFrame *source, AVFrame *result, const BlendEdges &edges, Part part)
 {
@@ -62,13 +80,8 @@ bool TileBlender::write(const Images &images, const PictureNumbers &numbers, int
     for (int y = 0; y < images.height; y++) {
         weigh(images.width, edges, y);
         read_row(picture.row, frame_row(result, picture.row, y), row, width);
-        for (int c = 0; c < images.channels; c++) {
-            const float *made = sample_of(images, index, c, y);
-            for (size_t x = 0; x < width; x++, made += step) {
-                float &sample = row.channel[c][x];
-                sample = weights_[x] < 1 ? sample + weights_[x] * (*made - sample) : *made;
-            }
-        }
+        for (int c = 0; c < images.channels; c++)
+            mix(sample_of(images, index, c, y), step, row.channel[c]);
         const FrameRow kept = source ? frame_row(source, picture.row, y) : FrameRow{};
         nan |= write_row(picture.row, row, source ? &kept : nullptr,
                          frame_row(result, picture.row, y), width);

@@ -29,8 +29,13 @@ public:
                const AVFrame *source, AVFrame *result, const BlendEdges &edges,
                Part part = Part::seen);
 
+    // The same for numbers of one channel that are no picture yet, into AV_PIX_FMT_GRAYF32.  What
+    // is no number stays so.
+    void write_floats(const Images &images, int index, AVFrame *result, const BlendEdges &edges);
+
 private:
     void weigh(int width, const BlendEdges &edges, int y);
+    void mix(const float *made, ptrdiff_t step, float *samples) const;
 
     std::vector<float> weights_; // of the tile, by column of one row
     std::vector<float> row_;

@@ -10,6 +10,7 @@ extern "C" {
 #include <libavutil/error.h>
 }
 
+#include <algorithm>
 #include <cmath>
 
 namespace dnn_torch
@@ -60,6 +61,17 @@ void set_range(const std::string &side, const std::string &type, PictureNumbers 
     contract.origins[concat(side, ".range")] = concat("type ", type);
 }
 
+void expect_range_within(const std::string &side, const std::string &type,
+                         const PictureNumbers &numbers, const Contract &contract)
+{
+    constexpr float largest_half = 65504;
+    if (type == "float16" && std::max(std::abs(numbers.low), std::abs(numbers.high)) > largest_half)
+        throw Error(
+            AVERROR(EINVAL),
+            concat(field_with_origin(side + ".range", contract),
+                   " goes beyond 65504, the largest number of float16; write another type"));
+}
+
 // Fills in what an engine has to know when it opens the model.
 void tell_engine(const Contract &contract, ModelOptions &options)
 {
@@ -104,9 +116,13 @@ open_with_contract(const ContractOptions &given, const std::string &file_beside,
 
 void follow_types(const std::string &input_type, const std::string &output_type, Contract &contract)
 {
-    set_range("output", output_type, contract.output, contract);
+    // What is said of the input's codes holds for codes that come back, and for nothing else.
+    const bool is_as_input = output_type == input_type && contract.origins.count("input.range");
+    if (!is_as_input)
+        set_range("output", output_type, contract.output, contract);
     if (input_type == "uint8")
         set_range("input", input_type, contract.input, contract);
+    expect_range_within("input", input_type, contract.input, contract);
 }
 
 std::string field_with_origin(const std::string &name, const Contract &contract)

@@ -13,6 +13,7 @@ extern "C" {
 }
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <numeric>
 
@@ -20,6 +21,10 @@ namespace dnn_torch
 {
 namespace
 {
+
+// A model that takes no size mostly says so at once.  One that computes long before it fails must
+// not do so at each of many sizes.
+constexpr std::chrono::seconds longest_search(10);
 
 // Whether an error says that the model refuses pictures of a size.
 bool is_refusal(const Error &error)
@@ -151,7 +156,10 @@ std::string PictureFitter::note_of_padding(const PictureFit &fit) const
 
 void PictureFitter::fit_by_search(PictureFit &fit, ChannelCounts channels, const Error &refused)
 {
+    const auto end = std::chrono::steady_clock::now() + longest_search;
     const TrySize try_it = [&](Size size) -> std::optional<Size> {
+        if (std::chrono::steady_clock::now() > end)
+            throw refused;
         try {
             return fit.is_tiled ? try_representative(size, channels) : try_size(size, channels);
         } catch (const Crash &) {

@@ -117,7 +117,7 @@ public:
 
 constexpr const char *cannot_mix =
     "strength mixes each result with its frame, and this model's results have another size or "
-    "other channels than their frames; leave strength at 1, or 0 to pass frames unchanged";
+    "other channels than their frames; leave strength at 1, or at 0 to pass them by the model";
 
 // A plan that its owner may still change, and what is known about it.
 struct NewPlan {

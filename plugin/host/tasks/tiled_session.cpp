@@ -170,8 +170,10 @@ void TiledSession::write_tile(FrameJob &job, const Images &output, const TileSpa
     int index = 0;
     for (const FrameItem &item : job.items) {
         const Picture &picture = pictures_[static_cast<size_t>(index)];
-        job.saw_nan |= picture.depth ? write_depth_part(picture, part, index, region, edges)
-                                     : write_part(item, picture, part, index, region, edges);
+        if (picture.depth)
+            write_depth_part(picture, part, index, region, edges);
+        else
+            job.saw_nan |= write_part(item, picture, part, index, region, edges);
         index++;
     }
 }
@@ -212,15 +214,15 @@ bool TiledSession::write_part(const FrameItem &item, const Picture &picture, con
 }
 
 // The smallest and the largest number of a picture are known when all tiles are there.
-bool TiledSession::write_depth_part(const Picture &picture, const Images &part, int index,
+void TiledSession::write_depth_part(const Picture &picture, const Images &part, int index,
                                     const Region &region, const BlendEdges &edges)
 {
     AVFrame *const numbers =
         result_window_.at(picture.depth.get(), region, {.first = 0, .count = 1});
     if (work_->grid.is_blended)
-        return blender_.write(part, {}, index, nullptr, numbers, edges);
-    copy_floats(part, index, numbers);
-    return false;
+        blender_.write_floats(part, index, numbers, edges);
+    else
+        copy_floats(part, index, numbers);
 }
 
 void TiledSession::finish(FrameJob &job)

@@ -48,7 +48,7 @@ private:
                     const TileSpan &down);
     bool write_part(const FrameItem &item, const Picture &picture, const Images &part, int index,
                     const Region &region, const BlendEdges &edges);
-    bool write_depth_part(const Picture &picture, const Images &part, int index,
+    void write_depth_part(const Picture &picture, const Images &part, int index,
                           const Region &region, const BlendEdges &edges);
     const AVFrame *kept_for(const FrameItem &item, const Picture &picture) const;
     bool mixes_parts() const;

@@ -66,6 +66,24 @@ std::string advice_for(int error)
                                                   "; ", advice_for(error)));
 }
 
+[[noreturn]] void throw_too_large(uint64_t bytes, uint64_t most)
+{
+    throw Failure(DNN_TORCH_BAD_OUTPUT, concat("the model returned ", bytes >> 20,
+                                               " MiB, and a process of its own may "
+                                               "return ",
+                                               most >> 20,
+                                               " MiB for what it got; if you trust the file, "
+                                               "write isolate=0"));
+}
+
+uint64_t input_bytes(const RunRequest &request)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < request.in_count; i++)
+        bytes += static_cast<uint64_t>(span_of(request.in[i]).value_or(0));
+    return bytes;
+}
+
 } // namespace
 
 // ---- opening and closing ------------------------------------------------------------
@@ -267,9 +285,11 @@ RunReply DnnTorchSession::exchange(const RunRequest &request)
         area.is_sent = area.memory.mapping.start() != nullptr;
     if (!reply.wanted_bytes)
         return reply;
-    const uint64_t wanted = reply.wanted_bytes;
-    const int error = give_output_memory(wanted, request);
+    const uint64_t wanted = reply.wanted_bytes, most = most_output_bytes_of(input_bytes(request));
+    const int error = wanted > most ? give_output_memory(0) : give_output_memory(wanted);
     reply = child_->receive<RunReply>(lane_.get(), Kind::session_run, patience());
+    if (wanted > most)
+        throw_too_large(wanted, most);
     if (error)
         throw_no_memory("results", wanted, error);
     if (reply.wanted_bytes)
@@ -279,17 +299,16 @@ RunReply DnnTorchSession::exchange(const RunRequest &request)
 
 // Returns why there is none, or 0.  The child could take memory of its own away while we read it.
 // It may keep what it had before: so each piece is larger than all before it together.
-int DnnTorchSession::give_output_memory(uint64_t bytes, const RunRequest &request)
+// 0 bytes tell the child that it gets none.
+int DnnTorchSession::give_output_memory(uint64_t bytes)
 {
-    uint64_t input_bytes = 0;
-    for (size_t i = 0; i < request.in_count; i++)
-        input_bytes += static_cast<uint64_t>(span_of(request.in[i]).value_or(0));
-    if (bytes > most_output_bytes_of(input_bytes) || bytes <= output_.mapping.size())
-        child_->refuse("a wish for memory that no result needs");
+    if (bytes > 0 && bytes <= output_.mapping.size())
+        child_->refuse("a wish for memory that it has");
     output_ = {};
-    output_ = make_shared_memory(std::bit_ceil(bytes), Writer::child);
+    if (bytes > 0)
+        output_ = make_shared_memory(std::bit_ceil(bytes), Writer::child);
     const bool is_made = output_.mapping.start() != nullptr;
-    const int error = is_made ? 0 : errno;
+    const int error = is_made || bytes == 0 ? 0 : errno;
     const OutputRequest answer = {.head = {.kind = Kind::output, .reserved = 0, .id = id_},
                                   .bytes = is_made ? output_.mapping.size() : 0};
     const int descriptor = output_.descriptor.get();

@@ -49,7 +49,7 @@ private:
     void run_once(const DnnTorchTensor *in, size_t in_count, DnnTorchTensor *out, size_t out_count,
                   DnnTorchRun &run);
     isolation::RunReply exchange(const isolation::RunRequest &request);
-    int give_output_memory(uint64_t bytes, const isolation::RunRequest &request);
+    int give_output_memory(uint64_t bytes);
     void forget_lane();
 
     bool lies_in_given(const DnnTorchTensor &tensor, int64_t span, int64_t &offset) const;

@@ -46,6 +46,9 @@ CASES = {
     "real-x4": Case(lambda: SwinIR(upsampler="nearest+conv", scale=4),
                     told(scale=4, upsampler="nearest+conv")),
     "real-x2": Case(lambda: SwinIR(upsampler="nearest+conv"), told(upsampler="nearest+conv")),
+    "unshuffled-x4": Case(
+        lambda: SwinIR(upsampler="nearest+conv", scale=4, unshuffle=2),
+        told(scale=4, upsampler="nearest+conv") | {"unshuffle": 2}),
     "large": Case(lambda: SwinIR(upsampler="nearest+conv", scale=4, residual="3conv"),
                   told(scale=4, upsampler="nearest+conv")),
     "denoise": Case(lambda: SwinIR(upsampler="none", scale=1), told(scale=1, upsampler="none")),

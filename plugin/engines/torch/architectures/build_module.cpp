@@ -73,9 +73,17 @@ at::Tensor tensor_of(const Weight &weight)
     return at::empty(view.sizes(), at::TensorOptions().dtype(type)).copy_(view);
 }
 
+void expect_floats(const at::Tensor &tensor, const std::string &name)
+{
+    if (!tensor.is_floating_point())
+        throw WeightFault(concat("has ", name,
+                                 " as whole numbers, which no network that is known here computes "
+                                 "with; use the file from before it was quantised"));
+}
+
 void expect_finite(const at::Tensor &tensor, const std::string &name)
 {
-    if (tensor.is_floating_point() && !at::isfinite(tensor).all().item<bool>())
+    if (!at::isfinite(tensor).all().item<bool>())
         throw WeightFault(concat("has weights that are no finite numbers (", name,
                                  "): its training failed, or the file is damaged"));
 }
@@ -90,6 +98,7 @@ at::Tensor tensor_of(const NetTensor &tensor, const Weights &weights)
 {
     if (!tensor.weight.empty()) {
         at::Tensor made = tensor_of(weights.at(tensor.weight));
+        expect_floats(made, tensor.weight);
         expect_finite(made, tensor.weight);
         return made;
     }
@@ -108,7 +117,7 @@ torch::jit::Module build_module(const Blueprint &blueprint, const Weights &weigh
         if (tensor.weight.empty())
             module.register_buffer(tensor.attribute, made);
         else
-            module.register_parameter(tensor.attribute, made, !made.is_floating_point());
+            module.register_parameter(tensor.attribute, made, false);
     }
     module.define(blueprint.source);
     return module;

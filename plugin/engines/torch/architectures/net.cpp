@@ -169,8 +169,7 @@ void Net::function(const std::string &text)
 Expression Net::conv(const Expression &x, const std::string &name, const ConvOptions &options)
 {
     const std::string weight_name = name + ".weight";
-    if (weights_.at(weight_name).shape.size() != 4)
-        throw WeightFault(concat("has ", weight_name, ", which is no 2D convolution"));
+    expect_shape(name, 4, "a 2D convolution");
     const auto padding = [&](size_t dimension) {
         if (weights_.size(weight_name, dimension) > largest_kernel)
             contradict(concat(weight_name, " is larger than any convolution's"));
@@ -187,6 +186,7 @@ Expression Net::conv(const Expression &x, const std::string &name, const ConvOpt
 Expression Net::conv_transpose(const Expression &x, const std::string &name, int64_t stride,
                                int64_t padding, int64_t output_padding)
 {
+    expect_bias(name, weights_.size(name + ".weight", 1));
     return let(concat("torch.conv_transpose2d(", x, ", ", weight(name + ".weight"), ", ",
                       weight_or_none(name + ".bias"), ", ", pair_of(stride), ", ", pair_of(padding),
                       ", ", pair_of(output_padding), ", 1, [1, 1])"));
@@ -198,10 +198,15 @@ void Net::expect_shape(const std::string &name, size_t dimensions, const char *l
     if (weight.shape.size() != dimensions)
         contradict(concat(name, ".weight has ", weight.shape.size(), " dimensions, and that of ",
                           layer, " has ", dimensions));
+    expect_bias(name, weight.shape[0]);
+}
+
+void Net::expect_bias(const std::string &name, int64_t channels) const
+{
     const std::string bias = name + ".bias";
-    if (weights_.has(bias) && weights_.at(bias).shape != std::vector<int64_t>{weight.shape[0]})
-        contradict(concat(bias, " is no number for each of the ", weight.shape[0], " channels of ",
-                          name, ".weight"));
+    if (weights_.has(bias) && weights_.at(bias).shape != std::vector<int64_t>{channels})
+        contradict(concat(bias, " is no number for each of the ", channels, " channels of ", name,
+                          ".weight"));
 }
 
 Expression Net::linear(const Expression &x, const std::string &name)

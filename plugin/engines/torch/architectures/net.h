@@ -136,6 +136,7 @@ private:
     // Throws a WeightFault unless the weight has that many dimensions and the bias, if there is
     // one, fits it.
     void expect_shape(const std::string &name, size_t dimensions, const char *layer) const;
+    void expect_bias(const std::string &name, int64_t channels) const;
     Expression attribute(NetTensor tensor);
     static std::string place_of(std::string_view name);
     void expect_none_missing() const;

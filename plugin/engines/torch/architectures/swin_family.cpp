@@ -130,6 +130,33 @@ Enlarged enlarge(Net &net, const Expression &features, const Expression &picture
 
 // ---- the features ---------------------------------------------------------------------
 
+// Some networks look at the bicubic enlargement of the picture, folded into channels.
+constexpr const char *first_after_unshuffle = "conv_first.1";
+
+int64_t unshuffle_of(const Net &net)
+{
+    constexpr int64_t colours = 3;
+    return net.weights().has(concat(first_after_unshuffle, ".weight"))
+               ? checked_scale(first_after_unshuffle,
+                               net.weights().size(concat(first_after_unshuffle, ".weight"), 1),
+                               colours)
+               : 1;
+}
+
+std::string first_of(const Weights &weights)
+{
+    return weights.has("conv_first.weight") ? "conv_first" : first_after_unshuffle;
+}
+
+Expression unshuffled_enlargement(Net &net, const Expression &picture, int64_t factor)
+{
+    net.tell("unshuffle", factor);
+    const Expression larger =
+        net.let(concat("torch.upsample_bicubic2d(", picture, ", [", picture, ".size(2) * ", factor,
+                       ", ", picture, ".size(3) * ", factor, "], False)"));
+    return net.pixel_unshuffle(larger, factor);
+}
+
 Expression normalised(Net &net, const Expression &x, const std::string &name)
 {
     return net.weights().has(name + ".weight") ? net.layer_norm(x, name) : x;
@@ -155,7 +182,10 @@ Expression body(Net &net, const Expression &first, const SwinFamily &family)
 
 Blueprint build_swin_family(Net &net, const SwinFamily &family)
 {
-    const int64_t channels = net.weights().size("conv_first.weight", 1);
+    const int64_t unshuffle = unshuffle_of(net);
+    const std::string first_layer = first_of(net.weights());
+    const int64_t channels =
+        net.weights().size(first_layer + ".weight", 1) / (unshuffle * unshuffle);
     const bool has_mean = channels == static_cast<int64_t>(mean_of_colours.size());
     Expression picture = net.pad_to_multiple(Net::input, family.window);
     const Expression mean = has_mean ? net.numbers({1, channels, 1, 1}, mean_of_colours) : "";
@@ -164,7 +194,9 @@ Blueprint build_swin_family(Net &net, const SwinFamily &family)
     if (family.range != 1)
         picture = net.scaled(picture, family.range);
 
-    const Expression first = net.conv(picture, "conv_first");
+    if (unshuffle != 1)
+        picture = unshuffled_enlargement(net, picture, unshuffle);
+    const Expression first = net.conv(picture, first_layer);
     Enlarged made = enlarge(net, body(net, first, family), picture, channels);
     if (family.range != 1)
         made.x = net.let(concat(made.x, " / ", literal(family.range)));
@@ -172,7 +204,8 @@ Blueprint build_swin_family(Net &net, const SwinFamily &family)
         made.x = net.add(made.x, mean);
     if (net.weights().has("conv_last.weight") &&
         net.weights().size("conv_last.weight", 0) != channels)
-        throw WeightFault("has conv_last.weight with other channels than conv_first.weight takes");
+        throw WeightFault(
+            "has conv_last.weight with other channels than the first convolution takes");
     return net.finish(net.crop(made.x, Net::input, made.scale), made.scale, channels, channels);
 }
 
@@ -200,7 +233,7 @@ void tell_layers(Net &net, const std::string &blocks, const HeadsOf &heads, int6
             std::to_string(net.weights().size(concat(prefix, "0.", heads.name), heads.dimension)),
             "/");
     }
-    net.tell("features", net.weights().size("conv_first.weight", 0));
+    net.tell("features", net.weights().size(first_of(net.weights()) + ".weight", 0));
     net.tell("blocks", depths);
     net.tell("heads", head_counts);
     net.tell("window", window);

@@ -5,8 +5,8 @@
 //
 // A convolution, layers of blocks (B, H, W, C), a convolution, and an enlargement.  Their weights:
 //
-//     conv_first, patch_embed.norm, layers.N, norm, conv_after_body,
-//     conv_before_upsample.0, upsample.N or conv_upN and conv_hr, conv_last
+//     conv_first (conv_first.1 after an unshuffle), patch_embed.norm, layers.N, norm,
+//     conv_after_body, conv_before_upsample.0, upsample.N or conv_upN and conv_hr, conv_last
 #pragma once
 
 #include "net.h"

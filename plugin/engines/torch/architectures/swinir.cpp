@@ -20,9 +20,9 @@ constexpr const char *table = "attn.relative_position_bias_table";
 bool recognises(const Weights &weights)
 {
     const std::string block = first_block;
-    return weights.has("conv_first.weight") && weights.has(block + table) &&
-           weights.has(block + "attn.qkv.weight") && weights.has(block + "mlp.fc1.weight") &&
-           !weights.has_any(block + "conv_block.");
+    return (weights.has("conv_first.weight") || weights.has("conv_first.1.weight")) &&
+           weights.has(block + table) && weights.has(block + "attn.qkv.weight") &&
+           weights.has(block + "mlp.fc1.weight") && !weights.has_any(block + "conv_block.");
 }
 
 class Layers

@@ -112,18 +112,29 @@ private:
         const PickledValue *value;
     };
 
-    // Each dictionary is looked at once, however often it occurs.
+    // Each dictionary is looked at once, however often it occurs.  Some people save a list: the
+    // weights, the state of the training, its step.
     void look(const PickledValue &value, const std::string &place, int depth)
     {
         note(value);
-        if (value.kind != Kind::dict || depth > deepest || !seen_.insert(&value).second ||
-            found_.size() >= most_groups)
+        if (depth > deepest || found_.size() >= most_groups || !seen_.insert(&value).second)
             return;
+        if (value.kind == Kind::dict)
+            look_into(value, place, depth);
+        if (value.kind == Kind::list || value.kind == Kind::tuple)
+            for (size_t i = 0; i < value.parts.size() && i < most_groups; i++)
+                look(pickle_.at(value.parts[i]), within(place, std::to_string(i)), depth + 1);
+    }
+
+    void look_into(const PickledValue &value, const std::string &place, int depth)
+    {
         std::vector<Item> inner;
         for (size_t i = 0; i + 1 < value.parts.size(); i += 2) {
             const PickledValue &key = pickle_.at(value.parts[i]);
             if (key.kind == Kind::text && key.text.size() <= longest_name)
                 inner.push_back({.key = key.text, .value = &pickle_.at(value.parts[i + 1])});
+            else
+                note(pickle_.at(value.parts[i + 1]));
         }
         for (const std::string_view usual : usual_keys)
             for (const Item &item : inner)

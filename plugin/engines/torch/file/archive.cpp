@@ -5,6 +5,7 @@
 
 #include "engine_kit/content_hash.h"
 #include "file_contract.h"
+#include "other_files.h"
 #include "pickle_check.h"
 
 #include <algorithm>
@@ -17,9 +18,6 @@ namespace engine_torch
 namespace
 {
 
-const std::string how_to_export =
-    "; export the model with torch.jit.trace or torch.jit.script and its save()";
-
 constexpr std::string_view code_folder = "code/", code_extension = ".py", data_folder = "data/",
                            constants_folder = "constants/", extra_folder = "extra/";
 
@@ -31,43 +29,6 @@ bool starts_with(std::string_view text, std::string_view start)
 bool ends_with(std::string_view text, std::string_view end)
 {
     return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
-bool any_contains(const std::vector<ZipRecord> &records, std::string_view part)
-{
-    return std::any_of(records.begin(), records.end(), [part](const ZipRecord &record) {
-        return record.name.find(part) != std::string::npos;
-    });
-}
-
-// Refuses other archives with their format's name: the user may have taken one for TorchScript.
-void refuse_other_archives(const FileBytes &file, const std::vector<ZipRecord> &records)
-{
-    if (any_contains(records, "/constants.pkl"))
-        return;
-    if (any_contains(records, "serialized_exported_program") ||
-        any_contains(records, "/archive_format"))
-        file.refuse("is a torch.export package, not TorchScript" + how_to_export);
-    file.refuse("is a zip archive but no TorchScript model and no checkpoint" + how_to_export);
-}
-
-// torch.save() wrote tar archives before 0.1.10.
-bool is_oldest_checkpoint(std::string_view bytes)
-{
-    constexpr size_t mark_place = 257;
-    return bytes.size() > mark_place && starts_with(bytes.substr(mark_place), "ustar") &&
-           bytes.find("storages") != std::string_view::npos;
-}
-
-void refuse_other_files(const FileBytes &file)
-{
-    const std::string_view bytes = file.bytes();
-    if (starts_with(bytes, "PK\3\4"))
-        return;
-    if (is_oldest_checkpoint(bytes))
-        file.refuse("is a checkpoint from before PyTorch 0.1.10; load it in PyTorch and save its "
-                    "weights again with torch.save()");
-    file.refuse("is no TorchScript model and no checkpoint" + how_to_export);
 }
 
 // Whether LibTorch reads the record.  It needs no records of older formats, and none that only tell

@@ -4,6 +4,7 @@
 #include "file_contract.h"
 
 #include "base/compose.h"
+#include "base/json_check.h"
 
 #include <cstddef>
 #include <nlohmann/json.hpp>
@@ -17,30 +18,24 @@ using Json = nlohmann::ordered_json;
 
 // A message of the isolated engine holds 16 KiB of text.
 constexpr size_t piece_bytes = 8000, most_pieces = 64;
-constexpr int deepest = 16; // dump() calls itself
+// dump() calls itself.
+constexpr dnn_torch::JsonLimits limits = {.depth = 16, .values = 100'000};
 
-struct TooDeep {
-};
-
-Json parse(std::string_view text)
-try {
-    const auto shallow = [](int depth, Json::parse_event_t, Json &) {
-        if (depth > deepest)
-            throw TooDeep();
-        return true;
-    };
-    Json parsed = Json::parse(text, shallow, /*allow_exceptions=*/false);
-    return parsed.is_discarded() ? Json("no JSON") : parsed;
-} catch (const TooDeep &) {
-    return "nested too deeply";
+// Returns an object, or what is wrong with the record.
+Json parse(std::string_view record)
+{
+    if (record.size() > piece_bytes * most_pieces)
+        return "is too long";
+    if (std::string fault = dnn_torch::fault_of_json(record, limits); !fault.empty())
+        return fault;
+    Json parsed = Json::parse(record);
+    return parsed.is_object() ? parsed : Json("is no JSON object");
 }
 
 std::string line_of(std::string_view record)
 {
-    const Json parsed =
-        record.size() > piece_bytes * most_pieces ? Json("too long") : parse(record);
-    const std::string line = parsed.dump(-1, ' ', true, Json::error_handler_t::replace);
-    return line.size() > piece_bytes * most_pieces ? "\"too long\"" : line;
+    const std::string line = parse(record).dump(-1, ' ', true, Json::error_handler_t::replace);
+    return line.size() > piece_bytes * most_pieces ? "\"is too long\"" : line;
 }
 
 } // namespace

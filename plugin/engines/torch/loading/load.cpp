@@ -149,11 +149,19 @@ bool is_given(const c10::Argument &argument, const GivenConstants &given)
                        [&](const auto &each) { return each.first == argument.name(); });
 }
 
+bool takes_tensor(const c10::Argument &argument)
+{
+    return c10::TensorType::get()->isSubtypeOf(*argument.type());
+}
+
 const c10::Argument &find_input(const Arguments &arguments, const std::string &wanted,
                                 const GivenConstants &given)
 {
     for (const c10::Argument &argument : arguments)
         if (argument.name() == wanted)
+            return argument;
+    for (const c10::Argument &argument : arguments)
+        if (!is_given(argument, given) && takes_tensor(argument))
             return argument;
     for (const c10::Argument &argument : arguments)
         if (!is_given(argument, given))
@@ -182,7 +190,7 @@ Arguments missing_beside(const c10::Argument &input, const Arguments &arguments,
         dnn_torch::add_to_list(types, argument.name() + ", a " + argument.type()->repr_str(),
                                " and ");
     }
-    refuse(path, "has a forward() that wants " + std::to_string(missing.size() + 1) + " inputs (" +
+    refuse(path, "has a forward() of " + std::to_string(arguments.size()) + " inputs (" +
                      names_of(arguments) + "); the filter gives " + input +
                      ", and needs inputs=" + option + " for " + types);
 }
@@ -292,7 +300,11 @@ std::string choose_input(const Module &module, const std::string &path, const st
     const c10::Argument &input = find_input(arguments, wanted, given);
     if (const Arguments missing = missing_beside(input, arguments, given); !missing.empty())
         refuse_without(missing, arguments, input.name(), path);
-    if (!c10::TensorType::get()->isSubtypeOf(*input.type()))
+    if (is_given(input, given))
+        refuse(path, "gets its picture as " + input.name() +
+                         ", which inputs= gives a value to; "
+                         "leave that out");
+    if (!takes_tensor(input))
         refuse(path, "has a forward() whose input " + input.name() + " is a " +
                          input.type()->repr_str() + "; the filter gives a Tensor");
     return input.name();

@@ -15,6 +15,7 @@
 #include <glob.h>
 #include <iterator>
 #include <string_view>
+#include <sys/stat.h>
 #include <torch/csrc/jit/runtime/operator.h>
 #include <vector>
 
@@ -69,6 +70,14 @@ std::vector<std::string> candidates()
 
 // ---- opening it ------------------------------------------------------------------------
 
+// Not a pipe or a device, which may never end.
+bool is_library_file(const std::string &path)
+{
+    constexpr off_t most = off_t{1} << 30;
+    struct stat about = {};
+    return stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode) && about.st_size <= most;
+}
+
 // The names in the library's tables that begin with "libtorch" or "libc10".
 std::vector<std::string> libtorch_of(const std::string &path)
 {
@@ -87,6 +96,8 @@ std::vector<std::string> libtorch_of(const std::string &path)
 // A second LibTorch in one process would end it.
 bool is_for_this_libtorch(const std::string &path)
 {
+    if (!is_library_file(path))
+        return false;
     const std::vector<std::string> names = libtorch_of(path);
     return !names.empty() && std::all_of(names.begin(), names.end(), [](const std::string &name) {
         void *const opened = dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD);

@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "other_files.h"
+
+#include "base/compose.h"
+#include "engine_kit/text.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string>
+#include <string_view>
+
+namespace engine_torch
+{
+namespace
+{
+
+using dnn_torch::concat;
+
+constexpr const char *how_to_export =
+    "; export the model with torch.jit.trace or torch.jit.script and its save()";
+
+constexpr const char *zip_start = "PK\3\4";
+
+bool starts_with(std::string_view text, std::string_view start)
+{
+    return text.substr(0, start.size()) == start;
+}
+
+bool ends_with(std::string_view text, std::string_view end)
+{
+    return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+bool any_contains(const std::vector<ZipRecord> &records, std::string_view part)
+{
+    return std::any_of(records.begin(), records.end(), [part](const ZipRecord &record) {
+        return record.name.find(part) != std::string::npos;
+    });
+}
+
+// A page that says "log in" or "confirm the download" is what a careless download leaves.
+bool is_web_page(std::string_view bytes)
+{
+    std::string start(bytes.substr(0, 256));
+    start.erase(0, start.find_first_not_of(" \t\r\n\xEF\xBB\xBF"));
+    std::transform(start.begin(), start.end(), start.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return starts_with(start, "<!doctype html") || starts_with(start, "<html");
+}
+
+// torch.save() wrote tar archives before 0.1.10.
+bool is_oldest_checkpoint(std::string_view bytes)
+{
+    constexpr size_t mark_place = 257;
+    return bytes.size() > mark_place && starts_with(bytes.substr(mark_place), "ustar") &&
+           bytes.find("storages") != std::string_view::npos;
+}
+
+struct OtherFormat {
+    std::string_view start;
+    const char *words;
+};
+
+constexpr std::array<OtherFormat, 7> other_formats = {{
+    {.start = "version https://git-lfs",
+     .words = "is a pointer of Git LFS and not the file that "
+              "it points to; get that with git lfs pull"},
+    {.start = "7z\xBC\xAF\x27\x1C", .words = "is an archive (7z); unpack it first"},
+    {.start = "Rar!", .words = "is an archive (RAR); unpack it first"},
+    {.start = "\x1F\x8B", .words = "is compressed (gzip); unpack it first"},
+    {.start = "\x89HDF",
+     .words = "is an HDF5 file, as Keras writes them; export the model in "
+              "PyTorch"},
+    {.start = "GGUF", .words = "is a GGUF file; use the model's PyTorch file"},
+    {.start = "7767517", .words = "is an NCNN model; use the model's PyTorch file"},
+}};
+
+bool is_onnx(const FileBytes &file)
+{
+    const std::string_view bytes = file.bytes();
+    return starts_with(bytes, "\x08") && ends_with(file.name(), ".onnx");
+}
+
+// The name of a model that somebody packed into an archive, or "".
+std::string_view packed_model(const std::vector<ZipRecord> &records)
+{
+    for (const ZipRecord &record : records)
+        for (const char *end : {".pth", ".pt", ".safetensors", ".ckpt"})
+            if (ends_with(record.name, end))
+                return record.name;
+    return {};
+}
+
+} // namespace
+
+void refuse_other_files(const FileBytes &file)
+{
+    const std::string_view bytes = file.bytes();
+    if (starts_with(bytes, zip_start))
+        return;
+    if (is_oldest_checkpoint(bytes))
+        file.refuse("is a checkpoint from before PyTorch 0.1.10; load it in PyTorch and save its "
+                    "weights again with torch.save()");
+    if (is_web_page(bytes))
+        file.refuse("is a web page and no model; download the file itself");
+    for (const OtherFormat &format : other_formats)
+        if (starts_with(bytes, format.start))
+            file.refuse(format.words);
+    if (is_onnx(file))
+        file.refuse("is an ONNX model, which is not read; use the model's PyTorch file");
+    file.refuse(concat("is no TorchScript model and no checkpoint", how_to_export));
+}
+
+void refuse_other_archives(const FileBytes &file, const std::vector<ZipRecord> &records)
+{
+    if (any_contains(records, "/constants.pkl"))
+        return;
+    if (any_contains(records, "serialized_exported_program") ||
+        any_contains(records, "/archive_format"))
+        file.refuse(concat("is a torch.export package, not TorchScript", how_to_export));
+    if (const std::string_view name = packed_model(records); !name.empty())
+        file.refuse(concat("is a zip archive with ", engine_kit::printable(name.substr(0, 80)),
+                           " in it; unpack it first"));
+    file.refuse(
+        concat("is a zip archive but no TorchScript model and no checkpoint", how_to_export));
+}
+
+} // namespace engine_torch
