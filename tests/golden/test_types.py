@@ -405,6 +405,28 @@ def test_planes_by_name(tmp_path):
     support.assert_fails_clearly(refused)
 
 
+@pytest.mark.parametrize("isolate", [0, 1])
+def test_inputs_that_only_the_models_own_file_names(tmp_path, isolate):
+    data = frames_of("rgb24")
+    plain = save(WithNoise("plane"), tmp_path / "plain.pt")
+    wanted = run(f"{support.dnn(plain, tune=0)}:inputs=noise=plane=0.25", data).stdout
+    said = json.dumps({"inputs": {"noise": "plane:0.25"}})
+    path = tmp_path / "net.pt"
+    script = torch.jit.script(WithNoise("plane").eval())
+    script.save(str(path), _extra_files={"dnn_torch.json": said})
+    result = run(support.dnn(path, tune=0, isolate=isolate), data, loglevel="verbose")
+    assert result.returncode == 0, str(result)
+    assert result.stdout == wanted
+    assert "inputs.noise plane:0.25 (dnn_torch.json in the file)" in result.stderr
+    other = run(f"{support.dnn(path, tune=0, isolate=isolate)}:inputs=noise=0.5", data)
+    assert other.returncode == 0 and other.stdout != wanted, "the option overrules the file"
+    # What the file does not name is told as it is of a file that says nothing.
+    script.save(str(path), _extra_files={"dnn_torch.json": '{"inputs": {"noise": 1, "sigma": 1}}'})
+    support.assert_fails_clearly(run(support.dnn(path), data), "sigma")
+    script.save(str(path), _extra_files={"dnn_torch.json": '{"scale": 1}'})
+    support.assert_fails_clearly(run(support.dnn(path), data), "inputs=noise=VALUE")
+
+
 @pytest.mark.parametrize("negative", [0, 1])
 def test_numbers_truths_and_words(tmp_path, negative):
     data = frames_of("rgb24")

@@ -12,6 +12,7 @@ extern "C" {
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace dnn_torch
 {
@@ -87,6 +88,36 @@ bool speak_of_other_tensors(const Contract &a, const Contract &b)
            a.output.layout != b.output.layout || a.inputs != b.inputs;
 }
 
+using OpenModel = std::function<std::shared_ptr<Model>(const ModelOptions &)>;
+
+// What a model gets beside pictures may stand in its own file alone, and a model that gets nothing
+// of it is refused.  So the file is looked at, and its contract tried.  Throws what `open` throws
+// if that says no more than was known.
+ModelWithContract open_as_its_file_says(const ContractOptions &given,
+                                        const std::string &file_beside, const Contract &before,
+                                        const ModelOptions &options, const OpenModel &open)
+try {
+    return {.model = open(options), .contract = before};
+} catch (const Crash &) {
+    throw;
+} catch (const Error &refusal) {
+    if (refusal.code() != AVERROR_INVALIDDATA)
+        throw;
+    ModelOptions looked_at = options;
+    looked_at.inspect = true;
+    std::optional<Contract> told;
+    try {
+        told = contract_of(*open(looked_at), given, file_beside);
+    } catch (const Error &) {
+        // The first refusal says more.
+    }
+    if (!told || !speak_of_other_tensors(before, *told))
+        throw;
+    ModelOptions as_told = options;
+    tell_engine(*told, as_told);
+    return {.model = open(as_told), .contract = *std::move(told)};
+}
+
 } // namespace
 
 Contract contract_of(const Model &model, const ContractOptions &options,
@@ -105,9 +136,9 @@ open_with_contract(const ContractOptions &given, const std::string &file_beside,
 {
     const Contract before = read_contract(given, file_beside);
     tell_engine(before, options);
-    std::shared_ptr<Model> model = open(options);
+    auto [model, known] = open_as_its_file_says(given, file_beside, before, options, open);
     Contract contract = contract_of(*model, given, file_beside);
-    if (speak_of_other_tensors(before, contract)) {
+    if (speak_of_other_tensors(known, contract)) {
         tell_engine(contract, options);
         model = open(options);
     }
