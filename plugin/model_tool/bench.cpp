@@ -34,9 +34,30 @@ std::string in_words(const Setting &setting)
     return count(setting.workers, " worker") + " of " + count(setting.threads, " thread");
 }
 
-AVPixelFormat format_with(int channels)
+bool holds(const AVPixelFormat *formats, AVPixelFormat format)
 {
-    return channels == 4 ? AV_PIX_FMT_RGBA : channels == 3 ? AV_PIX_FMT_RGB24 : AV_PIX_FMT_YUV420P;
+    for (; *formats != AV_PIX_FMT_NONE; formats++)
+        if (*formats == format)
+            return true;
+    return false;
+}
+
+AVPixelFormat first_of(const AVPixelFormat *formats)
+{
+    for (AVPixelFormat usual : {AV_PIX_FMT_RGB24, AV_PIX_FMT_YUV420P, AV_PIX_FMT_RGBA,
+                                AV_PIX_FMT_YUVA420P, AV_PIX_FMT_GRAY8})
+        if (holds(formats, usual))
+            return usual;
+    return formats[0];
+}
+
+// The shape of frames that the filter would get and give.
+FrameShape shape_for(const Task &task, Size size)
+{
+    FrameShape shape = {.format = first_of(task.formats()), .size = size, .time_base = {1, 25}};
+    if (task.formats() != task.result_formats())
+        shape.result_format = first_of(task.result_formats());
+    return shape;
 }
 
 // Measures the second run on one thread, because the first one is slower.
@@ -89,67 +110,85 @@ public:
     void run()
     {
         report_.say("trying what the model takes ...");
-        std::shared_ptr<Model> model = open_model(place_, request_, "fp32");
-        trials_ = try_model(model, request_);
-        size_ = request_.size ? *request_.size : usual_size(model, *trials_, request_);
-        output_ = ModelProbe(model).find_output(size_, channels(), trials_->made);
+        ModelWithContract subject = open_model(place_, request_, "fp32");
+        trials_ = try_model(subject, request_);
+        trials_->channels = agreed_channels(subject.contract, trials_->channels);
+        size_ = request_.size ? *request_.size : usual_size(subject.model, *trials_, request_);
+        start_ = Clock::now();
+        NewPlan work = plan(subject, "fp32");
         report_.begin({.model = request_.model,
                        .device = place_.device.device,
                        .size = size_,
+                       .result = work.plan->output,
                        .format = channels() == 3 ? "RGB" : "luma of YUV 4:2:0",
                        .cores = machine_.cores,
                        .seconds = request_.seconds,
-                       .notice = model->notice()});
-        start_ = Clock::now();
-        measure_precision(model, "fp32", 3);
+                       .notice = subject.model->notice(),
+                       .notes = notes_of(work)});
+        measure_precision(*subject.model, std::move(work), "fp32", 3);
         for (const char *precision : {"bf16", "fp16"}) {
-            model.reset(); // only one model is in memory at a time
-            if ((model = try_to_open(precision)))
-                measure_precision(model, precision, std::string("fp16") == precision ? 1 : 2);
+            subject.model.reset(); // only one model is in memory at a time
+            try_precision(precision, std::string("fp16") == precision ? 1 : 2);
         }
         report_.end();
     }
 
 private:
-    std::shared_ptr<Model> try_to_open(const std::string &precision)
+    // As the filter does it, with padding, tiles and all that becomes of the result.
+    NewPlan plan(const ModelWithContract &subject, const std::string &precision)
     {
-        try {
-            return open_model(place_, request_, precision);
-        } catch (const Error &error) {
-            leave_out(precision, error.what());
-            return nullptr;
-        }
+        constexpr double usual_tuning = 3; // as the filter's option `tune`
+        report_.say(precision + ": finding the fastest form of the model ...");
+        PictureTask task(subject.model, subject.contract, 1);
+        task.study();
+        return task.plan(shape_for(task, size_), std::min(usual_tuning, request_.seconds / 10));
+    }
+
+    static std::vector<std::string> notes_of(const NewPlan &work)
+    {
+        std::vector<std::string> notes;
+        for (const std::string &note : work.notes)
+            if (!note.empty())
+                notes.push_back(note);
+        if (!work.doubt.empty())
+            notes.push_back(work.doubt);
+        return notes;
     }
 
     // `share` is how many precisions are left to measure, with this one.
-    void measure_precision(const std::shared_ptr<Model> &model, const std::string &precision,
-                           int share)
+    void try_precision(const std::string &precision, int share)
     {
-        constexpr double usual_tuning = 3; // as the filter's option `tune`
-        constexpr double for_rounds = 0.9; // whole rounds take the rest beyond their time
         if (seconds_left() <= 0)
             return leave_out(precision, time_is_up);
-        report_.say(precision + ": finding the fastest form of the model ...");
-        DnnTorchTensor shape = picture_shape(1, channels(), size_);
-        std::shared_ptr<const ModelPlan> plan =
-            model->plan({&shape, 1}, std::min(usual_tuning, request_.seconds / 10));
-        if (std::string reason = reason_against(*model, precision, *plan); !reason.empty())
+        try {
+            const ModelWithContract subject = open_model(place_, request_, precision);
+            measure_precision(*subject.model, plan(subject, precision), precision, share);
+        } catch (const Error &error) {
+            leave_out(precision, error.what());
+        }
+    }
+
+    void measure_precision(const Model &model, NewPlan work, const std::string &precision,
+                           int share)
+    {
+        constexpr double for_rounds = 0.9; // whole rounds take the rest beyond their time
+        if (std::string reason = reason_against(model, precision, work); !reason.empty())
             return leave_out(precision, reason);
-        measure_settings(plan, precision, for_rounds * seconds_left() / share);
+        measure_settings(work, precision, for_rounds * seconds_left() / share);
     }
 
     // Says why a precision is no use here, or returns an empty text.  A precision that is
     // only emulated would take the time of the others.
     std::string reason_against(const Model &model, const std::string &precision,
-                               const ModelPlan &plan)
+                               const NewPlan &work)
     {
         constexpr double too_slow = 1.5;
-        double run_seconds = plan.facts().run_seconds;
+        const double run_seconds = work.cost.seconds;
         if (precision == "fp32") {
             fp32_seconds_ = run_seconds;
             return {};
         }
-        if (plan.variant().compare(0, precision.size(), precision) != 0)
+        if (work.variant.compare(0, precision.size(), precision) != 0)
             return model.notice().empty() ? "the engine runs this model as before" : model.notice();
         if (!(fp32_seconds_ > 0) || run_seconds <= too_slow * fp32_seconds_)
             return {};
@@ -159,13 +198,12 @@ private:
         return text;
     }
 
-    void measure_settings(const std::shared_ptr<const ModelPlan> &plan,
-                          const std::string &precision, double seconds)
+    void measure_settings(const NewPlan &work, const std::string &precision, double seconds)
     {
-        DnnTorchPlanFacts facts = plan->facts();
-        RunCost cost = {.seconds = facts.run_seconds, .bytes = facts.run_bytes};
+        const RunCost &cost = work.cost;
         CoreRequest wishes;
         wishes.device = !on_cpu();
+        wishes.in_order = work.plan->in_order;
         CoreBudget budget = divide_cores(machine_, wishes, cost);
         Setting own = {.workers = budget.workers, .threads = budget.threads_per_worker};
         std::vector<Setting> settings = settings_to_measure(machine_.cores, on_cpu(), own);
@@ -173,36 +211,22 @@ private:
         for (const Setting &setting : settings) {
             std::string name = precision + ", " + in_words(setting);
             // A setting needs time for two rounds.  The first setting of all is always measured.
-            bool too_late = seconds_left() < 2 * facts.run_seconds && !report_.empty();
+            bool too_late = seconds_left() < 2 * cost.seconds && !report_.empty();
             if (too_late || !fits(setting.workers, machine_, cost)) {
                 leave_out(name, too_late ? time_is_up : "that would not fit into memory");
                 continue;
             }
             report_.say(name + " ...");
-            double warming = 2 * facts.run_seconds / static_cast<double>(setting.threads);
-            double rate = measure_rate(task_plan(plan, setting), setting.workers, seconds - warming,
-                                       request_.timeout);
+            double warming = 2 * cost.seconds / static_cast<double>(setting.threads);
+            work.plan->threads = static_cast<int>(setting.threads); // no worker has it any more
+            double rate =
+                measure_rate(work.plan, setting.workers, seconds - warming, request_.timeout);
             report_.add({.precision = precision,
                          .setting = setting,
                          .frames_per_second = rate,
-                         .form = plan->variant(),
+                         .form = work.variant,
                          .chosen = setting == own && precision == own_precision()});
         }
-    }
-
-    std::shared_ptr<const TaskPlan> task_plan(const std::shared_ptr<const ModelPlan> &model,
-                                              const Setting &setting) const
-    {
-        const int made = trials_->made;
-        FrameShape shape = {.format = format_with(channels()), .size = size_, .time_base = {1, 25}};
-        if (made != channels())
-            shape.result_format = made == 1 ? AV_PIX_FMT_GRAY8 : format_with(made);
-        auto plan = std::make_shared<PicturePlan>(shape, output_, Contract{});
-        plan->channels = channels();
-        plan->made = made;
-        plan->threads = static_cast<int>(setting.threads);
-        plan->follow(model);
-        return plan;
     }
 
     std::string command(const Rate &rate) const
@@ -211,7 +235,7 @@ private:
         options.emplace_back("workers", std::to_string(rate.setting.workers));
         options.emplace_back("threads", std::to_string(rate.setting.threads));
         options.emplace_back("precision", rate.precision);
-        return command_line(request_.model, trials_->channels, trials_->sizes, options);
+        return command_line(request_.model, trials_->channels, nullptr, options);
     }
 
     void leave_out(const std::string &what, const std::string &why)
@@ -220,7 +244,7 @@ private:
     }
 
     double seconds_left() const { return request_.seconds - seconds_since(start_); }
-    int channels() const { return trials_->fed_channels(); }
+    int channels() const { return trials_->fed_channels(); } // of the model
     bool on_cpu() const { return place_.on_cpu(); }
     const char *own_precision() const { return on_cpu() ? "fp32" : "fp16"; } // precision=auto
 
@@ -231,7 +255,7 @@ private:
     BenchReport report_;
     Machine machine_ = usable_machine();
     std::optional<Trials> trials_;
-    Size size_{}, output_{};
+    Size size_{};
     Clock::time_point start_;
     double fp32_seconds_ = 0;
 };

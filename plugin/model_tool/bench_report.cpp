@@ -3,7 +3,8 @@
 
 // With --json one object is printed, at the end.
 //
-//   model, device, size (width, height), cores, seconds, notice
+//   model, device, size (width, height), result: the size of what comes out, cores, seconds, notice
+//   notes         how frames are brought to the model: padding, tiles
 //   rows          precision, workers, threads, fps, form (how the engine ran it),
 //                 chosen (whether the filter takes this setting by itself)
 //   left_out      what was not measured, in words
@@ -53,6 +54,8 @@ void BenchReport::begin(const BenchFacts &facts)
            facts.seconds);
     if (!facts.notice.empty())
         printf("%s\n", facts.notice.c_str());
+    for (const std::string &note : facts.notes)
+        printf("%s\n", note.c_str());
     printf("\n%-11s%-9s%-9s%s\n", "precision", "workers", "threads", "frames/s");
     fflush(stdout);
 }
@@ -121,16 +124,19 @@ void BenchReport::print_json() const
         }
         return row;
     };
-    json::Value all = {{"model", facts_.model},
-                       {"device", facts_.device},
-                       {"size", {{"width", facts_.size.width}, {"height", facts_.size.height}}},
-                       {"cores", facts_.cores},
-                       {"seconds", facts_.seconds},
-                       {"notice", json::text_or_null(facts_.notice)},
-                       {"rows", rows},
-                       {"left_out", left_out_},
-                       {"best", with_command(best(""))},
-                       {"best_fp32", with_command(best("fp32"))}};
+    json::Value all = {
+        {"model", facts_.model},
+        {"device", facts_.device},
+        {"size", {{"width", facts_.size.width}, {"height", facts_.size.height}}},
+        {"result", {{"width", facts_.result.width}, {"height", facts_.result.height}}},
+        {"notes", facts_.notes},
+        {"cores", facts_.cores},
+        {"seconds", facts_.seconds},
+        {"notice", json::text_or_null(facts_.notice)},
+        {"rows", rows},
+        {"left_out", left_out_},
+        {"best", with_command(best(""))},
+        {"best_fp32", with_command(best("fp32"))}};
     printf("%s\n", json::line_of(all).c_str());
 }
 

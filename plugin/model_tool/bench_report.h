@@ -16,11 +16,12 @@ namespace dnn_torch
 
 struct BenchFacts {
     std::string model, device;
-    Size size;
+    Size size, result;
     std::string format; // of the frames, in words
     size_t cores;
     double seconds;
-    std::string notice; // may be empty
+    std::string notice;             // may be empty
+    std::vector<std::string> notes; // how frames are brought to the model
 };
 
 struct Rate {

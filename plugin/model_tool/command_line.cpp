@@ -68,11 +68,12 @@ std::string graph_quoted(const std::string &text)
     return escaped(escaped(text, "\\':"), "\\'[],;");
 }
 
-std::string command_line(const std::string &model, Channels channels, const FoundSizes &sizes,
+std::string command_line(const std::string &model, Channels channels, const FoundSizes *sizes,
                          const std::vector<std::pair<std::string, std::string>> &options)
 {
     std::string graph = channels == Channels::any ? rgb_of_any_depth : "";
-    graph += size_filter(sizes);
+    if (sizes)
+        graph += size_filter(*sizes);
     graph += "dnn_torch=model=" + graph_quoted(model);
     for (const auto &[name, value] : options)
         graph += ":" + name + "=" + graph_quoted(value);

@@ -21,8 +21,9 @@ std::string shell_quoted(const std::string &text);
 std::string graph_quoted(const std::string &text);
 
 // Returns "dnn-torch run ffmpeg -i in.mp4 -vf ... out.mp4".  Filters before ours bring the video to
-// what the model takes: a size, and RGB if the model would take luma as well.
-std::string command_line(const std::string &model, Channels channels, const FoundSizes &sizes,
+// what the model takes: RGB if the model would take luma as well, and one of the sizes, if they are
+// not null.
+std::string command_line(const std::string &model, Channels channels, const FoundSizes *sizes,
                          const std::vector<std::pair<std::string, std::string>> &options);
 
 } // namespace dnn_torch

@@ -21,12 +21,17 @@
 //   sizes             complete (false: too slow to try many); tried, result (width, height);
 //     width, height   smallest, step (0: the smallest alone)
 //     words
+//   padding           of frames that the model does not take: multiple, minimum, only (each with
+//                     value and origin); rule: what was found; words
+//   tiles             local (value, origin); reach: how far the model looks, and step: of what
+//                     tiles begin at multiples (width, height); words
 //   scale             across, down: output = input * numerator / denominator + offset;
 //     words           rounded: if that is not whole
 //   command           a command line that uses the model
 #include "base/json.h"
 #include "base/terminal.h"
 #include "command_line.h"
+#include "fitting.h"
 #include "model_commands.h"
 #include "probed_contract.h"
 #include "subject.h"
@@ -56,6 +61,7 @@ struct Inspection {
     FileFacts file;
     std::optional<Trials> trials;
     std::optional<Contract> contract;
+    std::optional<Fitting> fitting;
     std::string notice, error, command;
 };
 
@@ -85,21 +91,23 @@ FileFacts facts_of(const Model &file)
 
 Inspection look_at(const Request &request)
 {
-    Inspection seen{find_place(request), {}, {}, {}, {}, {}, {}, {}};
+    Inspection seen{find_place(request), {}, {}, {}, {}, {}, {}, {}, {}};
     std::shared_ptr<Model> looked_at = look_at_model(seen.place, request);
     seen.engine = running_engine(seen.place.engine, *looked_at);
     seen.file = facts_of(*looked_at);
     try {
         seen.contract = known_contract(*looked_at, request);
         looked_at.reset();
-        std::shared_ptr<Model> model = open_model(seen.place, request, "auto");
+        const ModelWithContract subject = open_model(seen.place, request, "auto");
         seen.file.refused.clear(); // the model could be opened, so --allow names them
-        seen.notice = model->notice();
-        const Trials trials = try_model(model, request);
+        seen.notice = subject.model->notice();
+        const Trials trials = try_model(subject, request);
         add_trials(trials, *seen.contract);
         seen.trials = trials;
-        seen.command = command_line(request.model, seen.trials->channels, seen.trials->sizes,
-                                    filter_options(request));
+        seen.fitting = find_fitting(subject, trials);
+        seen.command =
+            command_line(request.model, trials.channels,
+                         seen.fitting->fit ? nullptr : &trials.sizes, filter_options(request));
     } catch (const Error &error) {
         seen.error = error.what();
     }
@@ -208,6 +216,10 @@ void print_report(const Request &request, const Inspection &seen)
     print("channels", channels_in_words(*seen.trials));
     print("sizes", sizes_in_words(seen.trials->sizes));
     print("scale", scale_in_words(seen.trials->sizes));
+    if (seen.fitting && seen.contract) {
+        print("padding", padding_in_words(*seen.fitting, *seen.contract));
+        print("tiles", tiles_in_words(*seen.fitting, *seen.contract));
+    }
     print("use", seen.command);
 }
 
@@ -294,6 +306,7 @@ void print_json(const Request &request, const Inspection &seen)
 {
     const FileFacts &file = seen.file;
     const std::optional<Trials> &trials = seen.trials;
+    const bool fits = seen.fitting && seen.contract;
     Value all = {{"model", request.model},
                  {"format", json::text_or_null(file.format)},
                  {"origin", json::text_or_null(file.origin)},
@@ -312,6 +325,8 @@ void print_json(const Request &request, const Inspection &seen)
                  {"channels", trials ? json_of(trials->channels) : Value()},
                  {"sizes", trials ? json_of(trials->sizes) : Value()},
                  {"scale", trials ? scale_json(trials->sizes) : Value()},
+                 {"padding", fits ? padding_as_json(*seen.fitting, *seen.contract) : Value()},
+                 {"tiles", fits ? tiles_as_json(*seen.fitting, *seen.contract) : Value()},
                  {"command", json::text_or_null(seen.command)}};
     printf("%s\n", json::line_of(all).c_str());
 }

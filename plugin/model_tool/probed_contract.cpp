@@ -48,12 +48,6 @@ FieldPlace place_of(const std::string &field)
                                     : FieldPlace{field.substr(0, dot), field.substr(dot + 1)};
 }
 
-std::string origin_of(const std::string &field, const Contract &contract)
-{
-    const auto found = contract.origins.find(field);
-    return found == contract.origins.end() ? "usual" : found->second;
-}
-
 json::Value &part_of(json::Value &all, const std::string &side)
 {
     return side.empty() ? all : all[side];
@@ -88,6 +82,12 @@ void add_trials(const Trials &trials, Contract &contract)
         return;
     add("input.channels", trials.fed_channels(), contract);
     add("output.channels", trials.fed_channels(), contract);
+}
+
+std::string origin_of(const std::string &field, const Contract &contract)
+{
+    const auto found = contract.origins.find(field);
+    return found == contract.origins.end() ? "usual" : found->second;
 }
 
 std::vector<std::string> fields_in_words(const Contract &contract)

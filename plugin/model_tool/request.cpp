@@ -71,6 +71,18 @@ void set_isolation(Request &request, const std::string &value)
     refuse("--isolate", value, "give auto, 0, 1 or require");
 }
 
+template <std::string ContractOptions::*field>
+void set_contract(Request &request, const std::string &value)
+{
+    request.contract.*field = value;
+}
+
+template <std::string SizeOptions::*field>
+void set_sizes(Request &request, const std::string &value)
+{
+    request.contract.sizes.*field = value;
+}
+
 struct Option {
     const char *name;  // behind "--"
     const char *value; // the value's name in the help; NULL: the option takes none
@@ -94,6 +106,14 @@ constexpr Option options[] = {
      .value = "NAMES",
      .help = "operators that the model may use though they are refused: a+b",
      .set = [](Request &request, const std::string &value) { request.allow = value; }},
+    {.name = "as",
+     .value = "WHAT",
+     .help = "what the result becomes: picture, gray, alpha or depth",
+     .set = set_contract<&ContractOptions::as>},
+    {.name = "depth",
+     .value = "LIMITS",
+     .help = "what depth becomes black and white: auto or LOW..HIGH",
+     .set = set_contract<&ContractOptions::depth>},
     {.name = "device",
      .value = "DEVICE",
      .help = "device to run the model on (cpu)",
@@ -103,34 +123,57 @@ constexpr Option options[] = {
      .help = "what runs the model: NAME of an engine-NAME.so (torch)",
      .set = [](Request &request, const std::string &value) { request.engine = value; },
      .commands = "inspect bench contract convert"},
+    {.name = "fit",
+     .value = "HOW",
+     .help = "how frames come to a model of one size: auto, tile, scale or letterbox",
+     .set = set_sizes<&SizeOptions::fit>,
+     .commands = "inspect bench"},
     {.name = "input",
      .value = "NAME",
      .help = "name of the model's input (the only one)",
      .set = [](Request &request, const std::string &value) { request.input = value; }},
+    {.name = "inputs",
+     .value = "VALUES",
+     .help = "what the model gets beside pictures: NAME=VALUE|NAME=VALUE",
+     .set = set_contract<&ContractOptions::inputs>},
     {.name = "isolate",
      .value = "HOW",
      .help = "the model in a process of its own: auto, 0, 1 or require (auto)",
      .set = set_isolation,
      .commands = "inspect bench contract convert"},
+    {.name = "layout",
+     .value = "LAYOUT",
+     .help = "layout of the input, and of the output: nhwc or nhwc|nchw",
+     .set = set_contract<&ContractOptions::layout>},
     {.name = "mean",
      .value = "NUMBERS",
      .help = "what is subtracted from each channel: one number or A|B|C",
-     .set = [](Request &request, const std::string &value) { request.contract.mean = value; },
-     .commands = "inspect contract"},
+     .set = set_contract<&ContractOptions::mean>},
+    {.name = "multiple",
+     .value = "N",
+     .help = "what width and height must be multiples of",
+     .set = set_contract<&ContractOptions::multiple>},
     {.name = "order",
      .value = "ORDER",
      .help = "which channel comes first: rgb or bgr",
-     .set = [](Request &request, const std::string &value) { request.contract.order = value; },
-     .commands = "inspect contract"},
+     .set = set_contract<&ContractOptions::order>},
     {.name = "output",
      .value = "NAME",
      .help = "name of the model's output, where it returns several by name",
      .set = [](Request &request, const std::string &value) { request.output = value; }},
+    {.name = "overlap",
+     .value = "N",
+     .help = "pixels by which tiles overlap: auto or a number",
+     .set = set_sizes<&SizeOptions::overlap>,
+     .commands = "inspect bench"},
+    {.name = "padding",
+     .value = "HOW",
+     .help = "what frames are padded with: reflect or replicate",
+     .set = set_contract<&ContractOptions::padding>},
     {.name = "range",
      .value = "RANGE",
      .help = "what black and white are: 1, 255 or LOW..HIGH",
-     .set = [](Request &request, const std::string &value) { request.contract.range = value; },
-     .commands = "inspect contract"},
+     .set = set_contract<&ContractOptions::range>},
     {.name = "seconds",
      .value = "N",
      .help = "time to measure in (30)",
@@ -146,14 +189,22 @@ constexpr Option options[] = {
     {.name = "std",
      .value = "NUMBERS",
      .help = "what each channel is divided by then: one number or A|B|C",
-     .set = [](Request &request, const std::string &value) { request.contract.std = value; },
-     .commands = "inspect contract"},
+     .set = set_contract<&ContractOptions::std>},
+    {.name = "tile",
+     .value = "WxH",
+     .help = "runs frames in tiles: auto, 0 (never), N or WxH",
+     .set = set_sizes<&SizeOptions::tile>,
+     .commands = "inspect bench"},
     {.name = "timeout",
      .value = "N",
      .help = "seconds that one run of the model may take; 0 is no limit (60)",
      .set = [](Request &request,
                const std::string &value) { request.timeout = parse_timeout(value); },
      .commands = "inspect bench contract convert"},
+    {.name = "type",
+     .value = "TYPE",
+     .help = "type of the samples of the input, such as uint8",
+     .set = set_contract<&ContractOptions::type>},
 };
 
 std::vector<const Option *> options_of(std::string_view command)

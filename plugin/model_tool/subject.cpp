@@ -83,8 +83,8 @@ std::string export_model(const Place &place, const Request &request, const std::
     return open_as(place, request, std::move(options))->notice();
 }
 
-std::shared_ptr<Model> open_model(const Place &place, const Request &request,
-                                  const std::string &precision)
+ModelWithContract open_model(const Place &place, const Request &request,
+                             const std::string &precision)
 {
     ModelOptions options;
     options.device = place.device.device;
@@ -93,16 +93,16 @@ std::shared_ptr<Model> open_model(const Place &place, const Request &request,
     options.precision = precision;
     options.allow = request.allow;
     return open_with_contract(
-               request.contract, contract_file(request), std::move(options),
-               [&](const ModelOptions &wanted) { return open_as(place, request, wanted); })
-        .model;
+        request.contract, contract_file(request), std::move(options),
+        [&](const ModelOptions &wanted) { return open_as(place, request, wanted); });
 }
 
 // A model that refuses all channels at the first size may take some at another one.
-Trials try_model(const std::shared_ptr<Model> &model, const Request &request)
+Trials try_model(const ModelWithContract &subject, const Request &request)
 {
+    const std::shared_ptr<Model> &model = subject.model;
     ModelProbe probe(model);
-    const FoundChannels found = probe.find_channels();
+    const FoundChannels found = probe.find_channels(subject.contract.as);
     Channels channels = found.channels;
     const int first = count_of(channels), made = found.made ? found.made : first;
     std::optional<FoundSizes> sizes;
@@ -135,6 +135,17 @@ std::vector<std::pair<std::string, std::string>> filter_options(const Request &r
     add("order", request.contract.order, "");
     add("mean", request.contract.mean, "");
     add("std", request.contract.std, "");
+    const ContractOptions &contract = request.contract;
+    add("type", contract.type, "");
+    add("layout", contract.layout, "");
+    add("inputs", contract.inputs, "");
+    add("as", contract.as, "");
+    add("depth", contract.depth, "");
+    add("multiple", contract.multiple, "");
+    add("padding", contract.padding, "");
+    add("tile", contract.sizes.tile, "auto");
+    add("overlap", contract.sizes.overlap, "auto");
+    add("fit", contract.sizes.fit, "auto");
     add("isolate", request.isolate, "auto");
     return options;
 }

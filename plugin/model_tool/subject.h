@@ -8,6 +8,7 @@
 #include "host/inference/device_choice.h"
 #include "host/inference/engine_choice.h"
 #include "host/inference/model.h"
+#include "host/tasks/model_contract.h"
 #include "host/tasks/model_probe.h"
 #include "request.h"
 
@@ -37,8 +38,8 @@ std::string export_model(const Place &place, const Request &request, const std::
                          std::shared_ptr<const Descriptor> sink);
 
 // Opens the model as the filter does with the option `precision`.  Throws Error.
-std::shared_ptr<Model> open_model(const Place &place, const Request &request,
-                                  const std::string &precision);
+ModelWithContract open_model(const Place &place, const Request &request,
+                             const std::string &precision);
 
 struct Trials {
     Channels channels;
@@ -48,7 +49,7 @@ struct Trials {
 };
 // Tries the size of the request first and then small pictures, for some seconds at most.  Throws
 // Error if the model takes none.
-Trials try_model(const std::shared_ptr<Model> &model, const Request &request);
+Trials try_model(const ModelWithContract &subject, const Request &request);
 
 // Returns the options of the request that the filter needs as well.
 std::vector<std::pair<std::string, std::string>> filter_options(const Request &request);

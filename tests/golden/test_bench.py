@@ -104,6 +104,34 @@ def test_sizes_that_the_model_takes(model):
     assert facts(model("fixed_input"), "--seconds", "1")["size"] == {"width": 64, "height": 48}
 
 
+def test_sizes_that_the_model_does_not_take(model):
+    """As the filter runs them: padded, and the result cut."""
+    found = facts(model("multiples_of_4"), "--seconds", "1", "--size", "66x50")
+    assert found["size"] == found["result"] == {"width": 66, "height": 50}
+    assert found["rows"] and "padded to 68x52" in found["notes"][0]
+    found = facts(model("fixed_input"), "--seconds", "1", "--size", "130x90")
+    assert found["result"] == {"width": 130, "height": 90} and found["rows"]
+    assert any("64x48 alone" in note for note in found["notes"])
+
+
+def test_tiles(script):
+    """The rate is that of whole frames: so many runs of 20 ms are one."""
+    path = script(latency_us=20000, tuned_us=20000)
+    found = fake_facts(path, "--seconds", "2", "--size", "300x200", "--tile", "128")
+    count = max(int(number) for note in found["notes"]
+                for number in re.findall(r"(\d+) tiles of", note))  # fmt: skip
+    assert count >= 6 and found["size"] == {"width": 300, "height": 200}
+    assert all(row["fps"] <= 50 * row["workers"] / count for row in found["rows"])
+    assert ":tile=128:" in found["best"]["command"]
+    whole = fake_facts(path, "--seconds", "1", "--size", "300x200", "--tile", "0")
+    assert whole["notes"] == [] and whole["best"]["fps"] > 2 * found["best"]["fps"]
+
+
+def test_what_the_result_becomes(model):
+    found = facts(model("espcn_rgb"), *SMALL, "--as", "gray", "--range", "255")
+    assert found["rows"] and ":range=255:as=gray:" in found["best"]["command"]
+
+
 def test_slow_models_get_smaller_frames(script):
     """A run of the fake engine takes its time at any size: 96x54 is the least."""
     found = fake_facts(script(latency_us=100000), "--seconds", "1")

@@ -130,6 +130,78 @@ def test_notice(model):
     assert "nosuch" in facts(model("identity"), "--input", "nosuch")["notice"]
 
 
+# ---- how frames come to it -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name,padding,tiles",
+    [
+        ("multiples_of_4", "to multiples of 4 (probe), by reflection (usual)", r"^local \(probe\)"),
+        ("needs16", "none, for any size", r"^local \(probe\)"),
+        ("fixed_input", "the model takes 64x48 alone: frames are cut into tiles of it (probe)",
+         r"^local \(probe\)"),
+        ("one_more_than_8n", "to 8n + 1 (probe), by reflection (usual)", r"^none: made for 8n \+ 1$"),
+        ("first_pixel_everywhere", "none, for any size",
+         r"^not local \(probe\): tiles are blended$"),
+    ],
+)  # fmt: skip
+def test_padding_and_tiles(model, name, padding, tiles):
+    found = facts(model(name))
+    assert found["padding"]["words"] == padding
+    assert re.search(tiles, found["tiles"]["words"]), found["tiles"]
+
+
+def test_padding_and_tiles_in_the_text(model):
+    found, text = facts(model("multiples_of_4")), text_of(model("multiples_of_4"))
+    assert text["padding"] == found["padding"]["words"]
+    assert text["tiles"] == found["tiles"]["words"]
+
+
+def test_how_far_it_looks(model):
+    """ESPCN's convolutions are of 5, 3 and 3: 2 + 1 + 1 pixels."""
+    found = facts(model("espcn_rgb"))["tiles"]
+    assert found["local"] == {"value": True, "origin": "probe"}
+    assert found["reach"] == {"width": 4, "height": 4}
+    assert found["step"] == {"width": 1, "height": 1}
+
+
+def test_who_says_how_frames_come_to_it(model, tmp_path):
+    path = shutil.copy(model("espcn_rgb"), tmp_path / "net.pt")
+    said = {"tiling": "global", "input": {"multiple": 16, "minimum": [64, 32]}}
+    (tmp_path / "net.pt.json").write_text(json.dumps(said))
+    found = facts(path)
+    assert found["padding"]["multiple"] == {"value": 16, "origin": "net.pt.json"}
+    assert found["padding"]["minimum"] == {"value": {"width": 64, "height": 32},
+                                           "origin": "net.pt.json"}  # fmt: skip
+    assert found["tiles"]["local"] == {"value": False, "origin": "net.pt.json"}
+    assert found["padding"]["words"] == (
+        "to multiples of 16 (net.pt.json), at least 64x32 (net.pt.json), by reflection (usual)"
+    )
+    given = facts(path, "--multiple", "8", "--padding", "replicate", "--overlap", "12")
+    assert given["padding"]["words"] == (
+        "to multiples of 8 (option), at least 64x32 (net.pt.json), by replication (option)"
+    )
+    assert given["tiles"]["words"] == "overlap by 12 (option), and are blended"
+    assert ":multiple=8:padding=replicate:overlap=12" in given["command"]
+    assert facts(path, "--tile", "0")["tiles"]["words"] == "never (option)"
+
+
+def test_what_the_result_becomes(tmp_path):
+    """A mask of RGB as alpha: without --as it is a gray picture."""
+
+    class Mask(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x[:, :1] * 0.5 + x[:, 2:] * 0.25
+
+    path = tmp_path / "mask.pt"
+    torch.jit.script(Mask()).save(str(path))
+    found = facts(path, "--as", "alpha")
+    assert found["accepted"] and found["contract"]["output"]["as"]["value"] == "alpha"
+    assert ":as=alpha" in found["command"]
+    bad = inspect(path, "--as", "nosuch")
+    assert bad.returncode == 1 and "as takes picture, gray, alpha or depth" in bad.stderr
+
+
 # ---- the command line that it gives --------------------------------------------
 
 
@@ -151,8 +223,9 @@ def run_in_shell(command, folder, size):
     [
         ("enlarge2", "64x48", "128,96"),
         ("espcn_luma", "64x48", "128,96"),
-        ("multiples_of_4", "66x50", "64,48"),
-        ("fixed_input", "320x240", "64,48"),
+        ("multiples_of_4", "66x50", "66,50"),
+        ("fixed_input", "320x240", "320,240"),
+        ("crop", "66x50", "62,46"),
     ],
 )
 def test_command_runs(model, tmp_path, name, size, expected):

@@ -44,7 +44,7 @@ TEST(CommandLine, Shell)
 
 std::string line(const FoundSizes &sizes, Channels channels = Channels::rgb)
 {
-    return command_line("m.pt", channels, sizes, {{"device", "cuda:0"}});
+    return command_line("m.pt", channels, &sizes, {{"device", "cuda:0"}});
 }
 
 TEST(CommandLine, BringsVideosToTheSizesOfTheModel)

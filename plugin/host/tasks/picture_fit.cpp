@@ -219,7 +219,7 @@ void PictureFitter::fit_to_only(PictureFit &fit, Size only, Size made, ChannelCo
     const char *const words = fit.is_tiled            ? "cut into tiles of it"
                               : fit.seen != fit.frame ? "scaled to it"
                                                       : "padded to it";
-    if (fit.padded != fit.frame)
+    if (fit.padded != fit.frame || fit.is_tiled)
         fit.note = concat("the model takes ", to_text(only), " alone: frames are ", words);
 }
 

@@ -59,7 +59,16 @@ public:
     // Returns the size of tiles that take so much less memory than the whole, or than `tile`.
     static Size part_of(Size tile, double share);
 
+    // How far the model looks, or what is assumed of it.  `only` is the one size that it takes.
+    // Throws Error if its pictures cannot be cut.
+    const Locality &locality(std::optional<Size> only, ChannelCounts channels);
+
     const SizeTerms &terms() const { return terms_; }
+
+    // Of which width and height must be, as far as is known.
+    int multiple() const { return terms_.multiple.value_or(found_multiple_); }
+    // What was found by trying, in words; or "".
+    const std::string &found_rule() const { return found_rule_; }
 
     // Tries the model with such numbers from now on.
     void use(const PictureNumbers &numbers) { numbers_ = numbers; }
@@ -75,13 +84,10 @@ private:
     std::string note_of_padding(const PictureFit &fit) const;
     Size target_of(const PictureFit &fit, Size usual) const;
     std::optional<Size> told_size() const;
-    const Locality &locality(std::optional<Size> only, ChannelCounts channels);
     void align(Locality &locality) const;
     TrialTerms trial_terms(std::optional<Size> only, ChannelCounts channels) const;
     Locality measure(std::optional<Size> only, ChannelCounts channels);
     Locality assumed(std::optional<Size> only, ChannelCounts channels);
-    int multiple() const { return terms_.multiple.value_or(found_multiple_); }
-
     std::shared_ptr<Model> model_;
     SizeTerms terms_;
     ModelFacts facts_;

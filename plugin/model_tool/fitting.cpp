@@ -1,0 +1,212 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "fitting.h"
+
+#include "base/compose.h"
+#include "host/contract/contract_fields.h"
+#include "host/inference/statistics.h"
+#include "probed_contract.h"
+
+#include <chrono>
+#include <utility>
+
+namespace dnn_torch
+{
+namespace
+{
+
+constexpr const char *not_tried = "not tried: the model is slow";
+
+double seconds_since(Clock::time_point start)
+{
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+bool is_told(const std::string &field, const Contract &contract)
+{
+    return contract.origins.count(field) != 0;
+}
+
+std::string told_by(const std::string &text, const std::string &origin)
+{
+    return concat(text, " (", origin, ")");
+}
+
+// A rule that the contract has, or else one that was found.
+std::string rule_in_words(const Fitting &fitting, const Contract &contract)
+{
+    std::string words;
+    const SizeTerms &terms = contract.sizes;
+    if (terms.multiple)
+        words = told_by(concat("multiples of ", *terms.multiple),
+                        origin_of("input.multiple", contract));
+    if (terms.minimum)
+        add_to_list(words, told_by(concat("at least ", to_text(*terms.minimum)),
+                                   origin_of("input.minimum", contract)));
+    if (words.empty() && !fitting.rule.empty())
+        words = told_by(fitting.rule, "probe");
+    return words;
+}
+
+std::string origin_of_only(const Contract &contract)
+{
+    return is_told("input.size", contract) ? origin_of("input.size", contract) : "probe";
+}
+
+bool is_said_to_be_global(const Contract &contract)
+{
+    return contract.model.tiling == Tiling::global;
+}
+
+std::string origin_of_locality(const Contract &contract)
+{
+    if (contract.sizes.overlap)
+        return "option";
+    return is_said_to_be_global(contract) ? origin_of("tiling", contract) : "probe";
+}
+
+std::string steps_in_words(const Locality &locality, const Contract &contract)
+{
+    const std::string words =
+        concat("begin at multiples of ", locality.across.step, "x", locality.down.step);
+    return is_told("alignment", contract) ? told_by(words, origin_of("alignment", contract))
+                                          : words;
+}
+
+// To measure how far a model looks takes dozens of runs, unless the fit has needed it already.
+bool is_slow(Model &model, const Fitting &fitting, const Trials &trials)
+{
+    constexpr double most_seconds = 0.5;
+    if (!fitting.fit || fitting.fit->only)
+        return false;
+    const Clock::time_point start = Clock::now();
+    probe_picture(model, fitting.fit->padded, trials.fed_channels());
+    return seconds_since(start) > most_seconds;
+}
+
+void find_locality(PictureFitter &fitter, ChannelCounts channels, Fitting &fitting)
+{
+    try {
+        fitting.locality =
+            fitter.locality(fitting.fit ? fitting.fit->only : std::nullopt, channels);
+    } catch (const Crash &) {
+        throw;
+    } catch (const Error &error) {
+        fitting.doubt = concat("none: ", error.what());
+    }
+}
+
+json::Value pair_of(int width, int height)
+{
+    return {{"width", width}, {"height", height}};
+}
+
+json::Value fact(json::Value value, const std::string &origin)
+{
+    return {{"value", std::move(value)}, {"origin", origin}};
+}
+
+} // namespace
+
+Fitting find_fitting(const ModelWithContract &subject, const Trials &trials)
+{
+    constexpr Size odd = {2 * small_extent + 5, 2 * small_extent + 3};
+    Fitting fitting;
+    if (!trials.sizes.complete) {
+        fitting.obstacle = fitting.doubt = not_tried;
+        return fitting;
+    }
+    Contract contract = subject.contract;
+    follow_types(subject.model->metadata("input_type"), subject.model->metadata("output_type"),
+                 contract);
+    PictureFitter fitter(subject.model, contract);
+    const ChannelCounts channels = {.in = trials.fed_channels(), .made = trials.made};
+    try {
+        fitting.fit = fitter.fit(odd, channels);
+        fitting.multiple = fitter.multiple();
+        fitting.rule = fitter.found_rule();
+    } catch (const Crash &) {
+        throw;
+    } catch (const Error &error) {
+        fitting.obstacle = concat("not possible: ", error.what());
+    }
+    if (is_slow(*subject.model, fitting, trials))
+        fitting.doubt = not_tried;
+    else
+        find_locality(fitter, channels, fitting);
+    return fitting;
+}
+
+std::string padding_in_words(const Fitting &fitting, const Contract &contract)
+{
+    if (!fitting.fit)
+        return fitting.obstacle;
+    if (fitting.fit->only)
+        return told_by(fitting.fit->note.empty()
+                           ? concat("the model takes ", to_text(*fitting.fit->only), " alone")
+                           : fitting.fit->note,
+                       origin_of_only(contract));
+    const std::string rule = rule_in_words(fitting, contract);
+    if (rule.empty())
+        return "none, for any size";
+    const bool repeats = contract.sizes.padding == Padding::replicate;
+    return concat(
+        "to ", rule, ", by ",
+        told_by(repeats ? "replication" : "reflection", origin_of("input.padding", contract)));
+}
+
+std::string tiles_in_words(const Fitting &fitting, const Contract &contract)
+{
+    if (contract.sizes.never_tiles())
+        return told_by("never", "option");
+    if (!fitting.locality)
+        return fitting.doubt;
+    const Locality &found = *fitting.locality;
+    const std::string origin = origin_of_locality(contract);
+    if (contract.sizes.overlap)
+        return concat(told_by(concat("overlap by ", *contract.sizes.overlap), origin),
+                      ", and are blended");
+    if (!found.is_local())
+        return concat(told_by("not local", origin), ": tiles are blended");
+    return concat(told_by("local", origin), ": the model looks ", found.across.reach, "x",
+                  found.down.reach, " pixels far, by which tiles overlap; they ",
+                  steps_in_words(found, contract));
+}
+
+json::Value padding_as_json(const Fitting &fitting, const Contract &contract)
+{
+    json::Value multiple, minimum, only;
+    const SizeTerms &terms = contract.sizes;
+    if (terms.multiple || fitting.multiple > 1)
+        multiple = fact(terms.multiple.value_or(fitting.multiple),
+                        terms.multiple ? origin_of("input.multiple", contract) : "probe");
+    if (terms.minimum)
+        minimum = fact(pair_of(terms.minimum->width, terms.minimum->height),
+                       origin_of("input.minimum", contract));
+    if (fitting.fit && fitting.fit->only)
+        only = fact(pair_of(fitting.fit->only->width, fitting.fit->only->height),
+                    origin_of_only(contract));
+    return {{"possible", fitting.fit.has_value()},
+            {"multiple", multiple},
+            {"minimum", minimum},
+            {"only", only},
+            {"rule", json::text_or_null(fitting.rule)},
+            {"words", padding_in_words(fitting, contract)}};
+}
+
+json::Value tiles_as_json(const Fitting &fitting, const Contract &contract)
+{
+    json::Value local, reach, step;
+    if (const std::optional<Locality> &found = fitting.locality) {
+        local = fact(found->is_local(), origin_of_locality(contract));
+        if (found->is_local())
+            reach = pair_of(found->across.reach, found->down.reach);
+        step = pair_of(found->across.step, found->down.step);
+    }
+    return {{"local", local},
+            {"reach", reach},
+            {"step", step},
+            {"words", tiles_in_words(fitting, contract)}};
+}
+
+} // namespace dnn_torch
