@@ -128,7 +128,7 @@ def test_tiles(script):
 
 
 def test_what_the_result_becomes(model):
-    found = facts(model("espcn_rgb"), *SMALL, "--as", "gray", "--range", "255")
+    found = facts(model("espcn_luma"), *SMALL, "--as", "gray", "--range", "255")
     assert found["rows"] and ":range=255:as=gray:" in found["best"]["command"]
 
 
@@ -179,9 +179,9 @@ def test_models_that_the_filter_refuses(model, name, phrase):
 
 
 def test_a_size_that_the_model_refuses(model):
-    result = bench(model("fixed_input"), "--size", "80x80")
+    result = bench(model("fixed_100x76"), "--size", "80x80")
     assert result.returncode == 1
-    assert "80x80" in result.stderr and "made for 64x48 alone" in result.stderr
+    assert "80x80" in result.stderr and "made for 100x76 alone" in result.stderr
 
 
 @pytest.mark.parametrize("arguments", ["--size 64", "--size 0x4", "--seconds 0", "--seconds soon"])
