@@ -76,12 +76,13 @@ Contract known_contract(const Model &model, const Request &request)
 void add_trials(const Trials &trials, Contract &contract)
 {
     agreed_channels(contract, trials.channels);
+    expect_made(contract, trials.made);
     expect_scale(contract, trials.sizes.tried, trials.sizes.result);
     add_scale(trials.sizes, contract);
     if (trials.channels == Channels::any)
         return;
     add("input.channels", trials.fed_channels(), contract);
-    add("output.channels", trials.fed_channels(), contract);
+    add("output.channels", trials.made, contract);
 }
 
 std::string origin_of(const std::string &field, const Contract &contract)

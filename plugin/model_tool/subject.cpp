@@ -92,9 +92,14 @@ ModelWithContract open_model(const Place &place, const Request &request,
     options.output_name = request.output;
     options.precision = precision;
     options.allow = request.allow;
-    return open_with_contract(
+    ModelWithContract opened = open_with_contract(
         request.contract, contract_file(request), std::move(options),
         [&](const ModelOptions &wanted) { return open_as(place, request, wanted); });
+    if (!opened.contract.pictures.empty())
+        throw Error(AVERROR(ENOSYS), "the model takes another picture beside each frame, '" +
+                                         opened.contract.pictures.front().name +
+                                         "', which only the filter gives it");
+    return opened;
 }
 
 // A model that refuses all channels at the first size may take some at another one.

@@ -158,6 +158,9 @@ std::string contract_in_words(const Contract &contract)
     for (const auto &[name, value] : contract.inputs)
         add_to_list(words, concat("inputs.", name, " ", value, " (",
                                   contract.origins.at(concat("inputs.", name)), ")"));
+    for (const PictureInput &picture : contract.pictures)
+        add_to_list(words, concat("inputs.", picture.name, " ", picture_in_words(picture), " (",
+                                  contract.origins.at(concat("inputs.", picture.name)), ")"));
     return words;
 }
 

@@ -11,6 +11,7 @@
 #include "host/frames/picture_numbers.h"
 #include "sizes.h"
 
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -47,6 +48,18 @@ struct ModelFacts {
     std::string author, licence;
 };
 
+// An input beside the frame that is a picture, too: the filter has a pad for it.
+struct PictureInput {
+    std::string name;
+    int channels = 0; // 0: not known
+    // What is said of its numbers; the rest is as in the frame.
+    std::optional<bool> is_bgr = {};
+    std::optional<std::array<float, 2>> range = {};
+    std::optional<std::array<float, 3>> mean = {}, deviation = {};
+
+    bool operator==(const PictureInput &) const = default;
+};
+
 struct Contract {
     TensorContract input, output;
     ModelFacts model;
@@ -54,6 +67,7 @@ struct Contract {
     std::optional<DepthLimits> depth = {}; // none: what each frame's depth has
     // What the model gets beside pictures, as engines take it: "noise": "plane:0.1".
     std::map<std::string, std::string> inputs = {};
+    std::vector<PictureInput> pictures = {}; // in the order of the pads
     SizeTerms sizes = {};
     // Where each field comes from, by its name: "input.range" is from "net.pt.json".  What is
     // not there is as usual.

@@ -4,7 +4,10 @@
 #include "contract_inputs.h"
 
 #include "base/compose.h"
+#include "base/json_check.h"
+#include "base/terminal.h"
 #include "contract.h"
+#include "contract_fields.h"
 #include "host/error.h"
 
 extern "C" {
@@ -12,8 +15,12 @@ extern "C" {
 }
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
+#include <string_view>
+#include <utility>
 
 namespace dnn_torch
 {
@@ -22,8 +29,7 @@ namespace
 
 using Json = nlohmann::ordered_json;
 
-void set_input(const std::string &name, const std::string &value, const std::string &origin,
-               Contract &contract)
+void check_name(const std::string &name, const std::string &value)
 {
     // Engines get all of them as one text.
     const bool is_clean = name.find_first_of("=|") == std::string::npos &&
@@ -31,8 +37,66 @@ void set_input(const std::string &name, const std::string &value, const std::str
     if (!is_clean)
         throw Error(AVERROR(EINVAL), concat("inputs takes names and values without '|', not '",
                                             name, "=", value, "'"));
+}
+
+// Takes out what was said of that input before.
+std::optional<PictureInput> forgotten(const std::string &name, Contract &contract)
+{
+    contract.inputs.erase(name);
+    const auto known = std::find_if(contract.pictures.begin(), contract.pictures.end(),
+                                    [&](const PictureInput &each) { return each.name == name; });
+    if (known == contract.pictures.end())
+        return std::nullopt;
+    PictureInput picture = *known;
+    contract.pictures.erase(known);
+    return picture;
+}
+
+// Pictures have the order in which they are named last.
+void set_picture(PictureInput picture, const std::string &origin, Contract &contract)
+{
+    check_name(picture.name, "picture");
+    constexpr size_t most = 8;
+    if (contract.pictures.size() == most)
+        throw Error(AVERROR(EINVAL), "inputs has more than 8 pictures");
+    contract.origins[concat("inputs.", picture.name)] = origin;
+    contract.pictures.push_back(std::move(picture));
+}
+
+void set_value(const std::string &name, const std::string &value, const std::string &origin,
+               Contract &contract)
+{
+    check_name(name, value);
+    forgotten(name, contract);
     contract.inputs[name] = value;
     contract.origins[concat("inputs.", name)] = origin;
+}
+
+// "picture=3", or "" for a picture of which nothing is said; nullopt: it is a value.
+std::optional<int> channels_in(const std::string &name, const std::string &value)
+{
+    constexpr std::string_view kind = "picture=";
+    if (value.empty())
+        return 0;
+    if (std::string_view(value).substr(0, kind.size()) != kind)
+        return std::nullopt;
+    const std::string number = value.substr(kind.size());
+    if (number != "1" && number != "3" && number != "4")
+        throw Error(AVERROR(EINVAL),
+                    concat("inputs=", name, "=", value, ": a picture has 1, 3 or 4 channels"));
+    return number.front() - '0';
+}
+
+// What a file said of the picture's numbers stays.
+void set_from_option(const std::string &name, const std::string &value, Contract &contract)
+{
+    const std::optional<int> channels = channels_in(name, value);
+    if (!channels)
+        return set_value(name, value, "option", contract);
+    PictureInput picture = forgotten(name, contract).value_or(PictureInput{.name = name});
+    if (*channels != 0)
+        picture.channels = *channels;
+    set_picture(std::move(picture), "option", contract);
 }
 
 std::string text_from(const Json &value)
@@ -41,25 +105,61 @@ std::string text_from(const Json &value)
         return value.get<std::string>();
     if (value.is_boolean())
         return value.get<bool>() ? "1" : "0";
+    if (value.is_null())
+        return "none";
     return value.is_number() ? value.dump() : "";
+}
+
+// Its fields are those of the input.
+PictureInput picture_from(const std::string &name, const Json &fields)
+{
+    Contract read;
+    for (const auto &[field, value] : fields.items()) {
+        constexpr std::array<std::string_view, 5> known = {"channels", "order", "range", "mean",
+                                                           "std"};
+        if (std::find(known.begin(), known.end(), field) == known.end())
+            throw Error(AVERROR(EINVAL),
+                        concat("has a field ", quoted_for_terminal(field), " at 'inputs.",
+                               printable(name),
+                               "', where channels, order, range, mean and std are known"));
+        set_field_from_json(concat("input.", field), value, "", read);
+    }
+    const TensorContract &said = read.input;
+    if (said.channels == 2)
+        throw Error(AVERROR(EINVAL), "is wrong: a picture among 'inputs' has 1, 3 or 4 channels");
+    const auto is_said = [&](const char *field) {
+        return read.origins.count(concat("input.", field)) != 0;
+    };
+    PictureInput picture = {.name = name, .channels = said.channels};
+    if (is_said("order"))
+        picture.is_bgr = said.is_bgr;
+    if (is_said("range"))
+        picture.range = {said.low, said.high};
+    if (is_said("mean"))
+        picture.mean = said.mean;
+    if (is_said("std"))
+        picture.deviation = said.deviation;
+    return picture;
 }
 
 } // namespace
 
 void apply_inputs_option(const std::string &text, Contract &contract)
 {
-    std::set<std::string> given;
+    std::set<std::string> named;
     for (size_t begin = 0; begin <= text.size();) {
         const size_t end = std::min(text.find('|', begin), text.size());
         const size_t equals = std::min(text.find('=', begin), end);
-        if (equals == begin || equals + 1 >= end)
-            throw Error(
-                AVERROR(EINVAL),
-                concat("inputs takes NAME=VALUE or NAME=VALUE|NAME=VALUE, not '", text, "'"));
         const std::string name = text.substr(begin, equals - begin);
-        if (!given.insert(name).second)
-            throw Error(AVERROR(EINVAL), concat("inputs has '", name, "' twice"));
-        set_input(name, text.substr(equals + 1, end - equals - 1), "option", contract);
+        if (name.empty() || equals + 1 == end)
+            throw Error(AVERROR(EINVAL),
+                        concat("inputs takes NAME=VALUE, or NAME for a picture, with '|' between "
+                               "them, not '",
+                               text, "'"));
+        if (!named.insert(name).second)
+            throw Error(AVERROR(EINVAL), concat("inputs has ", name, " twice"));
+        set_from_option(name, equals == end ? "" : text.substr(equals + 1, end - equals - 1),
+                        contract);
         begin = end + 1;
     }
 }
@@ -68,8 +168,15 @@ void apply_inputs(const Json &inputs, const std::string &origin, Contract &contr
 {
     if (!inputs.is_object())
         throw Error(AVERROR(EINVAL), "has no object at 'inputs'");
-    for (const auto &[name, value] : inputs.items())
-        set_input(name, text_from(value), origin, contract);
+    for (const auto &[name, value] : inputs.items()) {
+        if (!value.is_object()) {
+            set_value(name, text_from(value), origin, contract);
+            continue;
+        }
+        PictureInput picture = picture_from(name, value);
+        forgotten(name, contract);
+        set_picture(std::move(picture), origin, contract);
+    }
 }
 
 std::string inputs_as_text(const Contract &contract)
@@ -77,7 +184,42 @@ std::string inputs_as_text(const Contract &contract)
     std::string text;
     for (const auto &[name, value] : contract.inputs)
         add_to_list(text, concat(name, "=", value), "|");
+    for (const PictureInput &picture : contract.pictures)
+        add_to_list(text, concat(picture.name, "=picture=", picture.channels), "|");
     return text;
+}
+
+std::string picture_in_words(const PictureInput &picture)
+{
+    if (picture.channels == 0)
+        return "picture";
+    return concat("picture of ", picture.channels,
+                  picture.channels == 1 ? " channel" : " channels");
+}
+
+PictureNumbers numbers_of(const PictureInput &picture, const PictureNumbers &frame)
+{
+    PictureNumbers numbers = frame;
+    if (picture.channels == 1) {
+        numbers.mean = PictureNumbers{}.mean;
+        numbers.deviation = PictureNumbers{}.deviation;
+    }
+    numbers.is_bgr = picture.is_bgr.value_or(frame.is_bgr);
+    if (picture.range) {
+        numbers.low = picture.range->front();
+        numbers.high = picture.range->back();
+    }
+    numbers.mean = picture.mean.value_or(numbers.mean);
+    numbers.deviation = picture.deviation.value_or(numbers.deviation);
+    return numbers;
+}
+
+int channels_beside(const Contract &contract)
+{
+    int channels = 0;
+    for (const PictureInput &picture : contract.pictures)
+        channels += picture.channels;
+    return channels;
 }
 
 } // namespace dnn_torch

@@ -8,6 +8,7 @@
 #include "host/guard.h"
 #include "host/inference/core_budget.h"
 #include "host/libavfilter/format_lists.h"
+#include "host/libavfilter/further_pads.h"
 #include "host/tasks/picture_task.h"
 #include "model_filter.h"
 #include "options.h"
@@ -19,6 +20,7 @@ extern "C" {
 }
 
 #include <cstring>
+#include <vector>
 
 namespace dnn_torch
 {
@@ -65,6 +67,9 @@ int init(AVFilterContext *ctx) noexcept
         data.filter = new ModelFilter(ctx, data.settings, make_task);
         data.filter->open();
         ctx->filter = variant(*data.filter);
+        for (const FurtherPad &pad : data.filter->further_pads())
+            if (int ret = append_input_pad(ctx, pad.name); ret < 0)
+                return ret;
         return 0;
     });
 }
@@ -76,12 +81,15 @@ void uninit(AVFilterContext *ctx) noexcept
     data.filter = nullptr;
 }
 
-// Of the variant whose results have other formats than its frames.
+// Of the variant whose links have several lists.
 int query_formats(AVFilterContext *ctx) noexcept
 {
     return guarded(ctx, [&] {
         const ModelFilter &filter = *private_data(ctx).filter;
-        return set_link_formats(ctx, filter.formats(), filter.result_formats());
+        std::vector<const AVPixelFormat *> in = {filter.formats()};
+        for (const FurtherPad &pad : filter.further_pads())
+            in.push_back(pad.formats);
+        return set_link_formats(ctx, in, filter.result_formats());
     });
 }
 
@@ -195,7 +203,7 @@ const AVFilter *variant(const ModelFilter &filter)
         make_filter(grey_formats()),           make_filter(rgb_formats_with_alpha()),
         make_filter(formats_with_alpha(3)),    make_filter(formats_with_alpha(1)),
     };
-    if (filter.formats() != filter.result_formats())
+    if (filter.formats() != filter.result_formats() || !filter.further_pads().empty())
         return &lavfi_abi::public_part(asking);
     for (const lavfi_abi::Filter &with : listing)
         if (with.formats.pixels_list == filter.formats())

@@ -25,7 +25,7 @@ int never_misread(int code)
 
 FrameLoop::FrameLoop(AVFilterContext *ctx, const Settings &settings, Planner &planner, RunLog &log)
     : ctx_(ctx), settings_(settings), planner_(planner), log_(log), frame_(av_frame_alloc()),
-      state_(!settings.async, programs_ignore_late_failures)
+      further_(ctx), state_(!settings.async, programs_ignore_late_failures)
 {
     if (!frame_)
         throw std::bad_alloc();
@@ -43,10 +43,18 @@ FrameLoop::~FrameLoop()
     log_.tell_end(state());
 }
 
-void FrameLoop::open()
+void FrameLoop::open(size_t further_inputs)
 {
     if (int ret = gate_.open(); ret < 0)
         throw Error(ret, "no private graph can be made");
+    if (further_inputs != 0)
+        further_.open(further_inputs);
+}
+
+std::vector<AVPixelFormat> FrameLoop::configure_further_inputs()
+{
+    further_.configure();
+    return further_.formats();
 }
 
 const char *FrameLoop::state() const
@@ -71,12 +79,13 @@ size_t FrameLoop::in_flight() const
 {
     size_t jobs = pool_ && !is_orphaned() ? pool_->in_flight() : 0;
     size_t in_jobs = jobs ? jobs * work_->plan->batch_size : 0;
-    return in_jobs + gatherer_.frames() + (held_ ? 1 : 0) + results_.size();
+    return in_jobs + gatherer_.frames() + (held_ ? 1 : 0) + (waiting_ ? 1 : 0) + results_.size();
 }
 
 Load FrameLoop::load() const
 {
-    Load load = {.results = results_.size(), .others = gatherer_.frames() + (held_ ? 1 : 0)};
+    Load load = {.results = results_.size(),
+                 .others = gatherer_.frames() + (held_ ? 1 : 0) + (waiting_ ? 1 : 0)};
     if (!pool_)
         return load;
     load.pool = true;
@@ -110,8 +119,10 @@ int FrameLoop::pass_frames_or_report()
 {
     if (state_.failing() && results_.empty())
         return state_.is_too_early(drop_input()) ? 0 : report(*failure_);
-    if (gate_.forward_close(ctx_->inputs[0], ctx_->outputs[0]))
+    if (gate_.forward_close(ctx_->inputs[0], ctx_->outputs[0])) {
+        further_.close();
         return abandon();
+    }
     try {
         return pass_frames();
     } catch (const Error &error) {
@@ -157,6 +168,7 @@ void FrameLoop::send_one()
 void FrameLoop::fail(const Error &error)
 {
     failure_ = error;
+    waiting_.reset();
     state_.fail();
 }
 
@@ -200,7 +212,9 @@ bool FrameLoop::drop_input()
 int FrameLoop::finish()
 {
     end_with(input_status_ == AVERROR_EOF ? 0 : input_status_);
-    return gate_.forward_end(ctx_->outputs[0]);
+    const int ret = gate_.forward_end(ctx_->outputs[0]);
+    further_.close();
+    return ret;
 }
 
 int FrameLoop::report(const Error &error)
@@ -224,6 +238,7 @@ int FrameLoop::end_with(int code)
 int FrameLoop::abandon()
 {
     gatherer_ = {};
+    waiting_.reset();
     return end_with(0);
 }
 

@@ -5,6 +5,7 @@
 // libavfilter's scheduler; LoopState decides what to do next.
 #pragma once
 
+#include "further_inputs.h"
 #include "host/error.h"
 #include "host/libavfilter/gate.h"
 #include "host/tasks/frame_gatherer.h"
@@ -17,6 +18,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace dnn_torch
 {
@@ -37,8 +39,11 @@ public:
     FrameLoop(const FrameLoop &) = delete;
     FrameLoop &operator=(const FrameLoop &) = delete;
 
-    // Throws Error.
-    void open();
+    // With so many inputs beside the first one.  Throws Error.
+    void open(size_t further_inputs = 0);
+
+    // Returns their formats.  Throws Error if their frames have another size than the first one's.
+    std::vector<AVPixelFormat> configure_further_inputs();
 
     // Sets the shape of the frames that will come.
     void expect(const FrameShape &input) { input_ = input; }
@@ -96,6 +101,8 @@ private:
     void take_in();
     bool request();
     void take_frame();
+    void accept(FrameItem item);
+    bool complete_waiting(bool asks);
     void add(FrameItem item);
     void submit_ready();
     void end_input(int status);
@@ -114,6 +121,7 @@ private:
     RunLog &log_;
     Gate gate_;
     FramePointer frame_; // the one being received
+    FurtherInputs further_;
 
     LoopState state_;
     FrameShape input_{};
@@ -123,6 +131,8 @@ private:
     std::deque<Result> results_;
     int64_t next_number_ = 0;
     double last_seconds_ = 0; // the time of the last frame that came in
+
+    std::optional<FrameItem> waiting_; // for its frames of the further inputs
 
     // While changing, one of the two is set: what comes next.
     std::optional<FrameItem> held_;

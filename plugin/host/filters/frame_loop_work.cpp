@@ -62,7 +62,10 @@ void FrameLoop::take_in()
             change();
         if (!state_.has_room(load()))
             return;
-        int ret = gate_.receive(ctx_->inputs[0], frame_.get());
+        if (waiting_ && complete_waiting(false))
+            continue;
+        // One frame waits at most.
+        int ret = waiting_ ? AVERROR(EAGAIN) : gate_.receive(ctx_->inputs[0], frame_.get());
         if (ret >= 0) {
             take_frame();
             continue;
@@ -79,6 +82,8 @@ void FrameLoop::take_in()
 // Returns whether something came.
 bool FrameLoop::request()
 {
+    if (waiting_)
+        return complete_waiting(true);
     int ret = gate_.receive_or_request(ctx_->inputs[0], frame_.get());
     if (ret == AVERROR(EAGAIN))
         return false;
@@ -95,14 +100,35 @@ void FrameLoop::take_frame()
     if (next_number_ == 0)
         log_.tell_first_frame(seconds);
     last_seconds_ = seconds;
-    bool fits =
-        Size{frame_->width, frame_->height} == input_.size && frame_->format == input_.format;
     FrameItem item = {.frame = moved_out_of(frame_.get()),
                       .bypass = ctx_->is_disabled != 0 || settings_.strength == 0,
                       .strength = settings_.strength,
                       .arrival = Clock::now(),
                       .number = next_number_++};
-    if (fits)
+    if (further_.empty())
+        return accept(std::move(item));
+    waiting_ = std::move(item);
+    complete_waiting(false);
+}
+
+// Returns whether the frame that waits got what it waited for, or failed.
+bool FrameLoop::complete_waiting(bool asks)
+{
+    try {
+        if (!further_.complete(*waiting_, input_.time_base, asks))
+            return false;
+        accept(*std::exchange(waiting_, std::nullopt));
+    } catch (const Error &error) {
+        fail(error);
+    }
+    return true;
+}
+
+// A frame of another size or format waits until all before it are done.
+void FrameLoop::accept(FrameItem item)
+{
+    const AVFrame *const frame = item.frame.get();
+    if (Size{frame->width, frame->height} == input_.size && frame->format == input_.format)
         return add(std::move(item));
     held_ = std::move(item);
     hold();

@@ -43,8 +43,9 @@ void ModelFilter::open()
     // If a program looks the filter up by name, the gate was not tested before.
     if (const char *fault = gate_fault())
         throw Error(AVERROR(ENOSYS), fault);
-    loop_.open();
     opener_.open(request_of(settings_));
+    pads_ = opener_.task().further_pads();
+    loop_.open(pads_.size());
     log_.tell_notice(*opener_.task().model());
 }
 
@@ -53,7 +54,8 @@ void ModelFilter::configure(const AVFilterLink *in, AVFilterLink *out)
     FrameShape shape = {.format = static_cast<AVPixelFormat>(in->format),
                         .size = {in->w, in->h},
                         .time_base = in->time_base,
-                        .result_format = static_cast<AVPixelFormat>(out->format)};
+                        .result_format = static_cast<AVPixelFormat>(out->format),
+                        .beside = loop_.configure_further_inputs()};
     Size output = opener_.task().output_for(shape);
     log_.tell_shape(shape, output);
     loop_.expect(shape);

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace dnn_torch
 {
@@ -33,6 +34,9 @@ public:
     const AVPixelFormat *formats() const { return opener_.task().formats(); }
     // The same for what comes out; the same list if each frame keeps its format.
     const AVPixelFormat *result_formats() const { return opener_.task().result_formats(); }
+
+    // Those that the filter has beside its first one.
+    std::vector<FurtherPad> further_pads() const { return pads_; }
 
     // Learns from `in` what frames will come, and sets in `out` what will go out.  Throws
     // Error.
@@ -58,6 +62,7 @@ private:
     RunLog log_;
     ModelOpener opener_;
     FrameLoop loop_; // uses both
+    std::vector<FurtherPad> pads_;
     ModelChange change_;
 };
 

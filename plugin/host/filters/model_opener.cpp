@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "model_opener.h"
 
+#include "base/compose.h"
 #include "host/error.h"
 #include "host/inference/device_choice.h"
 #include "host/inference/model_store.h"
@@ -27,6 +28,21 @@ bool holds(const AVPixelFormat *formats, AVPixelFormat format)
         if (*formats == format)
             return true;
     return false;
+}
+
+// The filter cannot have other pads than it began with.
+void check_pads(const std::vector<FurtherPad> &wanted, const FrameShape &input)
+{
+    if (wanted.size() != input.beside.size())
+        throw Error(AVERROR(EINVAL), concat("the model takes ", wanted.size(),
+                                            " pictures beside each frame, and "
+                                            "the filter has inputs for ",
+                                            input.beside.size()));
+    for (size_t i = 0; i < wanted.size(); i++)
+        if (!holds(wanted[i].formats, input.beside[i]))
+            throw Error(AVERROR(EINVAL),
+                        concat("the model takes no ", av_get_pix_fmt_name(input.beside[i]), " at '",
+                               wanted[i].name, "'"));
 }
 
 std::string describe(const EngineChoice &choice, const Model &model)
@@ -104,6 +120,7 @@ Work ModelSetup::replace(const ModelRequest &request, const FrameShape &input, S
         throw Error(AVERROR(EINVAL), "the model takes " + opened.findings.takes +
                                          ", and the frames so far became " +
                                          av_get_pix_fmt_name(result));
+    check_pads(opened.task->further_pads(), input);
     Size made = opened.task->output_for(input);
     if (made != output)
         throw Error(AVERROR(EINVAL), "the model makes " + to_text(made) + " of " +

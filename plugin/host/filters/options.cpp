@@ -218,7 +218,7 @@ OptionTable contract_options(size_t offset)
                                field(offsetof(ContractSettings, type)), nullptr)),
         changeable(text_option("layout", "order of dimensions: nchw, nhwc, chw, hwc, ... or IN|OUT",
                                field(offsetof(ContractSettings, layout)), nullptr)),
-        changeable(text_option("inputs", "what the model gets beside pictures: NAME=VALUE|...",
+        changeable(text_option("inputs", "what the model gets beside frames: NAME=VALUE, or NAME for a pad, ...",
                                field(offsetof(ContractSettings, inputs)), nullptr)),
         changeable(text_option("as", "what the result becomes: picture, gray, alpha or depth",
                                field(offsetof(ContractSettings, as)), nullptr)),

@@ -11,6 +11,7 @@ extern "C" {
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 namespace dnn_torch
 {
@@ -63,13 +64,43 @@ int set_formats(FormatList **place, const AVPixelFormat *formats)
     return *place ? 0 : AVERROR(ENOMEM);
 }
 
+// Whoever chooses a format for one place then chooses it for both.
+int share(FormatList *list, FormatList **place)
+{
+    auto *refs = static_cast<FormatList ***>(
+        av_realloc_array(list->refs, list->refcount + 1, sizeof(*list->refs)));
+    if (!refs)
+        return AVERROR(ENOMEM);
+    list->refs = refs;
+    refs[list->refcount++] = place;
+    *place = list;
+    return 0;
+}
+
+// One list for both places.
+int set_common_formats(FormatList **one, FormatList **other, const AVPixelFormat *formats)
+{
+    if (!*one && *other)
+        std::swap(one, other);
+    if (int ret = set_formats(one, formats); ret < 0 || *other)
+        return ret;
+    return share(*one, other);
+}
+
 } // namespace
 
-int set_link_formats(AVFilterContext *ctx, const AVPixelFormat *in, const AVPixelFormat *out)
+int set_link_formats(AVFilterContext *ctx, std::span<const AVPixelFormat *const> in,
+                     const AVPixelFormat *out)
 {
+    AVFilterLink *const first = ctx->inputs[0], *const result = ctx->outputs[0];
+    if (first && result && in[0] == out)
+        if (int ret = set_common_formats(lavfi_abi::destination_formats(first),
+                                         lavfi_abi::source_formats(result), out);
+            ret < 0)
+            return ret;
     for (unsigned i = 0; i < ctx->nb_inputs; i++)
         if (AVFilterLink *link = ctx->inputs[i])
-            if (int ret = set_formats(lavfi_abi::destination_formats(link), in); ret < 0)
+            if (int ret = set_formats(lavfi_abi::destination_formats(link), in[i]); ret < 0)
                 return ret;
     for (unsigned i = 0; i < ctx->nb_outputs; i++)
         if (AVFilterLink *link = ctx->outputs[i])

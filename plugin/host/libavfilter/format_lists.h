@@ -9,11 +9,15 @@ extern "C" {
 #include <libavfilter/avfilter.h>
 }
 
+#include <span>
+
 namespace dnn_torch
 {
 
-// For a query function: sets the formats of all links of `ctx` that have none yet.  The lists end
-// with AV_PIX_FMT_NONE, and are copied.  Returns 0, or AVERROR(ENOMEM).
-int set_link_formats(AVFilterContext *ctx, const AVPixelFormat *in, const AVPixelFormat *out);
+// For a query function: sets the formats of all links of `ctx` that have none yet.  `in` has a list
+// for each input.  If `out` is the list of the first input, frames keep their format.  The lists
+// end with AV_PIX_FMT_NONE, and are copied.  Returns 0, or AVERROR(ENOMEM).
+int set_link_formats(AVFilterContext *ctx, std::span<const AVPixelFormat *const> in,
+                     const AVPixelFormat *out);
 
 } // namespace dnn_torch

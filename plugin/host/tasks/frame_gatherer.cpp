@@ -72,7 +72,8 @@ void FrameGatherer::put_first_into_batch()
                       .bypass = seen.bypass,
                       .strength = seen.strength,
                       .arrival = seen.arrival,
-                      .number = seen.number};
+                      .number = seen.number,
+                      .beside = std::move(seen.beside)};
     give_neighbours(item, plan->window);
     first_++;
     forget_what_no_window_reaches(plan->window);

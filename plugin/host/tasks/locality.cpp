@@ -108,6 +108,9 @@ private:
         return {.is_local = true, .reach = 0, .step = 1, .ratio = *ratio};
     }
 
+    // Further pictures get the numbers of the frame's first channel.
+    static size_t number_of(int channel) { return channel < 4 ? static_cast<size_t>(channel) : 0; }
+
     TrialPicture content(Size size, Place from) const
     {
         TrialPicture picture = {.size = size, .samples = {}};
@@ -116,8 +119,8 @@ private:
             for (int y = 0; y < size.height; y++)
                 for (int x = 0; x < size.width; x++)
                     picture.samples.push_back(content_at(c, from.x + x, from.y + y) *
-                                                  terms_.numbers.factor[c] +
-                                              terms_.numbers.offset[c]);
+                                                  terms_.numbers.factor[number_of(c)] +
+                                              terms_.numbers.offset[number_of(c)]);
         return picture;
     }
 

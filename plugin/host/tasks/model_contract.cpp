@@ -3,6 +3,7 @@
 #include "model_contract.h"
 
 #include "base/compose.h"
+#include "beside.h"
 #include "host/contract/contract_fields.h"
 #include "host/contract/contract_inputs.h"
 
@@ -85,37 +86,21 @@ void tell_engine(const Contract &contract, ModelOptions &options)
 bool speak_of_other_tensors(const Contract &a, const Contract &b)
 {
     return a.input.type != b.input.type || a.input.layout != b.input.layout ||
-           a.output.layout != b.output.layout || a.inputs != b.inputs;
+           a.output.layout != b.output.layout || a.inputs != b.inputs || a.pictures != b.pictures;
 }
 
-using OpenModel = std::function<std::shared_ptr<Model>(const ModelOptions &)>;
-
 // What a model gets beside pictures may stand in its own file alone, and a model that gets nothing
-// of it is refused.  So the file is looked at, and its contract tried.  Throws what `open` throws
-// if that says no more than was known.
-ModelWithContract open_as_its_file_says(const ContractOptions &given,
-                                        const std::string &file_beside, const Contract &before,
-                                        const ModelOptions &options, const OpenModel &open)
+// of it is refused.  So the file is looked at.  Returns nullopt if that says no more than was known.
+std::optional<Contract> contract_despite(const Error &refusal, const ContractOptions &given,
+                                         const std::string &file_beside, const Contract &before,
+                                         const std::function<std::shared_ptr<Model>()> &look)
 try {
-    return {.model = open(options), .contract = before};
-} catch (const Crash &) {
-    throw;
-} catch (const Error &refusal) {
     if (refusal.code() != AVERROR_INVALIDDATA)
-        throw;
-    ModelOptions looked_at = options;
-    looked_at.inspect = true;
-    std::optional<Contract> told;
-    try {
-        told = contract_of(*open(looked_at), given, file_beside);
-    } catch (const Error &) {
-        // The first refusal says more.
-    }
-    if (!told || !speak_of_other_tensors(before, *told))
-        throw;
-    ModelOptions as_told = options;
-    tell_engine(*told, as_told);
-    return {.model = open(as_told), .contract = *std::move(told)};
+        return std::nullopt;
+    Contract told = contract_of(*look(), given, file_beside);
+    return speak_of_other_tensors(before, told) ? std::optional(std::move(told)) : std::nullopt;
+} catch (const Error &) {
+    return std::nullopt; // the first refusal says more
 }
 
 } // namespace
@@ -134,13 +119,36 @@ open_with_contract(const ContractOptions &given, const std::string &file_beside,
                    ModelOptions options,
                    const std::function<std::shared_ptr<Model>(const ModelOptions &)> &open)
 {
-    const Contract before = read_contract(given, file_beside);
-    tell_engine(before, options);
-    auto [model, known] = open_as_its_file_says(given, file_beside, before, options, open);
+    const auto open_for = [&](const Contract &contract) {
+        tell_engine(contract, options);
+        return open(options);
+    };
+    const auto look = [&] {
+        ModelOptions looking = options;
+        looking.inspect = true;
+        return open(looking);
+    };
+    Contract known = read_contract(given, file_beside), tried = known;
+    std::shared_ptr<Model> model;
+    try {
+        model = open_with_pictures(tried, open_for);
+    } catch (const Crash &) {
+        throw;
+    } catch (const Error &refusal) {
+        const auto told = contract_despite(refusal, given, file_beside, known, look);
+        if (!told)
+            throw;
+        known = tried = *told;
+        model = open_with_pictures(tried, open_for);
+    }
     Contract contract = contract_of(*model, given, file_beside);
     if (speak_of_other_tensors(known, contract)) {
-        tell_engine(contract, options);
-        model = open(options);
+        model = open_with_pictures(contract, open_for);
+    } else {
+        contract.pictures = tried.pictures;
+        for (const PictureInput &picture : tried.pictures)
+            contract.origins[concat("inputs.", picture.name)] =
+                tried.origins.at(concat("inputs.", picture.name));
     }
     return {.model = std::move(model), .contract = std::move(contract)};
 }
@@ -177,6 +185,13 @@ Channels agreed_channels(const Contract &contract, Channels found)
     refuse("input.channels", contract,
            found == Channels::any ? "the model takes 3 or 1"
                                   : "the model takes " + std::to_string(count_of(found)));
+}
+
+void expect_made(const Contract &contract, int made)
+{
+    if (made != 0 && contract.origins.count("output.channels") != 0 &&
+        contract.output.channels != made)
+        refuse("output.channels", contract, "the model makes " + std::to_string(made));
 }
 
 void expect_scale(const Contract &contract, Size in, Size out)

@@ -45,6 +45,9 @@ std::string field_with_origin(const std::string &name, const Contract &contract)
 // the contract is one of another task than pictures.
 Channels agreed_channels(const Contract &contract, Channels found);
 
+// Throws Error if the model makes other channels than the contract says.  0 is not known.
+void expect_made(const Contract &contract, int made);
+
 // Throws Error if the model makes another size than the contract says.
 void expect_scale(const Contract &contract, Size in, Size out);
 

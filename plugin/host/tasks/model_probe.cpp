@@ -89,7 +89,10 @@ Size probe_size(Model &model, Size size, int channels, int made)
                 turns + " at " + to_text(size) + ", not into " + std::to_string(made));
 }
 
-ModelProbe::ModelProbe(std::shared_ptr<Model> model) : model_(std::move(model)) {}
+ModelProbe::ModelProbe(std::shared_ptr<Model> model, int beside)
+    : model_(std::move(model)), beside_(beside)
+{
+}
 
 FoundChannels ModelProbe::find_channels(As as)
 {
@@ -165,7 +168,7 @@ int ModelProbe::made_of_larger(int channels)
 
 Size ModelProbe::find_output(Size input, int channels, int made)
 try {
-    const MadePicture found = probe_picture(*model_, input, channels);
+    const MadePicture found = probe_picture(*model_, input, channels + beside_);
     if (found.channels != made)
         throw Error(AVERROR_INVALIDDATA, "the model turns " + std::to_string(channels) +
                                              " channels into " + std::to_string(found.channels) +
@@ -191,7 +194,8 @@ try {
 ModelProbe::Attempt ModelProbe::attempt(int channels, Size size)
 {
     try {
-        return {.error = std::nullopt, .made = probe_picture(*model_, size, channels).channels};
+        return {.error = std::nullopt,
+                .made = probe_picture(*model_, size, channels + beside_).channels};
     } catch (const Crash &) {
         throw; // it says nothing about channels
     } catch (const Error &error) {

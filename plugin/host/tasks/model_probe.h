@@ -54,7 +54,8 @@ inline Size probe_size(Model &model, Size size, int channels)
 class ModelProbe
 {
 public:
-    explicit ModelProbe(std::shared_ptr<Model> model);
+    // The model takes pictures of so many channels `beside` the frame.
+    explicit ModelProbe(std::shared_ptr<Model> model, int beside = 0);
 
     // Throws Error if the model takes no picture at all, or makes nothing that can become what
     // `as` says, and for a failure that has nothing to do with channels.
@@ -77,6 +78,7 @@ private:
     FoundChannels choose_among_larger(As as, const Attempt &rgb, const Attempt &luma);
 
     std::shared_ptr<Model> model_;
+    int beside_;
 };
 
 } // namespace dnn_torch

@@ -20,6 +20,7 @@ void become(FrameItem &item, FramePointer result)
 {
     NoFork no_fork;
     item.frame.reset();
+    item.beside.clear();
     item.results.push_back(std::move(result));
 }
 
@@ -88,7 +89,7 @@ Images PictureSession::input_for(const FrameJob &job)
     int batch = static_cast<int>(job.items.size());
     auto floats = plan_.interleaved ? float_pixels : float_planes;
     Images input = plan_.codes ? code_images(plan_.code_format(), batch, plan_.input.size)
-                               : floats(nullptr, batch, plan_.channels, plan_.input.size);
+                               : floats(nullptr, batch, plan_.fed, plan_.input.size);
     if (!memory_)
         memory_ = memory_of(input.batch_stride * static_cast<int64_t>(plan_.batch_size));
     input.data = memory_;
@@ -129,7 +130,7 @@ void PictureSession::convert_in(FrameJob &job, const Images &input)
         if (plan_.codes)
             read_codes(item.frame.get(), input, index++);
         else
-            read_picture(item.frame.get(), plan_.contract.input, input, index++);
+            plan_.read(item.frame.get(), item.beside, input, index++);
 }
 
 void PictureSession::convert_out(FrameJob &job, const Images &output)

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "picture_task.h"
 
+#include "base/compose.h"
 #include "host/contract/contract_fields.h"
+#include "host/contract/contract_inputs.h"
 #include "host/frames/formats.h"
 #include "model_contract.h"
 #include "picture_tensors.h"
@@ -40,7 +42,7 @@ std::string words_of(const FoundChannels &found, As as)
 void PicturePlan::follow(std::shared_ptr<const ModelPlan> plan)
 {
     DnnTorchPlanFacts facts = plan->facts();
-    interleaved = facts.interleaved != 0;
+    interleaved = facts.interleaved != 0 && beside.empty();
     in_order = facts.in_order != 0;
     codes = passes_codes(*plan);
     model = std::move(plan);
@@ -48,9 +50,18 @@ void PicturePlan::follow(std::shared_ptr<const ModelPlan> plan)
 
 bool PicturePlan::passes_codes(const ModelPlan &run) const
 {
-    return run.facts().takes_codes != 0 && can_pass_codes(code_format()) &&
+    return run.facts().takes_codes != 0 && beside.empty() && can_pass_codes(code_format()) &&
            are_plain(contract.input) && are_plain(contract.output) && made == channels &&
            channels < 4 && contract.as == As::picture;
+}
+
+void PicturePlan::read(const AVFrame *frame, const std::vector<FramePointer> &others,
+                       const Images &images, int index) const
+{
+    read_picture(frame, contract.input, channels_of(images, 0, channels), index);
+    for (size_t i = 0; i < beside.size(); i++)
+        read_picture(others[i].get(), beside[i].numbers,
+                     channels_of(images, beside[i].first, beside[i].channels), index);
 }
 
 void PicturePlan::follow(std::shared_ptr<PictureWorks> how)
@@ -67,8 +78,8 @@ void PicturePlan::follow(std::shared_ptr<PictureWorks> how)
 }
 
 PictureTask::PictureTask(std::shared_ptr<Model> model, const Contract &contract, size_t batch_size)
-    : Task(std::move(model)), probe_(Task::model()), fitter_(Task::model(), contract),
-      contract_(contract), batch_size_(batch_size)
+    : Task(std::move(model)), probe_(Task::model(), channels_beside(contract)),
+      fitter_(Task::model(), contract), contract_(contract), batch_size_(batch_size)
 {
 }
 
@@ -76,6 +87,7 @@ TaskFindings PictureTask::study()
 {
     found_ = probe_.find_channels(contract_.as);
     found_.channels = agreed_channels(contract_, found_.channels);
+    expect_made(contract_, found_.made);
     follow_model();
     TaskFindings findings = {.takes = words_of(found_, contract_.as),
                              .doubt = "",
@@ -101,7 +113,16 @@ int PictureTask::channels_of(AVPixelFormat format) const
 ChannelCounts PictureTask::counts_of(AVPixelFormat format) const
 {
     const int channels = channels_of(format);
-    return {.in = channels, .made = found_.made ? found_.made : channels};
+    return {.in = channels + channels_beside(contract_),
+            .made = found_.made ? found_.made : channels};
+}
+
+std::vector<FurtherPad> PictureTask::further_pads() const
+{
+    std::vector<FurtherPad> pads;
+    for (const PictureInput &picture : contract_.pictures)
+        pads.push_back({.name = picture.name, .formats = formats_beside(picture)});
+    return pads;
 }
 
 Size PictureTask::output_for(const FrameShape &input)
@@ -133,7 +154,7 @@ try {
 } catch (const Error &error) {
     const ChannelCounts channels = counts_of(input.format);
     if (error.code() == AVERROR_EXTERNAL)
-        probe_.find_output(input.size, channels.in, channels.made);
+        probe_.find_output(input.size, channels_of(input.format), channels.made);
     throw;
 }
 
@@ -141,6 +162,13 @@ try {
 void PictureTask::check_fit(const PictureFit &fit) const
 {
     expect_scale(contract_, fit.seen, fit.made);
+    if (fit.seen != fit.frame && !contract_.pictures.empty())
+        throw Error(AVERROR(EINVAL),
+                    concat("the model takes ", to_text(fit.seen),
+                           " alone, and "
+                           "frames with pictures beside them are not scaled; put "
+                           "scale=",
+                           fit.seen.width, ":", fit.seen.height, " before each pad"));
     if (contract_.as == As::alpha && fit.target != fit.frame)
         throw Error(AVERROR(EINVAL), "as=alpha needs a result of the frame's size, and there comes "
                                      "out " +
@@ -179,11 +207,13 @@ NewPlan PictureTask::plan(const FrameShape &input, double tuning_seconds)
     follow_model(); // small pictures may have shown nothing
     auto plan = std::make_shared<PicturePlan>(input, fitted.target, contract_);
     const ChannelCounts channels = counts_of(input.format);
-    check_contract(channels.in);
-    plan->channels = channels.in;
+    plan->channels = channels_of(input.format);
+    check_contract(plan->channels);
+    plan->fed = channels.in;
+    plan->beside = pictures_beside(contract_, plan->channels);
     plan->made = channels.made;
     plan->mixes = fitted.target == input.size && plan->keeps_format() &&
-                  (channels.made == channels.in || contract_.as == As::alpha);
+                  (channels.made == plan->channels || contract_.as == As::alpha);
     auto works = std::make_shared<PictureWorks>(model(), fitter_, fitted, channels, batch_size_);
     works->use(work_for(*works, tuning_seconds));
     fitter_ = works->fitter();

@@ -4,6 +4,7 @@
 // The task that makes one picture of each.
 #pragma once
 
+#include "beside.h"
 #include "host/contract/contract.h"
 #include "host/frames/codes.h"
 #include "host/frames/frame_pool.h"
@@ -16,6 +17,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace dnn_torch
 {
@@ -47,12 +49,18 @@ struct PicturePlan : TaskPlan {
     // From now on runs frames as `how` says.
     void follow(std::shared_ptr<PictureWorks> how);
 
+    // Fills picture `index` of `images` from `frame` and what came beside it.
+    void read(const AVFrame *frame, const std::vector<FramePointer> &others, const Images &images,
+              int index) const;
+
     // From now on runs that plan, and brings frames to the model as it takes them best.
     void follow(std::shared_ptr<const ModelPlan> plan);
 
     std::shared_ptr<const ModelPlan> model;
     Contract contract;
-    int channels = 3;         // of the model's input
+    std::vector<BesidePicture> beside;
+    int channels = 3;         // of the frames that go in
+    int fed = 3;              // of the model's input: with those of the pictures beside them
     int made = 3;             // channels of its output
     bool interleaved = false; // the model is fastest with its channels side by side
     bool codes = false;       // the model takes and gives a frame's own integer samples
@@ -75,6 +83,7 @@ public:
     {
         return link_formats(found_, contract_.as).out;
     }
+    std::vector<FurtherPad> further_pads() const override;
     Size output_for(const FrameShape &input) override;
     NewPlan plan(const FrameShape &input, double tuning_seconds) override;
 
@@ -82,6 +91,7 @@ private:
     int channels_of(AVPixelFormat format) const;
     void check_contract(int channels) const; // throws Error
     void follow_model();
+    // With the pictures beside the frame.
     ChannelCounts counts_of(AVPixelFormat format) const;
     PictureFit fit(const FrameShape &input);
     void check_fit(const PictureFit &fit) const; // throws Error

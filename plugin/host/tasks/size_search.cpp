@@ -22,6 +22,8 @@ constexpr Size usual_sizes[] = {
     {854, 480}, {800, 800}, {1024, 768}, {960, 540}, {1024, 1024}, {1280, 720}, {1920, 1080},
 };
 
+constexpr int largest_multiple = 64;
+
 class Search
 {
 public:
@@ -30,9 +32,11 @@ public:
     std::optional<TakenSize> run()
     {
         for (const int multiple : {2, 4, 8, 16, 32, 64})
-            if (takes(round_up(frame_, multiple)))
-                return found("multiples of " + std::to_string(multiple), multiple);
-        for (const int multiple : {8, 16, 32})
+            if (takes(round_up(frame_, multiple))) {
+                const int least = least_multiple(multiple);
+                return found("multiples of " + std::to_string(least), least);
+            }
+        for (const int multiple : {2, 4, 8, 16, 32})
             if (takes(one_more(multiple)))
                 return found(std::to_string(multiple) + "n + 1");
         for (const int least : {128, 256, 512})
@@ -51,6 +55,15 @@ private:
     static Size at_least(Size size, int least)
     {
         return {std::max(size.width, least), std::max(size.height, least)};
+    }
+
+    // The frame may happen to be a multiple of more.
+    int least_multiple(int multiple) const
+    {
+        while (multiple < largest_multiple &&
+               !try_size_({last_.width + multiple, last_.height + multiple}))
+            multiple *= 2;
+        return multiple;
     }
 
     // Networks that align corners take these.
@@ -76,7 +89,7 @@ private:
     // borders off seems to have one at some sizes.
     bool scales(Size size, Size made) const
     {
-        constexpr int more = 64; // a multiple of all that are tried
+        constexpr int more = largest_multiple;
         const std::optional<Size> other = try_size_({size.width + more, size.height + more});
         const auto across = ratio_between(size.width, made.width);
         const auto down = ratio_between(size.height, made.height);

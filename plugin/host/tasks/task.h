@@ -39,6 +39,8 @@ struct FrameShape {
     AVRational time_base;
     // Of the frames that are made of them; none: the same format.
     AVPixelFormat result_format = AV_PIX_FMT_NONE;
+    // Of the frames on further pads, which have the same size.
+    std::vector<AVPixelFormat> beside = {};
 };
 
 inline AVPixelFormat format_of_results(const FrameShape &shape)
@@ -60,6 +62,8 @@ struct FrameItem {
     float strength = 1; // of the results, which are mixed with the frame
     Clock::time_point arrival;
     int64_t number; // in the stream, from 0 on
+    // What came on further pads, one frame of each.  Other items may refer to the same pictures.
+    std::vector<FramePointer> beside = {};
     // Its neighbours, the earliest first.  There are fewer at the beginning and the end of
     // the stream, and beside a change of the frame size.
     std::vector<FramePointer> before = {}, after = {};
@@ -136,6 +140,12 @@ struct TaskFindings {
     std::string numbers = {}; // what they mean, if that was found out
 };
 
+// A pad that the filter has beside the one for frames.
+struct FurtherPad {
+    std::string name;
+    const AVPixelFormat *formats; // as Task::formats()
+};
+
 class Task
 {
 public:
@@ -152,6 +162,9 @@ public:
     virtual const AVPixelFormat *formats() const = 0;
     // The same for what comes out.  If it is the same list, each frame keeps its format.
     virtual const AVPixelFormat *result_formats() const { return formats(); }
+
+    // Returns the further pads that the model needs, in order.
+    virtual std::vector<FurtherPad> further_pads() const { return {}; }
 
     // Returns the size of what comes out.  Throws Error if the model takes no such frames.
     virtual Size output_for(const FrameShape &input) = 0;

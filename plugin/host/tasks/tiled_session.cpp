@@ -35,7 +35,7 @@ FramePointer taken_from(const FramePool &pool, const AVFrame *like)
 
 TiledSession::TiledSession(const PicturePlan &plan, std::shared_ptr<const PictureWork> work)
     : plan_(plan), work_(std::move(work)), fit_(plan.works->fit()),
-      interleaved_(work_->model->facts().interleaved != 0),
+      interleaved_(work_->model->facts().interleaved != 0 && plan.beside.empty()),
       codes_(plan.passes_codes(*work_->model) && !work_->grid.is_blended),
       session_(work_->model, plan.threads),
       seen_(components_of(plan.input.format, plan.channels, Part::seen)),
@@ -66,7 +66,11 @@ void TiledSession::begin(FrameJob &job)
     Stopwatch watch(job.stages.convert_in);
     pictures_.clear();
     for (FrameItem &item : job.items) {
-        Picture picture = {.scaled = {}, .seen = item.frame.get(), .made = {}, .depth = {}};
+        Picture picture = {.scaled = {},
+                           .seen = item.frame.get(),
+                           .beside = &item.beside,
+                           .made = {},
+                           .depth = {}};
         if (plan_.seen_frames) {
             picture.scaled = taken_from(*plan_.seen_frames, item.frame.get());
             seen_scaler_.scale_frame(item.frame.get(), picture.scaled.get());
@@ -109,7 +113,7 @@ Images TiledSession::input_for(const FrameJob &job)
     const int batch = static_cast<int>(job.items.size());
     const auto floats = interleaved_ ? float_pixels : float_planes;
     Images input = codes_ ? code_images(plan_.code_format(), batch, work_->grid.tile)
-                          : floats(nullptr, batch, plan_.channels, work_->grid.tile);
+                          : floats(nullptr, batch, plan_.fed, work_->grid.tile);
     if (!memory_)
         memory_ = memory_of(input.batch_stride * static_cast<int64_t>(plan_.batch_size));
     input.data = memory_;
@@ -137,9 +141,23 @@ void TiledSession::read_tile(const Images &input, const TileSpan &across, const 
         if (codes_)
             read_codes(window, part, index);
         else
-            read_picture(window, plan_.contract.input, part, index);
+            read_picture(window, plan_.contract.input, channels_of(part, 0, plan_.channels), index);
+        read_beside(picture, part, {.x = across.start, .y = down.start, .size = inside}, index);
         pad_picture(input, index++, inside,
                     plan_.contract.sizes.padding.value_or(Padding::reflect));
+    }
+}
+
+void TiledSession::read_beside(const Picture &picture, const Images &part, const Region &region,
+                               int index)
+{
+    for (size_t i = 0; i < plan_.beside.size(); i++) {
+        const BesidePicture &beside = plan_.beside[i];
+        const AVFrame *const frame = (*picture.beside)[i].get();
+        const auto format = static_cast<AVPixelFormat>(frame->format);
+        read_picture(
+            frame_window_.at(frame, region, components_of(format, beside.channels, Part::seen)),
+            beside.numbers, channels_of(part, beside.first, beside.channels), index);
     }
 }
 

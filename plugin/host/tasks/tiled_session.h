@@ -34,6 +34,7 @@ private:
     struct Picture {
         FramePointer scaled; // what the model sees, if it is not the frame
         const AVFrame *seen;
+        const std::vector<FramePointer> *beside; // the item's
         FramePointer made;
         FramePointer depth; // numbers that become `made` when all of them are there
     };
@@ -43,6 +44,7 @@ private:
     Images input_for(const FrameJob &job);
     void *memory_of(int64_t bytes);
     void read_tile(const Images &input, const TileSpan &across, const TileSpan &down);
+    void read_beside(const Picture &picture, const Images &part, const Region &region, int index);
     void check(const Images &output, const TileSpan &across, const TileSpan &down);
     void write_tile(FrameJob &job, const Images &output, const TileSpan &across,
                     const TileSpan &down);

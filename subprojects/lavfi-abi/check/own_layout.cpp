@@ -20,6 +20,7 @@ constexpr int FF_FILTER_FORMATS_PASSTHROUGH = lavfi_abi::formats_passthrough;
 constexpr int FF_FILTER_FORMATS_QUERY_FUNC = lavfi_abi::formats_query_function;
 constexpr int FF_FILTER_FORMATS_PIXFMT_LIST = lavfi_abi::formats_pixel_list;
 constexpr int AVFILTERPAD_FLAG_NEEDS_WRITABLE = lavfi_abi::pad_flag_needs_writable;
+constexpr int AVFILTERPAD_FLAG_FREE_NAME = lavfi_abi::pad_flag_free_name;
 constexpr int FF_FILTER_FLAG_HWFRAME_AWARE = lavfi_abi::internal_flag_hwframe_aware;
 
 #define SIZE(type, size) static_assert(sizeof(type) == (size), "sizeof(" #type ") is not " #size);

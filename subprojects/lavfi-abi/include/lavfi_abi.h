@@ -115,8 +115,10 @@ inline constexpr uint8_t formats_pixel_list = LAVFI_ABI_FORMATS_PIXFMT_LIST;
 inline constexpr int flag_timeline_generic = AVFILTER_FLAG_SUPPORT_TIMELINE_GENERIC;
 inline constexpr int flag_timeline_internal = AVFILTER_FLAG_SUPPORT_TIMELINE_INTERNAL;
 
-/// AVFILTERPAD_FLAG_NEEDS_WRITABLE and FF_FILTER_FLAG_HWFRAME_AWARE.
+/// AVFILTERPAD_FLAG_NEEDS_WRITABLE, AVFILTERPAD_FLAG_FREE_NAME (libavfilter frees the pad's name with
+/// av_free()) and FF_FILTER_FLAG_HWFRAME_AWARE.
 inline constexpr int pad_flag_needs_writable = 1 << 0;
+inline constexpr int pad_flag_free_name = 1 << 1;
 inline constexpr int internal_flag_hwframe_aware = 1 << 0;
 
 /// Values of avfilter_version() for which the above is known to hold, ends

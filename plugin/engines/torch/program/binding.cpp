@@ -104,6 +104,8 @@ const char *name_of(Constant::Kind kind)
         return "vector";
     case Constant::Kind::plane:
         return "plane";
+    case Constant::Kind::picture:
+        return "picture";
     default:
         return "value";
     }

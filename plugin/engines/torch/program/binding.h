@@ -35,6 +35,9 @@ struct Binding {
     bool is_plain() const { return type == at::kFloat && layout == Layout::nchw; }
     // Names all of it; "" if there is nothing to name.
     std::string text() const;
+    // Of so many channels that come in, how many are the frame's.  Those of further pictures follow
+    // them, in the order of `constants`.
+    int64_t frame_channels(int64_t all) const { return all - channels_beside(constants); }
 };
 
 // Which of the tensors that forward() returns is the picture.

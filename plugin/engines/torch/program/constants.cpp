@@ -57,13 +57,22 @@ std::optional<Kind> take_kind(std::string_view &text)
     if (end == std::string_view::npos)
         return std::nullopt;
     const std::string_view word = text.substr(0, end);
-    const std::optional<Kind> kind = word == "scalar"   ? std::optional(Kind::scalar)
-                                     : word == "vector" ? std::optional(Kind::vector)
-                                     : word == "plane"  ? std::optional(Kind::plane)
-                                                        : std::nullopt;
+    const std::optional<Kind> kind = word == "scalar"    ? std::optional(Kind::scalar)
+                                     : word == "vector"  ? std::optional(Kind::vector)
+                                     : word == "plane"   ? std::optional(Kind::plane)
+                                     : word == "picture" ? std::optional(Kind::picture)
+                                                         : std::nullopt;
     if (kind)
         text.remove_prefix(end + 1);
     return kind;
+}
+
+Constant picture_from(const std::string &name, std::optional<double> channels)
+{
+    constexpr double most = 4;
+    if (!channels || !is_whole(*channels) || *channels < 1 || *channels > most)
+        refuse(concat("inputs=", name, "=picture=CHANNELS takes 1 to 4 channels"));
+    return {.name = name, .kind = Kind::picture, .channels = static_cast<int64_t>(*channels)};
 }
 
 std::vector<Constant> tensors_from(const std::string &name, const std::string &text)
@@ -71,6 +80,8 @@ std::vector<Constant> tensors_from(const std::string &name, const std::string &t
     std::string_view rest = text;
     const std::optional<Kind> wanted = take_kind(rest);
     const std::optional<double> number = number_in(rest);
+    if (wanted == Kind::picture)
+        return {picture_from(name, number)};
     if (!number)
         refuse_value(name, text,
                      "a tensor: a number, plane=NUMBER, vector=NUMBER or scalar=NUMBER");
@@ -181,6 +192,14 @@ ConstantWays ways_to_give(const GivenConstants &given, const torch::jit::Module 
     for (const auto &[name, text] : given)
         ways.push_back(constants_from(name, text, find(arguments, name, input_name).type()));
     return ways;
+}
+
+int64_t channels_beside(const std::vector<Constant> &constants)
+{
+    int64_t channels = 0;
+    for (const Constant &constant : constants)
+        channels += constant.channels;
+    return channels;
 }
 
 at::Tensor tensor_of(const Constant &constant, const at::Tensor &pictures,

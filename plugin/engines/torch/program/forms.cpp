@@ -114,6 +114,12 @@ at::ScalarType type_of(Precision precision)
     return precision == Precision::fp32 ? at::kFloat : scalar_type_of(precision);
 }
 
+// Some channels of all pictures have gaps between them.
+at::Tensor channels_of(const at::Tensor &images, int64_t first, int64_t count)
+{
+    return images.size(1) == count ? images : images.narrow(1, first, count).contiguous();
+}
+
 at::Tensor input_of(const Form &form, const Source &source, const at::Tensor &images)
 {
     if (!source.binding.is_plain()) {
@@ -137,10 +143,22 @@ at::ScalarType number_type_of(const Form &form, const Source &source)
 
 torch::jit::Kwargs arguments_of(const Form &form, const Source &source, const at::Tensor &images)
 {
-    torch::jit::Kwargs arguments = {{source.input_name, input_of(form, source, images)}};
-    for (const Constant &constant : source.binding.constants)
+    const Binding &binding = source.binding;
+    int64_t next = binding.frame_channels(images.size(1));
+    if (next < 1)
+        throw Failure(DNN_TORCH_BAD_INPUT, "the input has channels for the further pictures alone");
+    const at::Tensor frames = channels_of(images, 0, next);
+    torch::jit::Kwargs arguments = {{source.input_name, input_of(form, source, frames)}};
+    for (const Constant &constant : binding.constants) {
+        if (constant.kind != Constant::Kind::picture) {
+            arguments[constant.name] =
+                value_of(constant, binding, frames, number_type_of(form, source), source.device);
+            continue;
+        }
         arguments[constant.name] =
-            value_of(constant, source.binding, images, number_type_of(form, source), source.device);
+            input_of(form, source, channels_of(images, next, constant.channels));
+        next += constant.channels;
+    }
     return arguments;
 }
 

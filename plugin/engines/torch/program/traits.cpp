@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <torch/csrc/jit/passes/inliner.h>
 
 namespace engine_torch
@@ -77,11 +78,13 @@ bool holds_tensor(const c10::TypePtr &type)
 class Flow
 {
 public:
-    Flow(const Module &module, const std::shared_ptr<Graph> &graph, size_t input)
+    Flow(const Module &module, const std::shared_ptr<Graph> &graph,
+         const std::set<size_t> &pictures)
         : graph_(graph), known_(module, *graph)
     {
         for (size_t i = 0; i < graph->inputs().size(); i++)
-            mark(graph->inputs()[i], i == input ? unsigned{picture} : kept | kept_inside);
+            mark(graph->inputs()[i],
+                 pictures.count(i) != 0 ? unsigned{picture} : kept | kept_inside);
     }
 
     Traits follow()
@@ -427,13 +430,17 @@ private:
 
 } // namespace
 
-Traits traits_of(const Module &module, const std::string &input_name)
+Traits traits_of(const Module &module, const std::vector<std::string> &picture_names)
 {
     const auto method = module.get_method("forward");
     const auto graph = method.graph()->copy();
     torch::jit::Inline(*graph);
-    const auto index = method.function().getSchema().argumentIndexWithName(input_name);
-    return Flow(module, graph, index ? static_cast<size_t>(*index) : 0).follow();
+    std::set<size_t> pictures;
+    for (const std::string &name : picture_names) {
+        const auto index = method.function().getSchema().argumentIndexWithName(name);
+        pictures.insert(index ? static_cast<size_t>(*index) : 0);
+    }
+    return Flow(module, graph, pictures).follow();
 }
 
 } // namespace engine_torch

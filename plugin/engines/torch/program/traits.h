@@ -22,8 +22,8 @@ struct Traits {
     std::vector<std::string> training; // the operators that run in training mode
 };
 
-// `input_name` is the argument of forward() that takes the images.  The module must be in
+// `picture_names` are the arguments of forward() that take pictures.  The module must be in
 // evaluation mode.
-Traits traits_of(const torch::jit::Module &module, const std::string &input_name);
+Traits traits_of(const torch::jit::Module &module, const std::vector<std::string> &picture_names);
 
 } // namespace engine_torch

@@ -13,6 +13,9 @@
 #include "engines/torch/program/widen.h"
 #include "engines/torch/tuning/trial.h"
 
+#include <string>
+#include <vector>
+
 namespace
 {
 
@@ -28,6 +31,15 @@ engine_torch::Wishes wishes_of(const DnnTorchSource &source, const engine_kit::O
             .device = options.value("device"),
             .precision = engine_torch::parse_precision(options.value("precision")),
             .pinned = engine_torch::parse_optimize(options.value("optimize"))};
+}
+
+std::vector<std::string> picture_names(const engine_torch::Source &source)
+{
+    std::vector<std::string> names = {source.input_name};
+    for (const engine_torch::Constant &constant : source.binding.constants)
+        if (constant.kind == engine_torch::Constant::Kind::picture)
+            names.push_back(constant.name);
+    return names;
 }
 
 bool parse_inspect(const std::string &text)
@@ -171,7 +183,7 @@ void DnnTorchModel::note_output()
 void DnnTorchModel::prepare()
 {
     const engine_torch::ThreadsScope one_thread(1);
-    traits_ = engine_torch::traits_of(source_.plain, source_.input_name);
+    traits_ = engine_torch::traits_of(source_.plain, picture_names(source_));
     source_.writes_input = traits_.writes_input;
     source_.branches_on_data = traits_.branches_on_data;
     source_.draws_random_numbers = !traits_.random.empty();

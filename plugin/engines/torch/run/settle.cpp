@@ -49,15 +49,15 @@ Attempt attempt(const DnnTorchModel &model, const Source &source, const Shape &s
 bool fits(const Binding &binding, const Shape &shape)
 {
     return (has_batch(binding.layout) || shape.batch == 1) &&
-           (has_channels(binding.layout) || shape.channels == 1);
+           (has_channels(binding.layout) || binding.frame_channels(shape.channels) == 1);
 }
 
 // Such a model has seen the pictures as they were given, and wants other ones.
-bool tells_of_channels(const std::exception &error, const Shape &shape)
+bool tells_of_channels(const std::exception &error, const Shape &shape, const Binding &binding)
 {
-    const std::string given =
-        dnn_torch::concat("expected input[", shape.batch, ", ", shape.channels, ", ", shape.height,
-                          ", ", shape.width, "] to have ");
+    const std::string given = dnn_torch::concat("expected input[", shape.batch, ", ",
+                                                binding.frame_channels(shape.channels), ", ",
+                                                shape.height, ", ", shape.width, "] to have ");
     return words_of(error).find(given) != std::string::npos;
 }
 
@@ -76,7 +76,7 @@ public:
             return take(bindings_.front(), attempt(model_, source_, shape_));
         } catch (const std::exception &error) {
             if (bindings_.size() == 1 || is_out_of_memory(error) || is_fault_of_result(error) ||
-                tells_of_channels(error, shape_))
+                tells_of_channels(error, shape_, bindings_.front()))
                 throw;
             if (const auto result = run_others())
                 return *result;
@@ -141,7 +141,8 @@ private:
     // And one that wants RGBA might take RGB so: it finds as many rows where it looks for channels.
     bool takes_other_channels()
     {
-        for (const int32_t channels : {1, 3, 4})
+        const auto beside = static_cast<int32_t>(channels_beside(bindings_.front().constants));
+        for (const int32_t channels : {beside + 1, beside + 3, beside + 4})
             if (channels != shape_.channels &&
                 try_quietly(bindings_.front(),
                             {shape_.batch, channels, shape_.height, shape_.width}))
