@@ -9,6 +9,8 @@ extern "C" {
 #include <libavutil/error.h>
 }
 
+#include <cerrno>
+
 namespace dnn_torch
 {
 namespace

@@ -133,7 +133,8 @@ def test_times_are_those_of_overlay(tmp_path, rates, seconds, starts, async_):
     """overlay shows nothing before its second input begins; that begins at once here."""
     first = clip("testsrc2", rates[0], seconds[0], starts[0])
     second = clip("testsrc", rates[1], seconds[1], starts[1])
-    model = support.dnn(save(Second(), tmp_path / "net.pt"), inputs="reference", **{"async": async_})
+    path = save(Second(), tmp_path / "net.pt")
+    model = support.dnn(path, inputs="reference", **{"async": async_})
     made = frames_of(graph_of(first, second, model))
     count = len(stock(first))
     assert len(made) == count, "the first input says how long it takes"
@@ -177,7 +178,8 @@ def test_a_mask_of_one_picture(tmp_path):
 )
 def test_any_way_of_running_gives_pytorchs_pictures(tmp_path, options, isolate):
     model = Both()
-    net = support.dnn(save(model, tmp_path / "net.pt"), inputs="reference", isolate=isolate, **options)
+    path = save(model, tmp_path / "net.pt")
+    net = support.dnn(path, inputs="reference", isolate=isolate, **options)
     made = frames_of(graph_of(FIRST, SECOND, net))
     wanted = codes(model(fractions(stock(FIRST)), fractions(stock(SECOND))))
     expect(made, wanted)
@@ -242,14 +244,15 @@ def test_a_model_that_changes_its_reference(tmp_path):
 def test_timeline_and_commands(tmp_path):
     path = save(Second(), tmp_path / "net.pt")
     first, second = stock(FIRST), stock(SECOND)
-    made = frames_of(graph_of(FIRST, SECOND, support.dnn(path, inputs="reference", enable="gte(t,0.35)")))
+    late = support.dnn(path, inputs="reference", enable="gte(t,0.35)")
+    made = frames_of(graph_of(FIRST, SECOND, late))
     expect(made, numpy.concatenate([first[:4], second[4:]]).astype(int))
-    net = f"sendcmd=c='0.45 dnn_torch strength 0.5',{support.dnn(path, inputs='reference')}"
-    graph = f"{SECOND},format=rgb24[b];{FIRST},format=rgb24,sendcmd=c='0.45 dnn_torch strength 0.5'[a];"
-    made = frames_of(graph + f"[a][b]{support.dnn(path, inputs='reference')}[out]")
+    command = "sendcmd=c='0.45 dnn_torch strength 0.5'"
+    net = support.dnn(path, inputs="reference")
+    made = frames_of(graph_of(f"{FIRST},{command}", SECOND, net))
     half = (first.astype(float) + second) / 2
     expect(made[5:], half[5:].astype(int), share=1)
-    assert (made[:5] == second[:5]).all(), net
+    assert (made[:5] == second[:5]).all()
 
 
 def test_nobody_waits_for_an_endless_second_input(tmp_path):
@@ -286,7 +289,12 @@ def fails(graph, *phrases):
 def test_other_sizes(tmp_path):
     net = support.dnn(save(Second(), tmp_path / "net.pt"), inputs="reference")
     other = clip("testsrc", 10, 0.8, size="32x24")
-    fails(graph_of(FIRST, other, net), "64x48", "'reference'", "32x24", "scale=64:48")
+    result = support.ffmpeg(
+        *("-f", "lavfi", "-i", FIRST, "-f", "lavfi", "-i", other),
+        *("-filter_complex", f"[0:v][1:v]{net}", "-f", "null", "-"),
+    )
+    phrases = ["64x48", "'reference'", "32x24", "scale=64:48"]
+    support.assert_fails_clearly(result, *phrases)
 
 
 def test_a_second_input_without_frames(tmp_path):
@@ -325,7 +333,7 @@ def test_another_model_keeps_the_pads(tmp_path):
     path = save(Second(), tmp_path / "net.pt")
     command = "sendcmd=c='0.2 dnn_torch inputs reference=0.5'"
     slow = "realtime=speed=0.5"
-    graph = graph_of(f"{clip('testsrc2', 10, 1.5)},{slow},{command}", SECOND, support.dnn(path, inputs="reference"))
-    result = run(graph)
+    first = f"{clip('testsrc2', 10, 1.5)},{slow},{command}"
+    result = run(graph_of(first, SECOND, support.dnn(path, inputs="reference")))
     assert result.returncode == 0, str(result)
     assert any("0 pictures beside each frame" in line for line in result.errors), str(result)
