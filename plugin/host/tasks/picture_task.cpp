@@ -87,7 +87,8 @@ TaskFindings PictureTask::study()
 {
     found_ = probe_.find_channels(contract_.as);
     found_.channels = agreed_channels(contract_, found_.channels);
-    expect_made(contract_, found_.made);
+    const int as_in = found_.channels == Channels::any ? 0 : count_of(found_.channels);
+    expect_made(contract_, found_.made ? found_.made : as_in);
     follow_model();
     TaskFindings findings = {.takes = words_of(found_, contract_.as),
                              .doubt = "",
