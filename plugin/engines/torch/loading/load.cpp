@@ -185,14 +185,17 @@ Arguments missing_beside(const c10::Argument &input, const Arguments &arguments,
                                  const std::string &input, const std::string &path)
 {
     std::string option, types;
+    bool takes_tensor = false;
     for (const c10::Argument &argument : missing) {
+        takes_tensor |= argument.type()->kind() == c10::TypeKind::TensorType;
         dnn_torch::add_to_list(option, argument.name() + "=VALUE", "|");
         dnn_torch::add_to_list(types, argument.name() + ", a " + argument.type()->repr_str(),
                                " and ");
     }
     refuse(path, "has a forward() of " + std::to_string(arguments.size()) + " inputs (" +
                      names_of(arguments) + "); the filter gives " + input +
-                     ", and needs inputs=" + option + " for " + types);
+                     ", and needs inputs=" + option + " for " + types +
+                     (takes_tensor ? " (a name alone is a picture, from a second input)" : ""));
 }
 
 // What every module goes through, whatever kind of file it comes from.
