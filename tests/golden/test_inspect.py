@@ -283,7 +283,7 @@ def test_refused_operators_in_the_text(model):
 
 
 @pytest.mark.parametrize(
-    "name", ["throws", "two_inputs", "returns_string", "more_channels", "wants2", "rank3"]
+    "name", ["throws", "two_inputs", "returns_string", "more_channels", "wants2", "rank5"]
 )
 def test_what_the_filter_cannot_use(model, name):
     """What is known is told all the same."""
