@@ -26,6 +26,7 @@ BENCHMARKS = {
     "convert": "convert",
     "identity": "identity",
     "isolate": "isolate",
+    "tiles": "tiles",
     "memory": "memory",
     "upstream": "upstream",
 }
