@@ -318,7 +318,7 @@ def test_a_second_input_without_frames(tmp_path):
 @pytest.mark.parametrize(
     "inputs, phrases",
     [
-        ("mask", ["wants 2 inputs", "inputs=reference=VALUE", "a name alone is a picture"]),
+        ("mask", ["2 inputs", "inputs=reference=VALUE", "a name alone is a picture"]),
         ("reference|mask", ["inputs=mask", "no such input"]),
         ("reference|reference", ["reference twice"]),
         ("reference|reference=0.5", ["reference twice"]),

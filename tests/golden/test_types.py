@@ -451,12 +451,13 @@ def test_what_is_missing_is_named(tmp_path):
 @pytest.mark.parametrize(
     "said,words",
     [
-        ("inputs=strength", ["NAME=VALUE"]),
+        ("inputs=strength=", ["NAME=VALUE"]),
+        ("inputs=strength|steps=1|negative=0|name=a", ["strength=picture", "a number"]),
         ("inputs=strength=x|steps=1|negative=0|name=a", ["strength=x", "a number"]),
         ("inputs=strength=1|steps=1.5|negative=0|name=a", ["steps=1.5", "whole"]),
         ("inputs=strength=1|steps=1|negative=2|name=a", ["negative=2", "0 or 1"]),
         ("inputs=strength=1|steps=1|negative=0|name=a|nosuch=1", ["nosuch", "strength, steps"]),
-        ("inputs=x=1|strength=1|steps=1|negative=0|name=a", ["inputs=x", "pictures"]),
+        ("inputs=x=1|strength=1|steps=1|negative=0|name=a", ["picture as x", "inputs="]),
         ("type=int4", ["float32, uint8", "int4"]),
         ("layout=hwcn", ["nhwc", "hwcn"]),
         ("layout=nchw|wh", ["output.layout", "wh"]),
