@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "host/tasks/locality.h"
+#include "host/tasks/seams.h"
 #include "host/tasks/size_search.h"
 #include "host/tasks/tiling.h"
 
@@ -226,7 +227,7 @@ TEST(Locality, FindsTheStride)
         });
         EXPECT_TRUE(found.is_local());
         EXPECT_EQ(found.across.step, stride);
-        EXPECT_EQ(found.across.reach, stride - 1);
+        EXPECT_EQ(found.across.reach, 0) << "tiles begin where the samples do";
         EXPECT_EQ(found.down.step, 1);
     }
 }
@@ -258,6 +259,52 @@ TEST(Locality, IsAbsentIfAllOfThePictureCounts)
     EXPECT_FALSE(largest.is_local());
 }
 
+// Even kernels with a stride look farther from some samples than from others.
+TEST(Locality, CountsTheFarthestOfAStride)
+{
+    const auto model = [](const TrialPicture &in) {
+        return same_size(in, [&](int x, int y) {
+            const int block = x / 4 * 4;
+            return sample(in, block - 1, y) + 2 * sample(in, block + 5, y);
+        });
+    };
+    const Locality found = measure_locality(one_channel, model);
+    EXPECT_TRUE(found.is_local());
+    EXPECT_EQ(found.across.step, 4);
+    EXPECT_EQ(found.across.reach, 4) << "a block of 4 lacks what lies on either side";
+}
+
+TEST(Locality, GoesBeyondAGap)
+{
+    for (const int reach : {65, 200, 700}) {
+        const auto model = [&](const TrialPicture &in) {
+            return same_size(
+                in, [&](int x, int y) { return sample(in, x, y) + sample(in, x, y - reach); });
+        };
+        const Locality found = measure_locality(one_channel, model);
+        EXPECT_TRUE(found.is_local());
+        EXPECT_EQ(found.down.reach, reach);
+        EXPECT_EQ(found.across.reach, 0);
+    }
+}
+
+TEST(Locality, IsMeasuredInTheDarkAndInTheLight)
+{
+    for (const bool spreads : {true, false}) {
+        const auto model = [&](const TrialPicture &in) {
+            return same_size(in, [&](int x, int y) {
+                float most = spreads ? 0.0F : 1.0F;
+                for (int i = -30; i <= 30; i++) {
+                    const float bright = sample(in, x + i, y) > 0.3F ? 1.0F : 0.0F;
+                    most = spreads ? std::max(most, bright) : std::min(most, bright);
+                }
+                return most;
+            });
+        };
+        EXPECT_EQ(measure_locality(one_channel, model).across.reach, 30);
+    }
+}
+
 TEST(Locality, IsMeasuredWithinTheOneSize)
 {
     TrialTerms terms = one_channel;
@@ -272,6 +319,61 @@ TEST(Locality, IsMeasuredWithinTheOneSize)
     EXPECT_EQ(measure_locality(terms, model(11)).across.reach, 11);
     EXPECT_TRUE(measure_locality(terms, model(11)).is_local());
     EXPECT_FALSE(measure_locality(terms, model(60)).is_local());
+}
+
+Cut cut_of(Axis axis, int extent, int tile, int reach)
+{
+    const TileAxis how = {.extent = extent,
+                          .tile = tile,
+                          .reach = reach,
+                          .step = 1,
+                          .kept = extent,
+                          .blended = false};
+    return {.axis = axis, .extent = extent, .tile = tile, .spans = cut_axis(how)};
+}
+
+TEST(Seams, ShowOnlyWhereTilesMatter)
+{
+    const auto shift = [](int reach) {
+        return [reach](const TrialPicture &in) {
+            return same_size(in, [&](int x, int y) {
+                return sample(in, x, y) - sample(in, x + reach, y + reach);
+            });
+        };
+    };
+    for (const Axis axis : {Axis::across, Axis::down}) {
+        EXPECT_TRUE(is_seamless(one_channel, cut_of(axis, 700, 100, 20), shift(20)));
+        EXPECT_FALSE(is_seamless(one_channel, cut_of(axis, 700, 100, 20), shift(41)));
+    }
+}
+
+TEST(Seams, ShowASlowSlope)
+{
+    const RunTrial slope = [](const TrialPicture &in) {
+        return same_size(in, [&](int x, int y) {
+            return sample(in, x, y) +
+                   0.01F * static_cast<float>(x) / static_cast<float>(in.size.width);
+        });
+    };
+    EXPECT_FALSE(is_seamless(one_channel, cut_of(Axis::across, 1900, 250, 8), slope));
+    EXPECT_TRUE(is_seamless(one_channel, cut_of(Axis::down, 1900, 250, 8), slope));
+}
+
+TEST(Seams, ShowAMeanAndASizeThatIsRead)
+{
+    const RunTrial dark = [](const TrialPicture &in) {
+        float sum = 0;
+        for (const float one : in.samples)
+            sum += one;
+        const float gain = sum < 0.35F * static_cast<float>(in.samples.size()) ? 2 : 1;
+        return same_size(in, [&](int x, int y) { return gain * sample(in, x, y); });
+    };
+    const RunTrial large = [](const TrialPicture &in) {
+        const int far = in.size.width > 512 ? 1 : 0;
+        return same_size(in, [&](int x, int y) { return sample(in, x + far, y); });
+    };
+    for (const RunTrial &run : {dark, large})
+        EXPECT_FALSE(is_seamless(one_channel, cut_of(Axis::across, 700, 256, 4), run));
 }
 
 TEST(Locality, NeedsASimpleScale)

@@ -12,273 +12,229 @@ extern "C" {
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <numeric>
+#include <optional>
+#include <string>
 
 namespace dnn_torch
 {
 namespace
 {
 
-enum class Axis { across, down };
-
-constexpr int small = 64, narrow = 16;
-
-int along(Size size, Axis axis)
-{
-    return axis == Axis::across ? size.width : size.height;
-}
-
-Size sized(Axis axis, int length, int other)
-{
-    return axis == Axis::across ? Size{length, other} : Size{other, length};
-}
-
-size_t index_of(Size size, int channel, int x, int y)
-{
-    return (static_cast<size_t>(channel) * static_cast<size_t>(size.height) +
-            static_cast<size_t>(y)) *
-               static_cast<size_t>(size.width) +
-           static_cast<size_t>(x);
-}
-
-// A number between 0 and 1 for each place of an endless picture: noise on a slope.
-float content_at(int channel, int x, int y)
-{
-    uint64_t hash = static_cast<uint64_t>(y * 8191 + x) * 3 + static_cast<uint64_t>(channel);
-    hash = (hash + 1) * 0x9E3779B97F4A7C15U;
-    hash = (hash ^ (hash >> 29)) * 0xBF58476D1CE4E5B9U;
-    const float noise = static_cast<float>(hash >> 40) / static_cast<float>(1 << 24);
-    return 0.6F * noise + 0.4F * static_cast<float>((x * 3 + y * 2) % 97) / 97.0F;
-}
+constexpr int longest_step = 64, usual_length = 1024;
+constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
 
 // What of a result changed: the first and the last place along an axis, in samples of the result.
 struct Changed {
     int first = std::numeric_limits<int>::max(), last = -1;
 };
 
+// Lines of a picture, across an axis.
+struct Lines {
+    int begin, end;
+};
+
+// The measurement of one axis.
 class Measurement
 {
 public:
-    Measurement(const TrialTerms &terms, const RunTrial &run) : terms_(terms), run_(run) {}
-
-    Locality measure()
+    Measurement(const TrialTerms &terms, const RunTrial &run, Axis axis)
+        : terms_(terms), run_(run), axis_(axis), size_(strip(terms, axis, usual_length)),
+          length_(along(size_, axis)), block_(block_of(terms, length_))
     {
-        const Size square = size_for(small, small);
-        const TrialPicture picture = content(square, {0, 0}), made = run_(picture);
-        Locality found = {.across = start(square.width, made.size.width),
-                          .down = start(square.height, made.size.height)};
-        look(Axis::across, picture, made, found.across);
-        look(Axis::down, picture, made, found.down);
-        refine(Axis::across, found.across);
-        refine(Axis::down, found.down);
-        return found;
+    }
+
+    AxisLocality measure()
+    {
+        look(Content::noise);
+        // Who knows the model has said that nothing else is to be found.
+        if (!terms_.is_known)
+            for (const Content content : {Content::dark, Content::bright})
+                look(content);
+        if (found_.is_local)
+            find_step();
+        return found_;
     }
 
 private:
-    struct Place {
-        int x, y;
-    };
-
-    int extent_for(int wanted, int least) const
+    // Whole blocks are changed.  What a block reaches beside itself is what a tile lacks that ends
+    // there, whatever the model's stride is within the block.
+    static int block_of(const TrialTerms &terms, int length)
     {
-        return round_up(std::max(wanted, least), terms_.multiple);
+        const int64_t even = std::lcm<int64_t>(longest_step, terms.only ? 1 : terms.multiple);
+        if (even * 4 <= length)
+            return static_cast<int>(even);
+        int block = longest_step;
+        while (block > 1 && block * 4 > length)
+            block /= 2;
+        return block;
     }
 
-    Size size_for(int width, int height) const
+    void set_ratio(int made)
     {
-        if (terms_.only)
-            return *terms_.only;
-        return {extent_for(width, terms_.least.width), extent_for(height, terms_.least.height)};
-    }
-
-    Size strip(Axis axis, int length) const
-    {
-        const Size size = sized(axis, length, narrow);
-        return size_for(size.width, size.height);
-    }
-
-    static AxisLocality start(int extent, int made)
-    {
-        const std::optional<Ratio> ratio = ratio_between(extent, made);
+        const std::optional<Ratio> ratio = ratio_between(length_, made);
         if (!ratio)
             throw Error(AVERROR(EINVAL), "the model makes " + std::to_string(made) + " pixels of " +
-                                             std::to_string(extent) +
+                                             std::to_string(length_) +
                                              ", which is no multiple and no simple fraction");
-        return {.is_local = true, .reach = 0, .step = 1, .ratio = *ratio};
+        found_.ratio = *ratio;
     }
 
-    // Further pictures get the numbers of the frame's first channel.
-    static size_t number_of(int channel) { return channel < 4 ? static_cast<size_t>(channel) : 0; }
-
-    TrialPicture content(Size size, Place from) const
+    // NaN passes through arithmetic as no number does, and so finds also what rounding hides.
+    // Functions that swallow NaN let a large number and a small one through.  Where the brightest
+    // or the darkest sample wins, changes show in content of the other kind alone.
+    void look(Content content)
     {
-        TrialPicture picture = {.size = size, .samples = {}};
-        picture.samples.reserve(index_of(size, terms_.channels, 0, 0));
-        for (int c = 0; c < terms_.channels; c++)
-            for (int y = 0; y < size.height; y++)
-                for (int x = 0; x < size.width; x++)
-                    picture.samples.push_back(content_at(c, from.x + x, from.y + y) *
-                                                  terms_.numbers.factor[number_of(c)] +
-                                              terms_.numbers.offset[number_of(c)]);
-        return picture;
+        const TrialPicture picture = trial_picture(terms_, content, size_, axis_);
+        const TrialPicture made = run_(picture);
+        set_ratio(along(made.size, axis_));
+        const int middle = length_ / 2 / block_ * block_;
+        const Lines block = {middle, std::min(middle + block_, length_)};
+        if (content != Content::noise)
+            return change_block(picture, made, block, content == Content::dark ? 1.0F : 0.0F);
+        change(picture, made, {0, block_}, not_a_number);
+        change(picture, made, {(length_ - 1) / block_ * block_, length_}, not_a_number);
+        change(picture, made, block, not_a_number);
+        if (terms_.is_known)
+            return;
+        for (const float value : {40.0F, -0.37F})
+            change_block(picture, made, block, value);
     }
 
-    // Runs the model on the picture with its first or last line, across the axis, changed.  Returns
-    // nullopt if the model fails on NaN, as some do that count with their samples.
-    std::optional<TrialPicture> run_with(Axis axis, TrialPicture picture, bool last,
-                                         float impulse) const
+    // A single line may count where a block does not, and the other way round.
+    void change_block(const TrialPicture &picture, const TrialPicture &made, Lines block,
+                      float value)
     {
-        const Size size = picture.size;
-        const Place at = {last ? size.width - 1 : 0, last ? size.height - 1 : 0};
-        for (int c = 0; c < terms_.channels; c++)
-            for (int i = 0; i < (axis == Axis::across ? size.height : size.width); i++)
-                picture.samples[axis == Axis::across ? index_of(size, c, at.x, i)
-                                                     : index_of(size, c, i, at.y)] = impulse;
+        change(picture, made, block, value);
+        change(picture, made, block, value, Lines{block.begin, block.begin + 1});
+        change(picture, made, block, value, Lines{block.end - 1, block.end});
+    }
+
+    // Changes all of a block or some lines of it.
+    void change(const TrialPicture &picture, const TrialPicture &made, Lines block, float value,
+                std::optional<Lines> lines = {})
+    {
+        if (!found_.is_local)
+            return; // no other number could tell more
+        if (const auto other = run_with(picture, lines.value_or(block), value))
+            add(compare(*other, made), block, along(made.size, axis_));
+    }
+
+    // Returns nullopt if the model fails on NaN, as some do that count with their samples.
+    std::optional<TrialPicture> run_with(TrialPicture picture, Lines lines, float value) const
+    {
+        for (size_t i = 0; i < picture.samples.size(); i++) {
+            const int place = place_of(i, size_, axis_);
+            const size_t channel = number_of(static_cast<int>(i / index_of(size_, 1, 0, 0)));
+            if (place >= lines.begin && place < lines.end)
+                picture.samples[i] =
+                    terms_.numbers.offset[channel] + value * terms_.numbers.factor[channel];
+        }
         try {
             return run_(picture);
         } catch (const Crash &) {
             throw;
         } catch (const Error &error) {
-            if (!std::isnan(impulse) || error.code() != AVERROR_EXTERNAL)
+            if (!std::isnan(value) || error.code() != AVERROR_EXTERNAL)
                 throw;
             return std::nullopt;
         }
     }
 
-    static Changed compare(Axis axis, const TrialPicture &one, const TrialPicture &other)
+    Changed compare(const TrialPicture &one, const TrialPicture &other) const
     {
         if (one.size != other.size || one.samples.size() != other.samples.size())
             throw Error(AVERROR_INVALIDDATA,
                         "the size of the model's result depends on its content");
-        const auto width = static_cast<size_t>(one.size.width);
-        const auto height = static_cast<size_t>(one.size.height);
         Changed changed;
         for (size_t i = 0; i < one.samples.size(); i++) {
             if (one.samples[i] == other.samples[i]) // NaN differs from all
                 continue;
-            const auto place =
-                static_cast<int>(axis == Axis::across ? i % width : i / width % height);
+            const int place = place_of(i, one.size, axis_);
             changed.first = std::min(changed.first, place);
             changed.last = std::max(changed.last, place);
         }
         return changed;
     }
 
-    // Finds what changes with the first and the last line of samples.  NaN passes through
-    // arithmetic as no number does, and so finds also what rounding hides.  Functions that swallow
-    // NaN let a large number and a small one through.
-    void look(Axis which, const TrialPicture &picture, const TrialPicture &made,
-              AxisLocality &axis) const
-    {
-        const float step = terms_.numbers.factor[0], black = terms_.numbers.offset[0];
-        for (const float impulse :
-             {std::numeric_limits<float>::quiet_NaN(), black + 40 * step, black - 0.37F * step})
-            for (const bool last : {false, true}) {
-                if (!axis.is_local)
-                    return; // no other number could tell more
-                if (const std::optional<TrialPicture> other =
-                        run_with(which, picture, last, impulse))
-                    add(axis, compare(which, *other, made), last, along(picture.size, which),
-                        along(made.size, which));
-            }
-    }
-
-    static void add(AxisLocality &axis, const Changed &changed, bool last, int extent, int made)
+    // A change in the middle that reaches the picture's edge tells nothing, unless changes at the
+    // edges have shown that it should not come so far.
+    void add(const Changed &changed, Lines lines, int made)
     {
         if (changed.last < 0)
             return;
-        const int farthest = last ? changed.first : changed.last;
-        if (farthest == (last ? 0 : made - 1))
-            axis.is_local = false; // as far as could be seen
-        const int place = farthest * axis.ratio.in / axis.ratio.out;
-        axis.reach = std::max(axis.reach, last ? extent - 1 - place : place);
-    }
-
-    // Looks at longer strips while a sample changes all of them.
-    void refine(Axis which, AxisLocality &axis)
-    {
-        for (const int length : {256, 512, 1024}) {
-            if (axis.is_local || terms_.only)
-                break;
-            const TrialPicture picture = content(strip(which, length), {0, 0});
-            const TrialPicture made = run_(picture);
-            axis.is_local = true;
-            axis.reach = 0;
-            look(which, picture, made, axis);
-        }
-        if (axis.is_local)
-            find_step(which, axis);
+        const bool meets_begin = changed.first == 0, meets_end = changed.last == made - 1;
+        const int before = lines.begin - changed.first * found_.ratio.in / found_.ratio.out;
+        const int after =
+            round_up((changed.last + 1) * found_.ratio.in, found_.ratio.out) / found_.ratio.out -
+            lines.end;
+        const bool is_edge = lines.begin == 0 || lines.end == length_;
+        const bool is_too_far =
+            (meets_begin && lines.begin > 0 && (is_edge || before > found_.reach)) ||
+            (meets_end && lines.end < length_ && (is_edge || after > found_.reach));
+        found_.is_local = !is_too_far;
+        found_.reach = std::max({found_.reach, before, after});
     }
 
     // Two windows into the same content must show the same where they overlap.
-    void find_step(Axis which, AxisLocality &axis)
+    void find_step()
     {
-        const int unit = terms_.only ? axis.ratio.in : std::lcm(terms_.multiple, axis.ratio.in);
-        const int length = round_up(2 * axis.reach + 3 * small, std::lcm(small, unit));
-        const Size size = terms_.only ? *terms_.only : strip(which, length);
-        const TrialPicture first = run_(content(size, {0, 0}));
-        for (int step = unit; step <= std::max(small, unit); step *= 2)
-            if (shows_same(which, axis, step, size, first)) {
-                axis.step = step;
-                return;
-            }
-        axis.is_local = false;
+        const int in = found_.ratio.in;
+        const int unit = terms_.only ? in : std::lcm(terms_.multiple, in);
+        const int length =
+            round_up(2 * found_.reach + 3 * longest_step + 2 * std::max(longest_step, unit),
+                     std::lcm(longest_step, unit));
+        const Size size = strip(terms_, axis_, length);
+        const TrialPicture first = run_(trial_picture(terms_, Content::noise, size, axis_));
+        for (int step = unit; step <= std::max(longest_step, unit); step *= 2) {
+            const int reach = found_.reach + (block_ % step ? step - 1 : 0);
+            if (!shows_same(step, reach, size, first))
+                continue;
+            found_.step = step;
+            found_.reach = reach;
+            return;
+        }
+        found_.is_local = false;
     }
 
-    bool shows_same(Axis which, const AxisLocality &axis, int step, Size size,
-                    const TrialPicture &first) const
+    bool shows_same(int step, int reach, Size size, const TrialPicture &first) const
     {
         constexpr int enough = 8;
-        const Ratio ratio = axis.ratio;
-        const int begin = round_up(step + axis.reach, ratio.in);
-        const int end = along(size, which) - axis.reach - ratio.in;
+        const Ratio ratio = found_.ratio;
+        const int begin = round_up(step + reach, ratio.in);
+        const int end = along(size, axis_) - reach - ratio.in;
         if (end - begin < enough)
             return false;
-        const Place from = which == Axis::across ? Place{step, 0} : Place{0, step};
-        const TrialPicture second = run_(content(size, from));
-        return first.size == second.size &&
-               are_alike(which, first, second,
-                         {begin / ratio.in * ratio.out, end * ratio.out / ratio.in},
-                         step / ratio.in * ratio.out);
-    }
-
-    struct Span {
-        int begin, end;
-    };
-
-    // LibTorch may sum up in another order; a model that looks elsewhere differs by more.
-    static bool are_alike(Axis which, const TrialPicture &first, const TrialPicture &second,
-                          Span span, int moved)
-    {
-        float largest = 1, difference = 0;
-        const auto width = static_cast<size_t>(first.size.width);
-        const auto height = static_cast<size_t>(first.size.height);
-        const size_t stride = which == Axis::across ? 1 : width;
+        const TrialPicture second = run_(trial_picture(terms_, Content::noise, size, axis_, step));
+        if (first.size != second.size)
+            return false;
+        const size_t moved = static_cast<size_t>(step / ratio.in * ratio.out) *
+                             (axis_ == Axis::across ? 1 : static_cast<size_t>(first.size.width));
+        Likeness likeness;
         for (size_t i = 0; i < first.samples.size(); i++) {
-            const auto place =
-                static_cast<int>(which == Axis::across ? i % width : i / width % height);
-            if (place < span.begin || place >= span.end)
-                continue;
-            const float one = first.samples[i];
-            const float other = second.samples[i - static_cast<size_t>(moved) * stride];
-            largest = std::max(largest, std::abs(one));
-            difference = std::max(difference, std::abs(one - other));
-            if (!std::isfinite(one) || !std::isfinite(other))
-                return false;
+            const int place = place_of(i, first.size, axis_);
+            if (place >= begin / ratio.in * ratio.out && place < end * ratio.out / ratio.in)
+                likeness.add(first.samples[i], second.samples[i - moved]);
         }
-        return difference <= 1e-4F * largest;
+        return likeness.holds(terms_);
     }
 
     const TrialTerms &terms_;
     const RunTrial &run_;
+    const Axis axis_;
+    const Size size_;
+    const int length_, block_;
+    AxisLocality found_ = {.is_local = true, .reach = 0, .step = 1, .ratio = {}};
 };
 
 } // namespace
 
 Locality measure_locality(const TrialTerms &terms, const RunTrial &run)
 {
-    return Measurement(terms, run).measure();
+    return {.across = Measurement(terms, run, Axis::across).measure(),
+            .down = Measurement(terms, run, Axis::down).measure()};
 }
 
 } // namespace dnn_torch

@@ -3,41 +3,19 @@
 
 // Measures how far a model looks: which samples of its result change with one sample of its input.
 // A model is local if that is a small part of the picture, and if the same content gives the same
-// result wherever it lies.
+// result wherever it lies.  It takes about 40 runs on strips of 1024 pixels, whatever the model.
 #pragma once
 
-#include "host/frames/convert.h"
 #include "host/size.h"
 #include "tiling.h"
-
-#include <functional>
-#include <optional>
-#include <vector>
+#include "trial_pictures.h"
 
 namespace dnn_torch
 {
 
-// A picture, channel after channel.
-struct TrialPicture {
-    Size size = {0, 0};
-    std::vector<float> samples;
-};
-
-// Runs the model once.  Throws Error if it refuses the picture.
-using RunTrial = std::function<TrialPicture(const TrialPicture &)>;
-
-struct TrialTerms {
-    int channels;
-    int made = 0;             // channels that come out; 0: as many
-    int multiple = 1;         // of which width and height must be
-    Size least = {1, 1};      // that they must have
-    std::optional<Size> only; // the one size that the model takes
-    NumberMap numbers;        // what the model's numbers are
-};
-
 struct AxisLocality {
     bool is_local;
-    int reach; // how far a sample's influence goes, in samples of the input
+    int reach; // how many samples beside a tile's inner edge are wrong, in samples of the input
     int step;  // the same content gives the same result if it moves by multiples of this
     Ratio ratio;
 };

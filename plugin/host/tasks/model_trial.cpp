@@ -11,9 +11,10 @@ extern "C" {
 #include <libavutil/error.h>
 }
 
-#include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <memory>
+#include <string>
 
 namespace dnn_torch
 {
@@ -45,25 +46,57 @@ TrialPicture run_trial(Session &session, const TrialTerms &terms, const TrialPic
     return copy_of(output);
 }
 
-} // namespace
-
-Locality measure_on(Model &model, const TrialTerms &terms)
+// Opens a session on the model and tries it under the model's time limit.  Throws Error also if the
+// model remembers earlier pictures.
+void try_with(Model &model, const TrialTerms &given, const std::string &doing,
+              const std::function<void(const TrialTerms &, const RunTrial &)> &work)
 {
-    const int extent = round_up(small_extent, terms.multiple);
-    const Size size = terms.only.value_or(
-        Size{std::max(extent, terms.least.width), std::max(extent, terms.least.height)});
-    DnnTorchTensor shape = picture_shape(1, terms.channels, size);
+    const Size size = taken_size(given, small_extent, small_extent);
+    DnnTorchTensor shape = picture_shape(1, given.channels, size);
     std::shared_ptr<const ModelPlan> plan = model.plan({&shape, 1}, 0);
     if (plan->facts().in_order)
         throw Error(AVERROR(EINVAL), "the model remembers earlier frames, so that frames cannot be "
                                      "cut into tiles; use tile=0");
-    auto found = std::make_shared<Locality>();
-    model.try_out("it was measured how far it looks", [plan, terms, found] {
+    TrialTerms terms = given;
+    for (const std::string &text : {plan->variant(), model.metadata("output_type")})
+        terms.is_coarse = terms.is_coarse || text.find("16") != std::string::npos;
+    model.try_out(doing, [plan, terms, work] {
         Session session(plan, static_cast<int>(usable_machine().cores));
-        *found = measure_locality(
-            terms, [&](const TrialPicture &picture) { return run_trial(session, terms, picture); });
+        work(terms,
+             [&](const TrialPicture &picture) { return run_trial(session, terms, picture); });
     });
+}
+
+} // namespace
+
+// The work may outlive this call if it is given up, and so owns what it fills in.
+Locality measure_on(Model &model, const TrialTerms &terms)
+{
+    auto found = std::make_shared<Locality>();
+    try_with(model, terms, "it was measured how far it looks",
+             [found](const TrialTerms &all, const RunTrial &run) {
+                 *found = measure_locality(all, run);
+             });
     return *found;
+}
+
+bool is_seamless_on(Model &model, const TrialTerms &terms, const std::vector<Cut> &cuts)
+try {
+    auto seamless = std::make_shared<bool>(true);
+    try_with(model, terms, "it was tried whether tiles show",
+             [seamless, cuts](const TrialTerms &all, const RunTrial &run) {
+                 for (const Cut &cut : cuts)
+                     *seamless = *seamless && is_seamless(all, cut, run);
+             });
+    return *seamless;
+} catch (const Crash &) {
+    throw;
+} catch (const Error &error) {
+    const bool cannot_tell = error.code() == AVERROR_EXTERNAL ||
+                             error.code() == AVERROR_INVALIDDATA || error.code() == AVERROR(ENOMEM);
+    if (!cannot_tell)
+        throw;
+    return false;
 }
 
 } // namespace dnn_torch

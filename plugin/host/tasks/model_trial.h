@@ -6,11 +6,17 @@
 
 #include "host/inference/model.h"
 #include "locality.h"
+#include "seams.h"
+
+#include <vector>
 
 namespace dnn_torch
 {
 
 // See measure_locality().  Throws Error also if the model remembers earlier pictures.
 Locality measure_on(Model &model, const TrialTerms &terms);
+
+// See is_seamless().  False also if the model cannot run such strips.
+bool is_seamless_on(Model &model, const TrialTerms &terms, const std::vector<Cut> &cuts);
 
 } // namespace dnn_torch

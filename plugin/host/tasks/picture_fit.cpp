@@ -277,8 +277,11 @@ const Locality &PictureFitter::locality(std::optional<Size> only, ChannelCounts 
 {
     const bool is_known = locality_ && locality_channels_ == channels && locality_only_ == only;
     if (!is_known) {
-        const bool measures = facts_.tiling != Tiling::global && !terms_.overlap;
+        far_operator_ = facts_.tiling == Tiling::unknown ? model_->metadata("far_operator") : "";
+        const bool measures =
+            facts_.tiling != Tiling::global && !terms_.overlap && far_operator_.empty();
         locality_ = measures ? measure(only, channels) : assumed(only, channels);
+        seamless_.clear();
         if (!only && facts_.alignment > 0)
             align(*locality_);
         locality_channels_ = channels;
@@ -303,7 +306,8 @@ TrialTerms PictureFitter::trial_terms(std::optional<Size> only, ChannelCounts ch
             .multiple = multiple(),
             .least = terms_.minimum.value_or(Size{1, 1}),
             .only = only,
-            .numbers = map_of(numbers_)};
+            .numbers = map_of(numbers_),
+            .is_known = facts_.tiling == Tiling::local};
 }
 
 Locality PictureFitter::measure(std::optional<Size> only, ChannelCounts channels)
@@ -407,6 +411,40 @@ void blend(TileAxis &axis, std::optional<int> overlap)
 
 } // namespace
 
+// Whether tiles that should be exact are not.  A model of one size has no whole to compare with.
+bool PictureFitter::shows_seams(const PictureFit &fit, const TileAxis &across, const TileAxis &down,
+                                ChannelCounts channels)
+{
+    const Size tile = {across.tile, down.tile};
+    if (fit.only || facts_.tiling == Tiling::local)
+        return false;
+    for (size_t i = 0; i + 1 < seamless_.size(); i += 2)
+        if (seamless_[i] == fit.padded && seamless_[i + 1] == tile)
+            return false;
+    std::vector<Cut> cuts;
+    const auto add = [&](Axis axis, const TileAxis &how) {
+        if (std::vector<TileSpan> spans = cut_axis(how); spans.size() > 1)
+            cuts.push_back(
+                {.axis = axis, .extent = how.extent, .tile = how.tile, .spans = std::move(spans)});
+    };
+    add(Axis::across, across);
+    add(Axis::down, down);
+    if (!cuts.empty() && !is_seamless_on(*model_, trial_terms(std::nullopt, channels), cuts))
+        return true;
+    seamless_.insert(seamless_.end(), {fit.padded, tile});
+    return false;
+}
+
+std::string PictureFitter::doubt_of_locality() const
+{
+    if (far_operator_.empty())
+        return "the model looks at the whole picture: tiles cannot give the same result, and are "
+               "blended";
+    return concat("the model may look at the whole picture (", far_operator_,
+                  "): tiles may not give the same result, and are blended; if you know better, "
+                  "write \"tiling\": \"local\" into its contract");
+}
+
 TileGrid PictureFitter::cut(const PictureFit &fit, Size wanted, ChannelCounts channels)
 {
     const Locality &found = locality(fit.only, channels);
@@ -418,9 +456,7 @@ TileGrid PictureFitter::cut(const PictureFit &fit, Size wanted, ChannelCounts ch
         plan_axis(found.down, fit.padded.height, fit.made.height, tile.height, least.height);
     TileGrid grid;
     if (!found.is_local())
-        grid.doubt = terms_.overlap ? ""
-                                    : "the model looks at the whole picture: tiles cannot "
-                                      "give the same result, and are blended";
+        grid.doubt = terms_.overlap ? "" : doubt_of_locality();
     else if (!is_exact(across) || !is_exact(down))
         grid.doubt = concat(
             "the model looks ", std::max(found.across.reach, found.down.reach),
@@ -428,6 +464,10 @@ TileGrid PictureFitter::cut(const PictureFit &fit, Size wanted, ChannelCounts ch
             " cannot give the same result, and are blended; with tile=",
             std::max(across.least + across.axis.step, down.least + down.axis.step), " they could");
     grid.is_blended = !found.is_local() || !is_exact(across) || !is_exact(down);
+    if (!grid.is_blended && shows_seams(fit, across.axis, down.axis, channels)) {
+        locality_->across.is_local = false;
+        return cut(fit, wanted, channels);
+    }
     if (grid.is_blended) {
         blend(across.axis, terms_.overlap);
         blend(down.axis, terms_.overlap);

@@ -88,6 +88,10 @@ private:
     TrialTerms trial_terms(std::optional<Size> only, ChannelCounts channels) const;
     Locality measure(std::optional<Size> only, ChannelCounts channels);
     Locality assumed(std::optional<Size> only, ChannelCounts channels);
+    bool shows_seams(const PictureFit &fit, const TileAxis &across, const TileAxis &down,
+                     ChannelCounts channels);
+    std::string doubt_of_locality() const;
+
     std::shared_ptr<Model> model_;
     SizeTerms terms_;
     ModelFacts facts_;
@@ -97,6 +101,8 @@ private:
     std::optional<Locality> locality_;
     ChannelCounts locality_channels_ = {0, 0}; // what it was measured with, and the next one
     std::optional<Size> locality_only_;
+    std::string far_operator_;   // that may look at all of a picture; found with the locality
+    std::vector<Size> seamless_; // pictures and their tiles, by turns, that showed no seams
 };
 
 } // namespace dnn_torch
