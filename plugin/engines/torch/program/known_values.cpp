@@ -128,9 +128,13 @@ std::optional<c10::IValue> KnownValues::computed(const Node &node) const
 std::optional<c10::IValue> KnownValues::chosen(const Node &node, size_t output) const
 {
     const auto condition = truth_of(node.input());
-    if (!condition)
-        return std::nullopt;
-    return value_of(node.blocks().at(*condition ? 0 : 1)->outputs().at(output));
+    if (condition)
+        return value_of(node.blocks().at(*condition ? 0 : 1)->outputs().at(output));
+    const auto yes = value_of(node.blocks().at(0)->outputs().at(output));
+    const auto no = value_of(node.blocks().at(1)->outputs().at(output));
+    const bool is_same =
+        yes && no && yes->isBool() && no->isBool() && yes->toBool() == no->toBool();
+    return is_same ? yes : std::nullopt;
 }
 
 } // namespace engine_torch

@@ -10,6 +10,7 @@
 #include "engines/torch/machine/device.h"
 #include "engines/torch/machine/processor_quirks.h"
 #include "engines/torch/machine/run_scope.h"
+#include "engines/torch/program/far_operator.h"
 #include "engines/torch/program/widen.h"
 #include "engines/torch/tuning/trial.h"
 
@@ -188,6 +189,12 @@ void DnnTorchModel::prepare()
     source_.branches_on_data = traits_.branches_on_data;
     source_.draws_random_numbers = !traits_.random.empty();
     note_random();
+    std::string far =
+        engine_torch::far_operator(source_.plain, source_.input_name, source_.binding.layout);
+    if (far.empty() && source_.draws_random_numbers)
+        far = traits_.random.front();
+    if (!far.empty())
+        description_.facts.emplace("far_operator", engine_kit::printable(far));
     if (traits_.writes_constants)
         description_.facts.emplace("exclusive", "1");
     if (traits_.keeps_state)

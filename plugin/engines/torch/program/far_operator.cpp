@@ -1,0 +1,569 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "far_operator.h"
+
+#include "far_names.h"
+#include "known_values.h"
+#include "picture_axes.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <torch/csrc/jit/passes/inliner.h>
+#include <vector>
+
+namespace engine_torch
+{
+namespace
+{
+
+using torch::jit::Block;
+using torch::jit::Graph;
+using torch::jit::Module;
+using torch::jit::Node;
+using torch::jit::Value;
+namespace prim = c10::prim;
+
+// What a value was computed from.
+enum Mark : unsigned {
+    samples = 1U,    // of the picture
+    extents = 2U,    // its width or height
+    statistics = 4U, // over dimensions that may be of the picture
+    compared = 8U,   // and tells no more than the outcome
+};
+
+std::string name_of(const Node &node)
+{
+    std::string name = node.kind().toUnqualString();
+    while (name.size() > 1 && name.back() == '_' && name[name.size() - 2] != '_')
+        name.pop_back();
+    return name;
+}
+
+bool is_tensor(const Value &value)
+{
+    return value.type()->isSubtypeOf(*c10::TensorType::get());
+}
+
+bool raises(const Block &block)
+{
+    return std::any_of(block.nodes().begin(), block.nodes().end(),
+                       [](const Node *node) { return node->kind() == prim::RaiseException; });
+}
+
+// Whether all pictures of the block are others whose borders were changed.
+bool only_changes_borders(const Block &block)
+{
+    for (const Node *node : block.nodes()) {
+        for (const Block *inner : node->blocks())
+            if (!only_changes_borders(*inner))
+                return false;
+        const bool makes_tensor = std::any_of(node->outputs().begin(), node->outputs().end(),
+                                              [](const Value *each) { return is_tensor(*each); });
+        if (makes_tensor && node->blocks().empty() && !changes_borders(name_of(*node)))
+            return false;
+    }
+    return true;
+}
+
+class Search
+{
+public:
+    Search(const Module &module, const std::shared_ptr<Graph> &graph, size_t input, Layout layout)
+        : graph_(graph), known_(module, *graph)
+    {
+        const Value *picture = graph->inputs().at(input);
+        marks_[picture] = samples;
+        axes_[picture] = PictureAxes(layout);
+    }
+
+    std::string find()
+    {
+        do {
+            changed_ = false;
+            walk(*graph_->block());
+        } while (changed_);
+        judges_ = true;
+        walk(*graph_->block());
+        return found_;
+    }
+
+private:
+    // ---- what is known of values
+
+    unsigned marks_of(const Value *value) const
+    {
+        const auto found = marks_.find(value);
+        return found == marks_.end() ? 0 : found->second;
+    }
+
+    bool is_of_samples(const Value *value) const { return (marks_of(value) & samples) != 0; }
+
+    const PictureAxes &axes_of(const Value *value) const
+    {
+        static const PictureAxes none;
+        const auto found = axes_.find(value);
+        return found == axes_.end() ? none : found->second;
+    }
+
+    void mark(const Value *value, unsigned marks)
+    {
+        unsigned &all = marks_[value];
+        changed_ = changed_ || (all | marks) != all;
+        all |= marks;
+    }
+
+    void know(const Value *value, const PictureAxes &axes)
+    {
+        if (axes_[value].join(axes))
+            changed_ = true;
+    }
+
+    void carry(const Value *from, const Value *to)
+    {
+        mark(to, marks_of(from));
+        know(to, axes_of(from));
+    }
+
+    void blame(const std::string &what)
+    {
+        if (judges_ && found_.empty())
+            found_ = what;
+    }
+
+    unsigned marks_of_inputs(const Node &node) const
+    {
+        unsigned marks = 0;
+        for (const Value *input : node.inputs())
+            marks |= marks_of(input);
+        return marks;
+    }
+
+    const Value *argument(const Node &node, const char *name) const
+    {
+        const c10::FunctionSchema *schema = node.maybeSchema();
+        if (!schema)
+            return nullptr;
+        const auto index = schema->argumentIndexWithName(name);
+        return index ? node.input(static_cast<size_t>(*index)) : nullptr;
+    }
+
+    bool is_none(const Value *value) const
+    {
+        const auto known = value ? known_.value_of(value) : std::nullopt;
+        return known && known->isNone();
+    }
+
+    // Returns nullopt if the value is no whole number or list of them that is always the same.
+    std::optional<std::vector<int64_t>> numbers(const Value *value) const
+    {
+        if (!value)
+            return std::nullopt;
+        if (const auto known = known_.value_of(value)) {
+            if (known->isInt())
+                return std::vector<int64_t>{known->toInt()};
+            return known->isIntList() ? std::optional(known->toIntVector()) : std::nullopt;
+        }
+        if (value->node()->kind() != prim::ListConstruct)
+            return std::nullopt;
+        std::vector<int64_t> all;
+        for (const Value *element : value->node()->inputs()) {
+            const auto one = known_.value_of(element);
+            if (!one || !one->isInt())
+                return std::nullopt;
+            all.push_back(one->toInt());
+        }
+        return all;
+    }
+
+    // ---- the walk
+
+    void walk(const Block &block)
+    {
+        for (const Node *node : block.nodes())
+            visit(*node);
+    }
+
+    void visit(const Node &node)
+    {
+        switch (node.kind()) {
+        case prim::If:
+            return choose(node);
+        case prim::Loop:
+            return repeat(node);
+        case prim::Constant:
+        case prim::GetAttr:
+        case prim::RaiseException:
+        case prim::Uninitialized:
+            return;
+        case prim::ListConstruct:
+        case prim::TupleConstruct:
+            return gather(node);
+        case prim::unchecked_cast:
+        case prim::unchecked_unwrap_optional:
+            return carry(node.input(), node.output());
+        default:
+            break;
+        }
+        const bool is_unknown = node.hasAttribute(c10::attr::Subgraph) || !node.blocks().empty() ||
+                                node.kind() == prim::CallMethod;
+        if (is_unknown && (marks_of_inputs(node) & samples))
+            blame(name_of(node));
+        compute(node);
+    }
+
+    void choose(const Node &node)
+    {
+        const auto truth = known_.truth_of(node.input());
+        const Block *yes = node.blocks().at(0), *no = node.blocks().at(1);
+        const unsigned marks = truth ? 0 : marks_of(node.input());
+        if (marks & samples)
+            blame("a branch on samples");
+        if ((marks & extents) && !raises(*yes) && !raises(*no) &&
+            !(only_changes_borders(*yes) && only_changes_borders(*no)))
+            blame("a branch on the picture's size");
+        for (const Block *block : {yes, no}) {
+            if (truth && *truth != (block == yes))
+                continue;
+            walk(*block);
+            for (size_t i = 0; i < node.outputs().size(); i++) {
+                carry(block->outputs()[i], node.outputs()[i]);
+                if (!is_tensor(*node.outputs()[i]))
+                    mark(node.outputs()[i], marks);
+            }
+        }
+    }
+
+    // The node's inputs are the most repetitions, whether to begin, and what is carried along.
+    void repeat(const Node &node)
+    {
+        const Block *body = node.blocks().at(0);
+        for (size_t i = 2; i < node.inputs().size(); i++) {
+            carry(node.inputs()[i], body->inputs()[i - 1]);
+            carry(node.inputs()[i], node.outputs()[i - 2]);
+        }
+        walk(*body);
+        for (size_t i = 1; i < body->outputs().size(); i++) {
+            carry(body->outputs()[i], body->inputs()[i]);
+            carry(body->outputs()[i], node.outputs()[i - 1]);
+        }
+        const unsigned marks =
+            marks_of(node.input(0)) | marks_of(node.input(1)) | marks_of(body->outputs()[0]);
+        if (marks & samples)
+            blame("a loop over samples");
+        else if (marks & extents)
+            blame("a loop over the picture's size");
+    }
+
+    // A list knows of its elements what they have in common.
+    void gather(const Node &node)
+    {
+        for (const Value *input : node.inputs()) {
+            mark(node.output(), marks_of(input));
+            if (is_of_samples(input))
+                know(node.output(), axes_of(input));
+        }
+    }
+
+    // ---- operators
+
+    void compute(const Node &node)
+    {
+        const std::string name = name_of(node);
+        if (asks(node, name))
+            return;
+        const unsigned given = marks_of_inputs(node);
+        unsigned marks = given & ~unsigned{compared};
+        if (given & samples) {
+            judge(node, name, marks);
+            if (compares(name))
+                marks |= compared;
+        }
+        for (const Value *output : node.outputs()) {
+            mark(output, marks);
+            if (given & samples)
+                know(output, axes_after(node, name));
+        }
+        if (writes_first(node))
+            write(node.input(0), marks);
+    }
+
+    static bool writes_first(const Node &node)
+    {
+        const c10::FunctionSchema *schema = node.maybeSchema();
+        return schema && !schema->arguments().empty() && !node.inputs().empty() &&
+               schema->arguments().front().alias_info() &&
+               schema->arguments().front().alias_info()->isWrite();
+    }
+
+    // What is written to a view is in the memory of what it is a view of.
+    void write(const Value *into, unsigned marks)
+    {
+        for (int depth = 0; depth < 16; depth++) {
+            mark(into, marks);
+            if ((marks & samples) && is_tensor(*into) && !axes_of(into).is_met())
+                know(into, PictureAxes::unknown());
+            const Node &maker = *into->node();
+            if (maker.inputs().empty() || !makes_view(name_of(maker)))
+                return;
+            into = maker.input(0);
+        }
+    }
+
+    // Operators that read a tensor's extents and no samples.
+    bool asks(const Node &node, const std::string &name)
+    {
+        if (name == "size" || name == "numel" || name == "sym_size" || name == "sym_numel") {
+            const Value *of = node.input(0);
+            const auto which = numbers(argument(node, "dim"));
+            const PictureAxes &axes = axes_of(of);
+            const bool is_spatial = !which || !axes.is_known() || axes.is_spatial(which->front());
+            if (is_of_samples(of) && is_spatial)
+                mark(node.output(), extents);
+            return true;
+        }
+        if (name == "__getitem__" && reads_extent(node))
+            return true;
+        const bool is_attribute = node.kind().is_prim() && name != "tolist" && name != "min" &&
+                                  name != "max" && node.inputs().size() == 1 &&
+                                  is_tensor(*node.input(0));
+        return name == "dim" || name == "len" || name == "is_cuda" || name == "is_floating_point" ||
+               name == "ndimension" || name == "__is__" || name == "__isnot__" || is_attribute;
+    }
+
+    // The batch and the channels do not hang on the picture's size.
+    bool reads_extent(const Node &node)
+    {
+        const Node &maker = *node.input(0)->node();
+        const auto which = numbers(node.input(1));
+        if (name_of(maker) != "size" || maker.inputs().size() != 1 || !which)
+            return false;
+        const PictureAxes &axes = axes_of(maker.input(0));
+        if (is_of_samples(maker.input(0)) && (!axes.is_known() || axes.is_spatial(which->front())))
+            mark(node.output(), extents);
+        return true;
+    }
+
+    void judge(const Node &node, const std::string &name, unsigned &marks)
+    {
+        switch (sight_of(name)) {
+        case Sight::statistic:
+        case Sight::choice:
+            return judge_statistic(node, name, marks);
+        case Sight::everywhere:
+            return blame_unless_fixed(node, name);
+        case Sight::places:
+            if (is_of_samples(node.input(0)) && rest_is_of_samples(node) && !is_beside(node))
+                blame(name);
+            return;
+        case Sight::scattered:
+            return judge_scattered(node, name);
+        case Sight::number:
+            if (is_tensor(*node.input(0)) && is_of_samples(node.input(0)))
+                blame(name == "item" ? name : "a number that is read from a sample");
+            return;
+        case Sight::fixed_size:
+            return judge_size(node, name);
+        case Sight::swallows:
+            if (marks & statistics)
+                blame("a statistic that is compared");
+            return;
+        default:
+            if (name == "to" && (marks & statistics) && makes_whole_numbers(node))
+                blame("a statistic that is rounded");
+            if (name.find("pool") != std::string::npos)
+                judge_kernel(node, name);
+            return;
+        }
+    }
+
+    bool makes_whole_numbers(const Node &node) const
+    {
+        const auto type = numbers(argument(node, "dtype"));
+        constexpr int64_t last_integer = 4, boolean = 11;
+        return type && type->size() == 1 &&
+               (type->front() <= last_integer || type->front() == boolean);
+    }
+
+    // Returns null if the operator has no such argument.
+    const Value *axis_argument(const Node &node) const
+    {
+        const Value *axis = argument(node, "dim");
+        return axis ? axis : argument(node, "axis");
+    }
+
+    void judge_statistic(const Node &node, const std::string &name, unsigned &marks)
+    {
+        if (argument(node, "other") || node.kind().is_prim() || !is_tensor(*node.input(0)))
+            return; // the larger of two, or of numbers
+        const PictureAxes &axes = axes_of(node.input(0));
+        bool is_far = true;
+        if (name == "layer_norm") {
+            const auto shape = numbers(argument(node, "normalized_shape"));
+            is_far = !axes.is_known() || !shape || axes.any_of_last(shape->size());
+        } else {
+            const Value *which = axis_argument(node);
+            const auto over = numbers(which);
+            const bool has_usual = !which && takes_last(name);
+            if ((!which && !has_usual) || is_none(which) || (over && over->empty()))
+                return blame(name);
+            const std::vector<int64_t> all =
+                has_usual ? std::vector<int64_t>{-1} : over.value_or(std::vector<int64_t>());
+            is_far = !axes.is_known() || all.empty() ||
+                     std::any_of(all.begin(), all.end(),
+                                 [&](int64_t each) { return axes.is_spatial(each); });
+        }
+        if (!is_far)
+            return;
+        marks |= statistics;
+        if (sight_of(name) == Sight::choice)
+            blame(name);
+    }
+
+    static bool takes_last(const std::string &name)
+    {
+        return name == "sort" || name == "argsort" || name == "topk" || name == "msort" ||
+               name == "kthvalue" || name == "mode" || name.rfind("fft_", 0) == 0;
+    }
+
+    bool rest_is_of_samples(const Node &node) const
+    {
+        return std::any_of(node.inputs().begin() + 1, node.inputs().end(),
+                           [&](const Value *each) { return is_of_samples(each); });
+    }
+
+    // Whether places are told along a dimension that is not the picture's.
+    bool is_beside(const Node &node) const
+    {
+        const auto over = numbers(axis_argument(node));
+        const PictureAxes &axes = axes_of(node.input(0));
+        return over && over->size() == 1 && axes.is_known() && !axes.is_spatial(over->front());
+    }
+
+    // A mask chooses among the places of the picture, and moves nothing.
+    void judge_scattered(const Node &node, const std::string &name)
+    {
+        const Value *index = argument(node, "index");
+        if (!index)
+            index = argument(node, "indices");
+        const unsigned marks = index ? marks_of(index) : unsigned{samples};
+        const Value *values = argument(node, "values");
+        const bool is_mask = index && name.find("index_put") != std::string::npos &&
+                             is_mask_list(*index) && values && !is_of_samples(values);
+        if ((marks & samples) && !is_mask && !is_beside(node))
+            blame(name);
+    }
+
+    bool is_mask_list(const Value &list) const
+    {
+        return list.node()->kind() == prim::ListConstruct && list.node()->inputs().size() == 1 &&
+               (marks_of(list.node()->input(0)) & compared);
+    }
+
+    void blame_unless_fixed(const Node &node, const std::string &name)
+    {
+        const Value *measures = argument(node, "use_input_stats");
+        if (measures && known_.truth_of(measures) == false)
+            return;
+        if (is_of_samples(node.input(0)))
+            blame(name);
+    }
+
+    void judge_size(const Node &node, const std::string &name)
+    {
+        const Value *size = argument(node, "output_size");
+        if (size && !is_none(size) && !(marks_of(size) & extents))
+            blame(name);
+    }
+
+    void judge_kernel(const Node &node, const std::string &name)
+    {
+        const Value *kernel = argument(node, "kernel_size");
+        if (kernel && (marks_of(kernel) & extents))
+            blame(name);
+    }
+
+    // ---- the axes of what comes out
+
+    PictureAxes axes_after(const Node &node, const std::string &name) const
+    {
+        const Value *first = node.inputs().empty() ? nullptr : node.input(0);
+        const PictureAxes &axes = axes_of(first);
+        const auto over = numbers(argument(node, "dim"));
+        if (name == "permute")
+            return axes.permuted(numbers(argument(node, "dims")).value_or(std::vector<int64_t>()));
+        if (name == "transpose") {
+            const auto one = numbers(argument(node, "dim0")),
+                       other = numbers(argument(node, "dim1"));
+            return one && other ? axes.transposed(one->front(), other->front())
+                                : PictureAxes::unknown();
+        }
+        if ((name == "unsqueeze" || name == "stack") && over)
+            return axes.with(over->front());
+        if ((name == "select" || name == "squeeze") && over)
+            return axes.without(*over);
+        switch (sight_of(name)) {
+        case Sight::picture:
+        case Sight::fixed_size:
+            return axes.is_known() ? axes : PictureAxes(Layout::nchw);
+        case Sight::statistic:
+            return after_statistic(node, name, axes);
+        case Sight::same:
+        case Sight::swallows:
+            return common_axes(node);
+        default:
+            return name == "ListUnpack" || name == "chunk" || name == "split" ||
+                           name == "tensor_split" || name == "__getitem__" || name == "append" ||
+                           name == "instance_norm" || name == "group_norm"
+                       ? axes
+                       : PictureAxes::unknown();
+        }
+    }
+
+    PictureAxes after_statistic(const Node &node, const std::string &name,
+                                const PictureAxes &axes) const
+    {
+        if (name == "softmax" || name == "log_softmax" || name == "layer_norm" ||
+            name.rfind("cum", 0) == 0 || argument(node, "other"))
+            return axes;
+        const Value *keeps = argument(node, "keepdim");
+        const auto truth = keeps ? known_.truth_of(keeps) : std::nullopt;
+        const auto over = numbers(argument(node, "dim"));
+        if (!truth || !over)
+            return PictureAxes::unknown();
+        return *truth ? axes : axes.without(*over);
+    }
+
+    // Tensors are brought to the rank of the largest.
+    PictureAxes common_axes(const Node &node) const
+    {
+        PictureAxes common;
+        for (const Value *input : node.inputs())
+            if (is_of_samples(input))
+                common.join(axes_of(input));
+        return common;
+    }
+
+    const std::shared_ptr<Graph> graph_;
+    const KnownValues known_;
+    std::map<const Value *, unsigned> marks_;
+    std::map<const Value *, PictureAxes> axes_;
+    std::string found_;
+    bool changed_ = false, judges_ = false;
+};
+
+} // namespace
+
+std::string far_operator(const Module &module, const std::string &input_name, Layout layout)
+{
+    const auto method = module.get_method("forward");
+    const auto graph = method.graph()->copy();
+    torch::jit::Inline(*graph);
+    const auto index = method.function().getSchema().argumentIndexWithName(input_name);
+    return Search(module, graph, index ? static_cast<size_t>(*index) : 1, layout).find();
+}
+
+} // namespace engine_torch
