@@ -1,0 +1,308 @@
+# SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Tiles that claim to be exact are, and whoever cannot know it warns."""
+import json
+
+import numpy
+import pytest
+import support
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+
+def mean_of_all(net):
+    """Each pixel is a mean, so that no number becomes large."""
+    with torch.no_grad():
+        for weight in net.parameters():
+            if weight.dim() > 1:
+                weight.abs_().div_(weight.sum() / weight.shape[0])
+            else:
+                weight.zero_()
+    return net
+
+
+class Gap(nn.Module):
+    def __init__(self, far: int):
+        super().__init__()
+        self.far = far
+
+    def forward(self, x: Tensor) -> Tensor:
+        far = self.far
+        p = functional.pad(x, [far, far, 0, 0])
+        return 0.5 * x + 0.25 * p[:, :, :, : -2 * far] + 0.25 * p[:, :, :, 2 * far :]
+
+
+class Dark(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        if bool(x.mean() < 0.35):
+            return x * 2
+        return x
+
+
+class Strided(nn.Module):
+    """Even kernels, as pix2pix has them."""
+
+    def __init__(self, depth: int):
+        super().__init__()
+        torch.manual_seed(depth)
+        ends = [3] + [4] * (depth - 1)
+        self.down = nn.ModuleList(nn.Conv2d(c, 4, 4, 2, 1) for c in ends)
+        self.up = nn.ModuleList(nn.ConvTranspose2d(4, c, 4, 2, 1) for c in reversed(ends))
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = x
+        for layer in self.down:
+            y = functional.leaky_relu(layer(y), 0.2)
+        for layer in self.up:
+            y = functional.leaky_relu(layer(y), 0.2)
+        return 0.5 * x + 0.5 * y
+
+
+class Blocks(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = nn.Conv2d(3, 3, 16, 8, 4), nn.Conv2d(3, 3, 3, 1, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.last(functional.interpolate(self.first(x), scale_factor=8.0, mode="nearest"))
+
+
+class Capped(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        h, w = x.shape[2], x.shape[3]
+        if w > 512:
+            y = functional.interpolate(x, size=[h // 2, w // 2], mode="bilinear")
+            return functional.interpolate(y, size=[h, w], mode="bilinear")
+        return x
+
+
+class Slope(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x * 0.9 + 0.018 * torch.linspace(0, 1, x.shape[3])
+
+
+class Glow(nn.Module):
+    """What is bright grows."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        bright = (x.mean(1, keepdim=True) > 0.3).float()
+        return x * (0.2 + 0.8 * functional.max_pool2d(bright, 81, 1, 40))
+
+
+class Codes(nn.Module):
+    """A statistic that is rounded."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        codes = x.float()
+        step = torch.round((codes.mean() - 128) / 8)
+        return (codes - step * 4).clamp(0, 255).to(torch.uint8)
+
+
+class Warp(nn.Module):
+    """Bright pixels look farther."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        n, c, h, w = x.shape
+        far = functional.avg_pool2d(x.mean(1, keepdim=True), 9, 1, 4)[:, 0] * 80
+        y = torch.arange(h).view(1, h, 1).expand(n, h, w).float()
+        x0 = torch.arange(w).view(1, 1, w).expand(n, h, w).float() + far
+        grid = torch.stack([(2 * x0 + 1) / w - 1, (2 * y + 1) / h - 1], 3)
+        return functional.grid_sample(x, grid, align_corners=False, padding_mode="border")
+
+
+# ---- what runs ------------------------------------------------------------------
+
+
+def textured(width, height):
+    rng = numpy.random.default_rng(5)
+    coarse = rng.random(((height + 15) // 16, (width + 15) // 16, 3))
+    large = coarse.repeat(16, 0).repeat(16, 1)[:height, :width]
+    return ((0.7 * large + 0.3 * rng.random((height, width, 3))) * 255).astype(numpy.uint8)
+
+
+def half_dark(width, height):
+    image = textured(width, height).astype(int)
+    image[:, : width // 2] //= 3
+    image[:, width // 2 :] += 60
+    return image.clip(0, 255).astype(numpy.uint8)
+
+
+def bright_points(width, height):
+    image = textured(width, height) // 6
+    image[height // 2 : height // 2 + 4, 250:252] = 255
+    image[100:104, 440:444] = 255
+    return image
+
+
+def in_tiles(path, image, **options):
+    height, width = image.shape[:2]
+    return support.succeed(
+        *("-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-i", "-"),
+        *("-vf", support.dnn(path, tune=0, optimize=0, **options), "-f", "rawvideo", "-"),
+        stdin=image.tobytes(),
+    )
+
+
+def save(folder, net, contract=None):
+    path = folder / "net.pt"
+    torch.jit.script(net.eval()).save(str(path))
+    if contract:
+        (folder / "net.pt.json").write_text(json.dumps(contract))
+    return path
+
+
+def by_torch(net, image, codes=False):
+    x = torch.from_numpy(image).permute(2, 0, 1)[None].contiguous()
+    with torch.no_grad():
+        y = net(x if codes else x.float() / 255)[0].permute(1, 2, 0).numpy()
+    return y.astype(int) if codes else numpy.rint(y.clip(0, 1) * 255).astype(int)
+
+
+def is_blended(result):
+    told = [line for line in result.warnings if "blended" in line]
+    assert len(told) == len(result.warnings) <= 1, result
+    return bool(told)
+
+
+def difference(result, wanted):
+    made = numpy.frombuffer(result.stdout, numpy.uint8).reshape(wanted.shape)
+    return abs(made.astype(int) - wanted)
+
+
+# ---- tests ----------------------------------------------------------------------
+
+CLAIMS = {
+    "gap": (Gap(200), textured, (1400, 120), {}),
+    "branch": (Dark(), half_dark, (700, 300), {}),
+    "strided-1": (mean_of_all(Strided(1)), textured, (704, 304), {}),
+    "strided-3": (mean_of_all(Strided(3)), textured, (704, 304), {}),
+    "blocks": (mean_of_all(Blocks()), textured, (704, 304), {}),
+    "capped": (Capped(), textured, (700, 300), {}),
+    "slope": (Slope(), textured, (1400, 120), {}),
+    "glow": (Glow(), bright_points, (700, 300), {}),
+    "codes": (Codes(), half_dark, (700, 300), {"type": "uint8"}),
+    "warp": (Warp(), half_dark, (700, 300), {}),
+}
+EXACT = ["strided-1", "strided-3", "blocks", "glow"]
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+@pytest.mark.parametrize("isolate", [0, 1])
+def test_tiles_are_exact_or_said_to_be_blended(tmp_path, name, isolate):
+    net, content, size, options = CLAIMS[name]
+    image = content(*size)
+    result = in_tiles(save(tmp_path, net), image, tile=256, isolate=isolate, **options)
+    assert is_blended(result) == (name not in EXACT), result
+    if name in EXACT:
+        assert difference(result, by_torch(net, image)).max() <= 1
+
+
+def test_a_gap_fits_into_larger_tiles(tmp_path):
+    net, image = Gap(200), textured(1400, 120)
+    result = in_tiles(save(tmp_path, net), image, tile=600, isolate=0)
+    assert not is_blended(result), result
+    assert difference(result, by_torch(net, image)).max() <= 1
+
+
+# ---- what the code says ---------------------------------------------------------
+
+
+class OverChannels(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.LayerNorm(3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = self.norm(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+        grey = x.mean(1, keepdim=True) + x.max(dim=1, keepdim=True)[0]
+        return torch.sigmoid(y) * (grey > 0.5).float()
+
+
+class PadsInside(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = mean_of_all(Strided(2))
+
+    def forward(self, x: Tensor) -> Tensor:
+        h, w = x.shape[2], x.shape[3]
+        if h % 4 != 0 or w % 4 != 0:
+            x = functional.pad(x, [0, -w % 4, 0, -h % 4], mode="replicate")
+        if x.size(1) != 3:
+            x = x.mean(1, keepdim=True).expand(-1, 3, -1, -1)
+        return self.net(x)[:, :, :h, :w]
+
+
+class Table(nn.Module):
+    """Colours from a table of 17 x 17 x 17, and from one of codes."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(1)
+        self.register_buffer("table", torch.rand(1, 3, 17, 17, 17))
+        self.register_buffer("codes", torch.rand(256))
+
+    def forward(self, x: Tensor) -> Tensor:
+        grid = (x * 2 - 1).permute(0, 2, 3, 1)[:, None]
+        y = functional.grid_sample(self.table, grid, align_corners=True, padding_mode="border")
+        z = self.codes[(x * 255).round().clamp(0, 255).long()]
+        z[x < 0.1] = 0.0
+        return 0.5 * y[:, :, 0] + 0.5 * z
+
+
+@pytest.mark.parametrize("net", [OverChannels(), PadsInside(), Table()])
+def test_what_is_of_one_place_stays_local(tmp_path, net):
+    image = textured(331, 273)
+    result = in_tiles(save(tmp_path, net), image, tile=128, isolate=0)
+    assert not is_blended(result), result
+    assert (difference(result, by_torch(net.eval(), image)) > 1).mean() < 1e-4
+
+
+class Sorted(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return 0.5 * x + 0.0 * torch.sort(x, dim=3)[0]
+
+
+class Weighed(nn.Module):
+    """A gate that is seldom open."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        gate = functional.adaptive_avg_pool2d(x, [1, 1])
+        return torch.where(gate > 0.9, x * 0.5, x)
+
+
+class Jumps(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        w = x.shape[3]
+        place = (torch.arange(w) + (x[:, :1] * 2.0).long() * 0).expand(x.shape[0], 3, -1, -1)
+        return torch.gather(x, 3, place)
+
+
+class Repeats(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        for _ in range(x.shape[3] // 100):
+            x = x * 0.99
+        return x
+
+
+class Reads(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x * float(x[0, 0, 9, 9])
+
+
+@pytest.mark.parametrize("net,word", [
+    (Sorted(), "sort"), (Weighed(), "adaptive_avg_pool2d"), (Jumps(), "gather"),
+    (Repeats(), "loop"), (Reads(), "read from a sample"), (Dark(), "mean"),
+    (Capped(), "branch on the picture's size"), (Warp(), "grid_sampler"),
+])
+def test_code_that_may_look_far_is_named(tmp_path, net, word):
+    """And who knows better can say so."""
+    image = textured(300, 200)
+    result = in_tiles(save(tmp_path, net), image, tile=128, isolate=1)
+    assert is_blended(result) and word in result.warnings[0], result
+
+
+def test_a_contract_is_believed(tmp_path):
+    image = textured(300, 200)
+    path = save(tmp_path, Dark(), {"tiling": "local"})
+    assert not is_blended(in_tiles(path, image, tile=128, isolate=0))
