@@ -109,9 +109,11 @@ class LimitedFrom5(nn.Module):
         return self.net(x)
 
 
-def save(folder, net, name="net.pt"):
+def save(folder, net, name="net.pt", tiling=None):
     path = folder / name
     torch.jit.script(net.eval()).save(str(path))
+    if tiling:
+        (folder / f"{name}.json").write_text(json.dumps({"tiling": tiling}))
     return path
 
 
@@ -378,7 +380,7 @@ def test_a_command_changes_the_tiles(tmp_path):
 def test_frames_that_do_not_fit_into_memory(tmp_path, isolate):
     net = Chain(2, 1)
     _, wanted = made_by(dnn(save(tmp_path, net, "whole.pt"), isolate=isolate), size=LARGE)
-    path = save(tmp_path, Limited(net, 30000), "limited.pt")
+    path = save(tmp_path, Limited(net, 30000), "limited.pt", "local")
     _, result = made_by(dnn(path, isolate=isolate), size=LARGE)
     assert result.stdout == wanted.stdout
     assert any("does not fit into memory" in line for line in result.filter_lines("info"))
@@ -392,7 +394,7 @@ def test_memory_that_runs_out_on_the_way(tmp_path, isolate, options):
     """No frame is lost, and one line tells."""
     net = Chain(2, 1)
     _, wanted = made_by(dnn(save(tmp_path, net, "whole.pt")), size=LARGE, frames=9)
-    path = save(tmp_path, LimitedFrom5(net, 15000), "limited.pt")
+    path = save(tmp_path, LimitedFrom5(net, 15000), "limited.pt", "local")
     _, result = made_by(dnn(path, isolate=isolate, **options), size=LARGE, frames=9)
     assert result.stdout == wanted.stdout
     told = [line for line in result.warnings if "memory ran out" in line]

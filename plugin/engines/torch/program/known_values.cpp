@@ -58,7 +58,16 @@ KnownValues::KnownValues(const torch::jit::Module &module, const torch::jit::Gra
     collect_set_attributes(*graph.block(), set_);
 }
 
+// Each value is looked at once, however often others are made of it.
 std::optional<c10::IValue> KnownValues::value_of(const Value *value) const
+{
+    const auto seen = seen_.find(value);
+    if (seen != seen_.end())
+        return seen->second;
+    return seen_[value] = found(value);
+}
+
+std::optional<c10::IValue> KnownValues::found(const Value *value) const
 {
     if (value == self_)
         return c10::IValue(module_._ivalue());

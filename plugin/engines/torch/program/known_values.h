@@ -4,6 +4,7 @@
 // The values in a graph that are the same in every run.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -30,12 +31,14 @@ public:
     bool may_be_parameter(const torch::jit::Node &get_attribute) const;
 
 private:
+    std::optional<c10::IValue> found(const torch::jit::Value *value) const;
     std::optional<c10::IValue> attribute(const torch::jit::Node &node) const;
     std::optional<c10::IValue> computed(const torch::jit::Node &node) const;
     std::optional<c10::IValue> chosen(const torch::jit::Node &node, size_t output) const;
 
     const torch::jit::Module &module_;
     const torch::jit::Value *const self_;
+    mutable std::map<const torch::jit::Value *, std::optional<c10::IValue>> seen_;
     std::set<std::string> set_; // names of attributes that some code sets
 };
 

@@ -189,12 +189,6 @@ void DnnTorchModel::prepare()
     source_.branches_on_data = traits_.branches_on_data;
     source_.draws_random_numbers = !traits_.random.empty();
     note_random();
-    std::string far =
-        engine_torch::far_operator(source_.plain, source_.input_name, source_.binding.layout);
-    if (far.empty() && source_.draws_random_numbers)
-        far = traits_.random.front();
-    if (!far.empty())
-        description_.facts.emplace("far_operator", engine_kit::printable(far));
     if (traits_.writes_constants)
         description_.facts.emplace("exclusive", "1");
     if (traits_.keeps_state)
@@ -238,8 +232,28 @@ const char *DnnTorchModel::type_of(bool input) const noexcept
     return engine_torch::type_name(input ? current_->binding.type : current_->output->type);
 }
 
+// Looked for when somebody asks.  A network of our own has a contract that tells how far it looks.
+const char *DnnTorchModel::far_operator() const noexcept
+{
+    if (is_inspected_ || network_)
+        return nullptr;
+    try {
+        std::call_once(far_known_, [this] {
+            far_operator_ = engine_kit::printable(engine_torch::far_operator(
+                source_.plain, source_.input_name, source_.binding.layout));
+            if (far_operator_.empty() && source_.draws_random_numbers)
+                far_operator_ = traits_.random.front();
+        });
+    } catch (...) {
+        return "code that cannot be read";
+    }
+    return far_operator_.empty() ? nullptr : far_operator_.c_str();
+}
+
 const char *DnnTorchModel::metadata(std::string_view key) const noexcept
 {
+    if (key == "far_operator")
+        return far_operator();
     if (key == "notice")
         return notices_.text();
     if (key == "input_type" || key == "output_type")
