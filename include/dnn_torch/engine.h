@@ -245,6 +245,8 @@ typedef struct DnnTorchEngine {
      *   refused          what in it model_open() refuses the model for, one a line
      *   input_type, output_type
      *                    what the model's own tensors are of: "uint8".  NULL until a run showed it
+     *   far_operator     why a sample of the result may depend on all of a picture though no trial
+     *                    shows it: an operator's name, or words; NULL if nothing speaks for it
      *   exclusive        "1" if runs of its sessions wait for each other, so that a run that
      *                    never ends holds up the others: better opened anew than shared
      *   engine_name, engine_version, cage
