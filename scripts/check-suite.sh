@@ -39,7 +39,7 @@ suite=$(. /etc/os-release && echo "${PRETTY_NAME:-this system}")
 
 case ${1:-} in
 --patched-only)
-    stage "$suite: patched FFmpeg" patched --suite golden --suite fault || :
+    stage "$suite: patched FFmpeg" patched --suite golden --suite models --suite fault || :
     ;;
 --patched)
     plain

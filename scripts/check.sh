@@ -12,8 +12,8 @@ usage: check.sh [--build DIR] [--suite SUITE]... [--no-install] [-- MESON_OPTION
 
   --build DIR    the build folder (build); made where there is none yet
   --suite SUITE  builds what this suite needs and runs it alone; may be repeated.
-                 Without it all are built and run, and unit, abi, golden, fault
-                 and apps have to be among them.
+                 Without it all are built and run, and unit, abi, golden,
+                 models, fault and apps have to be among them.
   --no-install   leaves the system's packages as they are
   MESON_OPTION   for meson setup (-Dtorch=enabled)
 
@@ -83,7 +83,8 @@ for suite in ${suites[@]+"${suites[@]}"}; do
     expect+=(--expect "$suite")
 done
 if [ ${#suites[@]} -eq 0 ]; then
-    expect=(--expect unit --expect abi --expect golden --expect fault --expect apps)
+    expect=(--expect unit --expect abi --expect golden --expect models
+        --expect fault --expect apps)
 fi
 
 # Results of an earlier run must not be counted for this one.

@@ -197,7 +197,9 @@ typedef struct DnnTorchEngine {
      *              what the model's own tensors are: "uint8", "nhwc"; by default found out by
      *              running it.  Pictures cross this seam as [batch, channels, height, width] in any
      *              case
-     *   inputs     what the model gets beside pictures: "noise=0.1|sigma=25"
+     *   inputs     what the model gets beside pictures: "noise=0.1|sigma=25".  For
+     *              "mask=picture=1" the pictures have one channel more, which is
+     *              the argument `mask`; in the order of the list.
      *   export     "torchscript" or "safetensors": the file of weights is written to the source's
      *              sink in that format.  The model can make no plan
      *

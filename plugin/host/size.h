@@ -18,7 +18,16 @@ inline std::string to_text(Size size)
     return std::to_string(size.width) + "x" + std::to_string(size.height);
 }
 
+// Returns a size that holds both.
+inline Size larger_of(Size one, Size other)
+{
+    return {one.width > other.width ? one.width : other.width,
+            one.height > other.height ? one.height : other.height};
+}
+
 // Models are tried on small pictures of this extent, a multiple of the strides that they use.
 constexpr int small_extent = 64;
+// Models that divide by 3 show their scale at it, too.
+constexpr int assumed_extent = 3 * small_extent;
 
 } // namespace dnn_torch

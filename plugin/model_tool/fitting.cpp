@@ -58,10 +58,12 @@ bool is_said_to_be_global(const Contract &contract)
     return contract.model.tiling == Tiling::global;
 }
 
-std::string origin_of_locality(const Contract &contract)
+std::string origin_of_locality(const Fitting &fitting, const Contract &contract)
 {
     if (contract.sizes.overlap)
         return "option";
+    if (!fitting.far_operator.empty())
+        return concat("its code: ", fitting.far_operator);
     return is_said_to_be_global(contract) ? origin_of("tiling", contract) : "probe";
 }
 
@@ -89,6 +91,7 @@ void find_locality(PictureFitter &fitter, ChannelCounts channels, Fitting &fitti
     try {
         fitting.locality =
             fitter.locality(fitting.fit ? fitting.fit->only : std::nullopt, channels);
+        fitting.far_operator = fitter.far_operator();
     } catch (const Crash &) {
         throw;
     } catch (const Error &error) {
@@ -162,7 +165,7 @@ std::string tiles_in_words(const Fitting &fitting, const Contract &contract)
     if (!fitting.locality)
         return fitting.doubt;
     const Locality &found = *fitting.locality;
-    const std::string origin = origin_of_locality(contract);
+    const std::string origin = origin_of_locality(fitting, contract);
     if (contract.sizes.overlap)
         return concat(told_by(concat("overlap by ", *contract.sizes.overlap), origin),
                       ", and are blended");
@@ -198,7 +201,7 @@ json::Value tiles_as_json(const Fitting &fitting, const Contract &contract)
 {
     json::Value local, reach, step;
     if (const std::optional<Locality> &found = fitting.locality) {
-        local = fact(found->is_local(), origin_of_locality(contract));
+        local = fact(found->is_local(), origin_of_locality(fitting, contract));
         if (found->is_local())
             reach = pair_of(found->across.reach, found->down.reach);
         step = pair_of(found->across.step, found->down.step);

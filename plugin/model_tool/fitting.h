@@ -20,6 +20,7 @@ struct Fitting {
     std::string rule;                 // for sizes, found by trying; or ""
     std::string obstacle;             // why there is no fit
     std::optional<Locality> locality; // how far the model looks
+    std::string far_operator;         // why it is not local, if its code says so
     std::string doubt;                // why that is not known
 };
 

@@ -69,6 +69,8 @@ public:
     int multiple() const { return terms_.multiple.value_or(found_multiple_); }
     // What was found by trying, in words; or "".
     const std::string &found_rule() const { return found_rule_; }
+    // The operator for which locality() has not measured; or "".
+    const std::string &far_operator() const { return far_operator_; }
 
     // Tries the model with such numbers from now on.
     void use(const PictureNumbers &numbers) { numbers_ = numbers; }

@@ -46,12 +46,6 @@ public:
     }
 
 private:
-    static Size round_up(Size size, int multiple)
-    {
-        return {dnn_torch::round_up(size.width, multiple),
-                dnn_torch::round_up(size.height, multiple)};
-    }
-
     static Size at_least(Size size, int least)
     {
         return {std::max(size.width, least), std::max(size.height, least)};

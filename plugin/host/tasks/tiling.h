@@ -4,6 +4,8 @@
 // Where the tiles of a picture lie, and what is kept of each: arithmetic alone, for one axis.
 #pragma once
 
+#include "host/size.h"
+
 #include <optional>
 #include <vector>
 
@@ -22,6 +24,10 @@ std::optional<Ratio> ratio_between(int extent, int made);
 
 // Returns the least multiple of `step` that is not below `extent`.
 int round_up(int extent, int step);
+inline Size round_up(Size size, int step)
+{
+    return {round_up(size.width, step), round_up(size.height, step)};
+}
 
 struct TileAxis {
     int extent; // of the picture with its padding
