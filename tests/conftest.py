@@ -5,6 +5,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import zlib
 
 import pytest
 
@@ -18,6 +19,23 @@ def pytest_sessionstart(session):
     for tool in tools:
         if not support.have(tool):
             pytest.exit(f"{tool} is not there; build the project first", returncode=1)
+
+
+def pytest_addoption(parser):
+    parser.addoption("--may-share", action="store_true",
+                     help="DNN_TORCH_SHARE=1/3 runs the first third of these tests alone")
+
+
+def pytest_collection_modifyitems(config, items):
+    """What is tested in three suites for each change need not all be tested in each of them."""
+    share = os.environ.get("DNN_TORCH_SHARE")
+    if not share or not config.getoption("--may-share"):
+        return
+    number, count = map(int, share.split("/"))
+    mine = [item for item in items
+            if zlib.crc32(item.nodeid.encode()) % count == number - 1]
+    config.hook.pytest_deselected(items=[item for item in items if item not in mine])
+    items[:] = mine
 
 
 def make_models(folder):
