@@ -101,7 +101,9 @@ void check_sizes(const Contract &contract)
 {
     const SizeTerms &sizes = contract.sizes;
     const auto said = [&](const std::string &name) {
-        return concat("input.", name, " ", field_in_words(concat("input.", name), contract));
+        const std::string field = concat("input.", name);
+        return concat(field, " ", field_in_words(field, contract), " (", contract.origins.at(field),
+                      ")");
     };
     const int multiple = sizes.multiple.value_or(1);
     const Size minimum = sizes.minimum.value_or(Size{1, 1});

@@ -93,9 +93,10 @@ std::vector<Constant> tensors_from(const std::string &name, const std::string &t
     return ways;
 }
 
-Constant as_value(const std::string &name, c10::IValue value)
+// By reference, for gcc 14 warns of values that are moved here and end at once.
+Constant as_value(const std::string &name, const c10::IValue &value)
 {
-    return {.name = name, .kind = Kind::value, .value = std::move(value)};
+    return {.name = name, .kind = Kind::value, .value = value};
 }
 
 Constant number_from(const std::string &name, const std::string &text, const c10::Type &type)
