@@ -112,16 +112,17 @@ Trials try_model(const ModelWithContract &subject, const Request &request)
     const FoundChannels found = probe.find_channels(subject.contract.as);
     Channels channels = found.channels;
     const int first = count_of(channels), made = found.made ? found.made : first;
+    const std::optional<Size> size = request.size ? request.size : subject.contract.sizes.only;
     std::optional<FoundSizes> sizes;
     if (channels != Channels::luma)
-        sizes = find_sizes_of(*model, first, request.size);
+        sizes = find_sizes_of(*model, first, size);
     if (sizes && channels == Channels::any && !try_size(*model, sizes->tried, 1))
         channels = Channels::rgb;
     if (sizes)
         return {.channels = channels, .made = made, .sizes = *sizes};
-    sizes = find_sizes_of(*model, 1, request.size);
+    sizes = find_sizes_of(*model, 1, size);
     if (!sizes)
-        refuse_sizes(probe, request.size);
+        refuse_sizes(probe, size);
     return {
         .channels = Channels::luma, .made = channels == Channels::luma ? made : 1, .sizes = *sizes};
 }

@@ -141,6 +141,23 @@ def test_what_ultralytics_writes(tmp_path):
     support.assert_fails_clearly(run(path), r"task detect \(config.txt in the file\)", "pictures")
 
 
+class OneSize(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        if x.dim() != 4 or x.size(1) != 3 or x.size(2) != 64 or x.size(3) != 96:
+            raise RuntimeError("64x96 only")
+        return x / 2
+
+
+@pytest.mark.parametrize("record", ["config_txt", "dnn_torch_json"])
+def test_inspect_tries_the_size_that_the_file_tells(tmp_path, record):
+    said = {"config_txt": {"task": "segment", "imgsz": [64, 96]},
+            "dnn_torch_json": {"input": {"size": [96, 64]}}}
+    path = save(tmp_path / "net.pt", OneSize(), **{record: said[record]})
+    result = tool("inspect", "--json", path)
+    assert result.returncode == 0, str(result)
+    assert json.loads(result.stdout)["contract"]["input"]["size"]["value"] == [96, 64]
+
+
 @pytest.mark.parametrize("text", ["", "{", "[]", "nothing", '{"task": 5, "names": {"x": 1}}',
                                   '{"task": "swim", "imgsz": "wide", "batch": -1, "args": 7}',
                                   '{"names": {"0": 1, "7": "b"}, "task": "detect "}', "[" * 9000])

@@ -93,10 +93,9 @@ std::vector<Constant> tensors_from(const std::string &name, const std::string &t
     return ways;
 }
 
-// By reference, for gcc 14 warns of values that are moved here and end at once.
-Constant as_value(const std::string &name, const c10::IValue &value)
+Constant as_value(const std::string &name, c10::IValue value)
 {
-    return {.name = name, .kind = Kind::value, .value = value};
+    return {.name = name, .kind = Kind::value, .value = std::move(value)};
 }
 
 Constant number_from(const std::string &name, const std::string &text, const c10::Type &type)
