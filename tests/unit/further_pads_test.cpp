@@ -25,9 +25,15 @@ struct Graph {
     AVFilterContext *filter =
         avfilter_graph_alloc_filter(graph.get(), avfilter_get_by_name("null"), "filter");
 
-    // Links a source to that input.
+    bool is_ready = false;
+
+    // Links a source to that input.  From FFmpeg 8 on a filter is initialised before.
     void feed(unsigned pad)
     {
+        if (!is_ready) {
+            ASSERT_EQ(avfilter_init_str(filter, nullptr), 0);
+        }
+        is_ready = true;
         AVFilterContext *source = nullptr;
         const std::string name = "source" + std::to_string(pad);
         ASSERT_GE(avfilter_graph_create_filter(&source, avfilter_get_by_name("buffer"),
