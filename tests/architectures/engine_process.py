@@ -23,6 +23,7 @@ class Answer:
     format: str = ""
     told: dict = dataclasses.field(default_factory=dict)  # architecture, scale and parameters
     picture: numpy.ndarray = None
+    contract: str = ""  # of the architecture
 
 
 class EngineProcess:

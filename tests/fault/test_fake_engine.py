@@ -100,7 +100,7 @@ def test_size_of_the_result(script, settings, size):
         ({"fail_open": "no such thing as this model"}, ["no such thing as this model"]),
         ({"fail_session_open": 1}, ["session|fail"]),
         ({"fail_session_open": 2}, ["session|fail"]),
-        ({"channels": 4}, ["channel", "4"]),
+        ({"channels": 5}, ["channel", "5"]),
         ({"output_channels": 2}, ["channel", "2"]),
         ({"shrink": 24}, ["32x24|size|extent|small"]),
     ],

@@ -466,7 +466,7 @@ def scripted_models():
         "small_only": SmallOnly(),
         "method_fails_at_51": MethodFailsAt51(),
         "wants2": WantsChannels(2),
-        "wants4": WantsChannels(4),
+        "wants5": WantsChannels(5),
         "more_channels": ForChannels(3, MoreChannels()),
         "returns_string": ReturnsString(),
         "returns_none": ReturnsNone(),

@@ -56,8 +56,12 @@ public:
     bool is_settled() const { return source()->output.has_value(); }
     // Says how the model is run from now on.  Call it once, with that lock held.
     void settle(const engine_torch::Binding &binding, const engine_torch::OutputChoice &output);
-    // How long ways have been tried, at all sizes together.  With that lock held.
-    std::chrono::steady_clock::duration &time_of_trials() { return time_of_trials_; }
+    // What trying has cost, at all sizes together.  With that lock held.
+    struct Trials {
+        std::chrono::steady_clock::duration time = {};
+        int in_vain = 0; // sizes at which no way was taken
+    };
+    Trials &trials() { return trials_; }
 
     std::shared_ptr<engine_torch::SharedForm> share(const engine_torch::Form &form)
     {
@@ -120,7 +124,7 @@ private:
     engine_torch::SharedForms forms_;
     mutable std::mutex constants_; // held by runs that write to tensors in the code
     mutable std::mutex settling_;
-    std::chrono::steady_clock::duration time_of_trials_ = {}; // under settling_
+    Trials trials_; // under settling_
     mutable std::mutex current_mutex_;
     // ---- under current_mutex_
     std::shared_ptr<const engine_torch::Source> current_;

@@ -25,6 +25,8 @@ namespace
 // A model that takes nothing mostly fails at once.  One that computes long before it fails must not
 // do so in each of many ways, at each of many sizes.
 constexpr std::chrono::seconds longest(5);
+// Who refuses all ways at so many sizes refuses the sizes, or all but the usual layout.
+constexpr int most_in_vain = 2;
 
 // What one way of running the model gave.
 struct Attempt {
@@ -112,19 +114,22 @@ private:
 
     std::optional<Shape> run_others()
     {
-        for (size_t i = 1; i < bindings_.size() && model_.time_of_trials() < longest; i++) {
-            if (!fits(bindings_[i], shape_))
+        auto &[time, in_vain] = model_.trials();
+        const bool any_layout = in_vain < most_in_vain;
+        for (size_t i = 1; i < bindings_.size() && time < longest; i++) {
+            const bool is_usual_layout = bindings_[i].layout == bindings_.front().layout;
+            if (!fits(bindings_[i], shape_) || (!is_usual_layout && !any_layout))
                 continue;
             const auto begin = std::chrono::steady_clock::now();
             const auto taken = try_quietly(bindings_[i], shape_);
-            model_.time_of_trials() += std::chrono::steady_clock::now() - begin;
+            time += std::chrono::steady_clock::now() - begin;
             if (!taken)
                 continue;
-            const bool is_usual_layout = bindings_[i].layout == bindings_.front().layout;
             if (!is_usual_layout && (takes_larger() || takes_other_channels()))
                 return std::nullopt;
             return take(bindings_[i], *taken);
         }
+        in_vain++;
         return std::nullopt;
     }
 
