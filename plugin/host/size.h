@@ -27,7 +27,5 @@ inline Size larger_of(Size one, Size other)
 
 // Models are tried on small pictures of this extent, a multiple of the strides that they use.
 constexpr int small_extent = 64;
-// Models that divide by 3 show their scale at it, too.
-constexpr int assumed_extent = 3 * small_extent;
 
 } // namespace dnn_torch

@@ -78,21 +78,14 @@ Locality PictureFitter::assumed(std::optional<Size> only, ChannelCounts channels
 {
     constexpr int usual_step = 16;
     const int step = facts_.alignment > 0 ? 1 : usual_step;
-    const Size size = only.value_or(
-        round_up(larger_of({assumed_extent, assumed_extent}, terms_.minimum.value_or(Size{1, 1})),
-                 multiple()));
-    const Size made = try_size(size, channels);
-    const auto axis = [&](int extent, int made_extent) -> AxisLocality {
-        const std::optional<Ratio> ratio = ratio_between(extent, made_extent);
-        if (!ratio)
-            throw Error(AVERROR(EINVAL), concat("the model makes ", to_text(made), " of ",
-                                                to_text(size), " and cannot run in tiles"));
+    const auto axis = [&](Ratio ratio) -> AxisLocality {
         return {.is_local = false,
                 .reach = 0,
-                .step = std::lcm(std::lcm(multiple(), ratio->in), step),
-                .ratio = *ratio};
+                .step = std::lcm(std::lcm(multiple(), ratio.in), step),
+                .ratio = ratio};
     };
-    return {.across = axis(size.width, made.width), .down = axis(size.height, made.height)};
+    const Ratios ratios = find_ratios(only, channels);
+    return {.across = axis(ratios.across), .down = axis(ratios.down)};
 }
 
 namespace

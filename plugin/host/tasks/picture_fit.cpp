@@ -230,24 +230,33 @@ Size PictureFitter::representative(Size padded) const
     return {small(padded.width, minimum.width), small(padded.height, minimum.height)};
 }
 
+// Models that divide by 3 show their scale at a multiple of it alone.
+PictureFitter::Ratios PictureFitter::find_ratios(std::optional<Size> only, ChannelCounts channels)
+{
+    const Size minimum = terms_.minimum.value_or(Size{1, 1});
+    std::string fault;
+    for (const int extent : {2 * small_extent, 3 * small_extent}) {
+        const Size size = only.value_or(round_up(larger_of({extent, extent}, minimum), multiple()));
+        const Size made = try_size(size, channels);
+        const std::optional<Ratio> across = ratio_between(size.width, made.width);
+        const std::optional<Ratio> down = ratio_between(size.height, made.height);
+        if (across && down)
+            return {.across = *across, .down = *down};
+        fault = concat("the model makes ", to_text(made), " of ", to_text(size),
+                       ", which has no simple scale, and cannot run in tiles; use tile=0");
+    }
+    throw Error(AVERROR(EINVAL), fault);
+}
+
 // Returns what the model would make of `padded`, without running it on so much.
 std::optional<Size> PictureFitter::try_representative(Size padded, ChannelCounts channels)
 {
     const Size sample = representative(padded), made = try_size(sample, channels);
     if (sample == padded)
         return made;
-    const int extent = round_up(std::max({assumed_extent, terms_.minimum.value_or(Size{1, 1}).width,
-                                          terms_.minimum.value_or(Size{1, 1}).height}),
-                                multiple());
-    const Size even = try_size({extent, extent}, channels);
-    const std::optional<Ratio> across = ratio_between(extent, even.width);
-    const std::optional<Ratio> down = ratio_between(extent, even.height);
-    if (!across || !down)
-        throw Error(AVERROR(EINVAL),
-                    concat("the model makes ", to_text(even), " of ", to_text(Size{extent, extent}),
-                           ", which has no simple scale, and cannot run in tiles; use tile=0"));
-    return Size{made.width + made_of(padded.width - sample.width, *across),
-                made.height + made_of(padded.height - sample.height, *down)};
+    const Ratios ratios = find_ratios(std::nullopt, channels);
+    return Size{made.width + made_of(padded.width - sample.width, ratios.across),
+                made.height + made_of(padded.height - sample.height, ratios.down)};
 }
 
 void PictureFitter::fit_in_tiles(PictureFit &fit, ChannelCounts channels)

@@ -77,6 +77,11 @@ public:
 
 private:
     Size try_size(Size size, ChannelCounts channels);
+    struct Ratios {
+        Ratio across, down;
+    };
+    // Throws Error if the model has no simple ones.
+    Ratios find_ratios(std::optional<Size> only, ChannelCounts channels);
     std::optional<Size> try_representative(Size padded, ChannelCounts channels);
     Size representative(Size padded) const;
     void fit_to_rule(PictureFit &fit, ChannelCounts channels);
