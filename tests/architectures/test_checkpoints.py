@@ -178,7 +178,7 @@ def test_places(weights, wanted, engine, tmp_path, name):
 
 def test_several_models_in_a_file(weights, tmp_path):
     path = tmp_path / "net.pth"
-    torch.save({str(i): weights for i in range(3)}, path)
+    torch.save({str(i): dict(weights) for i in range(3)}, path)
     video = ("-f", "lavfi", "-i", "color=size=32x32:duration=0.04", "-vf")
     result = support.succeed(*video, support.dnn(path, tune=0), "-f", "null", "-")
     assert "holds 3 models; it is 0 that is run" in result.stderr
