@@ -47,11 +47,6 @@ std::string pair_of(int64_t number)
     return concat("[", number, ", ", number, "]");
 }
 
-bool ends_with(std::string_view text, std::string_view end)
-{
-    return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
 } // namespace
 
 std::string literal(double number)
@@ -107,7 +102,7 @@ Expression Net::weight_or_none(const std::string &name)
         return weight(name);
     const bool is_optional =
         std::any_of(optional_.begin(), optional_.end(),
-                    [&](const std::string &end) { return ends_with(name, end); });
+                    [&](const std::string &end) { return name.ends_with(end); });
     if (!is_optional && needs_biases_)
         throw WeightFault(concat("lacks ", name));
     if (needs_biases_)
@@ -136,7 +131,7 @@ Expression Net::numbers(std::vector<int64_t> shape, std::vector<float> values)
 void Net::ignore_ending(std::string_view end)
 {
     for (const auto &[name, weight] : weights_.all())
-        if (ends_with(name, end))
+        if (name.ends_with(end))
             ignore(name);
 }
 

@@ -156,12 +156,10 @@ Blueprint build(const Weights &weights)
     tell_layers(net, "residual_group.blocks.", {.name = "attn.logit_scale", .dimension = 0},
                 window);
     const Layers layers(net, window);
-    // As with SwinIR, the network against JPEG's artefacts alone computes in 0..255.
-    constexpr int64_t window_of_jpeg = 7;
     return build_swin_family(
         net, {.window = window,
               .shifts = shifts_windows(weights),
-              .range = window == window_of_jpeg ? 255.0 : 1.0,
+              .range = range_of_window(window),
               .layer = [&](const Expression &x, const std::string &prefix,
                            const ShiftMasks *masks) { return layers.layer(x, prefix, masks); }});
 }

@@ -222,6 +222,12 @@ bool shifts_windows(const Weights &weights)
     return !has_indices;
 }
 
+double range_of_window(int64_t window)
+{
+    constexpr int64_t window_of_jpeg = 7;
+    return window == window_of_jpeg ? 255.0 : 1.0;
+}
+
 void tell_layers(Net &net, const std::string &blocks, const HeadsOf &heads, int64_t window)
 {
     std::string depths, head_counts;

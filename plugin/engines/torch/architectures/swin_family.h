@@ -38,6 +38,10 @@ Blueprint build_swin_family(Net &net, const SwinFamily &family);
 // A file without buffers says nothing; then the blocks shift, as published ones do.
 bool shifts_windows(const Weights &weights);
 
+// Of the samples within, for SwinFamily::range.  The published networks against JPEG's artefacts are
+// those with windows of 7.  They alone compute in 0..255.
+double range_of_window(int64_t window);
+
 // Tells the count of blocks in each layer ("6/6/4"), of heads, and the size of windows.  `blocks`
 // follows "layers.N.", and the weight follows the block's number.
 struct HeadsOf {

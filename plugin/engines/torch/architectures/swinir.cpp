@@ -65,13 +65,10 @@ Blueprint build(const Weights &weights)
     const int64_t window = window_of_table(weights, std::string(first_block) + table);
     tell_layers(net, "residual_group.blocks.", {.name = table}, window);
     const Layers layers(net, window);
-    // The published networks against JPEG's artefacts are those with windows of 7.  They alone
-    // compute in 0..255.
-    constexpr int64_t window_of_jpeg = 7;
     return build_swin_family(
         net, {.window = window,
               .shifts = shifts_windows(weights),
-              .range = window == window_of_jpeg ? 255.0 : 1.0,
+              .range = range_of_window(window),
               .layer = [&](const Expression &x, const std::string &prefix,
                            const ShiftMasks *masks) { return layers.layer(x, prefix, masks); }});
 }

@@ -74,9 +74,8 @@ bool is_no_model(std::string_view key)
 {
     constexpr std::array<std::string_view, 10> beginnings = {
         "optim", "sched", "lr_", "amp", "scaler", "callback", "loop", "hyper", "rng", "random"};
-    return std::any_of(beginnings.begin(), beginnings.end(), [key](std::string_view beginning) {
-        return key.substr(0, beginning.size()) == beginning;
-    });
+    return std::any_of(beginnings.begin(), beginnings.end(),
+                       [key](std::string_view beginning) { return key.starts_with(beginning); });
 }
 
 void check_count(size_t weights)
@@ -254,7 +253,7 @@ Weights after(const Weights &weights, std::string_view word)
     const std::string prefix = concat(word, ".");
     Weights::Map map;
     for (auto i = weights.all().lower_bound(prefix);
-         i != weights.all().end() && i->first.compare(0, prefix.size(), prefix) == 0; i++)
+         i != weights.all().end() && i->first.starts_with(prefix); i++)
         map.emplace(i->first.substr(prefix.size()), i->second);
     Weights rest(std::move(map));
     rest.set_named_scale(weights.named_scale());
@@ -267,9 +266,8 @@ std::optional<std::string> common_word(const Weights &weights)
     const std::string_view word = first_word(weights.all().begin()->first);
     const std::string prefix = concat(word, ".");
     const bool is_common =
-        std::all_of(weights.all().begin(), weights.all().end(), [&](const auto &each) {
-            return each.first.compare(0, prefix.size(), prefix) == 0;
-        });
+        std::all_of(weights.all().begin(), weights.all().end(),
+                    [&](const auto &each) { return each.first.starts_with(prefix); });
     return is_common && !is_number(word) ? std::optional<std::string>(word) : std::nullopt;
 }
 

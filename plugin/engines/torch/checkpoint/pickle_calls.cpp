@@ -178,16 +178,11 @@ ValueId make_with_state(Values &values, const Arguments &given)
     return known->make(values, Arguments(values, arguments));
 }
 
-bool starts_with(std::string_view text, std::string_view start)
-{
-    return text.substr(0, start.size()) == start;
-}
-
 // "torch.cuda.FloatStorage" is of the same numbers as "torch.FloatStorage".
 bool is_storage_type(std::string_view name)
 {
     constexpr std::string_view ending = "Storage";
-    return starts_with(name, "torch.") && name.size() > ending.size() &&
+    return name.starts_with("torch.") && name.size() > ending.size() &&
            name.substr(name.size() - ending.size()) == ending;
 }
 
@@ -219,10 +214,10 @@ bool runs_programs(std::string_view name)
     constexpr std::array<std::string_view, 8> functions_of_python = {
         "eval", "exec", "execfile", "compile", "__import__", "open", "input", "breakpoint"};
     for (const std::string_view module : modules)
-        if (starts_with(name, module))
+        if (name.starts_with(module))
             return true;
     for (const std::string_view module : {"builtins.", "__builtin__."})
-        if (starts_with(name, module))
+        if (name.starts_with(module))
             return std::find(functions_of_python.begin(), functions_of_python.end(),
                              name.substr(std::string_view(module).size())) !=
                    functions_of_python.end();

@@ -81,11 +81,6 @@ const StorageType *find_type(std::string_view name)
     return found == storage_types.end() ? nullptr : found;
 }
 
-bool ends_with(std::string_view text, std::string_view end)
-{
-    return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
 bool is_older(std::string_view file)
 {
     return file.substr(0, 1) == "\x80" &&
@@ -142,10 +137,10 @@ bool TorchFile::is_one(std::string_view file)
         return true;
     bool has_pickle = false;
     for (const std::string &name : names_in_zip(file)) {
-        if (ends_with(name, "/constants.pkl") || ends_with(name, "/archive_format") ||
+        if (name.ends_with("/constants.pkl") || name.ends_with("/archive_format") ||
             name.find("serialized_exported_program") != std::string::npos)
             return false;
-        has_pickle = has_pickle || (ends_with(name, "/data.pkl") &&
+        has_pickle = has_pickle || (name.ends_with("/data.pkl") &&
                                     name.find('/') == name.size() - std::strlen("/data.pkl"));
     }
     return has_pickle;

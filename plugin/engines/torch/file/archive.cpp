@@ -21,29 +21,19 @@ namespace
 constexpr std::string_view code_folder = "code/", code_extension = ".py", data_folder = "data/",
                            constants_folder = "constants/", extra_folder = "extra/";
 
-bool starts_with(std::string_view text, std::string_view start)
-{
-    return text.substr(0, start.size()) == start;
-}
-
-bool ends_with(std::string_view text, std::string_view end)
-{
-    return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
 // Whether LibTorch reads the record.  It needs no records of older formats, and none that only tell
 // where code came from: "model.json", "code/x.py.debug_pkl".
 bool is_needed(std::string_view name)
 {
     return name == "data.pkl" || name == "constants.pkl" || name == "version" ||
-           name == ".data/version" || name == "byteorder" || starts_with(name, data_folder) ||
-           starts_with(name, constants_folder) ||
-           (starts_with(name, code_folder) && ends_with(name, code_extension));
+           name == ".data/version" || name == "byteorder" || name.starts_with(data_folder) ||
+           name.starts_with(constants_folder) ||
+           (name.starts_with(code_folder) && name.ends_with(code_extension));
 }
 
 bool is_known_extra(std::string_view name)
 {
-    return starts_with(name, extra_folder) &&
+    return name.starts_with(extra_folder) &&
            (name.substr(extra_folder.size()) == own_contract_record ||
             name.substr(extra_folder.size()) == ultralytics_record);
 }
@@ -95,7 +85,7 @@ void Archive::take_records()
     const std::string &first = zip_->all().front().name;
     const std::string folder = first.substr(0, first.find('/') + 1);
     for (const ZipRecord &record : zip_->all()) {
-        if (folder.empty() || !starts_with(record.name, folder))
+        if (folder.empty() || !record.name.starts_with(folder))
             throw ZipOddity("has records that do not lie in one folder");
         const std::string name = record.name.substr(folder.size());
         if (is_needed(name))
@@ -121,7 +111,7 @@ void Archive::check_code()
 {
     SourceCheck check;
     for (const auto &[name, bytes] : records_)
-        if (starts_with(name, code_folder))
+        if (name.starts_with(code_folder))
             check.add(module_of(name), bytes);
     facts_ = check.finish();
 }
@@ -139,9 +129,9 @@ void Archive::check_values(const std::string &name)
     });
     for (const std::string &whole : classes) {
         const std::string plain = whole.substr(torch_root.size());
-        if (starts_with(plain, custom_classes))
+        if (plain.starts_with(custom_classes))
             facts_.classes.insert(plain);
-        if (starts_with(plain, custom_classes))
+        if (plain.starts_with(custom_classes))
             facts_.runs_while_loading = true;
     }
 }

@@ -24,16 +24,6 @@ constexpr const char *how_to_export =
 
 constexpr const char *zip_start = "PK\3\4";
 
-bool starts_with(std::string_view text, std::string_view start)
-{
-    return text.substr(0, start.size()) == start;
-}
-
-bool ends_with(std::string_view text, std::string_view end)
-{
-    return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
 bool any_contains(const std::vector<ZipRecord> &records, std::string_view part)
 {
     return std::any_of(records.begin(), records.end(), [part](const ZipRecord &record) {
@@ -48,14 +38,14 @@ bool is_web_page(std::string_view bytes)
     start.erase(0, start.find_first_not_of(" \t\r\n\xEF\xBB\xBF"));
     std::transform(start.begin(), start.end(), start.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return starts_with(start, "<!doctype html") || starts_with(start, "<html");
+    return start.starts_with("<!doctype html") || start.starts_with("<html");
 }
 
 // torch.save() wrote tar archives before 0.1.10.
 bool is_oldest_checkpoint(std::string_view bytes)
 {
     constexpr size_t mark_place = 257;
-    return bytes.size() > mark_place && starts_with(bytes.substr(mark_place), "ustar") &&
+    return bytes.size() > mark_place && bytes.substr(mark_place).starts_with("ustar") &&
            bytes.find("storages") != std::string_view::npos;
 }
 
@@ -81,7 +71,7 @@ constexpr std::array<OtherFormat, 7> other_formats = {{
 bool is_onnx(const FileBytes &file)
 {
     const std::string_view bytes = file.bytes();
-    return starts_with(bytes, "\x08") && ends_with(file.name(), ".onnx");
+    return bytes.starts_with("\x08") && file.name().ends_with(".onnx");
 }
 
 // The name of a model that somebody packed into an archive, or "".
@@ -89,7 +79,7 @@ std::string_view packed_model(const std::vector<ZipRecord> &records)
 {
     for (const ZipRecord &record : records)
         for (const char *end : {".pth", ".pt", ".safetensors", ".ckpt"})
-            if (ends_with(record.name, end))
+            if (record.name.ends_with(end))
                 return record.name;
     return {};
 }
@@ -99,7 +89,7 @@ std::string_view packed_model(const std::vector<ZipRecord> &records)
 void refuse_other_files(const FileBytes &file)
 {
     const std::string_view bytes = file.bytes();
-    if (starts_with(bytes, zip_start))
+    if (bytes.starts_with(zip_start))
         return;
     if (is_oldest_checkpoint(bytes))
         file.refuse("is a checkpoint from before PyTorch 0.1.10; load it in PyTorch and save its "
@@ -107,7 +97,7 @@ void refuse_other_files(const FileBytes &file)
     if (is_web_page(bytes))
         file.refuse("is a web page and no model; download the file itself");
     for (const OtherFormat &format : other_formats)
-        if (starts_with(bytes, format.start))
+        if (bytes.starts_with(format.start))
             file.refuse(format.words);
     if (is_onnx(file))
         file.refuse("is an ONNX model, which is not read; use the model's PyTorch file");

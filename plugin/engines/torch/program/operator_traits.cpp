@@ -18,11 +18,6 @@ bool has(const c10::FunctionSchema &schema, const char *argument)
     return schema.argumentIndexWithName(argument).has_value();
 }
 
-bool starts_with(const std::string &text, const std::string &start)
-{
-    return text.rfind(start, 0) == 0;
-}
-
 bool overlap(const std::unordered_set<c10::Symbol> &a, const std::unordered_set<c10::Symbol> &b)
 {
     return std::any_of(a.begin(), a.end(), [&b](c10::Symbol set) { return b.count(set) > 0; });
@@ -114,8 +109,8 @@ bool reads_no_samples(const std::string &name)
         "aten::stride",   "aten::get_device",  "aten::ndimension", "aten::storage_offset",
         "aten::device",   "aten::__is__",      "aten::__isnot__",  "aten::element_size",
         "aten::can_cast", "aten::result_type", "aten::sym_size",   "aten::sym_numel"};
-    const bool asks = starts_with(name, "aten::is_") && name != "aten::is_nonzero";
-    const bool is_attribute = starts_with(name, "prim::") && name != "prim::tolist";
+    const bool asks = name.starts_with("aten::is_") && name != "aten::is_nonzero";
+    const bool is_attribute = name.starts_with("prim::") && name != "prim::tolist";
     return asks || is_attribute || names.count(name) > 0;
 }
 
