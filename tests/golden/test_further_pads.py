@@ -150,7 +150,7 @@ def test_a_mask_of_one_picture(tmp_path):
     """From movie=, and as an input of ffmpeg's; the model wants one channel."""
     model = Both(1)
     net = support.dnn(save(model, tmp_path / "net.pt"), inputs="reference")
-    shape = f"gradients=s={WIDTH}x{HEIGHT}:c0=black:c1=white:seed=3,format=gray"
+    shape = f"testsrc=s={WIDTH}x{HEIGHT},format=gray"
     support.succeed("-f", "lavfi", "-i", shape, "-frames:v", "1", tmp_path / "mask.png", plain=True)
     mask = stock(f"movie={tmp_path}/mask.png", "gray", channels=1)
     assert len(mask) == 1 and mask.std() > 10
