@@ -4,6 +4,8 @@
 #
 # Builds all but the LibTorch engine with sanitizers, and runs the tests that do
 # without it. LibTorch itself is not built for sanitizers.
+#
+# usage: check-sanitizers.sh [address] [thread]     without an argument: both
 set -eu -o pipefail
 cd "$(dirname "$(dirname "$(realpath "$0")")")"
 # shellcheck source=scripts/stages.sh
@@ -26,6 +28,18 @@ sanitized()
         -Doptimization=1
 }
 
-stage "address and undefined behaviour" sanitized address,undefined --suite unit --suite abi --suite fuzz || :
-stage "threads" sanitized thread --suite unit --suite stress || :
+[ $# -gt 0 ] || set -- address thread
+for sanitizer in "$@"; do
+    case $sanitizer in
+    address)
+        stage "address and undefined behaviour" sanitized address,undefined \
+            --suite unit --suite abi --suite fuzz || :
+        ;;
+    thread) stage "threads" sanitized thread --suite unit --suite stress || : ;;
+    *)
+        echo "check-sanitizers.sh: no such sanitizer: $sanitizer" >&2
+        exit 2
+        ;;
+    esac
+done
 finish

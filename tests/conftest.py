@@ -23,7 +23,7 @@ def pytest_sessionstart(session):
 
 def pytest_addoption(parser):
     parser.addoption("--may-share", action="store_true",
-                     help="DNN_TORCH_SHARE=1/3 runs the first third of these tests alone")
+                     help="DNN_TORCH_SHARE=1/4 runs the first quarter of these tests alone")
 
 
 def pytest_collection_modifyitems(config, items):
