@@ -23,7 +23,7 @@ sanitized()
 {
     local sanitizers=$1
     shift
-    scripts/check.sh --no-install --build "build-sanitize-${sanitizers%%,*}" "$@" -- \
+    scripts/check.sh --build "build-sanitize-${sanitizers%%,*}" "$@" -- \
         "-Db_sanitize=$sanitizers" -Db_lundef=false -Dwerror=false -Dtorch=disabled \
         -Doptimization=1
 }

@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # The checks that take too long for each change: all tests of models in each suite,
-# the thread sanitizer, all tests with a patched FFmpeg, the packages of the other suites, an hour of
-# fuzzing and an hour of long runs with random faults. Some four hours.
+# the thread sanitizer, all tests with a patched FFmpeg, the packages of the other
+# suites, an hour of fuzzing and an hour of long runs with random faults. Some four
+# hours.
 #
 # usage: nightly.sh [PART...]      as .ci/run has them
 set -eu -o pipefail
