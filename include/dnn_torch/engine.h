@@ -89,6 +89,8 @@ typedef struct DnnTorchTensor {
      * 0: the elements are plain numbers.
      */
     int32_t white;
+    /** Of an output, with `results=tensors`: as the option `output` takes it. */
+    char name[64];
 } DnnTorchTensor;
 
 /** One option.  A NULL or empty value is the option's default. */
@@ -200,6 +202,12 @@ typedef struct DnnTorchEngine {
      *   inputs     what the model gets beside pictures: "noise=0.1|sigma=25".  For
      *              "mask=picture=1" the pictures have one channel more, which is
      *              the argument `mask`; in the order of the list.
+     *   results    what comes back.  "picture", the default: one picture for each, of 4 channels at
+     *              most.  "tensors": all tensors that the model returns, in order, as floats or
+     *              as 64-bit whole numbers (DNN_TORCH_F32, DNN_TORCH_I64), of any rank; an extent
+     *              may be 0.  Then `out_count` says how many are wanted at most, and those that
+     *              there are not have the type 0.  A model that takes a list of pictures, [channels,
+     *              height, width] each, gets the pictures of a batch so
      *   export     "torchscript" or "safetensors": the file of weights is written to the source's
      *              sink in that format.  The model can make no plan
      *
@@ -312,7 +320,7 @@ typedef struct DnnTorchEngine {
      * until its next run, its reset or its end.  `type` and `white` of an output say on
      * entry what the caller would like (0: floats), with channels as they lie in the
      * input; an engine may give floats all the same.  The engine has checked that
-     * no extent is below 1.
+     * no extent is below 1, unless `results` is "tensors".
      *
      * If `retries` of `run` is not 0, `message` tells how the process had ended, also where
      * the run succeeded.

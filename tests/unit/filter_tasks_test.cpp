@@ -56,7 +56,7 @@ private:
 // What ModelFilter is but for commands.
 struct TestFilter {
     TestFilter(AVFilterContext *ctx, const FilterSettings &settings)
-        : log(ctx, settings), opener(ctx, settings, make_task),
+        : log(ctx, settings), opener(ctx, settings, {.make = make_task}),
           loop(ctx, {.async = settings.run.async != 0, .patience = std::chrono::seconds(60)},
                opener, log)
     {

@@ -64,7 +64,7 @@ int init(AVFilterContext *ctx) noexcept
             throw Error(AVERROR(EINVAL), "threads=" + std::to_string(threads) +
                                              " is too many; at most " +
                                              std::to_string(most_threads) + " can be asked for");
-        data.filter = new ModelFilter(ctx, data.settings, make_task);
+        data.filter = new ModelFilter(ctx, data.settings, {.make = make_task});
         data.filter->open();
         ctx->filter = variant(*data.filter);
         for (const FurtherPad &pad : data.filter->further_pads())

@@ -211,6 +211,8 @@ bool FrameLoop::drop_input()
 // Passes the input's end on downstream, once everything before it has gone out.
 int FrameLoop::finish()
 {
+    if (work_)
+        work_->task->end();
     end_with(input_status_ == AVERROR_EOF ? 0 : input_status_);
     const int ret = gate_.forward_end(ctx_->outputs[0]);
     further_.close();

@@ -114,6 +114,7 @@ private:
     bool collect();
     std::unique_ptr<FrameJob> take();
     void keep(std::unique_ptr<FrameJob> job);
+    void complete(FrameItem &item);
 
     AVFilterContext *ctx_;
     Settings settings_;

@@ -146,6 +146,8 @@ void FrameLoop::add(FrameItem item)
 {
     if (!work_)
         go_on_with(planner_.prepare(input_));
+    if (!item.bypass)
+        item.bypass = item.skipped = work_->task->skips(item);
     gatherer_.add(std::move(item), work_->plan);
     submit_ready();
 }
@@ -265,15 +267,26 @@ std::unique_ptr<FrameJob> FrameLoop::take()
     }
 }
 
+// The frame goes out even if it cannot be completed.
+void FrameLoop::complete(FrameItem &item)
+try {
+    if (!failure_)
+        work_->task->complete(item);
+} catch (const Error &error) {
+    fail(error);
+}
+
 void FrameLoop::keep(std::unique_ptr<FrameJob> job)
 {
     log_.add_job(*job);
     log_.tell_notice(*work_->task->model());
-    for (FrameItem &item : job->items)
+    for (FrameItem &item : job->items) {
+        complete(item);
         for (FramePointer &frame : item.results)
             results_.push_back({.frame = std::move(frame),
                                 .arrival = item.arrival,
                                 .job_seconds = job->stages.sum()});
+    }
     bool is_of_old_plan = job->plan != work_->plan;
     job.reset();
     if (is_of_old_plan)

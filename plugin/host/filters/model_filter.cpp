@@ -7,6 +7,7 @@
 #include "host/libavfilter/self_test.h"
 
 #include <charconv>
+#include <utility>
 
 namespace dnn_torch
 {
@@ -23,8 +24,8 @@ FrameLoop::Settings settings_of(const FilterSettings &settings)
 
 } // namespace
 
-ModelFilter::ModelFilter(AVFilterContext *ctx, const FilterSettings &settings, MakeTask make_task)
-    : settings_(settings), log_(ctx, settings), opener_(ctx, settings, make_task),
+ModelFilter::ModelFilter(AVFilterContext *ctx, const FilterSettings &settings, TaskMaker task)
+    : settings_(settings), log_(ctx, settings), opener_(ctx, settings, std::move(task)),
       loop_(ctx, settings_of(settings), opener_, log_),
       change_(request_of(settings), settings.model.watch != 0)
 {

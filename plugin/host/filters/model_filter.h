@@ -23,7 +23,7 @@ class ModelFilter
 {
 public:
     // `ctx` and `settings` outlive the filter.
-    ModelFilter(AVFilterContext *ctx, const FilterSettings &settings, MakeTask make_task);
+    ModelFilter(AVFilterContext *ctx, const FilterSettings &settings, TaskMaker task);
 
     ~ModelFilter();
 

@@ -66,6 +66,7 @@ OpenedModel ModelSetup::open(const ModelRequest &request) const
                             .precision = request.precision,
                             .optimize = request.optimize,
                             .allow = request.allow,
+                            .results = task.takes_tensors ? "tensors" : "",
                             .timeout = request.timeout};
     EngineChoice engine = choose_engine(request.engine, choice.device, request.isolation);
     options.isolated = engine.isolated;
@@ -75,10 +76,10 @@ OpenedModel ModelSetup::open(const ModelRequest &request) const
         request.contract, file_beside(request.path), options,
         [&](const ModelOptions &wanted) { return model_store().open(*engine.engine, wanted); });
     std::string where = describe(engine, *model);
-    std::shared_ptr<Task> task = make_task(model, contract, run.batch_size);
-    TaskFindings findings = task->study();
+    std::shared_ptr<Task> made = task.make(model, contract, run.batch_size);
+    TaskFindings findings = made->study();
     std::string numbers = findings.numbers.empty() ? contract_in_words(contract) : findings.numbers;
-    return {.task = std::move(task),
+    return {.task = std::move(made),
             .findings = std::move(findings),
             .on_cpu = choice.device == "cpu",
             .why_device = choice.why,
@@ -87,17 +88,17 @@ OpenedModel ModelSetup::open(const ModelRequest &request) const
             .remark = std::move(engine.remark)};
 }
 
-Work ModelSetup::plan(const std::shared_ptr<Task> &task, bool on_cpu, const FrameShape &input,
+Work ModelSetup::plan(const std::shared_ptr<Task> &with, bool on_cpu, const FrameShape &input,
                       double tuning_seconds) const
 {
-    NewPlan made = task->plan(input, tuning_seconds);
+    NewPlan made = with->plan(input, tuning_seconds);
     CoreRequest cores = run.cores;
     cores.device = !on_cpu;
     cores.in_order = made.plan->in_order;
     CoreBudget budget = divide_cores(usable_machine(), cores, made.cost);
     made.plan->threads = static_cast<int>(budget.threads_per_worker);
     made.plan->passes_crashed = run.restarts != 0;
-    return {.task = task,
+    return {.task = with,
             .plan = std::move(made.plan),
             .budget = budget,
             .variant = std::move(made.variant),
@@ -137,8 +138,8 @@ Work ModelSetup::replace(const ModelRequest &request, const FrameShape &input, S
 
 // ---- on the filter's thread -------------------------------------------------------
 
-ModelOpener::ModelOpener(AVFilterContext *ctx, const FilterSettings &settings, MakeTask make_task)
-    : ctx_(ctx), setup_{.run = request_of(settings.run), .make_task = make_task}
+ModelOpener::ModelOpener(AVFilterContext *ctx, const FilterSettings &settings, TaskMaker task)
+    : ctx_(ctx), setup_{.run = request_of(settings.run), .task = std::move(task)}
 {
 }
 

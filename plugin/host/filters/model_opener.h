@@ -13,6 +13,7 @@ extern "C" {
 #include <libavfilter/avfilter.h>
 }
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,9 +21,15 @@ extern "C" {
 namespace dnn_torch
 {
 
-// Makes the task of a filter for a model.  One run has `batch_size` frames at most.
-using MakeTask = std::unique_ptr<Task> (*)(std::shared_ptr<Model> model, const Contract &contract,
-                                           size_t batch_size);
+// Makes the task of a filter for a model.  A copy may outlive the filter, and any thread may use
+// it.
+struct TaskMaker {
+    // One run has `batch_size` frames at most.
+    std::function<std::unique_ptr<Task>(std::shared_ptr<Model> model, const Contract &contract,
+                                        size_t batch_size)>
+        make;
+    bool takes_tensors = false; // the task wants all tensors that the model returns
+};
 
 // A model that was opened and tried on small pictures.
 struct OpenedModel {
@@ -38,13 +45,13 @@ struct OpenedModel {
 // Opens models and plans their runs, on any thread.  A copy may outlive the filter.
 struct ModelSetup {
     RunRequest run;
-    MakeTask make_task;
+    TaskMaker task;
 
     // Throws Error.
     OpenedModel open(const ModelRequest &request) const;
 
     // Measures for about `tuning_seconds`.  Throws Error.
-    Work plan(const std::shared_ptr<Task> &task, bool on_cpu, const FrameShape &input,
+    Work plan(const std::shared_ptr<Task> &with, bool on_cpu, const FrameShape &input,
               double tuning_seconds) const;
 
     // Opens and plans a model that is to go on with frames of that shape.  Throws Error,
@@ -57,7 +64,7 @@ class ModelOpener : public Planner
 {
 public:
     // `ctx` outlives it.
-    ModelOpener(AVFilterContext *ctx, const FilterSettings &settings, MakeTask make_task);
+    ModelOpener(AVFilterContext *ctx, const FilterSettings &settings, TaskMaker task);
 
     // Loads the model and finds out what it takes.  Throws Error.
     void open(const ModelRequest &request);

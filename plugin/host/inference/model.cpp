@@ -101,6 +101,7 @@ NamedValues values_of(const ModelOptions &options)
         {"input_layout", options.input_layout},
         {"output_layout", options.output_layout},
         {"inputs", options.inputs},
+        {"results", options.results},
     };
     if (options.isolated.empty())
         return values;

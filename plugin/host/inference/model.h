@@ -29,6 +29,7 @@ struct ModelOptions {
     std::string path, device, input_name, output_name, precision, optimize, allow;
     // What the contract says of tensors; "" is found out.
     std::string input_type = {}, input_layout = {}, output_layout = {}, inputs = {};
+    std::string results = {};             // "tensors": all that the model returns
     bool inspect = false;                 // the model is looked at and never run on frames
     std::chrono::microseconds timeout{0}; // of one run; 0 is no limit
 

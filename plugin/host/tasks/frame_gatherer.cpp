@@ -73,7 +73,8 @@ void FrameGatherer::put_first_into_batch()
                       .strength = seen.strength,
                       .arrival = seen.arrival,
                       .number = seen.number,
-                      .beside = std::move(seen.beside)};
+                      .beside = std::move(seen.beside),
+                      .skipped = seen.skipped};
     give_neighbours(item, plan->window);
     first_++;
     forget_what_no_window_reaches(plan->window);

@@ -55,10 +55,11 @@ struct Window {
 };
 
 class TaskPlan;
+struct Findings; // host/results/findings.h
 
 struct FrameItem {
     FramePointer frame;
-    bool bypass;        // the timeline excludes it from the model
+    bool bypass;        // it goes by the model
     float strength = 1; // of the results, which are mixed with the frame
     Clock::time_point arrival;
     int64_t number; // in the stream, from 0 on
@@ -70,6 +71,9 @@ struct FrameItem {
     // The frames that the task makes of it, in the order in which they go out: one, several
     // or none.
     std::vector<FramePointer> results = {};
+    bool skipped = false; // it goes by the model because the task skips it
+    // What the model found in it.  Null if it did not see the frame, and of other tasks.
+    std::shared_ptr<Findings> found = {};
 };
 
 // One request to the pool.
@@ -171,6 +175,15 @@ public:
 
     // Measures for about `tuning_seconds` how to run such frames best.  Throws Error.
     virtual NewPlan plan(const FrameShape &input, double tuning_seconds) = 0;
+
+    // The rest belongs to the thread of the filter, and is called in the order of frames.
+
+    // Whether a frame that the timeline does not exclude goes by the model all the same.
+    virtual bool skips(const FrameItem &) { return false; }
+    // Completes a frame and its results before they go out.  Throws Error.
+    virtual void complete(FrameItem &) {}
+    // No frame follows.  Throws Error.
+    virtual void end() {}
 
     const std::shared_ptr<Model> &model() const { return model_; }
 

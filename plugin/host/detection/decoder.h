@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Decoders make detections of the tensors that a detector returns.  Each kind is one file with
+// a table of the shapes that it takes; decoders.h lists them.
+//
+// Any thread may use a decoder.
+#pragma once
+
+#include "detection.h"
+#include "dnn_torch/engine.h"
+#include "host/size.h"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace dnn_torch
+{
+
+// What is known of a detector.  Zeros, empty texts and empty lists are not known.
+struct DetectorFacts {
+    Size input = {};                  // of the picture that the model gets
+    int classes = 0;                  // how many it tells apart, without one for nothing
+    std::string task = {};            // of the contract: "detect", "pose", "obb", "segment"
+    std::optional<bool> end2end = {}; // detections need no suppression
+    std::vector<float> anchors = {};  // width, height, width, height, ... in pixels of the input
+    Size cell = {};                   // of YOLOv3: pixels that a cell of the grid covers
+    int key_points = 0, key_point_numbers = 0; // 17 and 3 of a pose
+};
+
+struct DecodeTerms {
+    float confidence = 0.25F; // what is found with less is dropped
+};
+
+class Decoder
+{
+public:
+    virtual ~Decoder() = default;
+
+    // As the option `decoder` has it: "yolov8".
+    virtual const char *name() const = 0;
+    // How many classes the tensors are for; 0: they do not show it.
+    virtual int classes() const = 0;
+    // Whether boxes come that overlap and are of the same thing.
+    virtual bool needs_suppression() const = 0;
+
+    // Appends what picture `index` of the batch shows to `found`.  Boxes may reach beyond the
+    // picture.  What is no number, or has no extent, is left out.  Throws Error if the tensors
+    // have not the shapes that the decoder was made for.
+    virtual void decode(std::span<const DnnTorchTensor> tensors, int index,
+                        const DecodeTerms &terms, std::vector<Detection> &found) const = 0;
+};
+
+} // namespace dnn_torch

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// What a detector finds, in the pixels of the picture that it was given.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace dnn_torch
+{
+
+struct Box {
+    float left = 0, top = 0, right = 0, bottom = 0;
+
+    float width() const { return right - left; }
+    float height() const { return bottom - top; }
+    float area() const { return width() * height(); }
+    bool operator==(const Box &) const = default;
+};
+
+struct KeyPoint {
+    float x = 0, y = 0;
+    float confidence = 1; // that it can be seen
+
+    bool operator==(const KeyPoint &) const = default;
+};
+
+// A rectangle that is turned by `angle` radians, clockwise, about its middle.
+struct TurnedBox {
+    float middle_x = 0, middle_y = 0, width = 0, height = 0, angle = 0;
+
+    bool operator==(const TurnedBox &) const = default;
+};
+
+struct Detection {
+    Box box; // upright
+    float confidence = 0;
+    int label = 0;                        // the number of its class, from 0 on
+    std::optional<TurnedBox> turned = {}; // what `box` is around
+    std::vector<KeyPoint> key_points = {};
+};
+
+} // namespace dnn_torch
