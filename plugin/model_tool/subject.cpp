@@ -149,6 +149,7 @@ std::vector<std::pair<std::string, std::string>> filter_options(const Request &r
     add("inputs", contract.inputs, "");
     add("as", contract.as, "");
     add("depth", contract.depth, "");
+    add("classes", contract.classes, "");
     add("multiple", contract.multiple, "");
     add("padding", contract.padding, "");
     add("tile", contract.sizes.tile, "auto");

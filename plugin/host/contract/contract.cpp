@@ -13,10 +13,12 @@ extern "C" {
 #include <libavutil/error.h>
 }
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <nlohmann/json.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -72,6 +74,21 @@ void apply_layout(const std::string &text, Contract &contract)
         set_field_from_text("output.layout", text.substr(end + 1), "option", contract);
 }
 
+// Names of classes may look like numbers, and have spaces.
+void apply_classes(const std::string &text, Contract &contract)
+{
+    nlohmann::ordered_json names = nlohmann::ordered_json::array();
+    for (size_t begin = 0; begin <= text.size();) {
+        const size_t end = std::min(text.find('|', begin), text.size());
+        if (end > begin)
+            names.push_back(text.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    if (names.empty())
+        throw Error(AVERROR(EINVAL), "classes takes names or numbers of classes, person|car");
+    set_field_from_json("output.classes", names, "option", contract);
+}
+
 // What a result is like follows from the input, unless somebody says otherwise.
 void apply_options(const ContractOptions &options, Contract &contract)
 {
@@ -87,6 +104,8 @@ void apply_options(const ContractOptions &options, Contract &contract)
     for (const auto &[name, text] : outcome)
         if (!text.empty())
             set_field_from_text(name, text, "option", contract);
+    if (!options.classes.empty())
+        apply_classes(options.classes, contract);
     if (!options.depth.empty() && contract.as != As::depth)
         throw Error(AVERROR(EINVAL), "depth is for as=depth");
     if (!options.layout.empty())

@@ -26,6 +26,8 @@ enum class As {
     grey,    // a grey picture, also where the filter would have kept chroma
     alpha,   // the frame with the result as its alpha
     depth,   // a grey picture of numbers that have no range
+    index,   // a grey picture of the numbers of classes
+    colours, // a picture with a colour for each class
 };
 
 // What is said of the tensor that the model takes, or of the one that it returns.
@@ -65,6 +67,8 @@ struct Contract {
     ModelFacts model;
     As as = As::picture;
     std::optional<DepthLimits> depth = {}; // none: what each frame's depth has
+    // Of a segmentation: the names or numbers of those that are shown; empty: all.
+    std::vector<std::string> classes = {};
     // What the model gets beside pictures, as engines take it: "noise": "plane:0.1".
     std::map<std::string, std::string> inputs = {};
     std::vector<PictureInput> pictures = {}; // in the order of the pads
@@ -74,10 +78,16 @@ struct Contract {
     std::map<std::string, std::string> origins = {};
 };
 
+// Whether the result is one of classes for each pixel, and no picture.
+inline bool makes_class_maps(const Contract &contract)
+{
+    return contract.as == As::index || contract.as == As::colours || !contract.classes.empty();
+}
+
 // The options that say something of the contract, as the user wrote them; "" is not given.
 struct ContractOptions {
     std::string range, order, mean, std;
-    std::string type = {}, layout = {}, inputs = {}, as = {}, depth = {};
+    std::string type = {}, layout = {}, inputs = {}, as = {}, depth = {}, classes = {};
     std::string multiple = {}, padding = {};
     SizeOptions sizes = {};
 

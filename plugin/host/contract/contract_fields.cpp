@@ -301,7 +301,8 @@ constexpr Field<SizeTerms> size_fields[] = {
 // ---- what is made of the result -------------------------------------------------------
 
 constexpr std::pair<As, const char *> outcomes[] = {
-    {As::picture, "picture"}, {As::grey, "gray"}, {As::alpha, "alpha"}, {As::depth, "depth"}};
+    {As::picture, "picture"}, {As::grey, "gray"},   {As::alpha, "alpha"},
+    {As::depth, "depth"},     {As::index, "index"}, {As::colours, "colors"}};
 
 bool set_as(const Json &value, Contract &contract)
 {
@@ -344,8 +345,41 @@ Json depth_of(const Contract &contract)
                           : Json("auto");
 }
 
+// Who chooses classes and says no more wants to see them alone.
+bool set_classes(const Json &value, Contract &contract)
+{
+    const Json list = value.is_array() ? value : Json::array({value});
+    std::vector<std::string> classes;
+    for (const Json &each : list) {
+        if (!each.is_string() && !each.is_number_unsigned())
+            return false;
+        classes.push_back(each.is_string() ? each.get<std::string>() : each.dump());
+        if (classes.back().empty())
+            return false;
+    }
+    if (classes.empty())
+        return false;
+    contract.classes = std::move(classes);
+    if (contract.origins.count("output.as") == 0)
+        contract.as = As::alpha;
+    return true;
+}
+
+Json classes_of(const Contract &contract)
+{
+    return contract.classes.empty() ? Json() : Json(contract.classes);
+}
+
 constexpr Field<Contract> outcome_fields[] = {
-    {.name = "as", .takes = "picture, gray, alpha or depth", .set = set_as, .get = as_of},
+    {.name = "as",
+     .takes = "picture, gray, alpha, depth, index or colors",
+     .set = set_as,
+     .get = as_of},
+    {.name = "classes",
+     .takes = "names or numbers of classes, person|car",
+     .takes_in_json = "names or numbers of classes, [\"person\", \"car\"]",
+     .set = set_classes,
+     .get = classes_of},
     {.name = "depth",
      .takes = "auto or LOW..HIGH, such as 0..10",
      .takes_in_json = "\"auto\" or [LOW, HIGH], such as [0, 10]",

@@ -142,6 +142,7 @@ ModelRequest request_of(const FilterSettings &all)
                          .inputs = text_or_empty(contract.inputs),
                          .as = text_or_empty(contract.as),
                          .depth = text_or_empty(contract.depth),
+                         .classes = text_or_empty(contract.classes),
                          .multiple = text_or_empty(all.sizes.multiple),
                          .padding = text_or_empty(all.sizes.padding),
                          .sizes = sizes_of(all.sizes)}};
@@ -220,10 +221,12 @@ OptionTable contract_options(size_t offset)
                                field(offsetof(ContractSettings, layout)), nullptr)),
         changeable(text_option("inputs", "what the model gets beside frames: NAME=VALUE, or NAME for a pad, ...",
                                field(offsetof(ContractSettings, inputs)), nullptr)),
-        changeable(text_option("as", "what the result becomes: picture, gray, alpha or depth",
+        changeable(text_option("as", "what the result becomes: picture, gray, alpha, depth, index or colors",
                                field(offsetof(ContractSettings, as)), nullptr)),
         changeable(text_option("depth", "what depth becomes black and white: auto or LOW..HIGH",
                                field(offsetof(ContractSettings, depth)), nullptr)),
+        changeable(text_option("classes", "which classes of a segmentation are shown: person|car",
+                               field(offsetof(ContractSettings, classes)), nullptr)),
     };
 }
 

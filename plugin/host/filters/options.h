@@ -43,7 +43,7 @@ struct RunSettings {
 
 // What the model's numbers mean.
 struct ContractSettings {
-    char *range, *order, *mean, *std, *type, *layout, *inputs, *as, *depth;
+    char *range, *order, *mean, *std, *type, *layout, *inputs, *as, *depth, *classes;
 };
 
 // What sizes the model takes, and what size comes out.

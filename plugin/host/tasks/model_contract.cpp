@@ -81,12 +81,15 @@ void tell_engine(const Contract &contract, ModelOptions &options)
     options.input_layout = contract.input.layout;
     options.output_layout = contract.output.layout;
     options.inputs = inputs_as_text(contract);
+    if (makes_class_maps(contract))
+        options.results = "tensors";
 }
 
 bool speak_of_other_tensors(const Contract &a, const Contract &b)
 {
     return a.input.type != b.input.type || a.input.layout != b.input.layout ||
-           a.output.layout != b.output.layout || a.inputs != b.inputs || a.pictures != b.pictures;
+           a.output.layout != b.output.layout || a.inputs != b.inputs || a.pictures != b.pictures ||
+           makes_class_maps(a) != makes_class_maps(b);
 }
 
 // What a model gets beside pictures may stand in its own file alone, and a model that gets nothing

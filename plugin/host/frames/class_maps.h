@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Class maps of a segmentation: how likely each class is at each pixel, or which one it is.
+#pragma once
+
+#include "host/size.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace dnn_torch
+{
+
+// A view of the maps of one picture.  Element (c, y, x) lies at c*class_step + y*row_step +
+// x*column_step, counted in elements.
+struct ClassMaps {
+    const float *scores = nullptr;    // null: there are `numbers` instead
+    const int64_t *numbers = nullptr; // of the classes, one map of them
+    int classes = 0;
+    Size size = {};
+    ptrdiff_t class_step = 0, row_step = 0, column_step = 0;
+};
+
+// Which part of the maps a frame is, in their pixels.
+struct MapWindow {
+    double left = 0, top = 0, width = 0, height = 0;
+};
+
+// Scales maps to a frame, a row at a time.  Scores are interpolated before they are compared.
+// Belongs to one thread.
+class ClassRows
+{
+public:
+    // `maps` outlives it.
+    ClassRows(const ClassMaps &maps, const MapWindow &window, Size frame);
+
+    // Fills `row` with the number of the likeliest class of each pixel of row `y`.  A number below
+    // 0 or above 65535 becomes 0.
+    void likeliest(int y, uint16_t *row);
+
+    // Fills `row` with how likely it is that a pixel is of a class that is `chosen`, 0 to 1.
+    // Scores that are no shares of 1 go through softmax.
+    void share(int y, const std::vector<bool> &chosen, float *row);
+
+private:
+    // Between two pixels of the maps.
+    struct Between {
+        ptrdiff_t first, second;
+        float weight; // of the second
+    };
+    static std::vector<Between> positions(double begin, double extent, int count, int limit);
+    static bool are_shares(const ClassMaps &maps);
+    void fill_row(int number, int y, float *row) const;
+    void fill_rows(int y);
+    void likeliest_of_one(int y, uint16_t *row);
+    void nearest(int y, uint16_t *row) const;
+
+    const ClassMaps &maps_;
+    const size_t width_;
+    const std::vector<Between> across_, down_;
+    const bool are_shares_;
+    std::vector<float> rows_; // of each class
+    std::vector<float> best_, sum_;
+};
+
+} // namespace dnn_torch
