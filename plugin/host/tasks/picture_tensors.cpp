@@ -2,11 +2,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "picture_tensors.h"
 
+#include "base/compose.h"
+#include "base/terminal.h"
+
 extern "C" {
 #include <libavutil/error.h>
 }
 
+#include <algorithm>
 #include <climits>
+#include <utility>
 
 namespace dnn_torch
 {
@@ -14,6 +19,7 @@ namespace
 {
 
 constexpr int picture_rank = 4;
+constexpr size_t most_tensors = 64;
 
 int32_t type_of(Element element)
 {
@@ -65,6 +71,13 @@ Images images_of(const DnnTorchTensor &tensor, const Images &input)
             .white = tensor.white};
 }
 
+std::vector<DnnTorchTensor> present(std::vector<DnnTorchTensor> tensors)
+{
+    const auto is_absent = [](const DnnTorchTensor &tensor) { return tensor.type == 0; };
+    tensors.erase(std::find_if(tensors.begin(), tensors.end(), is_absent), tensors.end());
+    return tensors;
+}
+
 } // namespace
 
 DnnTorchTensor picture_shape(int batch, int channels, Size size)
@@ -84,6 +97,33 @@ int picture_extent(const DnnTorchTensor &tensor, int dimension)
     if (extent < 1 || extent > INT_MAX)
         throw Error(AVERROR_EXTERNAL, "the engine gave a tensor that is no batch of pictures");
     return static_cast<int>(extent);
+}
+
+std::vector<DnnTorchTensor> probe_tensors(Model &model, const DnnTorchTensor &shape)
+{
+    return present(model.probe({&shape, 1}, most_tensors));
+}
+
+std::vector<DnnTorchTensor> run_tensors(Session &session, const Images &input)
+{
+    const DnnTorchTensor in = tensor_of(input);
+    std::vector<DnnTorchTensor> out(most_tensors, {.size = sizeof(DnnTorchTensor)});
+    DnnTorchRun run = {.size = sizeof(run), .number = input.number};
+    session.run({&in, 1}, out, run);
+    return present(std::move(out));
+}
+
+std::string tensors_in_words(std::span<const DnnTorchTensor> tensors)
+{
+    std::string words;
+    for (const DnnTorchTensor &tensor : tensors) {
+        std::string extents;
+        for (int i = 0; i < tensor.rank; i++)
+            add_to_list(extents, std::to_string(tensor.dims[i]));
+        add_to_list(words, concat("[", extents, "]",
+                                  *tensor.name ? concat(" '", printable(tensor.name), "'") : ""));
+    }
+    return words.empty() ? "no tensor" : words;
 }
 
 Images run_pictures(Session &session, const Images &input)

@@ -7,6 +7,10 @@
 #include "host/frames/images.h"
 #include "host/inference/model.h"
 
+#include <span>
+#include <string>
+#include <vector>
+
 namespace dnn_torch
 {
 
@@ -21,5 +25,13 @@ int picture_extent(const DnnTorchTensor &tensor, int dimension);
 // elements are floats, or like those of the input if the engine gives such.
 // Throws Error, also if the model does not return one picture for each.
 Images run_pictures(Session &session, const Images &input);
+
+// The same for models that return any tensors, which are opened with results=tensors.  What comes
+// back holds until the session's next run.
+std::vector<DnnTorchTensor> probe_tensors(Model &model, const DnnTorchTensor &shape);
+std::vector<DnnTorchTensor> run_tensors(Session &session, const Images &input);
+
+// "[1, 21, 64, 64] 'out', ...": what tensors there are.
+std::string tensors_in_words(std::span<const DnnTorchTensor> tensors);
 
 } // namespace dnn_torch
