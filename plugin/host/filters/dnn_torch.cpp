@@ -9,6 +9,7 @@
 #include "host/inference/core_budget.h"
 #include "host/libavfilter/format_lists.h"
 #include "host/libavfilter/further_pads.h"
+#include "host/tasks/class_map_task.h"
 #include "host/tasks/picture_task.h"
 #include "model_filter.h"
 #include "options.h"
@@ -45,6 +46,8 @@ const AVFilter *variant(const ModelFilter &filter);
 std::unique_ptr<Task> make_task(std::shared_ptr<Model> model, const Contract &contract,
                                 size_t batch_size)
 {
+    if (makes_class_maps(contract))
+        return std::make_unique<ClassMapTask>(std::move(model), contract, batch_size);
     return std::make_unique<PictureTask>(std::move(model), contract, batch_size);
 }
 

@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "class_map_session.h"
+
+#include "host/error.h"
+#include "host/frames/alpha.h"
+#include "host/frames/picture.h"
+#include "host/inference/fork_gate.h"
+#include "picture_session.h"
+#include "picture_tensors.h"
+
+namespace dnn_torch
+{
+namespace
+{
+
+constexpr float black_border = 0;
+
+} // namespace
+
+std::unique_ptr<TaskSession> ClassMapPlan::open_session() const
+{
+    return std::make_unique<ClassMapSession>(*this);
+}
+
+ClassMapSession::ClassMapSession(const ClassMapPlan &plan)
+    : plan_(plan), session_(plan.model, plan.threads), feeder_(plan.contract.input, black_border)
+{
+    // A model that remembers earlier runs must see no other picture before the first frame.
+    if (!plan_.in_order)
+        session_.warm();
+}
+
+Images ClassMapSession::input_for(const FrameJob &job)
+{
+    const auto floats = plan_.model->facts().interleaved != 0 ? float_pixels : float_planes;
+    Images input =
+        floats(nullptr, static_cast<int>(job.items.size()), plan_.channels, plan_.picture);
+    const auto bytes = static_cast<size_t>(input.batch_stride) * plan_.batch_size;
+    input.data = session_.memory(bytes);
+    if (!input.data) {
+        own_memory_.resize(bytes / sizeof(float));
+        input.data = own_memory_.data();
+    }
+    input.number = job.items.front().number;
+    return input;
+}
+
+void ClassMapSession::feed(FrameJob &job, const Images &input)
+{
+    Stopwatch watch(job.stages.convert_in);
+    int index = 0;
+    for (const FrameItem &item : job.items) {
+        feeder_.feed(item.frame.get(), plan_.placement, input, index);
+        if (!plan_.contract.sizes.only)
+            pad_picture(input, index, plan_.placement.target.size,
+                        plan_.contract.sizes.padding.value_or(Padding::reflect));
+        index++;
+    }
+}
+
+void ClassMapSession::run(FrameJob &job)
+{
+    const Images input = input_for(job);
+    feed(job, input);
+    std::vector<DnnTorchTensor> tensors;
+    {
+        Stopwatch watch(job.stages.forward);
+        tensors = run_tensors(session_, input);
+    }
+    job.retries = session_.retries();
+    job.crash = session_.crash();
+    Stopwatch watch(job.stages.convert_out);
+    int index = 0;
+    for (FrameItem &item : job.items)
+        become(item, made_of(item, class_maps_in(tensors, plan_.maps, input.batch, index++)));
+}
+
+// Frames are padded for the model, or scaled, and its maps may be smaller than its input.
+MapWindow ClassMapSession::window_in(const ClassMaps &maps) const
+{
+    const Region &target = plan_.placement.target;
+    const double across = static_cast<double>(maps.size.width) / plan_.picture.width;
+    const double down = static_cast<double>(maps.size.height) / plan_.picture.height;
+    return {.left = target.x * across,
+            .top = target.y * down,
+            .width = target.size.width * across,
+            .height = target.size.height * down};
+}
+
+FramePointer ClassMapSession::frame_for(const AVFrame *source) const
+{
+    FramePointer frame = [&] {
+        NoFork no_fork;
+        return plan_.frames.take();
+    }();
+    if (int ret = av_frame_copy_props(frame.get(), source); ret < 0)
+        throw Error(ret, "a frame's properties cannot be copied");
+    if (frame->format != source->format)
+        set_colour_properties(frame.get());
+    return frame;
+}
+
+FramePointer ClassMapSession::made_of(const FrameItem &item, const ClassMaps &maps)
+{
+    ClassRows rows(maps, window_in(maps), plan_.input.size);
+    FramePointer result = frame_for(item.frame.get());
+    if (plan_.contract.as == As::alpha)
+        write_alpha(rows, item, result.get());
+    else if (plan_.contract.as == As::colours)
+        write_class_colours(rows, plan_.shown, result.get());
+    else
+        write_class_numbers(rows, plan_.shown, result.get());
+    return result;
+}
+
+void ClassMapSession::write_alpha(ClassRows &rows, const FrameItem &item, AVFrame *result)
+{
+    const auto width = static_cast<size_t>(plan_.input.size.width);
+    alpha_.resize(width * static_cast<size_t>(plan_.input.size.height));
+    for (int y = 0; y < plan_.input.size.height; y++)
+        rows.share(y, plan_.shown, alpha_.data() + static_cast<size_t>(y) * width);
+    const Images images = float_planes(alpha_.data(), 1, 1, plan_.input.size);
+    copy_all_but_alpha(item.frame.get(), result);
+    write_picture(images, PictureNumbers{}, 0, item.frame.get(), result, Part::alpha);
+}
+
+// What the model does not see is of no class, and opaque.
+void ClassMapSession::bypass(FrameJob &job)
+{
+    for (FrameItem &item : job.items) {
+        if (format_of_results(plan_.input) == plan_.input.format) {
+            item.results.push_back(std::move(item.frame));
+            continue;
+        }
+        FramePointer other = frame_for(item.frame.get());
+        converter_.convert(item.frame.get(), other.get());
+        become(item, std::move(other));
+    }
+}
+
+} // namespace dnn_torch

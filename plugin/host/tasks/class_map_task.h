@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// The task of a segmentation: one class for each pixel becomes a grey picture, a coloured one, or
+// the frame's alpha.
+#pragma once
+
+#include "class_map_tensors.h"
+#include "host/contract/contract.h"
+#include "host/frames/class_picture.h"
+#include "host/frames/frame_pool.h"
+#include "host/frames/placement.h"
+#include "model_probe.h"
+#include "task.h"
+
+#include <memory>
+#include <vector>
+
+namespace dnn_torch
+{
+
+// All threads take frames from `frames`; they only read the rest.
+struct ClassMapPlan : TaskPlan {
+    ClassMapPlan(const FrameShape &frames_in, const Contract &meaning)
+        : contract(meaning), frames(format_of_results(frames_in), frames_in.size)
+    {
+        input = frames_in;
+        output = frames_in.size;
+    }
+
+    std::unique_ptr<TaskSession> open_session() const override;
+
+    Contract contract;
+    std::shared_ptr<const ModelPlan> model;
+    ClassMapTensor maps;
+    ShownClasses shown;
+    Size picture = {};   // that the model gets
+    Placement placement; // of the frame in it
+    int channels = 3;
+    FramePool frames; // for results
+};
+
+class ClassMapTask : public Task
+{
+public:
+    ClassMapTask(std::shared_ptr<Model> model, const Contract &contract, size_t batch_size);
+
+    TaskFindings study() override;
+    const AVPixelFormat *formats() const override;
+    const AVPixelFormat *result_formats() const override;
+    Size output_for(const FrameShape &input) override;
+    NewPlan plan(const FrameShape &input, double tuning_seconds) override;
+
+private:
+    // A size that the model takes, and the maps that come of it.
+    struct Tried {
+        Size size;
+        ClassMapTensor maps;
+    };
+    Tried attempt(Size size, int batch = 1);
+    Tried try_any();
+    Tried picture_for(Size frame);
+    Placing placing() const;
+
+    Contract contract_;
+    size_t batch_size_;
+    int channels_ = 3;
+    int classes_ = 0; // 0: not known
+};
+
+} // namespace dnn_torch
