@@ -142,6 +142,7 @@ void fill_padding(AVFrame *frame)
 
 const int bicubic = SWS_BICUBIC;
 const int sharp = SWS_LANCZOS | SWS_ACCURATE_RND;
+const int bilinear = SWS_BILINEAR | SWS_ACCURATE_RND;
 
 void ComponentScaler::prepare(Size old_size, Size new_size, AVPixelFormat grey)
 {

@@ -15,8 +15,8 @@ extern "C" {
 namespace dnn_torch
 {
 
-// Kernels of libswscale's: SWS_BICUBIC; SWS_LANCZOS, exactly rounded.
-extern const int bicubic, sharp;
+// Kernels of libswscale's: SWS_BICUBIC; SWS_LANCZOS and SWS_BILINEAR, exactly rounded.
+extern const int bicubic, sharp, bilinear;
 
 // Scales one component of frames, always between the same two sizes.  Each component is
 // scaled as a grey picture, so that libswscale converts nothing.

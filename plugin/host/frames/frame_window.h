@@ -15,6 +15,7 @@ namespace dnn_torch
 struct Region {
     int x, y;
     Size size;
+    bool operator==(const Region &) const = default;
 };
 
 // How a picture goes on beyond its edges.
