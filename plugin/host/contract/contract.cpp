@@ -136,6 +136,14 @@ void check_sizes(const Contract &contract)
                            ", which is below what it says too: ", said("minimum")));
 }
 
+void check_classes(const Contract &contract)
+{
+    const bool shows_classes =
+        contract.as == As::index || contract.as == As::colours || contract.as == As::alpha;
+    if (!contract.classes.empty() && !shows_classes)
+        throw Error(AVERROR(EINVAL), "classes is for as=index, as=colors and as=alpha");
+}
+
 std::string name_in(const std::string &path)
 {
     return path.substr(path.rfind('/') + 1);
@@ -165,6 +173,7 @@ Contract read_contract(const ContractOptions &options, const std::string &file_b
         apply_json(*text, {.name = name_in(file_beside), .file = file_beside}, contract);
     apply_options(options, contract);
     check_sizes(contract);
+    check_classes(contract);
     complete_output(contract);
     return contract;
 }

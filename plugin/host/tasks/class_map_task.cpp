@@ -89,7 +89,9 @@ TaskFindings ClassMapTask::study()
 
 const AVPixelFormat *ClassMapTask::formats() const
 {
-    return contract_.as == As::alpha ? formats_with_alpha(3) : formats_to_feed(channels_);
+    if (contract_.as != As::alpha)
+        return formats_to_feed(channels_);
+    return channels_ == 4 ? rgb_formats_with_alpha() : formats_with_alpha(channels_);
 }
 
 const AVPixelFormat *ClassMapTask::result_formats() const
