@@ -3,10 +3,12 @@
 #include "probed_contract.h"
 
 #include "host/contract/contract_fields.h"
+#include "host/contract/contract_inputs.h"
 #include "host/tasks/model_contract.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace dnn_torch
 {
@@ -122,6 +124,8 @@ std::string file_of(const Contract &contract)
         if (!value.is_null() && !follows_from_input(name, contract))
             part_of(all, place.side)[place.name] = value;
     }
+    if (json::Value inputs = inputs_as_json(contract); !inputs.is_null())
+        all["inputs"] = std::move(inputs);
     return all.dump(2, ' ', true, json::Value::error_handler_t::replace) + "\n";
 }
 

@@ -258,6 +258,25 @@ def test_a_contract_that_is_read_back_changes_nothing(tmp_path, options):
     assert written["author"] == "Me \u00e9" and written["scale"] == 2
 
 
+class Noisy(nn.Module):
+    """Takes a number, a mask and a reference beside the frame."""
+
+    def forward(self, x: Tensor, noise: float, mask: Tensor, reference: Tensor) -> Tensor:
+        return x * noise + mask * reference
+
+
+def test_further_inputs_are_written(tmp_path):
+    path = save(tmp_path / "net.pt", Noisy())
+    inputs = {"noise": "0.5", "mask": {"channels": 1},
+              "reference": {"channels": 3, "order": "bgr", "range": [0, 255], "mean": [1, 2.5, 3]}}
+    beside = tmp_path / "net.pt.json"
+    beside.write_text(json.dumps({"inputs": inputs}))
+    written = json.loads(tool("contract", path).stdout)
+    assert written["inputs"] == inputs
+    beside.write_text(json.dumps(written))
+    assert json.loads(tool("contract", path).stdout) == written, "once more"
+
+
 def test_a_contract_written_to_its_place(tmp_path):
     path = save(tmp_path / "net.pt")
     command = f"'{support.LAUNCHER}' contract '{path}' > '{path}.json'"

@@ -161,7 +161,7 @@ def test_colours(tmp_path, result_format):
 
 
 @pytest.mark.parametrize("module", [Scores(), Scores(softmax=True), Scores(4)], ids=str)
-@pytest.mark.parametrize("pixel_format", ["rgba", "gbrap", "yuva444p", "yuva420p"])
+@pytest.mark.parametrize("pixel_format", ["rgba", "gbrap", "yuva444p"])
 def test_alpha_of_chosen_classes(tmp_path, module, pixel_format):
     path = save(tmp_path / "net.pt", module, labels=LABELS)
     frames = frames_of(pixel_format)

@@ -8,6 +8,7 @@
 #include "base/terminal.h"
 #include "contract.h"
 #include "contract_fields.h"
+#include "contract_values.h"
 #include "host/error.h"
 
 extern "C" {
@@ -142,6 +143,23 @@ PictureInput picture_from(const std::string &name, const Json &fields)
     return picture;
 }
 
+// Channels that are not known are left out, and so are numbers that are as in the frame.
+Json fields_of(const PictureInput &picture)
+{
+    Json fields = Json::object();
+    if (picture.channels != 0)
+        fields["channels"] = picture.channels;
+    if (picture.is_bgr)
+        fields["order"] = *picture.is_bgr ? "bgr" : "rgb";
+    if (picture.range)
+        fields["range"] = json_of(Numbers(picture.range->begin(), picture.range->end()));
+    if (picture.mean)
+        fields["mean"] = json_of(*picture.mean);
+    if (picture.deviation)
+        fields["std"] = json_of(*picture.deviation);
+    return fields;
+}
+
 } // namespace
 
 void apply_inputs_option(const std::string &text, Contract &contract)
@@ -177,6 +195,16 @@ void apply_inputs(const Json &inputs, const std::string &origin, Contract &contr
         forgotten(name, contract);
         set_picture(std::move(picture), origin, contract);
     }
+}
+
+Json inputs_as_json(const Contract &contract)
+{
+    Json inputs;
+    for (const auto &[name, value] : contract.inputs)
+        inputs[name] = value;
+    for (const PictureInput &picture : contract.pictures)
+        inputs[picture.name] = fields_of(picture);
+    return inputs;
 }
 
 std::string inputs_as_text(const Contract &contract)

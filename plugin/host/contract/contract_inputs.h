@@ -24,6 +24,9 @@ void apply_inputs_option(const std::string &text, Contract &contract);
 void apply_inputs(const nlohmann::ordered_json &inputs, const std::string &origin,
                   Contract &contract);
 
+// Returns what a file's field `inputs` would have; null if the model gets nothing beside frames.
+nlohmann::ordered_json inputs_as_json(const Contract &contract);
+
 // "noise=0.1|sigma=25|mask=picture=1", as engines take it.  The channels of all pictures must be
 // known.
 std::string inputs_as_text(const Contract &contract);
