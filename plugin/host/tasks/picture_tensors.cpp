@@ -101,4 +101,16 @@ Images run_pictures(Session &session, const Images &input)
     return output;
 }
 
+std::vector<DnnTorchTensor> run_tensors(Session &session, const Images &input, size_t most,
+                                        DnnTorchRun &facts)
+{
+    const DnnTorchTensor in = tensor_of(input);
+    std::vector<DnnTorchTensor> out(most, DnnTorchTensor{.size = sizeof(DnnTorchTensor)});
+    facts.number = input.number;
+    session.run({&in, 1}, out, facts);
+    // Those that there are not come after the others.
+    std::erase_if(out, [](const DnnTorchTensor &tensor) { return tensor.type == 0; });
+    return out;
+}
+
 } // namespace dnn_torch

@@ -7,6 +7,9 @@
 #include "host/frames/images.h"
 #include "host/inference/model.h"
 
+#include <cstddef>
+#include <vector>
+
 namespace dnn_torch
 {
 
@@ -21,5 +24,10 @@ int picture_extent(const DnnTorchTensor &tensor, int dimension);
 // elements are floats, or like those of the input if the engine gives such.
 // Throws Error, also if the model does not return one picture for each.
 Images run_pictures(Session &session, const Images &input);
+
+// Runs a model that gives all its tensors.  Returns those that came, `most` at most; the views hold
+// until the session's next run.  `facts` get what the run told.  Throws Error.
+std::vector<DnnTorchTensor> run_tensors(Session &session, const Images &input, size_t most,
+                                        DnnTorchRun &facts);
 
 } // namespace dnn_torch
