@@ -28,12 +28,32 @@ using engine_torch::Failure;
 using engine_torch::guarded;
 using engine_torch::Phase;
 
-// Models have one input and one output so far.
+// Models get their pictures as one tensor so far.
 void expect_one(size_t count, const char *what)
 {
     if (count != 1)
         throw Failure(DNN_TORCH_BAD_INPUT, "the engine takes one " + std::string(what) +
                                                " tensor and not " + std::to_string(count));
+}
+
+// Who takes no tensor has no wishes about one.
+void expect_outputs(const engine_torch::Source &source, size_t count)
+{
+    if (!source.returns_all() || count == 0)
+        expect_one(count, "output");
+}
+
+// Where there are fewer tensors than `capacity`, the others get no type.
+void give_all(const std::vector<DnnTorchTensor> &tensors, DnnTorchTensor *out, size_t capacity)
+{
+    if (tensors.size() > capacity)
+        throw Failure(DNN_TORCH_BAD_OUTPUT, "the model returned " + std::to_string(tensors.size()) +
+                                                " tensors, where at most " +
+                                                std::to_string(capacity) +
+                                                " are taken; choose some with output=NAME");
+    for (size_t i = 0; i < capacity; i++)
+        engine_kit::give_element(
+            i < tensors.size() ? tensors[i] : engine_kit::sized<DnnTorchTensor>(), out, i);
 }
 
 int model_open(const DnnTorchSource *source, const DnnTorchOption *options, size_t option_count,
@@ -43,7 +63,7 @@ int model_open(const DnnTorchSource *source, const DnnTorchOption *options, size
         const engine_kit::Options known(options, option_count,
                                         {"device", "input", "output", "precision", "optimize",
                                          "allow", "inspect", "export", "input_type", "input_layout",
-                                         "output_layout", "inputs"});
+                                         "output_layout", "inputs", "results"});
         *model = std::make_unique<DnnTorchModel>(taken(source), known).release();
     });
 }
@@ -83,9 +103,12 @@ int model_probe(DnnTorchModel *model, const DnnTorchTensor *in, size_t in_count,
 {
     return guarded(Phase::running, message, [&] {
         expect_one(in_count, "input");
-        expect_one(out_count, "output");
-        const engine_torch::Shape found =
-            engine_torch::probe(*model, engine_torch::shape_of(taken(in)));
+        model->expect_runnable();
+        expect_outputs(*model->source(), out_count);
+        const engine_torch::Shape given = engine_torch::shape_of(taken(in));
+        if (model->source()->returns_all())
+            return give_all(engine_torch::probe_all(*model, given), out, out_count);
+        const engine_torch::Shape found = engine_torch::probe(*model, given);
         auto shape = taken(out);
         shape.type = DNN_TORCH_F32;
         shape.rank = 4;
@@ -139,10 +162,9 @@ int session_run(DnnTorchSession *session, const DnnTorchTensor *in, size_t in_co
 {
     return guarded(Phase::running, message, [&] {
         expect_one(in_count, "input");
-        expect_one(out_count, "output");
+        expect_outputs(session->source(), out_count);
         DnnTorchRun report = taken(run);
-        const DnnTorchTensor view = session->run(taken(in), taken(out), report);
-        engine_kit::give(view, out);
+        give_all(session->run(taken(in), taken(out), report), out, out_count);
         engine_kit::give(report, run);
     });
 }

@@ -95,6 +95,8 @@ std::optional<Layout> layout_from(const char *key, const std::string &name)
     return layout;
 }
 
+constexpr std::array<Results, 2> all_results = {Results::picture, Results::tensors};
+
 const char *name_of(Constant::Kind kind)
 {
     switch (kind) {
@@ -148,6 +150,30 @@ const char *type_name(at::ScalarType type)
     default:
         return at::isComplexType(type) ? "complex numbers" : c10::toString(type);
     }
+}
+
+const char *name_of(Results results)
+{
+    switch (results) {
+    case Results::tensors:
+        return "tensors";
+    default:
+        return "picture";
+    }
+}
+
+Results parse_results(const std::string &name)
+{
+    std::string names;
+    for (const Results results : all_results) {
+        if (name == name_of(results))
+            return results;
+        dnn_torch::add_to_list(names, name_of(results));
+    }
+    if (!name.empty())
+        throw Failure(DNN_TORCH_BAD_OPTION,
+                      dnn_torch::concat("results=", name, " is unknown; choose among ", names));
+    return Results::picture;
 }
 
 std::string Binding::text() const

@@ -40,6 +40,12 @@ struct Binding {
     int64_t frame_channels(int64_t all) const { return all - channels_beside(constants); }
 };
 
+// What of that comes back: the option `results`.
+enum class Results { picture, tensors };
+// Throws a Failure that lists the names.  "" is a picture.
+Results parse_results(const std::string &name);
+const char *name_of(Results results);
+
 // Which of the tensors that forward() returns is the picture.
 struct OutputChoice {
     std::string name; // "" if there is but one tensor
@@ -52,6 +58,7 @@ struct AskedBinding {
     std::optional<at::ScalarType> type = {};
     std::optional<Layout> layout = {}, output_layout = {};
     ConstantWays constants = {};
+    Results results = Results::picture;
     std::string text = {}; // names all that was asked for; "" if nothing was
 };
 

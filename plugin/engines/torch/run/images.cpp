@@ -76,13 +76,15 @@ void check(const DnnTorchTensor &input)
         refuse("the input does not say which code is white");
 }
 
-int32_t type_of(const at::Tensor &picture)
+int32_t type_of(const at::Tensor &tensor)
 {
-    switch (picture.scalar_type()) {
+    switch (tensor.scalar_type()) {
     case at::kByte:
         return DNN_TORCH_U8;
     case at::kShort:
         return DNN_TORCH_U16;
+    case at::kLong:
+        return DNN_TORCH_I64;
     default:
         return DNN_TORCH_F32;
     }
@@ -133,16 +135,16 @@ at::Tensor codes_of(const at::Tensor &floats, int32_t type, int32_t white)
     return type == DNN_TORCH_U8 ? codes.to(at::kByte) : codes.to(at::kInt).to(at::kShort);
 }
 
-DnnTorchTensor view_of(const at::Tensor &picture)
+DnnTorchTensor view_of(const at::Tensor &tensor)
 {
-    const auto size = static_cast<int64_t>(picture.element_size());
+    const auto size = static_cast<int64_t>(tensor.element_size());
     auto view = engine_kit::sized<DnnTorchTensor>();
-    view.data = picture.data_ptr();
-    view.type = type_of(picture);
-    view.rank = static_cast<int32_t>(picture.dim());
-    for (int64_t i = 0; i < picture.dim(); i++) {
-        view.dims[i] = picture.size(i);
-        view.strides[i] = size * picture.stride(i);
+    view.data = tensor.data_ptr();
+    view.type = type_of(tensor);
+    view.rank = static_cast<int32_t>(tensor.dim());
+    for (int64_t i = 0; i < tensor.dim(); i++) {
+        view.dims[i] = tensor.size(i);
+        view.strides[i] = size * tensor.stride(i);
     }
     return view;
 }

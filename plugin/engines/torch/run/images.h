@@ -28,8 +28,8 @@ at::Tensor floats_of(const at::Tensor &elements, int32_t white);
 // Converts floats to integer samples of that type: clamps, rounds to nearest, and turns NaN into 0.
 at::Tensor codes_of(const at::Tensor &floats, int32_t type, int32_t white);
 
-// Returns a view of a tensor on the CPU.
-DnnTorchTensor view_of(const at::Tensor &picture);
+// Returns a view of a tensor on the CPU, of at most DNN_TORCH_DIMENSIONS dimensions.
+DnnTorchTensor view_of(const at::Tensor &tensor);
 
 // Returns grey pictures of float32, where black is 0.
 at::Tensor grey_pictures(const Shape &shape, double white);

@@ -136,6 +136,10 @@ void DnnTorchModel::take_module(const engine_kit::Options &options)
         engine_torch::ways_to_give(given, source_.plain, source_.input_name));
     if (!given.empty())
         source_.asked.text += "; " + options.value("inputs");
+    source_.asked.results = engine_torch::parse_results(options.value("results"));
+    if (source_.asked.results != engine_torch::Results::picture)
+        source_.asked.text +=
+            std::string("; results=") + engine_torch::name_of(source_.asked.results);
     source_.binding = engine_torch::bindings_to_try(source_.asked, source_.plain).front();
     // Processors compute with float16 slowly or, in older LibTorch, not at all.
     if (source_.device.is_cpu())
@@ -227,7 +231,7 @@ void DnnTorchModel::note_state()
 const char *DnnTorchModel::type_of(bool input) const noexcept
 {
     const std::lock_guard<std::mutex> lock(current_mutex_);
-    if (!current_ || !current_->output)
+    if (!current_ || !current_->output || (!input && current_->returns_all()))
         return nullptr;
     return engine_torch::type_name(input ? current_->binding.type : current_->output->type);
 }

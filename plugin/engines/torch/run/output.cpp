@@ -5,7 +5,7 @@
 
 #include "base/compose.h"
 #include "engines/torch/failure.h"
-#include "returned_tensors.h"
+#include "engines/torch/program/returned_tensors.h"
 
 #include <algorithm>
 #include <ATen/core/Tensor.h>
@@ -117,21 +117,6 @@ const ReturnedTensor &choose(const c10::IValue &returned, const Tensors &tensors
 
 // ---- what it is
 
-void check_kind(const at::Tensor &tensor, const c10::Device &device)
-{
-    if (!tensor.defined())
-        refuse("no tensor but an undefined one");
-    if (!tensor.device().is_cpu() && tensor.device().type() != device.type())
-        refuse("a tensor on the device " + tensor.device().str() + "; leave it on the input's");
-    if (tensor.is_quantized())
-        refuse("a quantised tensor; let it end with dequantize()");
-    if (tensor.layout() != at::kStrided && tensor.layout() != at::kMkldnn)
-        refuse("a sparse tensor; let it end with to_dense()");
-    if (!is_number_type(tensor.scalar_type()))
-        refuse(concat("a tensor of ", type_name(tensor.scalar_type()),
-                      "; the filter needs real numbers, such as float32"));
-}
-
 // Whole numbers have another range than fractions of white.
 void check_type(const at::Tensor &tensor, const OutputChoice &choice)
 {
@@ -169,6 +154,21 @@ at::Tensor tensor_of(const c10::IValue &returned, const OutputChoice &choice)
 }
 
 } // namespace
+
+void check_kind(const at::Tensor &tensor, const c10::Device &device)
+{
+    if (!tensor.defined())
+        refuse("no tensor but an undefined one");
+    if (!tensor.device().is_cpu() && tensor.device().type() != device.type())
+        refuse("a tensor on the device " + tensor.device().str() + "; leave it on the input's");
+    if (tensor.is_quantized())
+        refuse("a quantised tensor; let it end with dequantize()");
+    if (tensor.layout() != at::kStrided && tensor.layout() != at::kMkldnn)
+        refuse("a sparse tensor; let it end with to_dense()");
+    if (!is_number_type(tensor.scalar_type()))
+        refuse(concat("a tensor of ", type_name(tensor.scalar_type()),
+                      "; the filter needs real numbers, such as float32"));
+}
 
 OutputChoice choose_output(const c10::IValue &returned, const OutputWish &wish)
 {

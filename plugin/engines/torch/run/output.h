@@ -31,4 +31,8 @@ OutputChoice choose_output(const c10::IValue &returned, const OutputWish &wish);
 at::Tensor picture_of(const c10::IValue &returned, const OutputChoice &choice, int64_t batch,
                       const c10::Device &device);
 
+// Throws a Failure unless the tensor holds real numbers without gaps in its indices, on the CPU or
+// on such a device as `device`.
+void check_kind(const at::Tensor &tensor, const c10::Device &device);
+
 } // namespace engine_torch

@@ -68,12 +68,16 @@ DnnTorchPlanFacts DnnTorchPlan::tune(const Shape &shape, double budget_seconds)
         facts.in_order = 1;
         return facts;
     }
+    if (shape.batch > 1 && source_->runs_one_by_one() && source_->returns_all())
+        throw Failure(DNN_TORCH_BAD_INPUT,
+                      "the model takes one picture at a time, and its tensors cannot be put "
+                      "together; use batch_size=1");
     if (shape.batch > 1 && source_->runs_one_by_one())
         return tune_part(shape, 1, budget_seconds);
     try {
         return tune_whole(shape, budget_seconds);
     } catch (const std::exception &error) {
-        if (shape.batch < 2 || !engine_torch::is_out_of_memory(error))
+        if (shape.batch < 2 || source_->returns_all() || !engine_torch::is_out_of_memory(error))
             throw;
     }
     return tune_part(shape, shape.batch / 2, budget_seconds);
@@ -174,7 +178,9 @@ c10::IValue DnnTorchPlan::compared(const std::optional<c10::IValue> &result,
     }
     form_->is_wrong = true;
     run.decide(false);
-    end_form(result ? "gave another picture than the model as it was saved" : "failed");
+    end_form(result ? source_->returns_all() ? "gave other tensors than the model as it was saved"
+                                             : "gave another picture than the model as it was saved"
+                    : "failed");
     return *plain;
 }
 
@@ -182,7 +188,7 @@ c10::IValue DnnTorchPlan::compared(const std::optional<c10::IValue> &result,
 bool DnnTorchPlan::agrees(const c10::IValue &plain, const c10::IValue &result) const
 {
     try {
-        return engine_torch::is_close(plain, result, form_->form.precision, source_->own_tolerance);
+        return engine_torch::is_close(plain, result, form_->form.precision, *source_);
     } catch (const std::exception &error) {
         if (engine_torch::is_out_of_memory(error))
             throw;

@@ -23,9 +23,9 @@ constexpr int64_t large_samples = int64_t{1} << 18;
 
 // Runs on a thread of its own: OpenMP's threads stay with the thread that called them, and a fork()
 // by that thread leaves a child that waits for them.
-Shape run_on_all_cores(DnnTorchModel &model, const Shape &shape)
+Rehearsal run_on_all_cores(DnnTorchModel &model, const Shape &shape)
 {
-    Shape result = {};
+    Rehearsal result;
     std::exception_ptr failure;
     const auto run = [&](int threads) noexcept {
         try {
@@ -59,7 +59,7 @@ void check_small(DnnTorchModel &model, const Blueprint &network)
 {
     constexpr int32_t extent = 16;
     const Shape shape = {1, static_cast<int32_t>(network.in_channels), extent, extent};
-    const Shape wanted = result_of(network, shape), made = run_and_settle(model, shape, 1);
+    const Shape wanted = result_of(network, shape), made = run_and_settle(model, shape, 1).picture;
     if (made.channels != wanted.channels || made.height != wanted.height ||
         made.width != wanted.width)
         throw Failure(DNN_TORCH_BAD_MODEL,
@@ -81,14 +81,40 @@ Shape result_of_network(DnnTorchModel &model, const Blueprint &network, const Sh
     return result_of(network, shape);
 }
 
-} // namespace
-
-Shape probe(DnnTorchModel &model, const Shape &shape)
+void expect_sense(const DnnTorchModel &model, const Shape &shape)
 {
     model.expect_runnable();
     if (shape.is_empty())
         throw Failure(DNN_TORCH_BAD_INPUT,
                       "the shape to probe is empty: all its extents must be at least 1");
+}
+
+Rehearsal run_on_fit_threads(DnnTorchModel &model, const Shape &shape)
+{
+    const int64_t samples = int64_t{shape.batch} * shape.channels * shape.height * shape.width;
+    return samples < large_samples ? run_and_settle(model, shape, 1)
+                                   : run_on_all_cores(model, shape);
+}
+
+} // namespace
+
+std::vector<DnnTorchTensor> probe_all(DnnTorchModel &model, const Shape &shape)
+{
+    expect_sense(model, shape);
+    auto settling = model.lock_settling();
+    if (model.is_settled())
+        settling.unlock();
+    std::vector<DnnTorchTensor> shapes;
+    for (const HandedTensor &handed : run_on_fit_threads(model, shape).tensors) {
+        shapes.push_back(view_of(handed));
+        shapes.back().data = nullptr;
+    }
+    return shapes;
+}
+
+Shape probe(DnnTorchModel &model, const Shape &shape)
+{
+    expect_sense(model, shape);
     if (const Blueprint *const network = model.network())
         return result_of_network(model, *network, shape);
     auto settling = model.lock_settling();
@@ -98,9 +124,7 @@ Shape probe(DnnTorchModel &model, const Shape &shape)
     const auto known = recall_probe(*model.source(), model.wishes(), output, shape);
     if (known && settle_by_text(model, known->binding))
         return known->result;
-    const int64_t samples = int64_t{shape.batch} * shape.channels * shape.height * shape.width;
-    const Shape result =
-        samples < large_samples ? run_and_settle(model, shape, 1) : run_on_all_cores(model, shape);
+    const Shape result = run_on_fit_threads(model, shape).picture;
     if (const auto text = settled_text(model))
         remember_probe(*model.source(), model.wishes(), output, shape,
                        {.result = result, .binding = *text});

@@ -6,11 +6,17 @@
 
 #include "model.h"
 
+#include <vector>
+
 namespace engine_torch
 {
 
 // Recalls an earlier result, or runs the model once on grey pictures.  Throws a Failure or what
 // LibTorch throws.
 Shape probe(DnnTorchModel &model, const Shape &shape);
+
+// Runs such a model once that was opened with results=tensors, and returns its tensors without
+// their numbers.  Recalls nothing: how many there are may depend on the pictures.
+std::vector<DnnTorchTensor> probe_all(DnnTorchModel &model, const Shape &shape);
 
 } // namespace engine_torch

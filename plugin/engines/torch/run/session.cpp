@@ -54,6 +54,7 @@ DnnTorchSession::DnnTorchSession(const DnnTorchPlan &plan, int32_t threads)
 void DnnTorchSession::reset()
 {
     output_ = at::Tensor();
+    tensors_.clear();
     state_.reset();
     state_ = model_.new_state();
 }
@@ -168,12 +169,13 @@ at::Tensor DnnTorchSession::brought_back(const at::Tensor &picture)
     return staging_;
 }
 
-DnnTorchTensor DnnTorchSession::run(const DnnTorchTensor &input, const DnnTorchTensor &wish,
-                                    DnnTorchRun &run)
+std::vector<DnnTorchTensor> DnnTorchSession::run(const DnnTorchTensor &input,
+                                                 const DnnTorchTensor &wish, DnnTorchRun &run)
 {
     check_stopped();
     // Freed first, so that the model can use the same memory again.
     output_ = at::Tensor();
+    tensors_.clear();
     const engine_torch::StreamScope own_stream(stream_);
     const engine_torch::MemoryScope own_memory;
     engine_torch::use_threads(threads_);
@@ -195,12 +197,22 @@ void DnnTorchSession::wait_after_failure() const noexcept
     }
 }
 
-DnnTorchTensor DnnTorchSession::run_on_stream(const DnnTorchTensor &input,
-                                              const DnnTorchTensor &wish, DnnTorchRun &run)
+std::vector<DnnTorchTensor> DnnTorchSession::run_on_stream(const DnnTorchTensor &input,
+                                                           const DnnTorchTensor &wish,
+                                                           DnnTorchRun &run)
 {
     const at::Tensor elements = engine_torch::tensor_over(input);
     const at::Tensor images = engine_torch::floats_of(
         elements.to(model_.device(), elements.scalar_type(), true), input.white);
+    if (plan_.source().returns_all())
+        return run_for_all(images, elements, run.number);
+    return {run_for_picture(images, elements, wish, run)};
+}
+
+DnnTorchTensor DnnTorchSession::run_for_picture(const at::Tensor &images,
+                                                const at::Tensor &elements,
+                                                const DnnTorchTensor &wish, DnnTorchRun &run)
+{
     const at::Tensor picture = run_in_parts(images, run.number);
     output_ = to_caller(picture, elements, wish);
     // If a model returns its input, the result is memory of the caller.
@@ -211,4 +223,32 @@ DnnTorchTensor DnnTorchSession::run_on_stream(const DnnTorchTensor &input,
     view.white = view.type == DNN_TORCH_F32 ? 0 : wish.white;
     run.had_nan = had_nan_;
     return view;
+}
+
+std::vector<DnnTorchTensor> DnnTorchSession::run_for_all(const at::Tensor &images,
+                                                         const at::Tensor &elements, int64_t number)
+{
+    tensors_ = engine_torch::all_tensors(run_whole_batch(images, number), model_.output_name(),
+                                         model_.device());
+    engine_torch::wait_for(model_.device());
+    std::vector<DnnTorchTensor> views;
+    for (engine_torch::HandedTensor &handed : tensors_) {
+        if (handed.tensor.is_alias_of(elements))
+            handed.tensor = handed.tensor.clone();
+        views.push_back(view_of(handed));
+    }
+    check_stopped();
+    return views;
+}
+
+c10::IValue DnnTorchSession::run_whole_batch(const at::Tensor &images, int64_t number)
+{
+    try {
+        return forward(images, number);
+    } catch (const std::exception &error) {
+        if (images.size(0) < 2 || !engine_torch::is_out_of_memory(error))
+            throw;
+    }
+    throw Failure(DNN_TORCH_OUT_OF_MEMORY, "a batch of " + std::to_string(images.size(0)) +
+                                               " does not fit into memory; use a lower batch_size");
 }

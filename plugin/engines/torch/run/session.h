@@ -4,9 +4,12 @@
 // A session runs a plan.
 #pragma once
 
+#include "all_tensors.h"
 #include "plan.h"
 
 #include <c10/core/Stream.h>
+
+#include <vector>
 
 // Belongs to one thread at a time, except for stop().
 struct DnnTorchSession final {
@@ -17,16 +20,20 @@ public:
     // Pays now what a first run costs more than later ones, if it can.
     void warm() noexcept;
 
-    // The view holds until the next run, a reset or the session's end.  `wish` has the elements
-    // that the caller would like.  Throws a Failure or what LibTorch throws.  When it returns or
-    // throws, the device no longer uses the memory of `input`.
-    DnnTorchTensor run(const DnnTorchTensor &input, const DnnTorchTensor &wish, DnnTorchRun &run);
+    // Returns the picture alone, or all tensors if the model was opened so.  The views hold until
+    // the next run, a reset or the session's end.  `wish` has the elements of the picture that the
+    // caller would like.  Throws a Failure or what LibTorch throws.  When it returns or throws, the
+    // device no longer uses the memory of `input`.
+    std::vector<DnnTorchTensor> run(const DnnTorchTensor &input, const DnnTorchTensor &wish,
+                                    DnnTorchRun &run);
 
     // Forgets earlier runs.
     void reset();
 
     // Returns memory that the device reads without a further copy, or null on the CPU.
     void *memory(size_t bytes);
+
+    const engine_torch::Source &source() const noexcept { return plan_.source(); }
 
     // LibTorch cannot be interrupted: the current run computes to its end.
     void stop() noexcept { stopped_ = true; }
@@ -38,8 +45,13 @@ private:
     at::Tensor run_once(const at::Tensor &images, int64_t number);
     void wait_after_failure() const noexcept;
     c10::IValue forward(const at::Tensor &images, int64_t number);
-    DnnTorchTensor run_on_stream(const DnnTorchTensor &input, const DnnTorchTensor &wish,
-                                 DnnTorchRun &run);
+    std::vector<DnnTorchTensor> run_on_stream(const DnnTorchTensor &input,
+                                              const DnnTorchTensor &wish, DnnTorchRun &run);
+    std::vector<DnnTorchTensor> run_for_all(const at::Tensor &images, const at::Tensor &elements,
+                                            int64_t number);
+    c10::IValue run_whole_batch(const at::Tensor &images, int64_t number);
+    DnnTorchTensor run_for_picture(const at::Tensor &images, const at::Tensor &elements,
+                                   const DnnTorchTensor &wish, DnnTorchRun &run);
     at::Tensor to_caller(const at::Tensor &picture, const at::Tensor &elements,
                          const DnnTorchTensor &wish);
     at::Tensor brought_back(const at::Tensor &picture);
@@ -54,5 +66,6 @@ private:
     at::Tensor memory_;    // what memory() returned last
     at::Tensor staging_;   // results of a device arrive here
     at::Tensor output_;    // the last view shows this
-    bool had_nan_ = false; // the last integer output had a NaN
+    std::vector<engine_torch::HandedTensor> tensors_; // or the last views show these
+    bool had_nan_ = false;                            // the last integer output had a NaN
 };

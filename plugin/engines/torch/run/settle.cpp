@@ -30,14 +30,21 @@ constexpr int most_in_vain = 2;
 
 // What one way of running the model gave.
 struct Attempt {
-    Shape result = {};
+    Rehearsal result = {};
     OutputChoice output;
 };
+
+// It has no layout, and its type is not looked at.
+const OutputChoice all_outputs = {};
 
 Attempt attempt(const DnnTorchModel &model, const Source &source, const Shape &shape)
 {
     const at::Tensor grey = grey_pictures(shape, source.binding.white());
     const c10::IValue returned = model.rehearse(source, grey);
+    if (source.returns_all())
+        return {.result = {.picture = {},
+                           .tensors = all_tensors(returned, model.output_name(), model.device())},
+                .output = all_outputs};
     const OutputChoice output =
         source.output ? *source.output
                       : choose_output(returned, output_wish(model, source, grey.sizes()));
@@ -45,7 +52,8 @@ Attempt attempt(const DnnTorchModel &model, const Source &source, const Shape &s
     const auto extent = [&](int64_t dimension) {
         return static_cast<int32_t>(pictures.size(dimension));
     };
-    return {.result = {extent(0), extent(1), extent(2), extent(3)}, .output = output};
+    return {.result = {.picture = {extent(0), extent(1), extent(2), extent(3)}, .tensors = {}},
+            .output = output};
 }
 
 bool fits(const Binding &binding, const Shape &shape)
@@ -72,7 +80,7 @@ public:
     {
     }
 
-    Shape run()
+    Rehearsal run()
     {
         try {
             return take(bindings_.front(), attempt(model_, source_, shape_));
@@ -93,7 +101,7 @@ private:
         return failure && failure->status() == DNN_TORCH_BAD_OUTPUT;
     }
 
-    Shape take(const Binding &binding, const Attempt &taken)
+    Rehearsal take(const Binding &binding, const Attempt &taken)
     {
         model_.settle(binding, taken.output);
         return taken.result;
@@ -112,7 +120,7 @@ private:
         }
     }
 
-    std::optional<Shape> run_others()
+    std::optional<Rehearsal> run_others()
     {
         auto &[time, in_vain] = model_.trials();
         const bool any_layout = in_vain < most_in_vain;
@@ -178,7 +186,7 @@ OutputWish output_wish(const DnnTorchModel &model, const Source &source, at::Int
             .width = extents[3]};
 }
 
-Shape run_and_settle(DnnTorchModel &model, const Shape &shape, int threads)
+Rehearsal run_and_settle(DnnTorchModel &model, const Shape &shape, int threads)
 {
     const ThreadsScope own_threads(threads);
     if (model.is_settled())

@@ -4,12 +4,14 @@
 // Settles how a model gets its pictures and which tensor comes back, by trying.
 #pragma once
 
+#include "all_tensors.h"
 #include "model.h"
 #include "output.h"
 
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace engine_torch
 {
@@ -17,11 +19,17 @@ namespace engine_torch
 // What decides which result is the picture, for pictures [batch, channels, height, width].
 OutputWish output_wish(const DnnTorchModel &model, const Source &source, at::IntArrayRef extents);
 
-// Runs the model once on grey pictures, as it is settled, and returns the shape that comes out.  A
-// model that is not settled yet is run in each way that the options allow, until it takes one, and
-// is settled then.  If it takes none, throws what it threw at the likeliest.  Call it with the
-// model's lock_settling() held, unless the model is settled.
-Shape run_and_settle(DnnTorchModel &model, const Shape &shape, int threads);
+// What a run on grey pictures gave: the picture's shape, or all tensors if the model returns those.
+struct Rehearsal {
+    Shape picture = {};
+    std::vector<HandedTensor> tensors = {};
+};
+
+// Runs the model once on grey pictures, as it is settled, and returns what comes out.  A model that
+// is not settled yet is run in each way that the options allow, until it takes one, and is settled
+// then.  If it takes none, throws what it threw at the likeliest.  Call it with the model's
+// lock_settling() held, unless the model is settled.
+Rehearsal run_and_settle(DnnTorchModel &model, const Shape &shape, int threads);
 
 // How a settled model is run, as one line for a record; or nullopt if it makes no such line.
 std::optional<std::string> settled_text(const DnnTorchModel &model);

@@ -145,8 +145,7 @@ private:
         const c10::IValue expected = run_form(plain, source_, images);
         for (Candidate &candidate : candidates_) {
             const c10::IValue result = run_form(candidate.form, source_, images);
-            candidate.gives_others =
-                !is_close(expected, result, candidate.form.precision, source_.own_tolerance);
+            candidate.gives_others = !is_close(expected, result, candidate.form.precision, source_);
             candidate.decibel = psnr_decibel(expected, result);
         }
     }

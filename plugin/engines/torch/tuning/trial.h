@@ -22,9 +22,10 @@ at::Tensor test_picture(const Shape &shape);
 double tolerance_of(const torch::jit::Module &plain);
 
 // Whether a variant of that precision may return `other` if the plain module returns `plain`: the
-// same samples are not finite, and the others are close.
+// same samples are not finite, and the others are close.  Where all tensors are handed out, their
+// names must be the same too, and whole numbers equal.
 bool is_close(const c10::IValue &plain, const c10::IValue &other, Precision precision,
-              double own_tolerance);
+              const Source &source);
 
 // Returns the PSNR of all tensors together, where 1.0 is white.  It is at most 99.9 decibel.
 double psnr_decibel(const c10::IValue &plain, const c10::IValue &other);
