@@ -226,6 +226,22 @@ OptionTable backend_options(size_t offset)
     };
 }
 
+OptionTable without(OptionTable group, std::initializer_list<std::string_view> names)
+{
+    std::erase_if(group, [&](const AVOption &option) {
+        return std::find(names.begin(), names.end(), option.name) != names.end();
+    });
+    return group;
+}
+
+OptionTable only(OptionTable group, std::initializer_list<std::string_view> names)
+{
+    std::erase_if(group, [&](const AVOption &option) {
+        return std::find(names.begin(), names.end(), option.name) == names.end();
+    });
+    return group;
+}
+
 OptionTable compose(std::initializer_list<OptionTable> groups,
                     std::initializer_list<std::string_view> names)
 {

@@ -3,6 +3,7 @@
 #include "detect_session.h"
 
 #include "host/results/findings.h"
+#include "host/results/labels.h"
 #include "picture_tensors.h"
 
 #include <algorithm>
@@ -151,7 +152,7 @@ std::shared_ptr<Findings> DetectSession::findings_in(std::span<const DnnTorchTen
     auto findings = std::make_shared<Findings>();
     for (Detection &each : found_)
         if (bring_into_frame(plan_.placement, plan_.input.size, each)) {
-            std::string label = plan_.names.of(each.label);
+            std::string label = label_of(plan_.names.labels, each.label);
             findings->things.push_back({.detection = std::move(each), .label = std::move(label)});
         }
     return findings;

@@ -68,12 +68,6 @@ std::vector<int> classes_of(const std::string &wanted, const ClassNames &names)
 
 } // namespace
 
-std::string ClassNames::of(int label) const
-{
-    const auto index = static_cast<size_t>(label);
-    return label >= 0 && index < labels.size() ? labels[index] : std::to_string(label);
-}
-
 void check_classes(const std::vector<std::string> &wanted, const ClassNames &names)
 {
     for (const std::string &each : wanted)

@@ -27,9 +27,6 @@ struct DetectTerms {
 struct ClassNames {
     std::vector<std::string> labels = {};
     int count = 0; // of classes; 0: not known
-
-    // Returns the number as text where there is no label.
-    std::string of(int label) const;
 };
 
 // Throws Error if a wanted class is none of the model's.

@@ -185,12 +185,15 @@ DetectorFacts DetectorProbe::facts_for(Size picture) const
 {
     const size_t labels =
         settings_.labels.empty() ? contract_.model.labels.size() : settings_.labels.size();
+    const Size &cells = settings_.cells;
+    const bool knows_cells = cells.width > 0 && cells.height > 0;
     return {.input = picture,
             .classes = settings_.classes ? settings_.classes : static_cast<int>(labels),
             .task = contract_.model.task,
             .end2end = contract_.model.end2end,
             .anchors = settings_.anchors,
-            .cell = settings_.cell};
+            .cell = knows_cells ? Size{picture.width / cells.width, picture.height / cells.height}
+                                : Size{0, 0}};
 }
 
 // A file of labels may have fewer than there are classes.

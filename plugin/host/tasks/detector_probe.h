@@ -30,7 +30,7 @@ struct DetectSettings {
     std::vector<std::string> labels = {}; // of a file; empty: the contract's
     int classes = 0;                      // 0: not known
     std::vector<float> anchors = {};      // as DetectorFacts has them
-    Size cell = {0, 0};                   // likewise
+    Size cells = {0, 0};                  // of YOLO's grid; zeros are not known
 };
 
 // How pictures of frames come to the model.
