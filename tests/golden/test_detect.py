@@ -181,7 +181,7 @@ def test_size_changes(bright, tmp_path):
     graph = detect(bright, decoder="boxes", size="128x128", border=0, tune=0, destination=path)
     support.succeed(
         *("-f", "image2pipe", "-c:v", "pgm", "-reinit_filter", "0", "-i", "-"),
-        *("-autoscale", "0", "-vf", graph, "-f", "null", "-"),
+        *("-noautoscale", "-fps_mode", "passthrough", "-vf", graph, "-f", "null", "-"),
         stdin=frames,
     )
     found = [json.loads(line) for line in path.read_text().splitlines()]
