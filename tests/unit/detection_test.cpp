@@ -648,6 +648,10 @@ TEST(Choice, GoesByFactsAndGrids)
     EXPECT_EQ(choice({{1, 25200, 6}}, none), "yolov5");
     EXPECT_EQ(choice({{1, 300, 57}}, {.input = {640, 640}, .task = "pose", .end2end = true}),
               "yolo-nms");
+    EXPECT_EQ(choice({{1, 300, 57}}, {.input = {640, 640}, .classes = 1, .task = "pose"}),
+              "yolo-nms");
+    EXPECT_EQ(choice({{1, 300, 7}}, {.input = {640, 640}, .classes = 2, .task = "obb"}),
+              "yolo-nms");
     EXPECT_EQ(choice({{1, 20, 21504}}, {.input = {1024, 1024}, .classes = 15, .task = "obb"}),
               "yolov8");
     EXPECT_EQ(choice({{1, 18, 20, 20}, {1, 18, 40, 40}, {1, 18, 80, 80}}, none), "yolov3");
