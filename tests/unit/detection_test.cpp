@@ -652,6 +652,8 @@ TEST(Choice, GoesByFactsAndGrids)
               "yolo-nms");
     EXPECT_EQ(choice({{1, 300, 7}}, {.input = {640, 640}, .classes = 2, .task = "obb"}),
               "yolo-nms");
+    for (const int classes : {1, 2, 3})
+        EXPECT_EQ(choice({{1, 300, 6}}, {.input = {640, 640}, .classes = classes}), "yolo-nms");
     EXPECT_EQ(choice({{1, 20, 21504}}, {.input = {1024, 1024}, .classes = 15, .task = "obb"}),
               "yolov8");
     EXPECT_EQ(choice({{1, 18, 20, 20}, {1, 18, 40, 40}, {1, 18, 80, 80}}, none), "yolov3");

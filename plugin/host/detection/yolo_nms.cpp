@@ -17,7 +17,6 @@ namespace
 
 constexpr int64_t plain_width = 6;
 constexpr int64_t width_of_pose = 6 + 17 * 3;
-constexpr int64_t most_rows = 1000; // that exporters let stay; they take 300
 
 class YoloNms : public Decoder
 {
@@ -110,7 +109,7 @@ Match match_yolo_nms(std::span<const DnnTorchTensor> shapes, const DetectorFacts
     YoloLayout layout = {.name = "yolo-nms", .input = facts.input, .width = shapes[0].dims[2]};
     if (!read_layout(shapes, facts, layout))
         return {};
-    const bool is_short = shapes[0].dims[1] <= most_rows;
+    const bool is_short = shapes[0].dims[1] <= most_without_grid;
     const bool is_final = facts.end2end.value_or(false);
     // More values than six may as well be classes, or the boxes of a grid.
     const bool is_explained = layout.width == plain_width || layout.coefficients > 0 ||

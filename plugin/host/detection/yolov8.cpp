@@ -79,9 +79,8 @@ Likeness likeness_of(const DnnTorchTensor &shape, const YoloLayout &layout,
         return Likeness::CERTAIN;
     if (is_of_grid && (!is_turned || layout.width == width_of_coco))
         return Likeness::TYPICAL;
-    // Turned and of no grid, a row with more than classes is rather decoder=yolo-nms's.
-    const bool is_plain = layout.key_points == 0 && !layout.has_angle;
-    return are_classes && (is_plain || !is_turned) ? Likeness::TYPICAL : Likeness::FITS;
+    const bool is_long = shape.dims[layout.row_axis] > most_without_grid;
+    return are_classes && (is_long || !is_turned) ? Likeness::TYPICAL : Likeness::FITS;
 }
 
 } // namespace
