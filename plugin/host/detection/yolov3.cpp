@@ -136,7 +136,7 @@ void DarknetYolo::decode_head(const DnnTorchTensor &tensor, const Head &head, in
                 for (int other = 1; other < layout_.classes; other++)
                     if (values.at(first + 5 + other, x, y) > values.at(first + 5 + label, x, y))
                         label = other;
-                const auto anchor = static_cast<size_t>(2 * box);
+                const auto anchor = 2 * static_cast<size_t>(box);
                 append_if_sound(
                     {.box = centred_box(
                          place(values.at(first, x, y), x, layout_.input.width, head.grid.width),
