@@ -26,7 +26,7 @@ struct DetectorFacts {
     std::string task = {};            // of the contract: "detect", "pose", "obb", "segment"
     std::optional<bool> end2end = {}; // detections need no suppression
     std::vector<float> anchors = {};  // width, height, width, height, ... in pixels of the input
-    Size cell = {};                   // of YOLOv3: pixels that a cell of the grid covers
+    Size cell = {};                   // of YOLOv2: how many cells the grid has, across and down
     int key_points = 0, key_point_numbers = 0; // 17 and 3 of a pose
 };
 
@@ -51,6 +51,15 @@ public:
     // have not the shapes that the decoder was made for.
     virtual void decode(std::span<const DnnTorchTensor> tensors, int index,
                         const DecodeTerms &terms, std::vector<Detection> &found) const = 0;
+
+    // Whether the tensors have masks.
+    virtual bool has_masks() const { return false; }
+    // Gives masks to detections that decode() made of the same tensors and the same picture.
+    // They cost much more than boxes, so they are made of those that stay.  Throws Error.
+    virtual void add_masks(std::span<const DnnTorchTensor>, int /*index*/,
+                           std::span<Detection> /*found*/) const
+    {
+    }
 };
 
 } // namespace dnn_torch

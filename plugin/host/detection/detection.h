@@ -4,7 +4,10 @@
 // What a detector finds, in the pixels of the picture that it was given.
 #pragma once
 
+#include "host/size.h"
+
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -34,12 +37,21 @@ struct TurnedBox {
     bool operator==(const TurnedBox &) const = default;
 };
 
+// Which part of an area belongs to the thing.
+struct Mask {
+    Size size = {};            // of the grid of values that covers `area`
+    Box area;                  // in the pixels of the picture
+    std::vector<float> values; // from 0, not of the thing, to 1; row by row
+};
+
 struct Detection {
     Box box; // upright
     float confidence = 0;
     int label = 0;                        // the number of its class, from 0 on
     std::optional<TurnedBox> turned = {}; // what `box` is around
     std::vector<KeyPoint> key_points = {};
+    int64_t row = 0; // of the decoder's tensor, from which it was read
+    std::shared_ptr<const Mask> mask = {};
 };
 
 } // namespace dnn_torch

@@ -1,0 +1,160 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "suppression.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <utility>
+
+namespace dnn_torch
+{
+namespace
+{
+
+// As many as Ultralytics takes. Each is compared with those that stay.
+constexpr size_t most_candidates = 30'000;
+
+struct Point {
+    double x, y;
+};
+
+// Two convex polygons of four corners have at most eight in common; each cut adds one at most.
+struct Polygon {
+    std::array<Point, 12> corners;
+    size_t count = 0;
+
+    void add(Point corner)
+    {
+        if (count < corners.size())
+            corners[count++] = corner;
+    }
+};
+
+// Clockwise on the screen, where y grows downwards.
+Polygon corners_of(const TurnedBox &box)
+{
+    const double cosine = std::cos(static_cast<double>(box.angle));
+    const double sine = std::sin(static_cast<double>(box.angle));
+    const double x = box.width / 2.0, y = box.height / 2.0;
+    Polygon polygon;
+    for (const Point corner : {Point{-x, -y}, Point{x, -y}, Point{x, y}, Point{-x, y}})
+        polygon.add({box.middle_x + corner.x * cosine - corner.y * sine,
+                     box.middle_y + corner.x * sine + corner.y * cosine});
+    return polygon;
+}
+
+// Above 0: `point` lies on the inner side of the edge of a polygon that goes clockwise.
+double side_of(Point from, Point to, Point point)
+{
+    return (to.x - from.x) * (point.y - from.y) - (to.y - from.y) * (point.x - from.x);
+}
+
+// Returns what of the polygon lies on the inner side of an edge (Sutherland and Hodgman).
+Polygon cut(const Polygon &polygon, Point from, Point to)
+{
+    Polygon kept;
+    for (size_t i = 0; i < polygon.count; i++) {
+        const Point here = polygon.corners[i], next = polygon.corners[(i + 1) % polygon.count];
+        const double side = side_of(from, to, here), next_side = side_of(from, to, next);
+        if (side >= 0)
+            kept.add(here);
+        if ((side >= 0) != (next_side >= 0)) {
+            const double part = side / (side - next_side);
+            kept.add({here.x + part * (next.x - here.x), here.y + part * (next.y - here.y)});
+        }
+    }
+    return kept;
+}
+
+double area_of(const Polygon &polygon)
+{
+    double twice = 0;
+    for (size_t i = 0; i < polygon.count; i++) {
+        const Point here = polygon.corners[i], next = polygon.corners[(i + 1) % polygon.count];
+        twice += here.x * next.y - next.x * here.y;
+    }
+    return std::abs(twice) / 2;
+}
+
+float overlap(const TurnedBox &one, const TurnedBox &other)
+{
+    Polygon common = corners_of(one);
+    const Polygon edges = corners_of(other);
+    for (size_t i = 0; i < edges.count; i++)
+        common = cut(common, edges.corners[i], edges.corners[(i + 1) % edges.count]);
+    const double both = area_of(common);
+    const double all = static_cast<double>(one.width) * one.height +
+                       static_cast<double>(other.width) * other.height - both;
+    return all > 0 ? static_cast<float>(both / all) : 0;
+}
+
+bool is_number(const Detection &detection)
+{
+    const Box &box = detection.box;
+    return std::isfinite(detection.confidence) && std::isfinite(box.left) &&
+           std::isfinite(box.top) && std::isfinite(box.right) && std::isfinite(box.bottom);
+}
+
+// Returns the numbers of the surest, in their order.
+std::vector<size_t> order_of(const std::vector<Detection> &found)
+{
+    std::vector<size_t> order;
+    order.reserve(found.size());
+    for (size_t i = 0; i < found.size(); i++)
+        if (is_number(found[i]))
+            order.push_back(i);
+    const auto surer = [&found](size_t one, size_t other) {
+        return std::pair(-found[one].confidence, one) < std::pair(-found[other].confidence, other);
+    };
+    const size_t taken = std::min(order.size(), most_candidates);
+    std::partial_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(taken), order.end(),
+                      surer);
+    order.resize(taken);
+    return order;
+}
+
+} // namespace
+
+float overlap(const Box &one, const Box &other)
+{
+    const float width = std::min(one.right, other.right) - std::max(one.left, other.left);
+    const float height = std::min(one.bottom, other.bottom) - std::max(one.top, other.top);
+    if (!(width > 0 && height > 0))
+        return 0;
+    const float common = width * height;
+    const float all = one.area() + other.area() - common;
+    return all > 0 ? common / all : 0;
+}
+
+float overlap(const Detection &one, const Detection &other)
+{
+    const float upright = overlap(one.box, other.box);
+    if (!one.turned || !other.turned || upright == 0)
+        return upright;
+    return overlap(*one.turned, *other.turned);
+}
+
+void suppress(std::vector<Detection> &found, const SuppressionTerms &terms)
+{
+    std::vector<Detection> kept;
+    std::map<int, std::vector<size_t>> kept_of_class;
+    const size_t most = static_cast<size_t>(std::max(terms.max_boxes, 0));
+    for (const size_t number : order_of(found)) {
+        if (kept.size() >= most)
+            break;
+        Detection &candidate = found[number];
+        std::vector<size_t> &rivals = kept_of_class[terms.agnostic ? 0 : candidate.label];
+        const auto covers = [&](size_t rival) {
+            return overlap(kept[rival], candidate) > terms.iou;
+        };
+        if (terms.iou < 1 && std::any_of(rivals.begin(), rivals.end(), covers))
+            continue;
+        rivals.push_back(kept.size());
+        kept.push_back(std::move(candidate));
+    }
+    found = std::move(kept);
+}
+
+} // namespace dnn_torch
