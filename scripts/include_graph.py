@@ -29,6 +29,7 @@ LIBRARIES = {
     "LibTorch": ("ATen/", "c10/", "caffe2/", "torch/"),
     "fmt": ("fmt/",),
     "libavfilter": ("libavfilter/",),
+    "libavformat": ("libavformat/",),
     "libavutil": ("libavutil/",),
     "libseccomp": ("seccomp.h",),
     "libsodium": ("sodium.h",),

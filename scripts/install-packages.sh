@@ -25,7 +25,7 @@ ccache            makes the second build a short one
 clang-tidy        looks at the sources that a change touches
 ffmpeg            is what the filters are for; tests run it and ffplay
 libavfilter-dev   is what the host module lives in
-libavformat-dev   the tests read and write files with it
+libavformat-dev   records of what was found go through it; tests read and write files
 libavcodec-dev    the tests encode and decode with it
 libavutil-dev     frames, options and logging
 libswscale-dev    scales chroma along with luma

@@ -7,7 +7,8 @@ namespace dnn_torch
 
 const AVFilter *const *all_filters()
 {
-    static const AVFilter *const filters[] = {dnn_torch_filter(), nullptr};
+    static const AVFilter *const filters[] = {dnn_torch_filter(), dnn_torch_detect_filter(),
+                                              nullptr};
     return filters;
 }
 

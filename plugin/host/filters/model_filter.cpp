@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "model_filter.h"
 
+#include "base/compose.h"
 #include "host/error.h"
 #include "host/frames/sample_aspect.h"
 #include "host/libavfilter/self_test.h"
@@ -25,7 +26,7 @@ FrameLoop::Settings settings_of(const FilterSettings &settings)
 } // namespace
 
 ModelFilter::ModelFilter(AVFilterContext *ctx, const FilterSettings &settings, TaskMaker task)
-    : settings_(settings), log_(ctx, settings), opener_(ctx, settings, std::move(task)),
+    : ctx_(ctx), settings_(settings), log_(ctx, settings), opener_(ctx, settings, std::move(task)),
       loop_(ctx, settings_of(settings), opener_, log_),
       change_(request_of(settings), settings.model.watch != 0)
 {
@@ -40,7 +41,7 @@ ModelFilter::~ModelFilter()
 void ModelFilter::open()
 {
     if (!settings_.model.path || !*settings_.model.path)
-        throw Error(AVERROR(EINVAL), "no model given; write dnn_torch=model=FILE");
+        throw Error(AVERROR(EINVAL), concat("no model given; write ", ctx_->filter->name, "=model=FILE"));
     // If a program looks the filter up by name, the gate was not tested before.
     if (const char *fault = gate_fault())
         throw Error(AVERROR(ENOSYS), fault);

@@ -30,6 +30,9 @@ public:
     // Loads the model and finds out what it takes.  Throws Error.
     void open();
 
+    // What the next frames are given to.
+    Task &task() const { return opener_.task(); }
+
     // Returns the formats of the task; the list lives for ever.
     const AVPixelFormat *formats() const { return opener_.task().formats(); }
     // The same for what comes out; the same list if each frame keeps its format.
@@ -58,6 +61,7 @@ private:
     void look_for_change();
     PrepareModel preparation();
 
+    const AVFilterContext *const ctx_;
     const FilterSettings &settings_;
     RunLog log_;
     ModelOpener opener_;

@@ -4,6 +4,7 @@
 
 #include "base/compose.h"
 #include "host/error.h"
+#include "option_kinds.h"
 
 extern "C" {
 #include <libavutil/avutil.h>
@@ -19,74 +20,7 @@ namespace dnn_torch
 namespace
 {
 
-constexpr int flags = AV_OPT_FLAG_FILTERING_PARAM | AV_OPT_FLAG_VIDEO_PARAM;
 constexpr int backend_torch = 2; // as dnn_processing counts
-
-AVOption text_option(const char *name, const char *help, size_t offset, const char *value)
-{
-    AVOption option{};
-    option.name = name;
-    option.help = help;
-    option.offset = static_cast<int>(offset);
-    option.type = AV_OPT_TYPE_STRING;
-    option.default_val.str = value;
-    option.flags = flags;
-    return option;
-}
-
-AVOption number_option(const char *name, const char *help, AVOptionType type, size_t offset,
-                       int64_t value, double min, double max)
-{
-    AVOption option = text_option(name, help, offset, nullptr);
-    option.type = type;
-    option.default_val.i64 = value;
-    option.min = min;
-    option.max = max;
-    return option;
-}
-
-AVOption int_option(const char *name, const char *help, size_t offset, int value, int min, int max)
-{
-    return number_option(name, help, AV_OPT_TYPE_INT, offset, value, min, max);
-}
-
-AVOption float_option(const char *name, const char *help, size_t offset, double value, double min,
-                      double max)
-{
-    AVOption option = number_option(name, help, AV_OPT_TYPE_FLOAT, offset, 0, min, max);
-    option.default_val.dbl = value;
-    return option;
-}
-
-AVOption duration_option(const char *name, const char *help, size_t offset, int64_t value,
-                         double max)
-{
-    return number_option(name, help, AV_OPT_TYPE_DURATION, offset, value, 0, max);
-}
-
-AVOption bool_option(const char *name, const char *help, size_t offset, bool value)
-{
-    return number_option(name, help, AV_OPT_TYPE_BOOL, offset, value, 0, 1);
-}
-
-AVOption with_unit(AVOption option, const char *unit)
-{
-    option.unit = unit;
-    return option;
-}
-
-// A command of the option's name changes it while frames pass.
-AVOption changeable(AVOption option)
-{
-    option.flags |= AV_OPT_FLAG_RUNTIME_PARAM;
-    return option;
-}
-
-AVOption deprecated(AVOption option)
-{
-    option.flags |= AV_OPT_FLAG_DEPRECATED;
-    return option;
-}
 
 // "error", "restart" or "restart:N".  A graph's text needs no quotes around "restart=N".
 int restarts_from(std::string_view text)
@@ -194,12 +128,10 @@ OptionTable model_options(size_t offset)
                              static_cast<int>(Isolation::automatic),
                              static_cast<int>(Isolation::required)),
                   "isolate"),
-        with_unit(number_option("auto", "if it is installed and the model runs on the CPU",
-                                AV_OPT_TYPE_CONST, 0, static_cast<int>(Isolation::automatic), 0, 0),
-                  "isolate"),
-        with_unit(number_option("require", "and fail if the system does not close it in altogether",
-                                AV_OPT_TYPE_CONST, 0, static_cast<int>(Isolation::required), 0, 0),
-                  "isolate"),
+        named_value("auto", "if it is installed and the model runs on the CPU",
+                    static_cast<int>(Isolation::automatic), "isolate"),
+        named_value("require", "and fail if the system does not close it in altogether",
+                    static_cast<int>(Isolation::required), "isolate"),
     };
 }
 
@@ -219,8 +151,9 @@ OptionTable contract_options(size_t offset)
                                field(offsetof(ContractSettings, type)), nullptr)),
         changeable(text_option("layout", "order of dimensions: nchw, nhwc, chw, hwc, ... or IN|OUT",
                                field(offsetof(ContractSettings, layout)), nullptr)),
-        changeable(text_option("inputs", "what the model gets beside frames: NAME=VALUE, or NAME for a pad, ...",
-                               field(offsetof(ContractSettings, inputs)), nullptr)),
+        changeable(text_option(
+            "inputs", "what the model gets beside frames: NAME=VALUE, or NAME for a pad, ...",
+            field(offsetof(ContractSettings, inputs)), nullptr)),
         changeable(text_option("as", "what the result becomes: picture, gray, alpha, depth, index or colors",
                                field(offsetof(ContractSettings, as)), nullptr)),
         changeable(text_option("depth", "what depth becomes black and white: auto or LOW..HIGH",
@@ -289,12 +222,27 @@ OptionTable backend_options(size_t offset)
                              "for command lines of dnn_processing; only torch is here", backend,
                              backend_torch, backend_torch, backend_torch),
                   "backend"),
-        with_unit(number_option("torch", "LibTorch", AV_OPT_TYPE_CONST, 0, backend_torch, 0, 0),
-                  "backend"),
+        named_value("torch", "LibTorch", backend_torch, "backend"),
         deprecated(
             text_option("backend_configs", "options as key=value&key=value", configs, nullptr)),
         deprecated(text_option("options", "the same as backend_configs", configs, nullptr)),
     };
+}
+
+OptionTable without(OptionTable group, std::initializer_list<std::string_view> names)
+{
+    std::erase_if(group, [&](const AVOption &option) {
+        return std::find(names.begin(), names.end(), option.name) != names.end();
+    });
+    return group;
+}
+
+OptionTable only(OptionTable group, std::initializer_list<std::string_view> names)
+{
+    std::erase_if(group, [&](const AVOption &option) {
+        return std::find(names.begin(), names.end(), option.name) == names.end();
+    });
+    return group;
 }
 
 OptionTable compose(std::initializer_list<OptionTable> groups,

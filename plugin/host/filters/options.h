@@ -95,6 +95,10 @@ OptionTable size_options(size_t offset);
 OptionTable run_options(size_t offset);
 OptionTable backend_options(size_t offset);
 
+// Return those options of a group that are not among `names`, or those that are.
+OptionTable without(OptionTable group, std::initializer_list<std::string_view> names);
+OptionTable only(OptionTable group, std::initializer_list<std::string_view> names);
+
 // Makes one table, with libavutil's end mark.  Its options stand in the order of `names`,
 // in which users may give them without their names; any others follow.
 OptionTable compose(std::initializer_list<OptionTable> groups,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "stats_file.h"
 
+#include "base/no_pipe_signal.h"
 #include "host/error.h"
 
 #include <algorithm>
@@ -9,14 +10,11 @@
 #include <charconv>
 #include <climits>
 #include <cstring>
-#include <ctime>
 #include <fcntl.h>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <string_view>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -40,34 +38,6 @@ constexpr int patience_ms = 2000; // for a reader that does not read
     refuse(path, error,
            std::string(strerror(error)) + "; name a file in a folder that you may write to");
 }
-
-// Makes a write to a pipe without a reader an error and no signal.
-class NoPipeSignal
-{
-public:
-    NoPipeSignal()
-    {
-        sigset_t pending;
-        sigpending(&pending);
-        was_pending_ = sigismember(&pending, SIGPIPE);
-        sigemptyset(&pipe_);
-        sigaddset(&pipe_, SIGPIPE);
-        pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
-    }
-    ~NoPipeSignal()
-    {
-        const timespec at_once = {0, 0};
-        if (!was_pending_)
-            sigtimedwait(&pipe_, nullptr, &at_once);
-        pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-    }
-    NoPipeSignal(const NoPipeSignal &) = delete;
-    NoPipeSignal &operator=(const NoPipeSignal &) = delete;
-
-private:
-    sigset_t pipe_, before_;
-    bool was_pending_;
-};
 
 // Returns the descriptor that "/dev/fd/3" or the like names; nullopt for any other path.
 std::optional<int> number_in(std::string_view path)

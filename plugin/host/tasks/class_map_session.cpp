@@ -66,7 +66,8 @@ void ClassMapSession::run(FrameJob &job)
     std::vector<DnnTorchTensor> tensors;
     {
         Stopwatch watch(job.stages.forward);
-        tensors = run_tensors(session_, input);
+        DnnTorchRun facts = {.size = sizeof(facts)};
+        tensors = run_tensors(session_, input, facts);
     }
     job.retries = session_.retries();
     job.crash = session_.crash();

@@ -19,7 +19,6 @@ namespace
 {
 
 constexpr int picture_rank = 4;
-constexpr size_t most_tensors = 64;
 
 int32_t type_of(Element element)
 {
@@ -71,6 +70,7 @@ Images images_of(const DnnTorchTensor &tensor, const Images &input)
             .white = tensor.white};
 }
 
+// Those that there are not come after the others.
 std::vector<DnnTorchTensor> present(std::vector<DnnTorchTensor> tensors)
 {
     const auto is_absent = [](const DnnTorchTensor &tensor) { return tensor.type == 0; };
@@ -104,15 +104,6 @@ std::vector<DnnTorchTensor> probe_tensors(Model &model, const DnnTorchTensor &sh
     return present(model.probe({&shape, 1}, most_tensors));
 }
 
-std::vector<DnnTorchTensor> run_tensors(Session &session, const Images &input)
-{
-    const DnnTorchTensor in = tensor_of(input);
-    std::vector<DnnTorchTensor> out(most_tensors, {.size = sizeof(DnnTorchTensor)});
-    DnnTorchRun run = {.size = sizeof(run), .number = input.number};
-    session.run({&in, 1}, out, run);
-    return present(std::move(out));
-}
-
 std::string tensors_in_words(std::span<const DnnTorchTensor> tensors)
 {
     std::string words;
@@ -139,6 +130,15 @@ Images run_pictures(Session &session, const Images &input)
                                              " pictures for " + std::to_string(input.batch) +
                                              "; it must return one for each");
     return output;
+}
+
+std::vector<DnnTorchTensor> run_tensors(Session &session, const Images &input, DnnTorchRun &facts)
+{
+    const DnnTorchTensor in = tensor_of(input);
+    std::vector<DnnTorchTensor> out(most_tensors, DnnTorchTensor{.size = sizeof(DnnTorchTensor)});
+    facts.number = input.number;
+    session.run({&in, 1}, out, facts);
+    return present(std::move(out));
 }
 
 } // namespace dnn_torch

@@ -7,6 +7,7 @@
 #include "host/frames/images.h"
 #include "host/inference/model.h"
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,10 +27,14 @@ int picture_extent(const DnnTorchTensor &tensor, int dimension);
 // Throws Error, also if the model does not return one picture for each.
 Images run_pictures(Session &session, const Images &input);
 
-// The same for models that return any tensors, which are opened with results=tensors.  What comes
-// back holds until the session's next run.
+// How many tensors a model may return.
+constexpr size_t most_tensors = 64;
+
+// Tell what a model that gives all its tensors returns for such a picture, and run it.  They return
+// those that came; views hold until the session's next run.  `facts` get what the run told.
+// Throw Error.
 std::vector<DnnTorchTensor> probe_tensors(Model &model, const DnnTorchTensor &shape);
-std::vector<DnnTorchTensor> run_tensors(Session &session, const Images &input);
+std::vector<DnnTorchTensor> run_tensors(Session &session, const Images &input, DnnTorchRun &facts);
 
 // "[1, 21, 64, 64] 'out', ...": what tensors there are.
 std::string tensors_in_words(std::span<const DnnTorchTensor> tensors);

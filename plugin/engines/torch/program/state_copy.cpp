@@ -117,6 +117,12 @@ void set_values(at::Tensor tensor, const at::Tensor &values)
 
 } // namespace
 
+IValue copy_of(const IValue &value)
+{
+    const at::NoGradGuard no_gradients;
+    return Copier(true).copy(value);
+}
+
 StateCopy::StateCopy(const torch::jit::Module &module, const Traits &traits)
 {
     const at::NoGradGuard no_gradients;

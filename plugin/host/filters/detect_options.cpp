@@ -1,0 +1,217 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "detect_options.h"
+
+#include "base/compose.h"
+#include "base/terminal.h"
+#include "host/error.h"
+#include "host/results/labels.h"
+#include "option_kinds.h"
+
+extern "C" {
+#include <libavutil/error.h>
+#include <libavutil/parseutils.h>
+}
+
+#include <charconv>
+#include <string>
+#include <string_view>
+
+namespace dnn_torch
+{
+namespace
+{
+
+constexpr int largest_extent = 1 << 14, most_boxes = 1000000, most_classes = 1000000;
+
+enum class FitChoice { automatic, letterbox, stretch, crop };
+
+// As dnn_detect has them.
+enum class ModelType { automatic = -1, ssd, yolo, yolov3, yolov4 };
+
+template <class Value>
+AVOption word(const char *name, const char *help, Value value, const char *unit)
+{
+    return named_value(name, help, static_cast<int>(value), unit);
+}
+
+// Calls `use` with each part of a list.
+template <class Use> void split(std::string_view list, std::string_view separators, Use use)
+{
+    while (!list.empty()) {
+        const size_t end = list.find_first_of(separators);
+        if (const std::string_view part = list.substr(0, end); !part.empty())
+            use(part);
+        list.remove_prefix(end == std::string_view::npos ? list.size() : end + 1);
+    }
+}
+
+OptionTable term_options(size_t offset)
+{
+    auto field = [offset](size_t of_field) { return offset + of_field; };
+    return {
+        changeable(float_option("confidence", "what is found with less is dropped",
+                                field(offsetof(DetectorSettings, confidence)), 0.25, 0, 1)),
+        changeable(float_option("iou",
+                                "boxes that overlap a surer one by more are dropped (1: none)",
+                                field(offsetof(DetectorSettings, iou)), 0.45, 0, 1)),
+        changeable(int_option("max_boxes", "how many boxes a frame gets at most, the surest first",
+                              field(offsetof(DetectorSettings, max_boxes)), 300, 1, most_boxes)),
+        changeable(text_option("classes", "what is kept: names or numbers, a|b (all, if not given)",
+                               field(offsetof(DetectorSettings, classes)), nullptr)),
+        changeable(bool_option("agnostic", "boxes of different classes suppress each other, too",
+                               field(offsetof(DetectorSettings, agnostic)), false)),
+    };
+}
+
+OptionTable picture_options(size_t offset)
+{
+    auto field = [offset](size_t of_field) { return offset + of_field; };
+    return {
+        text_option("decoder", "how the model's tensors become boxes (found out, if not given)",
+                    field(offsetof(DetectorSettings, decoder)), nullptr),
+        with_unit(int_option("fit", "how frames come to the size of the model's picture",
+                             field(offsetof(DetectorSettings, fit)), 0, 0,
+                             static_cast<int>(FitChoice::crop)),
+                  "detect_fit"),
+        word("auto", "as the model is known to want it", FitChoice::automatic, "detect_fit"),
+        word("letterbox", "whole, in the middle of a border", FitChoice::letterbox, "detect_fit"),
+        word("stretch", "whole, with the picture's aspect", FitChoice::stretch, "detect_fit"),
+        word("crop", "the middle of it", FitChoice::crop, "detect_fit"),
+        int_option("border", "how bright the border of letterboxed frames is, of 255",
+                   field(offsetof(DetectorSettings, border)), 114, 0, 255),
+        text_option("size", "size of the model's picture: WxH, N, or frame",
+                    field(offsetof(DetectorSettings, size)), nullptr),
+        text_option("labels", "file with the names of classes, one a line",
+                    field(offsetof(DetectorSettings, labels)), nullptr),
+    };
+}
+
+// For command lines of dnn_detect.
+OptionTable model_type_options(size_t offset)
+{
+    auto field = [offset](size_t of_field) { return offset + of_field; };
+    return {
+        with_unit(int_option("model_type", "as dnn_detect has it; decoder says more",
+                             field(offsetof(DetectorSettings, model_type)), -1, -1,
+                             static_cast<int>(ModelType::yolov4)),
+                  "model_type"),
+        word("ssd", "decoder=ssd", ModelType::ssd, "model_type"),
+        word("yolo", "decoder=yolov3", ModelType::yolo, "model_type"),
+        word("yolov3", "decoder=yolov3", ModelType::yolov3, "model_type"),
+        word("yolov4", "decoder=yolov3", ModelType::yolov4, "model_type"),
+        int_option("cell_w", "cells in a row of YOLO's grid (0: as the tensors say)",
+                   field(offsetof(DetectorSettings, cell_w)), 0, 0, largest_extent),
+        int_option("cell_h", "cells in a column of YOLO's grid (0: as the tensors say)",
+                   field(offsetof(DetectorSettings, cell_h)), 0, 0, largest_extent),
+        int_option("nb_classes", "classes that the model tells apart (0: as the tensors say)",
+                   field(offsetof(DetectorSettings, nb_classes)), 0, 0, most_classes),
+        text_option("anchors", "YOLO's anchors: w1&h1&w2&h2...",
+                    field(offsetof(DetectorSettings, anchors)), nullptr),
+    };
+}
+
+std::vector<float> anchors_of(const std::string &text)
+{
+    std::vector<float> anchors;
+    const auto add = [&](std::string_view part) {
+        float number = 0;
+        const char *const last = part.data() + part.size();
+        const auto [end, fault] = std::from_chars(part.data(), last, number);
+        if (fault != std::errc() || end != last || !(number > 0 && number < 1e6F))
+            throw Error(AVERROR(EINVAL),
+                        concat("anchors takes numbers above 0 (w1&h1&w2&h2...), not '",
+                               printable(part.substr(0, 40)), "'"));
+        anchors.push_back(number);
+    };
+    split(text, "&|,", add);
+    if (anchors.size() % 2 != 0)
+        throw Error(AVERROR(EINVAL),
+                    concat("anchors takes a width and a height for each, and there are ",
+                           anchors.size(), " numbers"));
+    return anchors;
+}
+
+// "WxH", "N" or a name of libavutil's.
+Size size_of(const std::string &text)
+{
+    int extent = 0;
+    const char *const last = text.data() + text.size();
+    const auto [end, fault] = std::from_chars(text.data(), last, extent);
+    Size size = {extent, extent};
+    const bool is_number = fault == std::errc() && end == last;
+    if ((!is_number && av_parse_video_size(&size.width, &size.height, text.c_str()) < 0) ||
+        size.width < 1 || size.height < 1 || size.width > largest_extent ||
+        size.height > largest_extent)
+        throw Error(AVERROR(EINVAL), concat("size takes a size up to 16384x16384, such as 640x640, "
+                                            "one number for both, or frame, not '",
+                                            printable(text.substr(0, 40)), "'"));
+    return size;
+}
+
+std::optional<Placing> placing_of(int fit)
+{
+    switch (static_cast<FitChoice>(fit)) {
+    case FitChoice::letterbox:
+        return Placing::letterbox;
+    case FitChoice::stretch:
+        return Placing::stretch;
+    case FitChoice::crop:
+        return Placing::crop;
+    default:
+        return std::nullopt;
+    }
+}
+
+std::string decoder_of(const DetectorSettings &settings)
+{
+    const auto type = static_cast<ModelType>(settings.model_type);
+    if (settings.decoder && *settings.decoder)
+        return settings.decoder;
+    if (type == ModelType::automatic)
+        return "";
+    return type == ModelType::ssd ? "ssd" : "yolov3";
+}
+
+} // namespace
+
+OptionTable detector_options(size_t offset)
+{
+    OptionTable all = term_options(offset);
+    for (const OptionTable &group : {picture_options(offset), model_type_options(offset)})
+        all.insert(all.end(), group.begin(), group.end());
+    return all;
+}
+
+DetectTerms terms_of(const DetectorSettings &settings)
+{
+    DetectTerms terms = {.confidence = settings.confidence,
+                         .suppression = {.iou = settings.iou,
+                                         .agnostic = settings.agnostic != 0,
+                                         .max_boxes = settings.max_boxes}};
+    split(text_or_empty(settings.classes), "|,",
+          [&](std::string_view name) { terms.classes.emplace_back(name); });
+    return terms;
+}
+
+DetectSettings request_of(const DetectorSettings &settings)
+{
+    DetectSettings request = {.decoder = decoder_of(settings),
+                              .placing = placing_of(settings.fit),
+                              .border = static_cast<float>(settings.border) / 255,
+                              .classes = settings.nb_classes,
+                              .anchors = anchors_of(text_or_empty(settings.anchors)),
+                              .cells = {settings.cell_w, settings.cell_h}};
+    if (const std::string size = text_or_empty(settings.size); size == "frame")
+        request.own_size = true;
+    else if (!size.empty())
+        request.size = size_of(size);
+    if (request.own_size && request.placing)
+        throw Error(AVERROR(EINVAL), "size=frame scales nothing, so that fit has no meaning; give "
+                                     "one of them");
+    if (settings.labels && *settings.labels)
+        request.labels = read_labels(settings.labels);
+    return request;
+}
+
+} // namespace dnn_torch

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Makes the rows of option tables.  Texts are not copied: they must live for ever.  Any thread.
+//
+// `offset` is where the field lies in the filter's private data, in bytes.
+#pragma once
+
+extern "C" {
+#include <libavutil/opt.h>
+}
+
+#include <cstddef>
+#include <cstdint>
+
+namespace dnn_torch
+{
+
+AVOption text_option(const char *name, const char *help, size_t offset, const char *value);
+AVOption number_option(const char *name, const char *help, AVOptionType type, size_t offset,
+                       int64_t value, double min, double max);
+AVOption int_option(const char *name, const char *help, size_t offset, int value, int min, int max);
+AVOption float_option(const char *name, const char *help, size_t offset, double value, double min,
+                      double max);
+// In microseconds, from 0 on.
+AVOption duration_option(const char *name, const char *help, size_t offset, int64_t value,
+                         double max);
+AVOption bool_option(const char *name, const char *help, size_t offset, bool value);
+
+// A word that stands for a number in the options of its unit.
+AVOption named_value(const char *name, const char *help, int value, const char *unit);
+
+// Returns the same option with another property.
+AVOption with_unit(AVOption option, const char *unit);
+// A command of the option's name changes it while frames pass.
+AVOption changeable(AVOption option);
+AVOption deprecated(AVOption option);
+
+} // namespace dnn_torch

@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "results_options.h"
+
+#include "base/compose.h"
+#include "option_kinds.h"
+
+#include <utility>
+
+namespace dnn_torch
+{
+namespace
+{
+
+template <class Value>
+AVOption word(const char *name, const char *help, Value value, const char *unit)
+{
+    return named_value(name, help, static_cast<int>(value), unit);
+}
+
+OptionTable frame_options(size_t offset)
+{
+    auto field = [offset](size_t of_field) { return offset + of_field; };
+    return {
+        int_option("every", "the model sees every that many-th frame; the others carry its boxes",
+                   field(offsetof(ResultsSettings, every)), 1, 1, 1000000),
+        with_unit(int_option("track", "number things, so that each keeps its number over frames",
+                             field(offsetof(ResultsSettings, track)),
+                             static_cast<int>(Tracking::off), static_cast<int>(Tracking::off),
+                             static_cast<int>(Tracking::label)),
+                  "track"),
+        word("off", "no numbers", Tracking::off, "track"),
+        word("on", "in metadata and records", Tracking::on, "track"),
+        word("label", "and in labels: person #3", Tracking::label, "track"),
+        with_unit(int_option("boxes", "what becomes of boxes that are in the frame already",
+                             field(offsetof(ResultsSettings, boxes)),
+                             static_cast<int>(EarlierBoxes::kept),
+                             static_cast<int>(EarlierBoxes::kept),
+                             static_cast<int>(EarlierBoxes::replaced)),
+                  "boxes"),
+        word("add", "they are kept", EarlierBoxes::kept, "boxes"),
+        word("replace", "they are replaced", EarlierBoxes::replaced, "boxes"),
+    };
+}
+
+OptionTable record_options(size_t offset)
+{
+    auto field = [offset](size_t of_field) { return offset + of_field; };
+    return {
+        bool_option("metadata", "give frames the keys lavfi.dnn_torch.*",
+                    field(offsetof(ResultsSettings, metadata)), false),
+        text_option("destination", "where records go: a file, - or an address as tcp://HOST:PORT",
+                    field(offsetof(ResultsSettings, destination)), nullptr),
+        with_unit(int_option("format", "how records are written",
+                             field(offsetof(ResultsSettings, format)),
+                             static_cast<int>(RecordFormat::automatic),
+                             static_cast<int>(RecordFormat::automatic),
+                             static_cast<int>(RecordFormat::srt)),
+                  "record_format"),
+        word("auto", "by the destination's ending, or else jsonl", RecordFormat::automatic,
+             "record_format"),
+        word("jsonl", "a JSON object in a line for each frame", RecordFormat::jsonl,
+             "record_format"),
+        word("csv", "a row for each box", RecordFormat::csv, "record_format"),
+        word("coco", "one JSON object as COCO has it (.json)", RecordFormat::coco, "record_format"),
+        word("srt", "subtitles with the labels", RecordFormat::srt, "record_format"),
+    };
+}
+
+} // namespace
+
+OptionTable results_options(size_t offset)
+{
+    OptionTable all = frame_options(offset);
+    for (const AVOption &option : record_options(offset))
+        all.push_back(option);
+    return all;
+}
+
+FindingsSettings request_of(const ResultsSettings &settings, std::string source)
+{
+    return {.every = settings.every,
+            .track = static_cast<Tracking>(settings.track),
+            .earlier = static_cast<EarlierBoxes>(settings.boxes),
+            .metadata = settings.metadata != 0,
+            .destination = text_or_empty(settings.destination),
+            .format = static_cast<RecordFormat>(settings.format),
+            .source = std::move(source)};
+}
+
+} // namespace dnn_torch

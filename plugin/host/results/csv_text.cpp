@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// A row for each box, as RFC 4180 quotes fields.
+#include "base/compose.h"
+#include "record_text.h"
+#include "text.h"
+
+extern "C" {
+#include <libavutil/avutil.h>
+}
+
+#include <utility>
+
+namespace dnn_torch
+{
+namespace
+{
+
+constexpr std::string_view header =
+    "frame,pts,time,width,height,label,class,confidence,x,y,w,h,track,middle_x,middle_y,turned_w,"
+    "turned_h,angle,key_points,classes\n";
+
+std::string quoted(std::string_view field)
+{
+    if (field.find_first_of(",\"\r\n") == field.npos)
+        return std::string(field);
+    std::string text = "\"";
+    for (const char c : field)
+        text.append(c == '"' ? 2 : 1, c);
+    return text + "\"";
+}
+
+std::string classes_text(const std::vector<LabelScore> &classes)
+{
+    std::string text;
+    for (const LabelScore &score : classes)
+        add_to_list(text, concat(score.label, " ", fixed_text(score.confidence, 4)), ";");
+    return text;
+}
+
+std::string key_points_text(const std::vector<KeyPoint> &points)
+{
+    std::string text;
+    for (const KeyPoint &point : points)
+        add_to_list(text,
+                    concat(fixed_text(point.x, 2), " ", fixed_text(point.y, 2), " ",
+                           fixed_text(point.confidence, 4)),
+                    ";");
+    return text;
+}
+
+std::string frame_fields(const FrameFacts &frame)
+{
+    const std::optional<double> seconds = seconds_of(frame);
+    return concat(frame.number, ",",
+                  frame.pts == AV_NOPTS_VALUE ? std::string() : std::to_string(frame.pts), ",",
+                  seconds ? fixed_text(*seconds, 6) : std::string(), ",", frame.size.width, ",",
+                  frame.size.height);
+}
+
+std::string box_fields(const Box &box)
+{
+    return concat(fixed_text(box.left, 2), ",", fixed_text(box.top, 2), ",",
+                  fixed_text(box.width(), 2), ",", fixed_text(box.height(), 2));
+}
+
+std::string turned_fields(const std::optional<TurnedBox> &turned)
+{
+    if (!turned)
+        return ",,,,";
+    return concat(fixed_text(turned->middle_x, 2), ",", fixed_text(turned->middle_y, 2), ",",
+                  fixed_text(turned->width, 2), ",", fixed_text(turned->height, 2), ",",
+                  fixed_text(turned->angle * degrees_in_radian, 2));
+}
+
+std::string thing_fields(const Finding &finding)
+{
+    const Detection &detection = finding.detection;
+    return concat(quoted(finding.label), ",", detection.label, ",",
+                  fixed_text(detection.confidence, 4), ",", box_fields(detection.box), ",",
+                  finding.track != 0 ? std::to_string(finding.track) : std::string(), ",",
+                  turned_fields(detection.turned), ",",
+                  quoted(key_points_text(detection.key_points)), ",",
+                  quoted(classes_text(finding.classes)));
+}
+
+class CsvText : public RecordText
+{
+public:
+    std::string begin() override { return std::string(header); }
+
+    std::string record(const FrameFacts &frame, const Findings &found) override
+    {
+        const std::string beginning = frame_fields(frame);
+        std::string rows;
+        // What is said of the frame as a whole has a row without a box.
+        if (!found.classes.empty())
+            rows += concat(beginning, ",,,,,,,,,,,,,,,", quoted(classes_text(found.classes)), "\n");
+        for (const Finding &finding : found.things)
+            rows += concat(beginning, ",", thing_fields(finding), "\n");
+        return rows;
+    }
+};
+
+} // namespace
+
+std::unique_ptr<RecordText> make_csv_text()
+{
+    return std::make_unique<CsvText>();
+}
+
+} // namespace dnn_torch

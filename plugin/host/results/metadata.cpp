@@ -1,0 +1,222 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "metadata.h"
+
+#include "base/compose.h"
+#include "side_data.h"
+#include "text.h"
+
+extern "C" {
+#include <libavutil/dict.h>
+}
+
+#include <algorithm>
+#include <new>
+#include <string>
+#include <utility>
+
+namespace dnn_torch
+{
+namespace
+{
+
+constexpr std::string_view prefix = "lavfi.dnn_torch.";
+
+// Appends without a search: dictionaries are lists, and a frame may have thousands of keys.
+void append(AVDictionary **keys, const std::string &key, const std::string &value)
+{
+    if (av_dict_set(keys, key.c_str(), value.c_str(), AV_DICT_MULTIKEY) < 0)
+        throw std::bad_alloc();
+}
+
+const AVDictionaryEntry *next_entry(const AVDictionary *keys, const AVDictionaryEntry *before)
+{
+    return av_dict_get(keys, "", before, AV_DICT_IGNORE_SUFFIX);
+}
+
+size_t count_in(const AVDictionary *keys)
+{
+    const AVDictionaryEntry *count = av_dict_get(keys, "lavfi.dnn_torch.count", nullptr, 0);
+    return count ? whole_number<size_t>(count->value).value_or(0) : 0;
+}
+
+// "3" and "track", of "lavfi.dnn_torch.3.track".
+struct BoxKey {
+    size_t number;
+    std::string_view field;
+};
+
+std::optional<BoxKey> box_key(std::string_view key)
+{
+    if (!key.starts_with(prefix))
+        return std::nullopt;
+    key.remove_prefix(prefix.size());
+    const size_t dot = key.find('.');
+    if (dot == key.npos)
+        return std::nullopt;
+    const std::optional<size_t> number = whole_number<size_t>(key.substr(0, dot));
+    return number ? std::optional(BoxKey{*number, key.substr(dot + 1)}) : std::nullopt;
+}
+
+// Whether a key stays that is there already.
+class Stays
+{
+public:
+    Stays(const AVDictionary *keys, size_t boxes, const Findings &found, const MetadataTerms &terms)
+        : found_(found), terms_(terms), others_(terms.keeps_others ? boxes : terms.first)
+    {
+        // Other keys are of other boxes.
+        if (count_in(keys) != others_)
+            others_ = 0;
+    }
+
+    bool operator()(std::string_view key) const
+    {
+        if (!key.starts_with(prefix))
+            return true;
+        if (const std::optional<BoxKey> known = box_key(key))
+            return known->number < others_ && is_not_set(*known);
+        return key.substr(prefix.size()).starts_with("class.") && found_.classes.empty();
+    }
+
+private:
+    bool is_not_set(const BoxKey &key) const
+    {
+        if (key.field == "turned" || key.field == "angle" || key.field == "key_points")
+            return true;
+        if (key.field != "track")
+            return false;
+        const bool is_own = key.number >= terms_.first;
+        const size_t place = key.number - terms_.first;
+        return !is_own || place >= found_.things.size() || found_.things[place].track == 0;
+    }
+
+    const Findings &found_;
+    const MetadataTerms &terms_;
+    size_t others_; // boxes before that have keys which stay
+};
+
+std::string box_text(const AVDetectionBBox &box)
+{
+    return concat(box.x, ",", box.y, ",", box.w, ",", box.h);
+}
+
+std::string confidence_text(double confidence)
+{
+    return fixed_text(confidence, 4);
+}
+
+std::string confidence_text(AVRational confidence)
+{
+    return confidence_text(confidence.den == 0 ? 0 : av_q2d(confidence));
+}
+
+std::string key_points_text(const std::vector<KeyPoint> &points)
+{
+    std::string text;
+    for (const KeyPoint &point : points)
+        add_to_list(text,
+                    concat(fixed_text(point.x, 2), ",", fixed_text(point.y, 2), ",",
+                           fixed_text(point.confidence, 4)),
+                    ";");
+    return text;
+}
+
+std::string turned_text(const TurnedBox &turned)
+{
+    return concat(fixed_text(turned.middle_x, 2), ",", fixed_text(turned.middle_y, 2), ",",
+                  fixed_text(turned.width, 2), ",", fixed_text(turned.height, 2));
+}
+
+void append_classes(AVDictionary **keys, const std::string &stem,
+                    std::span<const LabelScore> classes)
+{
+    for (size_t i = 0; i < classes.size(); i++) {
+        const std::string key = concat(stem, "class.", i);
+        append(keys, key + ".label", classes[i].label);
+        append(keys, key + ".confidence", confidence_text(classes[i].confidence));
+    }
+}
+
+std::vector<LabelScore> classes_of(const AVDetectionBBox &box)
+{
+    std::vector<LabelScore> classes;
+    for (uint32_t i = 0; i < box.classify_count; i++)
+        classes.push_back(
+            {box.classify_labels[i], static_cast<float>(av_q2d(box.classify_confidences[i]))});
+    return classes;
+}
+
+void append_box(AVDictionary **keys, const std::string &stem, const AVDetectionBBox &box,
+                const std::string &label)
+{
+    append(keys, stem + "label", label);
+    append(keys, stem + "confidence", confidence_text(box.detect_confidence));
+    append(keys, stem + "box", box_text(box));
+}
+
+void append_finding(AVDictionary **keys, const std::string &stem, const Finding &finding)
+{
+    if (finding.track != 0)
+        append(keys, stem + "track", std::to_string(finding.track));
+    if (const std::optional<TurnedBox> &turned = finding.detection.turned) {
+        append(keys, stem + "turned", turned_text(*turned));
+        append(keys, stem + "angle", fixed_text(turned->angle * degrees_in_radian, 2));
+    }
+    if (!finding.detection.key_points.empty())
+        append(keys, stem + "key_points", key_points_text(finding.detection.key_points));
+    append_classes(keys, stem, finding.classes);
+}
+
+// The keys of another number of boxes are of other boxes.
+void read_tracks(const AVFrame &frame, std::span<Finding> findings)
+{
+    if (count_in(frame.metadata) != findings.size())
+        return;
+    const AVDictionaryEntry *entry = nullptr;
+    while ((entry = next_entry(frame.metadata, entry)) != nullptr) {
+        const std::optional<BoxKey> key = box_key(entry->key);
+        if (key && key->number < findings.size() && key->field == "track")
+            findings[key->number].track = whole_number<int64_t>(entry->value).value_or(0);
+    }
+}
+
+} // namespace
+
+void write_metadata(AVFrame &frame, std::span<const AVDetectionBBox> boxes, const Findings &found,
+                    const MetadataTerms &terms)
+{
+    const Stays stays(frame.metadata, boxes.size(), found, terms);
+    AVDictionary *keys = nullptr;
+    const AVDictionaryEntry *entry = nullptr;
+    while ((entry = next_entry(frame.metadata, entry)) != nullptr)
+        if (stays(entry->key))
+            append(&keys, entry->key, entry->value);
+    append(&keys, concat(prefix, "count"), std::to_string(boxes.size()));
+    for (size_t i = 0; i < std::min(boxes.size(), most_boxes_with_keys); i++) {
+        const std::string stem = concat(prefix, i, ".");
+        const size_t place = i - terms.first;
+        if (i < terms.first || place >= found.things.size()) {
+            append_box(&keys, stem, boxes[i], boxes[i].detect_label);
+            append_classes(&keys, stem, classes_of(boxes[i]));
+        } else {
+            append_box(&keys, stem, boxes[i], found.things[place].label);
+            append_finding(&keys, stem, found.things[place]);
+        }
+    }
+    append_classes(&keys, std::string(prefix), found.classes);
+    std::swap(frame.metadata, keys);
+    av_dict_free(&keys);
+}
+
+std::vector<Finding> things_in(const AVFrame &frame)
+{
+    const std::optional<KnownBoxes> known = read_boxes(frame);
+    std::vector<Finding> things;
+    if (known)
+        things = findings_of(known->boxes);
+    read_tracks(frame, things);
+    return things;
+}
+
+} // namespace dnn_torch

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Records of what was found, as text.  docs/results.md describes the formats.
+#pragma once
+
+#include "findings.h"
+#include "record_format.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace dnn_torch
+{
+
+// The text of one destination, piece by piece.  Belongs to one thread.
+class RecordText
+{
+public:
+    virtual ~RecordText() = default;
+
+    virtual std::string begin() { return {}; }
+    virtual std::string record(const FrameFacts &frame, const Findings &found) = 0;
+    // Completes the text.  Records may follow all the same: after what is returned, or in its
+    // place if end_is_replaced().
+    virtual std::string end() { return {}; }
+    virtual bool end_is_replaced() const { return false; }
+};
+
+std::unique_ptr<RecordText> make_jsonl_text();
+std::unique_ptr<RecordText> make_csv_text();
+std::unique_ptr<RecordText> make_coco_text();
+std::unique_ptr<RecordText> make_srt_text();
+
+// `format` is not `automatic`.
+std::unique_ptr<RecordText> make_record_text(RecordFormat format);
+
+// Returns nullopt for a frame without a time.
+std::optional<double> seconds_of(const FrameFacts &frame);
+
+} // namespace dnn_torch

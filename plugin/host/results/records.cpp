@@ -1,0 +1,222 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "records.h"
+
+#include "base/compose.h"
+#include "destination.h"
+#include "host/error.h"
+#include "record_text.h"
+
+extern "C" {
+#include <libavutil/error.h>
+#include <libavutil/log.h>
+}
+
+#include <algorithm>
+#include <chrono>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace dnn_torch
+{
+namespace
+{
+
+// What a later sink needs to go on.
+struct Progress {
+    RecordFormat format = RecordFormat::jsonl;
+    std::unique_ptr<RecordText> text = {};
+    int64_t frames = 0;                           // that have records
+    int64_t position = 0;                         // in a file, which is closed
+    std::unique_ptr<Destination> connection = {}; // of what is no file
+};
+
+// ---- who writes to what --------------------------------------------------------
+
+constexpr size_t most_kept = 16;
+
+std::mutex mutex;
+
+// Under the mutex.  Never destroyed, because the end of the program may free filters.
+struct Known {
+    std::set<std::string> in_use;
+    std::list<std::pair<std::string, Progress>> ended; // the latest first
+};
+
+Known &known()
+{
+    static auto *const all = new Known;
+    return *all;
+}
+
+void begin_use(const std::string &name)
+{
+    std::lock_guard lock(mutex);
+    if (!known().in_use.insert(name).second)
+        throw Error(AVERROR(EBUSY), concat("destination=", name,
+                                           " is written by another filter; name another one"));
+}
+
+void end_use(const std::string &name)
+{
+    std::lock_guard lock(mutex);
+    known().in_use.erase(name);
+}
+
+std::optional<Progress> take_progress(const std::string &name)
+{
+    std::lock_guard lock(mutex);
+    auto &ended = known().ended;
+    auto last = std::find_if(ended.begin(), ended.end(),
+                             [&](const auto &one) { return one.first == name; });
+    if (last == ended.end())
+        return std::nullopt;
+    Progress progress = std::move(last->second);
+    ended.erase(last);
+    return progress;
+}
+
+void keep_progress(const std::string &name, Progress progress)
+{
+    std::list<std::pair<std::string, Progress>> forgotten; // closed without the lock
+    std::lock_guard lock(mutex);
+    auto &ended = known().ended;
+    ended.emplace_front(name, std::move(progress));
+    if (ended.size() > most_kept)
+        forgotten.splice(forgotten.end(), ended, std::prev(ended.end()));
+}
+
+// The right to write to a destination.
+class Use
+{
+public:
+    explicit Use(std::string name) : name_(std::move(name)) { begin_use(name_); }
+    ~Use() { end_use(name_); }
+    Use(const Use &) = delete;
+    Use &operator=(const Use &) = delete;
+
+    const std::string &name() const { return name_; }
+
+private:
+    std::string name_;
+};
+
+// ---- writing --------------------------------------------------------------------
+
+// How long the end of a program may wait for a reader.
+constexpr std::chrono::seconds last_patience{2};
+
+class Records : public FindingsSink
+{
+public:
+    Records(const std::string &name, RecordFormat format) : use_(name)
+    {
+        if (!go_on(format))
+            begin(format);
+    }
+
+    // Nobody called end() if the program was interrupted, the graph was made anew, or it failed.
+    ~Records() override
+    {
+        if (!destination_ || has_failed_)
+            return;
+        try {
+            destination_->set_patience(last_patience);
+            complete(false);
+        } catch (const std::exception &error) {
+            av_log(nullptr, AV_LOG_WARNING, "%s\n", error.what());
+        }
+    }
+
+    void write(const FrameFacts &frame, const Findings &found) override
+    {
+        FrameFacts numbered = frame;
+        numbered.number += first_number_;
+        progress_.frames = std::max(progress_.frames, numbered.number + 1);
+        send(progress_.text->record(numbered, found));
+    }
+
+    void end() override { complete(true); }
+
+private:
+    void begin(RecordFormat format)
+    {
+        progress_.format = format;
+        destination_ = std::make_unique<Destination>(use_.name());
+        send_new_text();
+    }
+
+    // Returns false if there is nothing to go on with.
+    bool go_on(RecordFormat format)
+    {
+        std::optional<Progress> progress = take_progress(use_.name());
+        if (!progress || progress->format != format)
+            return false;
+        destination_ = progress->connection ? std::move(progress->connection)
+                                            : Destination::reopen(use_.name(), progress->position);
+        if (!destination_)
+            return false;
+        destination_->set_patience(Destination::usual_patience);
+        progress_ = std::move(*progress);
+        first_number_ = progress_.frames;
+        // What a connection got cannot be taken back.
+        if (progress_.position == 0 && progress_.text->end_is_replaced())
+            send_new_text();
+        return true;
+    }
+
+    void send(const std::string &text)
+    {
+        has_failed_ = true;
+        destination_->write(text);
+        has_failed_ = false;
+    }
+
+    void send_new_text()
+    {
+        progress_.text = make_record_text(progress_.format);
+        send(progress_.text->begin());
+    }
+
+    void complete(bool closes)
+    {
+        if (!destination_)
+            return;
+        const std::optional<int64_t> before_end = destination_->position();
+        send(progress_.text->end());
+        const std::optional<int64_t> after_end = destination_->position();
+        std::unique_ptr<Destination> destination = std::move(destination_);
+        if (before_end || closes)
+            destination->close();
+        if (before_end)
+            keep(*(progress_.text->end_is_replaced() ? before_end : after_end), nullptr);
+        else if (!closes)
+            keep(0, std::move(destination));
+    }
+
+    void keep(int64_t position, std::unique_ptr<Destination> connection)
+    {
+        progress_.position = position;
+        progress_.connection = std::move(connection);
+        keep_progress(use_.name(), std::move(progress_));
+    }
+
+    Use use_; // destroyed last, after what it is about
+    Progress progress_ = {};
+    std::unique_ptr<Destination> destination_; // null after the end
+    int64_t first_number_ = 0;
+    bool has_failed_ = false;
+};
+
+} // namespace
+
+std::unique_ptr<FindingsSink> open_records(const std::string &destination, RecordFormat format)
+{
+    return std::make_unique<Records>(
+        destination, format == RecordFormat::automatic ? format_for(destination) : format);
+}
+
+} // namespace dnn_torch

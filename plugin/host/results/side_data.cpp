@@ -1,0 +1,165 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "side_data.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <new>
+
+namespace dnn_torch
+{
+namespace
+{
+
+constexpr AVFrameSideDataType kind = AV_FRAME_DATA_DETECTION_BBOXES;
+constexpr int parts = 10000; // of a confidence of 1
+
+template <size_t room> void put_text(char (&field)[room], std::string_view text)
+{
+    std::string_view fits = cut_to_bytes(text, room - 1);
+    fits = fits.substr(0, fits.find('\0'));
+    std::memcpy(field, fits.data(), fits.size());
+    std::memset(field + fits.size(), 0, room - fits.size());
+}
+
+template <size_t room> std::string text_in(const char (&field)[room])
+{
+    return {field, strnlen(field, room)};
+}
+
+AVRational rational_of(float confidence)
+{
+    const float known = confidence > 0 ? std::min(confidence, 1.0F) : 0; // NaN is 0, too
+    return {static_cast<int>(std::lround(known * parts)), parts};
+}
+
+float number_of(AVRational confidence)
+{
+    return confidence.den == 0 ? 0 : static_cast<float>(av_q2d(confidence));
+}
+
+// Returns the nearest whole pixel in 0..`limit`; 0 for what is no number.
+int pixel(float position, int limit)
+{
+    if (!(position > 0))
+        return 0;
+    return static_cast<int>(std::lround(std::min(position, static_cast<float>(limit))));
+}
+
+// What a header says, if it fits into its bytes.
+struct Layout {
+    size_t count, offset, stride;
+};
+
+std::optional<Layout> layout_of(const AVDetectionBBoxHeader &header, size_t bytes)
+{
+    const Layout said = {header.nb_bboxes, header.bboxes_offset, header.bbox_size};
+    if (said.count == 0)
+        return said;
+    // Later versions of libavutil may put further fields to the end of either struct.
+    if (said.offset < sizeof(header) || said.offset > bytes ||
+        said.stride < sizeof(AVDetectionBBox) || (bytes - said.offset) / said.stride < said.count)
+        return std::nullopt;
+    return said;
+}
+
+AVDetectionBBox copy_of(const uint8_t *bytes)
+{
+    AVDetectionBBox box;
+    std::memcpy(&box, bytes, sizeof(box));
+    box.detect_label[sizeof(box.detect_label) - 1] = 0;
+    box.classify_count = std::min<uint32_t>(box.classify_count, AV_NUM_DETECTION_BBOX_CLASSIFY);
+    for (auto &label : box.classify_labels)
+        label[sizeof(label) - 1] = 0;
+    return box;
+}
+
+Finding finding_of(const AVDetectionBBox &box)
+{
+    auto edge = [](int position, int extent) {
+        return static_cast<float>(int64_t{position} + extent);
+    };
+    Finding finding = {.detection = {.box = {static_cast<float>(box.x), static_cast<float>(box.y),
+                                             edge(box.x, box.w), edge(box.y, box.h)},
+                                     .confidence = number_of(box.detect_confidence)},
+                       .label = text_in(box.detect_label)};
+    for (uint32_t i = 0; i < box.classify_count; i++)
+        finding.classes.push_back(
+            {text_in(box.classify_labels[i]), number_of(box.classify_confidences[i])});
+    return finding;
+}
+
+} // namespace
+
+std::optional<KnownBoxes> read_boxes(const AVFrame &frame)
+{
+    const AVFrameSideData *data = av_frame_get_side_data(&frame, kind);
+    AVDetectionBBoxHeader header;
+    if (!data || data->size < sizeof(header))
+        return std::nullopt;
+    std::memcpy(&header, data->data, sizeof(header));
+    const std::optional<Layout> layout = layout_of(header, data->size);
+    if (!layout)
+        return std::nullopt;
+    KnownBoxes known = {.source = text_in(header.source), .boxes = {}};
+    known.boxes.reserve(layout->count);
+    for (size_t i = 0; i < layout->count; i++)
+        known.boxes.push_back(copy_of(data->data + layout->offset + i * layout->stride));
+    return known;
+}
+
+std::vector<Finding> findings_of(std::span<const AVDetectionBBox> boxes)
+{
+    std::vector<Finding> findings(boxes.size());
+    std::transform(boxes.begin(), boxes.end(), findings.begin(), finding_of);
+    return findings;
+}
+
+AVDetectionBBox box_of(const Finding &finding, std::string_view label, Size frame)
+{
+    const Box &exact = finding.detection.box;
+    AVDetectionBBox box = {};
+    box.x = std::min(pixel(exact.left, frame.width), frame.width - 1);
+    box.y = std::min(pixel(exact.top, frame.height), frame.height - 1);
+    box.w = std::max(pixel(exact.right, frame.width) - box.x, 1);
+    box.h = std::max(pixel(exact.bottom, frame.height) - box.y, 1);
+    put_text(box.detect_label, label);
+    box.detect_confidence = rational_of(finding.detection.confidence);
+    for (const LabelScore &score : finding.classes) {
+        if (box.classify_count == AV_NUM_DETECTION_BBOX_CLASSIFY)
+            break;
+        const uint32_t place = box.classify_count++;
+        put_text(box.classify_labels[place], score.label);
+        box.classify_confidences[place] = rational_of(score.confidence);
+    }
+    return box;
+}
+
+void write_boxes(AVFrame &frame, std::string_view source, std::span<const AVDetectionBBox> boxes)
+{
+    av_frame_remove_side_data(&frame, kind);
+    AVDetectionBBoxHeader *header =
+        av_detection_bbox_create_side_data(&frame, static_cast<uint32_t>(boxes.size()));
+    if (!header)
+        throw std::bad_alloc();
+    put_text(header->source, source);
+    for (size_t i = 0; i < boxes.size(); i++)
+        *av_get_detection_bbox(header, static_cast<unsigned>(i)) = boxes[i];
+}
+
+std::string_view cut_to_bytes(std::string_view text, size_t bytes)
+{
+    if (text.size() <= bytes)
+        return text;
+    auto goes_on = [&](size_t place) { // a byte within a character
+        return (static_cast<unsigned char>(text[place]) & 0xC0) == 0x80;
+    };
+    // A character has at most 4 bytes; what has more of them in a row is no UTF-8.
+    size_t end = bytes;
+    while (end > 0 && bytes - end < 3 && goes_on(end))
+        end--;
+    return text.substr(0, goes_on(end) ? bytes : end);
+}
+
+} // namespace dnn_torch

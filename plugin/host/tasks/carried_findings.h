@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// What was found last, carried over frames that the model does not see.
+#pragma once
+
+#include "host/results/findings.h"
+#include "host/size.h"
+
+namespace dnn_torch
+{
+
+// Belongs to one thread and is called for each frame, in order.
+class CarriedFindings
+{
+public:
+    // Takes what the model found in a frame of that size.
+    Findings found(Findings found, Size size);
+    // Returns what a frame of that size has that the model did not see.
+    Findings carry(Size size);
+    // Gives the things of such a frame, which others found, the classes that were said of the
+    // thing in their place; and the frame its classes.
+    void say_again(Findings &now) const;
+    // Nothing is carried on.
+    void forget();
+    // A frame passes that has no findings.
+    void pass() {}
+
+private:
+    Findings last_;
+    Size size_ = {};
+};
+
+} // namespace dnn_torch

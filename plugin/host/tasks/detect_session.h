@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Feeds frames to a detector, and brings what it finds back into their pixels.
+#pragma once
+
+#include "detect_task.h"
+#include "frame_feeder.h"
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace dnn_torch
+{
+
+// Brings a detection from the model's picture into the frame, and cuts it off at the frame's
+// edges.  Returns false if less than half a pixel of it is there.
+bool bring_into_frame(const Placement &placement, Size frame, Detection &detection);
+
+class DetectSession : public TaskSession
+{
+public:
+    // `plan` must live during run() and bypass(); it may be gone after them.
+    explicit DetectSession(const DetectPlan &plan);
+
+    void run(FrameJob &job) override;
+    void bypass(FrameJob &job) override;
+    void stop() noexcept override { session_.stop(); }
+
+private:
+    // The terms that the last frame had, and what follows from them.
+    struct Current {
+        std::shared_ptr<const DetectTerms> terms;
+        WantedClasses wanted;
+    };
+
+    Images input_for(const FrameJob &job);
+    void *memory_of(int64_t bytes);
+    void feed(FrameJob &job, const Images &input);
+    std::span<const DnnTorchTensor> run_model(FrameJob &job, const Images &input);
+    void find(FrameJob &job, std::span<const DnnTorchTensor> tensors);
+    std::shared_ptr<Findings> findings_in(std::span<const DnnTorchTensor> tensors, int index);
+    void follow(int64_t frame);
+
+    const DetectPlan &plan_;
+    Session session_;
+    FrameFeeder feeder_;
+    std::vector<DnnTorchTensor> tensors_;
+    std::vector<Detection> found_;
+    std::optional<Current> current_;
+    void *memory_ = nullptr; // of the input: the session's, or own_memory_
+    std::vector<std::max_align_t> own_memory_;
+};
+
+} // namespace dnn_torch

@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "detect_task.h"
+
+#include "base/compose.h"
+#include "detect_session.h"
+#include "host/error.h"
+#include "model_contract.h"
+#include "picture_tensors.h"
+
+extern "C" {
+#include <libavutil/error.h>
+}
+
+#include <algorithm>
+#include <utility>
+
+namespace dnn_torch
+{
+namespace
+{
+
+const char *name_of(Placing placing)
+{
+    switch (placing) {
+    case Placing::letterbox:
+        return "letterboxed";
+    case Placing::stretch:
+        return "stretched";
+    case Placing::crop:
+        return "cropped";
+    default:
+        return "unscaled";
+    }
+}
+
+} // namespace
+
+std::unique_ptr<TaskSession> DetectPlan::open_session() const
+{
+    return std::make_unique<DetectSession>(*this);
+}
+
+DetectTask::DetectTask(std::shared_ptr<Model> model, const Contract &contract, size_t batch_size,
+                       DetectShared shared)
+    : Task(std::move(model)), contract_(contract), shared_(std::move(shared)),
+      batch_size_(batch_size), probe_(Task::model(), contract_, shared_.settings)
+{
+    names_.labels =
+        shared_.settings.labels.empty() ? contract_.model.labels : shared_.settings.labels;
+}
+
+TaskFindings DetectTask::study()
+{
+    probe_.study();
+    const DetectorInput usual = probe_.input_for({640, 480});
+    const std::unique_ptr<const Decoder> decoder = probe_.decoder_for(usual.size);
+    decoder_ = decoder->name();
+    names_.count = decoder->classes();
+    check(*shared_.terms->latest());
+    return {.takes = concat(probe_.in_words(), ", ", name_of(usual.placing), "; ", decoder_,
+                            " decodes what it finds"),
+            .doubt = doubt_of_labels(),
+            .numbers = contract_in_words(contract_)};
+}
+
+std::string DetectTask::doubt_of_labels() const
+{
+    const size_t labels = names_.labels.size(), classes = static_cast<size_t>(names_.count);
+    if (labels == 0 || labels >= classes)
+        return "";
+    return concat("the model tells ", classes, " classes apart, and there are labels for ", labels,
+                  "; the others are called by their numbers");
+}
+
+void DetectTask::check(const DetectTerms &terms) const
+{
+    check_classes(terms.classes, names_);
+}
+
+// Frames pass as they are.  That the model takes what is made of them is tried here.
+Size DetectTask::output_for(const FrameShape &input)
+{
+    probe_.decoder_for(probe_.input_for(input.size).size);
+    return input.size;
+}
+
+NewPlan DetectTask::plan(const FrameShape &input, double tuning_seconds)
+{
+    const DetectorInput fed = probe_.input_for(input.size);
+    auto plan = std::make_shared<DetectPlan>();
+    plan->input = input;
+    plan->output = input.size;
+    plan->decoder = probe_.decoder_for(fed.size);
+    plan->terms = shared_.terms;
+    plan->names = names_;
+    plan->picture = fed.size;
+    plan->placement = place(input.size, fed.size, fed.placing, chroma_unit(input.format));
+    plan->channels = probe_.channels();
+    plan->border = shared_.settings.border;
+    // A run has shown of which types the model's tensors are.
+    Contract numbers = contract_;
+    follow_types(model()->metadata("input_type"), "", numbers);
+    plan->numbers = numbers.input;
+
+    const auto batch = static_cast<int>(batch_size_);
+    const DnnTorchTensor shape = picture_shape(batch, plan->channels, fed.size);
+    plan->model = model()->plan({&shape, 1}, tuning_seconds);
+    const DnnTorchPlanFacts facts = plan->model->facts();
+    plan->in_order = facts.in_order != 0;
+    plan->interleaved = facts.interleaved != 0;
+    plan->batch_size = plan->in_order ? 1 : batch_size_;
+    time_base_ = input.time_base;
+    const std::string note =
+        concat("frames come to the model as ", to_text(fed.size), ", ", name_of(fed.placing), "; ",
+               plan->decoder->name(), " decodes what it finds");
+    const ModelPlan &run = *plan->model;
+    std::string variant = run.variant(), advice = run.advice();
+    return {.plan = std::move(plan),
+            .cost = {.seconds = facts.run_seconds, .bytes = facts.run_bytes},
+            .variant = std::move(variant),
+            .advice = std::move(advice),
+            .notes = {note}};
+}
+
+bool DetectTask::skips(const FrameItem &item)
+{
+    shared_.terms->begin(item.number);
+    return shared_.step->skips(item);
+}
+
+void DetectTask::complete(FrameItem &item)
+{
+    shared_.terms->end(item.number);
+    shared_.step->complete(item, time_base_);
+}
+
+void DetectTask::end()
+{
+    shared_.step->end();
+}
+
+} // namespace dnn_torch

@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// The task that finds things in frames, which pass unchanged.
+#pragma once
+
+#include "detect_terms.h"
+#include "detector_probe.h"
+#include "findings_step.h"
+#include "frame_feeder.h"
+#include "task.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace dnn_torch
+{
+
+// What all tasks of a filter share.
+struct DetectShared {
+    DetectSettings settings;
+    std::shared_ptr<TermsInTime> terms;
+    std::shared_ptr<FindingsStep> step;
+};
+
+struct DetectPlan : TaskPlan {
+    std::unique_ptr<TaskSession> open_session() const override;
+
+    std::shared_ptr<const ModelPlan> model;
+    std::shared_ptr<const Decoder> decoder;
+    std::shared_ptr<const TermsInTime> terms;
+    ClassNames names;
+    PictureNumbers numbers;
+    Placement placement;
+    Size picture = {0, 0};
+    int channels = 3;
+    float border = 0;
+    bool interleaved = false; // the model is fastest with its channels side by side
+};
+
+class DetectTask : public Task
+{
+public:
+    DetectTask(std::shared_ptr<Model> model, const Contract &contract, size_t batch_size,
+               DetectShared shared);
+
+    TaskFindings study() override;
+    const AVPixelFormat *formats() const override { return formats_to_feed(probe_.channels()); }
+    Size output_for(const FrameShape &input) override;
+    NewPlan plan(const FrameShape &input, double tuning_seconds) override;
+    bool skips(const FrameItem &item) override;
+    void complete(FrameItem &item) override;
+    void end() override;
+
+    // Throws Error if the model knows no such classes.
+    void check(const DetectTerms &terms) const;
+
+private:
+    std::string doubt_of_labels() const;
+
+    const Contract contract_;
+    const DetectShared shared_;
+    size_t batch_size_;
+    DetectorProbe probe_; // refers to both
+    PictureNumbers numbers_;
+    ClassNames names_;
+    std::string decoder_;
+    AVRational time_base_ = {0, 1};
+};
+
+} // namespace dnn_torch

@@ -1,0 +1,236 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "detector_probe.h"
+
+#include "base/compose.h"
+#include "host/detection/decoders.h"
+#include "host/error.h"
+#include "model_contract.h"
+#include "picture_tensors.h"
+
+extern "C" {
+#include <libavutil/error.h>
+}
+
+#include <algorithm>
+#include <utility>
+
+namespace dnn_torch
+{
+namespace
+{
+
+// What detectors are exported for most often, the likeliest first.
+constexpr int usual_extents[] = {640, 416, 320, 512, 608, 300, 800, 1024, 1280, 384, 256, 224};
+
+constexpr Size usual_size = {640, 640};
+
+// A failure that says nothing of the picture's size or channels.
+bool is_final(const Error &error)
+{
+    return error.code() == AVERROR(ETIMEDOUT) || error.code() == AVERROR(ENOMEM);
+}
+
+bool is_list(const Model &model)
+{
+    for (const DnnTorchTensorInfo &info : model.tensors(DNN_TORCH_INPUTS))
+        if (const std::string type = info.type_text; type.rfind("List[Tensor", 0) == 0)
+            return true;
+    return false;
+}
+
+// A picture of each: [N, channels, height, width] of at least half the extent that went in.
+bool are_pictures(std::span<const DnnTorchTensor> shapes, Size picture)
+{
+    if (shapes.empty() || shapes[0].rank != 4)
+        return false;
+    const auto &dims = shapes[0].dims;
+    return (dims[1] == 1 || dims[1] == 3 || dims[1] == 4) && 2 * dims[2] >= picture.height &&
+           2 * dims[3] >= picture.width;
+}
+
+// A number for each class.
+bool are_scores(std::span<const DnnTorchTensor> shapes)
+{
+    return shapes.size() == 1 && (shapes[0].rank == 1 || shapes[0].rank == 2);
+}
+
+void check_contract(const Contract &contract)
+{
+    const std::string &task = contract.model.task;
+    if (!contract.pictures.empty())
+        throw Error(AVERROR(EINVAL),
+                    concat("the model takes a picture at '", contract.pictures.front().name,
+                           "' beside each frame, and this filter has no pad "
+                           "for it"));
+    if (task.empty() || task == "detect" || task == "pose" || task == "obb" || task == "segment")
+        return;
+    const char *const other = task == "classify" ? "dnn_torch_classify" : "dnn_torch";
+    throw Error(AVERROR(EINVAL),
+                concat("the contract says ", field_with_origin("task", contract),
+                       ", and this filter finds things; use ", other, " for this model"));
+}
+
+} // namespace
+
+DetectorProbe::DetectorProbe(std::shared_ptr<Model> model, const Contract &contract,
+                             const DetectSettings &settings)
+    : model_(std::move(model)), contract_(contract), settings_(settings)
+{
+}
+
+int DetectorProbe::multiple() const
+{
+    return contract_.sizes.multiple.value_or(1);
+}
+
+bool DetectorProbe::keeps_frame_size() const
+{
+    return settings_.own_size ||
+           (takes_lists_ && !settings_.size && !contract_.sizes.only && !settings_.placing);
+}
+
+std::vector<Size> DetectorProbe::sizes_to_try() const
+{
+    if (settings_.size)
+        return {*settings_.size};
+    if (contract_.sizes.only)
+        return {*contract_.sizes.only};
+    const Size least = contract_.sizes.minimum.value_or(Size{1, 1});
+    std::vector<Size> sizes;
+    for (const int extent : usual_extents)
+        sizes.push_back(rounded_up(larger_of({extent, extent}, least), multiple()));
+    if (takes_lists_)
+        sizes.resize(1);
+    return sizes;
+}
+
+DetectorProbe::Shapes DetectorProbe::try_size(Size size, int channels)
+{
+    return probe_tensors(*model_, picture_shape(1, channels, size));
+}
+
+// Returns whether the model takes one of them.
+bool DetectorProbe::try_sizes(const std::vector<Size> &sizes, int channels,
+                              std::optional<Error> &refused)
+{
+    for (const Size size : sizes)
+        try {
+            try_size(size, channels);
+            channels_ = channels;
+            size_ = size;
+            return true;
+        } catch (const Crash &) {
+            throw;
+        } catch (const Error &error) {
+            if (is_final(error))
+                throw;
+            if (!refused)
+                refused = error;
+        }
+    return false;
+}
+
+void DetectorProbe::study()
+{
+    check_contract(contract_);
+    takes_lists_ = is_list(*model_);
+    std::vector<int> counts = {3, 1, 4};
+    if (contract_.input.channels != 0)
+        counts = {contract_.input.channels};
+    std::optional<Error> refused;
+    for (const int count : counts)
+        if (try_sizes(sizes_to_try(), count, refused)) {
+            decoder_for(size_);
+            return;
+        }
+    const std::string tried = settings_.size || contract_.sizes.only
+                                  ? to_text(sizes_to_try().front())
+                                  : "any usual size; if it wants another, give size=WxH";
+    throw Error(refused->code(),
+                concat("the model takes no pictures of ", tried, ": ", refused->what()));
+}
+
+bool DetectorProbe::takes(Size size)
+try {
+    try_size(size, channels_);
+    return true;
+} catch (const Crash &) {
+    throw;
+} catch (const Error &error) {
+    if (is_final(error))
+        throw;
+    return false;
+}
+
+DetectorInput DetectorProbe::input_for(Size frame)
+{
+    if (keeps_frame_size()) {
+        const Size least = contract_.sizes.minimum.value_or(Size{1, 1});
+        return {.size = rounded_up(larger_of(frame, least), multiple()),
+                .placing = Placing::corner};
+    }
+    const Placing placing = settings_.placing.value_or(Placing::letterbox);
+    const bool may_differ = !settings_.size && !contract_.sizes.only && contract_.sizes.multiple &&
+                            !contract_.sizes.minimum && placing == Placing::letterbox;
+    // As Ultralytics does it: there is the less to compute, the less border there is.
+    const Size close = picture_for(frame, std::max(size_.width, size_.height), multiple());
+    return {.size = may_differ && takes(close) ? close : size_, .placing = placing};
+}
+
+DetectorFacts DetectorProbe::facts_for(Size picture) const
+{
+    const size_t labels =
+        settings_.labels.empty() ? contract_.model.labels.size() : settings_.labels.size();
+    const Size &cells = settings_.cells;
+    const bool knows_cells = cells.width > 0 && cells.height > 0;
+    return {.input = picture,
+            .classes = settings_.classes ? settings_.classes : static_cast<int>(labels),
+            .task = contract_.model.task,
+            .end2end = contract_.model.end2end,
+            .anchors = settings_.anchors,
+            .cell = knows_cells ? Size{picture.width / cells.width, picture.height / cells.height}
+                                : Size{0, 0},
+            .key_points = contract_.model.key_points[0],
+            .key_point_numbers = contract_.model.key_points[1]};
+}
+
+// A file of labels may have fewer than there are classes.
+std::unique_ptr<const Decoder> DetectorProbe::decoder_for(Size picture)
+{
+    const Shapes shapes = try_size(picture, channels_);
+    DetectorFacts facts = facts_for(picture);
+    try {
+        return find_decoder(shapes, facts, settings_.decoder);
+    } catch (const Error &) {
+        refuse_pictures(shapes, picture);
+        if (settings_.classes || facts.classes == 0)
+            throw;
+        try {
+            facts.classes = 0;
+            return find_decoder(shapes, facts, settings_.decoder);
+        } catch (const Error &) {
+        }
+        throw;
+    }
+}
+
+void DetectorProbe::refuse_pictures(const Shapes &shapes, Size picture) const
+{
+    if (are_pictures(shapes, picture))
+        throw Error(AVERROR(EINVAL), concat("the model makes pictures of ", shapes[0].dims[1],
+                                            " channels and finds nothing in them; use dnn_torch "
+                                            "for it, or name a decoder with decoder=NAME"));
+    if (are_scores(shapes))
+        throw Error(AVERROR(EINVAL),
+                    "the model gives scores of a picture as a whole and no boxes; use "
+                    "dnn_torch_classify for it, or name a decoder with decoder=NAME");
+}
+
+std::string DetectorProbe::in_words() const
+{
+    const std::string kind = channels_ == 1 ? "luma" : channels_ == 4 ? "RGBA" : "RGB";
+    return keeps_frame_size() ? kind + " of any size" : kind + " of " + to_text(size_);
+}
+
+} // namespace dnn_torch

@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "findings_step.h"
+
+#include "carried_findings.h"
+#include "host/error.h"
+#include "host/results/metadata.h"
+#include "host/results/records.h"
+#include "host/results/side_data.h"
+
+#include <optional>
+#include <utility>
+
+namespace dnn_torch
+{
+namespace
+{
+
+Size size_of(const AVFrame &frame)
+{
+    return {frame.width, frame.height};
+}
+
+// Which frames the model sees.
+class EveryNth
+{
+public:
+    explicit EveryNth(int every) : every_(every) {}
+
+    bool skips(const FrameItem &item)
+    {
+        const Size size = size_of(*item.frame);
+        if (item.number != next_number_ || size != size_)
+            position_ = 0;
+        next_number_ = item.number + 1;
+        size_ = size;
+        return position_++ % every_ != 0;
+    }
+
+private:
+    int64_t every_, position_ = 0;
+    int64_t next_number_ = 0;
+    Size size_ = {};
+};
+
+std::string label_for(const Finding &finding, Tracking track)
+{
+    const bool has_number = track == Tracking::label && finding.track != 0;
+    return has_number ? finding.label + " #" + std::to_string(finding.track) : finding.label;
+}
+
+std::string joined_sources(const std::string &earlier, const std::string &own)
+{
+    if (earlier.empty() || earlier.find(own) != earlier.npos)
+        return earlier.empty() ? own : earlier;
+    return earlier + ", " + own;
+}
+
+} // namespace
+
+struct FindingsStep::State {
+    explicit State(FindingsSettings the_settings)
+        : settings(std::move(the_settings)), every_nth(settings.every)
+
+    {
+    }
+
+    // What the frame's side data is to say.
+    Findings findings_for(const FrameItem &item, const AVFrame &frame);
+    // Gives the frame all boxes, those that stay and its own.
+    void give(AVFrame &frame, const Findings &found) const;
+    void record(const FrameFacts &frame, const Findings &found);
+
+    const FindingsSettings settings;
+    EveryNth every_nth;
+    CarriedFindings carried;
+    std::unique_ptr<FindingsSink> records;
+};
+
+Findings FindingsStep::State::findings_for(const FrameItem &item, const AVFrame &frame)
+{
+    const bool refines = settings.earlier == EarlierBoxes::refined;
+    if (item.found)
+        return carried.found(*item.found, size_of(frame));
+    if (!item.skipped)
+        carried.forget(); // the model's process ended with this frame, twice
+    if (!refines)
+        return carried.carry(size_of(frame));
+    Findings now = {.things = things_in(frame), .classes = {}};
+    carried.say_again(now);
+    return now;
+}
+
+void FindingsStep::State::give(AVFrame &frame, const Findings &found) const
+{
+    std::optional<KnownBoxes> known = read_boxes(frame);
+    const bool refines = settings.earlier == EarlierBoxes::refined;
+    const bool had_boxes = known.has_value();
+    KnownBoxes all;
+    if (had_boxes && settings.earlier == EarlierBoxes::kept)
+        all = *std::exchange(known, std::nullopt);
+    const size_t first = all.boxes.size();
+    for (const Finding &finding : found.things)
+        all.boxes.push_back(box_of(finding, label_for(finding, settings.track), size_of(frame)));
+    // A classifier says nothing of boxes in a frame that never had any.
+    if (!refines || had_boxes)
+        write_boxes(frame, joined_sources(all.source, settings.source), all.boxes);
+    if (settings.metadata)
+        write_metadata(frame, all.boxes, found, {.first = first, .keeps_others = refines});
+}
+
+void FindingsStep::State::record(const FrameFacts &frame, const Findings &found)
+{
+    if (settings.destination.empty())
+        return;
+    if (!records)
+        records = open_records(settings.destination, settings.format);
+    records->write(frame, found);
+}
+
+FindingsStep::FindingsStep(FindingsSettings settings)
+    : state_(std::make_unique<State>(std::move(settings)))
+{
+}
+
+FindingsStep::~FindingsStep() = default;
+
+void FindingsStep::open()
+{
+    const FindingsSettings &settings = state_->settings;
+    if (settings.destination.empty() && settings.format != RecordFormat::automatic)
+        throw Error(AVERROR(EINVAL), "format= says how records are written; say where to with "
+                                     "destination=FILE, or leave format away");
+}
+
+bool FindingsStep::skips(const FrameItem &item)
+{
+    return state_->every_nth.skips(item);
+}
+
+void FindingsStep::complete(FrameItem &item, AVRational time_base)
+{
+    if (item.results.empty())
+        return;
+    AVFrame &frame = *item.results.front();
+    if (item.bypass && !item.skipped)
+        return state_->carried.pass();
+    const Findings found = state_->findings_for(item, frame);
+    state_->give(frame, found);
+    state_->record(
+        {.number = item.number, .pts = frame.pts, .time_base = time_base, .size = size_of(frame)},
+        found);
+}
+
+void FindingsStep::end()
+{
+    if (state_->records)
+        state_->records->end();
+    state_->records.reset();
+}
+
+} // namespace dnn_torch
