@@ -4,6 +4,7 @@
 
 import argparse
 import io
+import json
 import math
 import time
 import zipfile
@@ -89,18 +90,19 @@ def train(net, pictures, options, example, constrain):
     return mean.module
 
 
-def save(net, path):
+def save(net, path, contract=None):
     """Leaves out the debug records: they hold the paths of the machine that trained."""
     whole = io.BytesIO()
-    torch.jit.save(torch.jit.script(net.eval().requires_grad_(False)), whole)
+    extra = {"dnn_torch.json": json.dumps(contract)} if contract else {}
+    torch.jit.save(torch.jit.script(net.eval().requires_grad_(False)), whole, _extra_files=extra)
     with zipfile.ZipFile(whole) as records, zipfile.ZipFile(path, "w") as kept:
         for record in records.infolist():
             if not record.filename.endswith(".debug_pkl"):
                 kept.writestr(record, records.read(record))
 
 
-def train_and_save(make_net, options, example, constrain, report, roughest=0.6):
-    """The whole of a script: draws, trains, saves, and reports on pictures held out."""
+def train_and_save(make_net, options, example, constrain, report, roughest=0.6, keep=save):
+    """The whole of a script: draws, trains, saves by keep(net, path), reports on pictures held out."""
     torch.set_num_threads(options.threads)
     torch.manual_seed(options.seed)
     torch.use_deterministic_algorithms(True)
@@ -109,7 +111,7 @@ def train_and_save(make_net, options, example, constrain, report, roughest=0.6):
     pictures = draw_many(options.seed * 100_000, options.pictures, roughest)
     print(f"{options.pictures} pictures drawn in {time.monotonic() - started:.0f} s", flush=True)
     net = train(make_net(), pictures, options, example, constrain)
-    save(net, options.out)
+    keep(net, options.out)
     with torch.no_grad():
         report(net, held_out.float() / 255)
     print(f"{options.out} saved, {sum(p.numel() for p in net.parameters())} weights, "
