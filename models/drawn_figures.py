@@ -145,7 +145,7 @@ def draw_scene(seed, height, width):
     rng = np.random.default_rng(seed)
     scene = Scene(background(rng, height, width))
     for _ in range(int(rng.integers(0, 5))):
-        scene.add(random_shape(rng, height, width), unlike_ground=rng)
+        scene.add(random_shape(rng, height, width), rng)
     picture, matte = scene.picture, np.zeros((height, width), np.float32)
     for _ in range(rng.choice(3, p=(0.08, 0.72, 0.2))):
         draw_figure(picture, matte, random_figure(rng, height, width))

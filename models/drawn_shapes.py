@@ -266,28 +266,29 @@ class Scene:
         return any(seen - less < SEEN_AT_LEAST * full
                    for seen, less, full in zip(self.seen, hidden, self.full))
 
-    def add(self, shape, unlike_ground=None):
-        """Draws it and returns True, if enough is seen of it and of those before it.
-
-        With a random generator, its colours are made to differ from the ground.
-        """
-        height, width = self.picture.shape[:2]
-        place, y, x = reach_of(shape.centre, 1.6 * shape.size, height, width)
-        if y.size == 0:
+    def add(self, shape, rng):
+        """Draws it unlike the ground and returns True, if enough is seen of it and of those before."""
+        place, y, x = self.place_of(shape)
+        inside = shape.distance(*shape.local(y, x)) < 0
+        if inside.sum() < max(1.0, SEEN_AT_LEAST * area_of(shape)):
             return False
+        if self.would_hide(self.owner[place][inside]):
+            return False
+        ground = self.picture[place][inside].mean(0)
+        shape.paint, shape.rim_paint = paint_unlike(ground, rng), paint_unlike(ground, rng)
+        self.draw(shape)
+        return True
+
+    def place_of(self, shape):
+        return reach_of(shape.centre, 1.6 * shape.size, *self.picture.shape[:2])
+
+    def draw(self, shape):
+        """Over everything that is there; it has to be within the picture."""
+        place, y, x = self.place_of(shape)
         v, u = shape.local(y, x)
         distance = shape.distance(v, u)
-        inside = distance < 0
-        full = area_of(shape)
-        if inside.sum() < max(1.0, SEEN_AT_LEAST * full) or self.would_hide(self.owner[place][inside]):
-            return False
-        if unlike_ground is not None:
-            ground = self.picture[place][inside].mean(0)
-            shape.paint = paint_unlike(ground, unlike_ground)
-            shape.rim_paint = paint_unlike(ground, unlike_ground)
         self.cover(shape, place, distance, v, u)
-        self.note(shape, place, inside, distance, y, x)
-        return True
+        self.note(shape, place, distance < 0, distance, y, x)
 
     def cover(self, shape, place, distance, v, u):
         if shape.ring:
@@ -313,11 +314,12 @@ class Scene:
         self.kinds.append(shape.kind)
 
     def truth(self):
-        """Boxes, cut at the picture's edges, and kinds."""
+        """Boxes, cut at the picture's edges, and kinds, of what is seen enough."""
         height, width = self.picture.shape[:2]
-        boxes = np.array(self.boxes, np.float32).reshape(-1, 4)
+        enough = [seen >= SEEN_AT_LEAST * full for seen, full in zip(self.seen, self.full)]
+        boxes = np.array(self.boxes, np.float32).reshape(-1, 4)[enough]
         most = np.array([width, height, width, height], np.float32)
-        return np.clip(boxes, 0, most), np.array(self.kinds, np.int64)
+        return np.clip(boxes, 0, most), np.array(self.kinds, np.int64)[enough]
 
 
 def covered_by(distance):
@@ -339,6 +341,6 @@ def draw_scene(seed, height, width):
     wanted = int(rng.integers(0, 9))
     for _ in range(wanted * 2):
         if len(scene.kinds) < wanted:
-            scene.add(random_shape(rng, height, width), unlike_ground=rng)
+            scene.add(random_shape(rng, height, width), rng)
     boxes, kinds = scene.truth()
     return photographed(scene.picture, rng), boxes, kinds

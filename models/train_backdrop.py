@@ -126,15 +126,21 @@ def train(net, drawn, options):
     return fused(mean.module)
 
 
-def report(net, count=100):
+def scores_of(net, count):
+    """On pictures held out: intersection over union of the persons, and the mean difference."""
     pictures, mattes = draw_many(training.HELD_OUT_SEED, count, SIDE_HELD_OUT)
     with torch.no_grad():
         found = torch.cat([net(part.float() / 255) for part in pictures.split(4)])
     wanted = mattes.float() / 255
     inside, person = found > 0.5, wanted > 0.5
     overlap = (inside & person).sum().item() / max(1, (inside | person).sum().item())
+    return overlap, (found - wanted).abs().mean().item()
+
+
+def report(net, count=100):
+    overlap, difference = scores_of(net, count)
     print(f"{count} pictures: intersection over union {overlap:.3f}  "
-          f"mean difference {(found - wanted).abs().mean():.4f}")
+          f"mean difference {difference:.4f}")
 
 
 def main():

@@ -52,15 +52,23 @@ def save(net, path):
     torch.save({"params": {name: weight.clone() for name, weight in net.state_dict().items()}}, path)
 
 
-def report(net, wanted):
+def scores_of(net, wanted):
+    """PSNR of bicubic and of the net, for each way of halving."""
     plain = Upscale2x(3, 4)
     plain.bicubic.copy_(bicubic_weights(3, SWSCALE_CUBIC))
+    scores = {}
     for name, taps in HALVINGS.items():
-        small = halved(wanted, taps)
-        results = [torch.cat([f(s) for s in small.split(8)]) for f in (plain, net)]
-        scores = [training.psnr(result, wanted) for result in results]
-        print(f"halved by {name:8}  bicubic {scores[0]:.2f} dB  net {scores[1]:.2f} dB  "
-              f"gain {scores[1] - scores[0]:+.2f} dB")
+        parts = halved(wanted, taps).split(8)
+        with torch.no_grad():
+            results = [torch.cat([f(part) for part in parts]) for f in (plain, net)]
+        scores[name] = [training.psnr(result, wanted) for result in results]
+    return scores
+
+
+def report(net, wanted):
+    for name, (bicubic, mine) in scores_of(net, wanted).items():
+        print(f"halved by {name:8}  bicubic {bicubic:.2f} dB  net {mine:.2f} dB  "
+              f"gain {mine - bicubic:+.2f} dB")
 
 
 if __name__ == "__main__":

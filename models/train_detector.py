@@ -247,14 +247,17 @@ def found_by(net, pictures, least=0.001):
         yield boxes[cells][kept], scores[kept], kinds[kept]
 
 
-def report(net, count):
+def table_of(net, count):
+    """The average precision on pictures held out, for each limit of overlap and each class."""
     pictures, boxes, kinds = draw_many(training.HELD_OUT_SEED, count, SIDE_HELD_OUT)
     wanted = [(b[k >= 0].numpy(), k[k >= 0].numpy()) for b, k in zip(boxes, kinds)]
-    table = detection_score.mean_average_precision(
+    return detection_score.mean_average_precision(
         list(found_by(net, pictures)), wanted, len(SHAPES))
-    shown = sum(len(which) for _, which in wanted)
-    print(f"{count} pictures with {shown} shapes: mAP@0.5 {table[0].mean():.3f}  "
-          f"mAP@0.5:0.95 {table.mean():.3f}")
+
+
+def report(net, count):
+    table = table_of(net, count)
+    print(f"{count} pictures: mAP@0.5 {table[0].mean():.3f}  mAP@0.5:0.95 {table.mean():.3f}")
     for kind, name in enumerate(SHAPES):
         print(f"  {name:10} AP@0.5 {table[0, kind]:.3f}  AP@0.5:0.95 {table[:, kind].mean():.3f}")
 
@@ -262,8 +265,8 @@ def report(net, count):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", default="models/shapes.pt")
-    parser.add_argument("--pictures", type=int, default=3000)
-    parser.add_argument("--steps", type=int, default=2600)
+    parser.add_argument("--pictures", type=int, default=2500)
+    parser.add_argument("--steps", type=int, default=2400)
     parser.add_argument("--rate", type=float, default=3e-3, help="at which it learns, at most")
     parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--threads", type=int, default=1,
