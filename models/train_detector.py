@@ -21,7 +21,9 @@ from drawn_shapes import SHAPES, draw_scene
 from units import Residual, Unit, fused
 
 STRIDES = (8, 16, 32)
-SIDE, SIDE_HELD_OUT = 192, 256
+SIDE, SIDE_AT_FIRST, SIDE_HELD_OUT = 192, 128, 256
+"""Of pictures: for the first half of the training they are made smaller, which is quicker."""
+
 MOST = 8
 """Shapes of a picture."""
 
@@ -190,7 +192,13 @@ def varied(pictures, boxes, rng):
         pictures = pictures.flip(2)
         boxes = torch.stack([boxes[..., 0], SIDE - boxes[..., 3],
                              boxes[..., 2], SIDE - boxes[..., 1]], -1)
-    return pictures.contiguous(memory_format=torch.channels_last), boxes
+    return pictures, boxes
+
+
+def resized(pictures, boxes, side):
+    if side != SIDE:
+        pictures = F.interpolate(pictures, (side, side), mode="bilinear", antialias=True)
+    return pictures.contiguous(memory_format=torch.channels_last), boxes * (side / SIDE)
 
 
 def train(net, drawn, options):
@@ -201,12 +209,13 @@ def train(net, drawn, options):
     optimizer = torch.optim.AdamW(net.parameters(), weight_decay=0.02)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
         optimizer, options.rate, options.steps, pct_start=0.1)
-    points, losses, started = middles(SIDE), 0.0, time.monotonic()
+    losses, started = 0.0, time.monotonic()
     for step in range(1, options.steps + 1):
         chosen = torch.from_numpy(rng.integers(0, options.pictures, options.batch))
-        pictures, boxes = varied(drawn[0][chosen], drawn[1][chosen], rng)
+        side = SIDE_AT_FIRST if step <= options.steps // 2 else SIDE
+        pictures, boxes = resized(*varied(drawn[0][chosen], drawn[1][chosen], rng), side)
         kinds = drawn[2][chosen]
-        loss = loss_of(net.cells(pictures), points, boxes, kinds.clamp(min=0), kinds >= 0)
+        loss = loss_of(net.cells(pictures), middles(side), boxes, kinds.clamp(min=0), kinds >= 0)
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         nn.utils.clip_grad_norm_(net.parameters(), 10)
@@ -265,10 +274,10 @@ def report(net, count):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", default="models/shapes.pt")
-    parser.add_argument("--pictures", type=int, default=2500)
-    parser.add_argument("--steps", type=int, default=2400)
+    parser.add_argument("--pictures", type=int, default=1500)
+    parser.add_argument("--steps", type=int, default=2600)
     parser.add_argument("--rate", type=float, default=3e-3, help="at which it learns, at most")
-    parser.add_argument("--batch", type=int, default=16)
+    parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--threads", type=int, default=1,
                         help="one by default, for sums taken in one order everywhere")
     parser.add_argument("--seed", type=int, default=1)
