@@ -18,7 +18,7 @@ import training
 from drawn_figures import draw_scene
 from units import Residual, Unit, fused
 
-SIDE, SIDE_HELD_OUT = 128, 256
+SIDE, SIDE_HELD_OUT = 128, 160
 
 CONTRACT = {
     "task": "matte",
@@ -35,7 +35,8 @@ class Backdrop(nn.Module):
     """Goes down to a 32th of the size and up again, with what it saw on the way.
 
     Returns how much of each pixel is person, from 0 to 1. Width and height are
-    multiples of 32.
+    multiples of 32. The loss asks for a cautious answer, which would leave persons
+    half transparent, and so the trained net's logits are multiplied.
     """
 
     def __init__(self):
@@ -66,7 +67,7 @@ class Backdrop(nn.Module):
         return F.pixel_shuffle(self.end(up), 2)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return torch.sigmoid(self.logits(x))
+        return torch.sigmoid(4.0 * self.logits(x))
 
 
 # ---------------------------------------------------------------- training
