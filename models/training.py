@@ -4,6 +4,7 @@
 
 import argparse
 import io
+import json
 import math
 import time
 import zipfile
@@ -58,11 +59,12 @@ def crops(pictures, count, side, rng):
     return batch.div_(255)
 
 
-def train(net, pictures, options, example, constrain):
+def train(net, pictures, options, example, constrain, loss_of=F.l1_loss):
     """Adam down a cosine; what is kept is the running mean of the weights.
 
     example(crops, rng) gives what the net gets and what it is to return;
-    constrain(net) mends its weights after each step.
+    constrain(net) mends its weights after each step; loss_of(result, wanted)
+    is what is made small.
     """
     rng = np.random.default_rng(options.seed)
     mean = torch.optim.swa_utils.AveragedModel(
@@ -73,7 +75,7 @@ def train(net, pictures, options, example, constrain):
     started, losses = time.monotonic(), 0.0
     for step in range(1, options.steps + 1):
         given, wanted = example(crops(pictures, options.batch, options.side, rng), rng)
-        loss = F.l1_loss(net(given), wanted)
+        loss = loss_of(net(given), wanted)
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         optimizer.step()
@@ -89,18 +91,20 @@ def train(net, pictures, options, example, constrain):
     return mean.module
 
 
-def save(net, path):
+def save(net, path, contract=None):
     """Leaves out the debug records: they hold the paths of the machine that trained."""
     whole = io.BytesIO()
-    torch.jit.save(torch.jit.script(net.eval().requires_grad_(False)), whole)
+    extra = {"dnn_torch.json": json.dumps(contract)} if contract else {}
+    torch.jit.save(torch.jit.script(net.eval().requires_grad_(False)), whole, _extra_files=extra)
     with zipfile.ZipFile(whole) as records, zipfile.ZipFile(path, "w") as kept:
         for record in records.infolist():
             if not record.filename.endswith(".debug_pkl"):
                 kept.writestr(record, records.read(record))
 
 
-def train_and_save(make_net, options, example, constrain, report, roughest=0.6):
-    """The whole of a script: draws, trains, saves, and reports on pictures held out."""
+def train_and_save(make_net, options, example, constrain, report, roughest=0.6, keep=save,
+                   loss_of=F.l1_loss):
+    """The whole of a script: draws, trains, saves by keep(net, path), reports on pictures held out."""
     torch.set_num_threads(options.threads)
     torch.manual_seed(options.seed)
     torch.use_deterministic_algorithms(True)
@@ -108,8 +112,8 @@ def train_and_save(make_net, options, example, constrain, report, roughest=0.6):
     held_out = draw_many(HELD_OUT_SEED, 48, roughest)
     pictures = draw_many(options.seed * 100_000, options.pictures, roughest)
     print(f"{options.pictures} pictures drawn in {time.monotonic() - started:.0f} s", flush=True)
-    net = train(make_net(), pictures, options, example, constrain)
-    save(net, options.out)
+    net = train(make_net(), pictures, options, example, constrain, loss_of)
+    keep(net, options.out)
     with torch.no_grad():
         report(net, held_out.float() / 255)
     print(f"{options.out} saved, {sum(p.numel() for p in net.parameters())} weights, "

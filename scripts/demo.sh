@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Builds what the filter needs and doubles a small clip: once by ffmpeg's bicubic
-# scaler, once by the net in models/. Prints how close each comes to the clip
-# that the small one was made from, and fails where the net is not the closer.
+# scaler, once by each of two nets in models/, one of them a file of weights alone.
+# Prints how close each comes to the clip that the small one was made from, and
+# fails where a net is not the closer.
 # Then the same with noise, beside two of ffmpeg's denoisers, each at the best of
 # several settings. Takes three to four minutes on two cores, and the time
 # that installing packages takes.
@@ -92,10 +93,10 @@ run_launched()
     "$launcher" run "$ffmpeg" -nostdin -hide_banner -loglevel error -y "$@"
 }
 
+# upscale MODEL CLIP
 upscale()
 {
-    run_launched -i "$work/small.mkv" -vf dnn_torch=models/upscale2x.pt -pix_fmt bgr0 -c:v ffv1 \
-        "$work/net.mkv"
+    run_launched -i "$work/small.mkv" -vf "dnn_torch=models/$1" -pix_fmt bgr0 -c:v ffv1 "$2"
 }
 
 # score CLIP FILTER WANTED FORMAT: "PSNR SSIM" of what the filter makes of the clip.
@@ -132,11 +133,13 @@ check_that_it_wins()
 compare()
 {
     bicubic=$(score "$work/bicubic.mkv" null "$work/wanted.mkv" gbrp)
-    net=$(score "$work/net.mkv" null "$work/wanted.mkv" gbrp)
     show_head
     show_score bicubic "$bicubic"
-    show_score upscale2x.pt "$net"
-    check_that_it_wins "$net" "$bicubic" bicubic
+    for model in compact2x.pth upscale2x.pt; do
+        net=$(score "$work/$model.mkv" null "$work/wanted.mkv" gbrp)
+        show_score "$model" "$net"
+        check_that_it_wins "$net" "$bicubic" bicubic
+    done
 }
 
 # As video is: YUV, and other noise in each frame.
@@ -190,7 +193,7 @@ show_clip()
         encoder='libx264 -crf 14'
     fi
     # shellcheck disable=SC2086 # a list to split
-    run_ffmpeg -i "$work/net.mkv" -pix_fmt yuv420p -c:v $encoder "$out/upscaled.mp4"
+    run_ffmpeg -i "$work/upscale2x.pt.mkv" -pix_fmt yuv420p -c:v $encoder "$out/upscaled.mp4"
 }
 
 # part INPUT FRAME CROP LABEL: filters that cut a part out of a frame and enlarge it.
@@ -204,7 +207,7 @@ draw_pair()
     fractal='40 128:72:256:150'
     chart='66 128:72:40:90'
     # shellcheck disable=SC2086 # a frame and a crop each
-    run_ffmpeg -i "$work/bicubic.mkv" -i "$work/net.mkv" -filter_complex \
+    run_ffmpeg -i "$work/bicubic.mkv" -i "$work/upscale2x.pt.mkv" -filter_complex \
         "$(part 0 $fractal "$1")[a];$(part 1 $fractal "$2")[b];[a][b]hstack[upper];
          $(part 0 $chart '')[c];$(part 1 $chart '')[d];[c][d]hstack[lower];
          [upper][lower]vstack" -frames:v 1 -update 1 "$out/side-by-side.png"
@@ -228,8 +231,9 @@ next "building the filter and LibTorch's engine, up to three minutes"
 build_plugin
 next "making a clip and halving it, 10 s"
 make_clips
-next "doubling it again, 15 s"
-upscale
+next "doubling it again, by each net, 30 s"
+upscale compact2x.pth "$work/compact2x.pth.mkv"
+upscale upscale2x.pt "$work/upscale2x.pt.mkv"
 compare
 next "adding noise to the clip and removing it, each way at the best of several settings, 40 s"
 make_noisy_clip
