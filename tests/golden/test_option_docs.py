@@ -10,6 +10,8 @@ import support
 
 README = support.REPOSITORY / "README.md"
 MAN_FILTER = support.REPOSITORY / "man" / "dnn_torch.7.in"
+MAN_DETECT = support.REPOSITORY / "man" / "dnn_torch_detect.7.in"
+DETECTION = support.REPOSITORY / "docs" / "detection.md"
 MAN_LAUNCHER = support.REPOSITORY / "man" / "dnn-torch.1.in"
 COMPLETIONS = support.REPOSITORY / "completions"
 
@@ -28,10 +30,9 @@ def plain(default):
     return text
 
 
-@pytest.fixture(scope="module")
-def offered():
-    """The filter's own table: {option: default}."""
-    listing = support.ffmpeg("-h", "filter=dnn_torch", plain=support.PATCHED).stdout.decode()
+def offered_by(name):
+    """A filter's own table: {option: default}."""
+    listing = support.ffmpeg("-h", f"filter={name}", plain=support.PATCHED).stdout.decode()
     options = {}
     for name, text in re.findall(r"^ {1,4}(\w+) +<\w+> +\S{11} (.*)$", listing, re.MULTILINE):
         default = re.search(r"\(default (.*)\)$", text)
@@ -40,8 +41,18 @@ def offered():
     return options
 
 
-def options_in_readme():
-    section = README.read_text().split("\n## Options\n")[1].split("\n## ")[0]
+@pytest.fixture(scope="module")
+def offered():
+    return offered_by("dnn_torch")
+
+
+@pytest.fixture(scope="module")
+def offered_by_detect():
+    return offered_by("dnn_torch_detect")
+
+
+def options_in_table(path):
+    section = path.read_text().split("\n## Options\n")[1].split("\n## ")[0]
     options = {}
     for names, default in re.findall(r"^\|( `[^|]*)\|([^|]*)\|", section, re.MULTILINE):
         for name in re.findall(r"`(\w+)`", names):
@@ -49,21 +60,40 @@ def options_in_readme():
     return options
 
 
-def options_in_man_page():
-    section = MAN_FILTER.read_text().split("\n.Sh OPTIONS\n")[1].split("\n.Sh ")[0]
+def options_in_man_page(page):
+    section = page.read_text().split("\n.Sh OPTIONS\n")[1].split("\n.Sh ")[0]
     entries = re.findall(r"^\.It Cm (\w+) Ns = Ns Ar \w+(?: Pq (.*))?$", section, re.MULTILINE)
     return {name: plain(default) for name, default in entries}
 
 
+def options_as_in_dnn_torch():
+    """Those that the page of dnn_torch_detect only names."""
+    text = MAN_DETECT.read_text().split("These are as in\n.Xr dnn_torch 7 :\n")[1]
+    return re.findall(r"\w+", text.split("\n.Pp")[0].replace(".Cm", ""))
+
+
 def test_readme_has_every_option(offered):
-    written = options_in_readme()
+    written = options_in_table(README)
     # libavfilter's own, which it offers to every filter that says it can.
     assert written.pop("enable", None) == ""
     assert written == offered
 
 
 def test_man_page_has_every_option(offered):
-    assert options_in_man_page() == offered
+    assert options_in_man_page(MAN_FILTER) == offered
+
+
+def test_man_page_has_every_option_of_detect(offered, offered_by_detect):
+    own = options_in_man_page(MAN_DETECT)
+    shared = {name: offered[name] for name in options_as_in_dnn_torch()}
+    assert not own.keys() & shared.keys()
+    assert own | shared == offered_by_detect
+
+
+def test_docs_have_every_option_of_detect(offered, offered_by_detect):
+    own = {name: default for name, default in offered_by_detect.items()
+           if name not in options_as_in_dnn_torch()}
+    assert options_in_table(DETECTION) == own
 
 
 # ---- the commands of the launcher -------------------------------------------

@@ -199,7 +199,7 @@ TEST(Suppression, KeepsTheSurestOfEachClass)
     EXPECT_EQ(found.size(), 2U);
     found = all;
     suppress(found, {.iou = 0.67F, .agnostic = true});
-    EXPECT_EQ(found.size(), 4U);
+    EXPECT_EQ(found.size(), 3U);
     found = all;
     suppress(found, {.iou = 0.6F, .max_boxes = 1});
     ASSERT_EQ(found.size(), 1U);

@@ -24,9 +24,10 @@ enum class Likeness {
 struct Match {
     Likeness likeness = Likeness::NONE;
     std::unique_ptr<const Decoder> decoder = {}; // null if nothing fits
+    bool needs_input_size = false;               // of the facts
 };
 
-// Looks whether the tensors fit.  Throws Error if they do, and a fact is missing.
+// Looks whether the tensors fit.
 using MatchDecoder = Match (*)(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts);
 
 struct DecoderKind {
@@ -35,6 +36,40 @@ struct DecoderKind {
 };
 
 Match match_boxes(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts);
+Match match_yolov2(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts);
+Match match_yolov3(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts);
+Match match_yolov4(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts);
+Match match_yolov5(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts);
+Match match_yolox(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts);
+Match match_yolov8(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts);
+Match match_yolo_nms(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts);
+Match match_ssd(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts);
+Match match_torchvision(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts);
+Match match_detr(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts);
+Match match_rtdetr(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts);
+Match match_yolo_nas(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts);
+Match match_efficient_nms(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts);
+
+// Whether pictures of that size have so many boxes, `for_each_cell` for each cell of the grids that
+// YOLO models have.  False if the size is not known.
+bool is_grid(int64_t boxes, Size input, int for_each_cell);
+
+// Which class of each row has the highest score.  NaN is never the highest.
+struct BestClasses {
+    std::vector<float> scores; // below 0 if a row has none
+    std::vector<int> labels;
+};
+
+// Each value of a row is the score of a class.
+BestClasses best_classes(const Rows &scores);
+
+Box centred_box(float middle_x, float middle_y, float width, float height);
+
+// The upright box around a turned one.
+Box box_around(const TurnedBox &turned);
+
+// 0 to 1, for a score from minus to plus infinity.
+float sigmoid(float value);
 
 // Whether the value of a class, as a tensor has it, is one.
 bool is_label(float value);

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 
 namespace dnn_torch
 {
@@ -20,12 +19,27 @@ namespace
 constexpr int invalid = -EINVAL;
 
 constexpr DecoderKind kinds[] = {
-    {"boxes", match_boxes},
+    {"boxes", match_boxes},       {"yolov2", match_yolov2},
+    {"yolov3", match_yolov3},     {"yolov4", match_yolov4},
+    {"yolov5", match_yolov5},     {"yolox", match_yolox},
+    {"yolov8", match_yolov8},     {"yolo-nms", match_yolo_nms},
+    {"ssd", match_ssd},           {"torchvision", match_torchvision},
+    {"detr", match_detr},         {"rtdetr", match_rtdetr},
+    {"yolo-nas", match_yolo_nas}, {"efficient-nms", match_efficient_nms},
 };
 
 std::string all_names()
 {
     return joined(names_of_decoders());
+}
+
+std::unique_ptr<const Decoder> checked(Match match, const DetectorFacts &facts)
+{
+    if (match.needs_input_size && (facts.input.width <= 0 || facts.input.height <= 0))
+        throw Error(invalid, concat("decoder=", match.decoder->name(),
+                                    " needs to know the size of the model's picture: give it with "
+                                    "size=WxH"));
+    return std::move(match.decoder);
 }
 
 std::unique_ptr<const Decoder> named(std::span<const DnnTorchTensor> shapes,
@@ -37,7 +51,7 @@ std::unique_ptr<const Decoder> named(std::span<const DnnTorchTensor> shapes,
         Match match = kind.match(shapes, facts);
         if (!match.decoder)
             refuse_tensors(kind.name, shapes);
-        return std::move(match.decoder);
+        return checked(std::move(match), facts);
     }
     throw Error(invalid, concat("decoder takes ", all_names(), ", not '",
                                 printable(name.substr(0, 100)), "'"));
@@ -79,30 +93,7 @@ std::unique_ptr<const Decoder> find_decoder(std::span<const DnnTorchTensor> shap
         refuse_choice(shapes, "which no decoder takes");
     if (likeliest != best.decoder->name())
         refuse_choice(shapes, concat("which fit the decoders ", likeliest).c_str());
-    return std::move(best.decoder);
-}
-
-bool is_label(float value)
-{
-    constexpr float most = 1e6F; // no detector knows so many
-    return value >= 0 && value <= most;
-}
-
-void append_if_sound(Detection detection, const DecodeTerms &terms, std::vector<Detection> &found)
-{
-    // Larger numbers lose whole pixels, and areas of them are infinite soon.
-    constexpr float farthest = 1e7F;
-    constexpr float rounding = 1e-3F; // sums of probabilities may be a little above 1
-    const auto is_place = [](float value) { return std::abs(value) <= farthest; };
-    const Box &box = detection.box;
-    if (!(detection.confidence > 0 && detection.confidence >= terms.confidence &&
-          detection.confidence <= 1 + rounding))
-        return;
-    if (!is_place(box.left) || !is_place(box.top) || !is_place(box.right) ||
-        !is_place(box.bottom) || !(box.width() > 0 && box.height() > 0))
-        return;
-    detection.confidence = std::min(detection.confidence, 1.0F);
-    found.push_back(std::move(detection));
+    return checked(std::move(best), facts);
 }
 
 } // namespace dnn_torch

@@ -47,6 +47,13 @@ bool is_of_pictures(const std::string &task)
            task != "obb";
 }
 
+std::string filter_for(const std::string &task)
+{
+    if (task == "classify")
+        return "; use dnn_torch_classify";
+    return task == "interpolate" ? "" : "; use dnn_torch_detect";
+}
+
 bool is_scaled(int in, int out, float scale)
 {
     return std::abs(static_cast<float>(in) * scale - static_cast<float>(out)) < 1;
@@ -174,7 +181,8 @@ std::string field_with_origin(const std::string &name, const Contract &contract)
 Channels agreed_channels(const Contract &contract, Channels found)
 {
     if (!is_of_pictures(contract.model.task))
-        refuse("task", contract, "this filter makes pictures");
+        refuse("task", contract,
+               concat("this filter makes pictures", filter_for(contract.model.task)));
     const int channels = contract.input.channels;
     if (channels == 0)
         return found;

@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "decoder_kinds.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace dnn_torch
+{
+namespace
+{
+
+// Values of a class lie side by side: goes through memory in its order, class by class.
+void take_class_by_class(const Rows &scores, BestClasses &best)
+{
+    for (int64_t label = 0; label < scores.width; label++)
+        for (int64_t row = 0; row < scores.count; row++) {
+            const float score = scores.at(row, label);
+            float &highest = best.scores[static_cast<size_t>(row)];
+            if (score > highest) {
+                highest = score;
+                best.labels[static_cast<size_t>(row)] = static_cast<int>(label);
+            }
+        }
+}
+
+void take_row_by_row(const Rows &scores, BestClasses &best)
+{
+    for (int64_t row = 0; row < scores.count; row++)
+        for (int64_t label = 0; label < scores.width; label++) {
+            const float score = scores.at(row, label);
+            float &highest = best.scores[static_cast<size_t>(row)];
+            if (score > highest) {
+                highest = score;
+                best.labels[static_cast<size_t>(row)] = static_cast<int>(label);
+            }
+        }
+}
+
+} // namespace
+
+bool is_grid(int64_t boxes, Size input, int for_each_cell)
+{
+    if (input.width <= 0 || input.height <= 0)
+        return false;
+    const auto cells = [input](int64_t stride) {
+        return ((input.width + stride - 1) / stride) * ((input.height + stride - 1) / stride);
+    };
+    const int64_t middle = cells(16) + cells(32);
+    const int64_t usual = cells(8) + middle;
+    for (const int64_t all : {usual, usual + cells(4), usual + cells(64), middle})
+        if (boxes == all * for_each_cell)
+            return true;
+    return false;
+}
+
+BestClasses best_classes(const Rows &scores)
+{
+    const auto count = static_cast<size_t>(scores.count);
+    BestClasses best = {.scores =
+                            std::vector<float>(count, -std::numeric_limits<float>::infinity()),
+                        .labels = std::vector<int>(count)};
+    if (std::abs(scores.value_step) > std::abs(scores.row_step))
+        take_class_by_class(scores, best);
+    else
+        take_row_by_row(scores, best);
+    return best;
+}
+
+Box centred_box(float middle_x, float middle_y, float width, float height)
+{
+    return {middle_x - width / 2, middle_y - height / 2, middle_x + width / 2,
+            middle_y + height / 2};
+}
+
+Box box_around(const TurnedBox &turned)
+{
+    const float cosine = std::abs(std::cos(turned.angle));
+    const float sine = std::abs(std::sin(turned.angle));
+    return centred_box(turned.middle_x, turned.middle_y,
+                       turned.width * cosine + turned.height * sine,
+                       turned.width * sine + turned.height * cosine);
+}
+
+float sigmoid(float value)
+{
+    return 1 / (1 + std::exp(-value));
+}
+
+bool is_label(float value)
+{
+    constexpr float most = 1e6F; // no detector knows so many
+    return value >= 0 && value <= most;
+}
+
+void append_if_sound(Detection detection, const DecodeTerms &terms, std::vector<Detection> &found)
+{
+    // Larger numbers lose whole pixels, and areas of them are infinite soon.
+    constexpr float farthest = 1e7F;
+    constexpr float rounding = 1e-3F; // sums of probabilities may be a little above 1
+    const auto is_place = [](float value) { return std::abs(value) <= farthest; };
+    const Box &box = detection.box;
+    if (!(detection.confidence > 0 && detection.confidence >= terms.confidence &&
+          detection.confidence <= 1 + rounding))
+        return;
+    if (!is_place(box.left) || !is_place(box.top) || !is_place(box.right) ||
+        !is_place(box.bottom) || !(box.width() > 0 && box.height() > 0))
+        return;
+    detection.confidence = std::min(detection.confidence, 1.0F);
+    found.push_back(std::move(detection));
+}
+
+} // namespace dnn_torch

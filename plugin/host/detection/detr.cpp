@@ -1,0 +1,265 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Transformers that answer Q queries:
+//
+//   logits [N,Q,C], pred_boxes [N,Q,4]         middle x, middle y, width, height: of 0 to 1
+//   labels [N,Q], boxes [N,Q,4], scores [N,Q]  RT-DETR as it is deployed; boxes in pixels
+//   [N,Q,4+nc]                                 RT-DETR of Ultralytics; scores are done
+//
+// detr takes the softmax, and the last of the C classes is nothing: DETR, YOLOS.
+// rtdetr takes the sigmoid of each class: RT-DETR, D-FINE, DEIM, Deformable DETR, DINO.
+// The number of classes tells them apart; if it is not known, 100 queries are of detr.
+#include "decoder_kinds.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace dnn_torch
+{
+namespace
+{
+
+constexpr int64_t queries_of_detr = 100;
+constexpr int64_t most_queries = 1000; // more are the boxes of a grid
+
+struct Answers {
+    const DnnTorchTensor *logits = nullptr, *boxes = nullptr;
+    bool are_named = false;
+};
+
+bool fit_together(const DnnTorchTensor &logits, const DnnTorchTensor &boxes)
+{
+    return logits.rank == 3 && logits.dims[2] > 0 && logits.dims[2] <= 1'000'000 &&
+           has_shape(boxes, {logits.dims[0], logits.dims[1], 4});
+}
+
+// By their names, else the first two tensors.
+Answers answers_in(std::span<const DnnTorchTensor> tensors)
+{
+    Answers answers;
+    for (const DnnTorchTensor &tensor : tensors) {
+        const bool is_outer = name_before_last(tensor).empty(); // no helper's, of each layer
+        if (is_outer && (is_named(tensor, "logits") || is_named(tensor, "pred_logits")))
+            answers.logits = &tensor;
+        if (is_outer && is_named(tensor, "pred_boxes"))
+            answers.boxes = &tensor;
+    }
+    answers.are_named = answers.logits && answers.boxes;
+    if (!answers.are_named && tensors.size() >= 2) {
+        const bool boxes_first = tensors[0].rank == 3 && tensors[0].dims[2] == 4 &&
+                                 !(tensors[1].rank == 3 && tensors[1].dims[2] == 4);
+        answers.logits = &tensors[boxes_first ? 1 : 0];
+        answers.boxes = &tensors[boxes_first ? 0 : 1];
+    }
+    if (!answers.logits || !answers.boxes || !fit_together(*answers.logits, *answers.boxes))
+        return {};
+    return answers;
+}
+
+Box box_in(Size input, const Rows &boxes, int64_t row)
+{
+    const auto width = static_cast<float>(input.width);
+    const auto height = static_cast<float>(input.height);
+    return centred_box(boxes.at(row, 0) * width, boxes.at(row, 1) * height,
+                       boxes.at(row, 2) * width, boxes.at(row, 3) * height);
+}
+
+class Queries : public Decoder
+{
+public:
+    Queries(Size input, int values, bool has_nothing)
+        : input_(input), values_(values), has_nothing_(has_nothing)
+    {
+    }
+    const char *name() const override { return has_nothing_ ? "detr" : "rtdetr"; }
+    int classes() const override { return has_nothing_ ? values_ - 1 : values_; }
+    bool needs_suppression() const override { return false; }
+    void decode(std::span<const DnnTorchTensor> tensors, int index, const DecodeTerms &terms,
+                std::vector<Detection> &found) const override;
+
+private:
+    // Of the class whose logit is the highest.
+    float probability(const Rows &logits, int64_t row, float highest) const;
+
+    Size input_;
+    int values_; // logits of a query
+    bool has_nothing_;
+};
+
+float Queries::probability(const Rows &logits, int64_t row, float highest) const
+{
+    if (!has_nothing_)
+        return sigmoid(highest);
+    float sum = 0; // of exp(logit - highest)
+    for (int64_t label = 0; label < logits.width; label++)
+        sum += std::exp(logits.at(row, label) - highest);
+    return 1 / sum;
+}
+
+void Queries::decode(std::span<const DnnTorchTensor> tensors, int index, const DecodeTerms &terms,
+                     std::vector<Detection> &found) const
+{
+    const Answers answers = answers_in(tensors);
+    if (!answers.boxes || answers.logits->dims[2] != values_)
+        refuse_tensors(name(), tensors);
+    const RowAxes axes = {.rows = 1, .values = 2, .picture = 0};
+    const Rows logits = rows_of(*answers.logits, index, axes);
+    const Rows boxes = rows_of(*answers.boxes, index, axes);
+    Rows of_things = logits;
+    of_things.width = classes();
+    const BestClasses best = best_classes(of_things);
+    for (int64_t row = 0; row < std::min(logits.count, boxes.count); row++) {
+        const auto number = static_cast<size_t>(row);
+        append_if_sound({.box = box_in(input_, boxes, row),
+                         .confidence = probability(logits, row, best.scores[number]),
+                         .label = best.labels[number],
+                         .row = row},
+                        terms, found);
+    }
+}
+
+Match match_queries(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts,
+                    bool has_nothing)
+{
+    const Answers answers = answers_in(shapes);
+    const int values = answers.logits ? static_cast<int>(answers.logits->dims[2]) : 0;
+    if (values < (has_nothing ? 2 : 1))
+        return {};
+    Match match = {.likeness = Likeness::FITS,
+                   .decoder = std::make_unique<Queries>(facts.input, values, has_nothing),
+                   .needs_input_size = true};
+    const int64_t queries = answers.logits->dims[1];
+    if (!answers.are_named && queries > most_queries)
+        return match;
+    const int with_nothing = facts.classes + 1;
+    bool is_this = (queries == queries_of_detr) == has_nothing;
+    if (facts.classes > 0 && (values == facts.classes || values == with_nothing))
+        is_this = (values == with_nothing) == has_nothing;
+    if (is_this)
+        match.likeness = answers.are_named ? Likeness::CERTAIN : Likeness::TYPICAL;
+    return match;
+}
+
+// ---- RT-DETR, further forms -----------------------------------------------------------
+
+struct Deployed {
+    const DnnTorchTensor *labels = nullptr, *boxes = nullptr, *scores = nullptr;
+};
+
+// Boxes are known by their shape; labels by their name or type.
+Deployed deployed_in(std::span<const DnnTorchTensor> tensors)
+{
+    Deployed found;
+    if (tensors.size() != 3)
+        return {};
+    for (const DnnTorchTensor &tensor : tensors)
+        if (has_shape(tensor, {any_extent, any_extent, 4}))
+            found.boxes = &tensor;
+        else if (tensor.type == DNN_TORCH_I64 || is_named(tensor, "labels"))
+            found.labels = &tensor;
+        else
+            found.scores = &tensor;
+    if (!found.boxes || !found.labels || !found.scores)
+        return {};
+    const int64_t pictures = found.boxes->dims[0], queries = found.boxes->dims[1];
+    if (!has_shape(*found.labels, {pictures, queries}) ||
+        !has_shape(*found.scores, {pictures, queries}))
+        return {};
+    return found;
+}
+
+class DeployedRtDetr : public Decoder
+{
+public:
+    const char *name() const override { return "rtdetr"; }
+    int classes() const override { return 0; }
+    bool needs_suppression() const override { return false; }
+    void decode(std::span<const DnnTorchTensor> tensors, int index, const DecodeTerms &terms,
+                std::vector<Detection> &found) const override;
+};
+
+void DeployedRtDetr::decode(std::span<const DnnTorchTensor> tensors, int index,
+                            const DecodeTerms &terms, std::vector<Detection> &found) const
+{
+    const Deployed parts = deployed_in(tensors);
+    if (!parts.boxes)
+        refuse_tensors(name(), tensors);
+    const Rows boxes = rows_of(*parts.boxes, index, {.rows = 1, .values = 2, .picture = 0});
+    const Rows labels = rows_of(*parts.labels, index, {.rows = 1, .picture = 0});
+    const Rows scores = rows_of(*parts.scores, index, {.rows = 1, .picture = 0});
+    const int64_t count = std::min({boxes.count, labels.count, scores.count});
+    for (int64_t row = 0; row < count; row++)
+        if (is_label(labels.at(row, 0)))
+            append_if_sound(
+                {.box = {boxes.at(row, 0), boxes.at(row, 1), boxes.at(row, 2), boxes.at(row, 3)},
+                 .confidence = scores.at(row, 0),
+                 .label = static_cast<int>(labels.at(row, 0)),
+                 .row = row},
+                terms, found);
+}
+
+// One tensor, whose scores need no sigmoid.
+class OneTensorRtDetr : public Decoder
+{
+public:
+    OneTensorRtDetr(Size input, int classes) : input_(input), classes_(classes) {}
+
+    const char *name() const override { return "rtdetr"; }
+    int classes() const override { return classes_; }
+    bool needs_suppression() const override { return false; }
+    void decode(std::span<const DnnTorchTensor> tensors, int index, const DecodeTerms &terms,
+                std::vector<Detection> &found) const override;
+
+private:
+    Size input_;
+    int classes_;
+};
+
+void OneTensorRtDetr::decode(std::span<const DnnTorchTensor> tensors, int index,
+                             const DecodeTerms &terms, std::vector<Detection> &found) const
+{
+    if (tensors.size() != 1 || !has_shape(tensors[0], {any_extent, any_extent, 4 + classes_}))
+        refuse_tensors(name(), tensors);
+    const Rows rows = rows_of(tensors[0], index, {.rows = 1, .values = 2, .picture = 0});
+    const BestClasses best = best_classes(rows.without_first(4));
+    for (int64_t row = 0; row < rows.count; row++)
+        append_if_sound({.box = box_in(input_, rows, row),
+                         .confidence = best.scores[static_cast<size_t>(row)],
+                         .label = best.labels[static_cast<size_t>(row)],
+                         .row = row},
+                        terms, found);
+}
+
+Match match_one_tensor(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts)
+{
+    constexpr int64_t fewest = 21, usual = 300;
+    if (shapes.size() != 1 || !has_shape(shapes[0], {any_extent, any_extent, any_extent}))
+        return {};
+    const int64_t queries = shapes[0].dims[1], classes = shapes[0].dims[2] - 4;
+    if (queries < fewest || queries > most_queries || classes < 1 || classes > most_queries * 10)
+        return {};
+    const bool is_typical = queries == usual && classes == facts.classes &&
+                            !is_grid(queries, facts.input, 1) &&
+                            !is_grid(shapes[0].dims[2], facts.input, 1);
+    return {.likeness = is_typical ? Likeness::CERTAIN : Likeness::FITS,
+            .decoder = std::make_unique<OneTensorRtDetr>(facts.input, static_cast<int>(classes)),
+            .needs_input_size = true};
+}
+
+} // namespace
+
+Match match_detr(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts)
+{
+    return match_queries(shapes, facts, true);
+}
+
+Match match_rtdetr(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts)
+{
+    if (deployed_in(shapes).boxes)
+        return {Likeness::TYPICAL, std::make_unique<DeployedRtDetr>()};
+    Match one = match_one_tensor(shapes, facts);
+    return one.decoder ? std::move(one) : match_queries(shapes, facts, false);
+}
+
+} // namespace dnn_torch

@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// What models return that end in TensorRT's EfficientNMS, or in a copy of it:
+//
+//   [N,1] how many there are, [N,n,4] left, top, right, bottom in pixels, [N,n] scores,
+//   [N,n] classes
+#include "decoder_kinds.h"
+
+#include <algorithm>
+
+namespace dnn_torch
+{
+namespace
+{
+
+bool fits(std::span<const DnnTorchTensor> tensors)
+{
+    if (tensors.size() != 4 || !has_shape(tensors[1], {any_extent, any_extent, 4}))
+        return false;
+    const int64_t pictures = tensors[1].dims[0], boxes = tensors[1].dims[1];
+    return (has_shape(tensors[0], {pictures, 1}) || has_shape(tensors[0], {pictures})) &&
+           has_shape(tensors[2], {pictures, boxes}) && has_shape(tensors[3], {pictures, boxes});
+}
+
+class EfficientNms : public Decoder
+{
+public:
+    const char *name() const override { return "efficient-nms"; }
+    int classes() const override { return 0; }
+    bool needs_suppression() const override { return false; }
+    void decode(std::span<const DnnTorchTensor> tensors, int index, const DecodeTerms &terms,
+                std::vector<Detection> &found) const override;
+};
+
+void EfficientNms::decode(std::span<const DnnTorchTensor> tensors, int index,
+                          const DecodeTerms &terms, std::vector<Detection> &found) const
+{
+    if (!fits(tensors))
+        refuse_tensors(name(), tensors);
+    const Rows boxes = rows_of(tensors[1], index, {.rows = 1, .values = 2, .picture = 0});
+    const Rows scores = rows_of(tensors[2], index, {.rows = 1, .picture = 0});
+    const Rows labels = rows_of(tensors[3], index, {.rows = 1, .picture = 0});
+    const Rows counts = rows_of(tensors[0], 0, {.rows = 0});
+    const float present = index < counts.count ? counts.at(index, 0) : 0;
+    const int64_t count = std::min({boxes.count, scores.count, labels.count});
+    for (int64_t row = 0; row < count && static_cast<float>(row) < present; row++)
+        if (is_label(labels.at(row, 0)))
+            append_if_sound(
+                {.box = {boxes.at(row, 0), boxes.at(row, 1), boxes.at(row, 2), boxes.at(row, 3)},
+                 .confidence = scores.at(row, 0),
+                 .label = static_cast<int>(labels.at(row, 0)),
+                 .row = row},
+                terms, found);
+}
+
+} // namespace
+
+Match match_efficient_nms(std::span<const DnnTorchTensor> shapes, const DetectorFacts &)
+{
+    if (!fits(shapes))
+        return {};
+    return {Likeness::CERTAIN, std::make_unique<EfficientNms>()};
+}
+
+} // namespace dnn_torch

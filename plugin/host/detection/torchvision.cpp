@@ -1,0 +1,194 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// The detectors of torchvision, scripted or traced, with one group of tensors for each picture:
+//
+//   boxes [n,4]       left, top, right, bottom in pixels
+//   labels [n]        as torchvision counts: 0 is the background
+//   scores [n]
+//   masks [n,1,H,W]
+//   keypoints [n,K,3], keypoints_scores [n,K]
+//
+// A group's names are "1.0.boxes", "0.boxes" or "boxes".  A traced model has no names: then three
+// tensors are boxes, whole numbers and scores, in this order or with the last two exchanged.
+#include "decoder_kinds.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace dnn_torch
+{
+namespace
+{
+
+struct Group {
+    const DnnTorchTensor *boxes = nullptr, *labels = nullptr, *scores = nullptr;
+    const DnnTorchTensor *masks = nullptr, *key_points = nullptr, *key_point_scores = nullptr;
+};
+
+const DnnTorchTensor *member(std::span<const DnnTorchTensor> tensors, std::string_view group,
+                             std::string_view name)
+{
+    for (const DnnTorchTensor &tensor : tensors)
+        if (is_named(tensor, name) && name_before_last(tensor) == group)
+            return &tensor;
+    return nullptr;
+}
+
+bool is_whole(const Group &group)
+{
+    return group.boxes && group.labels && group.scores &&
+           has_shape(*group.boxes, {any_extent, 4}) &&
+           has_shape(*group.labels, {group.boxes->dims[0]}) &&
+           has_shape(*group.scores, {group.boxes->dims[0]});
+}
+
+Group group_without_names(std::span<const DnnTorchTensor> tensors)
+{
+    if (tensors.size() < 3 || tensors.size() > 4)
+        return {};
+    const bool are_labels_first = tensors[1].type == DNN_TORCH_I64;
+    if (are_labels_first == (tensors[2].type == DNN_TORCH_I64))
+        return {};
+    Group group;
+    group.boxes = &tensors[0];
+    group.labels = &tensors[are_labels_first ? 1 : 2];
+    group.scores = &tensors[are_labels_first ? 2 : 1];
+    if (tensors.size() == 4)
+        group.masks = &tensors[3];
+    return group;
+}
+
+// Returns the tensors of picture `index`; without boxes if it has none.
+Group group_of(std::span<const DnnTorchTensor> tensors, int index)
+{
+    int pictures = 0;
+    for (const DnnTorchTensor &tensor : tensors) {
+        if (!is_named(tensor, "boxes") || pictures++ != index)
+            continue;
+        const std::string_view name = name_before_last(tensor);
+        return {.boxes = &tensor,
+                .labels = member(tensors, name, "labels"),
+                .scores = member(tensors, name, "scores"),
+                .masks = member(tensors, name, "masks"),
+                .key_points = member(tensors, name, "keypoints"),
+                .key_point_scores = member(tensors, name, "keypoints_scores")};
+    }
+    return pictures == 0 && index == 0 ? group_without_names(tensors) : Group();
+}
+
+// The values are logits, of any size.
+void add_key_points(const Group &group, std::vector<Detection> &found, size_t first)
+{
+    const DnnTorchTensor &points = *group.key_points;
+    if (!has_shape(points, {group.boxes->dims[0], any_extent, 3}))
+        return;
+    const Rows each = rows_of(points, 0, {.rows = 0, .values = 1});
+    for (size_t i = first; i < found.size(); i++)
+        for (int64_t number = 0; number < points.dims[1]; number++) {
+            Rows one = each;
+            one.data += found[i].row * each.row_step + number * each.value_step;
+            one.value_step = points.strides[2];
+            KeyPoint point = {.x = one.at(0, 0), .y = one.at(0, 1), .confidence = 1};
+            if (group.key_point_scores &&
+                has_shape(*group.key_point_scores, {points.dims[0], points.dims[1]}))
+                point.confidence =
+                    sigmoid(rows_of(*group.key_point_scores, 0, {.rows = 0, .values = 1})
+                                .at(found[i].row, number));
+            if (!std::isfinite(point.x) || !std::isfinite(point.y) ||
+                !std::isfinite(point.confidence))
+                point = {.x = 0, .y = 0, .confidence = 0};
+            found[i].key_points.push_back(point);
+        }
+}
+
+class Torchvision : public Decoder
+{
+public:
+    explicit Torchvision(bool has_masks) : has_masks_(has_masks) {}
+
+    const char *name() const override { return "torchvision"; }
+    int classes() const override { return 0; }
+    bool needs_suppression() const override { return false; }
+    bool has_masks() const override { return has_masks_; }
+    void decode(std::span<const DnnTorchTensor> tensors, int index, const DecodeTerms &terms,
+                std::vector<Detection> &found) const override;
+    void add_masks(std::span<const DnnTorchTensor> tensors, int index,
+                   std::span<Detection> found) const override;
+
+private:
+    bool has_masks_;
+};
+
+void Torchvision::decode(std::span<const DnnTorchTensor> tensors, int index,
+                         const DecodeTerms &terms, std::vector<Detection> &found) const
+{
+    const Group group = group_of(tensors, index);
+    if (!is_whole(group))
+        refuse_tensors(name(), tensors);
+    const size_t first = found.size();
+    const Rows boxes = rows_of(*group.boxes, 0, {.rows = 0, .values = 1});
+    const Rows labels = rows_of(*group.labels, 0, {.rows = 0});
+    const Rows scores = rows_of(*group.scores, 0, {.rows = 0});
+    const int64_t count = std::min({boxes.count, labels.count, scores.count});
+    for (int64_t row = 0; row < count; row++)
+        if (is_label(labels.at(row, 0)))
+            append_if_sound(
+                {.box = {boxes.at(row, 0), boxes.at(row, 1), boxes.at(row, 2), boxes.at(row, 3)},
+                 .confidence = scores.at(row, 0),
+                 .label = static_cast<int>(labels.at(row, 0)),
+                 .row = row},
+                terms, found);
+    if (group.key_points)
+        add_key_points(group, found, first);
+}
+
+// Returns what of a mask of the whole picture lies in the box.
+std::shared_ptr<const Mask> cut_mask(const Rows &lines, const Box &box)
+{
+    const auto place = [](float value, int64_t most) {
+        return static_cast<int>(std::clamp(value, 0.0F, static_cast<float>(most)));
+    };
+    const int left = place(std::floor(box.left), lines.width);
+    const int top = place(std::floor(box.top), lines.count);
+    const int right = place(std::ceil(box.right), lines.width);
+    const int bottom = place(std::ceil(box.bottom), lines.count);
+    if (right <= left || bottom <= top)
+        return nullptr;
+    auto mask = std::make_shared<Mask>();
+    mask->size = {right - left, bottom - top};
+    mask->area = {static_cast<float>(left), static_cast<float>(top), static_cast<float>(right),
+                  static_cast<float>(bottom)};
+    for (int y = top; y < bottom; y++)
+        for (int x = left; x < right; x++) {
+            const float value = lines.at(y, x);
+            mask->values.push_back(value > 0 ? std::min(value, 1.0F) : 0); // NaN is 0, too
+        }
+    return mask;
+}
+
+void Torchvision::add_masks(std::span<const DnnTorchTensor> tensors, int index,
+                            std::span<Detection> found) const
+{
+    const Group group = group_of(tensors, index);
+    if (!group.masks || !has_shape(*group.masks, {any_extent, 1, any_extent, any_extent}))
+        return;
+    const int64_t count = group.masks->data ? group.masks->dims[0] : 0;
+    for (Detection &detection : found)
+        if (detection.row >= 0 && detection.row < count)
+            detection.mask = cut_mask(rows_of(*group.masks, static_cast<int>(detection.row),
+                                              {.rows = 2, .values = 3, .picture = 0}),
+                                      detection.box);
+}
+
+} // namespace
+
+Match match_torchvision(std::span<const DnnTorchTensor> shapes, const DetectorFacts &)
+{
+    const Group group = group_of(shapes, 0);
+    if (!is_whole(group))
+        return {};
+    return {Likeness::CERTAIN, std::make_unique<Torchvision>(group.masks != nullptr)};
+}
+
+} // namespace dnn_torch

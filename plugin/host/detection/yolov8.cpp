@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// YOLOv8 to YOLO12: one box a cell, in pixels, without objectness.
+//
+//   [N,4+nc,A]                  A = HW/8^2 + HW/16^2 + HW/32^2
+//   [N,A,4+nc]                  the same, turned
+//   [N,4+nc+K*D,A]              K key points of D numbers: x, y and how sure it is
+//   [N,4+nc+1,A]                turned boxes: the angle in radians
+//   [N,4+nc+32,A], [N,32,h,w]   with masks
+//
+// Without a task and the number of classes, 56 values are a pose of 17 points, as COCO has it.
+#include "yolo_rows.h"
+
+namespace dnn_torch
+{
+namespace
+{
+
+constexpr int64_t width_of_pose = 4 + 1 + 17 * 3;
+constexpr int64_t width_of_coco = 4 + 80;
+constexpr int64_t fewest_boxes = 21; // of a picture of 32x32
+
+// What is in a row, or no classes if the facts do not fit.
+YoloLayout layout_of(int64_t width, std::span<const DnnTorchTensor> shapes,
+                     const DetectorFacts &facts)
+{
+    YoloLayout layout = {.name = "yolov8", .input = facts.input, .width = width};
+    int64_t classes = width - 4;
+    const bool is_pose =
+        facts.task == "pose" || (facts.task.empty() && width == width_of_pose && facts.classes < 2);
+    if (is_pose) {
+        const int64_t known = facts.classes > 0 ? facts.classes : 1;
+        const KeyPointShape points = key_point_shape(width - 4 - known, facts);
+        layout.key_points = points.count;
+        layout.key_point_numbers = points.numbers;
+        classes = points.count > 0 ? known : 0;
+    } else if (facts.task == "obb" ||
+               (facts.task.empty() && facts.classes > 0 && width == 4 + facts.classes + 1)) {
+        layout.has_angle = true;
+        classes = width - 5;
+    } else if (mask_coefficients(shapes) > 0) {
+        layout.coefficients = mask_coefficients(shapes);
+        classes = width - 4 - layout.coefficients;
+    }
+    layout.classes = classes > 0 && classes <= 1'000'000 ? static_cast<int>(classes) : 0;
+    return layout;
+}
+
+// Values come before boxes, as they are exported, unless the grid, the classes or the extents
+// say that the tensor is turned.
+int row_axis_of(const DnnTorchTensor &shape, std::span<const DnnTorchTensor> shapes,
+                const DetectorFacts &facts)
+{
+    const bool first = is_grid(shape.dims[1], facts.input, 1);
+    const bool second = is_grid(shape.dims[2], facts.input, 1);
+    if (first != second)
+        return first ? 1 : 2;
+    const auto has_classes = [&](int64_t width) {
+        const int classes = layout_of(width, shapes, facts).classes;
+        return classes > 0 && classes == facts.classes;
+    };
+    if (facts.classes > 0 && has_classes(shape.dims[1]) != has_classes(shape.dims[2]))
+        return has_classes(shape.dims[1]) ? 2 : 1;
+    return shape.dims[1] <= shape.dims[2] ? 2 : 1;
+}
+
+Likeness likeness_of(const DnnTorchTensor &shape, const YoloLayout &layout,
+                     const DetectorFacts &facts)
+{
+    const bool is_turned = layout.row_axis == 1;
+    const bool is_of_grid = is_grid(shape.dims[layout.row_axis], facts.input, 1);
+    const bool are_classes = layout.classes == facts.classes;
+    // With one more value, a turned tensor is YOLOX's.
+    const bool is_unsure = is_turned && layout.has_angle && facts.task.empty();
+    if (facts.end2end.value_or(false) || (facts.classes > 0 && !are_classes) || is_unsure)
+        return Likeness::FITS;
+    if (is_of_grid && are_classes)
+        return Likeness::CERTAIN;
+    if (is_of_grid && (!is_turned || layout.width == width_of_coco))
+        return Likeness::TYPICAL;
+    return are_classes ? Likeness::TYPICAL : Likeness::FITS;
+}
+
+} // namespace
+
+Match match_yolov8(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts)
+{
+    if (shapes.empty() || !has_shape(shapes[0], {any_extent, any_extent, any_extent}) ||
+        (shapes.size() > 1 && shapes[1].rank < 4))
+        return {};
+    const int axis = row_axis_of(shapes[0], shapes, facts);
+    YoloLayout layout = layout_of(shapes[0].dims[3 - axis], shapes, facts);
+    layout.row_axis = axis;
+    if (layout.classes < 1 || shapes[0].dims[axis] < fewest_boxes)
+        return {};
+    return {likeness_of(shapes[0], layout, facts), make_yolo_rows(layout)};
+}
+
+} // namespace dnn_torch
