@@ -105,7 +105,8 @@ void FindingsStep::State::give(AVFrame &frame, const Findings &found) const
     // A classifier says nothing of boxes in a frame that never had any.
     if (!refines || had_boxes)
         write_boxes(frame, joined_sources(all.source, settings.source), all.boxes);
-    if (settings.metadata)
+    // What is said of a frame as a whole has no place in its side data.
+    if (settings.metadata || !found.classes.empty())
         write_metadata(frame, all.boxes, found, {.first = first, .keeps_others = refines});
 }
 
