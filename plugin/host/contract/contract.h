@@ -44,6 +44,8 @@ struct ModelFacts {
     std::string task;
     std::vector<std::string> labels;
     std::optional<bool> end2end; // detections need no nms
+    // How many key points a pose has, and the numbers of each: 2, or 3 with its confidence.
+    std::array<int, 2> key_points = {0, 0};
     int batch = 0;
     std::string author, licence;
 };

@@ -182,6 +182,17 @@ bool set_end2end(const Json &value, ModelFacts &model)
     return value.is_boolean();
 }
 
+bool set_key_points(const Json &value, ModelFacts &model)
+{
+    constexpr int most = 10000;
+    std::array<int, 2> given = {0, 0};
+    if (!value.is_array() || value.size() != 2 || !set_whole(value[0], 1, most, given[0]) ||
+        !set_whole(value[1], 2, 3, given[1]))
+        return false;
+    model.key_points = given;
+    return true;
+}
+
 constexpr Field<ModelFacts> model_fields[] = {
     {.name = "task",
      .takes = "picture, detect, classify, segment, matte, interpolate, pose, obb or depth",
@@ -213,6 +224,14 @@ constexpr Field<ModelFacts> model_fields[] = {
      .takes = "true (detections come out as they are) or false (they need nms)",
      .set = set_end2end,
      .get = [](const ModelFacts &model) { return model.end2end ? Json(*model.end2end) : Json(); }},
+    {.name = "key_points",
+     .takes = "how many key points a pose has and the numbers of each, 2 or 3: [17, 3]",
+     .between = "|",
+     .set = set_key_points,
+     .get =
+         [](const ModelFacts &model) {
+             return model.key_points[0] > 0 ? Json(model.key_points) : Json();
+         }},
     {.name = "labels",
      .takes = "a list of names",
      .set = [](const Json &value, ModelFacts &model) { return set_texts(value, model.labels); },

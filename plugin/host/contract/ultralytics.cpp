@@ -77,6 +77,7 @@ void apply_ultralytics(std::string_view text, const std::string &origin, Contrac
                                                           {"license", "licence"},
                                                           {"batch", "batch"},
                                                           {"end2end", "end2end"},
+                                                          {"kpt_shape", "key_points"},
                                                           {"stride", "input.multiple"},
                                                           {"channels", "input.channels"}};
     for (const auto &[theirs, ours] : same)

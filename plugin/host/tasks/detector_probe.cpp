@@ -193,7 +193,9 @@ DetectorFacts DetectorProbe::facts_for(Size picture) const
             .end2end = contract_.model.end2end,
             .anchors = settings_.anchors,
             .cell = knows_cells ? Size{picture.width / cells.width, picture.height / cells.height}
-                                : Size{0, 0}};
+                                : Size{0, 0},
+            .key_points = contract_.model.key_points[0],
+            .key_point_numbers = contract_.model.key_points[1]};
 }
 
 // A file of labels may have fewer than there are classes.
