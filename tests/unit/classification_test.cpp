@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Scores of classifiers, in tensors made by hand.
+// Scores of classifiers, in tensors made by hand, and which parts of frames are shown to them.
 #include "host/classification/scores.h"
 #include "host/error.h"
+#include "host/tasks/classify_terms.h"
 
 #include <gtest/gtest.h>
 
@@ -238,4 +239,58 @@ TEST(Likeliest, takes_thousands_of_classes)
         scores[i] = static_cast<float>(i % 1000);
     EXPECT_EQ(numbers_of(likeliest(view_of(scores), {.top = 3})),
               (std::vector<int64_t>{999, 1999, 2999}));
+}
+
+// ---- what is classified -------------------------------------------------------------
+
+TEST(IsTarget, is_the_whole_label)
+{
+    EXPECT_TRUE(is_target("person", {}));
+    EXPECT_TRUE(is_target("person", {"car", "person"}));
+    EXPECT_TRUE(is_target("person #3", {"person"}));
+    EXPECT_FALSE(is_target("person", {"pers"}));
+    EXPECT_FALSE(is_target("pers", {"person"}));
+    EXPECT_FALSE(is_target("", {"person"}));
+}
+
+TEST(RegionOf, is_cut_off_at_the_edges)
+{
+    const Size frame = {100, 50};
+    EXPECT_EQ(region_of({10, 5, 30, 20}, frame, {1, 1}), (Region{10, 5, {20, 15}}));
+    EXPECT_EQ(region_of({-10, -5, 30, 20}, frame, {1, 1}), (Region{0, 0, {30, 20}}));
+    EXPECT_EQ(region_of({90, 40, 300, 200}, frame, {1, 1}), (Region{90, 40, {10, 10}}));
+    EXPECT_EQ(region_of({-1e9F, -1e9F, 1e9F, 1e9F}, frame, {1, 1}), (Region{0, 0, {100, 50}}));
+}
+
+TEST(RegionOf, has_a_pixel_at_least)
+{
+    const Size frame = {100, 50};
+    EXPECT_EQ(region_of({10, 5, 10, 5}, frame, {1, 1}), (Region{10, 5, {1, 1}}));
+    EXPECT_EQ(region_of({99.9F, 49.9F, 120, 60}, frame, {1, 1}), (Region{99, 49, {1, 1}}));
+}
+
+TEST(RegionOf, is_none_outside)
+{
+    const Size frame = {100, 50};
+    for (const Box &box : {Box{100, 5, 120, 20}, Box{-20, 5, 0, 20}, Box{10, 50, 30, 60},
+                           Box{30, 5, 10, 20}, Box{nan_value, 5, 10, 20}})
+        EXPECT_EQ(region_of(box, frame, {1, 1}), std::nullopt) << box.left << " " << box.top;
+}
+
+TEST(RegionOf, begins_where_chroma_does)
+{
+    EXPECT_EQ(region_of({11, 7, 31, 20}, {100, 50}, {2, 2}), (Region{10, 6, {21, 14}}));
+}
+
+TEST(PlacePart, fills_the_picture)
+{
+    const Region part = {10, 20, {40, 20}};
+    const Placement stretched = place_part(part, {16, 16}, Placing::stretch, {2, 2});
+    EXPECT_EQ(stretched.source, part);
+    EXPECT_EQ(stretched.target, (Region{0, 0, {16, 16}}));
+    const Placement cropped = place_part(part, {16, 16}, Placing::crop, {2, 2});
+    EXPECT_EQ(cropped.source, (Region{20, 20, {20, 20}}));
+    const Placement boxed = place_part(part, {16, 16}, Placing::letterbox, {2, 2});
+    EXPECT_EQ(boxed.source, part);
+    EXPECT_EQ(boxed.target, (Region{0, 4, {16, 8}}));
 }
