@@ -108,7 +108,8 @@ def test_what_is_probed(tmp_path):
 
 def test_all_that_a_model_can_say(tmp_path):
     said = {"task": "picture", "scale": 1, "tiling": "local", "alignment": 8, "batch": 2,
-            "end2end": True, "labels": ["a", "b"], "author": "Me", "licence": "MIT"}
+            "end2end": True, "key_points": [17, 3], "labels": ["a", "b"], "author": "Me",
+            "licence": "MIT"}
     found = facts(save(tmp_path / "net.pt", dnn_torch_json=said))
     assert {name: found[name]["value"] for name in said} == said
     text = tool("inspect", tmp_path / "net.pt").stdout.decode()

@@ -5,6 +5,7 @@
 #include "base/compose.h"
 #include "host/contract/contract_fields.h"
 #include "host/contract/contract_inputs.h"
+#include "host/error.h"
 #include "host/frames/formats.h"
 #include "model_contract.h"
 #include "picture_tensors.h"
@@ -83,9 +84,27 @@ PictureTask::PictureTask(std::shared_ptr<Model> model, const Contract &contract,
 {
 }
 
+// Who returns no pictures may be in the wrong filter.
+FoundChannels PictureTask::find_channels()
+try {
+    return probe_.find_channels(contract_.as);
+} catch (const Crash &) {
+    throw;
+} catch (const Error &error) {
+    const std::string words = error.what();
+    const bool is_no_picture = words.find("of rank") != words.npos ||
+                               words.find("a picture has") != words.npos ||
+                               words.find("a dict of") != words.npos;
+    if (!is_no_picture)
+        throw;
+    throw Error(error.code(), words +
+                                  "; detectors are for the filter dnn_torch_detect, classifiers "
+                                  "for dnn_torch_classify");
+}
+
 TaskFindings PictureTask::study()
 {
-    found_ = probe_.find_channels(contract_.as);
+    found_ = find_channels();
     found_.channels = agreed_channels(contract_, found_.channels);
     const int as_in = found_.channels == Channels::any ? 0 : count_of(found_.channels);
     expect_made(contract_, found_.made ? found_.made : as_in);

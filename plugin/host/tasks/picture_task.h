@@ -88,6 +88,7 @@ public:
     NewPlan plan(const FrameShape &input, double tuning_seconds) override;
 
 private:
+    FoundChannels find_channels();
     int channels_of(AVPixelFormat format) const;
     void check_contract(int channels) const; // throws Error
     void follow_model();
