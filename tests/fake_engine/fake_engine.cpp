@@ -34,12 +34,14 @@ using engine_kit::taken;
 using fake_engine::Script;
 
 struct DnnTorchModel final {
-    DnnTorchModel(const Script &read, bool is_looked_at) : script(read), is_inspected(is_looked_at)
+    DnnTorchModel(const Script &read, bool is_looked_at, bool all)
+        : script(read), is_inspected(is_looked_at), returns_all(all)
     {
     }
 
     const Script script;
     const bool is_inspected;
+    const bool returns_all; // and not one picture alone
     std::atomic<int> sessions{0};
     std::atomic<uint64_t> runs{0};
     std::mutex log_mutex; // around appending to the log's file
@@ -67,9 +69,15 @@ struct Images {
 
 struct DnnTorchSession final {
 public:
-    explicit DnnTorchSession(DnnTorchModel &model) : model_(model), script_(model.script) {}
+    explicit DnnTorchSession(DnnTorchModel &model)
+        : model_(model), script_(model.script), tensors_(model.script.tensors)
+    {
+    }
 
     Images run(const Images &input, const Images &wish);
+    // Runs as run() does, and returns the script's tensors or that picture.
+    std::vector<DnnTorchTensor> run_for_all(const Images &input);
+    bool returns_all() const { return model_.returns_all; }
     void reset() { own_runs_ = 0; }
     void stop();
 
@@ -81,6 +89,7 @@ private:
     DnnTorchModel &model_;
     const Script &script_;
     int own_runs_ = 0; // since the session was opened or reset
+    std::vector<fake_engine::ScriptedTensor> tensors_;
     std::vector<float> output_;
     std::vector<uint16_t> codes_; // bytes, or numbers of 16 bits
 
@@ -342,8 +351,35 @@ DnnTorchTensor tensor_of(const Images &images)
             .white = images.white};
 }
 
+} // namespace
+
+std::vector<DnnTorchTensor> DnnTorchSession::run_for_all(const Images &input)
+{
+    const Images picture = run(input, {});
+    if (tensors_.empty())
+        return {tensor_of(picture)};
+    std::vector<DnnTorchTensor> views;
+    for (fake_engine::ScriptedTensor &tensor : tensors_)
+        views.push_back(tensor.view());
+    return views;
+}
+
+namespace
+{
+
+// Where there are fewer tensors than `capacity`, the others get no type.
+void give_all(const std::vector<DnnTorchTensor> &tensors, DnnTorchTensor *out, size_t capacity)
+{
+    if (tensors.size() > capacity)
+        throw Failure(DNN_TORCH_BAD_OUTPUT, "the script has " + std::to_string(tensors.size()) +
+                                                " tensors, where at most " +
+                                                std::to_string(capacity) + " are taken");
+    for (size_t i = 0; i < capacity; i++)
+        engine_kit::give_element(i < tensors.size() ? tensors[i] : sized<DnnTorchTensor>(), out, i);
+}
+
 // A run like any other on a grey picture.
-DnnTorchTensor probe(DnnTorchModel &model, const DnnTorchTensor &shape)
+std::vector<DnnTorchTensor> probe(DnnTorchModel &model, const DnnTorchTensor &shape)
 {
     Images input = images_of(shape);
     std::vector<float> grey(static_cast<size_t>(input.batch) * static_cast<size_t>(input.channels) *
@@ -357,15 +393,24 @@ DnnTorchTensor probe(DnnTorchModel &model, const DnnTorchTensor &shape)
     input.channel_stride = input.row_stride * input.height;
     input.batch_stride = input.channel_stride * input.channels;
     DnnTorchSession session(model);
-    DnnTorchTensor output = tensor_of(session.run(input, {}));
-    output.data = nullptr;
-    return output;
+    std::vector<DnnTorchTensor> outputs = session.returns_all()
+                                              ? session.run_for_all(input)
+                                              : std::vector{tensor_of(session.run(input, {}))};
+    for (DnnTorchTensor &output : outputs)
+        output.data = nullptr;
+    return outputs;
 }
 
 void expect_one(size_t count)
 {
     if (count != 1)
         throw Failure(DNN_TORCH_BAD_INPUT, "a script takes one tensor and returns one");
+}
+
+void expect_outputs(size_t count, bool returns_all)
+{
+    if (!returns_all || count == 0)
+        expect_one(count);
 }
 
 void expect_runnable(const DnnTorchModel &model)
@@ -408,7 +453,9 @@ DnnTorchModel *open(const DnnTorchSource &source, const engine_kit::Options &opt
         throw Failure(DNN_TORCH_BAD_MODEL, script.fail_open);
     if (script.hang_open)
         hang_for_ever();
-    return std::make_unique<DnnTorchModel>(script, is_inspected).release();
+    return std::make_unique<DnnTorchModel>(script, is_inspected,
+                                           options.value("results") == "tensors")
+        .release();
 }
 
 int model_open(const DnnTorchSource *source, const DnnTorchOption *options, size_t option_count,
@@ -417,7 +464,7 @@ int model_open(const DnnTorchSource *source, const DnnTorchOption *options, size
     return guarded(message, [&] {
         const engine_kit::Options known(
             options, option_count,
-            {"device", "input", "output", "precision", "optimize", "allow", "inspect"});
+            {"device", "input", "output", "precision", "optimize", "allow", "inspect", "results"});
         *model = open(taken(source), known);
     });
 }
@@ -456,10 +503,10 @@ int model_probe(DnnTorchModel *model, const DnnTorchTensor *in, size_t in_count,
 {
     return guarded(message, [&] {
         expect_one(in_count);
-        expect_one(out_count);
+        expect_outputs(out_count, model->returns_all);
         expect_runnable(*model);
         fake_engine::die(model->script.die_probe);
-        engine_kit::give(probe(*model, taken(in)), out);
+        give_all(probe(*model, taken(in)), out, out_count);
     });
 }
 
@@ -529,11 +576,13 @@ int session_run(DnnTorchSession *session, const DnnTorchTensor *in, size_t in_co
 {
     return guarded(message, [&] {
         expect_one(in_count);
-        expect_one(out_count);
+        expect_outputs(out_count, session->returns_all());
         DnnTorchRun report = taken(run);
         const DnnTorchTensor wish = taken(out);
         Images input = images_of(taken(in));
         input.number = report.number;
+        if (session->returns_all())
+            return give_all(session->run_for_all(input), out, out_count);
         Images wished = {};
         wished.element = wish.type;
         wished.white = wish.white;

@@ -126,6 +126,8 @@ std::string read_line(std::string_view line, Script &script)
     const size_t end = line.find_first_of(" \t");
     const std::string_view name = line.substr(0, end);
     const std::string_view text = trimmed(line.substr(std::min(end, line.size())));
+    if (name == "tensor")
+        return read_tensor(text, script.tensors.emplace_back());
     const Key *key = find_key(name);
     if (!key && name != "scale")
         return "unknown key '" + std::string(name) + "'";

@@ -5,9 +5,11 @@
 #pragma once
 
 #include "engine_kit/failure.h"
+#include "scripted_tensor.h"
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace fake_engine
 {
@@ -65,6 +67,9 @@ struct Script {
     int exclusive = 0;
     float each_run = 0; // what a session's results grow by with each run, until it is reset
     std::string advice;
+
+    // What each run returns with results=tensors; none: its picture.
+    std::vector<ScriptedTensor> tensors;
 
     std::string notice;
     std::string log; // a file that gets a line "thread batch number" for each run

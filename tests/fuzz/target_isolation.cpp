@@ -39,16 +39,43 @@ void expect_line(const char *text, const char *what)
             throw Fault(std::string("a control byte in ") + what);
 }
 
-void expect_shape(const DnnTorchTensor &tensor)
+// What the model is opened for: a picture, or all tensors.
+struct Wanted {
+    size_t count;
+    isolation::Extents extents;
+};
+constexpr Wanted picture = {1, isolation::Extents::from_one};
+constexpr Wanted all_tensors = {isolation::most_outputs, isolation::Extents::from_zero};
+
+void expect_shape(const DnnTorchTensor &tensor, const Wanted &wanted)
 {
-    if (!isolation::has_shape(isolation::to_wire(tensor)))
+    const auto wire = isolation::to_wire(tensor);
+    if (!isolation::has_shape(wire, wanted.extents) ||
+        !isolation::packed_bytes(wire, wanted.extents))
         throw Fault("a tensor of no shape");
+    if (!std::memchr(tensor.name, 0, sizeof tensor.name))
+        throw Fault("a name without an end");
+    expect_line(tensor.name, "a name");
+}
+
+// Those that are not there come last and have nothing.
+void expect_shapes(const std::vector<DnnTorchTensor> &out, const Wanted &wanted)
+{
+    const size_t there = isolation::count_there(std::span(out));
+    if (wanted.count == picture.count && there == 0)
+        throw Fault("no picture");
+    for (size_t i = 0; i < out.size(); i++)
+        if (i < there)
+            expect_shape(out[i], wanted);
+        else if (out[i].type || out[i].data || out[i].rank)
+            throw Fault("a tensor behind one that is not there");
 }
 
 // Reads the first and the last element, and some between.
 void read_elements(const DnnTorchTensor &tensor, fuzz::Digest &digest)
 {
-    expect_shape(tensor);
+    if (isolation::packed_bytes(isolation::to_wire(tensor), isolation::Extents::from_zero) == 0)
+        return;
     const auto element = static_cast<size_t>(isolation::element_bytes(tensor.type));
     constexpr int64_t steps = 5;
     for (int64_t step = 0; step <= steps; step++) {
@@ -85,19 +112,21 @@ void look_at(DnnTorchModel &model, fuzz::Digest &digest)
         }
 }
 
-void probe(DnnTorchModel &model, const DnnTorchTensor &in, fuzz::Digest &digest)
+void probe(DnnTorchModel &model, const DnnTorchTensor &in, const Wanted &wanted,
+           fuzz::Digest &digest)
 {
-    DnnTorchTensor out = {.size = sizeof out};
-    model.probe(&in, 1, &out, 1);
-    expect_shape(out);
-    digest.add(out.dims, sizeof out.dims);
+    std::vector<DnnTorchTensor> out(wanted.count, {.size = sizeof(DnnTorchTensor)});
+    model.probe(&in, 1, out.data(), out.size());
+    expect_shapes(out, wanted);
+    for (const DnnTorchTensor &each : out)
+        digest.add(each.dims, sizeof each.dims);
 }
 
-void run(DnnTorchModel &model, fuzz::Digest &digest)
+void run(DnnTorchModel &model, const Wanted &wanted, fuzz::Digest &digest)
 {
     std::vector<float> samples(4, 0.5F);
     DnnTorchTensor in = input(samples);
-    probe(model, in, digest);
+    probe(model, in, wanted, digest);
     const DnnTorchPlan plan(model, &in, 1, 0);
     const DnnTorchPlanFacts &facts = plan.facts();
     if (!std::isfinite(facts.run_seconds) || facts.run_seconds < 0 || facts.run_bytes < 0)
@@ -106,14 +135,21 @@ void run(DnnTorchModel &model, fuzz::Digest &digest)
     DnnTorchSession session(plan, 1);
     session.warm();
     for (int i = 0; i < 2; i++) {
-        DnnTorchTensor out = {.size = sizeof out, .data = nullptr, .type = DNN_TORCH_F32};
+        std::vector<DnnTorchTensor> out(
+            wanted.count,
+            {.size = sizeof(DnnTorchTensor), .data = nullptr, .type = DNN_TORCH_F32});
         DnnTorchRun report = {.size = sizeof report, .number = i, .had_nan = 0};
-        session.run(&in, 1, &out, 1, report);
-        read_elements(out, digest);
+        session.run(&in, 1, out.data(), out.size(), report);
+        expect_shapes(out, wanted);
+        for (size_t j = 0; j < isolation::count_there(std::span(std::as_const(out))); j++)
+            read_elements(out[j], digest);
         in.data = session.memory(samples.size() * sizeof(float));
     }
     session.reset();
 }
+
+// An input that begins with this line opens the model for all its tensors.
+constexpr std::string_view wish_for_all = "tensors\n";
 
 Outcome run(std::string_view input)
 {
@@ -126,12 +162,14 @@ Outcome run(std::string_view input)
         .size = sizeof source, .name = "a model", .fd = -1, .data = "", .data_size = 0};
     fuzz::Digest digest;
     try {
-        DnnTorchModel model(isolation::Settings(source, nullptr, 0),
+        const bool wants_all = input.starts_with(wish_for_all);
+        const DnnTorchOption option = {"results", wants_all ? "tensors" : "picture"};
+        DnnTorchModel model(isolation::Settings(source, &option, 1),
                             [&](Child::OnNotice on_notice, const auto &) {
                                 return Child::adopt(std::move(control), std::move(on_notice));
                             });
         look_at(model, digest);
-        run(model, digest);
+        run(model, wants_all ? all_tensors : picture, digest);
     } catch (const Fault &fault) {
         return {Ending::fault, 0, fault.what()};
     } catch (const Failure &failure) {
@@ -155,7 +193,10 @@ std::string change(std::string &input, fuzz::Family family, fuzz::Random &random
         return fuzz::change_by_family(input, family, random, language, seeds);
     constexpr size_t replies = 16, widths[] = {1, 4, 8};
     const size_t head = sizeof(isolation::ReplyHead);
-    const size_t at = random.one_in(3) ? random.below(16) : head + random.below(200);
+    if (random.one_in(4) && !input.starts_with(wish_for_all))
+        input.insert(0, wish_for_all);
+    const size_t behind = random.one_in(2) ? 200 : sizeof(isolation::RunReply) - head;
+    const size_t at = random.one_in(3) ? random.below(16) : head + random.below(behind);
     const std::string line = std::to_string(random.below(replies)) + " patch " +
                              std::to_string(at / 4 * 4) + ' ' +
                              std::to_string(random.pick(widths)) + ' ' +

@@ -45,7 +45,7 @@ void add_filled(std::vector<std::vector<char>> &replies, std::initializer_list<K
 RunReply run_reply()
 {
     RunReply reply = filled<RunReply>(Kind::session_run, 0);
-    reply.out[0] = {.type = DNN_TORCH_F32,
+    reply.out.tensors[0] = {.type = DNN_TORCH_F32,
                     .rank = 4,
                     .dims = {1, 3, 8, 16},
                     .strides = {1536, 512, 64, 4},
@@ -61,18 +61,21 @@ void add_wild_results(std::vector<std::vector<char>> &replies)
          {largest, smallest, largest / 4 + 1, int64_t{-1}, int64_t{3}, int64_t{1} << 40})
         for (int field = 0; field < 4; field++) {
             RunReply reply = run_reply();
-            WireTensor &out = reply.out[0];
+            WireTensor &out = reply.out.tensors[0];
             int64_t *fields[] = {&out.offset, &out.dims[1], &out.strides[2], &out.strides[0]};
             *fields[field] = wild;
             replies.push_back(bytes_of(reply));
         }
     for (int32_t wild : {-1, 0, 9, std::numeric_limits<int32_t>::max()}) {
         RunReply rank = run_reply(), type = run_reply();
-        rank.out[0].rank = wild;
-        type.out[0].type = wild;
+        rank.out.tensors[0].rank = wild;
+        type.out.tensors[0].type = wild;
         replies.push_back(bytes_of(rank));
         replies.push_back(bytes_of(type));
     }
+    RunReply endless = run_reply();
+    std::memset(endless.out.names[0], 'n', sizeof endless.out.names[0]);
+    replies.push_back(bytes_of(endless));
     for (uint64_t wild : {uint64_t{1} << 62, ~uint64_t{0}}) {
         RunReply reply = run_reply();
         reply.wanted_bytes = wild;

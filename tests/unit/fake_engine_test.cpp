@@ -332,6 +332,143 @@ TEST(Sessions, AreReset)
     EXPECT_EQ(first_sample(), 0.0F);
 }
 
+// ---- all tensors ------------------------------------------------------------------
+
+// A session of a script whose tensors all come back, and what it gave last.
+class AllTensors
+{
+public:
+    explicit AllTensors(const std::string &script)
+        : script_(script), model_(source_of(script_), {{"results", "tensors"}})
+    {
+        if (model_.get())
+            session_ = std::make_unique<Session>(model_);
+    }
+
+    Outcome run(size_t capacity = 64)
+    {
+        if (!session_)
+            return model_.opened;
+        const auto pictures = numbered({7});
+        const DnnTorchTensor in = tensor_of(pictures->view);
+        DnnTorchMessage message = {};
+        DnnTorchRun report = {.size = sizeof report};
+        all.assign(capacity, {.size = sizeof(DnnTorchTensor), .type = 99});
+        return outcome(engine().session_run(session_->get(), &in, 1, all.data(), all.size(),
+                                            &report, &message),
+                       message);
+    }
+
+    Outcome probe(size_t capacity = 64)
+    {
+        const DnnTorchTensor in = tensor_of(Shape{1, 3, 4, 6});
+        DnnTorchMessage message = {};
+        all.assign(capacity, {.size = sizeof(DnnTorchTensor)});
+        return outcome(engine().model_probe(model_.get(), &in, 1, all.data(), all.size(), &message),
+                       message);
+    }
+
+    std::vector<DnnTorchTensor> all;
+
+private:
+    static DnnTorchSource source_of(const std::string &script)
+    {
+        return {.size = sizeof(DnnTorchSource),
+                .name = "a script",
+                .fd = -1,
+                .data = script.data(),
+                .data_size = script.size()};
+    }
+
+    const std::string script_;
+    Model model_;
+    std::unique_ptr<Session> session_;
+};
+
+std::vector<int64_t> dims_of(const DnnTorchTensor &tensor)
+{
+    return {tensor.dims, tensor.dims + tensor.rank};
+}
+
+const char detections[] = "tensor 1.0.boxes f32 2x4 1 2 3 4 -5.5\n"
+                          "tensor 1.0.labels i64 2 7 1099511627776\n"
+                          "tensor none f32 0x4\n"
+                          "tensor - f32 - nan\n";
+
+TEST(AllTensors, AreThoseOfTheScript)
+{
+    AllTensors tensors(detections);
+    for (int i = 0; i < 2; i++) {
+        const Outcome result = tensors.run();
+        ASSERT_EQ(result.status, DNN_TORCH_OK) << result.message;
+        EXPECT_STREQ(tensors.all[0].name, "1.0.boxes");
+        EXPECT_EQ(tensors.all[0].type, DNN_TORCH_F32);
+        EXPECT_EQ(dims_of(tensors.all[0]), (std::vector<int64_t>{2, 4}));
+        EXPECT_EQ(tensors.all[0].strides[0], 16);
+        EXPECT_EQ(static_cast<float *>(tensors.all[0].data)[4], -5.5F);
+        EXPECT_EQ(static_cast<float *>(tensors.all[0].data)[5], 1.0F);
+        EXPECT_EQ(tensors.all[1].type, DNN_TORCH_I64);
+        EXPECT_EQ(static_cast<int64_t *>(tensors.all[1].data)[1], 1099511627776);
+        EXPECT_EQ(dims_of(tensors.all[2]), (std::vector<int64_t>{0, 4}));
+        EXPECT_NE(tensors.all[2].data, nullptr);
+        EXPECT_STREQ(tensors.all[3].name, "");
+        EXPECT_EQ(tensors.all[3].rank, 0);
+        EXPECT_TRUE(std::isnan(*static_cast<float *>(tensors.all[3].data)));
+        for (size_t j = 4; j < tensors.all.size(); j++)
+            EXPECT_EQ(tensors.all[j].type, 0) << j;
+    }
+}
+
+TEST(AllTensors, AreProbed)
+{
+    AllTensors tensors(detections);
+    ASSERT_EQ(tensors.probe().status, DNN_TORCH_OK);
+    EXPECT_STREQ(tensors.all[1].name, "1.0.labels");
+    EXPECT_EQ(dims_of(tensors.all[2]), (std::vector<int64_t>{0, 4}));
+    EXPECT_EQ(tensors.all[0].data, nullptr);
+    EXPECT_EQ(tensors.all[4].type, 0);
+}
+
+TEST(AllTensors, AreThePictureWithoutAny)
+{
+    AllTensors tensors("scale 2");
+    ASSERT_EQ(tensors.run().status, DNN_TORCH_OK);
+    EXPECT_EQ(dims_of(tensors.all[0]), (std::vector<int64_t>{1, 3, 8, 12}));
+    EXPECT_EQ(tensors.all[1].type, 0);
+}
+
+TEST(AllTensors, MayAllBeEmpty)
+{
+    AllTensors tensors("tensor boxes f32 0x4\ntensor labels i64 0\n");
+    ASSERT_EQ(tensors.run().status, DNN_TORCH_OK);
+    EXPECT_EQ(tensors.all[0].strides[0], 16);
+    EXPECT_NE(tensors.all[1].data, nullptr);
+    EXPECT_EQ(tensors.all[2].type, 0);
+}
+
+TEST(AllTensors, AreNoMoreThanTheCallerTakes)
+{
+    AllTensors tensors(detections);
+    expect_failure(tensors.run(3), DNN_TORCH_BAD_OUTPUT, {"4 tensors", "at most 3"});
+    EXPECT_EQ(tensors.run(4).status, DNN_TORCH_OK);
+    std::string many;
+    for (int i = 0; i < 64; i++)
+        many += "tensor " + std::to_string(i) + " i64 - " + std::to_string(i) + "\n";
+    AllTensors all(many);
+    ASSERT_EQ(all.run().status, DNN_TORCH_OK);
+    EXPECT_STREQ(all.all[63].name, "63");
+    EXPECT_EQ(*static_cast<int64_t *>(all.all[63].data), 63);
+    EXPECT_EQ(AllTensors(many + "tensor one i64 -").run().status, DNN_TORCH_BAD_OUTPUT);
+}
+
+TEST(AllTensors, OfBadLinesAreRefused)
+{
+    for (const char *line :
+         {"tensor a", "tensor a f64 2", "tensor a f32 -2", "tensor a f32 2xx", "tensor a i64 2 1.5",
+          "tensor a f32 1x1x1x1x1x1x1x1x1", "tensor a f32 999999999999x999999999999"})
+        expect_failure(AllTensors(line).run(), DNN_TORCH_BAD_MODEL, {"line 1"});
+}
+
 TEST(Abi, AsTheEnvironmentSays)
 {
     void *library = dlopen(engine_path.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -45,6 +45,12 @@ std::vector<DnnTorchTensor> tensors_of(const WireTensor *wires, size_t count)
     return tensors;
 }
 
+void put_names(std::span<const DnnTorchTensor> tensors, WireOutputs &out)
+{
+    for (size_t i = 0; i < tensors.size(); i++)
+        std::memcpy(out.names[i], tensors[i].name, sizeof out.names[i]);
+}
+
 void fail(ReplyHead &head, DnnTorchStatus status, const char *text)
 {
     head.status = status;
@@ -192,11 +198,13 @@ void Lane::answer_probe(const ShapesRequest &request)
     std::vector<DnnTorchTensor> out(request.out_count, {.size = sizeof(DnnTorchTensor)});
     reply->head.status = model_.engine().model_probe(model_.get(), in.data(), in.size(), out.data(),
                                                      out.size(), &message_of(reply->head));
-    for (size_t i = 0; i < out.size() && reply->head.status == DNN_TORCH_OK; i++) {
-        reply->out[i] = to_wire(out[i]);
-        if (!has_shape(reply->out[i]))
+    const size_t there = reply->head.status == DNN_TORCH_OK ? count_there(out) : 0;
+    for (size_t i = 0; i < there; i++) {
+        reply->out.tensors[i] = to_wire(out[i]);
+        if (!has_shape(reply->out.tensors[i], Extents::from_zero))
             fail(reply->head, DNN_TORCH_BAD_OUTPUT, "the engine found no shape that is known");
     }
+    put_names(std::span(out).first(there), reply->out);
     send_reply(socket_.get(), *reply, model_);
 }
 
@@ -291,9 +299,11 @@ void Lane::answer(const RunRequest &request, std::vector<Descriptor> descriptors
 }
 
 // The host makes the memory, so that it trusts its size.
-void Lane::hand_over(std::span<const DnnTorchTensor> out, RunReply &reply)
+void Lane::hand_over(std::span<const DnnTorchTensor> all, RunReply &reply)
 {
-    const std::optional<uint64_t> bytes = lay_out(out, reply.out);
+    const std::span out = all.first(count_there(all));
+    const std::span places = std::span(reply.out.tensors).first(out.size());
+    const std::optional<uint64_t> bytes = lay_out(out, places);
     if (!bytes)
         return fail(reply.head, DNN_TORCH_BAD_OUTPUT,
                     "the engine gave a tensor of no known type or shape");
@@ -301,7 +311,8 @@ void Lane::hand_over(std::span<const DnnTorchTensor> out, RunReply &reply)
         return fail(reply.head, DNN_TORCH_OUT_OF_MEMORY,
                     "there is no memory for the model's results; lower the frame size, "
                     "batch_size or workers");
-    copy_out(out, reply.out, work_->output.start());
+    put_names(out, reply.out);
+    copy_out(out, places, work_->output.start());
 }
 
 bool Lane::ask_for_output(uint64_t bytes)

@@ -51,14 +51,14 @@ std::optional<uint64_t> lay_out(std::span<const DnnTorchTensor> out, std::span<W
     int64_t bytes = 0;
     for (size_t i = 0; i < out.size(); i++) {
         WireTensor &place = places[i] = to_wire(out[i]);
-        const std::optional<int64_t> packed = packed_bytes(place);
+        const std::optional<int64_t> packed = packed_bytes(place, Extents::from_zero);
         if (!packed || !out[i].data)
             return std::nullopt;
         // A dimension of one element may have any stride.
         for (int j = 0; j < place.rank; j++)
             if (place.dims[j] == 1)
                 place.strides[j] = element_bytes(place.type);
-        if (span_of(place) != packed)
+        if (*packed == 0 || span_of(place) != packed)
             pack_strides(place);
         place.offset = bytes;
         if (__builtin_add_overflow(bytes, *packed, &bytes) ||
@@ -74,8 +74,11 @@ void copy_out(std::span<const DnnTorchTensor> out, std::span<const WireTensor> p
     for (size_t i = 0; i < out.size(); i++) {
         char *to = memory + places[i].offset;
         const char *from = static_cast<const char *>(out[i].data);
+        const int64_t packed = *packed_bytes(places[i], Extents::from_zero);
+        if (packed == 0)
+            continue;
         if (lie_alike(out[i], places[i]))
-            std::memcpy(to, from, static_cast<size_t>(*packed_bytes(places[i])));
+            std::memcpy(to, from, static_cast<size_t>(packed));
         else
             copy_elements(out[i], 0, from, places[i], to,
                           static_cast<size_t>(element_bytes(out[i].type)));

@@ -23,14 +23,14 @@ namespace isolation
 {
 
 // Raised with every change of a layout or a meaning below.
-constexpr uint32_t protocol_version = 1;
+constexpr uint32_t protocol_version = 2;
 
 // The number of the control lane in the child.
 constexpr int control_number = 3;
 // And that of the socket to engine_kit/tuning_broker.h, which is none of the lanes.
 constexpr int tuning_number = 4;
 
-constexpr size_t most_options = 16, most_tensors = 16, most_infos = 64;
+constexpr size_t most_options = 24, most_inputs = 16, most_outputs = 64, most_infos = 64;
 // Where the inputs of a run may lie.
 enum class Area : uint32_t { given, copied };
 constexpr size_t area_count = 2;
@@ -160,16 +160,22 @@ struct WireTensor {
 // The caller gave no memory, or gave memory to a tensor that is none.
 constexpr int64_t no_memory = -1, no_elements = -2;
 
+// What an engine returns.  Tensors that are not there have the type 0 and come last.
+struct WireOutputs {
+    WireTensor tensors[most_outputs];
+    char names[most_outputs][sizeof(DnnTorchTensor::name)];
+};
+
 struct ShapesRequest {
     Head head;
     double budget_seconds;
     uint32_t in_count, out_count;
-    WireTensor in[most_tensors];
+    WireTensor in[most_inputs];
 };
 
 struct ProbeReply {
     ReplyHead head;
-    WireTensor out[most_tensors];
+    WireOutputs out;
 };
 
 struct PlanReply {
@@ -197,8 +203,8 @@ struct RunRequest {
     int64_t number;
     uint64_t new_areas[area_count]; // sizes
     uint32_t in_count, out_count;
-    WireTensor in[most_tensors];
-    Wish wishes[most_tensors];
+    WireTensor in[most_inputs];
+    Wish wishes[most_outputs];
 };
 
 struct RunReply {
@@ -208,7 +214,7 @@ struct RunReply {
     uint64_t wanted_bytes;
     int32_t had_nan;
     uint32_t reserved;
-    WireTensor out[most_tensors];
+    WireOutputs out;
 };
 
 // With a descriptor if `bytes` is not 0; 0: the host has no such memory.

@@ -28,18 +28,32 @@ int64_t element_bytes(int32_t type)
     }
 }
 
-bool has_shape(const WireTensor &tensor)
+namespace
 {
+
+bool is_empty(const WireTensor &tensor)
+{
+    return std::any_of(tensor.dims, tensor.dims + tensor.rank,
+                       [](int64_t extent) { return extent == 0; });
+}
+
+} // namespace
+
+bool has_shape(const WireTensor &tensor, Extents extents)
+{
+    const int64_t least = extents == Extents::from_zero ? 0 : 1;
     return element_bytes(tensor.type) > 0 && tensor.rank >= 0 &&
            tensor.rank <= DNN_TORCH_DIMENSIONS &&
            std::all_of(tensor.dims, tensor.dims + tensor.rank,
-                       [](int64_t extent) { return extent >= 1; });
+                       [=](int64_t extent) { return extent >= least; });
 }
 
-std::optional<int64_t> span_of(const WireTensor &tensor)
+std::optional<int64_t> span_of(const WireTensor &tensor, Extents extents)
 {
-    if (!has_shape(tensor))
+    if (!has_shape(tensor, extents))
         return std::nullopt;
+    if (is_empty(tensor))
+        return 0;
     const int64_t element = element_bytes(tensor.type);
     int64_t span = element;
     for (int i = 0; i < tensor.rank; i++) {
@@ -53,24 +67,24 @@ std::optional<int64_t> span_of(const WireTensor &tensor)
     return span;
 }
 
-bool lies_within(const WireTensor &tensor, size_t bytes)
+bool lies_within(const WireTensor &tensor, size_t bytes, Extents extents)
 {
-    const std::optional<int64_t> span = span_of(tensor);
+    const std::optional<int64_t> span = span_of(tensor, extents);
     int64_t end = 0;
     return span && tensor.offset >= 0 && tensor.offset % element_bytes(tensor.type) == 0 &&
            !__builtin_add_overflow(tensor.offset, *span, &end) &&
            static_cast<uint64_t>(end) <= bytes;
 }
 
-std::optional<int64_t> packed_bytes(const WireTensor &tensor)
+std::optional<int64_t> packed_bytes(const WireTensor &tensor, Extents extents)
 {
-    if (!has_shape(tensor))
+    if (!has_shape(tensor, extents))
         return std::nullopt;
     int64_t bytes = element_bytes(tensor.type);
     for (int i = 0; i < tensor.rank; i++)
-        if (__builtin_mul_overflow(bytes, tensor.dims[i], &bytes))
+        if (__builtin_mul_overflow(bytes, std::max<int64_t>(tensor.dims[i], 1), &bytes))
             return std::nullopt;
-    return bytes;
+    return is_empty(tensor) ? 0 : bytes;
 }
 
 void pack_strides(WireTensor &tensor)
@@ -78,8 +92,24 @@ void pack_strides(WireTensor &tensor)
     int64_t stride = element_bytes(tensor.type);
     for (int i = tensor.rank - 1; i >= 0; i--) {
         tensor.strides[i] = stride;
-        stride *= tensor.dims[i];
+        stride *= std::max<int64_t>(tensor.dims[i], 1);
     }
+}
+
+size_t count_there(std::span<const DnnTorchTensor> tensors)
+{
+    const auto absent = [](const DnnTorchTensor &tensor) { return tensor.type == 0; };
+    return static_cast<size_t>(std::find_if(tensors.begin(), tensors.end(), absent) -
+                               tensors.begin());
+}
+
+std::optional<size_t> count_there(std::span<const WireTensor> tensors)
+{
+    const auto absent = [](const WireTensor &tensor) { return tensor.type == 0; };
+    const auto end = std::find_if(tensors.begin(), tensors.end(), absent);
+    if (!std::all_of(end, tensors.end(), absent))
+        return std::nullopt;
+    return static_cast<size_t>(end - tensors.begin());
 }
 
 WireTensor to_wire(const DnnTorchTensor &tensor)

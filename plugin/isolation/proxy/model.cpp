@@ -6,6 +6,7 @@
 #include "engine_kit/sized.h"
 #include "engine_kit/text.h"
 #include "isolation/protocol/tensor_views.h"
+#include "taken_outputs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -30,9 +31,9 @@ const Patience short_patience = {.limit = Limits::of_a_question};
 
 ShapesRequest shapes_request(Kind kind, int64_t id, const DnnTorchTensor *in, size_t in_count)
 {
-    if (in_count > most_tensors)
+    if (in_count > most_inputs)
         throw Failure(DNN_TORCH_BAD_INPUT, concat("a model in a process of its own takes at most ",
-                                                  most_tensors, " tensors and not ", in_count));
+                                                  most_inputs, " tensors and not ", in_count));
     ShapesRequest request = {};
     request.head = {.kind = kind, .reserved = 0, .id = id};
     request.in_count = static_cast<uint32_t>(in_count);
@@ -170,7 +171,7 @@ void DnnTorchModel::probe(const DnnTorchTensor *in, size_t in_count, DnnTorchTen
                           size_t out_count)
 {
     ShapesRequest request = shapes_request(Kind::probe, 0, in, in_count);
-    if (out_count > most_tensors)
+    if (out_count > most_outputs)
         throw Failure(DNN_TORCH_BAD_INPUT, "a model returns fewer tensors");
     request.out_count = static_cast<uint32_t>(out_count);
     ChildHandle current;
@@ -180,11 +181,13 @@ void DnnTorchModel::probe(const DnnTorchTensor *in, size_t in_count, DnnTorchTen
         reply = current->ask<ProbeReply>(request, {.limit = settings_.limits.probe()});
     });
     check_status(reply.head);
-    for (size_t i = 0; i < out_count; i++)
-        if (!has_shape(reply.out[i]))
-            current->refuse("a shape");
+    const Checked checked = check_shapes(reply.out, out_count, results());
+    if (!checked.count)
+        current->refuse(checked.fault);
     for (size_t i = 0; i < out_count; i++) {
-        DnnTorchTensor shape = from_wire(reply.out[i]);
+        auto shape = engine_kit::sized<DnnTorchTensor>();
+        if (i < *checked.count)
+            shape = view_of(reply.out, i, nullptr);
         shape.white = taken(element(out, i)).white;
         engine_kit::give_element(shape, out, i);
     }

@@ -53,6 +53,7 @@ public:
     void probe(const DnnTorchTensor *in, size_t in_count, DnnTorchTensor *out, size_t out_count);
 
     const isolation::Limits &limits() const { return settings_.limits; }
+    isolation::Results results() const { return settings_.results; }
     int64_t new_id() { return ++last_id_; }
 
     isolation::RunGate &run_gate() { return run_gate_; }

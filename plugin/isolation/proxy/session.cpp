@@ -6,6 +6,7 @@
 #include "engine_kit/sized.h"
 #include "isolation/cage/memory.h"
 #include "isolation/protocol/tensor_views.h"
+#include "taken_outputs.h"
 
 #include <bit>
 #include <cerrno>
@@ -239,10 +240,10 @@ std::string DnnTorchSession::run(const DnnTorchTensor *in, size_t in_count, DnnT
 {
     run.retries = 0;
     check_stopped();
-    if (in_count > most_tensors || out_count > most_tensors)
+    if (in_count > most_inputs || out_count > most_outputs)
         throw Failure(DNN_TORCH_BAD_INPUT,
-                      concat("a model in a process of its own takes and returns at most ",
-                             most_tensors, " tensors"));
+                      concat("a model in a process of its own takes at most ", most_inputs,
+                             " tensors and returns at most ", most_outputs));
     int tries = 0;
     const std::optional<Crash> crash = persist([&] {
         run.retries = tries++;
@@ -337,7 +338,7 @@ bool DnnTorchSession::lies_in_given(const DnnTorchTensor &tensor, int64_t span,
 void DnnTorchSession::place_inputs(const DnnTorchTensor *in, size_t in_count, RunRequest &request)
 {
     InputArea &copied = areas_[index_of(Area::copied)];
-    std::array<int64_t, most_tensors> spans = {};
+    std::array<int64_t, most_inputs> spans = {};
     int64_t bytes = 0;
     for (size_t i = 0; i < in_count; i++) {
         const auto tensor = taken(element(in, i));
@@ -363,14 +364,14 @@ void DnnTorchSession::place_inputs(const DnnTorchTensor *in, size_t in_count, Ru
 
 void DnnTorchSession::take_outputs(const RunReply &reply, DnnTorchTensor *out, size_t out_count)
 {
-    for (size_t i = 0; i < out_count; i++) {
-        const WireTensor &wire = reply.out[i];
-        // With gaps or strides of 0 a small piece of memory would pass for huge pictures.
-        if (!lies_within(wire, output_.mapping.size()) || span_of(wire) != packed_bytes(wire) ||
-            wire.white < 0)
-            child_->refuse("a tensor outside its memory");
-        DnnTorchTensor view = from_wire(wire);
-        view.data = output_.mapping.start() + wire.offset;
-        engine_kit::give_element(view, out, i);
-    }
+    const Checked checked =
+        check_views(reply.out, out_count, plan_.model().results(), output_.mapping.size());
+    if (!checked.count)
+        child_->refuse(checked.fault);
+    static char no_memory_yet = 0; // where all tensors are empty
+    char *const memory = output_.mapping.start() ? output_.mapping.start() : &no_memory_yet;
+    for (size_t i = 0; i < out_count; i++)
+        engine_kit::give_element(i < *checked.count ? view_of(reply.out, i, memory)
+                                                    : engine_kit::sized<DnnTorchTensor>(),
+                                 out, i);
 }

@@ -120,6 +120,8 @@ Settings::Settings(const DnnTorchSource &given, const DnnTorchOption *options, s
     for (size_t i = 0; i < count; i++) {
         const std::string_view key = options[i].key ? options[i].key : "";
         const std::string_view value = options[i].value ? options[i].value : "";
+        if (key == "results" && value == "tensors")
+            results = Results::all_tensors;
         if (!value.empty() && !take_own(key, value, *this))
             pass_on(key, value, *request);
     }

@@ -7,6 +7,7 @@
 #include "dnn_torch/engine.h"
 #include "isolation/protocol/channel.h"
 #include "isolation/protocol/messages.h"
+#include "taken_outputs.h"
 
 #include <chrono>
 #include <memory>
@@ -43,6 +44,7 @@ struct Settings {
     Descriptor sink; // open until the model is
     Limits limits;
     int restarts = 0;
+    Results results = Results::picture;
 };
 
 } // namespace isolation
