@@ -429,7 +429,7 @@ def test_torchvision_as_exported(tmp_path, net, way):
     with torch.no_grad():
         expected = torch.softmax(model(inputs), 1)
     found = tmp_path / "found.jsonl"
-    graph = classify(path, tune=0, top=4, batch_size=2, mean="0.485|0.456|0.406",
+    graph = classify(path, tune=0, top=4, on="frame", batch_size=2, mean="0.485|0.456|0.406",
                      std="0.229|0.224|0.225", destination=found)
     support.succeed(
         *pictures.raw_input("rgb24", 224, 224), "-vf", graph, "-f", "null", "-", stdin=raw

@@ -148,9 +148,10 @@ void ClassifierProbe::refuse(std::span<const DnnTorchTensor> shapes, Size pictur
         throw Error(AVERROR(EINVAL), concat("the model makes pictures (", shapes_text(shapes),
                                             ") and no scores of a picture as a whole; use "
                                             "dnn_torch for it"));
-    throw Error(AVERROR(EINVAL), concat("the model returns ", shapes_text(shapes),
-                                        ", and a classifier returns [batch, classes]; if another "
-                                        "of its tensors has the scores, name it with output=NAME"));
+    throw Error(AVERROR(EINVAL),
+                concat("the model returns ", shapes_text(shapes),
+                       ", and a classifier returns [batch, classes]; use dnn_torch_detect for a "
+                       "detector, or name another of the model's tensors with output=NAME"));
 }
 
 // A traced model may have kept the one picture that it was traced with.
