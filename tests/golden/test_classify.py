@@ -169,6 +169,18 @@ def test_contract_says_size_and_labels(made, tmp_path):
     assert said(record) == ["green"]
 
 
+def test_contract_says_what_scores_are(made, tmp_path):
+    contract = {"version": 1, "task": "classify", "scores": "sigmoid"}
+    model = made(Fixed([1.0986123, 1.0986123]), "sigmoid", contract)
+
+    def confidence(**options):
+        (record,), _ = records(classify(model, tune=0, size=8, **options), tmp_path, plain())
+        return record["classes"][0]["confidence"]
+
+    assert abs(confidence() - 0.75) < 1e-3
+    assert abs(confidence(scores="softmax") - 0.5) < 1e-3
+
+
 @pytest.mark.parametrize("extent", [299, 28])
 def test_size_is_found(made, tmp_path, extent):
     model = made(Sized(extent, extent), f"sized{extent}")

@@ -13,6 +13,21 @@
 namespace dnn_torch
 {
 
+namespace
+{
+
+// The option counts for more than the contract.
+ScoreKind kind_agreed(ScoreKind wanted, const std::string &said)
+{
+    if (wanted != ScoreKind::automatic || said.empty())
+        return wanted;
+    return said == "softmax"   ? ScoreKind::softmax
+           : said == "sigmoid" ? ScoreKind::sigmoid
+                               : ScoreKind::plain;
+}
+
+} // namespace
+
 std::unique_ptr<TaskSession> ClassifyPlan::open_session() const
 {
     return std::make_unique<ClassifySession>(*this);
@@ -57,6 +72,7 @@ NewPlan ClassifyTask::plan(const FrameShape &input, double tuning_seconds)
     plan->input = input;
     plan->output = input.size;
     plan->settings = shared_.settings;
+    plan->settings.scores.kind = kind_agreed(plan->settings.scores.kind, contract_.model.scores);
     plan->labels = labels_;
     plan->scores = probe_.scores();
     plan->picture = probe_.size();
