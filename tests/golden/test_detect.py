@@ -1,13 +1,15 @@
 # SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """dnn_torch_detect: where things are, that frames pass untouched, and what is refused."""
+import json
 import re
 
 import pictures
 import pytest
 import support
+import torch
 from detectors import Bright, Lists, Same, Sized, boxes, bright_clip, detect, records, save
-from torch import nn
+from torch import Tensor, nn
 
 SIZES = [
     *((1280, 720), (720, 1280), (640, 640), (641, 359), (100, 1000)),
@@ -178,12 +180,10 @@ def test_size_changes(bright, tmp_path):
     path = tmp_path / "found.jsonl"
     graph = detect(bright, decoder="boxes", size="128x128", border=0, tune=0, destination=path)
     support.succeed(
-        *("-f", "image2pipe", "-c:v", "pgm", "-i", "-", "-autoscale", "0", "-vf", graph),
-        *("-f", "null", "-"),
+        *("-f", "image2pipe", "-c:v", "pgm", "-reinit_filter", "0", "-i", "-"),
+        *("-noautoscale", "-fps_mode", "passthrough", "-vf", graph, "-f", "null", "-"),
         stdin=frames,
     )
-    import json
-
     found = [json.loads(line) for line in path.read_text().splitlines()]
     assert len(found) == 4
     for record in found:
@@ -281,6 +281,20 @@ def test_overlaps(made, tmp_path):
 # ---- names ----------------------------------------------------------------------------------
 
 
+class Scores(nn.Module):
+    """As YOLOv8: [N,4+3,A], with one box of the class 2."""
+
+    def __init__(self):
+        super().__init__()
+        rows = torch.zeros(1, 7, 40)
+        rows[:, :4] = 16.0
+        rows[:, 6, 0] = 0.9
+        self.register_buffer("rows", rows)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.rows.repeat(x.size(0), 1, 1) + x.mean() * 0.0
+
+
 def coloured(tmp_path, graph, **options):
     source = bright_clip((64, 48), (8, 8, 16, 16), colour="blue")
     (record,), result = records(graph, tmp_path, source, **options)
@@ -304,16 +318,6 @@ def test_numbers_without_labels(bright, tmp_path):
 
 def test_fewer_labels_than_classes(made, tmp_path):
     """One warning, and numbers for the others."""
-
-    class Scores(nn.Module):
-        """As YOLOv8: [N,4+3,A], with one box of the class 2."""
-
-        def forward(self, x):
-            y = x.new_zeros(x.size(0), 7, 40)
-            y[:, 0], y[:, 1], y[:, 2], y[:, 3] = 16.0, 16.0, 16.0, 16.0
-            y[:, 6, 0] = 0.9
-            return y + x.mean() * 0.0
-
     names = tmp_path / "names.txt"
     names.write_text("one\n")
     model = made(Scores(), "scores")
@@ -346,8 +350,6 @@ def test_commands(need, made, tmp_path):
         *("-f", "lavfi", "-i", "color=black:size=64x48:rate=25:duration=0.4"),
         *("-vf", f"sendcmd=c='{commands}',{graph}", "-f", "null", "-"),
     )
-    import json
-
     counts = [
         [round(thing["confidence"], 1) for thing in json.loads(line)["things"]]
         for line in path.read_text().splitlines()
