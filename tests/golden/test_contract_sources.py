@@ -108,8 +108,8 @@ def test_what_is_probed(tmp_path):
 
 def test_all_that_a_model_can_say(tmp_path):
     said = {"task": "picture", "scale": 1, "tiling": "local", "alignment": 8, "batch": 2,
-            "end2end": True, "key_points": [17, 3], "labels": ["a", "b"], "author": "Me",
-            "licence": "MIT"}
+            "end2end": True, "scores": "sigmoid", "key_points": [17, 3], "labels": ["a", "b"],
+            "author": "Me", "licence": "MIT"}
     found = facts(save(tmp_path / "net.pt", dnn_torch_json=said))
     assert {name: found[name]["value"] for name in said} == said
     text = tool("inspect", tmp_path / "net.pt").stdout.decode()
@@ -207,6 +207,7 @@ def test_channels_settle_what_the_model_leaves_open(tmp_path):
         ('{"batch": 1.5}', "batch takes"),
         ('{"batch": 1e300}', "batch takes"),
         ('{"end2end": 1}', "end2end takes"),
+        ('{"scores": "sure"}', "scores takes"),
         ('{"author": null}', "author takes"),
         ('{"input": {"channels": 0}}', "channels takes"),
         ('{"inputs": 5}', "inputs"),

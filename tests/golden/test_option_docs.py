@@ -11,6 +11,8 @@ import support
 README = support.REPOSITORY / "README.md"
 MAN_FILTER = support.REPOSITORY / "man" / "dnn_torch.7.in"
 MAN_DETECT = support.REPOSITORY / "man" / "dnn_torch_detect.7.in"
+MAN_CLASSIFY = support.REPOSITORY / "man" / "dnn_torch_classify.7.in"
+CLASSIFICATION = support.REPOSITORY / "docs" / "classification.md"
 DETECTION = support.REPOSITORY / "docs" / "detection.md"
 MAN_LAUNCHER = support.REPOSITORY / "man" / "dnn-torch.1.in"
 COMPLETIONS = support.REPOSITORY / "completions"
@@ -46,9 +48,16 @@ def offered():
     return offered_by("dnn_torch")
 
 
-@pytest.fixture(scope="module")
-def offered_by_detect():
-    return offered_by("dnn_torch_detect")
+# Filters with pages of their own, which only name the options that they share with dnn_torch.
+PAGES = {
+    "dnn_torch_detect": (MAN_DETECT, DETECTION),
+    "dnn_torch_classify": (MAN_CLASSIFY, CLASSIFICATION),
+}
+
+
+@pytest.fixture(scope="module", params=PAGES)
+def with_pages(request):
+    return (offered_by(request.param), *PAGES[request.param])
 
 
 def options_in_table(path):
@@ -66,9 +75,9 @@ def options_in_man_page(page):
     return {name: plain(default) for name, default in entries}
 
 
-def options_as_in_dnn_torch():
-    """Those that the page of dnn_torch_detect only names."""
-    text = MAN_DETECT.read_text().split("These are as in\n.Xr dnn_torch 7 :\n")[1]
+def options_as_in_dnn_torch(page):
+    """Those that the page only names."""
+    text = page.read_text().split("These are as in\n.Xr dnn_torch 7 :\n")[1]
     return re.findall(r"\w+", text.split("\n.Pp")[0].replace(".Cm", ""))
 
 
@@ -83,17 +92,19 @@ def test_man_page_has_every_option(offered):
     assert options_in_man_page(MAN_FILTER) == offered
 
 
-def test_man_page_has_every_option_of_detect(offered, offered_by_detect):
-    own = options_in_man_page(MAN_DETECT)
-    shared = {name: offered[name] for name in options_as_in_dnn_torch()}
+def test_man_page_has_every_option_of_others(offered, with_pages):
+    options, page, _ = with_pages
+    own = options_in_man_page(page)
+    shared = {name: offered[name] for name in options_as_in_dnn_torch(page)}
     assert not own.keys() & shared.keys()
-    assert own | shared == offered_by_detect
+    assert own | shared == options
 
 
-def test_docs_have_every_option_of_detect(offered, offered_by_detect):
-    own = {name: default for name, default in offered_by_detect.items()
-           if name not in options_as_in_dnn_torch()}
-    assert options_in_table(DETECTION) == own
+def test_docs_have_every_option_of_others(with_pages):
+    options, page, docs = with_pages
+    own = {name: default for name, default in options.items()
+           if name not in options_as_in_dnn_torch(page)}
+    assert options_in_table(docs) == own
 
 
 # ---- the commands of the launcher -------------------------------------------

@@ -46,6 +46,7 @@ struct ModelFacts {
     std::string task;
     std::vector<std::string> labels;
     std::optional<bool> end2end; // detections need no nms
+    std::string scores = {};     // of a classifier: "softmax", "sigmoid", "plain"
     // How many key points a pose has, and the numbers of each: 2, or 3 with its confidence.
     std::array<int, 2> key_points = {0, 0};
     int batch = 0;

@@ -182,6 +182,12 @@ bool set_end2end(const Json &value, ModelFacts &model)
     return value.is_boolean();
 }
 
+bool set_scores(const Json &value, ModelFacts &model)
+{
+    constexpr std::array<std::string_view, 3> kinds = {"softmax", "sigmoid", "plain"};
+    return set_one_of(kinds, value, model.scores);
+}
+
 bool set_key_points(const Json &value, ModelFacts &model)
 {
     constexpr int most = 10000;
@@ -224,6 +230,10 @@ constexpr Field<ModelFacts> model_fields[] = {
      .takes = "true (detections come out as they are) or false (they need nms)",
      .set = set_end2end,
      .get = [](const ModelFacts &model) { return model.end2end ? Json(*model.end2end) : Json(); }},
+    {.name = "scores",
+     .takes = "softmax, sigmoid or plain",
+     .set = set_scores,
+     .get = [](const ModelFacts &model) { return text_or_null(model.scores); }},
     {.name = "key_points",
      .takes = "how many key points a pose has and the numbers of each, 2 or 3: [17, 3]",
      .between = "|",

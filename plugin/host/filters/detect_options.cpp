@@ -7,10 +7,10 @@
 #include "host/error.h"
 #include "host/results/labels.h"
 #include "option_kinds.h"
+#include "option_texts.h"
 
 extern "C" {
 #include <libavutil/error.h>
-#include <libavutil/parseutils.h>
 }
 
 #include <charconv>
@@ -22,7 +22,7 @@ namespace dnn_torch
 namespace
 {
 
-constexpr int largest_extent = 1 << 14, most_boxes = 1000000, most_classes = 1000000;
+constexpr int most_boxes = 1000000, most_classes = 1000000;
 
 enum class FitChoice { automatic, letterbox, stretch, crop };
 
@@ -33,17 +33,6 @@ template <class Value>
 AVOption word(const char *name, const char *help, Value value, const char *unit)
 {
     return named_value(name, help, static_cast<int>(value), unit);
-}
-
-// Calls `use` with each part of a list.
-template <class Use> void split(std::string_view list, std::string_view separators, Use use)
-{
-    while (!list.empty()) {
-        const size_t end = list.find_first_of(separators);
-        if (const std::string_view part = list.substr(0, end); !part.empty())
-            use(part);
-        list.remove_prefix(end == std::string_view::npos ? list.size() : end + 1);
-    }
 }
 
 OptionTable term_options(size_t offset)
@@ -124,29 +113,13 @@ std::vector<float> anchors_of(const std::string &text)
                                printable(part.substr(0, 40)), "'"));
         anchors.push_back(number);
     };
-    split(text, "&|,", add);
+    for (const std::string &part : parts_of(text, "&|,"))
+        add(part);
     if (anchors.size() % 2 != 0)
         throw Error(AVERROR(EINVAL),
                     concat("anchors takes a width and a height for each, and there are ",
                            anchors.size(), " numbers"));
     return anchors;
-}
-
-// "WxH", "N" or a name of libavutil's.
-Size size_of(const std::string &text)
-{
-    int extent = 0;
-    const char *const last = text.data() + text.size();
-    const auto [end, fault] = std::from_chars(text.data(), last, extent);
-    Size size = {extent, extent};
-    const bool is_number = fault == std::errc() && end == last;
-    if ((!is_number && av_parse_video_size(&size.width, &size.height, text.c_str()) < 0) ||
-        size.width < 1 || size.height < 1 || size.width > largest_extent ||
-        size.height > largest_extent)
-        throw Error(AVERROR(EINVAL), concat("size takes a size up to 16384x16384, such as 640x640, "
-                                            "one number for both, or frame, not '",
-                                            printable(text.substr(0, 40)), "'"));
-    return size;
 }
 
 std::optional<Placing> placing_of(int fit)
@@ -185,13 +158,11 @@ OptionTable detector_options(size_t offset)
 
 DetectTerms terms_of(const DetectorSettings &settings)
 {
-    DetectTerms terms = {.confidence = settings.confidence,
-                         .suppression = {.iou = settings.iou,
-                                         .agnostic = settings.agnostic != 0,
-                                         .max_boxes = settings.max_boxes}};
-    split(text_or_empty(settings.classes), "|,",
-          [&](std::string_view name) { terms.classes.emplace_back(name); });
-    return terms;
+    return {.confidence = settings.confidence,
+            .suppression = {.iou = settings.iou,
+                            .agnostic = settings.agnostic != 0,
+                            .max_boxes = settings.max_boxes},
+            .classes = parts_of(text_or_empty(settings.classes))};
 }
 
 DetectSettings request_of(const DetectorSettings &settings)
@@ -205,7 +176,7 @@ DetectSettings request_of(const DetectorSettings &settings)
     if (const std::string size = text_or_empty(settings.size); size == "frame")
         request.own_size = true;
     else if (!size.empty())
-        request.size = size_of(size);
+        request.size = picture_size_of(size, ", or frame");
     if (request.own_size && request.placing)
         throw Error(AVERROR(EINVAL), "size=frame scales nothing, so that fit has no meaning; give "
                                      "one of them");

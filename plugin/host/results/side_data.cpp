@@ -126,14 +126,18 @@ AVDetectionBBox box_of(const Finding &finding, std::string_view label, Size fram
     box.h = std::max(pixel(exact.bottom, frame.height) - box.y, 1);
     put_text(box.detect_label, label);
     box.detect_confidence = rational_of(finding.detection.confidence);
-    for (const LabelScore &score : finding.classes) {
-        if (box.classify_count == AV_NUM_DETECTION_BBOX_CLASSIFY)
-            break;
-        const uint32_t place = box.classify_count++;
-        put_text(box.classify_labels[place], score.label);
-        box.classify_confidences[place] = rational_of(score.confidence);
-    }
+    put_classes(box, finding.classes);
     return box;
+}
+
+void put_classes(AVDetectionBBox &box, std::span<const LabelScore> classes)
+{
+    const size_t count = std::min<size_t>(classes.size(), AV_NUM_DETECTION_BBOX_CLASSIFY);
+    for (size_t i = 0; i < count; i++) {
+        put_text(box.classify_labels[i], classes[i].label);
+        box.classify_confidences[i] = rational_of(classes[i].confidence);
+    }
+    box.classify_count = static_cast<uint32_t>(count);
 }
 
 void write_boxes(AVFrame &frame, std::string_view source, std::span<const AVDetectionBBox> boxes)

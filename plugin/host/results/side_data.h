@@ -41,6 +41,9 @@ std::vector<Finding> findings_of(std::span<const AVDetectionBBox> boxes);
 // what fits.
 AVDetectionBBox box_of(const Finding &finding, std::string_view label, Size frame);
 
+// Replaces what was said of the box's class, by at most 4 classes.
+void put_classes(AVDetectionBBox &box, std::span<const LabelScore> classes);
+
 // Replaces the frame's side data.  Other references to the frame keep what they have.  Without
 // boxes it is a header alone, so that drawbox and drawtext find it and draw nothing.
 // Throws std::bad_alloc.

@@ -109,10 +109,16 @@ void FindingsStep::State::give(AVFrame &frame, const Findings &found) const
     const size_t first = all.boxes.size();
     for (const Finding &finding : found.things)
         all.boxes.push_back(box_of(finding, label_for(finding, settings.track), size_of(frame)));
+    // A classifier changes nothing else of a box.
+    for (size_t i = 0; refines && i < all.boxes.size() && known && i < known->boxes.size(); i++) {
+        AVDetectionBBox &box = all.boxes[i] = known->boxes[i];
+        put_classes(box, found.things[i].classes);
+    }
     // A classifier says nothing of boxes in a frame that never had any.
     if (!refines || had_boxes)
         write_boxes(frame, joined_sources(all.source, settings.source), all.boxes);
-    if (settings.metadata)
+    // What is said of a frame as a whole has no place in its side data.
+    if (settings.metadata || !found.classes.empty())
         write_metadata(frame, all.boxes, found, {.first = first, .keeps_others = refines});
 }
 

@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "classify_options.h"
+
+#include "base/compose.h"
+#include "host/error.h"
+#include "host/results/labels.h"
+#include "option_kinds.h"
+#include "option_texts.h"
+
+extern "C" {
+#include <libavutil/detection_bbox.h>
+#include <libavutil/error.h>
+}
+
+#include <string>
+
+namespace dnn_torch
+{
+namespace
+{
+
+enum class FitChoice { automatic, letterbox, stretch, crop };
+
+template <class Value>
+AVOption word(const char *name, const char *help, Value value, const char *unit)
+{
+    return named_value(name, help, static_cast<int>(value), unit);
+}
+
+// What is said.
+OptionTable word_options(size_t offset)
+{
+    auto field = [offset](size_t of_field) { return offset + of_field; };
+    return {
+        int_option("top", "how many classes are said of a frame or box, the likeliest first",
+                   field(offsetof(ClassifierSettings, top)), 1, 1, AV_NUM_DETECTION_BBOX_CLASSIFY),
+        float_option("confidence", "classes with less are not said",
+                     field(offsetof(ClassifierSettings, confidence)), 0, 0, 1),
+        text_option("labels", "file with the names of classes, one a line",
+                    field(offsetof(ClassifierSettings, labels)), nullptr),
+        with_unit(int_option("scores", "what the model's scores are",
+                             field(offsetof(ClassifierSettings, scores)),
+                             static_cast<int>(ScoreKind::automatic),
+                             static_cast<int>(ScoreKind::automatic),
+                             static_cast<int>(ScoreKind::plain)),
+                  "scores"),
+        word("auto", "plain if they are shares of 1, else softmax", ScoreKind::automatic, "scores"),
+        word("softmax", "logits, of which one is right", ScoreKind::softmax, "scores"),
+        word("sigmoid", "logits, each of which is right or not", ScoreKind::sigmoid, "scores"),
+        word("plain", "confidences from 0 to 1", ScoreKind::plain, "scores"),
+    };
+}
+
+// What the model sees.
+OptionTable sight_options(size_t offset)
+{
+    auto field = [offset](size_t of_field) { return offset + of_field; };
+    return {
+        text_option("target", "labels of the boxes that are classified: a|b (all, if not given)",
+                    field(offsetof(ClassifierSettings, target)), nullptr),
+        with_unit(int_option("on", "what is classified", field(offsetof(ClassifierSettings, on)),
+                             static_cast<int>(ClassifyWhat::automatic),
+                             static_cast<int>(ClassifyWhat::automatic),
+                             static_cast<int>(ClassifyWhat::boxes)),
+                  "classify_on"),
+        word("auto", "boxes if a filter before looked for some, or with target; else the frame",
+             ClassifyWhat::automatic, "classify_on"),
+        word("frame", "the frame as a whole", ClassifyWhat::frame, "classify_on"),
+        word("boxes", "the boxes in a frame, and no frame without any", ClassifyWhat::boxes,
+             "classify_on"),
+        with_unit(int_option("fit", "how frames and boxes come to the size of the model's picture",
+                             field(offsetof(ClassifierSettings, fit)), 0, 0,
+                             static_cast<int>(FitChoice::crop)),
+                  "classify_fit"),
+        word("auto", "frames as crop, boxes as stretch", FitChoice::automatic, "classify_fit"),
+        word("letterbox", "whole, in the middle of a black border", FitChoice::letterbox,
+             "classify_fit"),
+        word("stretch", "whole, with the picture's aspect", FitChoice::stretch, "classify_fit"),
+        word("crop", "the middle of it", FitChoice::crop, "classify_fit"),
+        text_option("size", "size of the model's picture: WxH or N",
+                    field(offsetof(ClassifierSettings, size)), nullptr),
+        int_option("crops", "boxes in one run of the model, at most",
+                   field(offsetof(ClassifierSettings, crops)), 8, 1, 1000),
+    };
+}
+
+std::optional<Placing> placing_of(int fit)
+{
+    switch (static_cast<FitChoice>(fit)) {
+    case FitChoice::letterbox:
+        return Placing::letterbox;
+    case FitChoice::stretch:
+        return Placing::stretch;
+    case FitChoice::crop:
+        return Placing::crop;
+    default:
+        return std::nullopt;
+    }
+}
+
+} // namespace
+
+OptionTable classifier_options(size_t offset)
+{
+    OptionTable all = word_options(offset);
+    for (const AVOption &option : sight_options(offset))
+        all.push_back(option);
+    return all;
+}
+
+ClassifySettings request_of(const ClassifierSettings &settings)
+{
+    ClassifySettings request = {.scores = {.kind = static_cast<ScoreKind>(settings.scores),
+                                           .top = static_cast<size_t>(settings.top),
+                                           .confidence = settings.confidence},
+                                .what = static_cast<ClassifyWhat>(settings.on),
+                                .targets = parts_of(text_or_empty(settings.target)),
+                                .placing = placing_of(settings.fit),
+                                .crops = static_cast<size_t>(settings.crops)};
+    if (request.what == ClassifyWhat::frame && !request.targets.empty())
+        throw Error(AVERROR(EINVAL), "target names boxes, and on=frame looks at none; give one of "
+                                     "them");
+    if (const std::string size = text_or_empty(settings.size); !size.empty())
+        request.size = picture_size_of(size, "");
+    if (settings.labels && *settings.labels)
+        request.labels = read_labels(settings.labels);
+    return request;
+}
+
+} // namespace dnn_torch

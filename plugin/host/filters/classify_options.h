@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// The options of dnn_torch_classify that no other filter has.
+#pragma once
+
+#include "host/tasks/classify_terms.h"
+#include "options.h"
+
+#include <cstddef>
+
+namespace dnn_torch
+{
+
+// A group as those in options.h.
+struct ClassifierSettings {
+    char *target, *labels, *size;
+    float confidence;
+    int top, scores, on, fit, crops;
+};
+
+OptionTable classifier_options(size_t offset);
+
+// Reads the file of labels.  Throws Error.
+ClassifySettings request_of(const ClassifierSettings &settings);
+
+} // namespace dnn_torch

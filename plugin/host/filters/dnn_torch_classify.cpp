@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// The filter dnn_torch_classify: says what each frame shows, or the boxes in it.
+#include "classify_options.h"
+#include "filters.h"
+#include "findings_filter.h"
+#include "host/frames/formats.h"
+#include "host/guard.h"
+#include "host/tasks/classify_task.h"
+
+#include <utility>
+
+namespace dnn_torch
+{
+namespace
+{
+
+// AVFilterContext.priv.
+struct PrivateData {
+    FindingsData findings;
+    ClassifierSettings classifier;
+};
+
+PrivateData &private_data(AVFilterContext *ctx)
+{
+    return *static_cast<PrivateData *>(ctx->priv);
+}
+
+const FilterTable &table();
+
+// Boxes stay those that they are, with their numbers.
+OptionTable results_of_boxes()
+{
+    return without(findings_results_options(),
+                   {"track", "off", "on", "label", "boxes", "add", "replace"});
+}
+
+// The first is the model, as dnn_classify has it.
+const OptionTable option_table = compose(
+    {findings_model_options(), classifier_options(offsetof(PrivateData, classifier)),
+     results_of_boxes()},
+    {"model", "confidence", "labels", "target", "top", "device", "async", "nireq", "batch_size",
+     "workers", "threads", "precision", "optimize", "tune", "input", "output"});
+
+const AVClass filter_class = make_class("dnn_torch_classify", option_table);
+
+TaskMaker task_maker(const ClassifyShared &shared)
+{
+    return {
+        .make =
+            [shared](std::shared_ptr<Model> model, const Contract &contract, size_t batch_size) {
+                return std::make_unique<ClassifyTask>(std::move(model), contract, batch_size,
+                                                      shared);
+            },
+        .takes_tensors = true};
+}
+
+int init(AVFilterContext *ctx) noexcept
+{
+    return guarded(ctx, [&] {
+        PrivateData &data = private_data(ctx);
+        if (int ret = prepare_findings(ctx); ret < 0)
+            return ret;
+        data.findings.results.boxes = static_cast<int>(EarlierBoxes::refined);
+        const ClassifyShared shared = {.settings = request_of(data.classifier),
+                                       .step = open_step(ctx)};
+        return open_filter(ctx, task_maker(shared), table());
+    });
+}
+
+// Handles our commands; libavfilter itself knows more.
+int process_command(AVFilterContext *ctx, const char *command, const char *value, char *result,
+                    int result_size, int) noexcept
+{
+    return guarded(ctx, [&] { return answer_command(ctx, command, value, result, result_size); });
+}
+
+const FilterTable &table()
+{
+    static const FilterTable made({
+        .name = "dnn_torch_classify",
+        .description = "Say with a PyTorch model what each frame shows, or each box in it.",
+        .options = &filter_class,
+        .private_size = sizeof(PrivateData),
+        .formats = formats_to_feed(3),
+        .narrower = {formats_to_feed(1), formats_to_feed(4)},
+        .init = init,
+        .uninit = close_filter,
+        .process_command = process_command,
+    });
+    return made;
+}
+
+} // namespace
+
+const AVFilter *dnn_torch_classify_filter()
+{
+    return table().offered();
+}
+
+} // namespace dnn_torch

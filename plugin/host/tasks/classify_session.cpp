@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "classify_session.h"
+
+#include "host/results/labels.h"
+#include "host/results/metadata.h"
+#include "host/results/side_data.h"
+#include "picture_tensors.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace dnn_torch
+{
+namespace
+{
+
+constexpr size_t most_tensors = 64;
+constexpr float black_border = 0;
+
+bool has_boxes(const AVFrame &frame)
+{
+    return av_frame_get_side_data(&frame, AV_FRAME_DATA_DETECTION_BBOXES) != nullptr;
+}
+
+bool is_about_boxes(const ClassifySettings &settings, const AVFrame &frame)
+{
+    if (settings.what != ClassifyWhat::automatic)
+        return settings.what == ClassifyWhat::boxes;
+    return !settings.targets.empty() || has_boxes(frame);
+}
+
+} // namespace
+
+ClassifySession::ClassifySession(const ClassifyPlan &plan)
+    : plan_(plan), session_(plan_.model, plan_.threads), feeder_(plan_.numbers, black_border)
+{
+    // A model that remembers earlier runs must see no other picture before the first frame.
+    if (!plan_.in_order)
+        session_.warm();
+}
+
+void ClassifySession::bypass(FrameJob &job)
+{
+    for (FrameItem &item : job.items)
+        item.results.push_back(std::move(item.frame));
+}
+
+// Nothing is handed on before all runs have ended, so that a job can be passed by after a run that
+// failed.
+void ClassifySession::run(FrameJob &job)
+{
+    std::vector<std::shared_ptr<Findings>> found;
+    std::vector<Crop> crops;
+    for (const FrameItem &item : job.items) {
+        found.push_back(std::make_shared<Findings>());
+        found.back()->things = things_in(*item.frame);
+        for (Crop &crop : crops_of(item, found.size() - 1, *found.back()))
+            crops.push_back(std::move(crop));
+    }
+    for (size_t first = 0; first < crops.size(); first += plan_.pictures)
+        classify(job,
+                 std::span(crops).subspan(first, std::min(plan_.pictures, crops.size() - first)));
+    for (size_t i = 0; i < job.items.size(); i++) {
+        job.items[i].found = std::move(found[i]);
+        job.items[i].results.push_back(std::move(job.items[i].frame));
+    }
+}
+
+std::vector<ClassifySession::Crop> ClassifySession::crops_of(const FrameItem &item, size_t place,
+                                                             Findings &findings) const
+{
+    if (!is_about_boxes(plan_.settings, *item.frame))
+        return {whole(item, place, findings)};
+    const Placing placing = plan_.settings.placing.value_or(Placing::stretch);
+    std::vector<Crop> crops;
+    for (size_t i = 0; i < findings.things.size(); i++) {
+        const Finding &thing = findings.things[i];
+        const std::optional<Region> part =
+            region_of(thing.detection.box, plan_.input.size, plan_.chroma);
+        if (part && is_target(thing.label, plan_.settings.targets))
+            crops.push_back({.item = place,
+                             .findings = &findings,
+                             .thing = i,
+                             .placement = place_part(*part, plan_.picture, placing, plan_.chroma)});
+    }
+    return crops;
+}
+
+ClassifySession::Crop ClassifySession::whole(const FrameItem &item, size_t place,
+                                             Findings &findings) const
+{
+    const Region all = {.x = 0, .y = 0, .size = {item.frame->width, item.frame->height}};
+    const Placing placing = plan_.settings.placing.value_or(Placing::crop);
+    return {.item = place,
+            .findings = &findings,
+            .thing = std::nullopt,
+            .placement = place_part(all, plan_.picture, placing, plan_.chroma)};
+}
+
+void ClassifySession::classify(FrameJob &job, std::span<const Crop> crops)
+{
+    Images input = input_for(crops.size());
+    input.number = job.items[crops.front().item].number;
+    feed(job, crops, input);
+    const std::vector<DnnTorchTensor> tensors = run_model(job, input);
+    Stopwatch watch(job.stages.convert_out);
+    for (size_t i = 0; i < crops.size(); i++) {
+        const Scores scores = scores_of(tensors, plan_.scores, input.batch, static_cast<int>(i));
+        job.saw_nan |= has_nan(scores);
+        Findings &findings = *crops[i].findings;
+        std::vector<LabelScore> &said =
+            crops[i].thing ? findings.things[*crops[i].thing].classes : findings.classes;
+        for (LabelScore &each : classes_of(scores))
+            said.push_back(std::move(each));
+    }
+}
+
+// From the first run on, the buffer has room for the largest one.
+Images ClassifySession::input_for(size_t pictures)
+{
+    const auto floats = plan_.interleaved ? float_pixels : float_planes;
+    Images input = floats(nullptr, static_cast<int>(pictures), plan_.channels, plan_.picture);
+    if (!memory_) {
+        const size_t bytes = static_cast<size_t>(input.batch_stride) * plan_.pictures;
+        memory_ = session_.memory(bytes);
+        if (!memory_) {
+            own_memory_.resize(bytes / sizeof(std::max_align_t) + 1);
+            memory_ = own_memory_.data();
+        }
+    }
+    input.data = memory_;
+    return input;
+}
+
+void ClassifySession::feed(FrameJob &job, std::span<const Crop> crops, const Images &input)
+{
+    Stopwatch watch(job.stages.convert_in);
+    for (size_t i = 0; i < crops.size(); i++)
+        feeder_.feed(job.items[crops[i].item].frame.get(), crops[i].placement, input,
+                     static_cast<int>(i));
+}
+
+std::vector<DnnTorchTensor> ClassifySession::run_model(FrameJob &job, const Images &input)
+{
+    Stopwatch watch(job.stages.forward);
+    DnnTorchRun facts = {.size = sizeof(facts), .number = 0, .had_nan = 0, .retries = 0};
+    std::vector<DnnTorchTensor> tensors = run_tensors(session_, input, most_tensors, facts);
+    job.retries += session_.retries();
+    if (job.crash.empty())
+        job.crash = session_.crash();
+    return tensors;
+}
+
+std::vector<LabelScore> ClassifySession::classes_of(const Scores &scores) const
+{
+    std::vector<LabelScore> classes;
+    for (const ClassScore &each : likeliest(scores, plan_.settings.scores))
+        classes.push_back({.label = label_of(plan_.labels, static_cast<int>(each.number)),
+                           .confidence = each.confidence});
+    return classes;
+}
+
+} // namespace dnn_torch

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Shows frames, or the boxes in them, to a classifier.
+#pragma once
+
+#include "classify_task.h"
+#include "frame_feeder.h"
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace dnn_torch
+{
+
+class ClassifySession : public TaskSession
+{
+public:
+    // `plan` must live during run() and bypass(); it may be gone after them.
+    explicit ClassifySession(const ClassifyPlan &plan);
+
+    void run(FrameJob &job) override;
+    void bypass(FrameJob &job) override;
+    void stop() noexcept override { session_.stop(); }
+
+private:
+    // A picture for the model.
+    struct Crop {
+        size_t item; // its frame
+        Findings *findings;
+        std::optional<size_t> thing; // among the findings; none: the frame as a whole
+        Placement placement;
+    };
+
+    std::vector<Crop> crops_of(const FrameItem &item, size_t place, Findings &findings) const;
+    Crop whole(const FrameItem &item, size_t place, Findings &findings) const;
+    void classify(FrameJob &job, std::span<const Crop> crops);
+    Images input_for(size_t pictures);
+    void feed(FrameJob &job, std::span<const Crop> crops, const Images &input);
+    std::vector<DnnTorchTensor> run_model(FrameJob &job, const Images &input);
+    std::vector<LabelScore> classes_of(const Scores &scores) const;
+
+    const ClassifyPlan &plan_;
+    Session session_;
+    FrameFeeder feeder_;
+    void *memory_ = nullptr; // of the input: the session's, or own_memory_
+    std::vector<std::max_align_t> own_memory_;
+};
+
+} // namespace dnn_torch

@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "classify_task.h"
+
+#include "base/compose.h"
+#include "classify_session.h"
+#include "model_contract.h"
+#include "picture_tensors.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace dnn_torch
+{
+
+namespace
+{
+
+// The option counts for more than the contract.
+ScoreKind kind_agreed(ScoreKind wanted, const std::string &said)
+{
+    if (wanted != ScoreKind::automatic || said.empty())
+        return wanted;
+    return said == "softmax"   ? ScoreKind::softmax
+           : said == "sigmoid" ? ScoreKind::sigmoid
+                               : ScoreKind::plain;
+}
+
+} // namespace
+
+std::unique_ptr<TaskSession> ClassifyPlan::open_session() const
+{
+    return std::make_unique<ClassifySession>(*this);
+}
+
+ClassifyTask::ClassifyTask(std::shared_ptr<Model> model, const Contract &contract,
+                           size_t batch_size, ClassifyShared shared)
+    : Task(std::move(model)), contract_(contract), shared_(std::move(shared)),
+      batch_size_(batch_size), probe_(Task::model(), contract_, shared_.settings.size)
+{
+    labels_ = shared_.settings.labels.empty() ? contract_.model.labels : shared_.settings.labels;
+}
+
+TaskFindings ClassifyTask::study()
+{
+    probe_.study();
+    return {.takes = concat(probe_.in_words(), ", and gives scores of ", probe_.scores().classes,
+                            " classes"),
+            .doubt = doubt_of_labels(),
+            .numbers = contract_in_words(contract_)};
+}
+
+std::string ClassifyTask::doubt_of_labels() const
+{
+    const auto classes = static_cast<size_t>(probe_.scores().classes);
+    if (labels_.empty() || labels_.size() >= classes)
+        return "";
+    return concat("the model tells ", classes, " classes apart, and there are ", labels_.size(),
+                  " labels; the others are called by their numbers");
+}
+
+size_t ClassifyTask::pictures_wanted() const
+{
+    const ClassifySettings &settings = shared_.settings;
+    return settings.what == ClassifyWhat::frame ? batch_size_
+                                                : std::max(batch_size_, settings.crops);
+}
+
+NewPlan ClassifyTask::plan(const FrameShape &input, double tuning_seconds)
+{
+    auto plan = std::make_shared<ClassifyPlan>();
+    plan->input = input;
+    plan->output = input.size;
+    plan->settings = shared_.settings;
+    plan->settings.scores.kind = kind_agreed(plan->settings.scores.kind, contract_.model.scores);
+    plan->labels = labels_;
+    plan->scores = probe_.scores();
+    plan->picture = probe_.size();
+    plan->chroma = chroma_unit(input.format);
+    plan->channels = probe_.channels();
+    plan->pictures = probe_.batch_for(pictures_wanted());
+    // A run has shown of which types the model's tensors are.
+    Contract numbers = contract_;
+    follow_types(model()->metadata("input_type"), "", numbers);
+    plan->numbers = numbers.input;
+
+    const DnnTorchTensor shape =
+        picture_shape(static_cast<int>(plan->pictures), plan->channels, plan->picture);
+    plan->model = model()->plan({&shape, 1}, tuning_seconds);
+    const DnnTorchPlanFacts facts = plan->model->facts();
+    plan->in_order = facts.in_order != 0;
+    plan->interleaved = facts.interleaved != 0;
+    plan->batch_size = batch_size_;
+    if (plan->in_order)
+        plan->batch_size = plan->pictures = 1;
+    time_base_ = input.time_base;
+    const std::string note =
+        plan->pictures < pictures_wanted() ? "the model takes one picture in each run" : "";
+    const ModelPlan &run = *plan->model;
+    std::string variant = run.variant(), advice = run.advice();
+    return {.plan = std::move(plan),
+            .cost = {.seconds = facts.run_seconds, .bytes = facts.run_bytes},
+            .variant = std::move(variant),
+            .advice = std::move(advice),
+            .notes = {note}};
+}
+
+bool ClassifyTask::skips(const FrameItem &item)
+{
+    return shared_.step->skips(item);
+}
+
+void ClassifyTask::complete(FrameItem &item)
+{
+    shared_.step->complete(item, time_base_);
+}
+
+void ClassifyTask::end()
+{
+    shared_.step->end();
+}
+
+} // namespace dnn_torch

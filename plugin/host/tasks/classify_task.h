@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// The task that says what frames show, or the boxes in them.  Frames pass unchanged.
+#pragma once
+
+#include "classifier_probe.h"
+#include "classify_terms.h"
+#include "findings_step.h"
+#include "frame_feeder.h"
+#include "task.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace dnn_torch
+{
+
+// What all tasks of a filter share.
+struct ClassifyShared {
+    ClassifySettings settings;
+    std::shared_ptr<FindingsStep> step;
+};
+
+struct ClassifyPlan : TaskPlan {
+    std::unique_ptr<TaskSession> open_session() const override;
+
+    std::shared_ptr<const ModelPlan> model;
+    ClassifySettings settings;
+    std::vector<std::string> labels;
+    ScoreTensor scores;
+    PictureNumbers numbers;
+    Size picture = {0, 0};
+    Size chroma = {1, 1}; // pixels that share a sample of chroma
+    int channels = 3;
+    size_t pictures = 1;      // in one run of the model, at most
+    bool interleaved = false; // the model is fastest with its channels side by side
+};
+
+class ClassifyTask : public Task
+{
+public:
+    ClassifyTask(std::shared_ptr<Model> model, const Contract &contract, size_t batch_size,
+                 ClassifyShared shared);
+
+    TaskFindings study() override;
+    const AVPixelFormat *formats() const override { return formats_to_feed(probe_.channels()); }
+    Size output_for(const FrameShape &input) override { return input.size; }
+    NewPlan plan(const FrameShape &input, double tuning_seconds) override;
+    bool skips(const FrameItem &item) override;
+    void complete(FrameItem &item) override;
+    void end() override;
+
+private:
+    std::string doubt_of_labels() const;
+    size_t pictures_wanted() const;
+
+    const Contract contract_;
+    const ClassifyShared shared_;
+    size_t batch_size_;
+    ClassifierProbe probe_; // refers to the contract
+    std::vector<std::string> labels_;
+    AVRational time_base_ = {0, 1};
+};
+
+} // namespace dnn_torch

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// What a user wants of a classifier, and which parts of a frame it is shown.
+#pragma once
+
+#include "host/classification/scores.h"
+#include "host/frames/placement.h"
+#include "host/results/findings.h"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dnn_torch
+{
+
+enum class ClassifyWhat {
+    automatic, // boxes where the frame's side data has some, or targets are named; else the frame
+    frame,
+    boxes,
+};
+
+struct ClassifySettings {
+    ScoreTerms scores = {};
+    ClassifyWhat what = ClassifyWhat::automatic;
+    std::vector<std::string> targets = {}; // labels of the boxes that are classified; empty: all
+    std::vector<std::string> labels = {};  // of a file; empty: the contract's
+    std::optional<Placing> placing = {};   // none: frames are cropped, boxes stretched
+    std::optional<Size> size = {};         // of the model's picture; none: found out
+    size_t crops = 8;                      // boxes in one run of the model
+};
+
+// Whether boxes of that label are to be classified.  Numbers that a tracker put behind labels do
+// not count: "person #3" is a "person".
+bool is_target(const std::string &label, const std::vector<std::string> &targets);
+
+// Returns the part of the frame that the box covers, at least a pixel of each extent; nullopt if
+// it lies outside.  It begins at multiples of `chroma`.
+std::optional<Region> region_of(const Box &box, Size frame, Size chroma);
+
+// Returns how that part of a frame lies in the model's picture.
+Placement place_part(const Region &part, Size picture, Placing placing, Size chroma);
+
+} // namespace dnn_torch
