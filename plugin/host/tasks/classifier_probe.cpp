@@ -24,8 +24,6 @@ namespace
 // What classifiers are made for most often, the likeliest first.
 constexpr int usual_extents[] = {224, 256, 299, 384, 32, 28, 64, 96, 128, 160, 192, 448, 512};
 
-constexpr size_t most_tensors = 64;
-
 // A failure that says nothing of the picture's size or channels.
 bool is_final(const Error &error)
 {
@@ -67,10 +65,7 @@ ClassifierProbe::ClassifierProbe(std::shared_ptr<Model> model, const Contract &c
 
 std::vector<DnnTorchTensor> ClassifierProbe::shapes_for(int pictures, int channels, Size size)
 {
-    const DnnTorchTensor in = picture_shape(pictures, channels, size);
-    std::vector<DnnTorchTensor> shapes = model_->probe({&in, 1}, most_tensors);
-    std::erase_if(shapes, [](const DnnTorchTensor &tensor) { return tensor.type == 0; });
-    return shapes;
+    return probe_tensors(*model_, picture_shape(pictures, channels, size));
 }
 
 std::vector<Size> ClassifierProbe::sizes_to_try() const

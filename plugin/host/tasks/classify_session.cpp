@@ -15,7 +15,6 @@ namespace dnn_torch
 namespace
 {
 
-constexpr size_t most_tensors = 64;
 constexpr float black_border = 0;
 
 bool has_boxes(const AVFrame &frame)
@@ -145,7 +144,7 @@ std::vector<DnnTorchTensor> ClassifySession::run_model(FrameJob &job, const Imag
 {
     Stopwatch watch(job.stages.forward);
     DnnTorchRun facts = {.size = sizeof(facts), .number = 0, .had_nan = 0, .retries = 0};
-    std::vector<DnnTorchTensor> tensors = run_tensors(session_, input, most_tensors, facts);
+    std::vector<DnnTorchTensor> tensors = run_tensors(session_, input, facts);
     job.retries += session_.retries();
     if (job.crash.empty())
         job.crash = session_.crash();
