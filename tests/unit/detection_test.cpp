@@ -26,22 +26,23 @@ constexpr float infinite = std::numeric_limits<float>::infinity();
 class Tensors
 {
 public:
-    Tensors &add(const char *name, std::vector<int64_t> dims, std::vector<float> values)
+    Tensors &add(const char *name, const std::vector<int64_t> &dims, std::vector<float> values)
     {
         floats_.push_back(std::move(values));
         return add_view(name, DNN_TORCH_F32, dims, floats_.back().data(), sizeof(float));
     }
-    Tensors &add_whole(const char *name, std::vector<int64_t> dims, std::vector<int64_t> values)
+    Tensors &add_whole(const char *name, const std::vector<int64_t> &dims,
+                       std::vector<int64_t> values)
     {
         numbers_.push_back(std::move(values));
         return add_view(name, DNN_TORCH_I64, dims, numbers_.back().data(), sizeof(int64_t));
     }
     // A shape alone, or zeros.
-    Tensors &add_shape(const char *name, std::vector<int64_t> dims)
+    Tensors &add_shape(const char *name, const std::vector<int64_t> &dims)
     {
         return add_view(name, DNN_TORCH_F32, dims, nullptr, sizeof(float));
     }
-    Tensors &add_zeros(const char *name, std::vector<int64_t> dims)
+    Tensors &add_zeros(const char *name, const std::vector<int64_t> &dims)
     {
         int64_t count = 1;
         for (const int64_t extent : dims)
@@ -727,6 +728,7 @@ TEST(Hostile, ValuesGiveSoundDetections)
                 for (const int64_t extent : dims)
                     count *= extent;
                 std::vector<float> values;
+                values.reserve(static_cast<size_t>(count));
                 for (int64_t k = 0; k < count; k++)
                     values.push_back(odd[random() % std::size(odd)]);
                 tensors.add("", dims, values);

@@ -202,8 +202,9 @@ TEST(Tracks, OfTenThousandAreQuickAndStay)
         std::vector<Detection> found;
         Numbers expected;
         for (int i = 0; i < 10'000; i++) {
-            found.push_back(thing(static_cast<float>(i % 100 * 25 + frame),
-                                  static_cast<float>(i / 100 * 25), 20, i % 80));
+            const int column = i % 100, line = i / 100;
+            found.push_back(thing(static_cast<float>(column * 25 + frame),
+                                  static_cast<float>(line * 25), 20, i % 80));
             expected.push_back(i + 1);
         }
         EXPECT_EQ(tracker.update(found), expected);

@@ -44,6 +44,17 @@ double scale_of(const Box &box)
     return std::max<double>({box.width(), box.height(), 1});
 }
 
+std::vector<size_t> assigned(std::vector<Pair> pairs, size_t rows, size_t columns)
+{
+    if (rows > most_for_best || columns > most_for_best)
+        return assign_greedily(std::move(pairs), rows, columns);
+    Worths worths = {
+        .rows = rows, .columns = columns, .values = std::vector<double>(rows * columns)};
+    for (const Pair &pair : pairs)
+        worths.values[pair.row * columns + pair.column] = pair.worth;
+    return assign_best(worths);
+}
+
 } // namespace
 
 SteadyMotion::SteadyMotion(double place, double scale)
@@ -149,14 +160,7 @@ std::vector<size_t> Tracker::tracks_of(std::span<const Detection> found) const
                 pairs.push_back({.row = i, .column = *track, .worth = worth});
         }
     }
-    if (found.size() > most_for_best || tracks_.size() > most_for_best)
-        return assign_greedily(std::move(pairs), found.size(), tracks_.size());
-    Worths worths = {.rows = found.size(),
-                     .columns = tracks_.size(),
-                     .values = std::vector<double>(found.size() * tracks_.size())};
-    for (const Pair &pair : pairs)
-        worths.values[pair.row * worths.columns + pair.column] = pair.worth;
-    return assign_best(worths);
+    return assigned(std::move(pairs), found.size(), tracks_.size());
 }
 
 std::vector<int64_t> Tracker::update(std::span<const Detection> found)
