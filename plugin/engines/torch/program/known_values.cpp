@@ -112,7 +112,7 @@ bool KnownValues::may_be_parameter(const Node &get_attribute) const
         return true;
     const auto &type = object->toObjectRef().type();
     const auto slot = type->findAttributeSlot(get_attribute.s(c10::attr::name));
-    return !slot || type->is_parameter(*slot);
+    return !slot || (type->is_module() && type->is_parameter(*slot));
 }
 
 std::optional<c10::IValue> KnownValues::attribute(const Node &node) const

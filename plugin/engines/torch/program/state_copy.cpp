@@ -54,7 +54,7 @@ private:
         known_.emplace_back(value, copied);
         const auto type = copied->type();
         for (size_t slot = 0; slot < type->numAttributes(); slot++)
-            if (copies_parameters_ || !type->is_parameter(slot))
+            if (copies_parameters_ || !type->is_module() || !type->is_parameter(slot))
                 copied->setSlot(slot, copy(copied->getSlot(slot)));
         return copied;
     }
