@@ -292,7 +292,9 @@ class GoOn : public Records, public testing::WithParamInterface<bool>
 TEST_P(GoOn, WhereTheGraphIsMadeAnew)
 {
     for (const RecordFormat format : {RecordFormat::jsonl, RecordFormat::csv, RecordFormat::coco}) {
-        const std::string name = path + std::to_string(static_cast<int>(format));
+        const std::string name = testing::TempDir() + "dnn_torch_go_on_" +
+                                 std::to_string(getpid()) + (GetParam() ? "_ended_" : "_") +
+                                 std::to_string(static_cast<int>(format));
         for (int graph = 0; graph < 3; graph++) {
             auto sink = open_records(name, format);
             sink->write(frame(0), things({"x"}));
