@@ -395,13 +395,13 @@ def test_size_changes(need, colour, names, reinit):
     for width, height, green in [(64, 48, 255), (100, 40, 128), (7, 5, 90)]:
         for _ in range(2):
             frames += b"P6\n%d %d\n255\n" % (width, height) + bytes([0, green, 0]) * width * height
-    graph = f"{classify(colour, labels=names, tune=0, size=16)},metadata=print:file=-"
+    graph = f"{classify(colour, labels=names, tune=0, size=16)},metadata=print"
     result = support.succeed(
         *("-reinit_filter", reinit, "-f", "image2pipe", "-c:v", "ppm", "-i", "-"),
         *("-autoscale", "0", "-vf", graph, "-f", "null", "-"),
         stdin=frames,
     )
-    assert result.stdout.count(b"class.0.label=green") == 6, result
+    assert result.stderr.count("class.0.label=green") == 6, result
 
 
 @pytest.mark.parametrize("size", [(1, 1), (3, 5), (1, 7), (4096, 1)], ids=str)
