@@ -96,7 +96,8 @@ def quadrants(colours, size=(64, 48), pixel_format="gbrp", frames=1, rate=25):
     """A lavfi source with four colours: above left, above right, below left, below right."""
     width, height = size[0] // 2, size[1] // 2
     boxes = ",".join(
-        f"drawbox=x={x * width}:y={y * height}:w={width}:h={height}:color={colours[x + 2 * y]}:t=fill"
+        f"drawbox=x={x * width}:y={y * height}:w={width}:h={height}:t=fill:"
+        f"color={colours[x + 2 * y]}"
         for y in range(2)
         for x in range(2)
     )
