@@ -1,0 +1,228 @@
+# SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The detector, the matte and the weights that come with it, and what they are scored with."""
+import json
+import os
+import subprocess
+import sys
+import zipfile
+
+import numpy
+import pictures
+import pytest
+import support
+import torch
+
+# PyTorch runs models in this process too; see models/export_model.py.
+os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
+MODELS = support.REPOSITORY / "models"
+sys.path.insert(0, str(MODELS))
+
+import detection_score  # noqa: E402
+import drawn_figures  # noqa: E402
+import drawn_shapes  # noqa: E402
+import train_backdrop  # noqa: E402
+import train_compact2x  # noqa: E402
+import train_detector  # noqa: E402
+import train_upscale2x  # noqa: E402
+import training  # noqa: E402
+
+
+def load(name):
+    if name == "shapes.pt" and not (MODELS / name).exists():
+        pytest.skip("models/train_detector.py has not made it yet")
+    contract = {"dnn_torch.json": ""}
+    net = torch.jit.load(str(MODELS / name), _extra_files=contract)
+    return net, json.loads(contract["dnn_torch.json"])
+
+
+# ---- the score --------------------------------------------------------------
+
+TWO = numpy.array([[0, 0, 10, 10], [20, 20, 40, 40.0]])
+FAR = numpy.array([[60, 60, 70, 70.0]])
+
+
+def score_of(boxes, scores, wanted=TWO):
+    kinds = numpy.zeros(len(boxes), int)
+    return detection_score.mean_average_precision(
+        [(boxes, numpy.array(scores), kinds)], [(wanted, numpy.zeros(len(wanted), int))], 1
+    )[:, 0]
+
+
+def test_overlap():
+    assert detection_score.overlaps(TWO, TWO[:1]).tolist() == [[1], [0]]
+    half = numpy.array([[0, 0, 10, 5.0]])
+    assert detection_score.overlaps(TWO[:1], half).tolist() == [[0.5]]
+
+
+@pytest.mark.parametrize(
+    "boxes,scores,wanted",
+    [
+        (TWO, [0.9, 0.8], 1),
+        (TWO[:0], [], 0),
+        (FAR, [0.9], 0),
+        # Precision is 1 up to a recall of 0.5, which is 51 of 101 recalls, and 2 of 3 beyond.
+        (numpy.vstack([TWO[:1], FAR, TWO[1:]]), [0.9, 0.85, 0.8], (51 + 50 * 2 / 3) / 101),
+        # What is found twice is wrong the second time.
+        (TWO[[0, 0]], [0.9, 0.8], 51 / 101),
+        # One in two is right from the start.
+        (numpy.vstack([FAR, TWO[:1]]), [0.9, 0.8], 51 / 2 / 101),
+    ],
+)
+def test_average_precision(boxes, scores, wanted):
+    assert score_of(boxes, scores) == pytest.approx(wanted)
+
+
+def test_average_precision_asks_for_overlap():
+    """0.72 is enough for the limits 0.5 to 0.7."""
+    near = TWO[:1] * (1, 1, 1, 0.72)
+    assert score_of(near, [0.9], TWO[:1]).tolist() == [1] * 5 + [0] * 5
+
+
+def test_suppression_is_by_kind():
+    boxes, scores = TWO[[0, 0, 1]], numpy.array([0.5, 0.9, 0.7])
+    same, other = numpy.array([0, 0, 0]), numpy.array([1, 0, 0])
+    assert detection_score.suppressed(boxes, scores, same).tolist() == [1, 2]
+    assert detection_score.suppressed(boxes, scores, other).tolist() == [1, 2, 0]
+
+
+# ---- what is drawn ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", range(len(drawn_shapes.SHAPES)))
+def test_boxes_are_where_the_shapes_are(kind):
+    rng = numpy.random.default_rng(kind)
+    scene = drawn_shapes.Scene(numpy.zeros((120, 160, 3), numpy.float32))
+    shape = drawn_shapes.random_shape(rng, 120, 160)
+    shape.kind, shape.size, shape.centre, shape.ring = kind, 30.0, numpy.array([60.0, 80.0]), 0
+    white = numpy.ones(3, numpy.float32)
+    shape.paint = shape.rim_paint = drawn_shapes.Paint(white, white, "even", 0, 1)
+    scene.draw(shape)
+    rows, columns = numpy.nonzero(scene.picture[..., 0] > 0.5)
+    seen = [columns.min(), rows.min(), columns.max() + 1, rows.max() + 1]
+    boxes, kinds = scene.truth()
+    assert kinds.tolist() == [kind]
+    assert numpy.abs(boxes[0] - seen).max() < 1.1
+
+
+def test_scenes_come_of_their_seeds():
+    for draw in (drawn_shapes.draw_scene, drawn_figures.draw_scene):
+        first, again, other = draw(5, 64, 96), draw(5, 64, 96), draw(6, 64, 96)
+        assert first[0].shape == (64, 96, 3)
+        assert all((a == b).all() for a, b in zip(first, again))
+        assert (first[0] != other[0]).any()
+
+
+def clip(what, *options):
+    command = [sys.executable, MODELS / "draw_clip.py", what, "--size", "96x64", "--frames", "3"]
+    done = subprocess.run([*command, *options], stdout=subprocess.PIPE, check=True, timeout=60)
+    head = b"P6 96 64 255\n"
+    assert len(done.stdout) == 3 * (len(head) + 96 * 64 * 3) and done.stdout.startswith(head)
+    return done.stdout
+
+
+def test_clips_move_and_have_their_truth(tmp_path):
+    truth = tmp_path / "truth.jsonl"
+    frames = clip("shapes", "--truth", truth)
+    third = len(frames) // 3
+    assert frames[:third] != frames[third : 2 * third]
+    lines = [json.loads(line) for line in truth.read_text().splitlines()]
+    assert [line["frame"] for line in lines] == [0, 1, 2]
+    assert all(line["objects"] for line in lines)
+    for found in lines[0]["objects"]:
+        left, top, right, bottom = found["box"]
+        assert found["label"] in drawn_shapes.SHAPES
+        assert 0 <= left < right <= 96 and 0 <= top < bottom <= 64
+    assert clip("persons") != clip("persons", "--seed", "2")
+
+
+# ---- the models -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["shapes.pt", "backdrop.pt"])
+def test_files_hold_convolutions_and_no_trace_of_a_machine(name):
+    load(name)
+    with zipfile.ZipFile(MODELS / name) as records:
+        names = records.namelist()
+        code = b"".join(records.read(record) for record in names if record.endswith(".py"))
+    assert not [record for record in names if record.endswith(".debug_pkl")]
+    assert b"conv" in code
+    assert b"batch_norm" not in code
+
+
+@pytest.mark.parametrize("height,width", [(32, 32), (64, 96), (224, 352)])
+def test_detector_takes_multiples_of_32(height, width):
+    net, contract = load("shapes.pt")
+    assert contract["task"] == "detect" and contract["labels"] == list(drawn_shapes.SHAPES)
+    assert contract["input"]["multiple"] == 32
+    torch.manual_seed(1)
+    x = torch.rand(2, 3, height, width)
+    cells = height * width * 21 // 1024
+    with torch.no_grad():
+        # The second and third runs are those that the executor rewrites.
+        results = [net(x) for _ in range(4)]
+    assert results[0].shape == (2, 4 + len(drawn_shapes.SHAPES), cells)
+    assert all(torch.allclose(results[0], result, atol=1e-4) for result in results)
+    assert bool(torch.isfinite(results[0]).all())
+    assert bool(((results[0][:, 4:] >= 0) & (results[0][:, 4:] <= 1)).all())
+    assert bool((results[0][:, 2:4] > 0).all())
+
+
+def test_detector_finds_shapes():
+    net, _ = load("shapes.pt")
+    table = train_detector.table_of(net, 40)
+    assert table[0].mean() >= 0.7
+    assert table.mean() >= 0.45
+
+
+def test_matte_finds_persons():
+    net, contract = load("backdrop.pt")
+    assert contract["task"] == "matte" and contract["output"]["as"] == "alpha"
+    overlap, difference = train_backdrop.scores_of(net, 24)
+    assert overlap >= 0.65
+    assert difference <= 0.08
+
+
+def test_matte_becomes_the_alpha():
+    width, height = 160, 96
+    picture, _ = drawn_figures.draw_scene(training.HELD_OUT_SEED + 3, height, width)
+    graph = support.dnn(MODELS / "backdrop.pt", tune=0, isolate=0, **{"as": "alpha"})
+    done = support.succeed(
+        *pictures.raw_input("rgb24", width, height), "-vf", f"{graph},format=rgba",
+        "-f", "rawvideo", "pipe:1", stdin=picture.tobytes(),
+    )  # fmt: skip
+    result = numpy.frombuffer(done.stdout, numpy.uint8).reshape(height, width, 4)
+    net, _ = load("backdrop.pt")
+    with torch.no_grad():
+        alpha = net(torch.from_numpy(picture).permute(2, 0, 1)[None].float() / 255)[0, 0]
+    wanted = numpy.rint(alpha.numpy() * 255)
+    assert (result[..., :3] == picture).all()
+    assert numpy.abs(result[..., 3] - wanted).max() <= 1
+
+
+def test_weights_are_a_compact_net_that_beats_bicubic():
+    weights = torch.load(str(MODELS / "compact2x.pth"), map_location="cpu")
+    assert list(weights) == ["params"]
+    net = train_compact2x.Compact()
+    net.load_state_dict(weights["params"])
+    scores = train_compact2x.scores_of(net, training.draw_many(training.HELD_OUT_SEED, 6, 0.6) / 255)
+    assert set(scores) == set(train_upscale2x.HALVINGS)
+    for bicubic, mine in scores.values():
+        assert mine > bicubic + 0.3
+
+
+def test_the_filter_runs_the_weights():
+    width, height = 40, 24
+    frame = pictures.make_frame("rgb24", width, height, 1)
+    graph = support.dnn(MODELS / "compact2x.pth", tune=0, isolate=0)
+    done = support.succeed(
+        *pictures.raw_input("rgb24", width, height), "-vf", f"{graph},format=rgb24",
+        "-f", "rawvideo", "pipe:1", stdin=pictures.pack(frame, "rgb24"),
+    )  # fmt: skip
+    result = pictures.unpack(done.stdout, "rgb24", 2 * width, 2 * height)[0].image
+    net = train_compact2x.Compact()
+    net.load_state_dict(torch.load(str(MODELS / "compact2x.pth"))["params"])
+    with torch.no_grad():
+        wanted = net(torch.from_numpy(pictures.to_unit(frame.image))[None])[0].numpy()
+    difference = numpy.abs(result.astype(int) - pictures.from_unit(wanted, "rgb24").astype(int))
+    assert difference.max() <= 1
