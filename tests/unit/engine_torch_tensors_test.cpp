@@ -111,11 +111,11 @@ private:
             return;
         const auto end = std::find_if_not(out.begin(), out.end(), is_there);
         EXPECT_TRUE(std::none_of(end, out.end(), is_there));
-        for (auto each = out.begin(); each != end; ++each) {
+        for (auto each = out.begin(); each != end; each++) {
             expect_packed(*each);
             tensors.push_back(kept(*each));
         }
-        for (auto each = end; each != out.end(); ++each) {
+        for (auto each = end; each != out.end(); each++) {
             EXPECT_EQ(each->data, nullptr);
             EXPECT_EQ(each->rank, 0);
         }

@@ -151,7 +151,7 @@ std::vector<size_t> Tracker::tracks_of(std::span<const Detection> found) const
         const auto first =
             std::lower_bound(order.begin(), order.end(), found[i].box.left - widest,
                              [&](size_t track, float left) { return boxes[track].left < left; });
-        for (auto track = first; track != order.end(); ++track) {
+        for (auto track = first; track != order.end(); track++) {
             if (boxes[*track].left >= found[i].box.right)
                 break;
             const double worth = overlap(found[i].box, boxes[*track]);
