@@ -98,12 +98,21 @@ int change_terms(AVFilterContext *ctx, const char *option, const char *value)
     return 0;
 }
 
+// Whether the option says what is kept of what the model finds.
+bool is_term(AVFilterContext *ctx, const char *option)
+{
+    const AVOption *const found = av_opt_find(ctx->priv, option, nullptr, 0, 0);
+    constexpr int first = offsetof(PrivateData, detector);
+    constexpr int end = first + static_cast<int>(sizeof(DetectorSettings));
+    return found && found->offset >= first && found->offset < end;
+}
+
 // Handles our commands; libavfilter itself knows more.
 int process_command(AVFilterContext *ctx, const char *command, const char *value, char *result,
                     int result_size, int) noexcept
 {
     return guarded(ctx, [&] {
-        if (is_changeable(ctx, command) && !ModelChange::is_command(command))
+        if (is_changeable(ctx, command) && is_term(ctx, command))
             return change_terms(ctx, command, value);
         return answer_command(ctx, command, value, result, result_size);
     });

@@ -28,7 +28,7 @@ OptionTable findings_model_options()
     const OptionTable groups[] = {
         model_options(offsetof(FindingsData, common.settings.model)),
         without(contract_options(offsetof(FindingsData, common.settings.contract)),
-                {"as", "depth"}),
+                {"as", "depth", "classes"}),
         only(size_options(offsetof(FindingsData, common.settings.sizes)), {"multiple"}),
         without(run_options(offsetof(FindingsData, common.settings.run)), {"strength"}),
         backend_options(offsetof(FindingsData, common.backend)),
