@@ -12,7 +12,7 @@
 //   refused           names of operators that are not known to only compute
 //   engine            name, version
 //   device
-//   accepted          whether the filter takes the model; if not
+//   accepted          whether one of the filters takes the model; if not
 //   error             why
 //   notice            what the engine noticed
 //   contract          what the tensors mean (docs/contract.md): by its name each field's value and
@@ -27,10 +27,13 @@
 //                     tiles begin at multiples (width, height); words
 //   scale             across, down: output = input * numerator / denominator + offset;
 //     words           rounded: if that is not whole
+//   detector          of a model for dnn_torch_detect: takes (words), decoder, classes (how many),
+//                     labels (empty: not known)
 //   command           a command line that uses the model
 #include "base/json.h"
 #include "base/terminal.h"
 #include "command_line.h"
+#include "detector_facts.h"
 #include "fitting.h"
 #include "model_commands.h"
 #include "probed_contract.h"
@@ -62,6 +65,7 @@ struct Inspection {
     std::optional<Trials> trials;
     std::optional<Contract> contract;
     std::optional<Fitting> fitting;
+    std::optional<DetectorFactsFound> detector;
     std::string notice, error, command;
 };
 
@@ -89,25 +93,59 @@ FileFacts facts_of(const Model &file)
             .refused = lines_of(file.metadata("refused"))};
 }
 
+void try_as_detector(const Request &request, Inspection &seen)
+{
+    seen.detector = try_detector(seen.place, request);
+    seen.file.refused.clear(); // the model could be opened, so --allow names them
+    seen.command = seen.detector->command;
+}
+
+// Whether the model might be a detector of which nobody says so.  What it says as a picture model
+// tells more if it is none.
+bool turns_out_to_detect(const Request &request, Inspection &seen)
+try {
+    try_as_detector(request, seen);
+    return true;
+} catch (const Crash &) {
+    return false;
+} catch (const Error &) {
+    return false;
+}
+
+void try_as_picture(const Request &request, Inspection &seen)
+try {
+    const ModelWithContract subject = open_model(seen.place, request, "auto");
+    seen.file.refused.clear();
+    seen.notice = subject.model->notice();
+    const Trials trials = try_model(subject, request);
+    add_trials(trials, *seen.contract);
+    seen.trials = trials;
+    seen.fitting = find_fitting(subject, trials);
+    seen.command =
+        command_line(request.model, trials.channels, seen.fitting->fit ? nullptr : &trials.sizes,
+                     filter_options(request));
+} catch (const Crash &) {
+    throw;
+} catch (const Error &) {
+    const bool could_be_opened = seen.file.refused.empty();
+    if (!could_be_opened || !turns_out_to_detect(request, seen))
+        throw;
+}
+
 Inspection look_at(const Request &request)
 {
-    Inspection seen{find_place(request), {}, {}, {}, {}, {}, {}, {}, {}};
+    Inspection seen;
+    seen.place = find_place(request);
     std::shared_ptr<Model> looked_at = look_at_model(seen.place, request);
     seen.engine = running_engine(seen.place.engine, *looked_at);
     seen.file = facts_of(*looked_at);
     try {
         seen.contract = known_contract(*looked_at, request);
         looked_at.reset();
-        const ModelWithContract subject = open_model(seen.place, request, "auto");
-        seen.file.refused.clear(); // the model could be opened, so --allow names them
-        seen.notice = subject.model->notice();
-        const Trials trials = try_model(subject, request);
-        add_trials(trials, *seen.contract);
-        seen.trials = trials;
-        seen.fitting = find_fitting(subject, trials);
-        seen.command =
-            command_line(request.model, trials.channels,
-                         seen.fitting->fit ? nullptr : &trials.sizes, filter_options(request));
+        if (is_of_detector(*seen.contract))
+            try_as_detector(request, seen);
+        else
+            try_as_picture(request, seen);
     } catch (const Error &error) {
         seen.error = error.what();
     }
@@ -193,6 +231,15 @@ std::string channels_in_words(const Trials &trials)
     }
 }
 
+void print_detector(const DetectorFactsFound &detector)
+{
+    print("finds", detector.classes ? "things of " + std::to_string(detector.classes) + " classes"
+                                    : std::string("things"));
+    print("takes", detector.takes);
+    print("decoder", detector.decoder);
+    print("use", detector.command);
+}
+
 void print_report(const Request &request, const Inspection &seen)
 {
     const FileFacts &file = seen.file;
@@ -211,6 +258,8 @@ void print_report(const Request &request, const Inspection &seen)
     print("notice", seen.notice);
     if (seen.contract)
         print("contract", fields_in_words(*seen.contract));
+    if (seen.detector)
+        print_detector(*seen.detector);
     if (!seen.trials)
         return;
     print("channels", channels_in_words(*seen.trials));
@@ -272,6 +321,14 @@ Value json_of(const FoundSizes &sizes)
             {"height", json_of(sizes.height)}, {"words", sizes_in_words(sizes)}};
 }
 
+Value json_of(const DetectorFactsFound &detector)
+{
+    return {{"takes", detector.takes},
+            {"decoder", detector.decoder},
+            {"classes", detector.classes ? Value(detector.classes) : Value()},
+            {"labels", detector.labels}};
+}
+
 Value scale_json(const FoundSizes &sizes)
 {
     return {{"across", json_of(sizes.across)},
@@ -318,12 +375,13 @@ void print_json(const Request &request, const Inspection &seen)
                  {"engine", {{"name", seen.engine.name}, {"version", seen.engine.version}}},
                  {"cage", json::text_or_null(seen.engine.cage)},
                  {"device", seen.place.device.device},
-                 {"accepted", trials.has_value()},
+                 {"accepted", trials.has_value() || seen.detector.has_value()},
                  {"error", json::text_or_null(seen.error)},
                  {"notice", json::text_or_null(seen.notice)},
                  {"contract", seen.contract ? with_origins(*seen.contract) : Value()},
                  {"channels", trials ? json_of(trials->channels) : Value()},
                  {"sizes", trials ? json_of(trials->sizes) : Value()},
+                 {"detector", seen.detector ? json_of(*seen.detector) : Value()},
                  {"scale", trials ? scale_json(trials->sizes) : Value()},
                  {"padding", fits ? padding_as_json(*seen.fitting, *seen.contract) : Value()},
                  {"tiles", fits ? tiles_as_json(*seen.fitting, *seen.contract) : Value()},

@@ -86,13 +86,14 @@ std::string export_model(const Place &place, const Request &request, const std::
 }
 
 ModelWithContract open_model(const Place &place, const Request &request,
-                             const std::string &precision)
+                             const std::string &precision, const std::string &results)
 {
     ModelOptions options;
     options.device = place.device.device;
     options.input_name = request.input;
     options.output_name = request.output;
     options.precision = precision;
+    options.results = results;
     options.allow = request.allow;
     ModelWithContract opened = open_with_contract(
         request.contract, contract_file(request), std::move(options),

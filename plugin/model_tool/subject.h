@@ -37,9 +37,10 @@ std::shared_ptr<Model> look_at_model(const Place &place, const Request &request)
 std::string export_model(const Place &place, const Request &request, const std::string &format,
                          std::shared_ptr<const Descriptor> sink);
 
-// Opens the model as the filter does with the option `precision`.  Throws Error.
+// Opens the model as the filter does with the option `precision`.  `results` are what the engine
+// gives of it: "" is a picture.  Throws Error.
 ModelWithContract open_model(const Place &place, const Request &request,
-                             const std::string &precision);
+                             const std::string &precision, const std::string &results = "");
 
 struct Trials {
     Channels channels;
