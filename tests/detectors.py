@@ -95,16 +95,26 @@ def detect(model, **options):
     return support.dnn(model, **options).replace("dnn_torch=", "dnn_torch_detect=", 1)
 
 
+def records_of(chains, folder, *arguments, **options):
+    """What is found in each of several (source, graph), one record a frame; and the run."""
+    paths = [folder / f"found{number}.jsonl" for number in range(len(chains))]
+    command, filters = list(arguments), []
+    for number, ((source, graph), path) in enumerate(zip(chains, paths)):
+        path.unlink(missing_ok=True)
+        command += ["-f", "lavfi", "-i", source]
+        target = f"destination={support.escape_graph(path)}:format=jsonl"
+        filters.append(f"[{number}:v]{graph}:{target}")
+    command += ["-filter_complex", ";".join(filters), "-f", "null", "-"]
+    result = support.succeed(*command, **options)
+    return [
+        [json.loads(line) for line in path.read_text().splitlines()] for path in paths
+    ], result
+
+
 def records(graph, folder, source, *arguments, **options):
-    """What is found, one record a frame."""
-    path = folder / "found.jsonl"
-    path.unlink(missing_ok=True)
-    graph += f":destination={support.escape_graph(path)}:format=jsonl"
-    result = support.succeed(
-        *("-f", "lavfi", "-i", source, *arguments, "-vf", graph, "-f", "null", "-"), **options
-    )
-    lines = path.read_text().splitlines() if path.exists() else []
-    return [json.loads(line) for line in lines], result
+    """The same of one."""
+    (found,), result = records_of([(source, graph)], folder, *arguments, **options)
+    return found, result
 
 
 def boxes(record):

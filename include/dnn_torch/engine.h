@@ -203,11 +203,16 @@ typedef struct DnnTorchEngine {
      *              "mask=picture=1" the pictures have one channel more, which is
      *              the argument `mask`; in the order of the list.
      *   results    what comes back.  "picture", the default: one picture for each, of 4 channels at
-     *              most.  "tensors": all tensors that the model returns, in order, as floats or
-     *              as 64-bit whole numbers (DNN_TORCH_F32, DNN_TORCH_I64), of any rank; an extent
-     *              may be 0.  Then `out_count` says how many are wanted at most, and those that
-     *              there are not have the type 0.  A model that takes a list of pictures, [channels,
-     *              height, width] each, gets the pictures of a batch so
+     *              most.  "maps": the same of up to 65536 channels, one for each class, and always
+     *              as floats.  A plane of whole numbers, [batch, height, width] or [batch, 1,
+     *              height, width], is one channel that holds these numbers: `white` does not
+     *              apply.  Of several tensors it is the one named "out".  "tensors": all tensors
+     *              that the model returns, in order, as floats or as 64-bit whole numbers
+     *              (DNN_TORCH_F32, DNN_TORCH_I64), without gaps, of any rank; an extent may be 0.
+     *              Then `out_count` says how many are wanted at most, and those that there are
+     *              not come last and have the type 0.  `output` keeps the tensors of that name and
+     *              below it.  A model that takes a list of pictures, [channels, height, width]
+     *              each, gets the pictures of a batch so
      *   export     "torchscript" or "safetensors": the file of weights is written to the source's
      *              sink in that format.  The model can make no plan
      *

@@ -26,22 +26,23 @@ constexpr float infinite = std::numeric_limits<float>::infinity();
 class Tensors
 {
 public:
-    Tensors &add(const char *name, std::vector<int64_t> dims, std::vector<float> values)
+    Tensors &add(const char *name, const std::vector<int64_t> &dims, std::vector<float> values)
     {
         floats_.push_back(std::move(values));
         return add_view(name, DNN_TORCH_F32, dims, floats_.back().data(), sizeof(float));
     }
-    Tensors &add_whole(const char *name, std::vector<int64_t> dims, std::vector<int64_t> values)
+    Tensors &add_whole(const char *name, const std::vector<int64_t> &dims,
+                       std::vector<int64_t> values)
     {
         numbers_.push_back(std::move(values));
         return add_view(name, DNN_TORCH_I64, dims, numbers_.back().data(), sizeof(int64_t));
     }
     // A shape alone, or zeros.
-    Tensors &add_shape(const char *name, std::vector<int64_t> dims)
+    Tensors &add_shape(const char *name, const std::vector<int64_t> &dims)
     {
         return add_view(name, DNN_TORCH_F32, dims, nullptr, sizeof(float));
     }
-    Tensors &add_zeros(const char *name, std::vector<int64_t> dims)
+    Tensors &add_zeros(const char *name, const std::vector<int64_t> &dims)
     {
         int64_t count = 1;
         for (const int64_t extent : dims)
@@ -174,6 +175,600 @@ TEST(Choice, SaysWhatCameAndWhatToDo)
     EXPECT_TRUE(contains(decoder_for(tensors, {}, "yolov77"), "'yolov77'"));
     EXPECT_TRUE(contains(decoder_for(tensors, {}, "boxes"), "[1,2,3,4,5]"));
     EXPECT_TRUE(contains(decoder_for(Tensors()), "no tensors"));
+}
+
+// ---- YOLO, rows ---------------------------------------------------------------
+
+// Of a picture of 64x64: 8x8, 4x4 and 2x2 cells.
+constexpr int64_t cells = 84;
+constexpr Size small_input = {64, 64};
+
+TEST(YoloV8, HasARowForEachBox)
+{
+    Tensors tensors;
+    tensors.add_zeros("", {2, 4 + 3, cells});
+    const float row[] = {20, 30, 10, 8, 0.1F, 0.2F, 0.8F};
+    for (int64_t i = 0; i < 7; i++)
+        tensors.at(0, {1, i, 5}) = row[i];
+    const DetectorFacts facts = {.input = small_input, .classes = 3};
+    EXPECT_TRUE(decoded(tensors, facts).empty());
+    const std::vector<Detection> found = decoded(tensors, facts, "", 1);
+    ASSERT_EQ(found.size(), 1U);
+    expect_box(found[0], {15, 26, 25, 34}, 0.8F, 2);
+    EXPECT_EQ(found[0].row, 5);
+    const auto decoder = find_decoder(tensors.views(), facts, "");
+    EXPECT_STREQ(decoder->name(), "yolov8");
+    EXPECT_EQ(decoder->classes(), 3);
+    EXPECT_TRUE(decoder->needs_suppression());
+}
+
+TEST(YoloV8, IsReadTurnedAsWell)
+{
+    Tensors tensors;
+    tensors.add_zeros("", {1, cells, 4 + 3});
+    const float row[] = {20, 30, 10, 8, 0.1F, 0.2F, 0.8F};
+    for (int64_t i = 0; i < 7; i++)
+        tensors.at(0, {0, 5, i}) = row[i];
+    const std::vector<Detection> found = decoded(tensors, {.input = small_input, .classes = 3});
+    ASSERT_EQ(found.size(), 1U);
+    expect_box(found[0], {15, 26, 25, 34}, 0.8F, 2);
+}
+
+TEST(YoloV8, IsReadByStrides)
+{
+    Tensors tensors;
+    tensors.add_zeros("", {1, cells, 4 + 3});
+    const float row[] = {20, 30, 10, 8, 0.1F, 0.2F, 0.8F};
+    for (int64_t i = 0; i < 7; i++)
+        tensors.at(0, {0, 5, i}) = row[i];
+    std::swap(tensors.view(0).dims[1], tensors.view(0).dims[2]);
+    std::swap(tensors.view(0).strides[1], tensors.view(0).strides[2]);
+    const std::vector<Detection> found = decoded(tensors, {.input = small_input, .classes = 3});
+    ASSERT_EQ(found.size(), 1U);
+    expect_box(found[0], {15, 26, 25, 34}, 0.8F, 2);
+}
+
+TEST(YoloV8, HasPoses)
+{
+    Tensors tensors;
+    tensors.add_zeros("", {1, 4 + 1 + 2 * 3, cells});
+    const float row[] = {20, 30, 10, 8, 0.8F, 1, 2, 0.5F, 3, nan_value, 0.6F};
+    for (int64_t i = 0; i < 11; i++)
+        tensors.at(0, {0, i, 7}) = row[i];
+    const std::vector<Detection> found = decoded(tensors, {.input = small_input,
+                                                           .classes = 1,
+                                                           .task = "pose",
+                                                           .key_points = 2,
+                                                           .key_point_numbers = 3});
+    ASSERT_EQ(found.size(), 1U);
+    ASSERT_EQ(found[0].key_points.size(), 2U);
+    EXPECT_EQ(found[0].key_points[0], (KeyPoint{1, 2, 0.5F}));
+    EXPECT_EQ(found[0].key_points[1], (KeyPoint{0, 0, 0}));
+    // Two numbers of each point, as only the division shows.
+    Tensors plain;
+    plain.add_zeros("", {1, 4 + 1 + 4 * 2, cells});
+    plain.at(0, {0, 2, 0}) = plain.at(0, {0, 3, 0}) = 4;
+    plain.at(0, {0, 4, 0}) = 0.5F;
+    const std::vector<Detection> points =
+        decoded(plain, {.input = small_input, .classes = 1, .task = "pose"});
+    ASSERT_EQ(points.size(), 1U);
+    EXPECT_EQ(points[0].key_points.size(), 4U);
+    EXPECT_EQ(points[0].key_points[0].confidence, 1);
+    // 17 points, of a model that says nothing.
+    Tensors bare;
+    bare.add_shape("", {1, 56, 8400});
+    EXPECT_EQ(find_decoder(bare.views(), {.input = {640, 640}}, "")->classes(), 1);
+    EXPECT_EQ(find_decoder(bare.views(), {.input = {640, 640}, .classes = 52}, "")->classes(), 52);
+}
+
+TEST(YoloV8, HasTurnedBoxes)
+{
+    constexpr float quarter = 1.57079633F;
+    Tensors tensors;
+    tensors.add_zeros("", {1, 4 + 2 + 1, cells});
+    const float row[] = {20, 30, 10, 4, 0.1F, 0.8F, quarter};
+    for (int64_t i = 0; i < 7; i++)
+        tensors.at(0, {0, i, 7}) = row[i];
+    const std::vector<Detection> found =
+        decoded(tensors, {.input = small_input, .classes = 2, .task = "obb"});
+    ASSERT_EQ(found.size(), 1U);
+    expect_box(found[0], {18, 25, 22, 35}, 0.8F, 1);
+    EXPECT_EQ(found[0].turned, (TurnedBox{20, 30, 10, 4, quarter}));
+}
+
+TEST(YoloV8, HasMasks)
+{
+    Tensors tensors;
+    tensors.add_zeros("0", {1, 4 + 1 + 2, cells}).add_zeros("1", {1, 2, 16, 16});
+    const float row[] = {20, 32, 16, 8, 0.8F, 3, -1};
+    for (int64_t i = 0; i < 7; i++)
+        tensors.at(0, {0, i, 7}) = row[i];
+    tensors.at(1, {0, 0, 7, 3}) = 2; // 3 * 2 - 1 * 1 = 5
+    tensors.at(1, {0, 1, 7, 3}) = 1;
+    const DetectorFacts facts = {.input = small_input, .classes = 1, .task = "segment"};
+    const auto decoder = find_decoder(tensors.views(), facts, "");
+    EXPECT_STREQ(decoder->name(), "yolov8");
+    EXPECT_TRUE(decoder->has_masks());
+    std::vector<Detection> found;
+    decoder->decode(tensors.views(), 0, {}, found);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_FALSE(found[0].mask);
+    decoder->add_masks(tensors.views(), 0, found);
+    ASSERT_TRUE(found[0].mask);
+    // The box of 12..28 x 28..36 is 4x2 cells of four pixels, from cell 3, 7 on.
+    EXPECT_EQ(found[0].mask->size, (Size{4, 2}));
+    EXPECT_EQ(found[0].mask->area, (Box{12, 28, 28, 36}));
+    ASSERT_EQ(found[0].mask->values.size(), 8U);
+    EXPECT_NEAR(found[0].mask->values[0], 1 / (1 + std::exp(-5.0F)), 1e-6F);
+    for (size_t i = 1; i < 8; i++)
+        EXPECT_EQ(found[0].mask->values[i], 0.5F);
+}
+
+TEST(YoloV5, MultipliesObjectness)
+{
+    Tensors tensors;
+    tensors.add_zeros("", {1, 3 * cells, 5 + 2});
+    const float row[] = {20, 30, 10, 8, 0.5F, 0.6F, 0.8F};
+    for (int64_t i = 0; i < 7; i++)
+        tensors.at(0, {0, 100, i}) = row[i];
+    const DetectorFacts facts = {.input = small_input};
+    EXPECT_EQ(decoder_for(tensors, facts), "yolov5");
+    const std::vector<Detection> found = decoded(tensors, facts);
+    ASSERT_EQ(found.size(), 1U);
+    expect_box(found[0], {15, 26, 25, 34}, 0.4F, 1);
+    EXPECT_TRUE(decoded(tensors, facts, "", 0, 0.41F).empty());
+}
+
+TEST(YoloX, IsReadRawAndDone)
+{
+    const DetectorFacts facts = {.input = small_input, .classes = 1};
+    Tensors raw;
+    raw.add_zeros("", {1, cells, 6});
+    // Cell 64 + 4 + 2 is of stride 16, at (2, 1).
+    const float row[] = {0.5F, 0.25F, std::log(2.0F), 0, 0.9F, 0.5F};
+    for (int64_t i = 0; i < 6; i++)
+        raw.at(0, {0, 70, i}) = row[i];
+    EXPECT_EQ(decoder_for(raw, facts), "yolox");
+    std::vector<Detection> found = decoded(raw, facts);
+    ASSERT_EQ(found.size(), 1U);
+    expect_box(found[0], {40 - 16, 20 - 8, 40 + 16, 20 + 8}, 0.45F, 0);
+
+    Tensors done;
+    done.add_zeros("", {1, cells, 6});
+    for (int64_t i = 0; i < cells; i++)
+        done.at(0, {0, i, 0}) = done.at(0, {0, i, 1}) = 32;
+    const float pixels[] = {40, 20, 32, 16, 0.9F, 0.5F};
+    for (int64_t i = 0; i < 6; i++)
+        done.at(0, {0, 70, i}) = pixels[i];
+    found = decoded(done, facts);
+    ASSERT_EQ(found.size(), 1U);
+    expect_box(found[0], {24, 12, 56, 28}, 0.45F, 0);
+}
+
+TEST(YoloNms, LeavesOutRowsOfNothing)
+{
+    Tensors tensors;
+    tensors.add_zeros("", {1, 300, 6});
+    const float row[] = {1, 2, 11, 22, 0.9F, 79};
+    for (int64_t i = 0; i < 6; i++)
+        tensors.at(0, {0, 0, i}) = row[i];
+    const DetectorFacts facts = {.input = {640, 640}, .classes = 80};
+    EXPECT_EQ(decoder_for(tensors, facts), "yolo-nms");
+    const std::vector<Detection> found = decoded(tensors, facts, "", 0, 0);
+    ASSERT_EQ(found.size(), 1U);
+    expect_box(found[0], {1, 2, 11, 22}, 0.9F, 79);
+    EXPECT_FALSE(find_decoder(tensors.views(), facts, "")->needs_suppression());
+}
+
+TEST(YoloNms, HasTurnedBoxesPosesAndMasks)
+{
+    Tensors turned;
+    turned.add("", {1, 1, 7}, {20, 30, 10, 4, 0.8F, 1, 1.57079633F});
+    std::vector<Detection> found = decoded(turned, {.task = "obb", .end2end = true});
+    ASSERT_EQ(found.size(), 1U);
+    expect_box(found[0], {18, 25, 22, 35}, 0.8F, 1);
+
+    Tensors pose;
+    pose.add("", {1, 1, 12}, {1, 2, 11, 22, 0.8F, 0, 3, 4, 0.5F, 5, 6, 1});
+    found = decoded(pose, {.task = "pose", .end2end = true});
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].key_points, (std::vector<KeyPoint>{{3, 4, 0.5F}, {5, 6, 1}}));
+
+    Tensors masks;
+    masks.add("0", {1, 1, 7}, {0, 0, 8, 8, 0.8F, 0, 1}).add("1", {1, 1, 2, 2}, {9, -9, 0, 0});
+    const DetectorFacts facts = {.input = {16, 16}, .task = "segment", .end2end = true};
+    found = decoded(masks, facts);
+    ASSERT_EQ(found.size(), 1U);
+    find_decoder(masks.views(), facts, "")->add_masks(masks.views(), 0, found);
+    ASSERT_TRUE(found[0].mask);
+    EXPECT_EQ(found[0].mask->size, (Size{1, 1}));
+    EXPECT_NEAR(found[0].mask->values[0], 1 / (1 + std::exp(-9.0F)), 1e-6F);
+}
+
+// ---- Darknet ------------------------------------------------------------------
+
+TEST(YoloV3, PlacesBoxesByCellsAndAnchors)
+{
+    // One class, three anchors: 18 channels; grids of 2x2, 4x4 and 8x8.
+    Tensors tensors;
+    tensors.add_zeros("a", {1, 18, 2, 2})
+        .add_zeros("b", {1, 18, 4, 4})
+        .add_zeros("c", {1, 18, 8, 8});
+    for (const size_t head : {0U, 1U, 2U})
+        for (int64_t y = 0; y < 2 << head; y++)
+            for (int64_t x = 0; x < 2 << head; x++)
+                for (const int64_t box : {0, 1, 2})
+                    tensors.at(head, {0, box * 6 + 4, y, x}) = -20;
+    const float values[] = {0, 0, std::log(2.0F), 0, 20, 20};
+    for (int64_t i = 0; i < 6; i++)
+        tensors.at(1, {0, 6 + i, 1, 2}) = values[i];
+    const DetectorFacts facts = {.input = small_input};
+    EXPECT_EQ(decoder_for(tensors, facts), "yolov3");
+    std::vector<Detection> found = decoded(tensors, facts);
+    ASSERT_EQ(found.size(), 1U);
+    // Cell (2, 1) of 16 pixels; Darknet's anchor is 62x45.
+    expect_box(found[0], {40 - 62, 24 - 22.5F, 40 + 62, 24 + 22.5F}, 1, 0);
+    // YOLOv4: 76x55.
+    found = decoded(tensors, facts, "yolov4");
+    ASSERT_EQ(found.size(), 1U);
+    expect_box(found[0], {40 - 76, 24 - 27.5F, 40 + 76, 24 + 27.5F}, 1, 0);
+    // Given anchors go by the order of the tensors.
+    DetectorFacts given = facts;
+    for (int i = 1; i <= 18; i++)
+        given.anchors.push_back(static_cast<float>(i));
+    found = decoded(tensors, given);
+    ASSERT_EQ(found.size(), 1U);
+    expect_box(found[0], {40 - 9, 24 - 5, 40 + 9, 24 + 5}, 1, 0);
+    given.anchors.pop_back();
+    EXPECT_TRUE(contains(decoder_for(tensors, given, "yolov3"), "does not take"));
+}
+
+TEST(YoloV3, TakesScoresThatAreDone)
+{
+    Tensors tensors;
+    tensors.add_zeros("", {1, 2, 2, 14}); // channels last: two boxes, two classes
+    const float values[] = {0.5F, 0.25F, 0, std::log(3.0F), 0.8F, 0.25F, 0.5F};
+    for (int64_t i = 0; i < 7; i++)
+        tensors.at(0, {0, 1, 0, 7 + i}) = values[i];
+    const std::vector<Detection> found =
+        decoded(tensors, {.input = small_input, .anchors = {1, 2, 10, 4}}, "yolov3");
+    ASSERT_EQ(found.size(), 1U);
+    expect_box(found[0], {16 - 5, 40 - 6, 16 + 5, 40 + 6}, 0.4F, 1);
+}
+
+TEST(YoloV2, HasAnchorsInCells)
+{
+    Tensors tensors;
+    tensors.add_zeros("", {1, 6, 2, 2});
+    const float values[] = {0.5F, 0.5F, 0, 0, 0.8F, 0.5F};
+    for (int64_t i = 0; i < 6; i++)
+        tensors.at(0, {0, i, 1, 0}) = values[i];
+    const DetectorFacts facts = {.input = small_input, .anchors = {0.5F, 0.25F}, .cell = {2, 2}};
+    EXPECT_EQ(decoder_for(tensors, facts), "yolov2");
+    const std::vector<Detection> found = decoded(tensors, facts);
+    ASSERT_EQ(found.size(), 1U);
+    expect_box(found[0], {8, 44, 24, 52}, 0.4F, 0);
+}
+
+// ---- SSD ----------------------------------------------------------------------
+
+TEST(Ssd, EndsAtPictureMinusOne)
+{
+    Tensors tensors;
+    tensors.add("", {1, 1, 4, 7}, {0,  3, 0.9F, 0.25F, 0.5F, 0.5F, 1, //
+                                   1,  4, 0.8F, 0,     0,    1,    1, //
+                                   -1, 0, 0,    0,     0,    0,    0, //
+                                   0,  5, 0.9F, 0,     0,    1,    1});
+    const DetectorFacts facts = {.input = {200, 100}};
+    EXPECT_EQ(decoder_for(tensors, facts), "ssd");
+    std::vector<Detection> found = decoded(tensors, facts);
+    ASSERT_EQ(found.size(), 1U);
+    expect_box(found[0], {50, 50, 100, 100}, 0.9F, 3);
+    found = decoded(tensors, facts, "", 1);
+    ASSERT_EQ(found.size(), 1U);
+    expect_box(found[0], {0, 0, 200, 100}, 0.8F, 4);
+    EXPECT_TRUE(contains(decoder_for(tensors), "size=WxH"));
+}
+
+TEST(Ssd, HasBoxesAndLabelsApart)
+{
+    Tensors tensors;
+    tensors.add_whole("labels", {2}, {7, -1})
+        .add("boxes", {2, 5}, {1, 2, 11, 22, 0.9F, 1, 2, 3, 4, 0.9F});
+    EXPECT_EQ(decoder_for(tensors), "ssd");
+    const std::vector<Detection> found = decoded(tensors);
+    ASSERT_EQ(found.size(), 1U);
+    expect_box(found[0], {1, 2, 11, 22}, 0.9F, 7);
+}
+
+// ---- torchvision --------------------------------------------------------------
+
+TEST(Torchvision, HasAGroupForEachPicture)
+{
+    Tensors tensors;
+    tensors.add("1.0.boxes", {0, 4}, {})
+        .add_whole("1.0.labels", {0}, {})
+        .add("1.0.scores", {0}, {})
+        .add("1.1.boxes", {2, 4}, {1, 2, 11, 22, 5, 6, 7, 8})
+        .add_whole("1.1.labels", {2}, {3, 1})
+        .add("1.1.scores", {2}, {0.9F, 0.1F});
+    EXPECT_EQ(decoder_for(tensors), "torchvision");
+    EXPECT_TRUE(decoded(tensors).empty());
+    const std::vector<Detection> found = decoded(tensors, {}, "", 1);
+    ASSERT_EQ(found.size(), 1U);
+    expect_box(found[0], {1, 2, 11, 22}, 0.9F, 3);
+    EXPECT_THROW(decoded(tensors, {}, "", 2), Error);
+}
+
+TEST(Torchvision, NeedsNoNames)
+{
+    Tensors tensors;
+    tensors.add("0", {1, 4}, {1, 2, 11, 22}).add_whole("1", {1}, {3}).add("2", {1}, {0.9F});
+    EXPECT_EQ(decoder_for(tensors), "torchvision");
+    ASSERT_EQ(decoded(tensors).size(), 1U);
+    Tensors other;
+    other.add("0", {1, 4}, {1, 2, 11, 22}).add("1", {1}, {0.9F}).add_whole("2", {1}, {3});
+    ASSERT_EQ(decoded(other).size(), 1U);
+    expect_box(decoded(other)[0], {1, 2, 11, 22}, 0.9F, 3);
+}
+
+TEST(Torchvision, HasMasksAndKeyPoints)
+{
+    Tensors tensors;
+    tensors.add("0.boxes", {1, 4}, {1, 0, 3, 2})
+        .add_whole("0.labels", {1}, {1})
+        .add("0.scores", {1}, {0.9F})
+        .add("0.masks", {1, 1, 2, 4}, {0, 0.25F, 2, 0, 0, nan_value, 1, 0})
+        .add("0.keypoints", {1, 2, 3}, {1, 2, 1, 3, 4, 1})
+        .add("0.keypoints_scores", {1, 2}, {0, 20});
+    std::vector<Detection> found = decoded(tensors);
+    ASSERT_EQ(found.size(), 1U);
+    ASSERT_EQ(found[0].key_points.size(), 2U);
+    EXPECT_EQ(found[0].key_points[0], (KeyPoint{1, 2, 0.5F}));
+    EXPECT_NEAR(found[0].key_points[1].confidence, 1, 1e-6F);
+    find_decoder(tensors.views(), {}, "")->add_masks(tensors.views(), 0, found);
+    ASSERT_TRUE(found[0].mask);
+    EXPECT_EQ(found[0].mask->size, (Size{2, 2}));
+    EXPECT_EQ(found[0].mask->area, (Box{1, 0, 3, 2}));
+    EXPECT_EQ(found[0].mask->values, (std::vector<float>{0.25F, 1, 0, 1}));
+}
+
+// ---- transformers -------------------------------------------------------------
+
+TEST(Detr, TakesTheSoftmax)
+{
+    Tensors tensors;
+    tensors.add_zeros("logits", {1, 100, 3}).add_zeros("pred_boxes", {1, 100, 4});
+    for (int64_t query = 0; query < 100; query++)
+        tensors.at(0, {0, query, 2}) = 20; // nothing
+    const float logits[] = {0, std::log(6.0F), 0};
+    const float box[] = {0.5F, 0.5F, 0.25F, 0.5F};
+    for (int64_t i = 0; i < 3; i++)
+        tensors.at(0, {0, 9, i}) = logits[i];
+    for (int64_t i = 0; i < 4; i++)
+        tensors.at(1, {0, 9, i}) = box[i];
+    const DetectorFacts facts = {.input = {200, 100}};
+    EXPECT_EQ(decoder_for(tensors, facts), "detr");
+    std::vector<Detection> found = decoded(tensors, facts);
+    ASSERT_EQ(found.size(), 1U);
+    expect_box(found[0], {75, 25, 125, 75}, 0.75F, 1); // 6 of 8
+    // As many classes as logits: the sigmoid, of each query.
+    const DetectorFacts three = {.input = {200, 100}, .classes = 3};
+    EXPECT_EQ(decoder_for(tensors, three), "rtdetr");
+    found = decoded(tensors, three, "", 0, 0.8F);
+    ASSERT_EQ(found.size(), 1U);
+    expect_box(found[0], {75, 25, 125, 75}, 6.0F / 7, 1);
+    EXPECT_EQ(decoder_for(tensors, {.input = {200, 100}, .classes = 2}), "detr");
+}
+
+TEST(RtDetr, IsReadInItsFurtherForms)
+{
+    Tensors deployed;
+    deployed.add_whole("labels", {1, 2}, {5, 6})
+        .add("boxes", {1, 2, 4}, {1, 2, 11, 22, 1, 2, 3, 4})
+        .add("scores", {1, 2}, {0.9F, 0.1F});
+    EXPECT_EQ(decoder_for(deployed), "rtdetr");
+    ASSERT_EQ(decoded(deployed).size(), 1U);
+    expect_box(decoded(deployed)[0], {1, 2, 11, 22}, 0.9F, 5);
+
+    Tensors one;
+    one.add_zeros("", {1, 300, 6});
+    const float row[] = {0.5F, 0.5F, 0.25F, 0.5F, 0.1F, 0.7F};
+    for (int64_t i = 0; i < 6; i++)
+        one.at(0, {0, 3, i}) = row[i];
+    const DetectorFacts facts = {.input = {200, 100}, .classes = 2};
+    const std::vector<Detection> found = decoded(one, facts, "rtdetr");
+    ASSERT_EQ(found.size(), 1U);
+    expect_box(found[0], {75, 25, 125, 75}, 0.7F, 1);
+    Tensors coco;
+    coco.add_shape("", {1, 300, 84});
+    EXPECT_EQ(decoder_for(coco, {.input = {640, 640}, .classes = 80}), "rtdetr");
+}
+
+// ---- two tensors and more -----------------------------------------------------
+
+TEST(YoloNas, HasBoxesAndScoresApart)
+{
+    Tensors tensors;
+    tensors.add_zeros("0", {1, cells, 4}).add_zeros("1", {1, 2, cells});
+    const float box[] = {1, 2, 11, 22};
+    for (int64_t i = 0; i < 4; i++)
+        tensors.at(0, {0, 80, i}) = box[i];
+    tensors.at(1, {0, 1, 80}) = 0.75F;
+    const DetectorFacts facts = {.input = small_input};
+    EXPECT_EQ(decoder_for(tensors, facts), "yolo-nas");
+    const std::vector<Detection> found = decoded(tensors, facts);
+    ASSERT_EQ(found.size(), 1U);
+    expect_box(found[0], {1, 2, 11, 22}, 0.75F, 1);
+    Tensors large;
+    large.add_shape("0", {1, 8400, 4}).add_shape("1", {1, 8400, 80});
+    EXPECT_EQ(decoder_for(large, {.input = {640, 640}}), "yolo-nas");
+}
+
+TEST(EfficientNms, EndsAtItsCount)
+{
+    Tensors tensors;
+    tensors.add_whole("num_dets", {1, 1}, {1})
+        .add("boxes", {1, 2, 4}, {1, 2, 11, 22, 1, 2, 11, 22})
+        .add("scores", {1, 2}, {0.9F, 0.9F})
+        .add_whole("classes", {1, 2}, {4, 5});
+    EXPECT_EQ(decoder_for(tensors), "efficient-nms");
+    ASSERT_EQ(decoded(tensors).size(), 1U);
+    expect_box(decoded(tensors)[0], {1, 2, 11, 22}, 0.9F, 4);
+}
+
+// ---- which decoder ------------------------------------------------------------
+
+std::string choice(std::vector<std::vector<int64_t>> shapes, const DetectorFacts &facts)
+{
+    Tensors tensors;
+    for (size_t i = 0; i < shapes.size(); i++)
+        tensors.add_shape(shapes.size() > 1 ? std::to_string(i).c_str() : "", shapes[i]);
+    return decoder_for(tensors, facts);
+}
+
+TEST(Choice, GoesByFactsAndGrids)
+{
+    const DetectorFacts none = {.input = {640, 640}};
+    const DetectorFacts coco = {.input = {640, 640}, .classes = 80};
+    EXPECT_EQ(choice({{1, 84, 8400}}, none), "yolov8");
+    EXPECT_EQ(choice({{1, 84, 8400}}, coco), "yolov8");
+    EXPECT_EQ(choice({{1, 8400, 84}}, none), "yolov8");
+    EXPECT_EQ(choice({{1, 8400, 84}}, coco), "yolov8");
+    EXPECT_EQ(choice({{1, 8400, 85}}, none), "yolox");
+    EXPECT_EQ(choice({{1, 8400, 85}}, coco), "yolox");
+    EXPECT_EQ(choice({{1, 25200, 85}}, none), "yolov5");
+    EXPECT_EQ(choice({{1, 25200, 85}}, coco), "yolov5");
+    EXPECT_EQ(choice({{1, 25200, 117}, {1, 32, 160, 160}}, none), "yolov5");
+    EXPECT_EQ(choice({{1, 116, 8400}, {1, 32, 160, 160}}, none), "yolov8");
+    EXPECT_EQ(choice({{1, 116, 8400}, {1, 32, 160, 160}}, coco), "yolov8");
+    EXPECT_EQ(choice({{1, 300, 38}, {1, 32, 160, 160}}, none), "yolo-nms");
+    EXPECT_EQ(choice({{1, 300, 6}}, none), "yolo-nms");
+    EXPECT_EQ(choice({{1, 300, 6}}, coco), "yolo-nms");
+    EXPECT_EQ(choice({{300, 6}}, none), "boxes");
+    EXPECT_EQ(choice({{1, 25200, 6}}, none), "yolov5");
+    EXPECT_EQ(choice({{1, 300, 57}}, {.input = {640, 640}, .task = "pose", .end2end = true}),
+              "yolo-nms");
+    EXPECT_EQ(choice({{1, 300, 57}}, {.input = {640, 640}, .classes = 1, .task = "pose"}),
+              "yolo-nms");
+    EXPECT_EQ(choice({{1, 300, 7}}, {.input = {640, 640}, .classes = 2, .task = "obb"}),
+              "yolo-nms");
+    for (const int classes : {1, 2, 3})
+        EXPECT_EQ(choice({{1, 300, 6}}, {.input = {640, 640}, .classes = classes}), "yolo-nms");
+    EXPECT_EQ(choice({{1, 20, 21504}}, {.input = {1024, 1024}, .classes = 15, .task = "obb"}),
+              "yolov8");
+    EXPECT_EQ(choice({{1, 18, 20, 20}, {1, 18, 40, 40}, {1, 18, 80, 80}}, none), "yolov3");
+    // 64x64 pixels have 84 cells: boxes come last, unless the classes say otherwise.
+    EXPECT_EQ(choice({{1, 84, 84}}, {.input = small_input}), "yolov8");
+    EXPECT_EQ(choice({{1, 252, 6}}, {.input = small_input, .classes = 1}), "yolov5");
+    EXPECT_EQ(choice({{1, 252, 6}}, {.input = small_input, .end2end = true}), "yolo-nms");
+    EXPECT_TRUE(contains(choice({{1, 252, 6}}, {.input = small_input}), "yolov5 and yolo-nms"));
+    EXPECT_TRUE(contains(choice({{1, 3000, 85}}, {}), "name one with decoder=NAME"));
+}
+
+TEST(Choice, TakesAllNames)
+{
+    const std::vector<std::string> names = names_of_decoders();
+    EXPECT_GE(names.size(), 14U);
+    for (const std::string &name : names)
+        EXPECT_TRUE(contains(decoder_for(Tensors(), {}, name), "no tensors")) << name;
+}
+
+// ---- hostile tensors ----------------------------------------------------------
+
+// Decodes with all decoders; nothing may be found that is no detection.
+void decode_by_all(const Tensors &tensors, const DetectorFacts &facts)
+{
+    for (const std::string &name : names_of_decoders()) {
+        std::vector<Detection> found;
+        try {
+            const auto decoder = find_decoder(tensors.views(), facts, name);
+            decoder->decode(tensors.views(), 0, {.confidence = 0}, found);
+            decoder->add_masks(tensors.views(), 0, found);
+        } catch (const Error &) {
+            continue;
+        }
+        for (const Detection &detection : found) {
+            EXPECT_GT(detection.confidence, 0);
+            EXPECT_LE(detection.confidence, 1);
+            EXPECT_GE(detection.label, 0);
+            EXPECT_GT(detection.box.width(), 0);
+            EXPECT_GT(detection.box.height(), 0);
+            EXPECT_TRUE(std::isfinite(detection.box.area()));
+            for (const KeyPoint &point : detection.key_points)
+                EXPECT_TRUE(std::isfinite(point.x) && std::isfinite(point.y));
+        }
+    }
+}
+
+TEST(Hostile, ValuesGiveSoundDetections)
+{
+    const float odd[] = {nan_value, infinite, -infinite, 1e30F, -1e30F, 1e9F,
+                         -1,        0,        0.5F,      1,     3,      20};
+    std::mt19937 random(7);
+    const std::vector<std::vector<std::vector<int64_t>>> shapes = {
+        {{4, 6}},
+        {{1, 30, 6}},
+        {{1, 7, 84}},
+        {{1, 84, 7}},
+        {{1, 252, 9}},
+        {{1, 21, 56}},
+        {{1, 12, 84}, {1, 4, 3, 5}},
+        {{1, 1, 20, 7}},
+        {{20, 5}, {20}},
+        {{1, 20, 5}, {1, 20, 4}},
+        {{1, 84, 4}, {1, 2, 84}},
+        {{1, 1}, {1, 9, 4}, {1, 9}, {1, 9}},
+        {{1, 18, 2, 2}, {1, 18, 4, 4}, {1, 18, 8, 8}}};
+    for (const auto &each : shapes)
+        for (int i = 0; i < 20; i++) {
+            Tensors tensors;
+            for (const std::vector<int64_t> &dims : each) {
+                int64_t count = 1;
+                for (const int64_t extent : dims)
+                    count *= extent;
+                std::vector<float> values;
+                values.reserve(static_cast<size_t>(count));
+                for (int64_t k = 0; k < count; k++)
+                    values.push_back(odd[random() % std::size(odd)]);
+                tensors.add("", dims, values);
+            }
+            for (const char *task : {"", "pose", "obb", "segment"})
+                decode_by_all(tensors, {.input = small_input, .task = task});
+        }
+}
+
+TEST(Hostile, ShapesAreRefusedOrEmpty)
+{
+    std::mt19937 random(8);
+    const int64_t extents[] = {0, 1, 2, 4, 5, 6, 7, 21, 84, 300, int64_t{1} << 11};
+    for (int i = 0; i < 3000; i++) {
+        Tensors tensors;
+        for (size_t count = random() % 5; count > 0; count--) {
+            std::vector<int64_t> dims;
+            for (size_t rank = random() % 6; rank > 0; rank--)
+                dims.push_back(extents[random() % std::size(extents)]);
+            tensors.add_shape(random() % 2 ? "boxes" : "", dims);
+            if (random() % 3 == 0)
+                tensors.view(tensors.views().size() - 1).type = DNN_TORCH_I64;
+        }
+        decoder_for(tensors, {.input = small_input});
+        decode_by_all(tensors, {.input = small_input}); // without memory, all is empty
+    }
+}
+
+TEST(Hostile, OtherTensorsThanTheFirstAreRefused)
+{
+    Tensors tensors, other;
+    tensors.add_zeros("", {1, 7, cells});
+    other.add_zeros("", {1, 6, cells});
+    const auto decoder = find_decoder(tensors.views(), {.input = small_input}, "");
+    std::vector<Detection> found;
+    EXPECT_THROW(decoder->decode(other.views(), 0, {}, found), Error);
+    EXPECT_THROW(decoder->decode({}, 0, {}, found), Error);
+    EXPECT_THROW(decoder->decode(tensors.views(), -1, {}, found), Error);
+    tensors.view(0).type = DNN_TORCH_U8;
+    EXPECT_THROW(decoder->decode(tensors.views(), 0, {}, found), Error);
 }
 
 // ---- suppression --------------------------------------------------------------

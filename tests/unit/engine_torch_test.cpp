@@ -103,7 +103,6 @@ const BadFile bad_files[] = {
     {"file_bad_code", {"cannot be loaded"}},
     {"two_inputs", {"2 inputs", "x, sigma"}},
     {"no_input", {"without input"}},
-    {"list_input", {"List[Tensor]"}},
     {"no_forward", {"no forward()"}},
     {"writes_file", {"aten::save"}},
     {"reads_file", {"aten::from_file"}},

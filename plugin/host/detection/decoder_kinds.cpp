@@ -11,31 +11,28 @@ namespace dnn_torch
 namespace
 {
 
+void take(float score, int64_t row, int64_t label, BestClasses &best)
+{
+    float &highest = best.scores[static_cast<size_t>(row)];
+    if (score > highest) {
+        highest = score;
+        best.labels[static_cast<size_t>(row)] = static_cast<int>(label);
+    }
+}
+
 // Values of a class lie side by side: goes through memory in its order, class by class.
 void take_class_by_class(const Rows &scores, BestClasses &best)
 {
     for (int64_t label = 0; label < scores.width; label++)
-        for (int64_t row = 0; row < scores.count; row++) {
-            const float score = scores.at(row, label);
-            float &highest = best.scores[static_cast<size_t>(row)];
-            if (score > highest) {
-                highest = score;
-                best.labels[static_cast<size_t>(row)] = static_cast<int>(label);
-            }
-        }
+        for (int64_t row = 0; row < scores.count; row++)
+            take(scores.at(row, label), row, label, best);
 }
 
 void take_row_by_row(const Rows &scores, BestClasses &best)
 {
     for (int64_t row = 0; row < scores.count; row++)
-        for (int64_t label = 0; label < scores.width; label++) {
-            const float score = scores.at(row, label);
-            float &highest = best.scores[static_cast<size_t>(row)];
-            if (score > highest) {
-                highest = score;
-                best.labels[static_cast<size_t>(row)] = static_cast<int>(label);
-            }
-        }
+        for (int64_t label = 0; label < scores.width; label++)
+            take(scores.at(row, label), row, label, best);
 }
 
 } // namespace

@@ -54,6 +54,10 @@ Match match_efficient_nms(std::span<const DnnTorchTensor> shapes, const Detector
 // YOLO models have.  False if the size is not known.
 bool is_grid(int64_t boxes, Size input, int for_each_cell);
 
+// Rows that are no grid's are what is left of one, or answers to queries: 300 usually.  Of more
+// than so many, that is unlikely.
+constexpr int64_t most_without_grid = 1000;
+
 // Which class of each row has the highest score.  NaN is never the highest.
 struct BestClasses {
     std::vector<float> scores; // below 0 if a row has none

@@ -21,7 +21,6 @@ namespace
 {
 
 constexpr int64_t queries_of_detr = 100;
-constexpr int64_t most_queries = 1000; // more are the boxes of a grid
 
 struct Answers {
     const DnnTorchTensor *logits = nullptr, *boxes = nullptr;
@@ -130,7 +129,7 @@ Match match_queries(std::span<const DnnTorchTensor> shapes, const DetectorFacts 
                    .decoder = std::make_unique<Queries>(facts.input, values, has_nothing),
                    .needs_input_size = true};
     const int64_t queries = answers.logits->dims[1];
-    if (!answers.are_named && queries > most_queries)
+    if (!answers.are_named && queries > most_without_grid)
         return match;
     const int with_nothing = facts.classes + 1;
     bool is_this = (queries == queries_of_detr) == has_nothing;
@@ -237,10 +236,12 @@ Match match_one_tensor(std::span<const DnnTorchTensor> shapes, const DetectorFac
     if (shapes.size() != 1 || !has_shape(shapes[0], {any_extent, any_extent, any_extent}))
         return {};
     const int64_t queries = shapes[0].dims[1], classes = shapes[0].dims[2] - 4;
-    if (queries < fewest || queries > most_queries || classes < 1 || classes > most_queries * 10)
+    if (queries < fewest || queries > most_without_grid || classes < 1 ||
+        classes > most_without_grid * 10)
         return {};
-    const bool is_typical = queries == usual && classes == facts.classes &&
-                            !is_grid(queries, facts.input, 1) &&
+    // Six values are rather decoder=yolo-nms's.
+    const bool is_typical = queries == usual && classes == facts.classes && classes != 2 &&
+                            !facts.end2end.value_or(false) && !is_grid(queries, facts.input, 1) &&
                             !is_grid(shapes[0].dims[2], facts.input, 1);
     return {.likeness = is_typical ? Likeness::CERTAIN : Likeness::FITS,
             .decoder = std::make_unique<OneTensorRtDetr>(facts.input, static_cast<int>(classes)),

@@ -113,8 +113,11 @@ Match match_ssd(std::span<const DnnTorchTensor> shapes, const DetectorFacts &fac
     const Lists lists = lists_in(shapes);
     if (!lists.boxes)
         return {};
-    const bool is_certain = lists.boxes->rank == 4;
-    return {.likeness = is_certain ? Likeness::CERTAIN : Likeness::TYPICAL,
+    // [1,n,7] may as well be rows of a YOLO model.
+    Likeness likeness = lists.boxes->rank == 4 ? Likeness::CERTAIN : Likeness::TYPICAL;
+    if (lists.boxes->rank == 3 && !lists.labels)
+        likeness = Likeness::FITS;
+    return {.likeness = likeness,
             .decoder = std::make_unique<Ssd>(facts.input),
             .needs_input_size = lists.labels == nullptr};
 }

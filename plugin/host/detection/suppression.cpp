@@ -115,6 +115,35 @@ std::vector<size_t> order_of(const std::vector<Detection> &found)
     return order;
 }
 
+// What stays of a class.  The boxes lie close together in memory: most comparisons end with them.
+class Rivals
+{
+public:
+    void add(const Box &box, size_t number)
+    {
+        boxes_.push_back(box);
+        numbers_.push_back(number);
+    }
+    // Whether one of them overlaps the candidate by more than `iou`.
+    bool cover(const Detection &candidate, float iou, const std::vector<Detection> &kept) const
+    {
+        for (size_t i = 0; i < boxes_.size(); i++)
+            if (do_touch(boxes_[i], candidate.box) && overlap(kept[numbers_[i]], candidate) > iou)
+                return true;
+        return false;
+    }
+
+private:
+    static bool do_touch(const Box &one, const Box &other)
+    {
+        return (one.left < other.right) & (other.left < one.right) & (one.top < other.bottom) &
+               (other.top < one.bottom);
+    }
+
+    std::vector<Box> boxes_;
+    std::vector<size_t> numbers_; // in the list of all that stay
+};
+
 } // namespace
 
 float overlap(const Box &one, const Box &other)
@@ -139,19 +168,16 @@ float overlap(const Detection &one, const Detection &other)
 void suppress(std::vector<Detection> &found, const SuppressionTerms &terms)
 {
     std::vector<Detection> kept;
-    std::map<int, std::vector<size_t>> kept_of_class;
+    std::map<int, Rivals> kept_of_class;
     const size_t most = static_cast<size_t>(std::max(terms.max_boxes, 0));
     for (const size_t number : order_of(found)) {
         if (kept.size() >= most)
             break;
         Detection &candidate = found[number];
-        std::vector<size_t> &rivals = kept_of_class[terms.agnostic ? 0 : candidate.label];
-        const auto covers = [&](size_t rival) {
-            return overlap(kept[rival], candidate) > terms.iou;
-        };
-        if (terms.iou < 1 && std::any_of(rivals.begin(), rivals.end(), covers))
+        Rivals &rivals = kept_of_class[terms.agnostic ? 0 : candidate.label];
+        if (terms.iou < 1 && rivals.cover(candidate, terms.iou, kept))
             continue;
-        rivals.push_back(kept.size());
+        rivals.add(candidate.box, kept.size());
         kept.push_back(std::move(candidate));
     }
     found = std::move(kept);

@@ -17,7 +17,6 @@ namespace
 
 constexpr int64_t plain_width = 6;
 constexpr int64_t width_of_pose = 6 + 17 * 3;
-constexpr int64_t most_rows = 1000; // that exporters let stay; they take 300
 
 class YoloNms : public Decoder
 {
@@ -110,15 +109,16 @@ Match match_yolo_nms(std::span<const DnnTorchTensor> shapes, const DetectorFacts
     YoloLayout layout = {.name = "yolo-nms", .input = facts.input, .width = shapes[0].dims[2]};
     if (!read_layout(shapes, facts, layout))
         return {};
-    const bool is_short = shapes[0].dims[1] <= most_rows;
-    const bool is_told =
-        facts.end2end.value_or(false) || (layout.width > plain_width && !facts.task.empty());
-    Likeness likeness = is_short ? Likeness::TYPICAL : Likeness::FITS;
-    if (is_short && is_told)
+    const bool is_short = shapes[0].dims[1] <= most_without_grid;
+    const bool is_final = facts.end2end.value_or(false);
+    // More values than six may as well be classes, or the boxes of a grid.
+    const bool is_explained = layout.width == plain_width || layout.coefficients > 0 ||
+                              (!facts.task.empty() && !is_grid(layout.width, facts.input, 1));
+    Likeness likeness = Likeness::FITS;
+    if (is_short && is_final)
         likeness = Likeness::CERTAIN;
-    // More values than six may as well be classes.
-    if (layout.width > plain_width && layout.coefficients == 0 && !is_told)
-        likeness = Likeness::FITS;
+    else if (is_short && is_explained)
+        likeness = Likeness::TYPICAL;
     return {likeness, std::make_unique<YoloNms>(layout)};
 }
 

@@ -85,6 +85,15 @@ public:
         line.data += y * line_step_;
         return line.at(channel, x);
     }
+    // Which of some channels has the highest value.
+    int label_at(int64_t first_channel, int classes, int x, int y) const
+    {
+        int label = 0;
+        for (int other = 1; other < classes; other++)
+            if (at(first_channel + other, x, y) > at(first_channel + label, x, y))
+                label = other;
+        return label;
+    }
     bool is_empty() const { return channels_.count == 0; }
 
 private:
@@ -132,11 +141,8 @@ void DarknetYolo::decode_head(const DnnTorchTensor &tensor, const Head &head, in
                 const float objectness = score(values.at(first + 4, x, y));
                 if (!(objectness >= terms.confidence))
                     continue;
-                int label = 0;
-                for (int other = 1; other < layout_.classes; other++)
-                    if (values.at(first + 5 + other, x, y) > values.at(first + 5 + label, x, y))
-                        label = other;
-                const auto anchor = static_cast<size_t>(2 * box);
+                const int label = values.label_at(first + 5, layout_.classes, x, y);
+                const auto anchor = 2 * static_cast<size_t>(box);
                 append_if_sound(
                     {.box = centred_box(
                          place(values.at(first, x, y), x, layout_.input.width, head.grid.width),

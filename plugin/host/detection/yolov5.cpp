@@ -7,8 +7,6 @@
 //   [N,A,5+nc+32], [N,32,h,w]    with masks
 #include "yolo_rows.h"
 
-#include <algorithm>
-
 namespace dnn_torch
 {
 namespace
@@ -24,7 +22,7 @@ Likeness likeness_of(int64_t boxes, int64_t classes, const DetectorFacts &facts)
         return Likeness::FITS;
     if (is_of_grid)
         return are_classes ? Likeness::CERTAIN : Likeness::TYPICAL;
-    return are_classes ? Likeness::TYPICAL : Likeness::FITS;
+    return are_classes && boxes > most_without_grid ? Likeness::TYPICAL : Likeness::FITS;
 }
 
 } // namespace

@@ -79,7 +79,8 @@ Likeness likeness_of(const DnnTorchTensor &shape, const YoloLayout &layout,
         return Likeness::CERTAIN;
     if (is_of_grid && (!is_turned || layout.width == width_of_coco))
         return Likeness::TYPICAL;
-    return are_classes ? Likeness::TYPICAL : Likeness::FITS;
+    const bool is_long = shape.dims[layout.row_axis] > most_without_grid;
+    return are_classes && (is_long || !is_turned) ? Likeness::TYPICAL : Likeness::FITS;
 }
 
 } // namespace

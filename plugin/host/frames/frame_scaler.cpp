@@ -82,13 +82,45 @@ struct Samples {
     }
 };
 
+// Steps are in samples.  Those that compilers know make the loop several times as fast.
+template <int known_from, int known_to, class Sample>
+void copy_row(const Sample *from, ptrdiff_t from_step, Sample *to, ptrdiff_t to_step, int width)
+{
+    const ptrdiff_t across = known_from ? known_from : from_step;
+    const ptrdiff_t along = known_to ? known_to : to_step;
+    for (int x = 0; x < width; x++)
+        to[x * along] = from[x * across];
+}
+
+template <class Sample>
+void copy_row(const Sample *from, ptrdiff_t from_step, Sample *to, ptrdiff_t to_step, int width)
+{
+    if (from_step == 3 && to_step == 1)
+        copy_row<3, 1>(from, from_step, to, to_step, width);
+    else if (from_step == 4 && to_step == 1)
+        copy_row<4, 1>(from, from_step, to, to_step, width);
+    else if (from_step == 2 && to_step == 1)
+        copy_row<2, 1>(from, from_step, to, to_step, width);
+    else
+        copy_row<0, 0>(from, from_step, to, to_step, width);
+}
+
 // One of the two shifts is 0.
 template <class Sample> void copy_samples(const Samples &from, const Samples &to, Size size)
 {
-    for (int y = 0; y < size.height; y++)
+    constexpr ptrdiff_t bytes = sizeof(Sample);
+    const ptrdiff_t from_step = from.step / bytes, to_step = to.step / bytes;
+    const int down = from.shift, up = to.shift;
+    for (int y = 0; y < size.height; y++) {
+        const Sample *const source = from.at<Sample>(0, y);
+        Sample *const target = to.at<Sample>(0, y);
+        if (down == 0 && up == 0) {
+            copy_row(source, from_step, target, to_step, size.width);
+            continue;
+        }
         for (int x = 0; x < size.width; x++)
-            *to.at<Sample>(x, y) =
-                static_cast<Sample>(*from.at<Sample>(x, y) >> from.shift << to.shift);
+            target[x * to_step] = static_cast<Sample>(source[x * from_step] >> down << up);
+    }
 }
 
 void copy_samples(const Samples &from, const Samples &to, Size size, int bytes)
@@ -163,17 +195,18 @@ void ComponentScaler::scale(const AVFrame *from, AVFrame *to, int component)
     prepare(old_size, new_size, grey);
 
     Samples source(from, component), target(to, component);
-    const bool apart = source.step != bytes || source.shift != 0;
-    if (apart && !before_) {
+    const bool from_apart = source.step != bytes || source.shift != 0;
+    const bool to_apart = target.step != bytes || target.shift != 0;
+    if (from_apart && !before_)
         before_ = FramePool(grey, old_size).take();
+    if (to_apart && !after_)
         after_ = FramePool(grey, new_size).take();
-    }
-    const Samples &old_plane = apart ? Samples(before_.get(), 0) : source;
-    const Samples &new_plane = apart ? Samples(after_.get(), 0) : target;
-    if (apart)
+    const Samples old_plane = from_apart ? Samples(before_.get(), 0) : source;
+    const Samples new_plane = to_apart ? Samples(after_.get(), 0) : target;
+    if (from_apart)
         copy_samples(source, old_plane, old_size, bytes);
     run(scaler_.get(), old_plane, old_size.height, new_plane);
-    if (apart)
+    if (to_apart)
         copy_samples(new_plane, target, new_size, bytes);
 }
 

@@ -41,20 +41,80 @@ const Finding *same_thing(const std::vector<Finding> &things, const Finding &thi
     return best;
 }
 
+// What belongs to the box goes with its middle.
+void move_to(Detection &detection, const Box &box)
+{
+    const float right = (box.left + box.right - detection.box.left - detection.box.right) / 2;
+    const float down = (box.top + box.bottom - detection.box.top - detection.box.bottom) / 2;
+    detection.box = box;
+    if (detection.turned) {
+        detection.turned->middle_x += right;
+        detection.turned->middle_y += down;
+    }
+    for (KeyPoint &point : detection.key_points) {
+        point.x += right;
+        point.y += down;
+    }
+}
+
+// Returns whether at least half a pixel of it is in the frame.
+bool cut_to(Box &box, Size frame)
+{
+    constexpr float least = 0.5F;
+    box.left = std::max(box.left, 0.0F);
+    box.top = std::max(box.top, 0.0F);
+    box.right = std::min(box.right, static_cast<float>(frame.width));
+    box.bottom = std::min(box.bottom, static_cast<float>(frame.height));
+    return box.width() >= least && box.height() >= least;
+}
+
 } // namespace
 
 Findings CarriedFindings::found(Findings found, Size size)
 {
-    last_ = std::move(found);
+    if (size != size_)
+        tracker_.reset();
     size_ = size;
+    if (tracks_)
+        number(found.things);
+    last_ = std::move(found);
     return last_;
 }
 
 Findings CarriedFindings::carry(Size size)
 {
-    if (size != size_)
+    if (size != size_) {
         forget();
-    return last_;
+        tracker_.reset();
+    }
+    size_ = size;
+    Findings now = last_;
+    if (tracks_) {
+        tracker_.predict();
+        move(now.things);
+    }
+    return now;
+}
+
+void CarriedFindings::number(std::vector<Finding> &things)
+{
+    std::vector<Detection> detections;
+    for (const Finding &thing : things)
+        detections.push_back(thing.detection);
+    const std::vector<int64_t> numbers = tracker_.update(detections);
+    for (size_t i = 0; i < things.size(); i++)
+        things[i].track = numbers[i];
+}
+
+// Things that have left the frame are left out.
+void CarriedFindings::move(std::vector<Finding> &things) const
+{
+    std::erase_if(things, [this](Finding &thing) {
+        const std::optional<Box> expected = tracker_.box_of(thing.track);
+        if (expected)
+            move_to(thing.detection, *expected);
+        return !expected || !cut_to(thing.detection.box, size_);
+    });
 }
 
 void CarriedFindings::say_again(Findings &now) const
@@ -68,6 +128,11 @@ void CarriedFindings::say_again(Findings &now) const
 void CarriedFindings::forget()
 {
     last_ = {};
+}
+
+void CarriedFindings::pass()
+{
+    tracker_.predict();
 }
 
 } // namespace dnn_torch

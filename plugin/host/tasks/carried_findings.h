@@ -4,6 +4,7 @@
 // What was found last, carried over frames that the model does not see.
 #pragma once
 
+#include "host/detection/tracker.h"
 #include "host/results/findings.h"
 #include "host/size.h"
 
@@ -14,7 +15,10 @@ namespace dnn_torch
 class CarriedFindings
 {
 public:
-    // Takes what the model found in a frame of that size.
+    // `tracks`: things get numbers, and move on as they did.
+    explicit CarriedFindings(bool tracks) : tracks_(tracks) {}
+
+    // Takes what the model found in a frame of that size, and numbers its things.
     Findings found(Findings found, Size size);
     // Returns what a frame of that size has that the model did not see.
     Findings carry(Size size);
@@ -24,10 +28,15 @@ public:
     // Nothing is carried on.
     void forget();
     // A frame passes that has no findings.
-    void pass() {}
+    void pass();
 
 private:
-    Findings last_;
+    void number(std::vector<Finding> &things);
+    void move(std::vector<Finding> &things) const;
+
+    bool tracks_;
+    Tracker tracker_;
+    Findings last_; // where its things were seen
     Size size_ = {};
 };
 

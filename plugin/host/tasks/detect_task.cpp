@@ -69,8 +69,8 @@ std::string DetectTask::doubt_of_labels() const
     const size_t labels = names_.labels.size(), classes = static_cast<size_t>(names_.count);
     if (labels == 0 || labels >= classes)
         return "";
-    return concat("the model tells ", classes, " classes apart, and there are ", labels,
-                  " labels; the others are called by their numbers");
+    return concat("the model tells ", classes, " classes apart, and there are labels for ", labels,
+                  "; the others are called by their numbers");
 }
 
 void DetectTask::check(const DetectTerms &terms) const

@@ -125,7 +125,7 @@ std::shared_ptr<const DetectTerms> TermsInTime::latest() const
 std::shared_ptr<const DetectTerms> TermsInTime::at(int64_t frame) const
 {
     std::lock_guard lock(mutex_);
-    for (auto since = terms_.rbegin(); since != terms_.rend(); ++since)
+    for (auto since = terms_.rbegin(); since != terms_.rend(); since++)
         if (since->frame <= frame)
             return since->terms;
     return terms_.front().terms;

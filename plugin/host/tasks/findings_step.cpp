@@ -49,6 +49,12 @@ std::string label_for(const Finding &finding, Tracking track)
     return has_number ? finding.label + " #" + std::to_string(finding.track) : finding.label;
 }
 
+// A classifier's things have the numbers of the detector before it.
+bool numbers_things(const FindingsSettings &settings)
+{
+    return settings.track != Tracking::off && settings.earlier != EarlierBoxes::refined;
+}
+
 std::string joined_sources(const std::string &earlier, const std::string &own)
 {
     if (earlier.empty() || earlier.find(own) != earlier.npos)
@@ -60,7 +66,8 @@ std::string joined_sources(const std::string &earlier, const std::string &own)
 
 struct FindingsStep::State {
     explicit State(FindingsSettings the_settings)
-        : settings(std::move(the_settings)), every_nth(settings.every)
+        : settings(std::move(the_settings)), every_nth(settings.every),
+          carried(numbers_things(settings))
 
     {
     }

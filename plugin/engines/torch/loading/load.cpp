@@ -154,15 +154,27 @@ bool takes_tensor(const c10::Argument &argument)
     return c10::TensorType::get()->isSubtypeOf(*argument.type());
 }
 
+bool takes_list(const c10::Argument &argument)
+{
+    const auto list = argument.type()->cast<c10::ListType>();
+    return list && list->getElementType()->kind() == c10::TypeKind::TensorType;
+}
+
+bool takes_pictures(const c10::Argument &argument)
+{
+    return takes_tensor(argument) || takes_list(argument);
+}
+
 const c10::Argument &find_input(const Arguments &arguments, const std::string &wanted,
                                 const GivenConstants &given)
 {
     for (const c10::Argument &argument : arguments)
         if (argument.name() == wanted)
             return argument;
-    for (const c10::Argument &argument : arguments)
-        if (!is_given(argument, given) && takes_tensor(argument))
-            return argument;
+    for (const auto takes : {takes_tensor, takes_list})
+        for (const c10::Argument &argument : arguments)
+            if (!is_given(argument, given) && takes(argument))
+                return argument;
     for (const c10::Argument &argument : arguments)
         if (!is_given(argument, given))
             return argument;
@@ -288,6 +300,14 @@ Arguments arguments_of(const Module &module)
     return arguments;
 }
 
+bool takes_list(const Module &module, const std::string &input_name)
+{
+    const Arguments arguments = arguments_of(module);
+    return std::any_of(arguments.begin(), arguments.end(), [&](const c10::Argument &argument) {
+        return argument.name() == input_name && takes_list(argument);
+    });
+}
+
 bool returns_one_tensor(const Module &module)
 {
     const auto &results = module.get_method("forward").function().getSchema().returns();
@@ -307,9 +327,10 @@ std::string choose_input(const Module &module, const std::string &path, const st
         refuse(path, "gets its picture as " + input.name() +
                          ", which inputs= gives a value to; "
                          "leave that out");
-    if (!takes_tensor(input))
+    if (!takes_pictures(input))
         refuse(path, "has a forward() whose input " + input.name() + " is a " +
-                         input.type()->repr_str() + "; the filter gives a Tensor");
+                         input.type()->repr_str() +
+                         "; the filter gives a Tensor, or a List[Tensor]");
     return input.name();
 }
 

@@ -38,11 +38,15 @@ torch::jit::Module load_any_module(const Archive &archive, const c10::Device &de
 // Returns the arguments of forward() without the module itself.
 std::vector<c10::Argument> arguments_of(const torch::jit::Module &module);
 
+// Whether forward() takes its pictures as a list of tensors, as torchvision's detectors do.
+bool takes_list(const torch::jit::Module &module, const std::string &input_name);
+
 // Whether forward() declares that it returns a single tensor.
 bool returns_one_tensor(const torch::jit::Module &module);
 
 // Returns the argument of forward() that takes the images: the one named by `wanted`, or else the
-// first that is not among `given`.  Throws a Failure unless all others have defaults or are given.
+// first Tensor or List[Tensor] that is not among `given`.  Throws a Failure unless all others have
+// defaults or are given.
 std::string choose_input(const torch::jit::Module &module, const std::string &path,
                          const std::string &wanted, const GivenConstants &given);
 

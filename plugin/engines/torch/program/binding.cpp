@@ -57,8 +57,12 @@ std::vector<at::ScalarType> types_to_try(const AskedBinding &asked,
 // Both before hwc, whose pictures of one channel they would take for a batch of rows.
 std::vector<Layout> layouts_to_try(const AskedBinding &asked)
 {
+    if (asked.as_list && asked.layout)
+        return {ends_with_channels(*asked.layout) ? Layout::nhwc : Layout::nchw};
     if (asked.layout)
         return {*asked.layout};
+    if (asked.as_list)
+        return {Layout::nchw, Layout::nhwc};
     return {Layout::nchw, Layout::nhwc, Layout::chw, Layout::nhw, Layout::hwc, Layout::hw};
 }
 
@@ -95,7 +99,7 @@ std::optional<Layout> layout_from(const char *key, const std::string &name)
     return layout;
 }
 
-constexpr std::array<Results, 2> all_results = {Results::picture, Results::tensors};
+constexpr std::array<Results, 3> all_results = {Results::picture, Results::maps, Results::tensors};
 
 const char *name_of(Constant::Kind kind)
 {
@@ -155,6 +159,8 @@ const char *type_name(at::ScalarType type)
 const char *name_of(Results results)
 {
     switch (results) {
+    case Results::maps:
+        return "maps";
     case Results::tensors:
         return "tensors";
     default:

@@ -41,7 +41,7 @@ struct Binding {
 };
 
 // What of that comes back: the option `results`.
-enum class Results { picture, tensors };
+enum class Results { picture, maps, tensors };
 // Throws a Failure that lists the names.  "" is a picture.
 Results parse_results(const std::string &name);
 const char *name_of(Results results);
@@ -58,6 +58,7 @@ struct AskedBinding {
     std::optional<at::ScalarType> type = {};
     std::optional<Layout> layout = {}, output_layout = {};
     ConstantWays constants = {};
+    bool as_list = false; // pictures go in as a list, where a layout is that of the batch
     Results results = Results::picture;
     std::string text = {}; // names all that was asked for; "" if nothing was
 };

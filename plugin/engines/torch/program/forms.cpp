@@ -141,6 +141,20 @@ at::ScalarType number_type_of(const Form &form, const Source &source)
     return at::isFloatingType(type) && type != at::kFloat ? type : type_of(form.precision);
 }
 
+c10::IValue listed(const at::Tensor &pictures)
+{
+    c10::List<at::Tensor> list;
+    for (int64_t i = 0; i < pictures.size(0); i++)
+        list.push_back(pictures.select(0, i));
+    return list;
+}
+
+c10::IValue value_of(const Form &form, const Source &source, const at::Tensor &images)
+{
+    const at::Tensor input = input_of(form, source, images);
+    return source.asked.as_list ? listed(input) : c10::IValue(input);
+}
+
 torch::jit::Kwargs arguments_of(const Form &form, const Source &source, const at::Tensor &images)
 {
     const Binding &binding = source.binding;
@@ -148,7 +162,7 @@ torch::jit::Kwargs arguments_of(const Form &form, const Source &source, const at
     if (next < 1)
         throw Failure(DNN_TORCH_BAD_INPUT, "the input has channels for the further pictures alone");
     const at::Tensor frames = channels_of(images, 0, next);
-    torch::jit::Kwargs arguments = {{source.input_name, input_of(form, source, frames)}};
+    torch::jit::Kwargs arguments = {{source.input_name, value_of(form, source, frames)}};
     for (const Constant &constant : binding.constants) {
         if (constant.kind != Constant::Kind::picture) {
             arguments[constant.name] =

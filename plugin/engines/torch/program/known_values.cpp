@@ -24,11 +24,22 @@ constexpr std::array<std::string_view, 13> simple_operators = {
     "aten::eq",     "aten::ne",        "aten::lt",      "aten::le",      "aten::gt",
     "aten::ge",     "aten::len",       "aten::Bool"};
 
-void collect_set_attributes(const Block &block, std::set<std::string> &names)
+// The value that a SetAttr sets, if it is always the same.
+std::optional<bool> flag_set_by(const Node &node)
+{
+    const auto constant = torch::jit::toIValue(node.input(1));
+    return constant && constant->isBool() ? std::optional(constant->toBool()) : std::nullopt;
+}
+
+void collect_set_attributes(const Block &block, std::map<std::string, std::optional<bool>> &names)
 {
     for (const Node *node : block.nodes()) {
-        if (node->kind() == c10::prim::SetAttr)
-            names.insert(node->s(c10::attr::name));
+        if (node->kind() == c10::prim::SetAttr) {
+            const auto flag = flag_set_by(*node);
+            const auto [known, is_new] = names.emplace(node->s(c10::attr::name), flag);
+            if (!is_new && known->second != flag)
+                known->second = std::nullopt;
+        }
         for (const Block *inner : node->blocks())
             collect_set_attributes(*inner, names);
         if (node->hasAttribute(c10::attr::Subgraph)) // a fork's body
@@ -101,17 +112,23 @@ bool KnownValues::may_be_parameter(const Node &get_attribute) const
         return true;
     const auto &type = object->toObjectRef().type();
     const auto slot = type->findAttributeSlot(get_attribute.s(c10::attr::name));
-    return !slot || type->is_parameter(*slot);
+    return !slot || (type->is_module() && type->is_parameter(*slot));
 }
 
 std::optional<c10::IValue> KnownValues::attribute(const Node &node) const
 {
     const std::string &name = node.s(c10::attr::name);
     const auto object = value_of(node.input());
-    if (!object || !object->isObject() || set_.count(name) > 0)
+    if (!object || !object->isObject())
         return std::nullopt;
     const auto slot = object->toObjectRef().type()->findAttributeSlot(name);
-    return slot ? std::optional(object->toObjectRef().getSlot(*slot)) : std::nullopt;
+    if (!slot)
+        return std::nullopt;
+    const c10::IValue &value = object->toObjectRef().getSlot(*slot);
+    const auto set = set_.find(name);
+    const bool stays =
+        set == set_.end() || (set->second && value.isBool() && value.toBool() == *set->second);
+    return stays ? std::optional(value) : std::nullopt;
 }
 
 // Tensors may be written to, so what is read from them is never known.

@@ -6,7 +6,6 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/ir/ir.h>
@@ -14,7 +13,7 @@
 namespace engine_torch
 {
 
-// Knows constants, attributes that no code sets, and the results of simple comparisons of them.
+// Knows constants, attributes that no code changes, and the results of simple comparisons of them.
 // Belongs to one thread.  The module and the graph must outlive the object.
 class KnownValues
 {
@@ -39,7 +38,8 @@ private:
     const torch::jit::Module &module_;
     const torch::jit::Value *const self_;
     mutable std::map<const torch::jit::Value *, std::optional<c10::IValue>> seen_;
-    std::set<std::string> set_; // names of attributes that some code sets
+    // Names of attributes that some code sets, and to what if it is one flag always.
+    std::map<std::string, std::optional<bool>> set_;
 };
 
 } // namespace engine_torch

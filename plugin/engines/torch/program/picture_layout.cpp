@@ -6,6 +6,7 @@
 #include "base/compose.h"
 #include "engines/torch/failure.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string_view>
@@ -148,6 +149,26 @@ std::optional<Layout> guess_layout(at::IntArrayRef extents, Layout input, int64_
     if (extents.size() == 2 && has_aspect(extents[0], extents[1], height, width))
         return Layout::hw;
     return std::nullopt;
+}
+
+std::optional<Layout> guess_map_layout(at::IntArrayRef extents, Layout input, int64_t batch,
+                                       int64_t height, int64_t width)
+{
+    const auto is_plane = [&](size_t first) {
+        return has_aspect(extents[first], extents[first + 1], height, width);
+    };
+    if (std::any_of(extents.begin(), extents.end(), [](int64_t extent) { return extent < 1; }))
+        return std::nullopt;
+    if (extents.size() == 4) {
+        const bool first = is_plane(2), last = is_plane(1);
+        const bool is_last = first == last ? ends_with_channels(input) : last;
+        return is_last ? Layout::nhwc : Layout::nchw;
+    }
+    if (extents.size() == 3 && extents[0] == batch)
+        return Layout::nhw;
+    if (extents.size() == 3 && batch == 1)
+        return is_plane(0) && !is_plane(1) ? Layout::hwc : Layout::chw;
+    return extents.size() == 2 && is_plane(0) ? std::optional(Layout::hw) : std::nullopt;
 }
 
 } // namespace engine_torch

@@ -41,4 +41,8 @@ at::Tensor from_layout(const at::Tensor &tensor, Layout layout);
 std::optional<Layout> guess_layout(at::IntArrayRef extents, Layout input, int64_t height,
                                    int64_t width);
 
+// The same of maps, which may have any number of channels, for `batch` pictures.
+std::optional<Layout> guess_map_layout(at::IntArrayRef extents, Layout input, int64_t batch,
+                                       int64_t height, int64_t width);
+
 } // namespace engine_torch

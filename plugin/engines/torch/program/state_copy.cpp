@@ -54,7 +54,7 @@ private:
         known_.emplace_back(value, copied);
         const auto type = copied->type();
         for (size_t slot = 0; slot < type->numAttributes(); slot++)
-            if (copies_parameters_ || !type->is_parameter(slot))
+            if (copies_parameters_ || !type->is_module() || !type->is_parameter(slot))
                 copied->setSlot(slot, copy(copied->getSlot(slot)));
         return copied;
     }
@@ -116,6 +116,12 @@ void set_values(at::Tensor tensor, const at::Tensor &values)
 }
 
 } // namespace
+
+IValue copy_of(const IValue &value)
+{
+    const at::NoGradGuard no_gradients;
+    return Copier(true).copy(value);
+}
 
 StateCopy::StateCopy(const torch::jit::Module &module, const Traits &traits)
 {

@@ -47,4 +47,8 @@ private:
     std::vector<Constant> constants_;
 };
 
+// Returns a copy that shares no memory with the value.  Tensors that shared memory share the
+// copy's.
+c10::IValue copy_of(const c10::IValue &value);
+
 } // namespace engine_torch

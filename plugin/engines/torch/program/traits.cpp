@@ -4,6 +4,7 @@
 #include "traits.h"
 
 #include "known_values.h"
+#include "list_conversion.h"
 #include "operator_traits.h"
 
 #include <algorithm>
@@ -83,8 +84,7 @@ public:
         : graph_(graph), known_(module, *graph)
     {
         for (size_t i = 0; i < graph->inputs().size(); i++)
-            mark(graph->inputs()[i],
-                 pictures.count(i) != 0 ? unsigned{picture} : kept | kept_inside);
+            mark(graph->inputs()[i], marks_of_argument(*graph->inputs()[i], pictures.count(i) > 0));
     }
 
     Traits follow()
@@ -98,6 +98,13 @@ public:
 
 private:
     // ---- marks
+
+    static unsigned marks_of_argument(const Value &argument, bool is_picture)
+    {
+        if (!is_picture)
+            return kept | kept_inside;
+        return is_tensor(argument) ? picture : pictures_inside;
+    }
 
     unsigned marks_of(const Value *value) const
     {
@@ -199,7 +206,10 @@ private:
         case prim::GetAttr:
             return get_attribute(node);
         case prim::SetAttr:
-            write(marks_of(node.inputs().at(0)));
+            if (converts_itself(node))
+                traits_.converts_itself = true;
+            else
+                write(marks_of(node.inputs().at(0)));
             return store(node.inputs().at(0), marks_of(node.inputs().at(1)));
         case prim::If:
             return choose(node);
@@ -248,6 +258,19 @@ private:
         const unsigned marks = inside(marks_of(node.input()));
         const bool learnt = (marks & kept) && known_.may_be_parameter(node);
         mark(node.output(), learnt ? marks | weight : marks);
+    }
+
+    // Whether the node sets a list to its own tensors in another type or on another device, neither
+    // of which depends on samples.
+    bool converts_itself(const Node &set) const
+    {
+        const Node *conversion = conversion_of_elements(set);
+        if (!conversion)
+            return false;
+        const auto options = conversion->inputs().slice(1);
+        return std::none_of(options.begin(), options.end(), [&](const Value *option) {
+            return (marks_of(option) & of_samples) || has_memory(*option);
+        });
     }
 
     void copy_marks(const auto &from, const auto &to)

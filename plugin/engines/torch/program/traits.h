@@ -15,12 +15,19 @@ namespace engine_torch
 struct Traits {
     bool writes_input = false;         // forward() may change its input tensor
     bool keeps_state = false;          // a run may change what later runs see
+    bool converts_itself = false;      // a run may put lists of the module into other types
     bool writes_weights = false;       // such a run may change parameters
     bool writes_constants = false;     // such a run may change tensors in the code
     bool branches_on_data = false;     // which code runs may depend on the samples
     std::vector<std::string> random;   // the operators that draw random numbers
     std::vector<std::string> training; // the operators that run in training mode
 };
+
+// Whether a session needs a copy of the module of its own.
+inline bool needs_copy(const Traits &traits)
+{
+    return traits.keeps_state || traits.converts_itself;
+}
 
 // `picture_names` are the arguments of forward() that take pictures.  The module must be in
 // evaluation mode.

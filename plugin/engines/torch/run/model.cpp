@@ -11,6 +11,7 @@
 #include "engines/torch/machine/processor_quirks.h"
 #include "engines/torch/machine/run_scope.h"
 #include "engines/torch/program/far_operator.h"
+#include "engines/torch/program/warning_flags.h"
 #include "engines/torch/program/widen.h"
 #include "engines/torch/tuning/trial.h"
 
@@ -134,6 +135,7 @@ void DnnTorchModel::take_module(const engine_kit::Options &options)
     source_.asked = engine_torch::asked_binding(
         options.value("input_type"), options.value("input_layout"), options.value("output_layout"),
         engine_torch::ways_to_give(given, source_.plain, source_.input_name));
+    source_.asked.as_list = engine_torch::takes_list(source_.plain, source_.input_name);
     if (!given.empty())
         source_.asked.text += "; " + options.value("inputs");
     source_.asked.results = engine_torch::parse_results(options.value("results"));
@@ -148,6 +150,7 @@ void DnnTorchModel::take_module(const engine_kit::Options &options)
         notices_.add("input=" + wanted_input + " is ignored: the model's input is called " +
                      source_.input_name);
     note_output();
+    engine_torch::settle_warning_flags(source_.plain);
     source_.own_tolerance = engine_torch::tolerance_of(source_.plain);
     prepare();
     current_ = std::make_shared<const engine_torch::Source>(source_);
@@ -197,6 +200,8 @@ void DnnTorchModel::prepare()
         description_.facts.emplace("exclusive", "1");
     if (traits_.keeps_state)
         return note_state();
+    if (traits_.converts_itself)
+        return note_copies();
     std::string reason;
     source_.frozen = engine_torch::freeze(source_, reason);
     if (!source_.frozen && wishes_.pinned != FormKind::saved)
@@ -218,6 +223,12 @@ void DnnTorchModel::note_state()
     source_.writes_input = true; // it may keep its input, so it gets a copy
     notices_.add(
         "the model remembers earlier pictures: the frames reach it in order, one at a time");
+    note_copies();
+}
+
+// Variants share what such a model changes.
+void DnnTorchModel::note_copies()
+{
     const Precision precision = wishes_.precision.precision;
     if (precision != Precision::fp32)
         notices_.add(std::string("precision=") + engine_torch::name_of(precision) +
@@ -275,7 +286,7 @@ std::unique_lock<std::mutex> DnnTorchModel::lock_constants() const
 c10::IValue DnnTorchModel::rehearse(const engine_torch::Source &source,
                                     const at::Tensor &images) const
 {
-    if (!traits_.keeps_state)
+    if (!needs_copy())
         return run_as_saved(source, images, 0);
     const auto lock = lock_constants();
     StateCopy state(source.plain, traits_);
@@ -284,7 +295,7 @@ c10::IValue DnnTorchModel::rehearse(const engine_torch::Source &source,
 
 std::unique_ptr<StateCopy> DnnTorchModel::new_state() const
 {
-    if (!traits_.keeps_state)
+    if (!needs_copy())
         return nullptr;
     const auto lock = lock_constants();
     return std::make_unique<StateCopy>(source_.plain, traits_);
@@ -301,8 +312,8 @@ c10::IValue DnnTorchModel::run_state(const engine_torch::Source &source, StateCo
                                      const at::Tensor &images, int64_t number) const
 {
     const StateCopy::Use use(state);
-    return run_form({FormKind::saved, Precision::fp32, use.module()}, source, images, number)
-        .deepcopy();
+    return engine_torch::copy_of(
+        run_form({FormKind::saved, Precision::fp32, use.module()}, source, images, number));
 }
 
 c10::IValue DnnTorchModel::run_as_saved(const engine_torch::Source &source,

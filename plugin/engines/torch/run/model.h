@@ -36,14 +36,14 @@ public:
     // a copy with another binding that is tried.
     c10::IValue rehearse(const engine_torch::Source &source, const at::Tensor &images) const;
 
-    // Returns what one session's runs change, or null if the model keeps no state.
+    // Returns what one session's runs change, or null if they change nothing.
     std::unique_ptr<engine_torch::StateCopy> new_state() const;
 
     // Runs the model once and changes `state`.  The result shares no memory with it.
     c10::IValue run_with(const engine_torch::Source &source, engine_torch::StateCopy &state,
                          const at::Tensor &images, int64_t number) const;
 
-    // Runs a model that keeps no state.
+    // Runs a model that needs no copy.
     c10::IValue run_as_saved(const engine_torch::Source &source, const at::Tensor &images,
                              int64_t number) const;
 
@@ -78,6 +78,8 @@ public:
     const std::string &output_name() const noexcept { return output_name_; }
     const c10::Device &device() const noexcept { return source_.device; }
     bool keeps_state() const noexcept { return traits_.keeps_state; }
+    // Whether runs change a module, so that each session has a copy of its own.
+    bool needs_copy() const noexcept { return engine_torch::needs_copy(traits_); }
     // What is known of the results of a checkpoint's network without running it; or null.
     const engine_torch::Blueprint *network() const noexcept
     {
@@ -100,6 +102,7 @@ private:
     void take_module(const engine_kit::Options &options);
     void prepare();
     void note_state();
+    void note_copies();
     void note_random();
     void note_output();
     const char *type_of(bool input) const noexcept;

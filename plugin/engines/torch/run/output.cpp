@@ -49,6 +49,8 @@ bool is_number_type(at::ScalarType type)
 
 std::optional<Layout> layout_of(const at::Tensor &tensor, const OutputWish &wish)
 {
+    if (!wish.layout && wish.is_map)
+        return guess_map_layout(tensor.sizes(), wish.input, wish.batch, wish.height, wish.width);
     if (!wish.layout)
         return guess_layout(tensor.sizes(), wish.input, wish.height, wish.width);
     return tensor.dim() == rank_of(*wish.layout) ? wish.layout : std::nullopt;
@@ -64,7 +66,8 @@ bool can_be_picture(const at::Tensor &tensor, const OutputWish &wish)
         return false;
     const auto extents = tensor.sizes();
     const size_t place = ends_with_channels(*layout) ? extents.size() - 1 : extents.size() - 3;
-    return tensor.numel() > 0 && (!has_channels(*layout) || extents[place] <= 4);
+    const int64_t most_channels = wish.is_map ? 65536 : 4;
+    return tensor.numel() > 0 && (!has_channels(*layout) || extents[place] <= most_channels);
 }
 
 // A dict has no first tensor.  If none can be a picture, the first one's fault is told.
@@ -73,6 +76,10 @@ const ReturnedTensor &choose_by_kind(const c10::IValue &returned, const Tensors 
 {
     const ReturnedTensor *chosen = nullptr;
     size_t pictures = 0;
+    if (wish.is_map)
+        for (const ReturnedTensor &each : tensors)
+            if (each.name == "out" && can_be_picture(each.tensor, wish))
+                return each;
     for (const ReturnedTensor &each : tensors)
         if (can_be_picture(each.tensor, wish) && pictures++ == 0)
             chosen = &each;

@@ -20,9 +20,11 @@ struct OutputWish {
     std::optional<Layout> layout; // nullopt: its extents show it
     Layout input = Layout::nchw;  // of the pictures that went in
     int64_t batch = 1, height = 1, width = 1;
+    bool is_map = false; // of any number of channels, such as one for each class
 };
 
-// Returns the tensor of the wanted name, or a single one, or the first that can be a picture.
+// Returns the tensor of the wanted name, or a single one, or the first that can be a picture.  Of
+// several maps it is the one named "out", as torchvision's segmentation models have it.
 // Throws a Failure that says what came instead, and lists the names if one has to be chosen.
 OutputChoice choose_output(const c10::IValue &returned, const OutputWish &wish);
 

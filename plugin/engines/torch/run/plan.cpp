@@ -63,9 +63,9 @@ DnnTorchPlanFacts DnnTorchPlan::tune(const Shape &shape, double budget_seconds)
     if (shape.is_empty())
         throw Failure(DNN_TORCH_BAD_INPUT,
                       "the shape to plan for is empty: all its extents must be at least 1");
-    if (model_.keeps_state()) {
+    if (model_.needs_copy()) {
         auto facts = engine_kit::sized<DnnTorchPlanFacts>();
-        facts.in_order = 1;
+        facts.in_order = model_.keeps_state();
         return facts;
     }
     if (shape.batch > 1 && source_->runs_one_by_one() && source_->returns_all())
@@ -128,7 +128,7 @@ c10::IValue DnnTorchPlan::forward(const at::Tensor &images, int64_t number,
 
 c10::IValue DnnTorchPlan::rehearse(const at::Tensor &images) const
 {
-    return form_ ? run_form(form_->form, *source_, images) : run_plain(images, 0);
+    return form_ ? run_form(form_->form, *source_, images) : model_.rehearse(*source_, images);
 }
 
 c10::IValue DnnTorchPlan::run_chosen(const at::Tensor &images, int64_t number,

@@ -17,7 +17,7 @@ public:
     // Chooses the variant of the model.  Throws a Failure if the shape is empty or memory runs out.
     DnnTorchPlan(DnnTorchModel &model, const engine_torch::Shape &shape, double budget_seconds);
 
-    // Runs forward() of a model that keeps no state, on the calling thread.  `number` is the
+    // Runs forward() of a model that needs no copy, on the calling thread.  `number` is the
     // position of the first picture in the stream.  A variant's results are compared with the plain
     // module's before the first of them is returned.  A run that waits for that throws a Failure
     // soon after `stopped` was set.  `images` is only read, but the result may share its memory.

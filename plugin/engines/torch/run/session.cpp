@@ -142,7 +142,8 @@ at::Tensor DnnTorchSession::to_caller(const at::Tensor &picture, const at::Tenso
                                       const DnnTorchTensor &wish)
 {
     had_nan_ = false;
-    if (!wishes_codes(wish))
+    // Maps hold plain numbers, which no code of white stands for.
+    if (!wishes_codes(wish) || plan_.source().asked.results == engine_torch::Results::maps)
         return brought_back(picture);
     const bool interleaved = elements.size(1) > 1 && elements.stride(1) == 1;
     const at::Tensor nan = picture.isnan().any();

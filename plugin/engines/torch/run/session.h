@@ -60,7 +60,7 @@ private:
     DnnTorchModel &model_;
     const int32_t threads_;
     const std::optional<c10::Stream> stream_;        // nullopt on the CPU
-    std::unique_ptr<engine_torch::StateCopy> state_; // null if the model keeps no state
+    std::unique_ptr<engine_torch::StateCopy> state_; // null if the model needs no copy
     std::atomic<bool> stopped_{false};
     int64_t most_at_once_; // how many pictures run at once; 0: as many as there are
     at::Tensor memory_;    // what memory() returned last

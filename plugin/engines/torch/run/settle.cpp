@@ -183,7 +183,8 @@ OutputWish output_wish(const DnnTorchModel &model, const Source &source, at::Int
             .input = source.binding.layout,
             .batch = extents[0],
             .height = extents[2],
-            .width = extents[3]};
+            .width = extents[3],
+            .is_map = source.asked.results == Results::maps};
 }
 
 Rehearsal run_and_settle(DnnTorchModel &model, const Shape &shape, int threads)
