@@ -389,13 +389,14 @@ def test_frames_pass_bit_for_bit(colour, pixel_format):
 
 @pytest.mark.parametrize("reinit", [0, 1])
 def test_size_changes(need, colour, names, reinit):
-    """In one graph, or with a new graph for each size."""
+    """In one graph, or with a new graph for each size: ffmpeg drops what the old one still has."""
     need(filters=["metadata"])
     frames = b""
     for width, height, green in [(64, 48, 255), (100, 40, 128), (7, 5, 90)]:
         for _ in range(2):
             frames += b"P6\n%d %d\n255\n" % (width, height) + bytes([0, green, 0]) * width * height
-    graph = f"{classify(colour, labels=names, tune=0, size=16)},metadata=print"
+    options = {"async": 0} if reinit else {}
+    graph = f"{classify(colour, labels=names, tune=0, size=16, **options)},metadata=print"
     result = support.succeed(
         *("-reinit_filter", reinit, "-f", "image2pipe", "-c:v", "ppm", "-i", "-"),
         *("-autoscale", "0", "-vf", graph, "-f", "null", "-"),

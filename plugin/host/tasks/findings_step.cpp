@@ -106,6 +106,8 @@ void FindingsStep::State::give(AVFrame &frame, const Findings &found) const
     KnownBoxes all;
     if (had_boxes && settings.earlier == EarlierBoxes::kept)
         all = *std::exchange(known, std::nullopt);
+    if (had_boxes && refines)
+        all.source = known->source;
     const size_t first = all.boxes.size();
     for (const Finding &finding : found.things)
         all.boxes.push_back(box_of(finding, label_for(finding, settings.track), size_of(frame)));
