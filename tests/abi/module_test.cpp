@@ -74,7 +74,9 @@ TEST(Module, ListsItsFilters)
     EXPECT_EQ(module->abi, FILTER_MODULE_ABI);
     EXPECT_EQ(module->built_against, static_cast<uint32_t>(LIBAVFILTER_VERSION_INT));
     EXPECT_STREQ(module->filters[0]->name, "dnn_torch");
-    EXPECT_EQ(module->filters[1], nullptr);
+    EXPECT_STREQ(module->filters[1]->name, "dnn_torch_detect");
+    EXPECT_STREQ(module->filters[2]->name, "dnn_torch_classify");
+    EXPECT_EQ(module->filters[3], nullptr);
 }
 
 TEST(Module, RefusesAnotherMajor)

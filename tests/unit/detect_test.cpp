@@ -101,17 +101,19 @@ TEST(Terms, HoldFromTheNextFrame)
 TEST(Terms, ThreadsAsWhileTheyChange)
 {
     TermsInTime terms(sure(0));
-    std::atomic<int64_t> begun{0};
+    std::atomic<int64_t> begun{0}, asked{0};
     std::jthread reader([&] {
-        for (int64_t frame = 0; frame < 2000; frame = begun)
+        for (int64_t frame = 0; frame < 2000; frame = begun) {
             EXPECT_LE(terms.at(frame)->confidence, static_cast<float>(frame));
+            asked = frame;
+        }
     });
     for (int64_t frame = 1; frame <= 2000; frame++) {
         terms.set(sure(static_cast<float>(frame)));
         terms.begin(frame);
         begun = frame;
-        if (frame > 100)
-            terms.end(frame - 100);
+        if (const int64_t over = asked - 1; over >= 0)
+            terms.end(over);
     }
 }
 

@@ -10,6 +10,8 @@
 #include "images.h"
 #include "output.h"
 
+#include <algorithm>
+
 namespace engine_torch
 {
 namespace
@@ -56,6 +58,16 @@ at::Tensor handed_out(const at::Tensor &given, const c10::Device &device)
     return dense.to(at::kCPU, type).contiguous();
 }
 
+// What has no elements may have any strides to LibTorch.
+void pack(DnnTorchTensor &view)
+{
+    int64_t stride = view.type == DNN_TORCH_F32 ? sizeof(float) : sizeof(int64_t);
+    for (int32_t i = view.rank - 1; i >= 0; i--) {
+        view.strides[i] = stride;
+        stride *= std::max<int64_t>(view.dims[i], 1);
+    }
+}
+
 } // namespace
 
 std::vector<HandedTensor> all_tensors(const c10::IValue &returned, const std::string &wanted,
@@ -74,6 +86,7 @@ DnnTorchTensor view_of(const HandedTensor &handed)
     DnnTorchTensor view = view_of(handed.tensor);
     if (!view.data)
         view.data = &no_elements;
+    pack(view);
     engine_kit::copy_as_line(handed.name, view.name, sizeof view.name);
     return view;
 }
