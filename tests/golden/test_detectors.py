@@ -17,7 +17,8 @@ WIDTH, HEIGHT, FRAMES = 112, 80, 3
 
 # Without thresholds, so that seeded weights find something, and with small pictures.
 SMALL = {"min_size": 96, "max_size": 160}
-OF_REGIONS = {**SMALL, "box_score_thresh": 0.0, "box_detections_per_img": 10}
+OF_REGIONS = {**SMALL, "box_score_thresh": 0.0, "box_detections_per_img": 10,
+              "rpn_post_nms_top_n_test": 40}
 OF_ANCHORS = {**SMALL, "score_thresh": 0.0, "detections_per_img": 10, "topk_candidates": 50}
 OF_SSD = {"score_thresh": 0.0, "detections_per_img": 10, "topk_candidates": 50}
 
