@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Does what the README's section "Five things to do with it" says, word for word, on
+# Does what the README's section "Six things to do with it" says, word for word, on
 # clips that it makes, and looks at what comes out.
 set -eu -o pipefail
 
@@ -45,13 +45,16 @@ make_clips()
         "[0]scale=160:120:flags=area,format=yuv420p,split=3[a][b][c];[c]noise=alls=25:allf=t[d]" \
         -map '[a]' -c:v ffv1 original.mkv -map '[b]' -b:v 4M film.mp4 -map '[d]' -b:v 8M noisy.mp4
     cp film.mp4 small.mp4
+    "${ffmpeg[@]}" -f lavfi -i "color=teal:size=160x120:rate=10,trim=end_frame=$frames" -vf \
+        "drawbox=x=20:y=25:w=40:h=40:color=orange:t=fill,drawbox=x=100:y=60:w=36:h=36:color=white:t=fill" \
+        -b:v 2M shapes.mp4
 }
 
 # One file for each block, called after the bold words before it.
 extract_blocks()
 {
     awk '
-        /^## / { inside = /^## Five things to do with it$/ }
+        /^## / { inside = /^## Six things to do with it$/ }
         inside && match($0, /^\*\*[^*.]+/) {
             count++
             name = substr($0, 3, RLENGTH - 2)
@@ -140,7 +143,7 @@ rm -f ./*.sh ./*.mp4 ./*.mkv
 make_clips
 extract_blocks
 blocks=([0-9]-*.sh)
-[ ${#blocks[@]} = 5 ] || { fail "five blocks expected, found: ${blocks[*]}"; exit 1; }
+[ ${#blocks[@]} = 6 ] || { fail "six blocks expected, found: ${blocks[*]}"; exit 1; }
 for block in "${blocks[@]}"; do
     stage "${block%.sh}" run_block "$block" || :
 done

@@ -14,7 +14,7 @@ MODELS = support.REPOSITORY / "models"
 PAGES = ["README.md", *sorted(f"docs/{page.name}" for page in support.REPOSITORY.glob("docs/*.md"))]
 
 
-def test_the_five_tasks(tmp_path):
+def test_the_six_tasks(tmp_path):
     if support.PATCHED:
         pytest.skip("the patched ffmpeg needs no launcher, and the README is of the launcher")
     programs = [shutil.which(program) for program in (support.LAUNCHER, support.FFMPEG)]
