@@ -40,7 +40,7 @@ configure_options() {
     local joins='split hstack vstack overlay blend alphaextract alphamerge extractplanes mergeplanes'
     # metadata calls libavformat, which only movie has libavfilter linked with.
     local others='null nullsink copy trim loop select sendcmd realtime movie
-        metadata showinfo negate lut noise psnr ssim setparams setfield'
+        drawbox metadata showinfo negate lut noise psnr ssim setparams setfield'
 
     printf -- '--%s\n' disable-everything disable-autodetect disable-doc disable-debug \
         enable-shared disable-static disable-network disable-ffplay \
