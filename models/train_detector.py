@@ -72,14 +72,19 @@ class Detector(nn.Module):
         self.head = Head(shared, classes)
 
     def decoded(self, found: torch.Tensor, stride: float) -> torch.Tensor:
-        """What the head says of each cell, with the reaches to all sides as a box."""
-        left, top, right, bottom = found[:, 0:1], found[:, 1:2], found[:, 2:3], found[:, 3:4]
+        """What the head says of each cell, with the reaches to all sides as a box.
+
+        It is stacked: of concatenations within each other LibTorch 2.6 makes a kernel that it
+        never ends compiling.
+        """
+        left, top, right, bottom = found[:, 0], found[:, 1], found[:, 2], found[:, 3]
         columns = torch.arange(found.size(3), device=found.device).to(found.dtype)
         rows = torch.arange(found.size(2), device=found.device).to(found.dtype)
-        x = columns.view(1, 1, 1, -1) + 0.5 + (right - left) * 0.5
-        y = rows.view(1, 1, -1, 1) + 0.5 + (bottom - top) * 0.5
-        box = torch.cat([x, y, left + right, top + bottom], 1) * stride
-        return torch.cat([box, found[:, 4:]], 1).flatten(2)
+        x = columns.view(1, 1, -1) + 0.5 + (right - left) * 0.5
+        y = rows.view(1, -1, 1) + 0.5 + (bottom - top) * 0.5
+        rows_of_all = [x * stride, y * stride, (left + right) * stride, (top + bottom) * stride]
+        rows_of_all.extend(found[:, 4:].unbind(1))
+        return torch.stack(rows_of_all, 1).flatten(2)
 
     def cells(self, x: torch.Tensor) -> torch.Tensor:
         """The result with logits for probabilities."""
