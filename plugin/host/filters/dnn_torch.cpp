@@ -37,7 +37,7 @@ int process_command(AVFilterContext *ctx, const char *command, const char *value
                     int result_size, int) noexcept
 {
     return guarded(ctx, [&] {
-        if (strcmp(command, "strength"))
+        if (strcmp(command, "strength") != 0)
             return answer_command(ctx, command, value, result, result_size);
         common_data(ctx).filter->set_strength(text_or_empty(value));
         return 0;

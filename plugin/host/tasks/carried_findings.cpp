@@ -99,6 +99,7 @@ Findings CarriedFindings::carry(Size size)
 void CarriedFindings::number(std::vector<Finding> &things)
 {
     std::vector<Detection> detections;
+    detections.reserve(things.size());
     for (const Finding &thing : things)
         detections.push_back(thing.detection);
     const std::vector<int64_t> numbers = tracker_.update(detections);

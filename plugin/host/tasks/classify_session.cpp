@@ -54,8 +54,8 @@ void ClassifySession::run(FrameJob &job)
     for (const FrameItem &item : job.items) {
         found.push_back(std::make_shared<Findings>());
         found.back()->things = things_in(*item.frame);
-        for (Crop &crop : crops_of(item, found.size() - 1, *found.back()))
-            crops.push_back(std::move(crop));
+        const std::vector<Crop> more = crops_of(item, found.size() - 1, *found.back());
+        crops.insert(crops.end(), more.begin(), more.end());
     }
     for (size_t first = 0; first < crops.size(); first += plan_.pictures)
         classify(job,

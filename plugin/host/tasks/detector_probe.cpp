@@ -23,8 +23,6 @@ namespace
 // What detectors are exported for most often, the likeliest first.
 constexpr int usual_extents[] = {640, 416, 320, 512, 608, 300, 800, 1024, 1280, 384, 256, 224};
 
-constexpr Size usual_size = {640, 640};
-
 // A failure that says nothing of the picture's size or channels.
 bool is_final(const Error &error)
 {
