@@ -41,7 +41,8 @@ ModelFilter::~ModelFilter()
 void ModelFilter::open()
 {
     if (!settings_.model.path || !*settings_.model.path)
-        throw Error(AVERROR(EINVAL), concat("no model given; write ", ctx_->filter->name, "=model=FILE"));
+        throw Error(AVERROR(EINVAL),
+                    concat("no model given; write ", ctx_->filter->name, "=model=FILE"));
     // If a program looks the filter up by name, the gate was not tested before.
     if (const char *fault = gate_fault())
         throw Error(AVERROR(ENOSYS), fault);
