@@ -43,12 +43,11 @@ void Boxes::decode(std::span<const DnnTorchTensor> tensors, int index, const Dec
         tensors[0], index, {.rows = rank - 2, .values = rank - 1, .picture = rank == 3 ? 0 : -1});
     for (int64_t row = 0; row < rows.count; row++)
         if (is_label(rows.at(row, 5)))
-            append_if_sound(
-                {.box = {rows.at(row, 0), rows.at(row, 1), rows.at(row, 2), rows.at(row, 3)},
-                 .confidence = rows.at(row, 4),
-                 .label = static_cast<int>(rows.at(row, 5)),
-                 .row = row},
-                terms, found);
+            append_if_sound({.box = corners_at(rows, row),
+                             .confidence = rows.at(row, 4),
+                             .label = static_cast<int>(rows.at(row, 5)),
+                             .row = row},
+                            terms, found);
 }
 
 } // namespace

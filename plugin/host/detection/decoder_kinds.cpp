@@ -65,6 +65,11 @@ BestClasses best_classes(const Rows &scores)
     return best;
 }
 
+Box corners_at(const Rows &rows, int64_t row)
+{
+    return {rows.at(row, 0), rows.at(row, 1), rows.at(row, 2), rows.at(row, 3)};
+}
+
 Box centred_box(float middle_x, float middle_y, float width, float height)
 {
     return {middle_x - width / 2, middle_y - height / 2, middle_x + width / 2,
@@ -106,6 +111,23 @@ void append_if_sound(Detection detection, const DecodeTerms &terms, std::vector<
         return;
     detection.confidence = std::min(detection.confidence, 1.0F);
     found.push_back(std::move(detection));
+}
+
+int64_t Listed::count() const
+{
+    return std::min({boxes.count, labels.count, scores.count});
+}
+
+void append_listed(const Listed &lists, int64_t count, const DecodeTerms &terms,
+                   std::vector<Detection> &found)
+{
+    for (int64_t row = 0; row < count; row++)
+        if (const float label = lists.labels.at(row, 0); is_label(label))
+            append_if_sound({.box = corners_at(lists.boxes, row),
+                             .confidence = lists.scores.at(row, 0),
+                             .label = static_cast<int>(label),
+                             .row = row},
+                            terms, found);
 }
 
 } // namespace dnn_torch

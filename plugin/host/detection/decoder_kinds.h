@@ -67,6 +67,9 @@ struct BestClasses {
 // Each value of a row is the score of a class.
 BestClasses best_classes(const Rows &scores);
 
+// Left, top, right and bottom, as a row begins.
+Box corners_at(const Rows &rows, int64_t row);
+
 Box centred_box(float middle_x, float middle_y, float width, float height);
 
 // The upright box around a turned one.
@@ -81,5 +84,15 @@ bool is_label(float value);
 // Appends the detection unless it is less sure than the terms want, or no detection: its
 // numbers are NaN or infinite, its box has no extent, its confidence is not in 0 to 1.
 void append_if_sound(Detection detection, const DecodeTerms &terms, std::vector<Detection> &found);
+
+// What a row of each says of one thing.
+struct Listed {
+    Rows boxes, labels, scores;
+    int64_t count() const;
+};
+
+// Appends the first things of lists in the same way; those whose label is none are left out.
+void append_listed(const Listed &lists, int64_t count, const DecodeTerms &terms,
+                   std::vector<Detection> &found);
 
 } // namespace dnn_torch

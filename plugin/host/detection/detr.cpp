@@ -184,18 +184,12 @@ void DeployedRtDetr::decode(std::span<const DnnTorchTensor> tensors, int index,
     const Deployed parts = deployed_in(tensors);
     if (!parts.boxes)
         refuse_tensors(name(), tensors);
-    const Rows boxes = rows_of(*parts.boxes, index, {.rows = 1, .values = 2, .picture = 0});
-    const Rows labels = rows_of(*parts.labels, index, {.rows = 1, .picture = 0});
-    const Rows scores = rows_of(*parts.scores, index, {.rows = 1, .picture = 0});
-    const int64_t count = std::min({boxes.count, labels.count, scores.count});
-    for (int64_t row = 0; row < count; row++)
-        if (is_label(labels.at(row, 0)))
-            append_if_sound(
-                {.box = {boxes.at(row, 0), boxes.at(row, 1), boxes.at(row, 2), boxes.at(row, 3)},
-                 .confidence = scores.at(row, 0),
-                 .label = static_cast<int>(labels.at(row, 0)),
-                 .row = row},
-                terms, found);
+    const RowAxes axes = {.rows = 1, .picture = 0};
+    const Listed lists = {.boxes =
+                              rows_of(*parts.boxes, index, {.rows = 1, .values = 2, .picture = 0}),
+                          .labels = rows_of(*parts.labels, index, axes),
+                          .scores = rows_of(*parts.scores, index, axes)};
+    append_listed(lists, lists.count(), terms, found);
 }
 
 // One tensor, whose scores need no sigmoid.

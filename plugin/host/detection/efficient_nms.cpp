@@ -7,8 +7,6 @@
 //   [N,n] classes
 #include "decoder_kinds.h"
 
-#include <algorithm>
-
 namespace dnn_torch
 {
 namespace
@@ -38,20 +36,17 @@ void EfficientNms::decode(std::span<const DnnTorchTensor> tensors, int index,
 {
     if (!fits(tensors))
         refuse_tensors(name(), tensors);
-    const Rows boxes = rows_of(tensors[1], index, {.rows = 1, .values = 2, .picture = 0});
-    const Rows scores = rows_of(tensors[2], index, {.rows = 1, .picture = 0});
-    const Rows labels = rows_of(tensors[3], index, {.rows = 1, .picture = 0});
+    const RowAxes axes = {.rows = 1, .picture = 0};
+    const Listed lists = {.boxes =
+                              rows_of(tensors[1], index, {.rows = 1, .values = 2, .picture = 0}),
+                          .labels = rows_of(tensors[3], index, axes),
+                          .scores = rows_of(tensors[2], index, axes)};
     const Rows counts = rows_of(tensors[0], 0, {.rows = 0});
     const float present = index < counts.count ? counts.at(index, 0) : 0;
-    const int64_t count = std::min({boxes.count, scores.count, labels.count});
-    for (int64_t row = 0; row < count && static_cast<float>(row) < present; row++)
-        if (is_label(labels.at(row, 0)))
-            append_if_sound(
-                {.box = {boxes.at(row, 0), boxes.at(row, 1), boxes.at(row, 2), boxes.at(row, 3)},
-                 .confidence = scores.at(row, 0),
-                 .label = static_cast<int>(labels.at(row, 0)),
-                 .row = row},
-                terms, found);
+    int64_t count = 0; // `present` may be NaN, or more than there are rows
+    while (count < lists.count() && static_cast<float>(count) < present)
+        count++;
+    append_listed(lists, count, terms, found);
 }
 
 } // namespace

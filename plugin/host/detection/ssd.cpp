@@ -98,12 +98,11 @@ void Ssd::decode(std::span<const DnnTorchTensor> tensors, int index, const Decod
     const Rows labels = rows_of(*lists.labels, index, {.rows = lists.labels->rank - 1});
     for (int64_t row = 0; row < std::min(rows.count, labels.count); row++)
         if (is_label(labels.at(row, 0)))
-            append_if_sound(
-                {.box = {rows.at(row, 0), rows.at(row, 1), rows.at(row, 2), rows.at(row, 3)},
-                 .confidence = rows.at(row, 4),
-                 .label = static_cast<int>(labels.at(row, 0)),
-                 .row = row},
-                terms, found);
+            append_if_sound({.box = corners_at(rows, row),
+                             .confidence = rows.at(row, 4),
+                             .label = static_cast<int>(labels.at(row, 0)),
+                             .row = row},
+                            terms, found);
 }
 
 } // namespace

@@ -127,18 +127,10 @@ void Torchvision::decode(std::span<const DnnTorchTensor> tensors, int index,
     if (!is_whole(group))
         refuse_tensors(name(), tensors);
     const size_t first = found.size();
-    const Rows boxes = rows_of(*group.boxes, 0, {.rows = 0, .values = 1});
-    const Rows labels = rows_of(*group.labels, 0, {.rows = 0});
-    const Rows scores = rows_of(*group.scores, 0, {.rows = 0});
-    const int64_t count = std::min({boxes.count, labels.count, scores.count});
-    for (int64_t row = 0; row < count; row++)
-        if (is_label(labels.at(row, 0)))
-            append_if_sound(
-                {.box = {boxes.at(row, 0), boxes.at(row, 1), boxes.at(row, 2), boxes.at(row, 3)},
-                 .confidence = scores.at(row, 0),
-                 .label = static_cast<int>(labels.at(row, 0)),
-                 .row = row},
-                terms, found);
+    const Listed lists = {.boxes = rows_of(*group.boxes, 0, {.rows = 0, .values = 1}),
+                          .labels = rows_of(*group.labels, 0, {.rows = 0}),
+                          .scores = rows_of(*group.scores, 0, {.rows = 0})};
+    append_listed(lists, lists.count(), terms, found);
     if (group.key_points)
         add_key_points(group, found, first);
 }

@@ -61,12 +61,11 @@ void YoloNas::decode(std::span<const DnnTorchTensor> tensors, int index, const D
         *parts.scores, index, {.rows = parts.row_axis, .values = 3 - parts.row_axis, .picture = 0});
     const BestClasses best = best_classes(scores);
     for (int64_t row = 0; row < std::min(boxes.count, scores.count); row++)
-        append_if_sound(
-            {.box = {boxes.at(row, 0), boxes.at(row, 1), boxes.at(row, 2), boxes.at(row, 3)},
-             .confidence = best.scores[static_cast<size_t>(row)],
-             .label = best.labels[static_cast<size_t>(row)],
-             .row = row},
-            terms, found);
+        append_if_sound({.box = corners_at(boxes, row),
+                         .confidence = best.scores[static_cast<size_t>(row)],
+                         .label = best.labels[static_cast<size_t>(row)],
+                         .row = row},
+                        terms, found);
 }
 
 } // namespace

@@ -53,11 +53,10 @@ void YoloNms::decode(std::span<const DnnTorchTensor> tensors, int index, const D
     for (int64_t row = 0; row < rows.count; row++) {
         if (!is_label(rows.at(row, 5)) || !(rows.at(row, 4) >= terms.confidence))
             continue;
-        Detection detection = {
-            .box = {rows.at(row, 0), rows.at(row, 1), rows.at(row, 2), rows.at(row, 3)},
-            .confidence = rows.at(row, 4),
-            .label = static_cast<int>(rows.at(row, 5)),
-            .row = row};
+        Detection detection = {.box = corners_at(rows, row),
+                               .confidence = rows.at(row, 4),
+                               .label = static_cast<int>(rows.at(row, 5)),
+                               .row = row};
         if (layout_.has_angle) {
             const Box &read = detection.box; // middle and extents
             detection.turned = {read.left, read.top, read.right, read.bottom, rows.at(row, 6)};
