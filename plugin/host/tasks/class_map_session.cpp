@@ -36,12 +36,7 @@ Images ClassMapSession::input_for(const FrameJob &job)
     const auto floats = plan_.model->facts().interleaved != 0 ? float_pixels : float_planes;
     Images input =
         floats(nullptr, static_cast<int>(job.items.size()), plan_.channels, plan_.picture);
-    const auto bytes = static_cast<size_t>(input.batch_stride) * plan_.batch_size;
-    input.data = session_.memory(bytes);
-    if (!input.data) {
-        own_memory_.resize(bytes / sizeof(float));
-        input.data = own_memory_.data();
-    }
+    input.data = memory_.of(session_, static_cast<size_t>(input.batch_stride) * plan_.batch_size);
     input.number = job.items.front().number;
     return input;
 }
@@ -89,23 +84,10 @@ MapWindow ClassMapSession::window_in(const ClassMaps &maps) const
             .height = target.size.height * down};
 }
 
-FramePointer ClassMapSession::frame_for(const AVFrame *source) const
-{
-    FramePointer frame = [&] {
-        NoFork no_fork;
-        return plan_.frames.take();
-    }();
-    if (int ret = av_frame_copy_props(frame.get(), source); ret < 0)
-        throw Error(ret, "a frame's properties cannot be copied");
-    if (frame->format != source->format)
-        set_colour_properties(frame.get());
-    return frame;
-}
-
 FramePointer ClassMapSession::made_of(const FrameItem &item, const ClassMaps &maps)
 {
     ClassRows rows(maps, window_in(maps), plan_.input.size);
-    FramePointer result = frame_for(item.frame.get());
+    FramePointer result = taken_from(plan_.frames, item.frame.get());
     if (plan_.contract.as == As::alpha)
         write_alpha(rows, item, result.get());
     else if (plan_.contract.as == As::colours)
@@ -134,7 +116,7 @@ void ClassMapSession::bypass(FrameJob &job)
             item.results.push_back(std::move(item.frame));
             continue;
         }
-        FramePointer other = frame_for(item.frame.get());
+        FramePointer other = taken_from(plan_.frames, item.frame.get());
         converter_.convert(item.frame.get(), other.get());
         become(item, std::move(other));
     }

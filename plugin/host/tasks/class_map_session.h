@@ -7,6 +7,7 @@
 #include "class_map_task.h"
 #include "frame_feeder.h"
 #include "host/frames/frame_converter.h"
+#include "input_memory.h"
 
 #include <cstddef>
 #include <span>
@@ -29,7 +30,6 @@ private:
     Images input_for(const FrameJob &job);
     void feed(FrameJob &job, const Images &input);
     MapWindow window_in(const ClassMaps &maps) const;
-    FramePointer frame_for(const AVFrame *source) const;
     FramePointer made_of(const FrameItem &item, const ClassMaps &maps);
     void write_alpha(ClassRows &rows, const FrameItem &item, AVFrame *result);
 
@@ -37,7 +37,7 @@ private:
     Session session_;
     FrameFeeder feeder_;
     FrameConverter converter_;
-    std::vector<float> own_memory_;
+    InputMemory memory_;
     std::vector<float> alpha_;
 };
 

@@ -120,15 +120,7 @@ Images ClassifySession::input_for(size_t pictures)
 {
     const auto floats = plan_.interleaved ? float_pixels : float_planes;
     Images input = floats(nullptr, static_cast<int>(pictures), plan_.channels, plan_.picture);
-    if (!memory_) {
-        const size_t bytes = static_cast<size_t>(input.batch_stride) * plan_.pictures;
-        memory_ = session_.memory(bytes);
-        if (!memory_) {
-            own_memory_.resize(bytes / sizeof(std::max_align_t) + 1);
-            memory_ = own_memory_.data();
-        }
-    }
-    input.data = memory_;
+    input.data = memory_.of(session_, static_cast<size_t>(input.batch_stride) * plan_.pictures);
     return input;
 }
 

@@ -6,6 +6,7 @@
 
 #include "classify_task.h"
 #include "frame_feeder.h"
+#include "input_memory.h"
 
 #include <cstddef>
 #include <memory>
@@ -46,8 +47,7 @@ private:
     const ClassifyPlan &plan_;
     Session session_;
     FrameFeeder feeder_;
-    void *memory_ = nullptr; // of the input: the session's, or own_memory_
-    std::vector<std::max_align_t> own_memory_;
+    InputMemory memory_;
 };
 
 } // namespace dnn_torch

@@ -84,19 +84,9 @@ Images DetectSession::input_for(const FrameJob &job)
     const auto floats = plan_.interleaved ? float_pixels : float_planes;
     Images input =
         floats(nullptr, static_cast<int>(job.items.size()), plan_.channels, plan_.picture);
-    if (!memory_)
-        memory_ = memory_of(input.batch_stride * static_cast<int64_t>(plan_.batch_size));
-    input.data = memory_;
+    input.data = memory_.of(session_, static_cast<size_t>(input.batch_stride) * plan_.batch_size);
     input.number = job.items.front().number;
     return input;
-}
-
-void *DetectSession::memory_of(int64_t bytes)
-{
-    if (void *memory = session_.memory(static_cast<size_t>(bytes)))
-        return memory;
-    own_memory_.resize(static_cast<size_t>(bytes) / sizeof(std::max_align_t) + 1);
-    return own_memory_.data();
 }
 
 void DetectSession::feed(FrameJob &job, const Images &input)

@@ -6,6 +6,7 @@
 
 #include "detect_task.h"
 #include "frame_feeder.h"
+#include "input_memory.h"
 
 #include <cstddef>
 #include <memory>
@@ -38,7 +39,6 @@ private:
     };
 
     Images input_for(const FrameJob &job);
-    void *memory_of(int64_t bytes);
     void feed(FrameJob &job, const Images &input);
     std::span<const DnnTorchTensor> run_model(FrameJob &job, const Images &input);
     void find(FrameJob &job, std::span<const DnnTorchTensor> tensors);
@@ -51,8 +51,7 @@ private:
     std::vector<DnnTorchTensor> tensors_;
     std::vector<Detection> found_;
     std::optional<Current> current_;
-    void *memory_ = nullptr; // of the input: the session's, or own_memory_
-    std::vector<std::max_align_t> own_memory_;
+    InputMemory memory_;
 };
 
 } // namespace dnn_torch

@@ -24,6 +24,19 @@ void become(FrameItem &item, FramePointer result)
     item.results.push_back(std::move(result));
 }
 
+FramePointer taken_from(const FramePool &pool, const AVFrame *like)
+{
+    FramePointer frame = [&] {
+        NoFork no_fork;
+        return pool.take();
+    }();
+    if (int ret = av_frame_copy_props(frame.get(), like); ret < 0)
+        throw Error(ret, "a frame's properties cannot be copied");
+    if (frame->format != like->format)
+        set_colour_properties(frame.get());
+    return frame;
+}
+
 std::unique_ptr<TaskSession> PicturePlan::open_session() const
 {
     if (works)
@@ -41,16 +54,9 @@ PictureSession::PictureSession(const PicturePlan &plan)
 
 FramePointer PicturePlan::frame_for(const AVFrame *source) const
 {
-    FramePointer frame = [&] {
-        NoFork no_fork;
-        return frames.take();
-    }();
-    if (int ret = av_frame_copy_props(frame.get(), source); ret < 0)
-        throw Error(ret, "a frame's properties cannot be copied");
+    FramePointer frame = taken_from(frames, source);
     frame->sample_aspect_ratio =
         sample_aspect_after(source->sample_aspect_ratio, input.size, output);
-    if (!keeps_format())
-        set_colour_properties(frame.get());
     return frame;
 }
 
@@ -90,19 +96,9 @@ Images PictureSession::input_for(const FrameJob &job)
     auto floats = plan_.interleaved ? float_pixels : float_planes;
     Images input = plan_.codes ? code_images(plan_.code_format(), batch, plan_.input.size)
                                : floats(nullptr, batch, plan_.fed, plan_.input.size);
-    if (!memory_)
-        memory_ = memory_of(input.batch_stride * static_cast<int64_t>(plan_.batch_size));
-    input.data = memory_;
+    input.data = memory_.of(session_, static_cast<size_t>(input.batch_stride) * plan_.batch_size);
     input.number = job.items.front().number;
     return input;
-}
-
-void *PictureSession::memory_of(int64_t bytes)
-{
-    if (void *memory = session_.memory(static_cast<size_t>(bytes)))
-        return memory;
-    own_memory_.resize(static_cast<size_t>(bytes) / sizeof(std::max_align_t) + 1);
-    return own_memory_.data();
 }
 
 void PictureSession::run(FrameJob &job)

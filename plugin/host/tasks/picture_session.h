@@ -7,6 +7,7 @@
 #include "host/frames/frame_converter.h"
 #include "host/frames/frame_scaler.h"
 #include "host/frames/mix.h"
+#include "input_memory.h"
 #include "picture_task.h"
 
 #include <cstddef>
@@ -27,6 +28,9 @@ private:
     FrameConverter converter_;
 };
 
+// Returns a frame of the pool with the properties of `like`.  Throws Error or std::bad_alloc.
+FramePointer taken_from(const FramePool &pool, const AVFrame *like);
+
 // Puts `result` in the place of the item's frame.
 void become(FrameItem &item, FramePointer result);
 
@@ -42,7 +46,6 @@ public:
 
 private:
     Images input_for(const FrameJob &job);
-    void *memory_of(int64_t bytes);
     void convert_in(FrameJob &job, const Images &input);
     void convert_out(FrameJob &job, const Images &output);
     void finish(FrameItem &item, const Images &output, int index, bool &saw_nan);
@@ -56,8 +59,7 @@ private:
     FrameScaler scaler_;
     PassBy pass_by_;
     Mixer mixer_;
-    void *memory_ = nullptr; // of the input: the session's, or own_memory_
-    std::vector<std::max_align_t> own_memory_;
+    InputMemory memory_;
 };
 
 } // namespace dnn_torch

@@ -14,24 +14,6 @@
 
 namespace dnn_torch
 {
-namespace
-{
-
-// Frames and their pools use locks of libavutil.
-FramePointer taken_from(const FramePool &pool, const AVFrame *like)
-{
-    FramePointer frame = [&] {
-        NoFork no_fork;
-        return pool.take();
-    }();
-    if (int ret = av_frame_copy_props(frame.get(), like); ret < 0)
-        throw Error(ret, "a frame's properties cannot be copied");
-    if (frame->format != like->format)
-        set_colour_properties(frame.get());
-    return frame;
-}
-
-} // namespace
 
 TiledSession::TiledSession(const PicturePlan &plan, std::shared_ptr<const PictureWork> work)
     : plan_(plan), work_(std::move(work)), fit_(plan.works->fit()),
@@ -114,19 +96,9 @@ Images TiledSession::input_for(const FrameJob &job)
     const auto floats = interleaved_ ? float_pixels : float_planes;
     Images input = codes_ ? code_images(plan_.code_format(), batch, work_->grid.tile)
                           : floats(nullptr, batch, plan_.fed, work_->grid.tile);
-    if (!memory_)
-        memory_ = memory_of(input.batch_stride * static_cast<int64_t>(plan_.batch_size));
-    input.data = memory_;
+    input.data = memory_.of(session_, static_cast<size_t>(input.batch_stride) * plan_.batch_size);
     input.number = job.items.front().number;
     return input;
-}
-
-void *TiledSession::memory_of(int64_t bytes)
-{
-    if (void *memory = session_.memory(static_cast<size_t>(bytes)))
-        return memory;
-    own_memory_.resize(static_cast<size_t>(bytes) / sizeof(std::max_align_t) + 1);
-    return own_memory_.data();
 }
 
 void TiledSession::read_tile(const Images &input, const TileSpan &across, const TileSpan &down)

@@ -9,6 +9,7 @@
 #include "host/frames/blend.h"
 #include "host/frames/frame_scaler.h"
 #include "host/frames/frame_window.h"
+#include "input_memory.h"
 #include "picture_session.h"
 #include "picture_task.h"
 #include "picture_works.h"
@@ -42,7 +43,6 @@ private:
     void begin(FrameJob &job);
     void run_tile(FrameJob &job, const TileSpan &across, const TileSpan &down);
     Images input_for(const FrameJob &job);
-    void *memory_of(int64_t bytes);
     void read_tile(const Images &input, const TileSpan &across, const TileSpan &down);
     void read_beside(const Picture &picture, const Images &part, const Region &region, int index);
     void check(const Images &output, const TileSpan &across, const TileSpan &down);
@@ -71,8 +71,7 @@ private:
     Mixer mixer_;
     std::vector<Picture> pictures_; // of the job
     Size tile_made_ = {0, 0};       // of one tile
-    void *memory_ = nullptr;        // of the input: the session's, or own_memory_
-    std::vector<std::max_align_t> own_memory_;
+    InputMemory memory_;
 };
 
 } // namespace dnn_torch
