@@ -126,7 +126,7 @@ step_build()
     make_temporary
     # debhelper gives the build a home of its own, and each build is elsewhere.
     export CCACHE_DIR=${CCACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/ccache}
-    export CCACHE_BASEDIR=$temporary CCACHE_NOHASHDIR=true
+    export CCACHE_BASEDIR=$temporary CCACHE_NOHASHDIR=true CCACHE_SLOPPINESS=pch_defines,time_macros
     export DEB_BUILD_OPTIONS="${DEB_BUILD_OPTIONS-} parallel=${JOBS:-$(nproc)}"
     PATH=/usr/lib/ccache:$PATH build_packages
     rm -rf "$packages"

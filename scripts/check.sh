@@ -62,6 +62,8 @@ options=("$@")
 
 [ "$install" = no ] || scripts/install-packages.sh
 
+# Without this ccache keeps nothing that reads a precompiled header.
+export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros}
 if [ ! -e "$build/build.ninja" ]; then
     # A build without LibTorch would leave most tests out and still succeed.
     [ ${#options[@]} -gt 0 ] || options=(-Dtorch=enabled)

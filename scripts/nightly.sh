@@ -2,13 +2,13 @@
 # SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# The checks that take too long for each change: all tests of models in each suite,
-# the thread sanitizer, all tests with a patched FFmpeg, the packages of the other
+# The checks that take too long for each change: all tests in each suite, the
+# thread sanitizer, all tests with a patched FFmpeg, the packages of the other
 # suites, an hour of fuzzing and an hour of long runs with random faults. Some four
 # hours.
 #
 # usage: nightly.sh [PART...]      as .ci/run has them
 set -eu -o pipefail
 cd "$(dirname "$(dirname "$(realpath "$0")")")"
-[ $# -gt 0 ] || set -- models threads patched packages-trixie packages-sid fuzz soak
+[ $# -gt 0 ] || set -- whole threads patched packages-trixie packages-sid fuzz soak
 exec .ci/run "$@"

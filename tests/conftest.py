@@ -22,14 +22,15 @@ def pytest_sessionstart(session):
 
 
 def pytest_addoption(parser):
-    parser.addoption("--may-share", action="store_true",
-                     help="DNN_TORCH_SHARE=1/4 runs the first quarter of these tests alone")
+    parser.addoption("--suite", help="the suite of meson's that these tests belong to; "
+                     "DNN_TORCH_SHARES='models=1/4 fault=1/2' runs a part of some suites alone")
 
 
 def pytest_collection_modifyitems(config, items):
     """What is tested in three suites for each change need not all be tested in each of them."""
-    share = os.environ.get("DNN_TORCH_SHARE")
-    if not share or not config.getoption("--may-share"):
+    shares = dict(share.split("=") for share in os.environ.get("DNN_TORCH_SHARES", "").split())
+    share = shares.get(config.getoption("--suite"))
+    if not share:
         return
     number, count = map(int, share.split("/"))
     mine = [item for item in items

@@ -198,7 +198,7 @@ def test_tiny_frames(net, pixel_format, size):
         (3, 2, {}, "turns 3 channels into 2; a picture has 1, 3 or 4"),
         (3, 3, {"as": "alpha"}, "turns 3 channels into 3; as=alpha needs one channel"),
         (3, 4, {"as": "depth"}, "turns 3 channels into 4; as=depth needs one channel"),
-        (3, 1, {"as": "mask"}, "as takes picture, gray, alpha or depth, not 'mask'"),
+        (3, 1, {"as": "mask"}, "as takes picture, gray, alpha, depth, index or colors, not 'mask'"),
         (3, 1, {"depth": "0"}, "depth takes auto or LOW..HIGH"),
         (3, 1, {"depth": "1..1"}, "depth takes auto or LOW..HIGH"),
         (3, 1, {"depth": "0..nan"}, "depth takes auto or LOW..HIGH"),

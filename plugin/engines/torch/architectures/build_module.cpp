@@ -6,7 +6,9 @@
 #include "base/compose.h"
 
 #include <algorithm>
-#include <ATen/Functions.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/isfinite.h>
 #include <cctype>
 #include <cstdint>
 #include <string>

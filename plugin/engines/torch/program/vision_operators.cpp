@@ -4,7 +4,7 @@
 #include "vision_operators.h"
 
 #include <algorithm>
-#include <ATen/Functions.h>
+#include <ATen/ops/from_blob.h>
 #include <cmath>
 #include <cstdint>
 #include <torch/library.h>
