@@ -84,6 +84,51 @@ class Lists(nn.Module):
         return found
 
 
+class Discs(nn.Module):
+    """As Mask R-CNN: for each of these boxes the disc that fits into it."""
+
+    def __init__(self, boxes):
+        super().__init__()
+        self.register_buffer("boxes", torch.tensor(boxes, dtype=torch.float32).reshape(-1, 6))
+
+    def forward(self, images: list[Tensor]) -> list[dict[str, Tensor]]:
+        found: list[dict[str, Tensor]] = []
+        for image in images:
+            rows = self.boxes + image.mean() * 0.0
+            left, top, right, bottom = rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3]
+            x = torch.arange(image.size(2)).to(image.dtype) + 0.5
+            y = torch.arange(image.size(1)).to(image.dtype) + 0.5
+            across = (x[None] - (left + right)[:, None] / 2) / ((right - left)[:, None] / 2)
+            down = (y[None] - (top + bottom)[:, None] / 2) / ((bottom - top)[:, None] / 2)
+            far = across[:, None, :] ** 2 + down[:, :, None] ** 2
+            found.append(
+                {
+                    "boxes": rows[:, :4],
+                    "labels": rows[:, 5].to(torch.int64),
+                    "scores": rows[:, 4],
+                    "masks": (far < 1.0).to(image.dtype).unsqueeze(1),
+                }
+            )
+        return found
+
+
+class Prototypes(nn.Module):
+    """As YOLOv8's segmentation: one box in the middle; its pixels are the left half of it."""
+
+    def forward(self, x: Tensor) -> list[Tensor]:
+        width, height = float(x.size(3)), float(x.size(2))
+        cells = (x.size(3) // 8) * (x.size(2) // 8)
+        cells += (x.size(3) // 16) * (x.size(2) // 16) + (x.size(3) // 32) * (x.size(2) // 32)
+        rows = torch.zeros(x.size(0), 4 + 2 + 32, cells) + x.mean() * 0.0
+        rows[:, 0, 5], rows[:, 1, 5] = width / 2, height / 2
+        rows[:, 2, 5], rows[:, 3, 5] = width / 2, height / 2
+        rows[:, 5, 5] = 0.9
+        rows[:, 6, 5] = 1.0
+        planes = torch.zeros(x.size(0), 32, x.size(2) // 4, x.size(3) // 4) - 8.0
+        planes[:, 0, :, : x.size(3) // 8] = 8.0
+        return [rows, planes]
+
+
 def save(module, path, contract=None):
     extra = {"dnn_torch.json": json.dumps(contract)} if contract else {}
     torch.jit.save(torch.jit.script(module.eval()), str(path), _extra_files=extra)

@@ -296,12 +296,12 @@ TEST(YoloV8, HasMasks)
     decoder->add_masks(tensors.views(), 0, found);
     ASSERT_TRUE(found[0].mask);
     // The box of 12..28 x 28..36 is 4x2 cells of four pixels, from cell 3, 7 on.
-    EXPECT_EQ(found[0].mask->size, (Size{4, 2}));
-    EXPECT_EQ(found[0].mask->area, (Box{12, 28, 28, 36}));
-    ASSERT_EQ(found[0].mask->values.size(), 8U);
-    EXPECT_NEAR(found[0].mask->values[0], 1 / (1 + std::exp(-5.0F)), 1e-6F);
+    EXPECT_EQ(found[0].mask.size, (Size{4, 2}));
+    EXPECT_EQ(found[0].mask.area, (Box{12, 28, 28, 36}));
+    ASSERT_EQ(found[0].mask.values->size(), 8U);
+    EXPECT_NEAR(found[0].mask.values->at(0), 1 / (1 + std::exp(-5.0F)), 1e-6F);
     for (size_t i = 1; i < 8; i++)
-        EXPECT_EQ(found[0].mask->values[i], 0.5F);
+        EXPECT_EQ(found[0].mask.values->at(i), 0.5F);
 }
 
 TEST(YoloV5, MultipliesObjectness)
@@ -381,8 +381,8 @@ TEST(YoloNms, HasTurnedBoxesPosesAndMasks)
     ASSERT_EQ(found.size(), 1U);
     find_decoder(masks.views(), facts, "")->add_masks(masks.views(), 0, found);
     ASSERT_TRUE(found[0].mask);
-    EXPECT_EQ(found[0].mask->size, (Size{1, 1}));
-    EXPECT_NEAR(found[0].mask->values[0], 1 / (1 + std::exp(-9.0F)), 1e-6F);
+    EXPECT_EQ(found[0].mask.size, (Size{1, 1}));
+    EXPECT_NEAR(found[0].mask.values->at(0), 1 / (1 + std::exp(-9.0F)), 1e-6F);
 }
 
 // ---- Darknet ------------------------------------------------------------------
@@ -443,7 +443,7 @@ TEST(YoloV2, HasAnchorsInCells)
     const float values[] = {0.5F, 0.5F, 0, 0, 0.8F, 0.5F};
     for (int64_t i = 0; i < 6; i++)
         tensors.at(0, {0, i, 1, 0}) = values[i];
-    const DetectorFacts facts = {.input = small_input, .anchors = {0.5F, 0.25F}, .cell = {2, 2}};
+    const DetectorFacts facts = {.input = small_input, .anchors = {0.5F, 0.25F}, .cells = {2, 2}};
     EXPECT_EQ(decoder_for(tensors, facts), "yolov2");
     const std::vector<Detection> found = decoded(tensors, facts);
     ASSERT_EQ(found.size(), 1U);
@@ -528,9 +528,9 @@ TEST(Torchvision, HasMasksAndKeyPoints)
     EXPECT_NEAR(found[0].key_points[1].confidence, 1, 1e-6F);
     find_decoder(tensors.views(), {}, "")->add_masks(tensors.views(), 0, found);
     ASSERT_TRUE(found[0].mask);
-    EXPECT_EQ(found[0].mask->size, (Size{2, 2}));
-    EXPECT_EQ(found[0].mask->area, (Box{1, 0, 3, 2}));
-    EXPECT_EQ(found[0].mask->values, (std::vector<float>{0.25F, 1, 0, 1}));
+    EXPECT_EQ(found[0].mask.size, (Size{2, 2}));
+    EXPECT_EQ(found[0].mask.area, (Box{1, 0, 3, 2}));
+    EXPECT_EQ(*found[0].mask.values, (std::vector<float>{0.25F, 1, 0, 1}));
 }
 
 // ---- transformers -------------------------------------------------------------

@@ -6,6 +6,7 @@
 #include "host/frames/frame_pool.h"
 #include "host/frames/frame_scaler.h"
 #include "host/frames/picture.h"
+#include "host/frames/stencil.h"
 
 extern "C" {
 #include <libavutil/imgutils.h>
@@ -400,6 +401,118 @@ TEST(Picture, NanIsReportedOfAnyRow)
         floats.data[40] = std::nanf("");
         EXPECT_TRUE(write_picture(floats.images, {}, 0, nullptr, frame.get()));
         EXPECT_EQ(Component(frame.get(), 0).get(3, 1), 0);
+    }
+}
+
+// ---- stencils ----------------------------------------------------------------------
+
+constexpr Stencil corner_stencil(Size size)
+{
+    return {.left = odd.width - size.width, .top = odd.height - size.height, .size = size};
+}
+
+// What lies above the diagonal of a rectangle that ends in the frame's last corner.
+Stencil slanted_stencil()
+{
+    Stencil stencil = corner_stencil({11, 9});
+    for (int y = 0; y < stencil.size.height; y++)
+        for (int x = 0; x < stencil.size.width; x++)
+            stencil.inside.push_back(x > y);
+    return stencil;
+}
+
+bool is_meant(const Stencil &stencil, int x, int y)
+{
+    x -= stencil.left;
+    y -= stencil.top;
+    return x >= 0 && y >= 0 && x < stencil.size.width && y < stencil.size.height && x > y;
+}
+
+// How much of the pixels that a sample of the component stands for is meant.
+double share_meant(const Stencil &stencil, const Component &component, int x, int y)
+{
+    const int across = component.width < odd.width ? 1 << component.format.log2_chroma_w : 1;
+    const int down = component.height < odd.height ? 1 << component.format.log2_chroma_h : 1;
+    int meant = 0, all = 0;
+    for (int row = y * down; row < std::min((y + 1) * down, odd.height); row++)
+        for (int column = x * across; column < std::min((x + 1) * across, odd.width); column++) {
+            meant += is_meant(stencil, column, row);
+            all++;
+        }
+    return static_cast<double>(meant) / all;
+}
+
+// Red, as ITU-R BT.601 and BT.709 have it in the limited range and in the whole one.
+double red_in(const AVFrame *frame, const Component &component, int c)
+{
+    if (component.format.flags & AV_PIX_FMT_FLAG_RGB)
+        return c == 0 ? component.white() : 0;
+    if (component.format.nb_components < 3)
+        return 0.299 * component.white();
+    const bool is_hd = frame->colorspace == AVCOL_SPC_BT709;
+    const double red = is_hd ? 0.2126 : 0.299, blue = is_hd ? 0.0722 : 0.114;
+    const double chroma = c == 1 ? -red / (1 - blue) / 2 : 0.5;
+    const double step = std::exp2(component.described.depth - 8);
+    if (frame->color_range == AVCOL_RANGE_JPEG)
+        return c == 0 ? red * component.white() : 128 * step + chroma * component.white();
+    return c == 0 ? (16 + 219 * red) * step : (128 + 224 * chroma) * step;
+}
+
+TEST(Stencils, PaintWhatIsMeantAlone)
+{
+    const Stencil stencil = slanted_stencil();
+    for (AVPixelFormat format : all_formats())
+        for (bool other : {false, true}) {
+            SCOPED_TRACE(av_get_pix_fmt_name(format));
+            FramePointer frame = FramePool(format, odd).take();
+            FramePointer before = FramePool(format, odd).take();
+            fill_randomly(frame.get(), 7);
+            av_frame_copy(before.get(), frame.get());
+            const bool is_jpeg = std::string(av_get_pix_fmt_name(format)).starts_with("yuvj");
+            frame->color_range = other || is_jpeg ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
+            frame->colorspace = other ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
+            paint(stencil, {255, 0, 0}, frame.get());
+            for (int c = 0; c < components(frame.get()); c++) {
+                const Component now(frame.get(), c), then(before.get(), c);
+                const bool is_alpha =
+                    (now.format.flags & AV_PIX_FMT_FLAG_ALPHA) && c == components(frame.get()) - 1;
+                const double red = red_in(frame.get(), now, c);
+                const double near = is_float(now.format) ? 1e-6 : 1;
+                for (int y = 0; y < now.height; y++)
+                    for (int x = 0; x < now.width; x++) {
+                        const double share = is_alpha ? 0 : share_meant(stencil, now, x, y) / 2;
+                        const double was = then.get(x, y);
+                        ASSERT_NEAR(now.get(x, y), was + (red - was) * share, share == 0 ? 0 : near)
+                            << c << " at " << x << ", " << y;
+                    }
+            }
+        }
+}
+
+TEST(Stencils, CutOutWhatAnyOfThemMeans)
+{
+    Stencil first = corner_stencil({2, 1});
+    first.left = first.top = 0;
+    first.inside = {0, 1};
+    const Stencil stencils[] = {first, {}, slanted_stencil()};
+    for (AVPixelFormat format : listed(any_formats_with_alpha())) {
+        SCOPED_TRACE(av_get_pix_fmt_name(format));
+        FramePointer frame = FramePool(format, odd).take();
+        FramePointer before = FramePool(format, odd).take();
+        fill_randomly(frame.get(), 3);
+        av_frame_copy(before.get(), frame.get());
+        cut_out(stencils, frame.get());
+        for (int c = 0; c < components(frame.get()); c++) {
+            const Component now(frame.get(), c), then(before.get(), c);
+            const bool is_alpha = c == components(frame.get()) - 1;
+            for (int y = 0; y < now.height; y++)
+                for (int x = 0; x < now.width; x++) {
+                    const bool is_inside = (x == 1 && y == 0) || is_meant(stencils[2], x, y);
+                    const double wanted = is_inside ? now.white() : 0;
+                    ASSERT_EQ(now.get(x, y), is_alpha ? wanted : then.get(x, y))
+                        << c << " at " << x << ", " << y;
+                }
+        }
     }
 }
 

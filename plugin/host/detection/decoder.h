@@ -26,7 +26,7 @@ struct DetectorFacts {
     std::string task = {};            // of the contract: "detect", "pose", "obb", "segment"
     std::optional<bool> end2end = {}; // detections need no suppression
     std::vector<float> anchors = {};  // width, height, width, height, ... in pixels of the input
-    Size cell = {};                   // of YOLOv2: how many cells the grid has, across and down
+    Size cells = {};                  // of YOLOv2: how many its grid has, across and down
     int key_points = 0, key_point_numbers = 0; // 17 and 3 of a pose
 };
 

@@ -39,9 +39,12 @@ struct TurnedBox {
 
 // Which part of an area belongs to the thing.
 struct Mask {
-    Size size = {};            // of the grid of values that covers `area`
-    Box area;                  // in the pixels of the picture
-    std::vector<float> values; // from 0, not of the thing, to 1; row by row
+    Size size = {}; // of the grid of values that covers `area`
+    Box area = {};  // in the pixels of the picture
+    // From 0, not of the thing, to 1; row by row.  Copies of a mask share them.
+    std::shared_ptr<const std::vector<float>> values = {};
+
+    explicit operator bool() const { return values != nullptr; }
 };
 
 struct Detection {
@@ -51,7 +54,7 @@ struct Detection {
     std::optional<TurnedBox> turned = {}; // what `box` is around
     std::vector<KeyPoint> key_points = {};
     int64_t row = 0; // of the decoder's tensor, from which it was read
-    std::shared_ptr<const Mask> mask = {};
+    Mask mask = {};  // false: not known
 };
 
 } // namespace dnn_torch

@@ -136,7 +136,7 @@ void Torchvision::decode(std::span<const DnnTorchTensor> tensors, int index,
 }
 
 // Returns what of a mask of the whole picture lies in the box.
-std::shared_ptr<const Mask> cut_mask(const Rows &lines, const Box &box)
+Mask cut_mask(const Rows &lines, const Box &box)
 {
     const auto place = [](float value, int64_t most) {
         return static_cast<int>(std::clamp(value, 0.0F, static_cast<float>(most)));
@@ -146,17 +146,17 @@ std::shared_ptr<const Mask> cut_mask(const Rows &lines, const Box &box)
     const int right = place(std::ceil(box.right), lines.width);
     const int bottom = place(std::ceil(box.bottom), lines.count);
     if (right <= left || bottom <= top)
-        return nullptr;
-    auto mask = std::make_shared<Mask>();
-    mask->size = {right - left, bottom - top};
-    mask->area = {static_cast<float>(left), static_cast<float>(top), static_cast<float>(right),
-                  static_cast<float>(bottom)};
+        return {};
+    std::vector<float> values;
     for (int y = top; y < bottom; y++)
         for (int x = left; x < right; x++) {
             const float value = lines.at(y, x);
-            mask->values.push_back(value > 0 ? std::min(value, 1.0F) : 0); // NaN is 0, too
+            values.push_back(value > 0 ? std::min(value, 1.0F) : 0); // NaN is 0, too
         }
-    return mask;
+    return {.size = {right - left, bottom - top},
+            .area = {static_cast<float>(left), static_cast<float>(top), static_cast<float>(right),
+                     static_cast<float>(bottom)},
+            .values = std::make_shared<const std::vector<float>>(std::move(values))};
 }
 
 void Torchvision::add_masks(std::span<const DnnTorchTensor> tensors, int index,

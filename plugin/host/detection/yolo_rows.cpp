@@ -194,11 +194,8 @@ void add_prototype_masks(const DnnTorchTensor &prototypes, int index, const Rows
         if (right <= left || bottom <= top || detection.row < 0 ||
             detection.row >= coefficients.count)
             continue;
-        auto mask = std::make_shared<Mask>();
-        mask->size = {right - left, bottom - top};
-        mask->area = {static_cast<float>(left) / across, static_cast<float>(top) / down,
-                      static_cast<float>(right) / across, static_cast<float>(bottom) / down};
-        mask->values.reserve(static_cast<size_t>(right - left) * static_cast<size_t>(bottom - top));
+        std::vector<float> values;
+        values.reserve(static_cast<size_t>(right - left) * static_cast<size_t>(bottom - top));
         for (int y = top; y < bottom; y++) {
             Rows line = planes;
             line.data += y * line_step;
@@ -207,10 +204,14 @@ void add_prototype_masks(const DnnTorchTensor &prototypes, int index, const Rows
                 for (int64_t k = 0; k < planes.count; k++)
                     sum += line.at(k, x) * coefficients.at(detection.row, k);
                 const float value = sigmoid(sum);
-                mask->values.push_back(std::isfinite(value) ? value : 0);
+                values.push_back(std::isfinite(value) ? value : 0);
             }
         }
-        detection.mask = std::move(mask);
+        detection.mask = {
+            .size = {right - left, bottom - top},
+            .area = {static_cast<float>(left) / across, static_cast<float>(top) / down,
+                     static_cast<float>(right) / across, static_cast<float>(bottom) / down},
+            .values = std::make_shared<const std::vector<float>>(std::move(values))};
     }
 }
 

@@ -274,7 +274,7 @@ Match match_heads(std::span<const DnnTorchTensor> shapes, const DetectorFacts &f
 
 Match match_yolov3(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts)
 {
-    const bool is_v2 = shapes.size() == 1 && facts.cell.width > 0;
+    const bool is_v2 = shapes.size() == 1 && facts.cells.width > 0;
     return match_heads(shapes, facts, "yolov3", is_v2 ? Likeness::FITS : Likeness::TYPICAL);
 }
 
@@ -295,7 +295,7 @@ Match match_yolov2(std::span<const DnnTorchTensor> shapes, const DetectorFacts &
         in_pixels.anchors[i] *= static_cast<float>(i % 2 ? facts.input.height : facts.input.width) /
                                 static_cast<float>(i % 2 ? grid[0] : grid[1]);
     return match_heads(shapes, in_pixels, "yolov2",
-                       facts.cell.width > 0 ? Likeness::TYPICAL : Likeness::FITS);
+                       facts.cells.width > 0 ? Likeness::TYPICAL : Likeness::FITS);
 }
 
 } // namespace dnn_torch

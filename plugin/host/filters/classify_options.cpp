@@ -3,6 +3,7 @@
 #include "classify_options.h"
 
 #include "base/compose.h"
+#include "fit_options.h"
 #include "host/error.h"
 #include "host/results/labels.h"
 #include "option_kinds.h"
@@ -19,14 +20,6 @@ namespace dnn_torch
 {
 namespace
 {
-
-enum class FitChoice { automatic, letterbox, stretch, crop };
-
-template <class Value>
-AVOption word(const char *name, const char *help, Value value, const char *unit)
-{
-    return named_value(name, help, static_cast<int>(value), unit);
-}
 
 // What is said.
 OptionTable word_options(size_t offset)
@@ -45,10 +38,12 @@ OptionTable word_options(size_t offset)
                              static_cast<int>(ScoreKind::automatic),
                              static_cast<int>(ScoreKind::plain)),
                   "scores"),
-        word("auto", "plain if they are shares of 1, else softmax", ScoreKind::automatic, "scores"),
-        word("softmax", "logits, of which one is right", ScoreKind::softmax, "scores"),
-        word("sigmoid", "logits, each of which is right or not", ScoreKind::sigmoid, "scores"),
-        word("plain", "confidences from 0 to 1", ScoreKind::plain, "scores"),
+        named_value("auto", "plain if they are shares of 1, else softmax", ScoreKind::automatic,
+                    "scores"),
+        named_value("softmax", "logits, of which one is right", ScoreKind::softmax, "scores"),
+        named_value("sigmoid", "logits, each of which is right or not", ScoreKind::sigmoid,
+                    "scores"),
+        named_value("plain", "confidences from 0 to 1", ScoreKind::plain, "scores"),
     };
 }
 
@@ -64,20 +59,12 @@ OptionTable sight_options(size_t offset)
                              static_cast<int>(ClassifyWhat::automatic),
                              static_cast<int>(ClassifyWhat::boxes)),
                   "classify_on"),
-        word("auto", "boxes if a filter before looked for some, or with target; else the frame",
-             ClassifyWhat::automatic, "classify_on"),
-        word("frame", "the frame as a whole", ClassifyWhat::frame, "classify_on"),
-        word("boxes", "the boxes in a frame, and no frame without any", ClassifyWhat::boxes,
-             "classify_on"),
-        with_unit(int_option("fit", "how frames and boxes come to the size of the model's picture",
-                             field(offsetof(ClassifierSettings, fit)), 0, 0,
-                             static_cast<int>(FitChoice::crop)),
-                  "classify_fit"),
-        word("auto", "frames as crop, boxes as stretch", FitChoice::automatic, "classify_fit"),
-        word("letterbox", "whole, in the middle of a black border", FitChoice::letterbox,
-             "classify_fit"),
-        word("stretch", "whole, with the picture's aspect", FitChoice::stretch, "classify_fit"),
-        word("crop", "the middle of it", FitChoice::crop, "classify_fit"),
+        named_value("auto",
+                    "boxes if a filter before looked for some, or with target; else the frame",
+                    ClassifyWhat::automatic, "classify_on"),
+        named_value("frame", "the frame as a whole", ClassifyWhat::frame, "classify_on"),
+        named_value("boxes", "the boxes in a frame, and no frame without any", ClassifyWhat::boxes,
+                    "classify_on"),
         text_option("size", "size of the model's picture: WxH or N",
                     field(offsetof(ClassifierSettings, size)), nullptr),
         int_option("crops", "boxes in one run of the model, at most",
@@ -85,27 +72,19 @@ OptionTable sight_options(size_t offset)
     };
 }
 
-std::optional<Placing> placing_of(int fit)
-{
-    switch (static_cast<FitChoice>(fit)) {
-    case FitChoice::letterbox:
-        return Placing::letterbox;
-    case FitChoice::stretch:
-        return Placing::stretch;
-    case FitChoice::crop:
-        return Placing::crop;
-    default:
-        return std::nullopt;
-    }
-}
-
 } // namespace
 
 OptionTable classifier_options(size_t offset)
 {
     OptionTable all = word_options(offset);
-    for (const AVOption &option : sight_options(offset))
-        all.push_back(option);
+    const OptionTable fit =
+        fit_options({.help = "how frames and boxes come to the size of the model's picture",
+                     .automatic = "frames as crop, boxes as stretch",
+                     .letterbox = "whole, in the middle of a black border",
+                     .unit = "classify_fit"},
+                    offset + offsetof(ClassifierSettings, fit));
+    for (const OptionTable &group : {sight_options(offset), fit})
+        all.insert(all.end(), group.begin(), group.end());
     return all;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/compose.h"
 #include "base/terminal.h"
+#include "fit_options.h"
 #include "host/error.h"
 #include "host/results/labels.h"
 #include "option_kinds.h"
@@ -24,16 +25,8 @@ namespace
 
 constexpr int most_boxes = 1000000, most_classes = 1000000;
 
-enum class FitChoice { automatic, letterbox, stretch, crop };
-
 // As dnn_detect has them.
 enum class ModelType { automatic = -1, ssd, yolo, yolov3, yolov4 };
-
-template <class Value>
-AVOption word(const char *name, const char *help, Value value, const char *unit)
-{
-    return named_value(name, help, static_cast<int>(value), unit);
-}
 
 OptionTable term_options(size_t offset)
 {
@@ -59,14 +52,6 @@ OptionTable picture_options(size_t offset)
     return {
         text_option("decoder", "how the model's tensors become boxes (found out, if not given)",
                     field(offsetof(DetectorSettings, decoder)), nullptr),
-        with_unit(int_option("fit", "how frames come to the size of the model's picture",
-                             field(offsetof(DetectorSettings, fit)), 0, 0,
-                             static_cast<int>(FitChoice::crop)),
-                  "detect_fit"),
-        word("auto", "as the model is known to want it", FitChoice::automatic, "detect_fit"),
-        word("letterbox", "whole, in the middle of a border", FitChoice::letterbox, "detect_fit"),
-        word("stretch", "whole, with the picture's aspect", FitChoice::stretch, "detect_fit"),
-        word("crop", "the middle of it", FitChoice::crop, "detect_fit"),
         int_option("border", "how bright the border of letterboxed frames is, of 255",
                    field(offsetof(DetectorSettings, border)), 114, 0, 255),
         text_option("size", "size of the model's picture: WxH, N, or frame",
@@ -85,10 +70,10 @@ OptionTable model_type_options(size_t offset)
                              field(offsetof(DetectorSettings, model_type)), -1, -1,
                              static_cast<int>(ModelType::yolov4)),
                   "model_type"),
-        word("ssd", "decoder=ssd", ModelType::ssd, "model_type"),
-        word("yolo", "decoder=yolov3", ModelType::yolo, "model_type"),
-        word("yolov3", "decoder=yolov3", ModelType::yolov3, "model_type"),
-        word("yolov4", "decoder=yolov3", ModelType::yolov4, "model_type"),
+        named_value("ssd", "decoder=ssd", ModelType::ssd, "model_type"),
+        named_value("yolo", "decoder=yolov2", ModelType::yolo, "model_type"),
+        named_value("yolov3", "decoder=yolov3", ModelType::yolov3, "model_type"),
+        named_value("yolov4", "decoder=yolov4", ModelType::yolov4, "model_type"),
         int_option("cell_w", "cells in a row of YOLO's grid (0: as the tensors say)",
                    field(offsetof(DetectorSettings, cell_w)), 0, 0, largest_extent),
         int_option("cell_h", "cells in a column of YOLO's grid (0: as the tensors say)",
@@ -122,28 +107,22 @@ std::vector<float> anchors_of(const std::string &text)
     return anchors;
 }
 
-std::optional<Placing> placing_of(int fit)
-{
-    switch (static_cast<FitChoice>(fit)) {
-    case FitChoice::letterbox:
-        return Placing::letterbox;
-    case FitChoice::stretch:
-        return Placing::stretch;
-    case FitChoice::crop:
-        return Placing::crop;
-    default:
-        return std::nullopt;
-    }
-}
-
 std::string decoder_of(const DetectorSettings &settings)
 {
-    const auto type = static_cast<ModelType>(settings.model_type);
     if (settings.decoder && *settings.decoder)
         return settings.decoder;
-    if (type == ModelType::automatic)
+    switch (static_cast<ModelType>(settings.model_type)) {
+    case ModelType::ssd:
+        return "ssd";
+    case ModelType::yolo: // of anchors in cells
+        return "yolov2";
+    case ModelType::yolov3:
+        return "yolov3";
+    case ModelType::yolov4:
+        return "yolov4";
+    default:
         return "";
-    return type == ModelType::ssd ? "ssd" : "yolov3";
+    }
 }
 
 } // namespace
@@ -151,7 +130,13 @@ std::string decoder_of(const DetectorSettings &settings)
 OptionTable detector_options(size_t offset)
 {
     OptionTable all = term_options(offset);
-    for (const OptionTable &group : {picture_options(offset), model_type_options(offset)})
+    const OptionTable fit =
+        fit_options({.help = "how frames come to the size of the model's picture",
+                     .automatic = "as the model is known to want it",
+                     .letterbox = "whole, in the middle of a border",
+                     .unit = "detect_fit"},
+                    offset + offsetof(DetectorSettings, fit));
+    for (const OptionTable &group : {fit, picture_options(offset), model_type_options(offset)})
         all.insert(all.end(), group.begin(), group.end());
     return all;
 }

@@ -32,8 +32,8 @@ const FilterTable &table();
 // Boxes stay those that they are, with their numbers.
 OptionTable results_of_boxes()
 {
-    return without(findings_results_options(),
-                   {"track", "off", "on", "label", "boxes", "add", "replace"});
+    return without(findings_results_options(), {"track", "off", "on", "label", "boxes", "add",
+                                                "replace", "masks", "none", "overlay", "alpha"});
 }
 
 // The first is the model, as dnn_classify has it.

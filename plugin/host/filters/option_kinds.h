@@ -29,6 +29,12 @@ AVOption bool_option(const char *name, const char *help, size_t offset, bool val
 
 // A word that stands for a number in the options of its unit.
 AVOption named_value(const char *name, const char *help, int value, const char *unit);
+// The same of an enum.
+template <class Value>
+AVOption named_value(const char *name, const char *help, Value value, const char *unit)
+{
+    return named_value(name, help, static_cast<int>(value), unit);
+}
 
 // Returns the same option with another property.
 AVOption with_unit(AVOption option, const char *unit);

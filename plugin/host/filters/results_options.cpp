@@ -12,12 +12,6 @@ namespace dnn_torch
 namespace
 {
 
-template <class Value>
-AVOption word(const char *name, const char *help, Value value, const char *unit)
-{
-    return named_value(name, help, static_cast<int>(value), unit);
-}
-
 OptionTable frame_options(size_t offset)
 {
     auto field = [offset](size_t of_field) { return offset + of_field; };
@@ -29,17 +23,25 @@ OptionTable frame_options(size_t offset)
                              static_cast<int>(Tracking::off), static_cast<int>(Tracking::off),
                              static_cast<int>(Tracking::label)),
                   "track"),
-        word("off", "no numbers", Tracking::off, "track"),
-        word("on", "in metadata and records", Tracking::on, "track"),
-        word("label", "and in labels: person #3", Tracking::label, "track"),
+        named_value("off", "no numbers", Tracking::off, "track"),
+        named_value("on", "in metadata and records", Tracking::on, "track"),
+        named_value("label", "and in labels: person #3", Tracking::label, "track"),
         with_unit(int_option("boxes", "what becomes of boxes that are in the frame already",
                              field(offsetof(ResultsSettings, boxes)),
                              static_cast<int>(EarlierBoxes::kept),
                              static_cast<int>(EarlierBoxes::kept),
                              static_cast<int>(EarlierBoxes::replaced)),
                   "boxes"),
-        word("add", "they are kept", EarlierBoxes::kept, "boxes"),
-        word("replace", "they are replaced", EarlierBoxes::replaced, "boxes"),
+        named_value("add", "they are kept", EarlierBoxes::kept, "boxes"),
+        named_value("replace", "they are replaced", EarlierBoxes::replaced, "boxes"),
+        with_unit(int_option("masks", "how frames show which pixels belong to a thing",
+                             field(offsetof(ResultsSettings, masks)),
+                             static_cast<int>(ShownMasks::none), static_cast<int>(ShownMasks::none),
+                             static_cast<int>(ShownMasks::alpha)),
+                  "masks"),
+        named_value("none", "not at all", ShownMasks::none, "masks"),
+        named_value("overlay", "by the colour of its class", ShownMasks::overlay, "masks"),
+        named_value("alpha", "all else becomes transparent", ShownMasks::alpha, "masks"),
     };
 }
 
@@ -57,13 +59,14 @@ OptionTable record_options(size_t offset)
                              static_cast<int>(RecordFormat::automatic),
                              static_cast<int>(RecordFormat::srt)),
                   "record_format"),
-        word("auto", "by the destination's ending, or else jsonl", RecordFormat::automatic,
-             "record_format"),
-        word("jsonl", "a JSON object in a line for each frame", RecordFormat::jsonl,
-             "record_format"),
-        word("csv", "a row for each box", RecordFormat::csv, "record_format"),
-        word("coco", "one JSON object as COCO has it (.json)", RecordFormat::coco, "record_format"),
-        word("srt", "subtitles with the labels", RecordFormat::srt, "record_format"),
+        named_value("auto", "by the destination's ending, or else jsonl", RecordFormat::automatic,
+                    "record_format"),
+        named_value("jsonl", "a JSON object in a line for each frame", RecordFormat::jsonl,
+                    "record_format"),
+        named_value("csv", "a row for each box", RecordFormat::csv, "record_format"),
+        named_value("coco", "one JSON object as COCO has it (.json)", RecordFormat::coco,
+                    "record_format"),
+        named_value("srt", "subtitles with the labels", RecordFormat::srt, "record_format"),
     };
 }
 
@@ -82,6 +85,7 @@ FindingsSettings request_of(const ResultsSettings &settings, std::string source)
     return {.every = settings.every,
             .track = static_cast<Tracking>(settings.track),
             .earlier = static_cast<EarlierBoxes>(settings.boxes),
+            .masks = static_cast<ShownMasks>(settings.masks),
             .metadata = settings.metadata != 0,
             .destination = text_or_empty(settings.destination),
             .format = static_cast<RecordFormat>(settings.format),

@@ -18,6 +18,7 @@ struct ResultsSettings {
     int every;
     int track; // a Tracking
     int boxes; // an EarlierBoxes
+    int masks; // a ShownMasks
     int metadata;
     char *destination;
     int format; // a RecordFormat

@@ -119,6 +119,11 @@ std::vector<AVPixelFormat> chosen_of(const AVPixelFormat *list, const Wanted &is
     return chosen;
 }
 
+std::vector<AVPixelFormat> with_alpha(const AVPixelFormat *list)
+{
+    return chosen_of(list, [](AVPixelFormat, const auto &format) { return has_alpha(format); });
+}
+
 // Returns the position that no channel takes, or -1.
 int rest_position(const RowLayout &layout)
 {
@@ -187,10 +192,14 @@ const AVPixelFormat *rgb_formats_with_alpha()
 }
 const AVPixelFormat *formats_with_alpha(int channels)
 {
-    const auto wanted = [](AVPixelFormat, const auto &format) { return has_alpha(format); };
-    static const auto rgb = chosen_of(formats_for_rgb_models(), wanted);
-    static const auto luma = chosen_of(formats_for_luma_models(), wanted);
+    static const auto rgb = with_alpha(formats_for_rgb_models());
+    static const auto luma = with_alpha(formats_for_luma_models());
     return channels == 1 ? luma.data() : rgb.data();
+}
+const AVPixelFormat *any_formats_with_alpha()
+{
+    static const auto list = with_alpha(formats_for_any_model());
+    return list.data();
 }
 
 int model_channels(AVPixelFormat format)

@@ -26,6 +26,7 @@ const AVPixelFormat *grey_formats();       // without alpha
 const AVPixelFormat *opaque_rgb_formats(); // without alpha or padding
 const AVPixelFormat *rgb_formats_with_alpha();
 const AVPixelFormat *formats_with_alpha(int channels); // for models with so many channels
+const AVPixelFormat *any_formats_with_alpha();
 
 // Returns how many channels of this format a model sees if it takes 1 and 3: 3 of RGB, 1 of
 // grey and YUV.

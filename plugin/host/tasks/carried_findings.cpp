@@ -47,6 +47,10 @@ void move_to(Detection &detection, const Box &box)
     const float right = (box.left + box.right - detection.box.left - detection.box.right) / 2;
     const float down = (box.top + box.bottom - detection.box.top - detection.box.bottom) / 2;
     detection.box = box;
+    if (detection.mask) {
+        Box &area = detection.mask.area;
+        area = {area.left + right, area.top + down, area.right + right, area.bottom + down};
+    }
     if (detection.turned) {
         detection.turned->middle_x += right;
         detection.turned->middle_y += down;

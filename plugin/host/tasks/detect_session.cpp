@@ -15,6 +15,14 @@ namespace dnn_torch
 namespace
 {
 
+Box in_frame(const Placement &placement, const Box &box)
+{
+    return {.left = placement.x_in_frame(box.left),
+            .top = placement.y_in_frame(box.top),
+            .right = placement.x_in_frame(box.right),
+            .bottom = placement.y_in_frame(box.bottom)};
+}
+
 // A turned box stays a rectangle, also where the frame was stretched.
 TurnedBox in_frame(const Placement &placement, const TurnedBox &box)
 {
@@ -41,12 +49,9 @@ Box clipped(const Box &box, Size frame)
 bool bring_into_frame(const Placement &placement, Size frame, Detection &detection)
 {
     constexpr float thinnest = 0.5F;
-    const Box &box = detection.box;
-    detection.box = clipped({.left = placement.x_in_frame(box.left),
-                             .top = placement.y_in_frame(box.top),
-                             .right = placement.x_in_frame(box.right),
-                             .bottom = placement.y_in_frame(box.bottom)},
-                            frame);
+    detection.box = clipped(in_frame(placement, detection.box), frame);
+    if (detection.mask)
+        detection.mask.area = in_frame(placement, detection.mask.area);
     if (detection.turned)
         detection.turned = in_frame(placement, *detection.turned);
     for (KeyPoint &point : detection.key_points) {
@@ -139,6 +144,8 @@ std::shared_ptr<Findings> DetectSession::findings_in(std::span<const DnnTorchTen
     if (!plan_.decoder->needs_suppression())
         suppression.iou = 1;
     suppress(found_, suppression);
+    if (plan_.with_masks)
+        plan_.decoder->add_masks(tensors, index, found_);
     auto findings = std::make_shared<Findings>();
     for (Detection &each : found_)
         if (bring_into_frame(plan_.placement, plan_.input.size, each)) {

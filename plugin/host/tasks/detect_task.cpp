@@ -57,11 +57,21 @@ TaskFindings DetectTask::study()
     const std::unique_ptr<const Decoder> decoder = probe_.decoder_for(usual.size);
     decoder_ = decoder->name();
     names_.count = decoder->classes();
+    if (shared_.step->masks() != ShownMasks::none && !decoder->has_masks())
+        throw Error(AVERROR(EINVAL), concat("the model makes no masks (", decoder_,
+                                            " decodes boxes); leave masks away"));
     check(*shared_.terms->latest());
     return {.takes = concat(probe_.in_words(), ", ", name_of(usual.placing), "; ", decoder_,
                             " decodes what it finds"),
             .doubt = doubt_of_labels(),
             .numbers = contract_in_words(contract_)};
+}
+
+const AVPixelFormat *DetectTask::formats() const
+{
+    return shared_.step->masks() == ShownMasks::alpha
+               ? formats_to_feed_with_alpha(probe_.channels())
+               : formats_to_feed(probe_.channels());
 }
 
 std::string DetectTask::doubt_of_labels() const
@@ -98,6 +108,7 @@ NewPlan DetectTask::plan(const FrameShape &input, double tuning_seconds)
     plan->placement = place(input.size, fed.size, fed.placing, chroma_unit(input.format));
     plan->channels = probe_.channels();
     plan->border = shared_.settings.border;
+    plan->with_masks = shared_.step->masks() != ShownMasks::none;
     // A run has shown of which types the model's tensors are.
     Contract numbers = contract_;
     follow_types(model()->metadata("input_type"), "", numbers);

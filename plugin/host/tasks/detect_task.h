@@ -36,6 +36,7 @@ struct DetectPlan : TaskPlan {
     Size picture = {0, 0};
     int channels = 3;
     float border = 0;
+    bool with_masks = false;  // of things, beside their boxes
     bool interleaved = false; // the model is fastest with its channels side by side
 };
 
@@ -46,7 +47,7 @@ public:
                DetectShared shared);
 
     TaskFindings study() override;
-    const AVPixelFormat *formats() const override { return formats_to_feed(probe_.channels()); }
+    const AVPixelFormat *formats() const override;
     Size output_for(const FrameShape &input) override;
     NewPlan plan(const FrameShape &input, double tuning_seconds) override;
     bool skips(const FrameItem &item) override;
@@ -63,7 +64,6 @@ private:
     const DetectShared shared_;
     size_t batch_size_;
     DetectorProbe probe_; // refers to both
-    PictureNumbers numbers_;
     ClassNames names_;
     std::string decoder_;
     AVRational time_base_ = {0, 1};

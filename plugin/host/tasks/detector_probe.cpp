@@ -180,15 +180,12 @@ DetectorFacts DetectorProbe::facts_for(Size picture) const
 {
     const size_t labels =
         settings_.labels.empty() ? contract_.model.labels.size() : settings_.labels.size();
-    const Size &cells = settings_.cells;
-    const bool knows_cells = cells.width > 0 && cells.height > 0;
     return {.input = picture,
             .classes = settings_.classes ? settings_.classes : static_cast<int>(labels),
             .task = contract_.model.task,
             .end2end = contract_.model.end2end,
             .anchors = settings_.anchors,
-            .cell = knows_cells ? Size{picture.width / cells.width, picture.height / cells.height}
-                                : Size{0, 0},
+            .cells = settings_.cells,
             .key_points = contract_.model.key_points[0],
             .key_point_numbers = contract_.model.key_points[1]};
 }

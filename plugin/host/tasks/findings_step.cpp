@@ -148,6 +148,11 @@ void FindingsStep::open()
                                      "destination=FILE, or leave format away");
 }
 
+ShownMasks FindingsStep::masks() const
+{
+    return state_->settings.masks;
+}
+
 bool FindingsStep::skips(const FrameItem &item)
 {
     return state_->every_nth.skips(item);
@@ -161,6 +166,7 @@ void FindingsStep::complete(FrameItem &item, AVRational time_base)
     if (item.bypass && !item.skipped)
         return state_->carried.pass();
     const Findings found = state_->findings_for(item, frame);
+    show_masks(found, state_->settings.masks, frame);
     state_->give(frame, found);
     state_->record(
         {.number = item.number, .pts = frame.pts, .time_base = time_base, .size = size_of(frame)},

@@ -7,6 +7,7 @@
 
 #include "host/results/findings.h"
 #include "host/results/record_format.h"
+#include "shown_masks.h"
 #include "task.h"
 
 #include <memory>
@@ -28,6 +29,7 @@ struct FindingsSettings {
     int every = 1;                  // the model sees every that many-th frame
     Tracking track = Tracking::off; // label: the number goes into the box's label, too
     EarlierBoxes earlier = EarlierBoxes::kept;
+    ShownMasks masks = ShownMasks::none;
     bool metadata = false;
     std::string destination = {}; // of records: a file, "-", an address; or ""
     RecordFormat format = RecordFormat::automatic;
@@ -49,13 +51,16 @@ public:
     // builds each graph once more than it runs.  Throws Error.
     void open();
 
+    // What frames show of masks.
+    ShownMasks masks() const;
+
     // As Task::skips().  After frames that did not come here, and after a change of the size,
     // the model sees the next frame.
     bool skips(const FrameItem &item);
 
-    // As Task::complete().  Gives the item's result its side data and metadata, and writes its
-    // record.  A skipped frame gets what was found last.  A frame that the timeline excludes
-    // passes untouched.  Throws Error.
+    // As Task::complete().  Gives the item's result its masks, its side data and metadata, and
+    // writes its record.  A skipped frame gets what was found last.  A frame that the timeline
+    // excludes passes untouched.  Throws Error.
     void complete(FrameItem &item, AVRational time_base);
 
     // As Task::end().  Throws Error.

@@ -189,6 +189,13 @@ const AVPixelFormat *formats_to_feed(int channels)
                            : formats_for_any_model();
 }
 
+const AVPixelFormat *formats_to_feed_with_alpha(int channels)
+{
+    return channels == 4   ? rgb_formats_with_alpha()
+           : channels == 1 ? formats_with_alpha(1)
+                           : any_formats_with_alpha();
+}
+
 Size chroma_unit(AVPixelFormat format)
 {
     return {1 << described(format).log2_chroma_w, 1 << described(format).log2_chroma_h};

@@ -21,6 +21,9 @@ namespace dnn_torch
 // formats_for_any_model() does.  RGB comes of subsampled YUV and of grey as well.
 const AVPixelFormat *formats_to_feed(int channels);
 
+// Returns those of them that have alpha.
+const AVPixelFormat *formats_to_feed_with_alpha(int channels);
+
 // Returns how many pixels share a sample of chroma.
 Size chroma_unit(AVPixelFormat format);
 

@@ -100,7 +100,8 @@ bool speak_of_other_tensors(const Contract &a, const Contract &b)
 }
 
 // What a model gets beside pictures may stand in its own file alone, and a model that gets nothing
-// of it is refused.  So the file is looked at.  Returns nullopt if that says no more than was known.
+// of it is refused.  So the file is looked at.  Returns nullopt if that says no more than was
+// known.
 std::optional<Contract> contract_despite(const Error &refusal, const ContractOptions &given,
                                          const std::string &file_beside, const Contract &before,
                                          const std::function<std::shared_ptr<Model>()> &look)

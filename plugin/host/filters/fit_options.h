@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// The option `fit` of filters that bring frames to the size of a model's picture.
+#pragma once
+
+#include "host/frames/placement.h"
+#include "options.h"
+
+#include <cstddef>
+#include <optional>
+
+namespace dnn_torch
+{
+
+struct FitTexts {
+    const char *help, *automatic, *letterbox;
+    const char *unit;
+};
+
+// `offset` is that of an int.
+OptionTable fit_options(const FitTexts &texts, size_t offset);
+
+// None: by the model.
+std::optional<Placing> placing_of(int fit);
+
+} // namespace dnn_torch

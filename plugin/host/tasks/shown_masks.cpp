@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "shown_masks.h"
+
+#include "host/error.h"
+#include "host/frames/class_picture.h"
+#include "host/frames/stencil.h"
+#include "host/inference/fork_gate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace dnn_torch
+{
+namespace
+{
+
+// What belongs to a thing is likelier of it than not.
+constexpr float threshold = 0.5F;
+
+// Where a pixel lies between two values of a mask.
+struct Between {
+    size_t low, high;
+    float share; // of the higher one
+};
+
+std::vector<Between> places(int first, int count, float from, float to, int values)
+{
+    const float scale = static_cast<float>(values) / (to - from);
+    std::vector<Between> all;
+    all.reserve(static_cast<size_t>(count));
+    for (int i = 0; i < count; i++) {
+        const float middle = static_cast<float>(first + i) + 0.5F;
+        const float place =
+            std::clamp((middle - from) * scale - 0.5F, 0.0F, static_cast<float>(values - 1));
+        const float low = std::floor(place);
+        all.push_back(
+            {.low = static_cast<size_t>(low),
+             .high = std::min(static_cast<size_t>(low) + 1, static_cast<size_t>(values - 1)),
+             .share = place - low});
+    }
+    return all;
+}
+
+// What of `box` and of the frame the mask's area covers, in whole pixels whose middles lie in it.
+Stencil rectangle_of(const Box &area, const Box &box, Size frame)
+{
+    const auto edge = [](float place, int most) {
+        return static_cast<int>(
+            std::clamp(std::ceil(place - 0.5F), 0.0F, static_cast<float>(most)));
+    };
+    const int left = edge(std::max(area.left, box.left), frame.width);
+    const int top = edge(std::max(area.top, box.top), frame.height);
+    const int right = edge(std::min(area.right, box.right), frame.width);
+    const int bottom = edge(std::min(area.bottom, box.bottom), frame.height);
+    return {.left = left,
+            .top = top,
+            .size = {std::max(right - left, 0), std::max(bottom - top, 0)},
+            .inside = {}};
+}
+
+Stencil stencil_of(const Mask &mask, const Box &box, Size frame)
+{
+    Stencil stencil = rectangle_of(mask.area, box, frame);
+    const Size size = stencil.size;
+    if (size.width == 0 || size.height == 0 || mask.size.width <= 0 || mask.size.height <= 0)
+        return {};
+    const std::vector<Between> columns =
+        places(stencil.left, size.width, mask.area.left, mask.area.right, mask.size.width);
+    const std::vector<Between> rows =
+        places(stencil.top, size.height, mask.area.top, mask.area.bottom, mask.size.height);
+    const auto width = static_cast<size_t>(mask.size.width);
+    const float *const values = mask.values->data();
+    stencil.inside.reserve(columns.size() * rows.size());
+    for (const Between &row : rows) {
+        const float *const upper = values + row.low * width;
+        const float *const lower = values + row.high * width;
+        for (const Between &column : columns) {
+            const float above = std::lerp(upper[column.low], upper[column.high], column.share);
+            const float below = std::lerp(lower[column.low], lower[column.high], column.share);
+            stencil.inside.push_back(std::lerp(above, below, row.share) >= threshold);
+        }
+    }
+    return stencil;
+}
+
+void make_writable(AVFrame &frame)
+{
+    NoFork no_fork;
+    if (int ret = av_frame_make_writable(&frame); ret < 0)
+        throw Error(ret, "a frame cannot be copied to show masks in it");
+}
+
+} // namespace
+
+void show_masks(const Findings &found, ShownMasks how, AVFrame &frame)
+{
+    if (how == ShownMasks::none)
+        return;
+    const Size size = {frame.width, frame.height};
+    std::vector<Stencil> stencils;
+    std::vector<int> labels;
+    for (const Finding &thing : found.things) {
+        const Detection &detection = thing.detection;
+        if (!detection.mask)
+            continue;
+        stencils.push_back(stencil_of(detection.mask, detection.box, size));
+        labels.push_back(detection.label);
+    }
+    if (how == ShownMasks::overlay && stencils.empty())
+        return;
+    make_writable(frame);
+    if (how == ShownMasks::alpha)
+        return cut_out(stencils, &frame);
+    // The least sure first, so that the surest stay on top.  0 would be black.
+    for (size_t i = stencils.size(); i-- > 0;)
+        paint(stencils[i], colour_of_class(static_cast<unsigned>(labels[i]) + 1), &frame);
+}
+
+} // namespace dnn_torch
