@@ -198,6 +198,49 @@ def test_fewer_labels_than_classes(made, tmp_path, names):
     assert len(result.warnings) == 1 and "5 classes" in result.warnings[0], result
 
 
+# ---- commands -----------------------------------------------------------------------------
+
+
+def commanded(graph, folder, commands, source):
+    """What is said of each frame while sendcmd gives commands."""
+    path = folder / "found.jsonl"
+    path.unlink(missing_ok=True)
+    target = f"destination={support.escape_graph(path)}"
+    result = support.succeed("-f", "lavfi", "-i", source,
+                             "-vf", f"sendcmd=c='{commands}',{graph}:{target}", "-f", "null", "-")
+    return [json.loads(line) for line in path.read_text().splitlines()], result
+
+
+def test_commands(need, made, tmp_path):
+    """Each frame has what was set when it came in."""
+    need(filters=["sendcmd"])
+    model = made(Fixed([0.1, 0.4, 0.2, 0.25, 0.05]), "fixed")
+    found, _ = commanded(
+        classify(model, tune=0, size=8), tmp_path,
+        "0.08 dnn_torch_classify top 3; 0.16 dnn_torch_classify confidence 0.22", plain(frames=6))
+    assert [said(record) for record in found] == [["1"]] * 2 + [["1", "3", "2"]] * 2 + [["1", "3"]] * 2
+
+
+def test_command_of_the_target(need, colour, found, tmp_path, names):
+    need(filters=["sendcmd"])
+    graph = f"{found},{classify(colour, labels=names, tune=0, size=16, target='cat')}"
+    records_found, _ = commanded(graph, tmp_path, "0.04 dnn_torch_classify target dog",
+                                 quadrants(COLOURS, frames=3))
+    said_of = [[said(thing) for thing in record["things"]] for record in records_found]
+    assert said_of[0] == [["red"], [], ["blue"], []]
+    assert len(said_of) == 3 and said_of[1] == said_of[2] == [[], ["green"], [], ["red"]]
+
+
+@pytest.mark.parametrize("command, phrase", [("target cat", "on=frame"), ("top 9", None)])
+def test_bad_commands_change_nothing(need, made, tmp_path, command, phrase):
+    need(filters=["sendcmd"])
+    model = made(Fixed([0.1, 0.4, 0.2, 0.25, 0.05]), "fixed")
+    found, result = commanded(classify(model, tune=0, size=8, on="frame"), tmp_path,
+                              f"0.04 dnn_torch_classify {command}", plain(frames=3))
+    assert [said(record) for record in found] == [["1"]] * 3
+    assert not phrase or phrase in result.stderr, result
+
+
 # ---- boxes --------------------------------------------------------------------------------
 
 

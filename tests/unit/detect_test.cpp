@@ -77,7 +77,7 @@ TEST(Classes, UnknownOnesAreRefused)
 
 TEST(Terms, HoldFromTheNextFrame)
 {
-    TermsInTime terms(sure(0.1F));
+    TermsInTime<DetectTerms> terms(sure(0.1F));
     terms.begin(0);
     terms.begin(1);
     terms.set(sure(0.2F));
@@ -100,7 +100,7 @@ TEST(Terms, HoldFromTheNextFrame)
 
 TEST(Terms, ThreadsAsWhileTheyChange)
 {
-    TermsInTime terms(sure(0));
+    TermsInTime<DetectTerms> terms(sure(0));
     std::atomic<int64_t> begun{0}, asked{0};
     std::jthread reader([&] {
         for (int64_t frame = 0; frame < 2000; frame = begun) {

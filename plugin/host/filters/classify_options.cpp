@@ -26,10 +26,11 @@ OptionTable word_options(size_t offset)
 {
     auto field = [offset](size_t of_field) { return offset + of_field; };
     return {
-        int_option("top", "how many classes are said of a frame or box, the likeliest first",
-                   field(offsetof(ClassifierSettings, top)), 1, 1, AV_NUM_DETECTION_BBOX_CLASSIFY),
-        float_option("confidence", "classes with less are not said",
-                     field(offsetof(ClassifierSettings, confidence)), 0, 0, 1),
+        changeable(int_option(
+            "top", "how many classes are said of a frame or box, the likeliest first",
+            field(offsetof(ClassifierSettings, top)), 1, 1, AV_NUM_DETECTION_BBOX_CLASSIFY)),
+        changeable(float_option("confidence", "classes with less are not said",
+                                field(offsetof(ClassifierSettings, confidence)), 0, 0, 1)),
         text_option("labels", "file with the names of classes, one a line",
                     field(offsetof(ClassifierSettings, labels)), nullptr),
         with_unit(int_option("scores", "what the model's scores are",
@@ -52,8 +53,9 @@ OptionTable sight_options(size_t offset)
 {
     auto field = [offset](size_t of_field) { return offset + of_field; };
     return {
-        text_option("target", "labels of the boxes that are classified: a|b (all, if not given)",
-                    field(offsetof(ClassifierSettings, target)), nullptr),
+        changeable(text_option("target",
+                               "labels of the boxes that are classified: a|b (all, if not given)",
+                               field(offsetof(ClassifierSettings, target)), nullptr)),
         with_unit(int_option("on", "what is classified", field(offsetof(ClassifierSettings, on)),
                              static_cast<int>(ClassifyWhat::automatic),
                              static_cast<int>(ClassifyWhat::automatic),
@@ -88,18 +90,23 @@ OptionTable classifier_options(size_t offset)
     return all;
 }
 
-ClassifySettings request_of(const ClassifierSettings &settings)
+ClassifyTerms terms_of(const ClassifierSettings &settings)
 {
-    ClassifySettings request = {.scores = {.kind = static_cast<ScoreKind>(settings.scores),
-                                           .top = static_cast<size_t>(settings.top),
-                                           .confidence = settings.confidence},
-                                .what = static_cast<ClassifyWhat>(settings.on),
-                                .targets = parts_of(text_or_empty(settings.target)),
-                                .placing = placing_of(settings.fit),
-                                .crops = static_cast<size_t>(settings.crops)};
-    if (request.what == ClassifyWhat::frame && !request.targets.empty())
+    ClassifyTerms terms = {.top = static_cast<size_t>(settings.top),
+                           .confidence = settings.confidence,
+                           .targets = parts_of(text_or_empty(settings.target))};
+    if (static_cast<ClassifyWhat>(settings.on) == ClassifyWhat::frame && !terms.targets.empty())
         throw Error(AVERROR(EINVAL), "target names boxes, and on=frame looks at none; give one of "
                                      "them");
+    return terms;
+}
+
+ClassifySettings request_of(const ClassifierSettings &settings)
+{
+    ClassifySettings request = {.scores = static_cast<ScoreKind>(settings.scores),
+                                .what = static_cast<ClassifyWhat>(settings.on),
+                                .placing = placing_of(settings.fit),
+                                .crops = static_cast<size_t>(settings.crops)};
     if (const std::string size = text_or_empty(settings.size); !size.empty())
         request.size = picture_size_of(size, "");
     if (settings.labels && *settings.labels)

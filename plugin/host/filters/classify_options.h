@@ -21,7 +21,10 @@ struct ClassifierSettings {
 
 OptionTable classifier_options(size_t offset);
 
-// Reads the file of labels.  Throws Error.
+// What may change while frames pass.  Throws Error if the options contradict each other.
+ClassifyTerms terms_of(const ClassifierSettings &settings);
+
+// The rest.  Reads the file of labels.  Throws Error.
 ClassifySettings request_of(const ClassifierSettings &settings);
 
 } // namespace dnn_torch

@@ -16,10 +16,16 @@ namespace dnn_torch
 namespace
 {
 
+// What an instance has beside its options.
+struct ClassifyInstance {
+    std::shared_ptr<TermsInTime<ClassifyTerms>> terms;
+};
+
 // AVFilterContext.priv.
 struct PrivateData {
     FindingsData findings;
     ClassifierSettings classifier;
+    ClassifyInstance *instance; // made by init, deleted by uninit
 };
 
 PrivateData &private_data(AVFilterContext *ctx)
@@ -63,17 +69,34 @@ int init(AVFilterContext *ctx) noexcept
         if (int ret = prepare_findings(ctx); ret < 0)
             return ret;
         data.findings.results.boxes = static_cast<int>(EarlierBoxes::refined);
-        const ClassifyShared shared = {.settings = request_of(data.classifier),
-                                       .step = open_step(ctx)};
+        const ClassifyShared shared = {
+            .settings = request_of(data.classifier),
+            .terms = std::make_shared<TermsInTime<ClassifyTerms>>(terms_of(data.classifier)),
+            .step = open_step(ctx)};
+        data.instance = new ClassifyInstance{.terms = shared.terms};
         return open_filter(ctx, task_maker(shared), table());
     });
+}
+
+void uninit(AVFilterContext *ctx) noexcept
+{
+    close_filter(ctx);
+    PrivateData &data = private_data(ctx);
+    delete data.instance;
+    data.instance = nullptr;
 }
 
 // Handles our commands; libavfilter itself knows more.
 int process_command(AVFilterContext *ctx, const char *command, const char *value, char *result,
                     int result_size, int) noexcept
 {
-    return guarded(ctx, [&] { return answer_command(ctx, command, value, result, result_size); });
+    return guarded(ctx, [&] {
+        PrivateData &data = private_data(ctx);
+        if (is_term(ctx, command, offsetof(PrivateData, classifier), sizeof(ClassifierSettings)))
+            return change_term(ctx, command, value,
+                               [&] { data.instance->terms->set(terms_of(data.classifier)); });
+        return answer_command(ctx, command, value, result, result_size);
+    });
 }
 
 const FilterTable &table()
@@ -86,7 +109,7 @@ const FilterTable &table()
         .formats = formats_to_feed(3),
         .narrower = {formats_to_feed(1), formats_to_feed(4)},
         .init = init,
-        .uninit = close_filter,
+        .uninit = uninit,
         .process_command = process_command,
     });
     return made;

@@ -17,8 +17,7 @@ namespace
 
 // What an instance has beside its options.
 struct DetectInstance {
-    std::shared_ptr<TermsInTime> terms;
-    std::shared_ptr<FindingsStep> step;
+    std::shared_ptr<TermsInTime<DetectTerms>> terms;
 };
 
 // AVFilterContext.priv.
@@ -60,11 +59,11 @@ int init(AVFilterContext *ctx) noexcept
         PrivateData &data = private_data(ctx);
         if (int ret = prepare_findings(ctx); ret < 0)
             return ret;
-        const DetectShared shared = {.settings = request_of(data.detector),
-                                     .terms =
-                                         std::make_shared<TermsInTime>(terms_of(data.detector)),
-                                     .step = open_step(ctx)};
-        data.instance = new DetectInstance{.terms = shared.terms, .step = shared.step};
+        const DetectShared shared = {
+            .settings = request_of(data.detector),
+            .terms = std::make_shared<TermsInTime<DetectTerms>>(terms_of(data.detector)),
+            .step = open_step(ctx)};
+        data.instance = new DetectInstance{.terms = shared.terms};
         return open_filter(ctx, task_maker(shared), table());
     });
 }
@@ -77,34 +76,12 @@ void uninit(AVFilterContext *ctx) noexcept
     data.instance = nullptr;
 }
 
-// Changes one of our options.  If its value makes no sense, all stays as it was.
-int change_terms(AVFilterContext *ctx, const char *option, const char *value)
+void follow_options(AVFilterContext *ctx)
 {
     PrivateData &data = private_data(ctx);
-    uint8_t *before = nullptr;
-    if (int ret = av_opt_get(ctx->priv, option, 0, &before); ret < 0)
-        return ret;
-    const TextPointer old(reinterpret_cast<char *>(before));
-    if (int ret = av_opt_set(ctx->priv, option, value, 0); ret < 0)
-        return ret;
-    try {
-        const DetectTerms terms = terms_of(data.detector);
-        static_cast<DetectTask &>(common_data(ctx).filter->task()).check(terms);
-        data.instance->terms->set(terms);
-    } catch (...) {
-        av_opt_set(ctx->priv, option, old.get(), 0);
-        throw;
-    }
-    return 0;
-}
-
-// Whether the option says what is kept of what the model finds.
-bool is_term(AVFilterContext *ctx, const char *option)
-{
-    const AVOption *const found = av_opt_find(ctx->priv, option, nullptr, 0, 0);
-    constexpr int first = offsetof(PrivateData, detector);
-    constexpr int end = first + static_cast<int>(sizeof(DetectorSettings));
-    return found && found->offset >= first && found->offset < end;
+    const DetectTerms terms = terms_of(data.detector);
+    static_cast<DetectTask &>(common_data(ctx).filter->task()).check(terms);
+    data.instance->terms->set(terms);
 }
 
 // Handles our commands; libavfilter itself knows more.
@@ -112,8 +89,8 @@ int process_command(AVFilterContext *ctx, const char *command, const char *value
                     int result_size, int) noexcept
 {
     return guarded(ctx, [&] {
-        if (is_changeable(ctx, command) && is_term(ctx, command))
-            return change_terms(ctx, command, value);
+        if (is_term(ctx, command, offsetof(PrivateData, detector), sizeof(DetectorSettings)))
+            return change_term(ctx, command, value, [ctx] { follow_options(ctx); });
         return answer_command(ctx, command, value, result, result_size);
     });
 }

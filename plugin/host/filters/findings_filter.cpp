@@ -51,6 +51,33 @@ int prepare_findings(AVFilterContext *ctx)
     return apply_backend_configs(&data, data.backend);
 }
 
+bool is_term(AVFilterContext *ctx, const char *option, size_t offset, size_t size)
+{
+    if (!is_changeable(ctx, option))
+        return false;
+    const AVOption *const found = av_opt_find(ctx->priv, option, nullptr, 0, 0);
+    const auto place = static_cast<size_t>(found ? found->offset : 0);
+    return found && place >= offset && place < offset + size;
+}
+
+int change_term(AVFilterContext *ctx, const char *option, const char *value,
+                const std::function<void()> &apply)
+{
+    uint8_t *before = nullptr;
+    if (int ret = av_opt_get(ctx->priv, option, AV_OPT_ALLOW_NULL, &before); ret < 0)
+        return ret;
+    const TextPointer old(reinterpret_cast<char *>(before));
+    if (int ret = av_opt_set(ctx->priv, option, value, 0); ret < 0)
+        return ret;
+    try {
+        apply();
+    } catch (...) {
+        av_opt_set(ctx->priv, option, old.get(), 0);
+        throw;
+    }
+    return 0;
+}
+
 std::shared_ptr<FindingsStep> open_step(AVFilterContext *ctx)
 {
     const FindingsData &data = findings_data(ctx);

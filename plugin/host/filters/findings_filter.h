@@ -9,6 +9,7 @@
 #include "results_options.h"
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 
 namespace dnn_torch
@@ -29,6 +30,15 @@ OptionTable findings_results_options();
 // For init(), before open_filter(): sets what has no option here, and those options that
 // backend_configs holds.  Returns an AVERROR if one cannot be set; libavutil has logged why.
 int prepare_findings(AVFilterContext *ctx);
+
+// For process_command(): whether the option is changeable and lies in that part of the private
+// data.
+bool is_term(AVFilterContext *ctx, const char *option, size_t offset, size_t size);
+
+// Sets the option and calls `apply`.  If one of them fails, the option keeps its value.  Returns an
+// AVERROR if it cannot be set; libavutil has logged why.  Throws what `apply` throws.
+int change_term(AVFilterContext *ctx, const char *option, const char *value,
+                const std::function<void()> &apply);
 
 // Returns the step that all tasks of the instance share.  Throws Error.
 std::shared_ptr<FindingsStep> open_step(AVFilterContext *ctx);

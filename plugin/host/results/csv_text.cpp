@@ -21,7 +21,7 @@ constexpr std::string_view header =
     "frame,pts,time,width,height,label,class,confidence,x,y,w,h,track,middle_x,middle_y,turned_w,"
     "turned_h,angle,key_points,classes\n";
 
-std::string quoted(std::string_view field)
+std::string in_quotes(std::string_view field)
 {
     if (field.find_first_of(",\"\r\n") == field.npos)
         return std::string(field);
@@ -77,12 +77,12 @@ std::string turned_fields(const std::optional<TurnedBox> &turned)
 std::string thing_fields(const Finding &finding)
 {
     const Detection &detection = finding.detection;
-    return concat(quoted(finding.label), ",", detection.label, ",",
+    return concat(in_quotes(finding.label), ",", detection.label, ",",
                   fixed_text(detection.confidence, 4), ",", box_fields(detection.box), ",",
                   finding.track != 0 ? std::to_string(finding.track) : std::string(), ",",
                   turned_fields(detection.turned), ",",
-                  quoted(key_points_text(detection.key_points)), ",",
-                  quoted(classes_text(finding.classes)));
+                  in_quotes(key_points_text(detection.key_points)), ",",
+                  in_quotes(classes_text(finding.classes)));
 }
 
 class CsvText : public RecordText
@@ -96,7 +96,8 @@ public:
         std::string rows;
         // What is said of the frame as a whole has a row without a box.
         if (!found.classes.empty())
-            rows += concat(beginning, ",,,,,,,,,,,,,,,", quoted(classes_text(found.classes)), "\n");
+            rows +=
+                concat(beginning, ",,,,,,,,,,,,,,,", in_quotes(classes_text(found.classes)), "\n");
         for (const Finding &finding : found.things)
             rows += concat(beginning, ",", thing_fields(finding), "\n");
         return rows;

@@ -22,11 +22,11 @@ bool has_boxes(const AVFrame &frame)
     return av_frame_get_side_data(&frame, AV_FRAME_DATA_DETECTION_BBOXES) != nullptr;
 }
 
-bool is_about_boxes(const ClassifySettings &settings, const AVFrame &frame)
+bool is_about_boxes(ClassifyWhat what, const ClassifyTerms &terms, const AVFrame &frame)
 {
-    if (settings.what != ClassifyWhat::automatic)
-        return settings.what == ClassifyWhat::boxes;
-    return !settings.targets.empty() || has_boxes(frame);
+    if (what != ClassifyWhat::automatic)
+        return what == ClassifyWhat::boxes;
+    return !terms.targets.empty() || has_boxes(frame);
 }
 
 } // namespace
@@ -69,32 +69,33 @@ void ClassifySession::run(FrameJob &job)
 std::vector<ClassifySession::Crop> ClassifySession::crops_of(const FrameItem &item, size_t place,
                                                              Findings &findings) const
 {
-    if (!is_about_boxes(plan_.settings, *item.frame))
-        return {whole(item, place, findings)};
+    const std::shared_ptr<const ClassifyTerms> terms = plan_.terms->at(item.number);
+    const auto crop = [&](std::optional<size_t> thing, const Placement &placement) {
+        return Crop{.item = place,
+                    .terms = terms,
+                    .findings = &findings,
+                    .thing = thing,
+                    .placement = placement};
+    };
+    if (!is_about_boxes(plan_.settings.what, *terms, *item.frame))
+        return {crop(std::nullopt, whole(*item.frame))};
     const Placing placing = plan_.settings.placing.value_or(Placing::stretch);
     std::vector<Crop> crops;
     for (size_t i = 0; i < findings.things.size(); i++) {
         const Finding &thing = findings.things[i];
         const std::optional<Region> part =
             region_of(thing.detection.box, plan_.input.size, plan_.chroma);
-        if (part && is_target(thing.label, plan_.settings.targets))
-            crops.push_back({.item = place,
-                             .findings = &findings,
-                             .thing = i,
-                             .placement = place_part(*part, plan_.picture, placing, plan_.chroma)});
+        if (part && is_target(thing.label, terms->targets))
+            crops.push_back(crop(i, place_part(*part, plan_.picture, placing, plan_.chroma)));
     }
     return crops;
 }
 
-ClassifySession::Crop ClassifySession::whole(const FrameItem &item, size_t place,
-                                             Findings &findings) const
+Placement ClassifySession::whole(const AVFrame &frame) const
 {
-    const Region all = {.x = 0, .y = 0, .size = {item.frame->width, item.frame->height}};
-    const Placing placing = plan_.settings.placing.value_or(Placing::crop);
-    return {.item = place,
-            .findings = &findings,
-            .thing = std::nullopt,
-            .placement = place_part(all, plan_.picture, placing, plan_.chroma)};
+    const Region all = {.x = 0, .y = 0, .size = {frame.width, frame.height}};
+    return place_part(all, plan_.picture, plan_.settings.placing.value_or(Placing::crop),
+                      plan_.chroma);
 }
 
 void ClassifySession::classify(FrameJob &job, std::span<const Crop> crops)
@@ -110,7 +111,7 @@ void ClassifySession::classify(FrameJob &job, std::span<const Crop> crops)
         Findings &findings = *crops[i].findings;
         std::vector<LabelScore> &said =
             crops[i].thing ? findings.things[*crops[i].thing].classes : findings.classes;
-        for (LabelScore &each : classes_of(scores))
+        for (LabelScore &each : classes_of(scores, *crops[i].terms))
             said.push_back(std::move(each));
     }
 }
@@ -143,10 +144,13 @@ std::vector<DnnTorchTensor> ClassifySession::run_model(FrameJob &job, const Imag
     return tensors;
 }
 
-std::vector<LabelScore> ClassifySession::classes_of(const Scores &scores) const
+std::vector<LabelScore> ClassifySession::classes_of(const Scores &scores,
+                                                    const ClassifyTerms &terms) const
 {
     std::vector<LabelScore> classes;
-    for (const ClassScore &each : likeliest(scores, plan_.settings.scores))
+    for (const ClassScore &each : likeliest(
+             scores,
+             {.kind = plan_.settings.scores, .top = terms.top, .confidence = terms.confidence}))
         classes.push_back({.label = label_of(plan_.labels, static_cast<int>(each.number)),
                            .confidence = each.confidence});
     return classes;

@@ -31,18 +31,19 @@ private:
     // A picture for the model.
     struct Crop {
         size_t item; // its frame
+        std::shared_ptr<const ClassifyTerms> terms;
         Findings *findings;
         std::optional<size_t> thing; // among the findings; none: the frame as a whole
         Placement placement;
     };
 
     std::vector<Crop> crops_of(const FrameItem &item, size_t place, Findings &findings) const;
-    Crop whole(const FrameItem &item, size_t place, Findings &findings) const;
+    Placement whole(const AVFrame &frame) const;
     void classify(FrameJob &job, std::span<const Crop> crops);
     Images input_for(size_t pictures);
     void feed(FrameJob &job, std::span<const Crop> crops, const Images &input);
     std::vector<DnnTorchTensor> run_model(FrameJob &job, const Images &input);
-    std::vector<LabelScore> classes_of(const Scores &scores) const;
+    std::vector<LabelScore> classes_of(const Scores &scores, const ClassifyTerms &terms) const;
 
     const ClassifyPlan &plan_;
     Session session_;

@@ -72,7 +72,8 @@ NewPlan ClassifyTask::plan(const FrameShape &input, double tuning_seconds)
     plan->input = input;
     plan->output = input.size;
     plan->settings = shared_.settings;
-    plan->settings.scores.kind = kind_agreed(plan->settings.scores.kind, contract_.model.scores);
+    plan->settings.scores = kind_agreed(plan->settings.scores, contract_.model.scores);
+    plan->terms = shared_.terms;
     plan->labels = labels_;
     plan->scores = probe_.scores();
     plan->picture = probe_.size();
@@ -107,11 +108,13 @@ NewPlan ClassifyTask::plan(const FrameShape &input, double tuning_seconds)
 
 bool ClassifyTask::skips(const FrameItem &item)
 {
+    shared_.terms->begin(item.number);
     return shared_.step->skips(item);
 }
 
 void ClassifyTask::complete(FrameItem &item)
 {
+    shared_.terms->end(item.number);
     shared_.step->complete(item, time_base_);
 }
 

@@ -9,6 +9,7 @@
 #include "findings_step.h"
 #include "frame_feeder.h"
 #include "task.h"
+#include "terms_in_time.h"
 
 #include <memory>
 #include <string>
@@ -20,6 +21,7 @@ namespace dnn_torch
 // What all tasks of a filter share.
 struct ClassifyShared {
     ClassifySettings settings;
+    std::shared_ptr<TermsInTime<ClassifyTerms>> terms;
     std::shared_ptr<FindingsStep> step;
 };
 
@@ -27,6 +29,7 @@ struct ClassifyPlan : TaskPlan {
     std::unique_ptr<TaskSession> open_session() const override;
 
     std::shared_ptr<const ModelPlan> model;
+    std::shared_ptr<const TermsInTime<ClassifyTerms>> terms;
     ClassifySettings settings;
     std::vector<std::string> labels;
     ScoreTensor scores;

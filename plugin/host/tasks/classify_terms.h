@@ -22,14 +22,20 @@ enum class ClassifyWhat {
     boxes,
 };
 
-struct ClassifySettings {
-    ScoreTerms scores = {};
-    ClassifyWhat what = ClassifyWhat::automatic;
+// What may change between two frames.
+struct ClassifyTerms {
+    size_t top = 1;                        // how many classes are said at most
+    float confidence = 0;                  // classes with less are not said
     std::vector<std::string> targets = {}; // labels of the boxes that are classified; empty: all
-    std::vector<std::string> labels = {};  // of a file; empty: the contract's
-    std::optional<Placing> placing = {};   // none: frames are cropped, boxes stretched
-    std::optional<Size> size = {};         // of the model's picture; none: found out
-    size_t crops = 8;                      // boxes in one run of the model
+};
+
+struct ClassifySettings {
+    ScoreKind scores = ScoreKind::automatic;
+    ClassifyWhat what = ClassifyWhat::automatic;
+    std::vector<std::string> labels = {}; // of a file; empty: the contract's
+    std::optional<Placing> placing = {};  // none: frames are cropped, boxes stretched
+    std::optional<Size> size = {};        // of the model's picture; none: found out
+    size_t crops = 8;                     // boxes in one run of the model
 };
 
 // Whether boxes of that label are to be classified.  Numbers that a tracker put behind labels do

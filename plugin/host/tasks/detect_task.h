@@ -9,6 +9,7 @@
 #include "findings_step.h"
 #include "frame_feeder.h"
 #include "task.h"
+#include "terms_in_time.h"
 
 #include <memory>
 #include <string>
@@ -20,7 +21,7 @@ namespace dnn_torch
 // What all tasks of a filter share.
 struct DetectShared {
     DetectSettings settings;
-    std::shared_ptr<TermsInTime> terms;
+    std::shared_ptr<TermsInTime<DetectTerms>> terms;
     std::shared_ptr<FindingsStep> step;
 };
 
@@ -29,7 +30,7 @@ struct DetectPlan : TaskPlan {
 
     std::shared_ptr<const ModelPlan> model;
     std::shared_ptr<const Decoder> decoder;
-    std::shared_ptr<const TermsInTime> terms;
+    std::shared_ptr<const TermsInTime<DetectTerms>> terms;
     ClassNames names;
     PictureNumbers numbers;
     Placement placement;

@@ -12,9 +12,7 @@ extern "C" {
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 #include <optional>
-#include <utility>
 
 namespace dnn_torch
 {
@@ -87,48 +85,6 @@ WantedClasses::WantedClasses(const std::vector<std::string> &wanted, const Class
 bool WantedClasses::has(int label) const
 {
     return all_ || std::binary_search(numbers_.begin(), numbers_.end(), label);
-}
-
-TermsInTime::TermsInTime(DetectTerms terms)
-{
-    terms_.push_back({.frame = std::numeric_limits<int64_t>::min(),
-                      .terms = std::make_shared<const DetectTerms>(std::move(terms))});
-}
-
-void TermsInTime::set(DetectTerms terms)
-{
-    auto made = std::make_shared<const DetectTerms>(std::move(terms));
-    std::lock_guard lock(mutex_);
-    next_ = std::move(made);
-}
-
-void TermsInTime::begin(int64_t frame)
-{
-    std::lock_guard lock(mutex_);
-    if (next_)
-        terms_.push_back({.frame = frame, .terms = std::exchange(next_, nullptr)});
-}
-
-void TermsInTime::end(int64_t frame)
-{
-    std::lock_guard lock(mutex_);
-    while (terms_.size() > 1 && terms_[1].frame <= frame)
-        terms_.pop_front();
-}
-
-std::shared_ptr<const DetectTerms> TermsInTime::latest() const
-{
-    std::lock_guard lock(mutex_);
-    return next_ ? next_ : terms_.back().terms;
-}
-
-std::shared_ptr<const DetectTerms> TermsInTime::at(int64_t frame) const
-{
-    std::lock_guard lock(mutex_);
-    for (auto since = terms_.rbegin(); since != terms_.rend(); since++)
-        if (since->frame <= frame)
-            return since->terms;
-    return terms_.front().terms;
 }
 
 } // namespace dnn_torch
