@@ -201,13 +201,13 @@ def test_fewer_labels_than_classes(made, tmp_path, names):
 # ---- commands -----------------------------------------------------------------------------
 
 
-def commanded(graph, folder, commands, source):
-    """What is said of each frame while sendcmd gives commands."""
+def commanded(graph, folder, commands, source, before="null"):
+    """What is said of each frame while sendcmd gives commands, behind another filter."""
     path = folder / "found.jsonl"
     path.unlink(missing_ok=True)
     target = f"destination={support.escape_graph(path)}"
-    result = support.succeed("-f", "lavfi", "-i", source,
-                             "-vf", f"sendcmd=c='{commands}',{graph}:{target}", "-f", "null", "-")
+    graph = f"{before},sendcmd=c='{commands}',{graph}:{target}"
+    result = support.succeed("-f", "lavfi", "-i", source, "-vf", graph, "-f", "null", "-")
     return [json.loads(line) for line in path.read_text().splitlines()], result
 
 
@@ -218,14 +218,15 @@ def test_commands(need, made, tmp_path):
     found, _ = commanded(
         classify(model, tune=0, size=8), tmp_path,
         "0.08 dnn_torch_classify top 3; 0.16 dnn_torch_classify confidence 0.22", plain(frames=6))
-    assert [said(record) for record in found] == [["1"]] * 2 + [["1", "3", "2"]] * 2 + [["1", "3"]] * 2
+    expected = [["1"]] * 2 + [["1", "3", "2"]] * 2 + [["1", "3"]] * 2
+    assert [said(record) for record in found] == expected
 
 
 def test_command_of_the_target(need, colour, found, tmp_path, names):
     need(filters=["sendcmd"])
-    graph = f"{found},{classify(colour, labels=names, tune=0, size=16, target='cat')}"
+    graph = classify(colour, labels=names, tune=0, size=16, target="cat")
     records_found, _ = commanded(graph, tmp_path, "0.04 dnn_torch_classify target dog",
-                                 quadrants(COLOURS, frames=3))
+                                 quadrants(COLOURS, frames=3), found)
     said_of = [[said(thing) for thing in record["things"]] for record in records_found]
     assert said_of[0] == [["red"], [], ["blue"], []]
     assert len(said_of) == 3 and said_of[1] == said_of[2] == [[], ["green"], [], ["red"]]
