@@ -195,7 +195,8 @@ def test_fewer_labels_than_classes(made, tmp_path, names):
     model = made(Fixed([0.1, 0.1, 0.1, 0.6, 0.1]), "five")
     (record,), result = records(classify(model, tune=0, size=8, labels=names), tmp_path, plain())
     assert said(record) == ["3"]
-    assert len(result.warnings) == 1 and "5 classes" in result.warnings[0], result
+    (warning,) = set(result.warnings)  # FFmpeg 5.1 builds such a graph twice
+    assert "5 classes" in warning, result
 
 
 # ---- commands -----------------------------------------------------------------------------

@@ -8,6 +8,7 @@
 #include "host/frames/formats.h"
 #include "model_contract.h"
 #include "picture_tensors.h"
+#include "taken_picture.h"
 
 extern "C" {
 #include <libavutil/error.h>
@@ -19,15 +20,6 @@ extern "C" {
 
 namespace dnn_torch
 {
-namespace
-{
-
-bool says_nothing_of_sizes(const Error &error)
-{
-    return error.code() == AVERROR(ETIMEDOUT) || error.code() == AVERROR(ENOMEM);
-}
-
-} // namespace
 
 ClassMapTask::ClassMapTask(std::shared_ptr<Model> model, const Contract &contract,
                            size_t batch_size)
@@ -53,7 +45,7 @@ ClassMapTask::Tried ClassMapTask::try_any()
         } catch (const Crash &) {
             throw;
         } catch (const Error &error) {
-            if (says_nothing_of_sizes(error) || error.code() == AVERROR_INVALIDDATA)
+            if (is_final(error) || error.code() == AVERROR_INVALIDDATA)
                 throw;
             if (!first)
                 first = error;
@@ -79,10 +71,7 @@ TaskFindings ClassMapTask::study()
     follow_types(model()->metadata("input_type"), "", contract_);
     const std::string kinds =
         classes_ ? concat("scores of ", classes_, " classes") : std::string("numbers of classes");
-    return {.takes = concat(channels_ == 1   ? "luma"
-                            : channels_ == 4 ? "RGBA"
-                                             : "RGB",
-                            ", and makes ", kinds, " for each pixel"),
+    return {.takes = concat(channels_in_words(channels_), ", and makes ", kinds, " for each pixel"),
             .doubt = "",
             .numbers = contract_in_words(contract_)};
 }
@@ -138,7 +127,7 @@ ClassMapTask::Tried ClassMapTask::picture_for(Size frame)
         } catch (const Crash &) {
             throw;
         } catch (const Error &error) {
-            if (says_nothing_of_sizes(error))
+            if (is_final(error))
                 throw;
             if (!first)
                 first = error;

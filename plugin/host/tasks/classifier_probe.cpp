@@ -9,6 +9,7 @@
 #include "host/frames/placement.h"
 #include "model_contract.h"
 #include "picture_tensors.h"
+#include "taken_picture.h"
 
 extern "C" {
 #include <libavutil/error.h>
@@ -24,12 +25,6 @@ namespace
 // What classifiers are made for most often, the likeliest first.
 constexpr int usual_extents[] = {224, 256, 299, 384, 32, 28, 64, 96, 128, 160, 192, 448, 512};
 
-// A failure that says nothing of the picture's size or channels.
-bool is_final(const Error &error)
-{
-    return error.code() == AVERROR(ETIMEDOUT) || error.code() == AVERROR(ENOMEM);
-}
-
 // [N, channels, height, width], with more than one pixel.
 bool are_maps(const DnnTorchTensor &tensor)
 {
@@ -39,11 +34,7 @@ bool are_maps(const DnnTorchTensor &tensor)
 void check_contract(const Contract &contract)
 {
     const std::string &task = contract.model.task;
-    if (!contract.pictures.empty())
-        throw Error(AVERROR(EINVAL),
-                    concat("the model takes a picture at '", contract.pictures.front().name,
-                           "' beside each frame, and this filter has no pad for "
-                           "it"));
+    refuse_pictures_beside(contract);
     if (task.empty() || task == "classify")
         return;
     const bool finds = task == "detect" || task == "pose" || task == "obb";
@@ -68,59 +59,17 @@ std::vector<DnnTorchTensor> ClassifierProbe::shapes_for(int pictures, int channe
     return probe_tensors(*model_, picture_shape(pictures, channels, size));
 }
 
-std::vector<Size> ClassifierProbe::sizes_to_try() const
-{
-    if (wanted_)
-        return {*wanted_};
-    const Size least = contract_.sizes.minimum.value_or(Size{1, 1});
-    std::vector<Size> sizes;
-    for (const int extent : usual_extents)
-        sizes.push_back(
-            rounded_up(larger_of({extent, extent}, least), contract_.sizes.multiple.value_or(1)));
-    return sizes;
-}
-
-// Returns whether the model takes one of them.
-bool ClassifierProbe::try_sizes(int channels, std::optional<Error> &refused)
-{
-    for (const Size size : sizes_to_try()) {
-        std::vector<DnnTorchTensor> shapes;
-        try {
-            shapes = shapes_for(1, channels, size);
-        } catch (const Crash &) {
-            throw;
-        } catch (const Error &error) {
-            if (is_final(error))
-                throw;
-            if (!refused)
-                refused = error;
-            continue;
-        }
-        const std::optional<ScoreTensor> scores = find_scores(shapes, 1);
-        if (!scores)
-            refuse(shapes, size);
-        channels_ = channels;
-        size_ = size;
-        scores_ = *scores;
-        return true;
-    }
-    return false;
-}
-
 void ClassifierProbe::study()
 {
     check_contract(contract_);
-    std::vector<int> counts = {3, 1, 4};
-    if (contract_.input.channels != 0)
-        counts = {contract_.input.channels};
-    std::optional<Error> refused;
-    for (const int count : counts)
-        if (try_sizes(count, refused))
-            return;
-    const std::string tried =
-        wanted_ ? to_text(*wanted_) : "any usual size; if it wants another, give size=WxH";
-    throw Error(refused->code(),
-                concat("the model takes no pictures of ", tried, ": ", refused->what()));
+    const TakenPicture taken =
+        find_taken_picture(*model_, contract_, wanted_, squares_of(usual_extents, contract_));
+    channels_ = taken.channels;
+    size_ = taken.size;
+    const std::optional<ScoreTensor> scores = find_scores(taken.shapes, 1);
+    if (!scores)
+        refuse(taken.shapes, size_);
+    scores_ = *scores;
 }
 
 bool ClassifierProbe::is_detector(std::span<const DnnTorchTensor> shapes, Size picture) const
@@ -167,8 +116,7 @@ try {
 
 std::string ClassifierProbe::in_words() const
 {
-    const std::string kind = channels_ == 1 ? "luma" : channels_ == 4 ? "RGBA" : "RGB";
-    return concat(kind, " of ", to_text(size_));
+    return concat(channels_in_words(channels_), " of ", to_text(size_));
 }
 
 } // namespace dnn_torch

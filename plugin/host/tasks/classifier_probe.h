@@ -39,8 +39,6 @@ public:
 
 private:
     std::vector<DnnTorchTensor> shapes_for(int pictures, int channels, Size size);
-    std::vector<Size> sizes_to_try() const;
-    bool try_sizes(int channels, std::optional<Error> &refused);
     [[noreturn]] void refuse(std::span<const DnnTorchTensor> shapes, Size picture) const;
     bool is_detector(std::span<const DnnTorchTensor> shapes, Size picture) const;
 

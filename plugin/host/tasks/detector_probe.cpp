@@ -7,6 +7,7 @@
 #include "host/error.h"
 #include "model_contract.h"
 #include "picture_tensors.h"
+#include "taken_picture.h"
 
 extern "C" {
 #include <libavutil/error.h>
@@ -22,12 +23,6 @@ namespace
 
 // What detectors are exported for most often, the likeliest first.
 constexpr int usual_extents[] = {640, 416, 320, 512, 608, 300, 800, 1024, 1280, 384, 256, 224};
-
-// A failure that says nothing of the picture's size or channels.
-bool is_final(const Error &error)
-{
-    return error.code() == AVERROR(ETIMEDOUT) || error.code() == AVERROR(ENOMEM);
-}
 
 bool is_list(const Model &model)
 {
@@ -56,11 +51,7 @@ bool are_scores(std::span<const DnnTorchTensor> shapes)
 void check_contract(const Contract &contract)
 {
     const std::string &task = contract.model.task;
-    if (!contract.pictures.empty())
-        throw Error(AVERROR(EINVAL),
-                    concat("the model takes a picture at '", contract.pictures.front().name,
-                           "' beside each frame, and this filter has no pad "
-                           "for it"));
+    refuse_pictures_beside(contract);
     if (task.empty() || task == "detect" || task == "pose" || task == "obb" || task == "segment")
         return;
     const char *const other = task == "classify" ? "dnn_torch_classify" : "dnn_torch";
@@ -88,65 +79,23 @@ bool DetectorProbe::keeps_frame_size() const
            (takes_lists_ && !settings_.size && !contract_.sizes.only && !settings_.placing);
 }
 
-std::vector<Size> DetectorProbe::sizes_to_try() const
-{
-    if (settings_.size)
-        return {*settings_.size};
-    if (contract_.sizes.only)
-        return {*contract_.sizes.only};
-    const Size least = contract_.sizes.minimum.value_or(Size{1, 1});
-    std::vector<Size> sizes;
-    for (const int extent : usual_extents)
-        sizes.push_back(rounded_up(larger_of({extent, extent}, least), multiple()));
-    if (takes_lists_)
-        sizes.resize(1);
-    return sizes;
-}
-
 DetectorProbe::Shapes DetectorProbe::try_size(Size size, int channels)
 {
     return probe_tensors(*model_, picture_shape(1, channels, size));
-}
-
-// Returns whether the model takes one of them.
-bool DetectorProbe::try_sizes(const std::vector<Size> &sizes, int channels,
-                              std::optional<Error> &refused)
-{
-    for (const Size size : sizes)
-        try {
-            try_size(size, channels);
-            channels_ = channels;
-            size_ = size;
-            return true;
-        } catch (const Crash &) {
-            throw;
-        } catch (const Error &error) {
-            if (is_final(error))
-                throw;
-            if (!refused)
-                refused = error;
-        }
-    return false;
 }
 
 void DetectorProbe::study()
 {
     check_contract(contract_);
     takes_lists_ = is_list(*model_);
-    std::vector<int> counts = {3, 1, 4};
-    if (contract_.input.channels != 0)
-        counts = {contract_.input.channels};
-    std::optional<Error> refused;
-    for (const int count : counts)
-        if (try_sizes(sizes_to_try(), count, refused)) {
-            decoder_for(size_);
-            return;
-        }
-    const std::string tried = settings_.size || contract_.sizes.only
-                                  ? to_text(sizes_to_try().front())
-                                  : "any usual size; if it wants another, give size=WxH";
-    throw Error(refused->code(),
-                concat("the model takes no pictures of ", tried, ": ", refused->what()));
+    std::vector<Size> usual = squares_of(usual_extents, contract_);
+    if (takes_lists_)
+        usual.resize(1);
+    const TakenPicture taken = find_taken_picture(
+        *model_, contract_, settings_.size ? settings_.size : contract_.sizes.only, usual);
+    channels_ = taken.channels;
+    size_ = taken.size;
+    decoder_for(size_);
 }
 
 bool DetectorProbe::takes(Size size)
@@ -224,8 +173,8 @@ void DetectorProbe::refuse_pictures(const Shapes &shapes, Size picture) const
 
 std::string DetectorProbe::in_words() const
 {
-    const std::string kind = channels_ == 1 ? "luma" : channels_ == 4 ? "RGBA" : "RGB";
-    return keeps_frame_size() ? kind + " of any size" : kind + " of " + to_text(size_);
+    return concat(channels_in_words(channels_), " of ",
+                  keeps_frame_size() ? "any size" : to_text(size_));
 }
 
 } // namespace dnn_torch

@@ -62,8 +62,6 @@ public:
 private:
     using Shapes = std::vector<DnnTorchTensor>;
     Shapes try_size(Size size, int channels);
-    bool try_sizes(const std::vector<Size> &sizes, int channels, std::optional<Error> &refused);
-    std::vector<Size> sizes_to_try() const;
     bool takes(Size size);
     bool keeps_frame_size() const;
     DetectorFacts facts_for(Size picture) const;
