@@ -130,3 +130,47 @@ def test_one_dialect():
     assert len(paths) > 200
     found = {str(path.relative_to(ROOT)): other_dialect(path.read_text()) for path in paths}
     assert {path: words for path, words in found.items() if words} == {}
+
+
+# ---- one name, one type ----------------------------------------------------------------
+
+
+TYPE_OR_BRACE = re.compile(
+    r"namespace\s*(?P<namespace>[\w:]*)\s*\{"
+    r"|(?:struct|class|enum class|enum)\s+(?P<type>\w+)(?:\s+final)?\s*(?::(?!:)[^;{(]*)?\{"
+    r"|[{}]")
+
+
+def types_in(text):
+    """(namespace, name) of each type that other sources can see."""
+    text = re.sub(r'//[^\n]*|"(?:\\.|[^"\\\n])*"|R"\((?:.|\n)*?\)"', "", text)
+    around = []
+    for found in TYPE_OR_BRACE.finditer(text):
+        if found[0] == "}":
+            around = around[:-1]
+        elif found["namespace"] is not None:
+            around.append(found["namespace"])
+        else:
+            if found["type"] and all(around) and None not in around:
+                yield "::".join(around), found["type"]
+            around.append(None)
+
+
+def test_a_type_is_seen_outside_of_unnamed_namespaces_alone():
+    text = """namespace a { namespace { struct B { }; } struct C : D { struct E { }; };
+              enum class F { g }; struct C::H { }; // struct I { };
+              void j() { struct K { }; } }"""
+    assert list(types_in(text)) == [("a", "C"), ("a", "F")]
+
+
+@pytest.mark.parametrize("part", ["host", "engines/torch", "isolation", "launcher", "model_tool"])
+def test_no_two_types_of_a_module_have_one_name(part):
+    """Linkers take one of the two's functions for both."""
+    homes = {}
+    for folder in {part, "base", "devices", "engine_kit"}:
+        for path in sorted((ROOT / "plugin" / folder).rglob("*.[hc]*")):
+            for name in types_in(path.read_text()):
+                if name[0]:  # the engines' own DnnTorchModel are of different modules
+                    homes.setdefault(name, set()).add(str(path.relative_to(ROOT)))
+    assert len(homes) > 10
+    assert not {name: paths for name, paths in homes.items() if len(paths) > 1}

@@ -212,7 +212,7 @@ private:
             return false;
         const size_t moved = static_cast<size_t>(step / ratio.in * ratio.out) *
                              (axis_ == Axis::across ? 1 : static_cast<size_t>(first.size.width));
-        Likeness likeness;
+        Resemblance likeness;
         for (size_t i = 0; i < first.samples.size(); i++) {
             const int place = place_of(i, first.size, axis_);
             if (place >= begin / ratio.in * ratio.out && place < end * ratio.out / ratio.in)

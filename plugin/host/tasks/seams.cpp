@@ -24,7 +24,7 @@ TrialPicture part_of(const TrialPicture &whole, Axis axis, int start, int extent
 
 // Adds what is kept of a tile.  Returns false if the tile's result is of another size.
 bool add_tile(const TrialPicture &whole, const TrialPicture &made, Axis axis, const TileSpan &span,
-              Likeness &likeness)
+              Resemblance &likeness)
 {
     const int extent = along(made.size, axis);
     const Size cut =
@@ -46,7 +46,7 @@ bool is_seamless(const TrialTerms &terms, const Cut &cut, Content content, const
     const TrialPicture picture =
         trial_picture(terms, content, strip(terms, cut.axis, cut.extent), cut.axis);
     const TrialPicture whole = run(picture);
-    Likeness likeness;
+    Resemblance likeness;
     for (const TileSpan &span : cut.spans) {
         const TrialPicture made = run(part_of(picture, cut.axis, span.start, cut.tile));
         if (!add_tile(whole, made, cut.axis, span, likeness))

@@ -92,7 +92,7 @@ TrialPicture trial_picture(const TrialTerms &terms, Content content, Size size, 
     return picture;
 }
 
-void Likeness::add(float one, float other)
+void Resemblance::add(float one, float other)
 {
     finite_ = finite_ && std::isfinite(one) && std::isfinite(other);
     if (!finite_)
@@ -108,7 +108,7 @@ void Likeness::add(float one, float other)
 }
 
 // A result may be small beside what it was summed up from.
-bool Likeness::holds(const TrialTerms &terms) const
+bool Resemblance::holds(const TrialTerms &terms) const
 {
     constexpr float rounding = 1e-4F, bits = 4e-6F, small = 2e-5F;
     const float range = largest_ - least_, size = std::max(std::abs(largest_), std::abs(least_));

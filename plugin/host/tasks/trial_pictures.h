@@ -73,7 +73,7 @@ TrialPicture trial_picture(const TrialTerms &terms, Content content, Size size, 
 
 // Compares two results of the same content.  LibTorch sums up in another order for another size;
 // a model that looks elsewhere differs by more.
-class Likeness
+class Resemblance
 {
 public:
     void add(float one, float other);

@@ -42,7 +42,7 @@ double pixels_of(const Shape &shape)
 class Meter
 {
 public:
-    Meter(std::vector<Candidate> &candidates, const Source &source, const Shape &shape,
+    Meter(std::vector<TriedForm> &candidates, const Source &source, const Shape &shape,
           double budget_seconds)
         : candidates_(candidates), source_(source), shape_(shape), budget_seconds_(budget_seconds)
     {
@@ -143,7 +143,7 @@ private:
     {
         const Form plain = {FormKind::saved, Precision::fp32, source_.plain};
         const c10::IValue expected = run_form(plain, source_, images);
-        for (Candidate &candidate : candidates_) {
+        for (TriedForm &candidate : candidates_) {
             const c10::IValue result = run_form(candidate.form, source_, images);
             candidate.gives_others = !is_close(expected, result, candidate.form.precision, source_);
             candidate.decibel = psnr_decibel(expected, result);
@@ -152,17 +152,17 @@ private:
 
     void forget_estimates()
     {
-        for (Candidate &candidate : candidates_)
+        for (TriedForm &candidate : candidates_)
             candidate.seconds = 0;
     }
 
     void time_all(const at::Tensor &images, bool hopeless_too)
     {
         double fastest = INFINITY;
-        for (const Candidate &candidate : candidates_)
+        for (const TriedForm &candidate : candidates_)
             if (candidate.is_compared)
                 fastest = std::min(fastest, candidate.seconds);
-        for (Candidate &candidate : candidates_)
+        for (TriedForm &candidate : candidates_)
             if (!candidate.gives_others &&
                 (hopeless_too || candidate.seconds <= hopeless * fastest)) {
                 run(candidate, images);
@@ -171,7 +171,7 @@ private:
     }
 
     // Keeps the shortest time, because a disturbance makes a run longer.
-    void run(Candidate &candidate, const at::Tensor &images)
+    void run(TriedForm &candidate, const at::Tensor &images)
     {
         const double parts = pixels_of(shape_) / pixels_of(part_);
         const PeakScope peak;
@@ -183,7 +183,7 @@ private:
         candidate.bytes = std::llround(static_cast<double>(peak.peak_bytes()) * parts);
     }
 
-    std::vector<Candidate> &candidates_;
+    std::vector<TriedForm> &candidates_;
     const Source &source_;
     const Shape shape_;
     const double budget_seconds_;
@@ -194,7 +194,7 @@ private:
 
 } // namespace
 
-Compared measure(std::vector<Candidate> &candidates, const Source &source, const Shape &shape,
+Compared measure(std::vector<TriedForm> &candidates, const Source &source, const Shape &shape,
                  double budget_seconds)
 {
     return Meter(candidates, source, shape, budget_seconds).measure();

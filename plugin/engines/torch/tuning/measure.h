@@ -12,7 +12,7 @@
 namespace engine_torch
 {
 
-struct Candidate {
+struct TriedForm {
     Form form;
     bool may_win = true;       // false: measured only to tell the user about it
     double seconds = 0;        // one run of the whole shape; 0: not known
@@ -30,7 +30,7 @@ enum class Compared { not_at_all, with_parts, with_whole_pictures };
 // budget allows, and for about that time.  There must be at least one candidate.  If the budget
 // allows no comparison, the first candidate's figures are an estimate, or missing.  Throws if
 // memory runs out.
-Compared measure(std::vector<Candidate> &candidates, const Source &source, const Shape &shape,
+Compared measure(std::vector<TriedForm> &candidates, const Source &source, const Shape &shape,
                  double budget_seconds);
 
 } // namespace engine_torch

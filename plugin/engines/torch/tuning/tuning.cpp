@@ -128,7 +128,7 @@ public:
                 cache_.remember_in_process(*known);
                 return *tuned;
             }
-        std::vector<Candidate> candidates;
+        std::vector<TriedForm> candidates;
         for (Form &form : usable_forms())
             candidates.push_back({std::move(form)});
         return budget_seconds_ > 0 ? measured(candidates) : chosen(candidates.front());
@@ -323,7 +323,7 @@ private:
                 .in_order = 0};
     }
 
-    Tuned chosen(const Candidate &candidate) const
+    Tuned chosen(const TriedForm &candidate) const
     {
         return {.form = candidate.form,
                 .figures = figures_of(candidate.form, candidate.seconds, candidate.bytes),
@@ -333,7 +333,7 @@ private:
     }
 
     // Adds variants that cannot win, but that the user should hear of.
-    void add_others(std::vector<Candidate> &candidates)
+    void add_others(std::vector<TriedForm> &candidates)
     {
         if (!source_.device.is_cpu() || source_.branches_on_data)
             return;
@@ -352,13 +352,13 @@ private:
                 candidates.push_back({std::move(form), false});
     }
 
-    Tuned measured(std::vector<Candidate> &candidates)
+    Tuned measured(std::vector<TriedForm> &candidates)
     {
         add_others(candidates);
         const Compared compared = measure_all(candidates);
         if (compared == Compared::not_at_all)
             return chosen(candidates.front());
-        const Candidate *winner = fastest(candidates, true);
+        const TriedForm *winner = fastest(candidates, true);
         while (winner && compared == Compared::with_parts && fails_whole(*winner)) {
             candidates.erase(candidates.begin() + (winner - candidates.data()));
             winner = fastest(candidates, true);
@@ -367,7 +367,7 @@ private:
             return chosen(plain());
         Tuned tuned = chosen(*winner);
         tuned.is_measured = true;
-        if (const Candidate *other = fastest(candidates, false))
+        if (const TriedForm *other = fastest(candidates, false))
             compare(*winner, *other, tuned);
         cache_.remember({name_of(tuned.form.kind), name_of(tuned.form.precision),
                          tuned.figures.run_seconds, tuned.figures.run_bytes, tuned.notice,
@@ -377,7 +377,7 @@ private:
 
     // Tries the winner with a picture of the whole size.  A model that is too slow for that is
     // compared at its first frame, as every model is.
-    bool fails_whole(const Candidate &winner)
+    bool fails_whole(const TriedForm &winner)
     {
         if (winner.seconds * runs_of_whole > budget_seconds_ * whole_share)
             return false;
@@ -392,10 +392,10 @@ private:
         is_enlarged_ = true;
     }
 
-    Candidate plain() const { return {make_form(source_, FormKind::saved, Precision::fp32)}; }
+    TriedForm plain() const { return {make_form(source_, FormKind::saved, Precision::fp32)}; }
 
     // If the model refuses the picture, the user is told when it runs.
-    Compared measure_all(std::vector<Candidate> &candidates)
+    Compared measure_all(std::vector<TriedForm> &candidates)
     {
         try {
             return measure(candidates, source_, shape_, budget_seconds_);
@@ -406,26 +406,26 @@ private:
         }
     }
 
-    static const Candidate *fastest(const std::vector<Candidate> &candidates, bool may_win)
+    static const TriedForm *fastest(const std::vector<TriedForm> &candidates, bool may_win)
     {
-        const auto counts = [may_win](const Candidate &candidate) {
+        const auto counts = [may_win](const TriedForm &candidate) {
             return candidate.may_win == may_win && candidate.is_compared;
         };
-        const Candidate *best = nullptr;
-        for (const Candidate &candidate : candidates)
+        const TriedForm *best = nullptr;
+        for (const TriedForm &candidate : candidates)
             if (counts(candidate) && (!best || candidate.seconds < best->seconds))
                 best = &candidate;
         if (!best)
             return nullptr;
         const double enough = best->seconds * as_fast;
-        for (const Candidate &candidate : candidates)
+        for (const TriedForm &candidate : candidates)
             if (counts(candidate) && candidate.seconds <= enough &&
                 candidate.form.kind < best->form.kind)
                 best = &candidate;
         return best;
     }
 
-    static void compare(const Candidate &winner, const Candidate &other, Tuned &tuned)
+    static void compare(const TriedForm &winner, const TriedForm &other, Tuned &tuned)
     {
         const double factor = winner.seconds / other.seconds;
         const std::string option = std::string("precision=") +
