@@ -444,7 +444,7 @@ def test_size_changes(need, colour, names, reinit):
     graph = f"{classify(colour, labels=names, tune=0, size=16, **options)},metadata=print"
     result = support.succeed(
         *("-reinit_filter", reinit, "-f", "image2pipe", "-c:v", "ppm", "-i", "-"),
-        *("-autoscale", "0", "-vf", graph, "-f", "null", "-"),
+        *("-noautoscale", "-vf", graph, "-f", "null", "-"),
         stdin=frames,
     )
     assert result.stderr.count("class.0.label=green") == 6, result
