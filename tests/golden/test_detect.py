@@ -334,6 +334,37 @@ def test_fewer_labels_than_classes(made, tmp_path):
     assert "3 classes" in warning and "for 1" in warning, result
 
 
+class Three(nn.Module):
+    """As YOLOv8: a box of each of three classes."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        rows = torch.zeros(x.size(0), 7, 84) + x.mean() * 0.0
+        for number in range(3):
+            rows[:, 0, number], rows[:, 1, number] = 8.0 + 20.0 * number, 20.0
+            rows[:, 2, number], rows[:, 3, number] = 10.0, 12.0
+            rows[:, 4 + number, number] = 0.9 - 0.1 * number
+        return rows
+
+
+def test_a_label_too_few_makes_no_turned_boxes(made, tmp_path):
+    names = tmp_path / "names.txt"
+    names.write_text("one\ntwo\n")
+    graph = detect(made(Three(), "three"), size=64, tune=0, labels=names)
+    (record,), result = records(graph, tmp_path, bright_clip((64, 64), (8, 8, 16, 16)))
+    assert [thing["label"] for thing in record["things"]] == ["one", "two", "2"]
+    assert all("turned" not in thing for thing in record["things"])
+    assert "3 classes" in result.warnings[0], result
+
+
+def test_labels_of_the_file_have_no_control_characters(made, tmp_path):
+    contract = {"task": "detect", "labels": ["a\nb", "\x1b]0;c\x07", "d\x9b"]}
+    graph = detect(made(Three(), "labelled", contract), size=64, tune=0)
+    (record,), result = records(graph + ":metadata=1", tmp_path,
+                                bright_clip((64, 64), (8, 8, 16, 16)))
+    for thing in record["things"]:
+        assert not re.search("[\x00-\x1f\x7f-\x9f]", thing["label"]), record
+
+
 # ---- commands -------------------------------------------------------------------------------
 
 
@@ -447,6 +478,14 @@ def test_size_that_the_model_refuses(made):
     model = made(Sized(320, 320), "sized320")
     result = refusal(detect(model, decoder="boxes", size="100x100", tune=0))
     support.assert_fails_clearly(result, "100x100")
+
+
+def test_a_decoder_that_does_not_fit(made):
+    """What was asked for is what the error is about."""
+    model = made(Three(), "three")
+    result = support.ffmpeg(*("-f", "lavfi", "-i", "color=black:size=64x48:rate=1:duration=1"),
+                            *("-vf", detect(model, decoder="yolov3", size=64), "-f", "null", "-"))
+    support.assert_fails_clearly(result, "decoder=yolov3")
 
 
 # ---- who reads it ---------------------------------------------------------------------------

@@ -122,6 +122,24 @@ def test_numbers_of_classes(tmp_path, kind):
         assert len(numpy.unique(result.image)) > 2
 
 
+class Many(nn.Module):
+    """Each pixel is of class 299."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return (x[:, 0] * 0.0).to(torch.int64) + 299
+
+
+def test_numbers_beyond_a_byte(tmp_path):
+    """They are never another class: the labels say how many there are, or it is an error."""
+    frames = frames_of(count=1)
+    labels = [f"class {number}" for number in range(300)]
+    path = save(tmp_path / "many.pt", Many(), task="segment", labels=labels)
+    for found in results_of(path, "as=index", frames, "gray16le"):
+        assert (found.image == 299).all()
+    path = save(tmp_path / "unlabelled.pt", Many(), task="segment")
+    support.assert_fails_clearly(run(path, "as=index", frames), "class 299", "labels")
+
+
 def test_another_layout(tmp_path):
     path = save(tmp_path / "net.pt", Last())
     frames = frames_of()

@@ -193,5 +193,23 @@ TEST(ClassRows, NanIsNoClass)
         EXPECT_TRUE(each >= 0 && each <= 1) << each;
 }
 
+TEST(ClassRows, ScoresOfNoWeightDoNotCount)
+{
+    const float infinity = std::numeric_limits<float>::infinity();
+    const std::vector<float> scores = {0, 0, 0, 5, 5, -infinity};
+    const ClassMaps maps = {.scores = scores.data(),
+                            .classes = 2,
+                            .size = {3, 1},
+                            .class_step = 3,
+                            .row_step = 3,
+                            .column_step = 1};
+    ClassRows rows(maps, {0, 0, 3, 1}, {3, 1});
+    uint16_t row[3];
+    rows.likeliest(0, row);
+    EXPECT_EQ(row[0], 1);
+    EXPECT_EQ(row[1], 1); // beside the infinite one
+    EXPECT_EQ(row[2], 0);
+}
+
 } // namespace
 } // namespace dnn_torch

@@ -450,6 +450,41 @@ TEST(YoloV2, HasAnchorsInCells)
     expect_box(found[0], {8, 44, 24, 52}, 0.4F, 0);
 }
 
+TEST(YoloV2, HasASoftmaxOverItsClasses)
+{
+    Tensors tensors;
+    tensors.add_zeros("", {1, 7, 2, 2});
+    const float values[] = {2, 0, 0, 0, 30, 9, 10}; // beyond 0 to 1, so without any of them done
+    for (int64_t i = 0; i < 7; i++)
+        tensors.at(0, {0, i, 1, 0}) = values[i];
+    const DetectorFacts facts = {.input = small_input, .anchors = {0.5F, 0.25F}, .cells = {2, 2}};
+    std::vector<Detection> found = decoded(tensors, facts, "yolov2");
+    ASSERT_FALSE(found.empty());
+    const Detection &surest =
+        *std::max_element(found.begin(), found.end(), [](const auto &one, const auto &other) {
+            return one.confidence < other.confidence;
+        });
+    EXPECT_EQ(surest.label, 1);
+    EXPECT_NEAR(surest.confidence, 1 / (1 + std::exp(-1.0F)), 1e-5F);
+}
+
+TEST(Candidates, TheSurestStayInOrder)
+{
+    std::vector<Detection> found(most_candidates + 3);
+    for (size_t i = 0; i < found.size(); i++)
+        found[i] = {.confidence = 0.5F, .row = static_cast<int64_t>(i)};
+    found[1].confidence = found.back().confidence = 0.75F;
+    found[2].confidence = 0.25F;
+    keep_surest(found);
+    ASSERT_EQ(found.size(), most_candidates);
+    EXPECT_EQ(found[1].row, 1);
+    EXPECT_EQ(found[2].row, 3);
+    EXPECT_EQ(found.back().row, static_cast<int64_t>(most_candidates) + 2);
+    const size_t before = found.size();
+    keep_surest(found);
+    EXPECT_EQ(found.size(), before);
+}
+
 // ---- SSD ----------------------------------------------------------------------
 
 TEST(Ssd, EndsAtPictureMinusOne)

@@ -82,6 +82,26 @@ TEST(JsonLines, HaveAnObjectForEachFrame)
     EXPECT_TRUE(empty["things"].empty());
 }
 
+// A classifier knows boxes from side data, which has no numbers of classes.
+TEST(Texts, LeaveOutNumbersThatAreNotKnown)
+{
+    Findings found = {.things = {thing("dog", {1, 2, 3, 4}, -1)}, .classes = {{"indoors", 0.5F}}};
+    found.things[0].classes = {{"terrier", 0.25F}};
+    const json line = json::parse(make_jsonl_text()->record(frame(0), found));
+    EXPECT_TRUE(line["things"][0]["class"].is_null());
+    EXPECT_NE(make_csv_text()->record(frame(0), found).find(",dog,,0.8750,"), std::string::npos);
+    auto coco_text = make_coco_text();
+    std::string text = coco_text->begin();
+    text += coco_text->record(frame(0), found);
+    const json coco = json::parse(text + coco_text->end());
+    ASSERT_EQ(coco["annotations"].size(), 2U);
+    EXPECT_EQ(coco["annotations"][0]["bbox"], json({0.0, 0.0, 640.0, 360.0}));
+    EXPECT_EQ(coco["annotations"][0]["score"], 0.5);
+    EXPECT_EQ(coco["annotations"][1]["classes"][0]["label"], "terrier");
+    EXPECT_EQ(coco["categories"],
+              json::parse(R"([{"id":0,"name":"indoors"},{"id":1,"name":"dog"}])"));
+}
+
 TEST(JsonLines, TakeAnyLabel)
 {
     const std::string line =

@@ -108,7 +108,7 @@ bool set_text(const Json &value, std::string &text)
     constexpr size_t longest = 4000;
     if (!value.is_string() || value.get_ref<const std::string &>().size() > longest)
         return false;
-    text = value.get<std::string>();
+    text = printable(value.get<std::string>()); // it may be a stranger's
     return true;
 }
 
@@ -117,9 +117,13 @@ bool set_texts(const Json &value, std::vector<std::string> &texts)
     std::vector<std::string> given;
     if (!value.is_array())
         return false;
-    for (const Json &item : value)
-        if (!set_text(item, given.emplace_back()))
+    for (const Json &item : value) {
+        std::string &text = given.emplace_back();
+        if (!set_text(item, text))
             return false;
+        std::replace_if(
+            text.begin(), text.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
+    }
     texts = std::move(given);
     return true;
 }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "decoder_kinds.h"
 
+#include "suppression.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -111,6 +113,8 @@ void append_if_sound(Detection detection, const DecodeTerms &terms, std::vector<
         return;
     detection.confidence = std::min(detection.confidence, 1.0F);
     found.push_back(std::move(detection));
+    if (found.size() >= 2 * most_candidates)
+        keep_surest(found);
 }
 
 int64_t Listed::count() const

@@ -50,7 +50,7 @@ struct Mask {
 struct Detection {
     Box box; // upright
     float confidence = 0;
-    int label = 0;                        // the number of its class, from 0 on
+    int label = 0;                        // the number of its class, from 0 on; -1: not known
     std::optional<TurnedBox> turned = {}; // what `box` is around
     std::vector<KeyPoint> key_points = {};
     int64_t row = 0; // of the decoder's tensor, from which it was read

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -12,9 +13,6 @@ namespace dnn_torch
 {
 namespace
 {
-
-// As many as Ultralytics takes. Each is compared with those that stay.
-constexpr size_t most_candidates = 30'000;
 
 struct Point {
     double x, y;
@@ -163,6 +161,27 @@ float overlap(const Detection &one, const Detection &other)
     if (!one.turned || !other.turned || upright == 0)
         return upright;
     return overlap(*one.turned, *other.turned);
+}
+
+void keep_surest(std::vector<Detection> &found)
+{
+    if (found.size() <= most_candidates)
+        return;
+    std::vector<float> confidences;
+    confidences.reserve(found.size());
+    for (const Detection &each : found)
+        confidences.push_back(each.confidence);
+    const auto last = confidences.begin() + most_candidates - 1;
+    std::nth_element(confidences.begin(), last, confidences.end(), std::greater<>());
+    const float least = *last;
+    size_t equals = most_candidates -
+                    static_cast<size_t>(std::count_if(
+                        confidences.begin(), last, [least](float value) { return value > least; }));
+    std::erase_if(found, [&](const Detection &each) {
+        if (each.confidence != least)
+            return each.confidence < least;
+        return equals == 0 || equals-- == 0;
+    });
 }
 
 void suppress(std::vector<Detection> &found, const SuppressionTerms &terms)

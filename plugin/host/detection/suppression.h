@@ -6,10 +6,14 @@
 
 #include "detection.h"
 
+#include <cstddef>
 #include <vector>
 
 namespace dnn_torch
 {
+
+// As many as Ultralytics takes.
+constexpr size_t most_candidates = 30'000;
 
 struct SuppressionTerms {
     float iou = 0.45F;     // those that overlap a surer one by more are dropped; 1: none is
@@ -21,6 +25,9 @@ struct SuppressionTerms {
 // they cover together.  Turned boxes are compared as they lie.
 float overlap(const Detection &one, const Detection &other);
 float overlap(const Box &one, const Box &other);
+
+// Drops all but the surest 30000; those that stay keep their order.
+void keep_surest(std::vector<Detection> &found);
 
 // Sorts the detections, the surest first and equally sure ones as they came, and drops those
 // that overlap a surer one.  Detections that are no numbers are dropped, too.  Of more than

@@ -180,7 +180,9 @@ Match match_torchvision(std::span<const DnnTorchTensor> shapes, const DetectorFa
     const Group group = group_of(shapes, 0);
     if (!is_whole(group))
         return {};
-    return {Likeness::CERTAIN, std::make_unique<Torchvision>(group.masks != nullptr)};
+    const bool has_masks =
+        group.masks && has_shape(*group.masks, {any_extent, 1, any_extent, any_extent});
+    return {Likeness::CERTAIN, std::make_unique<Torchvision>(has_masks)};
 }
 
 } // namespace dnn_torch

@@ -2,7 +2,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "yolo_rows.h"
 
+#include "base/compose.h"
+#include "host/error.h"
+
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 
 namespace dnn_torch
@@ -178,6 +182,10 @@ void add_prototype_masks(const DnnTorchTensor &prototypes, int index, const Rows
     const Size grid = {static_cast<int>(prototypes.dims[3]), static_cast<int>(prototypes.dims[2])};
     if (grid.width <= 0 || grid.height <= 0 || input.width <= 0 || input.height <= 0)
         return;
+    // Masks cost time and memory in ffmpeg's own process.  Usual ones have a quarter of the extent.
+    if (grid.width > input.width || grid.height > input.height)
+        throw Error(-EINVAL, concat("the model returned prototypes of masks of ", to_text(grid),
+                                    ", larger than its picture of ", to_text(input)));
     // Each prototype is one row of planes[]: [M][h][w].
     const Rows planes = rows_of(prototypes, index, {.rows = 1, .values = 3, .picture = 0});
     const int64_t line_step = prototypes.strides[2];

@@ -8,12 +8,13 @@
 //
 // Of each box: x and y in its cell, logarithms of its extents by those of its anchor, objectness,
 // and the score of each class.  A model may have applied the sigmoid to its scores and places or
-// not: numbers beyond 0 to 1 show that it has not.
+// not: numbers beyond 0 to 1 show that it has not.  YOLOv2 has a softmax over its classes.
 #include "decoder_kinds.h"
 
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
 
 namespace dnn_torch
 {
@@ -94,6 +95,15 @@ public:
                 label = other;
         return label;
     }
+    // Of the softmax over the classes.
+    float share_of(int64_t first_channel, int classes, int label, int x, int y) const
+    {
+        const float most = at(first_channel + label_at(first_channel, classes, x, y), x, y);
+        float sum = 0;
+        for (int other = 0; other < classes; other++)
+            sum += std::exp(at(first_channel + other, x, y) - most);
+        return std::exp(at(first_channel + label, x, y) - most) / sum;
+    }
     bool is_empty() const { return channels_.count == 0; }
 
 private:
@@ -124,6 +134,7 @@ void DarknetYolo::decode_head(const DnnTorchTensor &tensor, const Head &head, in
     const int boxes = static_cast<int>(head.anchors.size() / 2);
     const int width = values_of_a_box(layout_);
     const bool is_done = has_sigmoids(values, head, boxes, width);
+    const bool has_softmax = std::string_view(layout_.name) == "yolov2"; // in place of sigmoids
     const auto score = [is_done](float value) { return is_done ? value : sigmoid(value); };
     const auto place = [&](float value, int cell, int input, int cells) {
         const float in_cell = score(value) * head.reach - (head.reach - 1) / 2;
@@ -142,6 +153,9 @@ void DarknetYolo::decode_head(const DnnTorchTensor &tensor, const Head &head, in
                 if (!(objectness >= terms.confidence))
                     continue;
                 const int label = values.label_at(first + 5, layout_.classes, x, y);
+                const float share = !is_done && has_softmax
+                                        ? values.share_of(first + 5, layout_.classes, label, x, y)
+                                        : score(values.at(first + 5 + label, x, y));
                 const auto anchor = 2 * static_cast<size_t>(box);
                 append_if_sound(
                     {.box = centred_box(
@@ -150,7 +164,7 @@ void DarknetYolo::decode_head(const DnnTorchTensor &tensor, const Head &head, in
                                head.grid.height),
                          extent(values.at(first + 2, x, y), head.anchors[anchor]),
                          extent(values.at(first + 3, x, y), head.anchors[anchor + 1])),
-                     .confidence = objectness * score(values.at(first + 5 + label, x, y)),
+                     .confidence = objectness * share,
                      .label = label},
                     terms, found);
             }

@@ -35,8 +35,7 @@ YoloLayout layout_of(int64_t width, std::span<const DnnTorchTensor> shapes,
         layout.key_points = points.count;
         layout.key_point_numbers = points.numbers;
         classes = points.count > 0 ? known : 0;
-    } else if (facts.task == "obb" ||
-               (facts.task.empty() && facts.classes > 0 && width == 4 + facts.classes + 1)) {
+    } else if (facts.task == "obb") {
         layout.has_angle = true;
         classes = width - 5;
     } else if (mask_coefficients(shapes) > 0) {

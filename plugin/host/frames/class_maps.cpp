@@ -14,6 +14,12 @@ namespace
 constexpr int64_t largest_number = 65535;
 constexpr float lowest = std::numeric_limits<float>::lowest();
 
+// Between two scores.  One of no weight does not count, whatever it is.
+float mixed(float one, float other, float weight)
+{
+    return weight > 0 ? one + (other - one) * weight : one;
+}
+
 uint16_t as_number(int64_t number)
 {
     return static_cast<uint16_t>(number < 0 || number > largest_number ? 0 : number);
@@ -78,9 +84,9 @@ void ClassRows::fill_row(int number, int y, float *row) const
     for (size_t x = 0; x < width_; x++) {
         const Between &across = across_[x];
         const ptrdiff_t left = across.first * step, right = across.second * step;
-        const float above = upper[left] + (upper[right] - upper[left]) * across.weight;
-        const float below = lower[left] + (lower[right] - lower[left]) * across.weight;
-        const float score = above + (below - above) * down.weight;
+        const float above = mixed(upper[left], upper[right], across.weight);
+        const float below = mixed(lower[left], lower[right], across.weight);
+        const float score = mixed(above, below, down.weight);
         row[x] = score > lowest ? score : lowest; // NaN is no class
     }
 }
@@ -152,7 +158,8 @@ void ClassRows::share(int y, const std::vector<bool> &chosen, float *row)
         const float *const scores = rows_.data() + c * width_;
         const float counts = is_chosen(c) ? 1.0F : 0.0F;
         for (size_t x = 0; x < width_; x++) {
-            const float part = are_shares_ ? scores[x] : std::exp(scores[x] - best_[x]);
+            const float part =
+                are_shares_ ? std::max(scores[x], 0.0F) : std::exp(scores[x] - best_[x]);
             sum_[x] += part;
             row[x] += counts * part;
         }

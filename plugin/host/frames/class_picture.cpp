@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "class_picture.h"
 
+#include "host/error.h"
+
 extern "C" {
+#include <libavutil/error.h>
 #include <libavutil/pixdesc.h>
 }
 
@@ -31,10 +34,14 @@ void hide(const ShownClasses &shown, std::vector<uint16_t> &row)
 
 template <class Sample> void copy_row(const std::vector<uint16_t> &row, uint8_t *to)
 {
-    auto *const samples = reinterpret_cast<Sample *>(to);
     const uint16_t most = static_cast<Sample>(~Sample{0});
-    std::transform(row.begin(), row.end(), samples,
-                   [most](uint16_t number) { return static_cast<Sample>(std::min(number, most)); });
+    if (const uint16_t largest = *std::max_element(row.begin(), row.end()); largest > most)
+        throw Error(AVERROR(ERANGE),
+                    "a pixel is of class " + std::to_string(largest) +
+                        ", and grey of 8 bits holds 255; give the model a contract with labels, "
+                        "which say how many classes there are");
+    std::transform(row.begin(), row.end(), reinterpret_cast<Sample *>(to),
+                   [](uint16_t number) { return static_cast<Sample>(number); });
 }
 
 using Palette = std::vector<std::array<uint8_t, 3>>;

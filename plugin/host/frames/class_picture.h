@@ -27,6 +27,7 @@ std::array<uint8_t, 3> colour_of_class(unsigned number);
 using ShownClasses = std::vector<bool>;
 
 // Fill `result`, which has the size of the rows.  What is not shown becomes 0, which is black.
+// Throw Error if a number is too large for the format.
 void write_class_numbers(ClassRows &rows, const ShownClasses &shown, AVFrame *result);
 void write_class_colours(ClassRows &rows, const ShownClasses &shown, AVFrame *result);
 

@@ -5,6 +5,7 @@
 // written as they come; the rest follows at the end and is small until then.
 #include "base/compose.h"
 #include "base/json.h"
+#include "classes_value.h"
 #include "record_text.h"
 #include "text.h"
 
@@ -108,6 +109,7 @@ public:
         const auto known = numbers_.find(label);
         if (known != numbers_.end())
             return known->second;
+        wanted = std::max<int64_t>(wanted, 0);
         while (!taken_.insert(wanted).second)
             wanted = *taken_.rbegin() + 1;
         return numbers_.emplace(label, wanted).first->second;
@@ -139,10 +141,14 @@ public:
         if (rows_.empty() || !rows_.back().add(frame))
             rows_.emplace_back(frame);
         std::string text;
-        for (const Finding &finding : found.things) {
+        const auto add = [&](const Finding &finding) {
             text += annotations_++ == 0 ? "\n" : ",\n";
             text += json::line_of(annotation(frame, finding));
-        }
+        };
+        for (const LabelScore &each : found.classes)
+            add(whole(frame.size, each));
+        for (const Finding &finding : found.things)
+            add(finding);
         return text;
     }
 
@@ -158,6 +164,16 @@ public:
     bool end_is_replaced() const override { return true; }
 
 private:
+    // What is said of a frame as a whole, as a thing.
+    static Finding whole(Size size, const LabelScore &said)
+    {
+        return {.detection = {.box = {0, 0, static_cast<float>(size.width),
+                                      static_cast<float>(size.height)},
+                              .confidence = said.confidence,
+                              .label = -1},
+                .label = said.label};
+    }
+
     Value annotation(const FrameFacts &frame, const Finding &finding)
     {
         const Detection &detection = finding.detection;
@@ -173,6 +189,8 @@ private:
             value["track_id"] = finding.track;
         if (!detection.key_points.empty())
             add_key_points(value, detection.key_points);
+        if (!finding.classes.empty())
+            value["classes"] = classes_value(finding.classes);
         return value;
     }
 

@@ -77,7 +77,8 @@ std::string turned_fields(const std::optional<TurnedBox> &turned)
 std::string thing_fields(const Finding &finding)
 {
     const Detection &detection = finding.detection;
-    return concat(in_quotes(finding.label), ",", detection.label, ",",
+    return concat(in_quotes(finding.label), ",",
+                  detection.label < 0 ? std::string() : std::to_string(detection.label), ",",
                   fixed_text(detection.confidence, 4), ",", box_fields(detection.box), ",",
                   finding.track != 0 ? std::to_string(finding.track) : std::string(), ",",
                   turned_fields(detection.turned), ",",

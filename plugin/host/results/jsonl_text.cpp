@@ -3,6 +3,7 @@
 
 // One JSON object in a line for each frame.
 #include "base/json.h"
+#include "classes_value.h"
 #include "record_text.h"
 #include "text.h"
 
@@ -22,15 +23,6 @@ Value list_of(std::initializer_list<double> numbers, int decimals)
     Value list = Value::array();
     for (const double number : numbers)
         list.push_back(json::rounded(number, decimals));
-    return list;
-}
-
-Value classes_value(const std::vector<LabelScore> &classes)
-{
-    Value list = Value::array();
-    for (const LabelScore &score : classes)
-        list.push_back(
-            {{"label", score.label}, {"confidence", json::rounded(score.confidence, 4)}});
     return list;
 }
 
@@ -56,7 +48,7 @@ Value thing_value(const Finding &finding)
     const Detection &detection = finding.detection;
     const Box &box = detection.box;
     Value thing = {{"label", finding.label},
-                   {"class", detection.label},
+                   {"class", detection.label < 0 ? Value() : Value(detection.label)},
                    {"confidence", json::rounded(detection.confidence, 4)},
                    {"box", list_of({box.left, box.top, box.width(), box.height()}, 2)}};
     if (finding.track != 0)

@@ -67,8 +67,10 @@ bool is_label(std::string_view text)
 {
     while (!text.empty()) {
         const size_t length = character_length(text);
-        const bool is_control =
-            static_cast<unsigned char>(text.front()) < ' ' && text.front() != '\t';
+        const auto first = static_cast<unsigned char>(text.front());
+        const bool is_late_control = // U+0080 to U+009F
+            length == 2 && first == 0xC2 && static_cast<unsigned char>(text[1]) < 0xA0;
+        const bool is_control = (first < ' ' && first != '\t') || first == 0x7F || is_late_control;
         if (length == 0 || is_control)
             return false;
         text.remove_prefix(length);

@@ -82,7 +82,8 @@ Finding finding_of(const AVDetectionBBox &box)
     };
     Finding finding = {.detection = {.box = {static_cast<float>(box.x), static_cast<float>(box.y),
                                              edge(box.x, box.w), edge(box.y, box.h)},
-                                     .confidence = number_of(box.detect_confidence)},
+                                     .confidence = number_of(box.detect_confidence),
+                                     .label = -1}, // side data has names alone
                        .label = text_in(box.detect_label)};
     for (uint32_t i = 0; i < box.classify_count; i++)
         finding.classes.push_back(

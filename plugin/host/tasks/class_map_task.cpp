@@ -76,6 +76,12 @@ TaskFindings ClassMapTask::study()
             .numbers = contract_in_words(contract_)};
 }
 
+// Of maps of numbers only labels say it.
+int ClassMapTask::class_count() const
+{
+    return classes_ ? classes_ : static_cast<int>(contract_.model.labels.size());
+}
+
 const AVPixelFormat *ClassMapTask::formats() const
 {
     if (contract_.as != As::alpha)
@@ -88,7 +94,7 @@ const AVPixelFormat *ClassMapTask::result_formats() const
     if (contract_.as == As::alpha)
         return formats();
     return contract_.as == As::colours ? formats_of_class_colours()
-                                       : formats_of_class_numbers(classes_);
+                                       : formats_of_class_numbers(class_count());
 }
 
 // Maps are scaled to the frame.

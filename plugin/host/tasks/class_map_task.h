@@ -52,6 +52,7 @@ public:
     NewPlan plan(const FrameShape &input, double tuning_seconds) override;
 
 private:
+    int class_count() const;
     // A size that the model takes, and the maps that come of it.
     struct Tried {
         Size size;

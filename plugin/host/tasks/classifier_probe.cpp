@@ -67,7 +67,7 @@ void ClassifierProbe::study()
     channels_ = taken.channels;
     size_ = taken.size;
     const std::optional<ScoreTensor> scores = find_scores(taken.shapes, 1);
-    if (!scores)
+    if (!scores || (taken.shapes.size() > 1 && is_detector(taken.shapes, size_)))
         refuse(taken.shapes, size_);
     scores_ = *scores;
 }

@@ -147,7 +147,8 @@ std::unique_ptr<const Decoder> DetectorProbe::decoder_for(Size picture)
     try {
         return find_decoder(shapes, facts, settings_.decoder);
     } catch (const Error &) {
-        refuse_pictures(shapes, picture);
+        if (settings_.decoder.empty())
+            refuse_pictures(shapes, picture);
         if (settings_.classes || facts.classes == 0)
             throw;
         try {

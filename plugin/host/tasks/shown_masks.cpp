@@ -85,6 +85,22 @@ Stencil stencil_of(const Mask &mask, const Box &box, Size frame)
     return stencil;
 }
 
+// The surest come first.
+void leave_to_surer_ones(std::vector<Stencil> &stencils, Size frame)
+{
+    const auto width = static_cast<size_t>(frame.width);
+    std::vector<bool> is_taken(width * static_cast<size_t>(frame.height));
+    for (Stencil &stencil : stencils) {
+        auto inside = stencil.inside.begin();
+        for (int y = stencil.top; y < stencil.top + stencil.size.height; y++)
+            for (int x = stencil.left; x < stencil.left + stencil.size.width; x++, inside++) {
+                auto taken = is_taken[static_cast<size_t>(y) * width + static_cast<size_t>(x)];
+                *inside = *inside && !taken;
+                taken = taken || *inside;
+            }
+    }
+}
+
 void make_writable(AVFrame &frame)
 {
     NoFork no_fork;
@@ -113,8 +129,8 @@ void show_masks(const Findings &found, ShownMasks how, AVFrame &frame)
     make_writable(frame);
     if (how == ShownMasks::alpha)
         return cut_out(stencils, &frame);
-    // The least sure first, so that the surest stay on top.  0 would be black.
-    for (size_t i = stencils.size(); i-- > 0;)
+    leave_to_surer_ones(stencils, size);
+    for (size_t i = 0; i < stencils.size(); i++) // 0 would be black
         paint(stencils[i], colour_of_class(static_cast<unsigned>(labels[i]) + 1), &frame);
 }
 
