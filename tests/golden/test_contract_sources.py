@@ -138,7 +138,7 @@ def test_what_ultralytics_writes(tmp_path):
     assert found["input"]["channels"]["value"] == 3
     assert found["input"]["size"]["value"] == [640, 480]
     assert found["input"]["multiple"]["value"] == 32
-    assert result.returncode == 1 and "task detect" in json.loads(result.stdout)["error"]
+    assert result.returncode == 1 and "finds nothing" in json.loads(result.stdout)["error"]
     support.assert_fails_clearly(run(path), r"task detect \(config.txt in the file\)", "pictures")
 
 
