@@ -34,13 +34,15 @@ struct Plane {
         down = is_chroma ? format.log2_chroma_h : 0;
         data = frame->data[component.plane] + component.offset;
         stride = frame->linesize[component.plane];
-        largest = static_cast<float>((1 << component.depth) - 1);
+        largest = is_float() ? 1.0F : static_cast<float>((1 << component.depth) - 1);
     }
+
+    bool is_float() const { return (format.flags & AV_PIX_FMT_FLAG_FLOAT) != 0; }
 
     // Calls `change` with a type's representative: what each sample is stored as.
     template <class Change> void with_sample(const Change &change) const
     {
-        if (format.flags & AV_PIX_FMT_FLAG_FLOAT)
+        if (is_float())
             change(float());
         else if (component.depth > 8)
             change(uint16_t());
