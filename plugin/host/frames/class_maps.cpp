@@ -14,12 +14,6 @@ namespace
 constexpr int64_t largest_number = 65535;
 constexpr float lowest = std::numeric_limits<float>::lowest();
 
-// Between two scores.  One of no weight does not count, whatever it is.
-float mixed(float one, float other, float weight)
-{
-    return weight > 0 ? one + (other - one) * weight : one;
-}
-
 uint16_t as_number(int64_t number)
 {
     return static_cast<uint16_t>(number < 0 || number > largest_number ? 0 : number);
@@ -33,23 +27,6 @@ ClassRows::ClassRows(const ClassMaps &maps, const MapWindow &window, Size frame)
       down_(positions(window.top, window.height, frame.height, maps.size.height)),
       are_shares_(maps.scores && are_shares(maps))
 {
-}
-
-// Pixels are areas: the middle of the first one is at 0.5.
-std::vector<ClassRows::Between> ClassRows::positions(double begin, double extent, int count,
-                                                     int limit)
-{
-    std::vector<Between> all;
-    const double last = limit - 1;
-    for (int i = 0; i < count; i++) {
-        const double place = begin + (i + 0.5) * extent / count - 0.5;
-        const double within = std::clamp(place, 0.0, last);
-        const double first = std::floor(within);
-        all.push_back({.first = static_cast<ptrdiff_t>(first),
-                       .second = static_cast<ptrdiff_t>(std::min(first + 1, last)),
-                       .weight = static_cast<float>(within - first)});
-    }
-    return all;
 }
 
 // A model may end with softmax.  Numbers that are anything else hardly add up to 1 everywhere.

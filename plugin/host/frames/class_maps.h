@@ -5,6 +5,7 @@
 #pragma once
 
 #include "host/size.h"
+#include "interpolation.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -45,12 +46,6 @@ public:
     void share(int y, const std::vector<bool> &chosen, float *row);
 
 private:
-    // Between two pixels of the maps.
-    struct Between {
-        ptrdiff_t first, second;
-        float weight; // of the second
-    };
-    static std::vector<Between> positions(double begin, double extent, int count, int limit);
     static bool are_shares(const ClassMaps &maps);
     void fill_row(int number, int y, float *row) const;
     void fill_rows(int y);

@@ -4,11 +4,13 @@
 
 #include "host/error.h"
 #include "host/frames/class_picture.h"
+#include "host/frames/interpolation.h"
 #include "host/frames/stencil.h"
 #include "host/inference/fork_gate.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <vector>
 
 namespace dnn_torch
@@ -19,28 +21,12 @@ namespace
 // What belongs to a thing is likelier of it than not.
 constexpr float threshold = 0.5F;
 
-// Where a pixel lies between two values of a mask.
-struct Between {
-    size_t low, high;
-    float share; // of the higher one
-};
-
+// Of pixels from `first` on, in a row of values that reaches from one place in the frame to
+// another.
 std::vector<Between> places(int first, int count, float from, float to, int values)
 {
-    const float scale = static_cast<float>(values) / (to - from);
-    std::vector<Between> all;
-    all.reserve(static_cast<size_t>(count));
-    for (int i = 0; i < count; i++) {
-        const float middle = static_cast<float>(first + i) + 0.5F;
-        const float place =
-            std::clamp((middle - from) * scale - 0.5F, 0.0F, static_cast<float>(values - 1));
-        const float low = std::floor(place);
-        all.push_back(
-            {.low = static_cast<size_t>(low),
-             .high = std::min(static_cast<size_t>(low) + 1, static_cast<size_t>(values - 1)),
-             .share = place - low});
-    }
-    return all;
+    const double scale = static_cast<double>(values) / (to - from);
+    return positions((static_cast<double>(first) - from) * scale, count * scale, count, values);
 }
 
 // What of `box` and of the frame the mask's area covers, in whole pixels whose middles lie in it.
@@ -70,16 +56,16 @@ Stencil stencil_of(const Mask &mask, const Box &box, Size frame)
         places(stencil.left, size.width, mask.area.left, mask.area.right, mask.size.width);
     const std::vector<Between> rows =
         places(stencil.top, size.height, mask.area.top, mask.area.bottom, mask.size.height);
-    const auto width = static_cast<size_t>(mask.size.width);
+    const ptrdiff_t width = mask.size.width;
     const float *const values = mask.values->data();
     stencil.inside.reserve(columns.size() * rows.size());
     for (const Between &row : rows) {
-        const float *const upper = values + row.low * width;
-        const float *const lower = values + row.high * width;
+        const float *const upper = values + row.first * width;
+        const float *const lower = values + row.second * width;
         for (const Between &column : columns) {
-            const float above = std::lerp(upper[column.low], upper[column.high], column.share);
-            const float below = std::lerp(lower[column.low], lower[column.high], column.share);
-            stencil.inside.push_back(std::lerp(above, below, row.share) >= threshold);
+            const float above = mixed(upper[column.first], upper[column.second], column.weight);
+            const float below = mixed(lower[column.first], lower[column.second], column.weight);
+            stencil.inside.push_back(mixed(above, below, row.weight) >= threshold);
         }
     }
     return stencil;
