@@ -95,14 +95,14 @@ public:
                 label = other;
         return label;
     }
-    // Of the softmax over the classes.
-    float share_of(int64_t first_channel, int classes, int label, int x, int y) const
+    // What the softmax over the classes gives the one that label_at() returns.
+    float share_of(int label, int64_t first_channel, int classes, int x, int y) const
     {
-        const float most = at(first_channel + label_at(first_channel, classes, x, y), x, y);
+        const float most = at(first_channel + label, x, y);
         float sum = 0;
         for (int other = 0; other < classes; other++)
             sum += std::exp(at(first_channel + other, x, y) - most);
-        return std::exp(at(first_channel + label, x, y) - most) / sum;
+        return 1 / sum;
     }
     bool is_empty() const { return channels_.count == 0; }
 
@@ -154,7 +154,7 @@ void DarknetYolo::decode_head(const DnnTorchTensor &tensor, const Head &head, in
                     continue;
                 const int label = values.label_at(first + 5, layout_.classes, x, y);
                 const float share = !is_done && has_softmax
-                                        ? values.share_of(first + 5, layout_.classes, label, x, y)
+                                        ? values.share_of(label, first + 5, layout_.classes, x, y)
                                         : score(values.at(first + 5 + label, x, y));
                 const auto anchor = 2 * static_cast<size_t>(box);
                 append_if_sound(
