@@ -52,6 +52,30 @@ TEST(CoreBudget, WorkersFitIntoHalfOfTheMemory)
     EXPECT_EQ(divide_cores({16, 0}, {}, {2.0, 100 * gigabyte}).workers, 16U);
 }
 
+TEST(CoreBudget, SeveralFiltersHaveAllWorkersAndDivideTheThreads)
+{
+    const Machine shared = {16, 64 * gigabyte, 2};
+    EXPECT_EQ(divide_cores(shared, {}, usual).workers, 16U);
+    EXPECT_EQ(divide_cores(shared, {.workers = 1}, usual).threads_per_worker, 8U);
+    EXPECT_EQ(divide_cores(shared, {.in_order = true}, usual).threads_per_worker, 8U);
+    EXPECT_EQ(divide_cores(shared, {}, {2.0, 8 * gigabyte}).threads_per_worker, 2U);
+    EXPECT_EQ(divide_cores({2, 0, 5}, {.workers = 1}, usual).threads_per_worker, 1U);
+    EXPECT_EQ(divide_cores(shared, {.workers = 1, .threads = 16}, usual).threads_per_worker, 16U);
+    EXPECT_EQ(divide_cores(shared, {.async = false}, usual).threads_per_worker, 16U);
+}
+
+TEST(CoreBudget, FiltersAreCountedWhileTheyLive)
+{
+    EXPECT_EQ(usable_machine().filters, 1U);
+    {
+        const CoreUse one;
+        EXPECT_EQ(usable_machine().filters, 1U);
+        const CoreUse other;
+        EXPECT_EQ(usable_machine().filters, 2U);
+    }
+    EXPECT_EQ(usable_machine().filters, 1U);
+}
+
 TEST(CoreBudget, ModelsOfNoCostNeedFewWorkers)
 {
     EXPECT_EQ(divide(16, {}, {100e-6, 0}).workers, 1U);

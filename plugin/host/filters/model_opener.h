@@ -5,6 +5,7 @@
 // and the division of the cores.
 #pragma once
 
+#include "host/inference/core_budget.h"
 #include "host/tasks/task.h"
 #include "options.h"
 #include "planner.h"
@@ -82,6 +83,7 @@ private:
     AVFilterContext *ctx_;
     ModelSetup setup_;
     bool on_cpu_ = true;
+    std::optional<CoreUse> core_use_; // set if on_cpu_
     std::shared_ptr<Task> task_;
     std::optional<Clock::time_point> planned_; // when prepare() last ended
 };

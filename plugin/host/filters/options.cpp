@@ -154,8 +154,9 @@ OptionTable contract_options(size_t offset)
         changeable(text_option(
             "inputs", "what the model gets beside frames: NAME=VALUE, or NAME for a pad, ...",
             field(offsetof(ContractSettings, inputs)), nullptr)),
-        changeable(text_option("as", "what the result becomes: picture, gray, alpha, depth, index or colors",
-                               field(offsetof(ContractSettings, as)), nullptr)),
+        changeable(text_option(
+            "as", "what the result becomes: picture, gray, alpha, depth, index or colors",
+            field(offsetof(ContractSettings, as)), nullptr)),
         changeable(text_option("depth", "what depth becomes black and white: auto or LOW..HIGH",
                                field(offsetof(ContractSettings, depth)), nullptr)),
         changeable(text_option("classes", "which classes of a segmentation are shown: person|car",
@@ -201,7 +202,7 @@ OptionTable run_options(size_t offset)
                    field(offsetof(RunSettings, batch_size)), 1, 1, 1000),
         int_option("workers", "runs of the model at the same time (0: chosen)",
                    field(offsetof(RunSettings, workers)), 0, 0, 256),
-        int_option("threads", "threads of one run (0: the cores divided by workers)",
+        int_option("threads", "threads of one run (0: the cores divided by workers and filters)",
                    field(offsetof(RunSettings, threads)), 0, 0, 1024),
         duration_option("tune",
                         "time to find the fastest form in; found once for a model and a size",

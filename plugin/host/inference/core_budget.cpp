@@ -5,6 +5,7 @@
 #include "devices/cpu.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <fstream>
 #include <string>
@@ -13,6 +14,8 @@ namespace dnn_torch
 {
 namespace
 {
+
+std::atomic<size_t> core_uses = 0;
 
 int64_t usable_memory()
 {
@@ -65,7 +68,19 @@ size_t choose_workers(const Machine &machine, const CoreRequest &request, const 
 
 Machine usable_machine()
 {
-    return {.cores = usable_cores(), .memory = usable_memory()};
+    return {.cores = usable_cores(),
+            .memory = usable_memory(),
+            .filters = std::max<size_t>(core_uses.load(), 1)};
+}
+
+CoreUse::CoreUse() noexcept
+{
+    core_uses++;
+}
+
+CoreUse::~CoreUse()
+{
+    core_uses--;
 }
 
 bool fits(size_t workers, const Machine &machine, const RunCost &cost)
@@ -76,14 +91,15 @@ bool fits(size_t workers, const Machine &machine, const RunCost &cost)
 
 CoreBudget divide_cores(const Machine &machine, const CoreRequest &request, const RunCost &cost)
 {
-    if (!request.async)
+    if (!request.async) // of all filters of a graph, one runs at a time
         return {.workers = 1,
                 .threads_per_worker = choose_threads(machine.cores, 1, request, cost),
                 .in_flight = 1};
     size_t workers = request.in_order  ? 1
                      : request.workers ? request.workers
                                        : choose_workers(machine, request, cost);
-    size_t threads = choose_threads(machine.cores, workers, request, cost);
+    const size_t share = std::max<size_t>(machine.cores / machine.filters, 1);
+    size_t threads = choose_threads(share, workers, request, cost);
     // One more than are worked on, so that no worker waits for the filter's thread.
     return {.workers = workers,
             .threads_per_worker = threads,

@@ -12,10 +12,21 @@ namespace dnn_torch
 
 // What this process may use.
 struct Machine {
-    size_t cores;   // at least 1; by affinity and control groups
-    int64_t memory; // bytes that are free or can be freed; 0 if that is not known
+    size_t cores;       // at least 1; by affinity and control groups
+    int64_t memory;     // bytes that are free or can be freed; 0 if that is not known
+    size_t filters = 1; // of this process, whose models run on the cores at the same time
 };
 Machine usable_machine();
+
+// Counts as one of Machine::filters while it lives.  Any thread.
+class CoreUse
+{
+public:
+    CoreUse() noexcept;
+    ~CoreUse();
+    CoreUse(const CoreUse &) = delete;
+    CoreUse &operator=(const CoreUse &) = delete;
+};
 
 // What the user asked for; 0 leaves a number to us.
 struct CoreRequest {
@@ -46,6 +57,10 @@ constexpr size_t most_threads = 1024;
 
 // Fills in what the user left at 0, and keeps to most_threads.
 // workers * threads_per_worker exceeds the cores only if the user asked for it.
+//
+// Several filters have as many workers each as one alone: the system gives the cores to those
+// that have work, which is by what each model costs.  But the threads of one run wait for each
+// other without a pause, so filters divide the cores before runs of several threads do.
 CoreBudget divide_cores(const Machine &machine, const CoreRequest &request, const RunCost &cost);
 
 } // namespace dnn_torch
