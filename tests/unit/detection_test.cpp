@@ -106,8 +106,9 @@ std::vector<Detection> decoded(const Tensors &tensors, const DetectorFacts &fact
                                float confidence = 0.25F)
 {
     std::vector<Detection> found;
-    find_decoder(tensors.views(), facts, name)
-        ->decode(tensors.views(), index, {.confidence = confidence}, found);
+    const auto decoder = find_decoder(tensors.views(), facts, name);
+    decoder->decode(tensors.views(), index, {.confidence = confidence}, found);
+    decoder->add_key_points(tensors.views(), index, found);
     return found;
 }
 
@@ -436,6 +437,31 @@ TEST(YoloV3, TakesScoresThatAreDone)
     expect_box(found[0], {16 - 5, 40 - 6, 16 + 5, 40 + 6}, 0.4F, 1);
 }
 
+TEST(YoloV5, HasHeadsWhoseExtentsAreSquares)
+{
+    Tensors tensors; // one class; grids of 8x8, 4x4 and 2x2
+    tensors.add_zeros("0", {1, 3, 8, 8, 6})
+        .add_zeros("1", {1, 3, 4, 4, 6})
+        .add_zeros("2", {1, 3, 2, 2, 6});
+    for (const size_t head : {0U, 1U, 2U})
+        for (int64_t y = 0; y < 8 >> head; y++)
+            for (int64_t x = 0; x < 8 >> head; x++)
+                for (const int64_t box : {0, 1, 2})
+                    tensors.at(head, {0, box, y, x, 4}) = -20;
+    // Sigmoids of 0.75, 0.5, 0.5, 0.25 and of nearly 1.
+    const float values[] = {std::log(3.0F), 0, 0, -std::log(3.0F), 20, 20};
+    for (int64_t i = 0; i < 6; i++)
+        tensors.at(1, {0, 1, 1, 2, i}) = values[i];
+    const DetectorFacts facts = {.input = small_input};
+    std::vector<Detection> found = decoded(tensors, facts, "yolov5");
+    ASSERT_EQ(found.size(), 1U);
+    // Middle: (2 + 2 * 0.75 - 0.5, 1 + 2 * 0.5 - 0.5) cells of 16; the anchor is 62x45.
+    expect_box(found[0], {48 - 31, 24 - 5.625F, 48 + 31, 24 + 5.625F}, 1, 0);
+    found = decoded(tensors, facts, "yolov7");
+    ASSERT_EQ(found.size(), 1U);
+    expect_box(found[0], {48 - 38, 24 - 6.875F, 48 + 38, 24 + 6.875F}, 1, 0); // 76x55
+}
+
 TEST(YoloV2, HasAnchorsInCells)
 {
     Tensors tensors;
@@ -596,6 +622,24 @@ TEST(Detr, TakesTheSoftmax)
     EXPECT_EQ(decoder_for(tensors, {.input = {200, 100}, .classes = 2}), "detr");
 }
 
+TEST(RtDetr, TakesTheSurestAnswersOfAllClasses)
+{
+    Tensors tensors;
+    tensors.add("logits", {1, 2, 3}, {2, 1, -9, -9, 3, 0})
+        .add("pred_boxes", {1, 2, 4}, {0.5F, 0.5F, 0.25F, 0.5F, 0.25F, 0.25F, 0.5F, 0.5F});
+    const DetectorFacts facts = {.input = {200, 100}, .classes = 3};
+    // Two queries have two answers: the first one's second class is one of none.
+    std::vector<Detection> found = decoded(tensors, facts, "", 0, 0.4F);
+    ASSERT_EQ(found.size(), 2U);
+    expect_box(found[0], {75, 25, 125, 75}, 1 / (1 + std::exp(-2.0F)), 0);
+    expect_box(found[1], {0, 0, 100, 50}, 1 / (1 + std::exp(-3.0F)), 1);
+    tensors.at(0, {0, 1, 1}) = -9;
+    found = decoded(tensors, facts, "", 0, 0.6F);
+    ASSERT_EQ(found.size(), 2U);
+    expect_box(found[0], {75, 25, 125, 75}, 1 / (1 + std::exp(-2.0F)), 0);
+    expect_box(found[1], {75, 25, 125, 75}, 1 / (1 + std::exp(-1.0F)), 1);
+}
+
 TEST(RtDetr, IsReadInItsFurtherForms)
 {
     Tensors deployed;
@@ -693,11 +737,16 @@ TEST(Choice, GoesByFactsAndGrids)
     EXPECT_EQ(choice({{1, 20, 21504}}, {.input = {1024, 1024}, .classes = 15, .task = "obb"}),
               "yolov8");
     EXPECT_EQ(choice({{1, 18, 20, 20}, {1, 18, 40, 40}, {1, 18, 80, 80}}, none), "yolov3");
+    const std::vector<std::vector<int64_t>> heads = {
+        {1, 3, 80, 80, 85}, {1, 3, 40, 40, 85}, {1, 3, 20, 20, 85}};
+    EXPECT_TRUE(contains(choice(heads, none), "decoder=NAME, of: yolov5, yolov7"));
+    const std::vector<float> anchors(18, 10);
+    EXPECT_EQ(choice(heads, {.input = {640, 640}, .anchors = anchors}), "yolov5");
     // 64x64 pixels have 84 cells: boxes come last, unless the classes say otherwise.
     EXPECT_EQ(choice({{1, 84, 84}}, {.input = small_input}), "yolov8");
     EXPECT_EQ(choice({{1, 252, 6}}, {.input = small_input, .classes = 1}), "yolov5");
     EXPECT_EQ(choice({{1, 252, 6}}, {.input = small_input, .end2end = true}), "yolo-nms");
-    EXPECT_TRUE(contains(choice({{1, 252, 6}}, {.input = small_input}), "yolov5 and yolo-nms"));
+    EXPECT_TRUE(contains(choice({{1, 252, 6}}, {.input = small_input}), "of: yolov5, yolo-nms"));
     EXPECT_TRUE(contains(choice({{1, 3000, 85}}, {}), "name one with decoder=NAME"));
 }
 
@@ -719,6 +768,7 @@ void decode_by_all(const Tensors &tensors, const DetectorFacts &facts)
         try {
             const auto decoder = find_decoder(tensors.views(), facts, name);
             decoder->decode(tensors.views(), 0, {.confidence = 0}, found);
+            decoder->add_key_points(tensors.views(), 0, found);
             decoder->add_masks(tensors.views(), 0, found);
         } catch (const Error &) {
             continue;
@@ -734,6 +784,43 @@ void decode_by_all(const Tensors &tensors, const DetectorFacts &facts)
                 EXPECT_TRUE(std::isfinite(point.x) && std::isfinite(point.y));
         }
     }
+}
+
+// Tensors that expand() made have all their values in one place.
+TEST(Hostile, TensorsWithoutMemoryAreNotRead)
+{
+    Tensors tensors;
+    tensors.add("", {1}, {0.9F});
+    DnnTorchTensor &view = tensors.view(0);
+    view.rank = 3;
+    const int64_t dims[] = {1, 6, 1'000'000'000};
+    std::copy(std::begin(dims), std::end(dims), view.dims);
+    std::fill_n(view.strides, 3, 0);
+    EXPECT_THROW(decoded(tensors, {}, "yolov8"), Error);
+    view.dims[2] = INT64_MAX / 2;
+    EXPECT_THROW(decoded(tensors, {}, "yolov8"), Error);
+    view.dims[2] = 100'000;
+    EXPECT_FALSE(decoded(tensors, {}, "yolov8").empty());
+}
+
+TEST(Hostile, MasksCostNoMoreThanAllowed)
+{
+    constexpr int side = 640;
+    Tensors tensors;
+    tensors.add_zeros("0", {1, 4 + 1 + 1, 8400}).add("1", {1}, {1});
+    DnnTorchTensor &prototypes = tensors.view(1);
+    prototypes.rank = 4;
+    const int64_t dims[] = {1, 1, side, side};
+    std::copy(std::begin(dims), std::end(dims), prototypes.dims);
+    std::fill_n(prototypes.strides, 4, 0);
+    const DetectorFacts facts = {.input = {side, side}, .classes = 1};
+    const auto decoder = find_decoder(tensors.views(), facts, "yolov8");
+    ASSERT_TRUE(decoder->has_masks());
+    std::vector<Detection> found(80, {.box = {0, 0, side, side}, .confidence = 1});
+    decoder->add_masks(tensors.views(), 0, found);
+    EXPECT_TRUE(found.back().mask);
+    found.resize(100, found.front());
+    EXPECT_THROW(decoder->add_masks(tensors.views(), 0, found), Error);
 }
 
 TEST(Hostile, ValuesGiveSoundDetections)

@@ -52,10 +52,16 @@ public:
     virtual void decode(std::span<const DnnTorchTensor> tensors, int index,
                         const DecodeTerms &terms, std::vector<Detection> &found) const = 0;
 
+    // Gives key points to detections that decode() made of the same tensors and the same picture.
+    // Of thousands of boxes few stay, so key points are read of those.  Throws Error.
+    virtual void add_key_points(std::span<const DnnTorchTensor>, int /*index*/,
+                                std::span<Detection> /*found*/) const
+    {
+    }
+
     // Whether the tensors have masks.
     virtual bool has_masks() const { return false; }
-    // Gives masks to detections that decode() made of the same tensors and the same picture.
-    // They cost much more than boxes, so they are made of those that stay.  Throws Error.
+    // Gives masks to such detections.  They cost much more than boxes.  Throws Error.
     virtual void add_masks(std::span<const DnnTorchTensor>, int /*index*/,
                            std::span<Detection> /*found*/) const
     {

@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "decoder_kinds.h"
 
+#include "base/compose.h"
+#include "host/error.h"
 #include "suppression.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <limits>
 
@@ -115,6 +118,18 @@ void append_if_sound(Detection detection, const DecodeTerms &terms, std::vector<
     found.push_back(std::move(detection));
     if (found.size() >= 2 * most_candidates)
         keep_surest(found);
+}
+
+void MaskBudget::take(Size mask, int64_t terms)
+{
+    constexpr int64_t most_products = 64 * most_mask_values;
+    const int64_t values = int64_t{mask.width} * mask.height;
+    values_ += values;
+    products_ += values * std::min(terms, most_products);
+    if (values_ > most_mask_values || products_ > most_products)
+        throw Error(-EINVAL, concat("the masks of one picture have more than ", most_mask_values,
+                                    " values together, or cost as much; ask for fewer with "
+                                    "max_boxes, confidence or classes"));
 }
 
 int64_t Listed::count() const

@@ -39,6 +39,8 @@ Match match_boxes(std::span<const DnnTorchTensor> shapes, const DetectorFacts &f
 Match match_yolov2(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts);
 Match match_yolov3(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts);
 Match match_yolov4(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts);
+Match match_yolov5_heads(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts);
+Match match_yolov7(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts);
 Match match_yolov5(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts);
 Match match_yolox(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts);
 Match match_yolov8(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts);
@@ -84,6 +86,18 @@ bool is_label(float value);
 // Appends the detection unless it is less sure than the terms want, or no detection: its
 // numbers are NaN or infinite, its box has no extent, its confidence is not in 0 to 1.
 void append_if_sound(Detection detection, const DecodeTerms &terms, std::vector<Detection> &found);
+
+// How many values the masks of one picture may still have.
+class MaskBudget
+{
+public:
+    // For a mask of that size, each of whose values is a sum of `terms` products.  Throws Error if
+    // the masks cost too much together.
+    void take(Size mask, int64_t terms = 1);
+
+private:
+    int64_t values_ = 0, products_ = 0;
+};
 
 // What a row of each says of one thing.
 struct Listed {

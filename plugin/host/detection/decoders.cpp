@@ -19,13 +19,21 @@ namespace
 constexpr int invalid = -EINVAL;
 
 constexpr DecoderKind kinds[] = {
-    {"boxes", match_boxes},       {"yolov2", match_yolov2},
-    {"yolov3", match_yolov3},     {"yolov4", match_yolov4},
-    {"yolov5", match_yolov5},     {"yolox", match_yolox},
-    {"yolov8", match_yolov8},     {"yolo-nms", match_yolo_nms},
-    {"ssd", match_ssd},           {"torchvision", match_torchvision},
-    {"detr", match_detr},         {"rtdetr", match_rtdetr},
-    {"yolo-nas", match_yolo_nas}, {"efficient-nms", match_efficient_nms},
+    {"boxes", match_boxes},
+    {"yolov2", match_yolov2},
+    {"yolov3", match_yolov3},
+    {"yolov4", match_yolov4},
+    {"yolov5", match_yolov5},
+    {"yolox", match_yolox},
+    {"yolov8", match_yolov8},
+    {"yolo-nms", match_yolo_nms},
+    {"yolov7", match_yolov7},
+    {"ssd", match_ssd},
+    {"torchvision", match_torchvision},
+    {"detr", match_detr},
+    {"rtdetr", match_rtdetr},
+    {"yolo-nas", match_yolo_nas},
+    {"efficient-nms", match_efficient_nms},
 };
 
 std::string all_names()
@@ -57,10 +65,11 @@ std::unique_ptr<const Decoder> named(std::span<const DnnTorchTensor> shapes,
                                 printable(name.substr(0, 100)), "'"));
 }
 
-[[noreturn]] void refuse_choice(std::span<const DnnTorchTensor> shapes, const char *fault)
+[[noreturn]] void refuse_choice(std::span<const DnnTorchTensor> shapes, const char *fault,
+                                const std::string &names)
 {
     throw Error(invalid, concat("the model returns ", shapes_text(shapes), ", ", fault,
-                                "; name one with decoder=NAME, of: ", all_names()));
+                                "; name one with decoder=NAME, of: ", names));
 }
 
 } // namespace
@@ -79,20 +88,20 @@ std::unique_ptr<const Decoder> find_decoder(std::span<const DnnTorchTensor> shap
     if (!name.empty())
         return named(shapes, facts, name);
     Match best;
-    std::string likeliest;
+    std::string likeliest; // two or more are a choice
     for (const DecoderKind &kind : kinds) {
         Match match = kind.match(shapes, facts);
         if (!match.decoder || match.likeness < best.likeness)
             continue;
         if (match.likeness > best.likeness)
             likeliest.clear();
-        add_to_list(likeliest, kind.name, " and ");
+        add_to_list(likeliest, kind.name);
         best = std::move(match);
     }
     if (!best.decoder)
-        refuse_choice(shapes, "which no decoder takes");
+        refuse_choice(shapes, "which no decoder takes", all_names());
     if (likeliest != best.decoder->name())
-        refuse_choice(shapes, concat("which fit the decoders ", likeliest).c_str());
+        refuse_choice(shapes, "which fit several decoders", likeliest);
     return checked(std::move(best), facts);
 }
 

@@ -47,6 +47,9 @@ struct Mask {
     explicit operator bool() const { return values != nullptr; }
 };
 
+// The most values that the masks of one picture have together.
+constexpr int64_t most_mask_values = 32 << 20;
+
 struct Detection {
     Box box; // upright
     float confidence = 0;

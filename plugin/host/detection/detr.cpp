@@ -8,12 +8,15 @@
 //   [N,Q,4+nc]                                 RT-DETR of Ultralytics; scores are done
 //
 // detr takes the softmax, and the last of the C classes is nothing: DETR, YOLOS.
-// rtdetr takes the sigmoid of each class: RT-DETR, D-FINE, DEIM, Deformable DETR, DINO.
+// rtdetr takes the sigmoid of each class: RT-DETR, D-FINE, DEIM, Deformable DETR, DINO.  As these
+// are evaluated, the Q surest of all Q*C answers count: a query may have several classes.
 // The number of classes tells them apart; if it is not known, 100 queries are of detr.
 #include "decoder_kinds.h"
+#include "suppression.h"
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace dnn_torch
 {
@@ -78,22 +81,58 @@ public:
                 std::vector<Detection> &found) const override;
 
 private:
-    // Of the class whose logit is the highest.
-    float probability(const Rows &logits, int64_t row, float highest) const;
+    // The likeliest class of each query.
+    void decode_queries(const Rows &logits, const Rows &boxes, const DecodeTerms &terms,
+                        std::vector<Detection> &found) const;
+    // All classes of all queries.
+    void decode_classes(const Rows &logits, const Rows &boxes, const DecodeTerms &terms,
+                        std::vector<Detection> &found) const;
 
     Size input_;
     int values_; // logits of a query
     bool has_nothing_;
 };
 
-float Queries::probability(const Rows &logits, int64_t row, float highest) const
+// What the softmax gives the class whose logit that is.
+float share_of(const Rows &logits, int64_t row, float logit)
 {
-    if (!has_nothing_)
-        return sigmoid(highest);
-    float sum = 0; // of exp(logit - highest)
+    float sum = 0;
     for (int64_t label = 0; label < logits.width; label++)
-        sum += std::exp(logits.at(row, label) - highest);
+        sum += std::exp(logits.at(row, label) - logit);
     return 1 / sum;
+}
+
+void Queries::decode_queries(const Rows &logits, const Rows &boxes, const DecodeTerms &terms,
+                             std::vector<Detection> &found) const
+{
+    Rows of_things = logits;
+    of_things.width = classes();
+    const BestClasses best = best_classes(of_things);
+    for (int64_t row = 0; row < std::min(logits.count, boxes.count); row++) {
+        const auto number = static_cast<size_t>(row);
+        append_if_sound({.box = box_in(input_, boxes, row),
+                         .confidence = share_of(logits, row, best.scores[number]),
+                         .label = best.labels[number],
+                         .row = row},
+                        terms, found);
+    }
+}
+
+void Queries::decode_classes(const Rows &logits, const Rows &boxes, const DecodeTerms &terms,
+                             std::vector<Detection> &found) const
+{
+    std::vector<Detection> own;
+    for (int64_t row = 0; row < std::min(logits.count, boxes.count); row++)
+        for (int64_t label = 0; label < logits.width; label++)
+            if (const float confidence = sigmoid(logits.at(row, label));
+                confidence >= terms.confidence)
+                append_if_sound({.box = box_in(input_, boxes, row),
+                                 .confidence = confidence,
+                                 .label = static_cast<int>(label),
+                                 .row = row},
+                                terms, own);
+    keep_surest(own, static_cast<size_t>(logits.count));
+    std::move(own.begin(), own.end(), std::back_inserter(found));
 }
 
 void Queries::decode(std::span<const DnnTorchTensor> tensors, int index, const DecodeTerms &terms,
@@ -105,17 +144,10 @@ void Queries::decode(std::span<const DnnTorchTensor> tensors, int index, const D
     const RowAxes axes = {.rows = 1, .values = 2, .picture = 0};
     const Rows logits = rows_of(*answers.logits, index, axes);
     const Rows boxes = rows_of(*answers.boxes, index, axes);
-    Rows of_things = logits;
-    of_things.width = classes();
-    const BestClasses best = best_classes(of_things);
-    for (int64_t row = 0; row < std::min(logits.count, boxes.count); row++) {
-        const auto number = static_cast<size_t>(row);
-        append_if_sound({.box = box_in(input_, boxes, row),
-                         .confidence = probability(logits, row, best.scores[number]),
-                         .label = best.labels[number],
-                         .row = row},
-                        terms, found);
-    }
+    if (has_nothing_)
+        decode_queries(logits, boxes, terms, found);
+    else
+        decode_classes(logits, boxes, terms, found);
 }
 
 Match match_queries(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts,

@@ -163,20 +163,22 @@ float overlap(const Detection &one, const Detection &other)
     return overlap(*one.turned, *other.turned);
 }
 
-void keep_surest(std::vector<Detection> &found)
+void keep_surest(std::vector<Detection> &found, size_t most)
 {
-    if (found.size() <= most_candidates)
+    if (found.size() <= most)
         return;
+    if (most == 0)
+        return found.clear();
     std::vector<float> confidences;
     confidences.reserve(found.size());
     for (const Detection &each : found)
         confidences.push_back(each.confidence);
-    const auto last = confidences.begin() + most_candidates - 1;
+    const auto last = confidences.begin() + static_cast<ptrdiff_t>(most) - 1;
     std::nth_element(confidences.begin(), last, confidences.end(), std::greater<>());
     const float least = *last;
-    size_t equals = most_candidates -
-                    static_cast<size_t>(std::count_if(
-                        confidences.begin(), last, [least](float value) { return value > least; }));
+    size_t equals =
+        most - static_cast<size_t>(std::count_if(confidences.begin(), last,
+                                                 [least](float value) { return value > least; }));
     std::erase_if(found, [&](const Detection &each) {
         if (each.confidence != least)
             return each.confidence < least;

@@ -26,8 +26,8 @@ struct SuppressionTerms {
 float overlap(const Detection &one, const Detection &other);
 float overlap(const Box &one, const Box &other);
 
-// Drops all but the surest 30000; those that stay keep their order.
-void keep_surest(std::vector<Detection> &found);
+// Drops all but the surest `most`; those that stay keep their order.
+void keep_surest(std::vector<Detection> &found, size_t most = most_candidates);
 
 // Sorts the detections, the surest first and equally sure ones as they came, and drops those
 // that overlap a surer one.  Detections that are no numbers are dropped, too.  Of more than

@@ -31,6 +31,17 @@ std::string shape_text(const DnnTorchTensor &tensor)
     return concat(name, name.empty() ? "[" : " [", extents, "]");
 }
 
+// Of one picture.
+bool has_too_many_values(const DnnTorchTensor &tensor, int picture_axis)
+{
+    int64_t values = 1;
+    for (int axis = 0; axis < tensor.rank; axis++)
+        if (axis != picture_axis &&
+            __builtin_mul_overflow(values, std::max<int64_t>(tensor.dims[axis], 0), &values))
+            return true;
+    return values > most_values;
+}
+
 } // namespace
 
 bool has_shape(const DnnTorchTensor &tensor, std::initializer_list<int64_t> extents)
@@ -75,6 +86,9 @@ Rows rows_of(const DnnTorchTensor &tensor, int index, const RowAxes &axes)
                            index + 1, " is missing; use batch_size=1"));
     if (tensor.type != DNN_TORCH_F32 && tensor.type != DNN_TORCH_I64)
         throw Error(invalid, "a detector's tensors hold floats or 64-bit integers");
+    if (has_too_many_values(tensor, axes.picture))
+        throw Error(invalid, concat("the model returned more values for a picture than are read (",
+                                    most_values, "): ", shape_text(tensor)));
     Rows rows = {.data = static_cast<const char *>(tensor.data),
                  .count = tensor.dims[axes.rows],
                  .width = axes.values < 0 ? 1 : tensor.dims[axes.values],

@@ -71,8 +71,12 @@ struct RowAxes {
     int picture = -1; // which picture of the batch; below 0: there is one picture alone
 };
 
-// Returns the rows of picture `index`.  Throws Error if the tensor has no such picture or holds
-// neither floats nor 64-bit integers.
+// The most values of a tensor that are read for one picture.  A tensor may have many more than
+// bytes, all in the same place, and reading them takes time in ffmpeg's own process.
+constexpr int64_t most_values = 64 << 20;
+
+// Returns the rows of picture `index`.  Throws Error if the tensor has no such picture, holds
+// neither floats nor 64-bit integers, or has more than most_values for a picture.
 Rows rows_of(const DnnTorchTensor &tensor, int index, const RowAxes &axes);
 
 // Throws Error: the tensors are not those that the decoder was made for.

@@ -78,27 +78,27 @@ Group group_of(std::span<const DnnTorchTensor> tensors, int index)
 }
 
 // The values are logits, of any size.
-void add_key_points(const Group &group, std::vector<Detection> &found, size_t first)
+void read_key_points(const Group &group, std::span<Detection> found)
 {
     const DnnTorchTensor &points = *group.key_points;
     if (!has_shape(points, {group.boxes->dims[0], any_extent, 3}))
         return;
     const Rows each = rows_of(points, 0, {.rows = 0, .values = 1});
-    for (size_t i = first; i < found.size(); i++)
+    for (Detection &detection : found)
         for (int64_t number = 0; number < points.dims[1]; number++) {
             Rows one = each;
-            one.data += found[i].row * each.row_step + number * each.value_step;
+            one.data += detection.row * each.row_step + number * each.value_step;
             one.value_step = points.strides[2];
             KeyPoint point = {.x = one.at(0, 0), .y = one.at(0, 1), .confidence = 1};
             if (group.key_point_scores &&
                 has_shape(*group.key_point_scores, {points.dims[0], points.dims[1]}))
                 point.confidence =
                     sigmoid(rows_of(*group.key_point_scores, 0, {.rows = 0, .values = 1})
-                                .at(found[i].row, number));
+                                .at(detection.row, number));
             if (!std::isfinite(point.x) || !std::isfinite(point.y) ||
                 !std::isfinite(point.confidence))
                 point = {.x = 0, .y = 0, .confidence = 0};
-            found[i].key_points.push_back(point);
+            detection.key_points.push_back(point);
         }
 }
 
@@ -113,6 +113,8 @@ public:
     bool has_masks() const override { return has_masks_; }
     void decode(std::span<const DnnTorchTensor> tensors, int index, const DecodeTerms &terms,
                 std::vector<Detection> &found) const override;
+    void add_key_points(std::span<const DnnTorchTensor> tensors, int index,
+                        std::span<Detection> found) const override;
     void add_masks(std::span<const DnnTorchTensor> tensors, int index,
                    std::span<Detection> found) const override;
 
@@ -126,17 +128,22 @@ void Torchvision::decode(std::span<const DnnTorchTensor> tensors, int index,
     const Group group = group_of(tensors, index);
     if (!is_whole(group))
         refuse_tensors(name(), tensors);
-    const size_t first = found.size();
     const Listed lists = {.boxes = rows_of(*group.boxes, 0, {.rows = 0, .values = 1}),
                           .labels = rows_of(*group.labels, 0, {.rows = 0}),
                           .scores = rows_of(*group.scores, 0, {.rows = 0})};
     append_listed(lists, lists.count(), terms, found);
-    if (group.key_points)
-        add_key_points(group, found, first);
+}
+
+void Torchvision::add_key_points(std::span<const DnnTorchTensor> tensors, int index,
+                                 std::span<Detection> found) const
+{
+    const Group group = group_of(tensors, index);
+    if (is_whole(group) && group.key_points)
+        read_key_points(group, found);
 }
 
 // Returns what of a mask of the whole picture lies in the box.
-Mask cut_mask(const Rows &lines, const Box &box)
+Mask cut_mask(const Rows &lines, const Box &box, MaskBudget &budget)
 {
     const auto place = [](float value, int64_t most) {
         return static_cast<int>(std::clamp(value, 0.0F, static_cast<float>(most)));
@@ -147,7 +154,9 @@ Mask cut_mask(const Rows &lines, const Box &box)
     const int bottom = place(std::ceil(box.bottom), lines.count);
     if (right <= left || bottom <= top)
         return {};
+    budget.take({right - left, bottom - top});
     std::vector<float> values;
+    values.reserve(static_cast<size_t>(right - left) * static_cast<size_t>(bottom - top));
     for (int y = top; y < bottom; y++)
         for (int x = left; x < right; x++) {
             const float value = lines.at(y, x);
@@ -166,11 +175,12 @@ void Torchvision::add_masks(std::span<const DnnTorchTensor> tensors, int index,
     if (!group.masks || !has_shape(*group.masks, {any_extent, 1, any_extent, any_extent}))
         return;
     const int64_t count = group.masks->data ? group.masks->dims[0] : 0;
+    MaskBudget budget;
     for (Detection &detection : found)
         if (detection.row >= 0 && detection.row < count)
             detection.mask = cut_mask(rows_of(*group.masks, static_cast<int>(detection.row),
                                               {.rows = 2, .values = 3, .picture = 0}),
-                                      detection.box);
+                                      detection.box, budget);
 }
 
 } // namespace

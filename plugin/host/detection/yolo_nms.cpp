@@ -29,6 +29,8 @@ public:
     bool has_masks() const override { return layout_.coefficients > 0; }
     void decode(std::span<const DnnTorchTensor> tensors, int index, const DecodeTerms &terms,
                 std::vector<Detection> &found) const override;
+    void add_key_points(std::span<const DnnTorchTensor> tensors, int index,
+                        std::span<Detection> found) const override;
     void add_masks(std::span<const DnnTorchTensor> tensors, int index,
                    std::span<Detection> found) const override;
 
@@ -62,10 +64,15 @@ void YoloNms::decode(std::span<const DnnTorchTensor> tensors, int index, const D
             detection.turned = {read.left, read.top, read.right, read.bottom, rows.at(row, 6)};
             detection.box = box_around(*detection.turned);
         }
-        detection.key_points =
-            key_points_of(rows, row, plain_width, layout_.key_points, layout_.key_point_numbers);
         append_if_sound(std::move(detection), terms, found);
     }
+}
+
+void YoloNms::add_key_points(std::span<const DnnTorchTensor> tensors, int index,
+                             std::span<Detection> found) const
+{
+    if (layout_.key_points > 0)
+        read_key_points(rows_in(tensors, index), plain_width, layout_, found);
 }
 
 void YoloNms::add_masks(std::span<const DnnTorchTensor> tensors, int index,

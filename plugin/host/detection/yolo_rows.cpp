@@ -62,6 +62,8 @@ public:
     bool has_masks() const override { return layout_.coefficients > 0; }
     void decode(std::span<const DnnTorchTensor> tensors, int index, const DecodeTerms &terms,
                 std::vector<Detection> &found) const override;
+    void add_key_points(std::span<const DnnTorchTensor> tensors, int index,
+                        std::span<Detection> found) const override;
     void add_masks(std::span<const DnnTorchTensor> tensors, int index,
                    std::span<Detection> found) const override;
 
@@ -69,7 +71,7 @@ private:
     int64_t first_score() const { return layout_.has_objectness ? 5 : 4; }
     int64_t first_extra() const { return first_score() + layout_.classes; }
     Rows rows_in(std::span<const DnnTorchTensor> tensors, int index) const;
-    void read_extra(const Rows &rows, int64_t row, Detection &detection) const;
+    void turn(const Rows &rows, int64_t row, Detection &detection) const;
 
     YoloLayout layout_;
 };
@@ -84,16 +86,11 @@ Rows YoloRows::rows_in(std::span<const DnnTorchTensor> tensors, int index) const
                    {.rows = layout_.row_axis, .values = value_axis, .picture = 0});
 }
 
-void YoloRows::read_extra(const Rows &rows, int64_t row, Detection &detection) const
+void YoloRows::turn(const Rows &rows, int64_t row, Detection &detection) const
 {
-    if (layout_.key_points > 0)
-        detection.key_points =
-            key_points_of(rows, row, first_extra(), layout_.key_points, layout_.key_point_numbers);
-    if (layout_.has_angle) {
-        detection.turned = {rows.at(row, 0), rows.at(row, 1), rows.at(row, 2), rows.at(row, 3),
-                            rows.at(row, first_extra())};
-        detection.box = box_around(*detection.turned);
-    }
+    detection.turned = {rows.at(row, 0), rows.at(row, 1), rows.at(row, 2), rows.at(row, 3),
+                        rows.at(row, first_extra())};
+    detection.box = box_around(*detection.turned);
 }
 
 void YoloRows::decode(std::span<const DnnTorchTensor> tensors, int index, const DecodeTerms &terms,
@@ -118,9 +115,17 @@ void YoloRows::decode(std::span<const DnnTorchTensor> tensors, int index, const 
                                .confidence = score,
                                .label = best.labels[number],
                                .row = row};
-        read_extra(rows, row, detection);
+        if (layout_.has_angle)
+            turn(rows, row, detection);
         append_if_sound(std::move(detection), terms, found);
     }
+}
+
+void YoloRows::add_key_points(std::span<const DnnTorchTensor> tensors, int index,
+                              std::span<Detection> found) const
+{
+    if (layout_.key_points > 0)
+        read_key_points(rows_in(tensors, index), first_extra(), layout_, found);
 }
 
 void YoloRows::add_masks(std::span<const DnnTorchTensor> tensors, int index,
@@ -143,21 +148,22 @@ int64_t mask_coefficients(std::span<const DnnTorchTensor> tensors)
     return tensors.size() == 2 && tensors[1].rank == 4 ? tensors[1].dims[1] : 0;
 }
 
-std::vector<KeyPoint> key_points_of(const Rows &rows, int64_t row, int64_t first, int count,
-                                    int numbers)
+void read_key_points(const Rows &rows, int64_t first, const YoloLayout &layout,
+                     std::span<Detection> found)
 {
-    std::vector<KeyPoint> points;
-    for (int64_t i = 0; i < count; i++) {
-        const int64_t place = first + i * numbers;
-        KeyPoint point = {.x = rows.at(row, place), .y = rows.at(row, place + 1)};
-        if (numbers > 2)
-            point.confidence = rows.at(row, place + 2);
-        if (!std::isfinite(point.x) || !std::isfinite(point.y) || !std::isfinite(point.confidence))
-            point = {.x = 0, .y = 0, .confidence = 0}; // its number says which point it is
-        point.confidence = std::clamp(point.confidence, 0.0F, 1.0F);
-        points.push_back(point);
-    }
-    return points;
+    const int numbers = layout.key_point_numbers;
+    for (Detection &detection : found)
+        for (int64_t i = 0; i < layout.key_points; i++) {
+            const int64_t row = detection.row, place = first + i * numbers;
+            KeyPoint point = {.x = rows.at(row, place), .y = rows.at(row, place + 1)};
+            if (numbers > 2)
+                point.confidence = rows.at(row, place + 2);
+            if (!std::isfinite(point.x) || !std::isfinite(point.y) ||
+                !std::isfinite(point.confidence))
+                point = {.x = 0, .y = 0, .confidence = 0}; // its number says which point it is
+            point.confidence = std::clamp(point.confidence, 0.0F, 1.0F);
+            detection.key_points.push_back(point);
+        }
 }
 
 KeyPointShape key_point_shape(int64_t values, const DetectorFacts &facts)
@@ -194,6 +200,7 @@ void add_prototype_masks(const DnnTorchTensor &prototypes, int index, const Rows
     const auto cell_of = [](float place, float scale, int most) {
         return static_cast<int>(std::clamp(place * scale, 0.0F, static_cast<float>(most)));
     };
+    MaskBudget budget;
     for (Detection &detection : found) {
         const int left = cell_of(std::floor(detection.box.left * across), 1, grid.width);
         const int top = cell_of(std::floor(detection.box.top * down), 1, grid.height);
@@ -202,6 +209,10 @@ void add_prototype_masks(const DnnTorchTensor &prototypes, int index, const Rows
         if (right <= left || bottom <= top || detection.row < 0 ||
             detection.row >= coefficients.count)
             continue;
+        budget.take({right - left, bottom - top}, planes.count);
+        std::vector<float> factors;
+        for (int64_t k = 0; k < planes.count; k++)
+            factors.push_back(coefficients.at(detection.row, k));
         std::vector<float> values;
         values.reserve(static_cast<size_t>(right - left) * static_cast<size_t>(bottom - top));
         for (int y = top; y < bottom; y++) {
@@ -210,7 +221,7 @@ void add_prototype_masks(const DnnTorchTensor &prototypes, int index, const Rows
             for (int x = left; x < right; x++) {
                 float sum = 0;
                 for (int64_t k = 0; k < planes.count; k++)
-                    sum += line.at(k, x) * coefficients.at(detection.row, k);
+                    sum += line.at(k, x) * factors[static_cast<size_t>(k)];
                 const float value = sigmoid(sum);
                 values.push_back(std::isfinite(value) ? value : 0);
             }

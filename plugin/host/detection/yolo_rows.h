@@ -36,9 +36,9 @@ std::unique_ptr<const Decoder> make_yolo_rows(const YoloLayout &layout);
 // How many coefficients masks have: [N,M,h,w] is the second of two tensors.  0: there are no masks.
 int64_t mask_coefficients(std::span<const DnnTorchTensor> tensors);
 
-// Reads key points off a row, from value `first` on.
-std::vector<KeyPoint> key_points_of(const Rows &rows, int64_t row, int64_t first, int count,
-                                    int numbers);
+// Gives detections the key points of their rows, from value `first` on.
+void read_key_points(const Rows &rows, int64_t first, const YoloLayout &layout,
+                     std::span<Detection> found);
 
 // How many key points there are, and how many numbers each has: as the facts say, or as `values`
 // is divided.  The count is 0 if they do not fit.

@@ -5,6 +5,7 @@
 //
 //   [N,A,5+nc]                   A = 3 * (HW/8^2 + HW/16^2 + HW/32^2)
 //   [N,A,5+nc+32], [N,32,h,w]    with masks
+//   [N,3,H,W,5+nc] for each grid  as the heads give it, see yolo_heads.cpp
 #include "yolo_rows.h"
 
 namespace dnn_torch
@@ -30,6 +31,8 @@ Likeness likeness_of(int64_t boxes, int64_t classes, const DetectorFacts &facts)
 Match match_yolov5(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts)
 {
     constexpr int64_t fewest = 63; // of a picture of 32x32
+    if (Match heads = match_yolov5_heads(shapes, facts); heads.decoder)
+        return heads;
     if (shapes.empty() || !has_shape(shapes[0], {any_extent, any_extent, any_extent}) ||
         shapes[0].dims[1] < fewest || (shapes.size() > 1 && shapes[1].rank < 4))
         return {};

@@ -152,7 +152,7 @@ void paint(const Stencil &stencil, const std::array<uint8_t, 3> &colour, AVFrame
                         {frame->width, frame->height});
 }
 
-void cut_out(std::span<const Stencil> stencils, AVFrame *frame)
+void cut_out(const Stencil &stencil, AVFrame *frame)
 {
     const Plane alpha(frame, format_of(frame).nb_components - 1);
     alpha.with_sample([&](auto element) {
@@ -160,13 +160,11 @@ void cut_out(std::span<const Stencil> stencils, AVFrame *frame)
         for (int y = 0; y < frame->height; y++)
             for (int x = 0; x < frame->width; x++)
                 alpha.write(0, alpha.at<Sample>(x, y));
-        for (const Stencil &stencil : stencils) {
-            auto inside = stencil.inside.begin();
-            for (int y = 0; y < stencil.size.height; y++)
-                for (int x = 0; x < stencil.size.width; x++)
-                    if (*inside++)
-                        alpha.write(1, alpha.at<Sample>(stencil.left + x, stencil.top + y));
-        }
+        auto inside = stencil.inside.begin();
+        for (int y = 0; y < stencil.size.height; y++)
+            for (int x = 0; x < stencil.size.width; x++)
+                if (*inside++)
+                    alpha.write(1, alpha.at<Sample>(stencil.left + x, stencil.top + y));
     });
 }
 

@@ -12,7 +12,6 @@ extern "C" {
 
 #include <array>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace dnn_torch
@@ -29,7 +28,7 @@ struct Stencil {
 // writable and has one of formats_for_any_model(); so for the next one.
 void paint(const Stencil &stencil, const std::array<uint8_t, 3> &colour, AVFrame *frame);
 
-// Makes what any of them means opaque, and all else transparent.  The format has alpha.
-void cut_out(std::span<const Stencil> stencils, AVFrame *frame);
+// Makes what is meant opaque, and all else transparent.  The format has alpha.
+void cut_out(const Stencil &stencil, AVFrame *frame);
 
 } // namespace dnn_torch

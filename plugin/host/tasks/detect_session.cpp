@@ -144,6 +144,7 @@ std::shared_ptr<Findings> DetectSession::findings_in(std::span<const DnnTorchTen
     if (!plan_.decoder->needs_suppression())
         suppression.iou = 1;
     suppress(found_, suppression);
+    plan_.decoder->add_key_points(tensors, index, found_);
     if (plan_.with_masks)
         plan_.decoder->add_masks(tensors, index, found_);
     auto findings = std::make_shared<Findings>();

@@ -71,20 +71,26 @@ Stencil stencil_of(const Mask &mask, const Box &box, Size frame)
     return stencil;
 }
 
-// The surest come first.
-void leave_to_surer_ones(std::vector<Stencil> &stencils, Size frame)
+Stencil empty_stencil(Size frame)
 {
-    const auto width = static_cast<size_t>(frame.width);
-    std::vector<bool> is_taken(width * static_cast<size_t>(frame.height));
-    for (Stencil &stencil : stencils) {
-        auto inside = stencil.inside.begin();
-        for (int y = stencil.top; y < stencil.top + stencil.size.height; y++)
-            for (int x = stencil.left; x < stencil.left + stencil.size.width; x++, inside++) {
-                auto taken = is_taken[static_cast<size_t>(y) * width + static_cast<size_t>(x)];
-                *inside = *inside && !taken;
-                taken = taken || *inside;
-            }
-    }
+    return {.left = 0,
+            .top = 0,
+            .size = frame,
+            .inside = std::vector<uint8_t>(static_cast<size_t>(frame.width) *
+                                           static_cast<size_t>(frame.height))};
+}
+
+// Adds to `all`, which covers the frame, what it has not yet, and leaves nothing else in `one`.
+void move_into(Stencil &all, Stencil &one)
+{
+    const auto width = static_cast<size_t>(all.size.width);
+    auto inside = one.inside.begin();
+    for (int y = one.top; y < one.top + one.size.height; y++)
+        for (int x = one.left; x < one.left + one.size.width; x++, inside++) {
+            uint8_t &taken = all.inside[static_cast<size_t>(y) * width + static_cast<size_t>(x)];
+            *inside = *inside && !taken;
+            taken = taken || *inside;
+        }
 }
 
 void make_writable(AVFrame &frame)
@@ -100,24 +106,25 @@ void show_masks(const Findings &found, ShownMasks how, AVFrame &frame)
 {
     if (how == ShownMasks::none)
         return;
+    const auto has_mask = [](const Finding &thing) { return bool(thing.detection.mask); };
+    if (how == ShownMasks::overlay &&
+        std::none_of(found.things.begin(), found.things.end(), has_mask))
+        return;
+    make_writable(frame);
     const Size size = {frame.width, frame.height};
-    std::vector<Stencil> stencils;
-    std::vector<int> labels;
+    Stencil all = empty_stencil(size);
+    // The surest come first.  One at a time: each may be as large as the frame.
     for (const Finding &thing : found.things) {
         const Detection &detection = thing.detection;
         if (!detection.mask)
             continue;
-        stencils.push_back(stencil_of(detection.mask, detection.box, size));
-        labels.push_back(detection.label);
+        Stencil own = stencil_of(detection.mask, detection.box, size);
+        move_into(all, own);
+        if (how == ShownMasks::overlay) // 0 would be black
+            paint(own, colour_of_class(static_cast<unsigned>(detection.label) + 1), &frame);
     }
-    if (how == ShownMasks::overlay && stencils.empty())
-        return;
-    make_writable(frame);
     if (how == ShownMasks::alpha)
-        return cut_out(stencils, &frame);
-    leave_to_surer_ones(stencils, size);
-    for (size_t i = 0; i < stencils.size(); i++) // 0 would be black
-        paint(stencils[i], colour_of_class(static_cast<unsigned>(labels[i]) + 1), &frame);
+        cut_out(all, &frame);
 }
 
 } // namespace dnn_torch
