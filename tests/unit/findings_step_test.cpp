@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "host/error.h"
+#include "host/results/metadata.h"
 #include "host/results/side_data.h"
 #include "host/tasks/findings_step.h"
 
@@ -161,6 +162,46 @@ TEST(FindingsStep, RefinedBoxesKeepTheirClassesWhileTheModelSkips)
         EXPECT_EQ(stream.finish(item), at({10 + i}));
         EXPECT_STREQ(read_boxes(*stream.last)->boxes[0].classify_labels[0], "tabby");
     }
+}
+
+TEST(FindingsStep, ClassesOfTwoFiltersAreCarriedByEachItself)
+{
+    Stream stream({.every = 2, .earlier = EarlierBoxes::refined});
+    for (int i = 0; i < 2; i++) {
+        FrameItem item = stream.item();
+        Finding cat = one_thing(10).things[0];
+        cat.classes = {{i == 0 ? "tabby" : "siamese", 0.5F}}; // the first filter's
+        const AVDetectionBBox boxes[] = {box_of(cat, "cat", {320, 240})};
+        write_boxes(*item.frame, "detector", boxes);
+        item.bypass = item.skipped = stream.step.skips(item);
+        if (!item.skipped) {
+            item.found = std::make_shared<Findings>();
+            item.found->things = findings_of(boxes);
+            item.found->things[0].classes.push_back({"asleep", 0.75F});
+        }
+        stream.finish(item);
+        const AVDetectionBBox box = read_boxes(*stream.last)->boxes[0];
+        ASSERT_EQ(box.classify_count, 2U);
+        EXPECT_STREQ(box.classify_labels[0], i == 0 ? "tabby" : "siamese");
+        EXPECT_STREQ(box.classify_labels[1], "asleep");
+    }
+}
+
+TEST(FindingsStep, KeysOfAnEarlierFilterAreOfAllBoxes)
+{
+    Stream stream({.earlier = EarlierBoxes::kept, .metadata = false});
+    FrameItem item = stream.item();
+    const Findings earlier = one_thing(50);
+    const std::vector<AVDetectionBBox> boxes = {box_of(earlier.things[0], "dog", {320, 240})};
+    write_boxes(*item.frame, "earlier", boxes);
+    write_metadata(*item.frame, boxes, earlier, {});
+    item.found = std::make_shared<Findings>(one_thing(10));
+    EXPECT_EQ(stream.finish(item), at({50, 10}));
+    const auto value = [&](const char *key) {
+        return std::string(av_dict_get(stream.last->metadata, key, nullptr, 0)->value);
+    };
+    EXPECT_EQ(value("lavfi.dnn_torch.count"), "2");
+    EXPECT_EQ(value("lavfi.dnn_torch.1.box").substr(0, 3), "10,");
 }
 
 TEST(FindingsStep, AFormatNeedsADestination)

@@ -216,12 +216,22 @@ TEST(Srt, JoinsFramesOfOneText)
     auto text = make_srt_text();
     EXPECT_EQ(text->record(frame(0), things({"dog", "cat", "cat"})), "");
     EXPECT_EQ(text->record(frame(1), things({"cat", "cat", "dog"})), "");
-    EXPECT_EQ(text->record(frame(25), {}), "1\n00:00:00,000 --> 00:00:01,000\ncat (2)\ndog\n\n");
-    EXPECT_EQ(text->record(frame(26), {}), "");
-    EXPECT_EQ(text->record(frame(25 * 3600), things({"late"})), "");
-    EXPECT_EQ(text->record(frame(25 * 3600 + 1), things({"late"})), "");
+    EXPECT_EQ(text->record(frame(2, 25), {}), "1\n00:00:00,000 --> 00:00:01,000\ncat (2)\ndog\n\n");
+    EXPECT_EQ(text->record(frame(3, 26), {}), "");
+    EXPECT_EQ(text->record(frame(4, 25 * 3600), things({"late"})), "");
+    EXPECT_EQ(text->record(frame(5, 25 * 3600 + 1), things({"late"})), "");
     EXPECT_EQ(text->end(), "2\n01:00:00,000 --> 01:00:00,080\nlate\n\n");
     EXPECT_EQ(text->end(), "");
+}
+
+TEST(Srt, SaysNothingOfFramesThatTheTimelineExcludes)
+{
+    auto text = make_srt_text();
+    text->record(frame(0), things({"cat"}));
+    text->record(frame(1), things({"cat"}));
+    EXPECT_EQ(text->record(frame(50), things({"cat"})),
+              "1\n00:00:00,000 --> 00:00:00,080\ncat\n\n");
+    EXPECT_EQ(text->end(), "2\n00:00:02,000 --> 00:00:02,040\ncat\n\n");
 }
 
 TEST(Srt, HasNoEmptyLinesAndNoMoreThanCanBeRead)

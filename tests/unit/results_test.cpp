@@ -316,6 +316,20 @@ TEST(Metadata, OfBoxesThatAClassifierSaysMoreOfStays)
     EXPECT_EQ(key(*frame, "class.0.confidence"), "0.9000");
 }
 
+TEST(Metadata, WhatTwoFiltersSayOfAFrameStandsInARow)
+{
+    FramePointer frame = new_frame();
+    EXPECT_FALSE(has_metadata(*frame));
+    write_metadata(*frame, {}, {.things = {}, .classes = {{"indoors", 0.9F}, {"dark", 0.5F}}}, {});
+    EXPECT_TRUE(has_metadata(*frame));
+    write_metadata(*frame, {}, {.things = {}, .classes = {{"calm", 0.75F}}},
+                   {.first = 0, .keeps_others = true});
+    EXPECT_EQ(key(*frame, "class.0.label"), "indoors");
+    EXPECT_EQ(key(*frame, "class.1.label"), "dark");
+    EXPECT_EQ(key(*frame, "class.2.label"), "calm");
+    EXPECT_EQ(key(*frame, "class.2.confidence"), "0.7500");
+}
+
 TEST(Metadata, OfStrangersIsNotTrusted)
 {
     FramePointer frame = new_frame();

@@ -29,7 +29,8 @@ struct Finding {
     Detection detection; // in the frame's pixels
     std::string label;
     int64_t track = 0;                    // the number that the thing keeps over frames; 0: none
-    std::vector<LabelScore> classes = {}; // what a classifier says of it, the likeliest first
+    std::vector<LabelScore> classes = {}; // what classifiers say of it, of each the likeliest first
+    size_t earlier_classes = 0;           // how many of these earlier filters said
 };
 
 // What the model found in one frame.
@@ -44,7 +45,6 @@ struct FrameFacts {
     int64_t pts = 0;    // may be AV_NOPTS_VALUE
     AVRational time_base = {0, 1};
     Size size = {};
-    double seconds_to_next = 0; // 0: not known
 };
 
 // Takes what was found, a frame at a time and in order.  Belongs to one thread.

@@ -21,6 +21,7 @@ namespace
 {
 
 constexpr std::string_view prefix = "lavfi.dnn_torch.";
+constexpr std::string_view frame_classes = "lavfi.dnn_torch.class.";
 
 // Appends without a search: dictionaries are lists, and a frame may have thousands of keys.
 void append(AVDictionary **keys, const std::string &key, const std::string &value)
@@ -38,6 +39,21 @@ size_t count_in(const AVDictionary *keys)
 {
     const AVDictionaryEntry *count = av_dict_get(keys, "lavfi.dnn_torch.count", nullptr, 0);
     return count ? whole_number<size_t>(count->value).value_or(0) : 0;
+}
+
+bool is_of_frame(std::string_view key)
+{
+    return key.starts_with(frame_classes);
+}
+
+// How many classes earlier filters gave the frame as a whole.
+size_t frame_classes_in(const AVDictionary *keys)
+{
+    size_t count = 0;
+    const AVDictionaryEntry *entry = nullptr;
+    while ((entry = next_entry(keys, entry)) != nullptr)
+        count += is_of_frame(entry->key) && std::string_view(entry->key).ends_with(".label");
+    return count;
 }
 
 // "3" and "track", of "lavfi.dnn_torch.3.track".
@@ -76,7 +92,7 @@ public:
             return true;
         if (const std::optional<BoxKey> known = box_key(key))
             return known->number < others_ && is_not_set(*known);
-        return key.substr(prefix.size()).starts_with("class.") && found_.classes.empty();
+        return is_of_frame(key);
     }
 
 private:
@@ -129,10 +145,10 @@ std::string turned_text(const TurnedBox &turned)
 }
 
 void append_classes(AVDictionary **keys, const std::string &stem,
-                    std::span<const LabelScore> classes)
+                    std::span<const LabelScore> classes, size_t first = 0)
 {
     for (size_t i = 0; i < classes.size(); i++) {
-        const std::string key = concat(stem, "class.", i);
+        const std::string key = concat(stem, "class.", first + i);
         append(keys, key + ".label", classes[i].label);
         append(keys, key + ".confidence", confidence_text(classes[i].confidence));
     }
@@ -183,6 +199,11 @@ void read_tracks(const AVFrame &frame, std::span<Finding> findings)
 
 } // namespace
 
+bool has_metadata(const AVFrame &frame)
+{
+    return av_dict_get(frame.metadata, "lavfi.dnn_torch.count", nullptr, 0) != nullptr;
+}
+
 void write_metadata(AVFrame &frame, std::span<const AVDetectionBBox> boxes, const Findings &found,
                     const MetadataTerms &terms)
 {
@@ -204,7 +225,7 @@ void write_metadata(AVFrame &frame, std::span<const AVDetectionBBox> boxes, cons
             append_finding(&keys, stem, found.things[place]);
         }
     }
-    append_classes(&keys, std::string(prefix), found.classes);
+    append_classes(&keys, std::string(prefix), found.classes, frame_classes_in(keys));
     std::swap(frame.metadata, keys);
     av_dict_free(&keys);
 }

@@ -39,8 +39,12 @@ struct MetadataTerms {
     bool keeps_others = false; // keys of findings that this call does not set stay
 };
 
+// Whether an earlier filter has set them.
+bool has_metadata(const AVFrame &frame);
+
 // Sets the keys of all boxes.  `boxes` are the frame's side data; those from `terms.first` on
-// are found.things.  Keys of boxes that are no longer there go.  Throws std::bad_alloc.
+// are found.things.  Keys of boxes that are no longer there go.  What is said of the frame as a
+// whole comes behind what was said before.  Throws std::bad_alloc.
 void write_metadata(AVFrame &frame, std::span<const AVDetectionBBox> boxes, const Findings &found,
                     const MetadataTerms &terms);
 

@@ -88,6 +88,7 @@ Finding finding_of(const AVDetectionBBox &box)
     for (uint32_t i = 0; i < box.classify_count; i++)
         finding.classes.push_back(
             {text_in(box.classify_labels[i]), number_of(box.classify_confidences[i])});
+    finding.earlier_classes = finding.classes.size();
     return finding;
 }
 

@@ -98,8 +98,11 @@ public:
     {
         const double now = time_of(frame);
         std::string text = text_for(found), done;
-        if (text != text_ || now < last_) {
-            done = subtitle(std::max(now, last_));
+        // Nothing is said of the frames between, which the timeline excludes.
+        const bool follows = frame.number == last_number_ + 1;
+        last_number_ = frame.number;
+        if (text != text_ || now < last_ || !follows) {
+            done = subtitle(follows ? std::max(now, last_) : last_ + frame_seconds_);
             text_ = std::move(text);
             begin_ = now;
         }
@@ -120,9 +123,7 @@ private:
     {
         const std::optional<double> seconds = seconds_of(frame);
         const double now = seconds ? *seconds : has_last_ ? last_ + frame_seconds_ : 0;
-        if (frame.seconds_to_next > 0)
-            frame_seconds_ = frame.seconds_to_next;
-        else if (has_last_ && now > last_)
+        if (has_last_ && now > last_ && frame.number == last_number_ + 1)
             frame_seconds_ = now - last_;
         has_last_ = true;
         return now;
@@ -138,6 +139,7 @@ private:
 
     std::string text_; // of the subtitle that has begun
     double begin_ = 0, last_ = 0, frame_seconds_ = usual_frame_seconds;
+    int64_t last_number_ = -1;
     bool has_last_ = false;
     int64_t number_ = 0;
 };

@@ -126,8 +126,11 @@ void CarriedFindings::say_again(Findings &now) const
 {
     now.classes = last_.classes;
     for (Finding &thing : now.things)
-        if (const Finding *known = same_thing(last_.things, thing); known && thing.classes.empty())
-            thing.classes = known->classes;
+        if (const Finding *known = same_thing(last_.things, thing))
+            thing.classes.insert(thing.classes.end(),
+                                 known->classes.begin() +
+                                     static_cast<ptrdiff_t>(known->earlier_classes),
+                                 known->classes.end());
 }
 
 void CarriedFindings::forget()

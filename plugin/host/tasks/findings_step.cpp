@@ -119,8 +119,9 @@ void FindingsStep::State::give(AVFrame &frame, const Findings &found) const
     // A classifier says nothing of boxes in a frame that never had any.
     if (!refines || had_boxes)
         write_boxes(frame, joined_sources(all.source, settings.source), all.boxes);
-    // What is said of a frame as a whole has no place in its side data.
-    if (settings.metadata || !found.classes.empty())
+    // What is said of a frame as a whole has no place in its side data.  Keys of an earlier filter
+    // are of all boxes, too.
+    if (settings.metadata || !found.classes.empty() || has_metadata(frame))
         write_metadata(frame, all.boxes, found, {.first = first, .keeps_others = refines});
 }
 
