@@ -83,24 +83,33 @@ void *BlockCache::take(size_t bytes)
     if (bytes > largest_bytes)
         return nullptr;
     const size_t size = size_class(std::max(bytes, smallest_bytes));
-    void *block = take_idle(size);
-    if (!block) {
-        block = map(size);
-        if (!block)
-            return nullptr;
+    if (void *const block = take_idle(size))
+        return block;
+    void *const block = map(size);
+    if (block)
         note_in_use(block, size);
-    }
-    count_for_thread(static_cast<int64_t>(size));
     return block;
 }
 
+// Returns the idle blocks of that size, or else of the next one, up to half as large again. Mapping
+// and clearing a block takes longer than it saves to keep it for what it fits.
+std::map<size_t, std::vector<BlockCache::Idle>>::iterator BlockCache::idle_for(size_t bytes)
+{
+    for (auto at = idle_.lower_bound(bytes); at != idle_.end() && at->first <= bytes + bytes / 2;
+         at++)
+        if (!at->second.empty())
+            return at;
+    return idle_.end();
+}
+
 // Takes the block that was given back last, because the processor's caches may still hold it.
-void *BlockCache::take_idle(size_t bytes)
+void *BlockCache::take_idle(size_t wanted)
 {
     const std::lock_guard<std::mutex> lock(mutex_);
-    const auto found = idle_.find(bytes);
-    if (found == idle_.end() || found->second.empty())
+    const auto found = idle_for(wanted);
+    if (found == idle_.end())
         return nullptr;
+    const size_t bytes = found->first;
     void *const start = found->second.back().start;
     in_use_.emplace(start, bytes);
     found->second.pop_back();
@@ -108,6 +117,7 @@ void *BlockCache::take_idle(size_t bytes)
     statistics_.in_use_bytes += bytes;
     statistics_.peak_bytes = std::max(statistics_.peak_bytes, statistics_.in_use_bytes);
     statistics_.reused++;
+    count_for_thread(static_cast<int64_t>(bytes));
     return start;
 }
 
@@ -123,6 +133,7 @@ void BlockCache::note_in_use(void *start, size_t bytes)
     statistics_.in_use_bytes += bytes;
     statistics_.peak_bytes = std::max(statistics_.peak_bytes, statistics_.in_use_bytes);
     statistics_.mapped++;
+    count_for_thread(static_cast<int64_t>(bytes));
 }
 
 bool BlockCache::give(void *block) noexcept
@@ -155,7 +166,7 @@ bool BlockCache::put_by(void *block, size_t bytes) noexcept
         return false;
     }
     statistics_.idle_bytes += bytes;
-    while (statistics_.idle_bytes > statistics_.peak_bytes)
+    while (statistics_.idle_bytes > 2 * statistics_.peak_bytes)
         unmap_oldest();
     return true;
 }

@@ -42,7 +42,8 @@ public:
     // Takes the block back.  Returns false and does nothing if it does not come from take().
     bool give(void *block) noexcept;
 
-    // Sets whether to keep unused blocks, at most as many bytes as were in use at the peak.
+    // Sets whether to keep unused blocks, at most twice as many bytes as were in use at the peak:
+    // a net whose tensors have many sizes needs more of all together than at any one time.
     // Switching it off frees the kept blocks.
     void keep_idle(bool keep) noexcept;
 
@@ -61,6 +62,7 @@ private:
         uint64_t since;
     };
 
+    std::map<size_t, std::vector<Idle>>::iterator idle_for(size_t bytes);
     void *take_idle(size_t bytes);
     void note_in_use(void *start, size_t bytes);
     bool put_by(void *block, size_t bytes) noexcept;

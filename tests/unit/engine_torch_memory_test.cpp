@@ -70,17 +70,42 @@ TEST(Blocks, ThatCannotBeHad)
     EXPECT_EQ(cache.statistics().in_use_bytes, 0U);
 }
 
-TEST(Blocks, IdleAreNeverMoreThanThePeak)
+TEST(Blocks, IdleAreNeverMoreThanTwiceThePeak)
 {
     BlockCache cache;
     for (size_t bytes = mebibyte; bytes < 20 * mebibyte; bytes += mebibyte) {
         EXPECT_TRUE(cache.give(cache.take(bytes)));
-        EXPECT_LE(cache.statistics().idle_bytes, cache.statistics().peak_bytes);
+        EXPECT_LE(cache.statistics().idle_bytes, 2 * cache.statistics().peak_bytes);
     }
     EXPECT_GT(cache.statistics().idle_bytes, 0U);
     cache.trim();
     EXPECT_EQ(cache.statistics().idle_bytes, 0U);
     EXPECT_EQ(cache.statistics().peak_bytes, 0U);
+}
+
+// A detector halves its maps again and again, and keeps some of each size for later.
+TEST(Blocks, OfManySizesAreMappedOnce)
+{
+    BlockCache cache;
+    const auto run = [&cache] {
+        std::vector<void *> kept;
+        for (const size_t share : {1U, 2U, 4U, 8U, 16U, 32U}) {
+            void *const first = cache.take(48 * mebibyte / share);
+            void *const second = cache.take(48 * mebibyte / share);
+            cache.give(first);
+            if (share >= 8)
+                kept.push_back(second);
+            else
+                cache.give(second);
+        }
+        for (void *block : kept)
+            cache.give(block);
+    };
+    run();
+    run();
+    const uint64_t mapped = cache.statistics().mapped;
+    run();
+    EXPECT_EQ(cache.statistics().mapped, mapped);
 }
 
 TEST(Blocks, GoBackAtOnceIfSoAsked)
