@@ -70,6 +70,29 @@ class DnCnn(nn.Module):
         return x - self.body(x)
 
 
+class MobileNet(nn.Module):
+    """The first MobileNet, at half its width: pairs of 3x3 in each channel and 1x1 over all."""
+
+    WIDTHS = (32, 64, 64, 128, 128, 256, 256, 256, 256, 256, 256, 512, 512)
+    STRIDES = (1, 2, 1, 2, 1, 2, 1, 1, 1, 1, 1, 2, 1)
+
+    def __init__(self):
+        super().__init__()
+        layers, inner = [nn.Conv2d(3, 16, 3, stride=2, padding=1), nn.ReLU()], 16
+        for width, stride in zip(self.WIDTHS, self.STRIDES):
+            layers += [
+                nn.Conv2d(inner, inner, 3, stride=stride, padding=1, groups=inner), nn.ReLU(),
+                nn.Conv2d(inner, width, 1), nn.ReLU(),
+            ]  # fmt: skip
+            inner = width
+        self.body = nn.Sequential(*layers)
+        self.scores = nn.Linear(inner, 1000)
+        keep_variance(self, gain=1.4)
+
+    def forward(self, x):
+        return self.scores(self.body(x).mean([2, 3]))
+
+
 class Identity(nn.Module):
     def forward(self, x):
         return x
@@ -92,6 +115,7 @@ NETS = {
     "srvgg": (SrvggCompact, 3),
     "dncnn": (lambda: DnCnn(DNCNN_DEPTH), 1),
     "identity": (Identity, 3),
+    "mobilenet": (MobileNet, 3),
 }
 
 
@@ -100,7 +124,7 @@ def make(name, path):
     build, channels = NETS[name]
     net = build().eval()
     with torch.no_grad():
-        traced = torch.jit.trace(net, torch.full([1, channels, 32, 48], 0.5))
+        traced = torch.jit.trace(net, torch.full([1, channels, 64, 96], 0.5))
     traced.save(str(path))
 
 

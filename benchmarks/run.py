@@ -25,6 +25,7 @@ BENCHMARKS = {
     "python": "python_pipe",
     "convert": "convert",
     "identity": "identity",
+    "detect": "detect",
     "isolate": "isolate",
     "tiles": "tiles",
     "memory": "memory",

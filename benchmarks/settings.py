@@ -101,6 +101,9 @@ def run_quietly(command, timeout=60, **options):
 
 def model_path(settings, name):
     """The same file for every side that runs it; made where there is none, or an old one."""
+    shipped = REPOSITORY / "models" / f"{name}.pt"
+    if shipped.exists():
+        return str(shipped)
     maker = HERE / "make_models.py"
     folder = settings.work / "models"
     path = folder / f"{name}.pt"
