@@ -314,6 +314,28 @@ class Empty(nn.Module):
         return x[:, :, :0]
 
 
+class SmallProducts(nn.Module):
+    """Returns its input, after products that leave it as it is."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        block = x[0, 0, :16, :16].contiguous()
+        start = block
+        one = torch.eye(16)
+        for _ in range(3000):
+            block = torch.mm(block, one)
+        return x + (block - start).abs().max()
+
+
+class SmallProductsInThreads(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.products = SmallProducts()
+
+    def forward(self, x: Tensor) -> Tensor:
+        other = torch.jit.fork(self.products, x)
+        return (self.products(x) + torch.jit.wait(other)) / 2
+
+
 class BrightIsNan(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         return torch.where(x > 0.9, torch.full_like(x, float("nan")), x)
@@ -476,6 +498,8 @@ def scripted_models():
         "wrong_batch": WrongBatch(),
         "int64": Int64(),
         "empty": Empty(),
+        "small_products": SmallProducts(),
+        "small_products_in_threads": SmallProductsInThreads(),
         "bright_is_nan": BrightIsNan(),
         "extremes_are_infinite": ExtremesAreInfinite(),
         "throws": Throws(),

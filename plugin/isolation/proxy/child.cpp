@@ -114,7 +114,7 @@ std::shared_ptr<Child> Child::start(OnNotice on_notice,
     child->tuning_ = std::move(tuning->first);
     const ProgramStart start = {.program = find_program(),
                                 .arguments = {},
-                                .environment = dnn_torch::environment_where(is_for_the_child),
+                                .environment = environment_of_child(),
                                 .inherited = {lane->second.get(), tuning->second.get()},
                                 .has_own_session = true};
     {

@@ -2,8 +2,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "environment.h"
 
+#include "base/child_process.h"
+
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <string_view>
 
 namespace isolation
 {
@@ -19,14 +23,22 @@ constexpr std::array beginnings = std::to_array<std::string_view>(
      "OMP_",   "ONEAPI_", "ONEDNN_", "OPENBLAS_", "PYTORCH_", "ROCR_",      "SYCL_",
      "TORCH_", "UR_",     "ZES_",    "ZE_"});
 
-} // namespace
-
 bool is_for_the_child(std::string_view name)
 {
     return std::find(whole_names.begin(), whole_names.end(), name) != whole_names.end() ||
            std::any_of(beginnings.begin(), beginnings.end(),
                        [&](std::string_view each) { return name.starts_with(each); }) ||
            name.ends_with("SAN_OPTIONS");
+}
+
+} // namespace
+
+std::vector<std::string> environment_of_child()
+{
+    std::vector<std::string> variables = dnn_torch::environment_where(is_for_the_child);
+    if (!std::getenv("OPENBLAS_NUM_THREADS"))
+        variables.emplace_back("OPENBLAS_NUM_THREADS=1");
+    return variables;
 }
 
 } // namespace isolation

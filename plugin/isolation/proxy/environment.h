@@ -4,13 +4,17 @@
 // What a child may know of our environment.  Any thread.
 #pragma once
 
-#include <string_view>
+#include <string>
+#include <vector>
 
 namespace isolation
 {
 
-// Whether the variable is one that libraries of models and of devices read.  Others may hold
-// secrets, and LD_PRELOAD is meant for the program.
-bool is_for_the_child(std::string_view name);
+// The variables that libraries of models and of devices read.  Others may hold secrets, and
+// LD_PRELOAD is meant for the program.
+//
+// The child's sessions share the cores, so OpenBLAS with threads of its own is to use none unless
+// the user has said how many.
+std::vector<std::string> environment_of_child();
 
 } // namespace isolation

@@ -3,6 +3,8 @@
 
 #include "run_scope.h"
 
+#include "blas.h"
+
 #include <ATen/Parallel.h>
 
 namespace engine_torch
@@ -24,6 +26,13 @@ ThreadsScope::ThreadsScope(int threads) : before_(at::get_num_threads())
 ThreadsScope::~ThreadsScope()
 {
     use_threads(before_);
+}
+
+RunScope::RunScope(const c10::Device &device)
+    : alone_(device.is_cpu() ? alone_with_blas() : std::unique_lock<std::mutex>())
+{
+    if (alone_)
+        one_thread_.emplace(1);
 }
 
 } // namespace engine_torch

@@ -244,7 +244,7 @@ c10::IValue run_form(const Form &form, const Source &source, const at::Tensor &i
     std::optional<RandomScope> seeded;
     if (source.draws_random_numbers)
         seeded.emplace(number, source.device);
-    const RunScope scope;
+    const RunScope scope(source.device);
     return form.module.get_method("forward")({}, arguments_of(form, source, images));
 }
 

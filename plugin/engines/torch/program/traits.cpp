@@ -309,6 +309,7 @@ private:
 
     void fork(const Node &node)
     {
+        traits_.forks = true;
         std::shared_ptr<Graph> &body = forked_[&node];
         if (!body) {
             body = node.g(c10::attr::Subgraph)->copy();

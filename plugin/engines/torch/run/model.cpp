@@ -7,6 +7,7 @@
 #include "engines/torch/failure.h"
 #include "engines/torch/loading/export.h"
 #include "engines/torch/loading/load.h"
+#include "engines/torch/machine/blas.h"
 #include "engines/torch/machine/device.h"
 #include "engines/torch/machine/processor_quirks.h"
 #include "engines/torch/machine/run_scope.h"
@@ -191,11 +192,14 @@ void DnnTorchModel::note_output()
 void DnnTorchModel::prepare()
 {
     const engine_torch::ThreadsScope one_thread(1);
+    const std::unique_lock<std::mutex> alone = engine_torch::alone_with_blas();
     traits_ = engine_torch::traits_of(source_.plain, picture_names(source_));
     source_.writes_input = traits_.writes_input;
     source_.branches_on_data = traits_.branches_on_data;
     source_.draws_random_numbers = !traits_.random.empty();
     note_random();
+    if (source_.device.is_cpu() && engine_torch::blas_is_for_one_thread())
+        note_blas();
     if (traits_.writes_constants)
         description_.facts.emplace("exclusive", "1");
     if (traits_.keeps_state)
@@ -206,6 +210,17 @@ void DnnTorchModel::prepare()
     source_.frozen = engine_torch::freeze(source_, reason);
     if (!source_.frozen && wishes_.pinned != FormKind::saved)
         notices_.add("the model cannot be frozen and runs as it was saved: " + reason);
+}
+
+void DnnTorchModel::note_blas()
+{
+    const std::string reason =
+        "this system's OpenBLAS is one without threads (libopenblas0-serial), which multiplies "
+        "wrongly where several threads use it";
+    if (traits_.forks)
+        throw Failure(DNN_TORCH_BAD_MODEL, "the model computes in several threads, but " + reason +
+                                               "; install libopenblas0-openmp");
+    notices_.add(reason + ": frames run one at a time on one core; install libopenblas0-openmp");
 }
 
 void DnnTorchModel::note_random()

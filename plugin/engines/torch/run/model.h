@@ -103,6 +103,7 @@ private:
     void prepare();
     void note_state();
     void note_copies();
+    void note_blas();
     void note_random();
     void note_output();
     const char *type_of(bool input) const noexcept;

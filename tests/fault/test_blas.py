@@ -1,0 +1,57 @@
+# SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""An OpenBLAS without locks, which multiplies wrongly where several threads use it."""
+import pathlib
+
+import pictures
+import pytest
+import support
+
+WIDTH, HEIGHT, FRAMES = 48, 32, 24
+
+
+def folder(threads):
+    """Where Debian keeps the libopenblas0 of this name, beside the one that the system uses."""
+    found = sorted(pathlib.Path("/usr/lib").glob(f"*/openblas-{threads}"))
+    if not found:
+        pytest.skip(f"needs libopenblas0-{threads}")
+    return str(found[0])
+
+
+def run(model, threads, **options):
+    source = pictures.raw(pictures.make_frames("gbrpf32le", WIDTH, HEIGHT, FRAMES), "gbrpf32le")
+    result = support.ffmpeg(
+        *pictures.raw_input("gbrpf32le", WIDTH, HEIGHT),
+        *("-vf", support.dnn(model, optimize=0, tune=0, **options), "-f", "rawvideo", "-"),
+        stdin=source,
+        loglevel="verbose",
+        env={"LD_LIBRARY_PATH": folder(threads)},
+    )
+    return result, source
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"workers": 4}, {"workers": 4, "isolate": 0}, {"batch_size": 4, "workers": 2}, {"async": 0}],
+    ids=str,
+)
+def test_products_are_right(model, options):
+    """One thread at a time multiplies, and one line says so and what to install."""
+    result, source = run(model("small_products"), "serial", **options)
+    assert result.returncode == 0, result
+    assert result.stdout == source, "some products were wrong"
+    lines = [line for line in result.filter_lines() if "libopenblas0-openmp" in line]
+    assert len(lines) == 1 and "one at a time" in lines[0], result
+
+
+@pytest.mark.parametrize("isolate", [0, 1])
+def test_models_with_threads_of_their_own_are_refused(model, isolate):
+    result, _ = run(model("small_products_in_threads"), "serial", isolate=isolate)
+    support.assert_fails_clearly(result, "several threads", "libopenblas0-openmp")
+
+
+@pytest.mark.parametrize("name", ["small_products", "small_products_in_threads"])
+def test_a_library_that_locks_is_used_by_all_workers(model, name):
+    result, source = run(model(name), "openmp", workers=4)
+    assert result.returncode == 0 and result.stdout == source, result
+    assert "libopenblas0" not in result.stderr, result
