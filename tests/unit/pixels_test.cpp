@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 // Whole frames of every format: through floats, around the model, past it.
+#include "host/frames/colours.h"
 #include "host/frames/formats.h"
 #include "host/frames/frame_pool.h"
 #include "host/frames/frame_scaler.h"
@@ -18,6 +19,7 @@ extern "C" {
 #include <gtest/gtest.h>
 #include <random>
 #include <set>
+#include <span>
 
 using namespace dnn_torch;
 
@@ -456,6 +458,22 @@ double red_in(const AVFrame *frame, const Component &component, int c)
     if (frame->color_range == AVCOL_RANGE_JPEG)
         return c == 0 ? red * component.white() : 128 * step + chroma * component.white();
     return c == 0 ? (16 + 219 * red) * step : (128 + 224 * chroma) * step;
+}
+
+TEST(Colours, OfFormatsWhoseNameSaysTheRange)
+{
+    for (AVPixelFormat format : all_formats()) {
+        if (!std::string(av_get_pix_fmt_name(format)).starts_with("yuvj"))
+            continue;
+        SCOPED_TRACE(av_get_pix_fmt_name(format));
+        FramePointer frame = FramePool(format, odd).take();
+        frame->color_range = AVCOL_RANGE_UNSPECIFIED;
+        const Colours unsaid = colours_of(frame.get());
+        frame->color_range = AVCOL_RANGE_JPEG;
+        const Colours said = colours_of(frame.get());
+        EXPECT_TRUE(std::ranges::equal(std::span(&unsaid.to_rgb[0][0], 12),
+                                       std::span(&said.to_rgb[0][0], 12)));
+    }
 }
 
 TEST(Stencils, PaintWhatIsMeantAlone)

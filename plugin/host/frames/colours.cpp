@@ -34,18 +34,6 @@ LumaShares luma_shares(AVColorSpace matrix)
     }
 }
 
-bool is_full_range(const AVFrame *frame)
-{
-    switch (frame->format) {
-    case AV_PIX_FMT_YUVJ420P:
-    case AV_PIX_FMT_YUVJ422P:
-    case AV_PIX_FMT_YUVJ444P:
-        return true;
-    default:
-        return frame->color_range == AVCOL_RANGE_JPEG;
-    }
-}
-
 // Where luma begins and how far it reaches, and the same for chroma about its middle.
 // The format's largest value is 1.
 struct Range {
@@ -98,6 +86,20 @@ void set_from_rgb(Colours &colours, const LumaShares &share, const Range &range)
 }
 
 } // namespace
+
+bool is_full_range(const AVFrame *frame)
+{
+    switch (frame->format) {
+    case AV_PIX_FMT_YUVJ420P:
+    case AV_PIX_FMT_YUVJ422P:
+    case AV_PIX_FMT_YUVJ444P:
+    case AV_PIX_FMT_YUVJ440P:
+    case AV_PIX_FMT_YUVJ411P:
+        return true;
+    default:
+        return frame->color_range == AVCOL_RANGE_JPEG;
+    }
+}
 
 Colours colours_of(const AVFrame *frame)
 {

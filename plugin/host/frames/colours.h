@@ -13,6 +13,9 @@ extern "C" {
 namespace dnn_torch
 {
 
+// Whether the frame says that its samples have the full range, or its format's name does.
+bool is_full_range(const AVFrame *frame);
+
 // Uses the frame's matrix and range.  Like ffmpeg's scale, takes BT.601 if the matrix is
 // unknown or not one of YUV, and the limited range if the range is unknown.
 Colours colours_of(const AVFrame *frame);

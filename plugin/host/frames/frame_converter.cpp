@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "frame_converter.h"
 
+#include "colours.h"
 #include "host/error.h"
 #include "host/size.h"
 
@@ -40,7 +41,7 @@ const int *matrix_of(const AVFrame *frame)
 bool has_full_range(const AVFrame *frame)
 {
     const AVPixFmtDescriptor &described = *av_pix_fmt_desc_get(format_of(frame));
-    return frame->color_range == AVCOL_RANGE_JPEG || described.nb_components < 3 ||
+    return is_full_range(frame) || described.nb_components < 3 ||
            (described.flags & AV_PIX_FMT_FLAG_RGB) != 0;
 }
 

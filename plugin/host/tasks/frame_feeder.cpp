@@ -3,6 +3,7 @@
 #include "frame_feeder.h"
 
 #include "host/error.h"
+#include "host/frames/colours.h"
 #include "host/frames/formats.h"
 #include "host/frames/frame_pool.h"
 #include "host/frames/picture.h"
@@ -122,21 +123,6 @@ bool is_unscaled(const Placement &placement, Size frame)
 {
     return placement.source == Region{.x = 0, .y = 0, .size = frame} &&
            placement.source.size == placement.target.size;
-}
-
-// Formats whose name alone says that they have the full range.
-bool is_full_range(const AVFrame *frame)
-{
-    switch (frame->format) {
-    case AV_PIX_FMT_YUVJ420P:
-    case AV_PIX_FMT_YUVJ422P:
-    case AV_PIX_FMT_YUVJ444P:
-    case AV_PIX_FMT_YUVJ440P:
-    case AV_PIX_FMT_YUVJ411P:
-        return true;
-    default:
-        return frame->color_range == AVCOL_RANGE_JPEG;
-    }
 }
 
 void carry_colours(const AVFrame *from, AVFrame *to)
