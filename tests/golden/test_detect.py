@@ -518,6 +518,24 @@ def test_ffprobe_reads_it(program, bright):
     assert result.stdout.count(b"lavfi.dnn_torch.count=1") == 2, result.stdout
 
 
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        ({"anchors": "1&2&3&4"}, "anchors is ignored"),
+        ({"cell_w": 13, "cell_h": 13}, "cell_w and cell_h are ignored"),
+        ({}, None),
+    ],
+)
+def test_anchors_that_nothing_reads(bright, options, said):
+    result = support.ffmpeg(
+        *("-f", "lavfi", "-i", bright_clip((64, 48), (8, 8, 16, 16))),
+        *("-vf", detect(bright, decoder="boxes", size="frame", **options), "-f", "null", "-"),
+    )
+    assert result.returncode == 0, result
+    ignored = [line for line in result.warnings if "ignored" in line]
+    assert [said in line for line in ignored] == ([True] if said else []), result
+
+
 def test_options_of_dnn_detect(bright, tmp_path):
     """A command line of dnn_detect changes its filter's name alone."""
     names = tmp_path / "names.txt"

@@ -45,6 +45,8 @@ public:
     virtual int classes() const = 0;
     // Whether boxes come that overlap and are of the same thing.
     virtual bool needs_suppression() const = 0;
+    // Whether the facts' anchors and cells count.
+    virtual bool has_anchors() const { return false; }
 
     // Appends what picture `index` of the batch shows to `found`.  Boxes may reach beyond the
     // picture.  What is no number, or has no extent, is left out.  Throws Error if the tensors

@@ -65,6 +65,7 @@ public:
     const char *name() const override { return layout_.name; }
     int classes() const override { return layout_.classes; }
     bool needs_suppression() const override { return true; }
+    bool has_anchors() const override { return true; }
     void decode(std::span<const DnnTorchTensor> tensors, int index, const DecodeTerms &terms,
                 std::vector<Detection> &found) const override;
 

@@ -61,9 +61,12 @@ TaskFindings DetectTask::study()
         throw Error(AVERROR(EINVAL), concat("the model makes no masks (", decoder_,
                                             " decodes boxes); leave masks away"));
     check(*shared_.terms->latest());
+    std::string doubt = doubt_of_labels();
+    if (const std::string of_anchors = doubt_of_anchors(*decoder); !of_anchors.empty())
+        add_to_list(doubt, of_anchors, "; ");
     return {.takes = concat(probe_.in_words(), ", ", name_of(usual.placing), "; ", decoder_,
                             " decodes what it finds"),
-            .doubt = doubt_of_labels(),
+            .doubt = std::move(doubt),
             .numbers = contract_in_words(contract_)};
 }
 
@@ -81,6 +84,15 @@ std::string DetectTask::doubt_of_labels() const
         return "";
     return concat("the model tells ", classes, " classes apart, and there are labels for ", labels,
                   "; the others are called by their numbers");
+}
+
+std::string DetectTask::doubt_of_anchors(const Decoder &decoder) const
+{
+    const DetectSettings &settings = shared_.settings;
+    if (decoder.has_anchors() || (settings.anchors.empty() && settings.cells.width == 0))
+        return "";
+    return concat(settings.anchors.empty() ? "cell_w and cell_h are" : "anchors is",
+                  " ignored: ", decoder.name(), " has no anchors");
 }
 
 void DetectTask::check(const DetectTerms &terms) const

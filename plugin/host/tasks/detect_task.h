@@ -60,6 +60,7 @@ public:
 
 private:
     std::string doubt_of_labels() const;
+    std::string doubt_of_anchors(const Decoder &decoder) const;
 
     const Contract contract_;
     const DetectShared shared_;
