@@ -46,6 +46,29 @@ std::string size_filter(const FoundSizes &sizes)
     return "crop=" + cut("iw", sizes.width) + ":" + cut("ih", sizes.height) + ",";
 }
 
+// What of a request the filter for pictures has alone.
+bool is_of_pictures(const std::string &option)
+{
+    for (const char *const name : {"as", "depth", "classes", "fit", "tile", "overlap", "padding"})
+        if (option == name)
+            return true;
+    return false;
+}
+
+std::string with_options(const std::string &filter, const std::string &model,
+                         const FilterOptions &options)
+{
+    std::string text = filter + "=model=" + graph_quoted(model);
+    for (const auto &[name, value] : options)
+        text += ":" + name + "=" + graph_quoted(value);
+    return text;
+}
+
+std::string ffmpeg_with(const std::string &graph, const std::string &output)
+{
+    return "dnn-torch run ffmpeg -i in.mp4 -vf " + shell_quoted(graph) + " " + output;
+}
+
 } // namespace
 
 std::string shell_quoted(const std::string &text)
@@ -69,15 +92,19 @@ std::string graph_quoted(const std::string &text)
 }
 
 std::string command_line(const std::string &model, Channels channels, const FoundSizes *sizes,
-                         const std::vector<std::pair<std::string, std::string>> &options)
+                         const FilterOptions &options)
 {
     std::string graph = channels == Channels::any ? rgb_of_any_depth : "";
     if (sizes)
         graph += size_filter(*sizes);
-    graph += "dnn_torch=model=" + graph_quoted(model);
-    for (const auto &[name, value] : options)
-        graph += ":" + name + "=" + graph_quoted(value);
-    return "dnn-torch run ffmpeg -i in.mp4 -vf " + shell_quoted(graph) + " out.mp4";
+    return ffmpeg_with(graph + with_options("dnn_torch", model, options), "out.mp4");
+}
+
+std::string command_line(const std::string &filter, const std::string &model, FilterOptions options,
+                         const std::string &filters_after, const std::string &output)
+{
+    std::erase_if(options, [](const auto &option) { return is_of_pictures(option.first); });
+    return ffmpeg_with(with_options(filter, model, options) + filters_after, output);
 }
 
 } // namespace dnn_torch

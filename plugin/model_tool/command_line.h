@@ -14,6 +14,9 @@
 namespace dnn_torch
 {
 
+// Names and values.
+using FilterOptions = std::vector<std::pair<std::string, std::string>>;
+
 // Quotes a text for a shell if it needs quotes.
 std::string shell_quoted(const std::string &text);
 
@@ -24,6 +27,11 @@ std::string graph_quoted(const std::string &text);
 // what the model takes: RGB if the model would take luma as well, and one of the sizes, if they are
 // not null.
 std::string command_line(const std::string &model, Channels channels, const FoundSizes *sizes,
-                         const std::vector<std::pair<std::string, std::string>> &options);
+                         const FilterOptions &options);
+
+// Returns the same for another of our filters, with filters after it, less those options that
+// filters of pictures alone have.
+std::string command_line(const std::string &filter, const std::string &model, FilterOptions options,
+                         const std::string &filters_after, const std::string &output);
 
 } // namespace dnn_torch

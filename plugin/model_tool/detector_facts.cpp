@@ -7,29 +7,6 @@
 
 namespace dnn_torch
 {
-namespace
-{
-
-// What of a request the filter for pictures has alone.
-bool is_of_pictures(const std::string &option)
-{
-    for (const char *const name : {"as", "depth", "classes", "fit", "tile", "overlap", "padding"})
-        if (option == name)
-            return true;
-    return false;
-}
-
-std::string command_for(const Request &request)
-{
-    std::string graph = "dnn_torch_detect=model=" + graph_quoted(request.model);
-    for (const auto &[name, value] : filter_options(request))
-        if (!is_of_pictures(name))
-            graph += ":" + name + "=" + graph_quoted(value);
-    graph += ",drawbox=box_source=side_data_detection_bboxes:color=yellow";
-    return "dnn-torch run ffmpeg -i in.mp4 -vf " + shell_quoted(graph) + " out.mp4";
-}
-
-} // namespace
 
 bool is_of_detector(const Contract &contract)
 {
@@ -51,7 +28,9 @@ DetectorFactsFound try_detector(const Place &place, const Request &request)
             .decoder = decoder->name(),
             .classes = decoder->classes(),
             .labels = subject.contract.model.labels,
-            .command = command_for(request)};
+            .command = command_line("dnn_torch_detect", request.model, filter_options(request),
+                                    ",drawbox=box_source=side_data_detection_bboxes:color=yellow",
+                                    "out.mp4")};
 }
 
 } // namespace dnn_torch

@@ -29,9 +29,11 @@
 //     words           rounded: if that is not whole
 //   detector          of a model for dnn_torch_detect: takes (words), decoder, classes (how many),
 //                     labels (empty: not known)
+//   classifier        of a model for dnn_torch_classify: takes, classes, labels, as a detector's
 //   command           a command line that uses the model
 #include "base/json.h"
 #include "base/terminal.h"
+#include "classifier_facts.h"
 #include "command_line.h"
 #include "detector_facts.h"
 #include "fitting.h"
@@ -66,6 +68,7 @@ struct Inspection {
     std::optional<Contract> contract;
     std::optional<Fitting> fitting;
     std::optional<DetectorFactsFound> detector;
+    std::optional<ClassifierFacts> classifier;
     std::string notice, error, command;
 };
 
@@ -100,11 +103,20 @@ void try_as_detector(const Request &request, Inspection &seen)
     seen.command = seen.detector->command;
 }
 
-// Whether the model might be a detector of which nobody says so.  What it says as a picture model
-// tells more if it is none.
-bool turns_out_to_detect(const Request &request, Inspection &seen)
+void try_as_classifier(const Request &request, Inspection &seen)
+{
+    seen.classifier = try_classifier(seen.place, request);
+    seen.file.refused.clear();
+    seen.command = seen.classifier->command;
+}
+
+using Attempt = void(const Request &, Inspection &);
+
+// Whether the model might be one of which nobody says so.  What it says as a picture model tells
+// more if it is not.
+bool succeeds(Attempt *attempt, const Request &request, Inspection &seen)
 try {
-    try_as_detector(request, seen);
+    attempt(request, seen);
     return true;
 } catch (const Crash &) {
     return false;
@@ -128,7 +140,8 @@ try {
     throw;
 } catch (const Error &) {
     const bool could_be_opened = seen.file.refused.empty();
-    if (!could_be_opened || !turns_out_to_detect(request, seen))
+    if (!could_be_opened ||
+        !(succeeds(try_as_detector, request, seen) || succeeds(try_as_classifier, request, seen)))
         throw;
 }
 
@@ -144,6 +157,8 @@ Inspection look_at(const Request &request)
         looked_at.reset();
         if (is_of_detector(*seen.contract))
             try_as_detector(request, seen);
+        else if (seen.contract->model.task == "classify")
+            try_as_classifier(request, seen);
         else
             try_as_picture(request, seen);
     } catch (const Error &error) {
@@ -240,6 +255,13 @@ void print_detector(const DetectorFactsFound &detector)
     print("use", detector.command);
 }
 
+void print_classifier(const ClassifierFacts &classifier)
+{
+    print("tells", std::to_string(classifier.classes) + " classes apart");
+    print("takes", classifier.takes);
+    print("use", classifier.command);
+}
+
 void print_report(const Request &request, const Inspection &seen)
 {
     const FileFacts &file = seen.file;
@@ -260,6 +282,8 @@ void print_report(const Request &request, const Inspection &seen)
         print("contract", fields_in_words(*seen.contract));
     if (seen.detector)
         print_detector(*seen.detector);
+    if (seen.classifier)
+        print_classifier(*seen.classifier);
     if (!seen.trials)
         return;
     print("channels", channels_in_words(*seen.trials));
@@ -329,6 +353,13 @@ Value json_of(const DetectorFactsFound &detector)
             {"labels", detector.labels}};
 }
 
+Value json_of(const ClassifierFacts &classifier)
+{
+    return {{"takes", classifier.takes},
+            {"classes", classifier.classes},
+            {"labels", classifier.labels}};
+}
+
 Value scale_json(const FoundSizes &sizes)
 {
     return {{"across", json_of(sizes.across)},
@@ -375,13 +406,14 @@ void print_json(const Request &request, const Inspection &seen)
                  {"engine", {{"name", seen.engine.name}, {"version", seen.engine.version}}},
                  {"cage", json::text_or_null(seen.engine.cage)},
                  {"device", seen.place.device.device},
-                 {"accepted", trials.has_value() || seen.detector.has_value()},
+                 {"accepted", trials || seen.detector || seen.classifier},
                  {"error", json::text_or_null(seen.error)},
                  {"notice", json::text_or_null(seen.notice)},
                  {"contract", seen.contract ? with_origins(*seen.contract) : Value()},
                  {"channels", trials ? json_of(trials->channels) : Value()},
                  {"sizes", trials ? json_of(trials->sizes) : Value()},
                  {"detector", seen.detector ? json_of(*seen.detector) : Value()},
+                 {"classifier", seen.classifier ? json_of(*seen.classifier) : Value()},
                  {"scale", trials ? scale_json(trials->sizes) : Value()},
                  {"padding", fits ? padding_as_json(*seen.fitting, *seen.contract) : Value()},
                  {"tiles", fits ? tiles_as_json(*seen.fitting, *seen.contract) : Value()},

@@ -506,6 +506,20 @@ def test_torchvision_as_exported(tmp_path, net, way):
 # ---- what is refused ----------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("contract", [None, {"task": "classify", "labels": NAMES}])
+def test_inspect(tmp_path, contract):
+    path = save(Fixed([0.1, 0.2, 0.7]), tmp_path / "fixed.pt", contract)
+    result = support.execute([support.LAUNCHER, "inspect", path, "--json"])
+    assert result.returncode == 0, result
+    facts = json.loads(result.stdout)
+    assert facts["accepted"] and facts["detector"] is None and facts["error"] is None
+    assert facts["classifier"]["classes"] == 3
+    assert facts["classifier"]["labels"] == (NAMES if contract else [])
+    assert f"dnn_torch_classify=model={path}" in facts["command"]
+    text = support.execute([support.LAUNCHER, "inspect", path]).stdout.decode()
+    assert re.search(r"^tells +3 classes apart$", text, re.MULTILINE), text
+
+
 def refusal(graph):
     return support.ffmpeg("-f", "lavfi", "-i", plain(), "-vf", graph, "-f", "null", "-")
 

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// What dnn_torch_classify finds out about a model, for inspect.
+#pragma once
+
+#include "request.h"
+#include "subject.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dnn_torch
+{
+
+struct ClassifierFacts {
+    std::string takes; // "RGB of 224x224"
+    int64_t classes = 0;
+    std::vector<std::string> labels = {};
+    std::string command; // a command line that uses the model
+};
+
+// Opens the model as the filter does, and tries it.  Throws Error if it is no classifier.
+ClassifierFacts try_classifier(const Place &place, const Request &request);
+
+} // namespace dnn_torch
