@@ -30,7 +30,7 @@ libavcodec-dev    the tests encode and decode with it
 libavutil-dev     frames, options and logging
 libswscale-dev    scales chroma along with luma
 libtorch-dev      is what the engine runs models with
-libopenblas0-openmp multiplies matrices for LibTorch, some twenty times as fast as libblas3
+libopenblas0-pthread multiplies matrices for LibTorch, some twenty times as fast as libblas3
 libopenblas0-serial does so wrongly in several threads: a test sees that this is noticed
 libhwy-dev        vectorises pixel conversions
 libxxhash-dev     tells by their content whether model files are the same

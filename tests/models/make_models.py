@@ -326,6 +326,18 @@ class SmallProducts(nn.Module):
         return x + (block - start).abs().max()
 
 
+class LargeProducts(nn.Module):
+    """Products that several threads would share if they could."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(3, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(),
+                                    nn.Linear(512, 3))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.layers(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+
+
 class SmallProductsInThreads(nn.Module):
     def __init__(self):
         super().__init__()
@@ -499,6 +511,7 @@ def scripted_models():
         "int64": Int64(),
         "empty": Empty(),
         "small_products": SmallProducts(),
+        "large_products": LargeProducts(),
         "small_products_in_threads": SmallProductsInThreads(),
         "bright_is_nan": BrightIsNan(),
         "extremes_are_infinite": ExtremesAreInfinite(),

@@ -13,8 +13,8 @@ namespace isolation
 // The variables that libraries of models and of devices read.  Others may hold secrets, and
 // LD_PRELOAD is meant for the program.
 //
-// The child's sessions share the cores, so OpenBLAS with threads of its own is to use none unless
-// the user has said how many.
+// OpenBLAS with threads of its own would start one for each core when it is loaded.  The engine
+// wants none, so the child starts none unless the user has said how many.
 std::vector<std::string> environment_of_child();
 
 } // namespace isolation

@@ -3,6 +3,7 @@
 
 #include "blas.h"
 
+#include <cstdlib>
 #include <dlfcn.h>
 #include <memory>
 #include <new>
@@ -30,18 +31,23 @@ std::unique_ptr<void, Closer> library_of_products()
     return std::unique_ptr<void, Closer>(dlopen(found.dli_fname, RTLD_LAZY | RTLD_NOLOAD));
 }
 
-// The declaration is OpenBLAS's own.  The result tells what it was built for: 0 for no threads, 1
-// for its own ones, 2 for OpenMP.
+// The declarations are OpenBLAS's own.
 using GetParallel = int();
+using SetThreads = void(int threads);
 
-bool is_openblas_without_threads()
+template <class Function> Function *find_function(const char *name)
 {
     const auto library = library_of_products();
-    if (!library)
-        return false;
-    const auto get_parallel =
-        reinterpret_cast<GetParallel *>(dlsym(library.get(), "openblas_get_parallel"));
-    return get_parallel && get_parallel() == 0;
+    return library ? reinterpret_cast<Function *>(dlsym(library.get(), name)) : nullptr;
+}
+
+// Numbered as openblas_get_parallel() has them.
+enum class Threading { none_at_all, its_own, openmp, not_openblas };
+
+Threading threading()
+{
+    const auto get_parallel = find_function<GetParallel>("openblas_get_parallel");
+    return get_parallel ? static_cast<Threading>(get_parallel()) : Threading::not_openblas;
 }
 
 // A run in the parent may hold the mutex.  Nobody would release it in the child.
@@ -55,9 +61,17 @@ std::mutex &mutex_of_process()
 
 } // namespace
 
+void keep_blas_in_the_calling_thread()
+{
+    if (threading() != Threading::its_own || std::getenv("OPENBLAS_NUM_THREADS"))
+        return;
+    if (const auto set_threads = find_function<SetThreads>("openblas_set_num_threads"))
+        set_threads(1);
+}
+
 bool blas_is_for_one_thread()
 {
-    static const bool is_so = is_openblas_without_threads();
+    static const bool is_so = threading() == Threading::none_at_all;
     return is_so;
 }
 

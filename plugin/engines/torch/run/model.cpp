@@ -59,6 +59,7 @@ DnnTorchModel::DnnTorchModel(const DnnTorchSource &source, const engine_kit::Opt
       is_inspected_(parse_inspect(options.value("inspect")) || !options.value("export").empty())
 {
     engine_torch::avoid_missing_instructions();
+    engine_torch::keep_blas_in_the_calling_thread();
     if (!is_inspected_)
         source_.device = engine_torch::open_device(wishes_.device);
     const engine_torch::Permissions permissions(options.value("allow"));
@@ -219,8 +220,8 @@ void DnnTorchModel::note_blas()
         "wrongly where several threads use it";
     if (traits_.forks)
         throw Failure(DNN_TORCH_BAD_MODEL, "the model computes in several threads, but " + reason +
-                                               "; install libopenblas0-openmp");
-    notices_.add(reason + ": frames run one at a time on one core; install libopenblas0-openmp");
+                                               "; install libopenblas0-pthread");
+    notices_.add(reason + ": frames run one at a time on one core; install libopenblas0-pthread");
 }
 
 void DnnTorchModel::note_random()
