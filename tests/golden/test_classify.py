@@ -300,6 +300,17 @@ def test_two_classifiers(colour, made, found, tmp_path, names):
     ]
 
 
+def test_two_classifiers_of_frames(colour, made, tmp_path, names):
+    """The record has what the frame's metadata has."""
+    other = made(Fixed([0.1, 0.6, 0.3]), "other")
+    graph = (
+        f"{classify(colour, labels=names, tune=0, size=16)},"
+        f"{classify(other, tune=0, size=8, top=2)}"
+    )
+    (record,), _ = records(graph, tmp_path, plain("red"))
+    assert said(record) == ["red", "1", "2"]
+
+
 def test_showinfo_reads_it(colour, found, names):
     graph = f"{found},{classify(colour, labels=names, tune=0, size=16, top=2)},showinfo"
     result = support.succeed(
@@ -404,6 +415,17 @@ def test_every_nth(colour, found, tmp_path, names):
         assert [said(thing) for thing in record["things"]] == [
             ["red"], ["green"], ["blue"], ["red"]
         ]
+
+
+def test_every_nth_of_frames_with_boxes_and_without(colour, found, tmp_path, names):
+    """What was said of a frame as a whole is not said of one with boxes."""
+    graph = (
+        f"{found}:enable='mod(n,2)',{classify(colour, labels=names, tune=0, size=16, every=2)}"
+    )
+    found_, _ = records(graph, tmp_path, quadrants(["red"] * 4, frames=6))
+    for number, record in enumerate(found_):
+        assert len(said(record)) == (number + 1) % 2
+        assert [said(thing) for thing in record["things"]] == [["red"]] * 4 * (number % 2)
 
 
 def test_timeline(colour, found, names):

@@ -536,6 +536,38 @@ def test_anchors_that_nothing_reads(bright, options, said):
     assert [said in line for line in ignored] == ([True] if said else []), result
 
 
+@pytest.mark.parametrize("other", ["{folder}/./found.jsonl", "file:{folder}/found.jsonl"])
+def test_two_names_of_one_destination(bright, tmp_path, other):
+    one = tmp_path / "found.jsonl"
+    options = {"decoder": "boxes", "size": "frame"}
+    graph = ",".join(
+        detect(bright, destination=name, **options)
+        for name in (one, other.format(folder=tmp_path))
+    )
+    result = support.ffmpeg(
+        *("-f", "lavfi", "-i", bright_clip((64, 48), (8, 8, 16, 16))),
+        *("-vf", graph, "-f", "null", "-"),
+    )
+    support.assert_fails_clearly(result, "written by another filter")
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "coco", "srt"])
+def test_nothing_is_left_of_an_earlier_run(bright, tmp_path, kind):
+    """Also if no frame comes."""
+    texts = []
+    for path, frames in ((tmp_path / "new", 0), (tmp_path / "old", 0)):
+        if path.name == "old":
+            path.write_text("of an earlier run\n")
+        options = {"decoder": "boxes", "size": "frame", "format": kind, "destination": path}
+        support.succeed(
+            *("-f", "lavfi", "-i", bright_clip((64, 48), (8, 8, 16, 16))),
+            *("-vf", f"trim=end_frame={frames},{detect(bright, **options)}", "-f", "null", "-"),
+        )
+        texts.append(path.read_text())
+    assert texts[0] == texts[1] and "earlier" not in texts[1]
+    assert kind != "coco" or json.loads(texts[1])["images"] == []
+
+
 def test_options_of_dnn_detect(bright, tmp_path):
     """A command line of dnn_detect changes its filter's name alone."""
     names = tmp_path / "names.txt"

@@ -121,7 +121,7 @@ Match match_yolo_nms(std::span<const DnnTorchTensor> shapes, const DetectorFacts
     const bool is_explained = layout.width == plain_width || layout.coefficients > 0 ||
                               (!facts.task.empty() && !is_grid(layout.width, facts.input, 1));
     Likeness likeness = Likeness::FITS;
-    if (is_short && is_final)
+    if (is_final)
         likeness = Likeness::CERTAIN;
     else if (is_short && is_explained)
         likeness = Likeness::TYPICAL;

@@ -18,6 +18,7 @@ extern "C" {
 #include <cerrno>
 #include <climits>
 #include <fcntl.h>
+#include <filesystem>
 #include <memory>
 #include <poll.h>
 #include <sys/stat.h>
@@ -61,7 +62,27 @@ bool has_address(std::string_view name)
     return name.find("://") != name.npos;
 }
 
+std::string without_file_protocol(const std::string &name)
+{
+    constexpr std::string_view file_protocol = "file:";
+    return name.starts_with(file_protocol) ? name.substr(file_protocol.size()) : name;
+}
+
 } // namespace
+
+std::string place_of(const std::string &destination)
+{
+    if (destination == "/dev/stdout")
+        return concat(pipe_protocol, STDOUT_FILENO);
+    if (const std::optional<int> number = number_in(destination))
+        return concat(pipe_protocol, *number);
+    const std::string path = without_file_protocol(destination);
+    if (has_address(path))
+        return path;
+    std::error_code unknown;
+    const std::string whole = std::filesystem::weakly_canonical(path, unknown).string();
+    return unknown || whole.empty() ? path : whole;
+}
 
 Destination::Destination(std::string name, bool empties) : name_(std::move(name))
 {

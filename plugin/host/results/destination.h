@@ -20,6 +20,9 @@ struct AVIOContext;
 namespace dnn_torch
 {
 
+// Returns the same for all names of one file or descriptor.
+std::string place_of(const std::string &destination);
+
 // Belongs to one thread.
 class Destination
 {

@@ -11,6 +11,8 @@ extern "C" {
 }
 
 #include <algorithm>
+#include <charconv>
+#include <cstring>
 #include <new>
 #include <string>
 #include <utility>
@@ -46,14 +48,29 @@ bool is_of_frame(std::string_view key)
     return key.starts_with(frame_classes);
 }
 
+bool is_label_of_frame(std::string_view key)
+{
+    return is_of_frame(key) && key.ends_with(".label");
+}
+
 // How many classes earlier filters gave the frame as a whole.
-size_t frame_classes_in(const AVDictionary *keys)
+size_t count_frame_classes(const AVDictionary *keys)
 {
     size_t count = 0;
     const AVDictionaryEntry *entry = nullptr;
     while ((entry = next_entry(keys, entry)) != nullptr)
-        count += is_of_frame(entry->key) && std::string_view(entry->key).ends_with(".label");
+        count += is_label_of_frame(entry->key);
     return count;
+}
+
+float confidence_in(const AVDictionary *keys, const std::string &label_key)
+{
+    const std::string stem = label_key.substr(0, label_key.rfind('.'));
+    const AVDictionaryEntry *entry = av_dict_get(keys, (stem + ".confidence").c_str(), nullptr, 0);
+    float confidence = 0;
+    if (entry)
+        std::from_chars(entry->value, entry->value + std::strlen(entry->value), confidence);
+    return confidence;
 }
 
 // "3" and "track", of "lavfi.dnn_torch.3.track".
@@ -204,6 +221,16 @@ bool has_metadata(const AVFrame &frame)
     return av_dict_get(frame.metadata, "lavfi.dnn_torch.count", nullptr, 0) != nullptr;
 }
 
+std::vector<LabelScore> frame_classes_in(const AVFrame &frame)
+{
+    std::vector<LabelScore> classes;
+    const AVDictionaryEntry *entry = nullptr;
+    while ((entry = next_entry(frame.metadata, entry)) != nullptr)
+        if (is_label_of_frame(entry->key))
+            classes.push_back({entry->value, confidence_in(frame.metadata, entry->key)});
+    return classes;
+}
+
 void write_metadata(AVFrame &frame, std::span<const AVDetectionBBox> boxes, const Findings &found,
                     const MetadataTerms &terms)
 {
@@ -225,7 +252,7 @@ void write_metadata(AVFrame &frame, std::span<const AVDetectionBBox> boxes, cons
             append_finding(&keys, stem, found.things[place]);
         }
     }
-    append_classes(&keys, std::string(prefix), found.classes, frame_classes_in(keys));
+    append_classes(&keys, std::string(prefix), found.classes, count_frame_classes(keys));
     std::swap(frame.metadata, keys);
     av_dict_free(&keys);
 }

@@ -42,6 +42,9 @@ struct MetadataTerms {
 // Whether an earlier filter has set them.
 bool has_metadata(const AVFrame &frame);
 
+// Returns what earlier filters said of the frame as a whole.
+std::vector<LabelScore> frame_classes_in(const AVFrame &frame);
+
 // Sets the keys of all boxes.  `boxes` are the frame's side data; those from `terms.first` on
 // are found.things.  Keys of boxes that are no longer there go.  What is said of the frame as a
 // whole comes behind what was said before.  Throws std::bad_alloc.

@@ -42,7 +42,7 @@ std::mutex mutex;
 
 // Under the mutex.  Never destroyed, because the end of the program may free filters.
 struct Known {
-    std::set<std::string> in_use;
+    std::set<std::string> in_use;                      // see place_of()
     std::list<std::pair<std::string, Progress>> ended; // the latest first
 };
 
@@ -52,26 +52,26 @@ Known &known()
     return *all;
 }
 
-void begin_use(const std::string &name)
+void begin_use(const std::string &place, const std::string &name)
 {
     std::lock_guard lock(mutex);
-    if (!known().in_use.insert(name).second)
+    if (!known().in_use.insert(place).second)
         throw Error(AVERROR(EBUSY), concat("destination=", name,
                                            " is written by another filter; name another one"));
 }
 
-void end_use(const std::string &name)
+void end_use(const std::string &place)
 {
     std::lock_guard lock(mutex);
-    known().in_use.erase(name);
+    known().in_use.erase(place);
 }
 
-std::optional<Progress> take_progress(const std::string &name)
+std::optional<Progress> take_progress(const std::string &place)
 {
     std::lock_guard lock(mutex);
     auto &ended = known().ended;
     auto last = std::find_if(ended.begin(), ended.end(),
-                             [&](const auto &one) { return one.first == name; });
+                             [&](const auto &one) { return one.first == place; });
     if (last == ended.end())
         return std::nullopt;
     Progress progress = std::move(last->second);
@@ -79,12 +79,12 @@ std::optional<Progress> take_progress(const std::string &name)
     return progress;
 }
 
-void keep_progress(const std::string &name, Progress progress)
+void keep_progress(const std::string &place, Progress progress)
 {
     std::list<std::pair<std::string, Progress>> forgotten; // closed without the lock
     std::lock_guard lock(mutex);
     auto &ended = known().ended;
-    ended.emplace_front(name, std::move(progress));
+    ended.emplace_front(place, std::move(progress));
     if (ended.size() > most_kept)
         forgotten.splice(forgotten.end(), ended, std::prev(ended.end()));
 }
@@ -93,15 +93,19 @@ void keep_progress(const std::string &name, Progress progress)
 class Use
 {
 public:
-    explicit Use(std::string name) : name_(std::move(name)) { begin_use(name_); }
-    ~Use() { end_use(name_); }
+    explicit Use(std::string name) : name_(std::move(name)), place_(place_of(name_))
+    {
+        begin_use(place_, name_);
+    }
+    ~Use() { end_use(place_); }
     Use(const Use &) = delete;
     Use &operator=(const Use &) = delete;
 
     const std::string &name() const { return name_; }
+    const std::string &place() const { return place_; }
 
 private:
-    std::string name_;
+    std::string name_, place_;
 };
 
 // ---- writing --------------------------------------------------------------------
@@ -152,7 +156,7 @@ private:
     // Returns false if there is nothing to go on with.
     bool go_on(RecordFormat format)
     {
-        std::optional<Progress> progress = take_progress(use_.name());
+        std::optional<Progress> progress = take_progress(use_.place());
         if (!progress || progress->format != format)
             return false;
         destination_ = progress->connection ? std::move(progress->connection)
@@ -201,7 +205,7 @@ private:
     {
         progress_.position = position;
         progress_.connection = std::move(connection);
-        keep_progress(use_.name(), std::move(progress_));
+        keep_progress(use_.place(), std::move(progress_));
     }
 
     Use use_; // destroyed last, after what it is about

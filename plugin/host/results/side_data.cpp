@@ -94,6 +94,11 @@ Finding finding_of(const AVDetectionBBox &box)
 
 } // namespace
 
+bool is_searched(const AVFrame &frame)
+{
+    return av_frame_get_side_data(&frame, kind) != nullptr;
+}
+
 std::optional<KnownBoxes> read_boxes(const AVFrame &frame)
 {
     const AVFrameSideData *data = av_frame_get_side_data(&frame, kind);

@@ -33,6 +33,9 @@ struct KnownBoxes {
 // Returns nullopt if the frame has no such side data, or one that contradicts itself.
 std::optional<KnownBoxes> read_boxes(const AVFrame &frame);
 
+// Whether a detector has searched the frame, even if it found nothing.
+bool is_searched(const AVFrame &frame);
+
 // The same as findings, for a filter that says more of them.
 std::vector<Finding> findings_of(std::span<const AVDetectionBBox> boxes);
 

@@ -27,13 +27,16 @@ class EveryNth
 public:
     explicit EveryNth(int every) : every_(every) {}
 
+    // What is said of a frame as a whole cannot be said again of boxes, and the other way round.
     bool skips(const FrameItem &item)
     {
         const Size size = size_of(*item.frame);
-        if (item.number != next_number_ || size != size_)
+        const bool has_boxes = is_searched(*item.frame);
+        if (item.number != next_number_ || size != size_ || has_boxes != had_boxes_)
             position_ = 0;
         next_number_ = item.number + 1;
         size_ = size;
+        had_boxes_ = has_boxes;
         return position_++ % every_ != 0;
     }
 
@@ -41,6 +44,7 @@ private:
     int64_t every_, position_ = 0;
     int64_t next_number_ = 0;
     Size size_ = {};
+    bool had_boxes_ = false;
 };
 
 std::string label_for(const Finding &finding, Tracking track)
@@ -77,6 +81,7 @@ struct FindingsStep::State {
     // Gives the frame all boxes, those that stay and its own.
     void give(AVFrame &frame, const Findings &found) const;
     void record(const FrameFacts &frame, const Findings &found);
+    void open_records_once();
 
     const FindingsSettings settings;
     EveryNth every_nth;
@@ -129,9 +134,14 @@ void FindingsStep::State::record(const FrameFacts &frame, const Findings &found)
 {
     if (settings.destination.empty())
         return;
-    if (!records)
-        records = open_records(settings.destination, settings.format);
+    open_records_once();
     records->write(frame, found);
+}
+
+void FindingsStep::State::open_records_once()
+{
+    if (!records && !settings.destination.empty())
+        records = open_records(settings.destination, settings.format);
 }
 
 FindingsStep::FindingsStep(FindingsSettings settings)
@@ -166,9 +176,13 @@ void FindingsStep::complete(FrameItem &item, AVRational time_base)
     AVFrame &frame = *item.results.front();
     if (item.bypass && !item.skipped)
         return state_->carried.pass();
-    const Findings found = state_->findings_for(item, frame);
+    Findings found = state_->findings_for(item, frame);
     show_masks(found, state_->settings.masks, frame);
+    std::vector<LabelScore> said = frame_classes_in(frame);
     state_->give(frame, found);
+    // Records have what metadata has, also of classifiers before this one.
+    said.insert(said.end(), found.classes.begin(), found.classes.end());
+    found.classes = std::move(said);
     state_->record(
         {.number = item.number, .pts = frame.pts, .time_base = time_base, .size = size_of(frame)},
         found);
@@ -176,6 +190,8 @@ void FindingsStep::complete(FrameItem &item, AVRational time_base)
 
 void FindingsStep::end()
 {
+    // Without frames nothing was found, and what an earlier program found does not stay.
+    state_->open_records_once();
     if (state_->records)
         state_->records->end();
     state_->records.reset();
