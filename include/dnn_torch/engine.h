@@ -134,6 +134,9 @@ typedef struct DnnTorchPlanFacts {
     int32_t takes_codes; /**< 1: pictures go best in a frame's own codes, not as floats */
     /** 1: a result depends on earlier runs, so that one session makes all, in the order of frames. */
     int32_t in_order;
+    int32_t alone; /**< 1: runs wait for one another, so that a second session gains nothing */
+    /** Multiplications and additions of one run's convolutions and products of matrices. */
+    double run_operations;
 } DnnTorchPlanFacts;
 
 /** About one run. */

@@ -14,10 +14,11 @@ namespace engine_torch
 namespace
 {
 
-constexpr std::string_view head = "dnn-torch tuning 2", end = "end";
+constexpr std::string_view head = "dnn-torch tuning 3", end = "end";
 // A record is wrong if its run takes a day, or more memory than any machine has.
 constexpr double longest_run = 86400;
 constexpr int64_t largest_run = int64_t{1} << 50;
+constexpr double most_operations = 1e18;
 
 template <class Number> std::string number_text(Number number)
 {
@@ -56,7 +57,8 @@ std::string text_of(const TuningRecord &record, const std::string &line)
     std::string contents;
     for (const std::string &each :
          {std::string(head), line, record.form, record.precision, number_text(record.run_seconds),
-          number_text(record.run_bytes), record.notice, record.advice, std::string(end)})
+          number_text(record.run_bytes), record.notice, record.advice,
+          number_text(record.run_operations), std::string(end)})
         contents += each + "\n";
     return contents;
 }
@@ -64,13 +66,14 @@ std::string text_of(const TuningRecord &record, const std::string &line)
 std::optional<TuningRecord> parse_record(const std::string &text, const std::string &line)
 {
     const std::vector<std::string> lines = lines_of(text);
-    if (lines.size() != 9 || lines[0] != head || lines[1] != line || lines[8] != end ||
+    if (lines.size() != 10 || lines[0] != head || lines[1] != line || lines[9] != end ||
         !std::all_of(lines.begin(), lines.end(), is_tuning_line))
         return std::nullopt;
-    TuningRecord record = {lines[2], lines[3], 0, 0, lines[6], lines[7]};
+    TuningRecord record = {lines[2], lines[3], 0, 0, lines[6], lines[7], 0};
     if (!parse(lines[4], record.run_seconds) || !parse(lines[5], record.run_bytes) ||
         !(record.run_seconds >= 0 && record.run_seconds <= longest_run) || record.run_bytes < 0 ||
-        record.run_bytes > largest_run)
+        record.run_bytes > largest_run || !parse(lines[8], record.run_operations) ||
+        !(record.run_operations >= 0 && record.run_operations <= most_operations))
         return std::nullopt;
     return record;
 }

@@ -18,6 +18,7 @@ struct TuningRecord {
     double run_seconds = 0;
     int64_t run_bytes = 0;
     std::string notice, advice; // lines for the user, or ""
+    double run_operations = 0;  // 0: not known
 };
 
 // More is no record.

@@ -153,3 +153,18 @@ def test_a_called_method_fails_in_a_frozen_form(model):
         *("-vf", graph, "-f", "null", "-"),
     )
     support.assert_fails_clearly(result, "index")
+
+
+def test_random_numbers_behind_an_interface(model):
+    """The graph does not show them, and each frame has its own all the same."""
+    graph = support.dnn(model("noise_behind_an_interface"))
+    first, second = (run(graph, output=("-f", "framemd5", "-")) for _ in range(2))
+    assert first.returncode == 0 and first.stdout == second.stdout, first
+
+
+@pytest.mark.parametrize("options", WAYS_TO_RUN, ids=str)
+def test_random_numbers_are_those_of_the_frame(model, options):
+    output = ("-f", "framemd5", "-")
+    usual = run(support.dnn(model("noise")), frames=6, output=output)
+    other = run(support.dnn(model("noise"), **options), frames=6, output=output)
+    assert usual.returncode == 0 and usual.stdout == other.stdout, other

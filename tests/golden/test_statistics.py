@@ -11,7 +11,7 @@ SOURCE = ("-f", "lavfi", "-i", "testsrc=s=64x48:r=25:d=4")
 LINE = re.compile(
     r"(\d+) frames in ([\d.]+) s, ([\d.]+) fps; latency ([\d.]+) ms, 99 % within ([\d.]+) ms; "
     r"a frame: wait ([\d.]+), convert in ([\d.]+), model ([\d.]+), convert out ([\d.]+) ms; "
-    r"workers busy (\d+) %; limited by (.+)"
+    r"workers busy (\d+) %; limited by ([\w ]+)(?:; [\d.]+ GFLOP/s, \d+ % of the cores' peak in fp32)?"
 )
 
 
@@ -105,3 +105,21 @@ def test_progress_is_told_on_command(need, script):
 def test_unwritable_file_is_refused_at_once(script, tmp_path):
     result = run(support.fake(script(), stats=tmp_path))
     support.assert_fails_clearly(result, "stats=.*cannot be written: Is a directory", "name a file")
+
+
+def test_arithmetic_of_the_model(model, stats):
+    """Of a network whose convolutions are counted by hand."""
+    size, frames = (96, 64), 40
+    graph = support.dnn(model("counted"), workers=1, threads=1, tune=1, stats=stats.path)
+    result = support.succeed(
+        *("-f", "lavfi", "-i", f"testsrc=s={size[0]}x{size[1]}:r=25:d={frames / 25}"),
+        *("-vf", graph, "-f", "null", "-"),
+    )
+    found = final_line(result)
+    told = stats()
+    pixels = size[0] * size[1]
+    # 3 to 8 by 3x3, 8 to 16 by 3x3 at every other pixel, 16 to 3 by 4x4 transposed from there.
+    products = pixels * 3 * 8 * 9 + pixels / 4 * (8 * 16 * 9 + 16 * 3 * 16)
+    assert told["gflops"] == pytest.approx(2 * products * found[2] / 1e9, rel=0.05)
+    assert 0 < told["share_of_peak"] < 1
+    assert f"{told['gflops']:.1f} GFLOP/s" in result.stderr

@@ -314,6 +314,21 @@ class Empty(nn.Module):
         return x[:, :, :0]
 
 
+class Counted(nn.Module):
+    """Convolutions whose products are easily counted."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(
+            nn.Conv2d(3, 8, 3, padding=1), nn.ReLU(),
+            nn.Conv2d(8, 16, 3, stride=2, padding=1), nn.ReLU(),
+            nn.ConvTranspose2d(16, 3, 4, stride=2, padding=1),
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.layers(x)
+
+
 class SmallProducts(nn.Module):
     """Returns its input, after products that leave it as it is."""
 
@@ -346,6 +361,30 @@ class SmallProductsInThreads(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         other = torch.jit.fork(self.products, x)
         return (self.products(x) + torch.jit.wait(other)) / 2
+
+
+@torch.jit.interface
+class Part(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        pass
+
+
+class Noise(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x * 0.5 + torch.rand_like(x) * 0.4
+
+
+class BehindAnInterface(nn.Module):
+    """Calls what the graph does not show."""
+
+    part: Part
+
+    def __init__(self, part):
+        super().__init__()
+        self.part = part
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.part.forward(x)
 
 
 class BrightIsNan(nn.Module):
@@ -510,9 +549,13 @@ def scripted_models():
         "wrong_batch": WrongBatch(),
         "int64": Int64(),
         "empty": Empty(),
+        "counted": Counted(),
         "small_products": SmallProducts(),
         "large_products": LargeProducts(),
         "small_products_in_threads": SmallProductsInThreads(),
+        "threads_behind_an_interface": BehindAnInterface(SmallProductsInThreads()),
+        "noise": Noise(),
+        "noise_behind_an_interface": BehindAnInterface(Noise()),
         "bright_is_nan": BrightIsNan(),
         "extremes_are_infinite": ExtremesAreInfinite(),
         "throws": Throws(),

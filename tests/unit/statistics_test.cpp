@@ -96,6 +96,21 @@ TEST(Statistics, ABatchIsSeveralFrames)
     EXPECT_NEAR(summary.wait, 0.1, 1e-9);
 }
 
+TEST(Statistics, TheModelsArithmeticIsToldIfItIsKnown)
+{
+    Statistics statistics = ten_frames(1, {0.01, 0.08, 0.005});
+    EXPECT_EQ(to_line(statistics.summary()).find("GFLOP"), std::string::npos);
+    EXPECT_TRUE(json_of(statistics.summary())["gflops"].is_null());
+    statistics.add_job({}, 0, 21e9);
+    Summary summary = statistics.summary();
+    EXPECT_NEAR(summary.operations_per_second, 20e9, 1);
+    EXPECT_TRUE(to_line(summary).ends_with("; 20.0 GFLOP/s")) << to_line(summary);
+    summary.share_of_peak = 0.25;
+    EXPECT_TRUE(to_line(summary).ends_with("; 20.0 GFLOP/s, 25 % of the cores' peak in fp32"));
+    EXPECT_EQ(json_of(summary)["gflops"], 20);
+    EXPECT_EQ(json_of(summary)["share_of_peak"], 0.25);
+}
+
 TEST(Statistics, BusyWorkersAreTheLimit)
 {
     EXPECT_EQ(ten_frames(1, {0.001, 0.098, 0.001}).summary().limit, Limit::model);

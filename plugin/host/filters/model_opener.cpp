@@ -97,6 +97,10 @@ Work ModelSetup::plan(const std::shared_ptr<Task> &with, bool on_cpu, const Fram
     cores.in_order = made.plan->in_order;
     CoreBudget budget = divide_cores(usable_machine(), cores, made.cost);
     made.plan->threads = static_cast<int>(budget.threads_per_worker);
+    if (run.cores.workers > 1 && made.cost.alone && !made.plan->in_order)
+        made.notes.push_back(concat("the model's runs wait for one another: one worker does them, "
+                                    "not ",
+                                    run.cores.workers));
     made.plan->passes_crashed = run.restarts != 0;
     return {.task = with,
             .plan = std::move(made.plan),

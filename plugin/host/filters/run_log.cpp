@@ -3,6 +3,7 @@
 #include "run_log.h"
 
 #include "base/compose.h"
+#include "devices/peak.h"
 #include "lost_frames.h"
 
 extern "C" {
@@ -123,7 +124,7 @@ void RunLog::add_job(const FrameJob &job)
     warned_of_nan_ = warned_of_nan_ || job.saw_nan;
     if (!job.note.empty())
         warn(job.note.c_str());
-    statistics_->add_job(job.stages, job.items.size());
+    statistics_->add_job(job.stages, job.items.size(), job.operations);
     if (job.retries)
         tell_crash(job);
 }
@@ -149,18 +150,26 @@ void RunLog::add_frame(Clock::time_point arrival, double job_seconds)
 std::optional<std::string> RunLog::answer(const std::string &command, const char *state,
                                           size_t in_flight) const
 {
-    Summary summary = statistics_ ? statistics_->summary() : Summary{};
     if (command == "progress")
-        return StatsReport::progress(summary, in_flight);
+        return StatsReport::progress(summary(), in_flight);
     if (command == "stats")
-        return StatsReport::json(facts_, summary, state, in_flight);
+        return StatsReport::json(facts_, summary(), state, in_flight);
     return std::nullopt;
+}
+
+Summary RunLog::summary() const
+{
+    Summary known = statistics_ ? statistics_->summary() : Summary{};
+    if (known.operations_per_second > 0 && facts_.budget.cores > 0)
+        known.share_of_peak = known.operations_per_second / peak_operations_of_core() /
+                              static_cast<double>(facts_.budget.cores);
+    return known;
 }
 
 void RunLog::tell_end(const char *state)
 {
     if (statistics_)
-        report_.tell(facts_, statistics_->summary(), state);
+        report_.tell(facts_, summary(), state);
 }
 
 void RunLog::tell_lost(size_t frames, double last_seconds)

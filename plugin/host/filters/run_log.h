@@ -54,6 +54,7 @@ public:
 
 private:
     void warn_of_order() const;
+    Summary summary() const;
     void tell_crash(const FrameJob &job);
 
     AVFilterContext *ctx_;

@@ -64,6 +64,23 @@ size_t choose_workers(const Machine &machine, const CoreRequest &request, const 
     return workers;
 }
 
+CoreBudget divide(const Machine &machine, const CoreRequest &request, const RunCost &cost)
+{
+    if (!request.async) // of all filters of a graph, one runs at a time
+        return {.workers = 1,
+                .threads_per_worker = choose_threads(machine.cores, 1, request, cost),
+                .in_flight = 1};
+    size_t workers = request.in_order || cost.alone ? 1
+                     : request.workers              ? request.workers
+                                                    : choose_workers(machine, request, cost);
+    const size_t share = std::max<size_t>(machine.cores / machine.filters, 1);
+    size_t threads = choose_threads(share, workers, request, cost);
+    // One more than are worked on, so that no worker waits for the filter's thread.
+    return {.workers = workers,
+            .threads_per_worker = threads,
+            .in_flight = request.in_flight ? request.in_flight : workers + 1};
+}
+
 } // namespace
 
 Machine usable_machine()
@@ -91,19 +108,10 @@ bool fits(size_t workers, const Machine &machine, const RunCost &cost)
 
 CoreBudget divide_cores(const Machine &machine, const CoreRequest &request, const RunCost &cost)
 {
-    if (!request.async) // of all filters of a graph, one runs at a time
-        return {.workers = 1,
-                .threads_per_worker = choose_threads(machine.cores, 1, request, cost),
-                .in_flight = 1};
-    size_t workers = request.in_order  ? 1
-                     : request.workers ? request.workers
-                                       : choose_workers(machine, request, cost);
-    const size_t share = std::max<size_t>(machine.cores / machine.filters, 1);
-    size_t threads = choose_threads(share, workers, request, cost);
-    // One more than are worked on, so that no worker waits for the filter's thread.
-    return {.workers = workers,
-            .threads_per_worker = threads,
-            .in_flight = request.in_flight ? request.in_flight : workers + 1};
+    CoreBudget budget = divide(machine, request, cost);
+    if (!request.device)
+        budget.cores = std::min(budget.workers * budget.threads_per_worker, machine.cores);
+    return budget;
 }
 
 } // namespace dnn_torch

@@ -40,12 +40,14 @@ struct CoreRequest {
 struct RunCost {
     double seconds = 0;
     int64_t bytes = 0;
+    bool alone = false; // runs wait for one another: more than one worker gains nothing
 };
 
 struct CoreBudget {
     size_t workers;
     size_t threads_per_worker;
     size_t in_flight; // jobs
+    size_t cores = 0; // on which the model's runs have their threads; 0: on none, but a device
 };
 
 // Whether that many runs at once leave half of the memory to others.

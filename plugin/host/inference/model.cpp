@@ -325,6 +325,8 @@ ModelPlan::ModelPlan(const DnnTorchEngine &engine, std::shared_ptr<DnnTorchModel
     check(engine_.plan_make(model_.get(), shapes.data(), shapes.size(), budget_seconds, &plan_,
                             &message),
           message);
+    if (!shapes.empty() && shapes[0].dims[0] > 0)
+        operations_for_picture_ = facts().run_operations / static_cast<double>(shapes[0].dims[0]);
 }
 
 ModelPlan::~ModelPlan()
@@ -397,6 +399,8 @@ void Session::run(std::span<const DnnTorchTensor> in, std::span<DnnTorchTensor> 
     if (status == DNN_TORCH_CRASHED)
         throw Crash(error_code(status), message.text, retries_ != 0);
     check(status, message);
+    const auto pictures = static_cast<double>(in.empty() ? 0 : in[0].dims[0]);
+    operations_ = plan_->operations_for_picture() * pictures;
 }
 
 } // namespace dnn_torch

@@ -61,6 +61,8 @@ public:
     DnnTorchPlanFacts facts() const;
     std::string variant() const; // "fp32, frozen"
     std::string advice() const;  // what would be gained by other options; may be empty
+    // Multiplications and additions for one picture; 0 if they are not known.
+    double operations_for_picture() const { return operations_for_picture_; }
 
 private:
     friend class Session;
@@ -68,6 +70,7 @@ private:
     const DnnTorchEngine &engine_;
     const std::shared_ptr<DnnTorchModel> model_; // outlives the plan
     DnnTorchPlan *plan_ = nullptr;
+    double operations_for_picture_ = 0;
     mutable std::atomic<bool> was_warmed_{false};
 };
 
@@ -159,6 +162,8 @@ public:
     // the process before had ended.
     int retries() const { return retries_; }
     const std::string &crash() const { return crash_; }
+    // Multiplications and additions of the last run; 0 if they are not known.
+    double operations() const { return operations_; }
 
     // Returns memory from which input is taken fastest.  It holds until the next call.
     // Returns null if any memory is as good.
@@ -175,6 +180,7 @@ private:
     DnnTorchSession *session_ = nullptr;
     int retries_ = 0;
     std::string crash_;
+    double operations_ = 0;
 };
 
 } // namespace dnn_torch

@@ -63,8 +63,9 @@ double Latencies::quantile(double share) const
 
 // ---- what comes in ------------------------------------------------------------
 
-void Statistics::add_job(const StageSeconds &stages, size_t frames)
+void Statistics::add_job(const StageSeconds &stages, size_t frames, double operations)
 {
+    operations_ += operations;
     stages_.convert_in += stages.convert_in;
     stages_.forward += stages.forward;
     stages_.convert_out += stages.convert_out;
@@ -124,6 +125,7 @@ Summary Statistics::summary() const
     known.limit = limit(known);
     known.retries = retries_;
     known.passed = passed_;
+    known.operations_per_second = divide(operations_, known.seconds);
     return known;
 }
 
@@ -153,6 +155,17 @@ const char *name_of(Limit limit)
     }
 }
 
+// Says nothing of a model whose arithmetic is not known.
+std::string operations_of(const Summary &known)
+{
+    if (!(known.operations_per_second > 0))
+        return "";
+    const std::string rate = print("; %.1f GFLOP/s", known.operations_per_second / 1e9);
+    if (!(known.share_of_peak > 0))
+        return rate;
+    return rate + print(", %.0f %% of the cores' peak in fp32", known.share_of_peak * 100);
+}
+
 // Says nothing as long as nothing happened.
 std::string crashes_of(const Summary &known)
 {
@@ -172,13 +185,16 @@ std::string to_line(const Summary &known)
                  known.latency_99 * 1e3, known.wait * 1e3, known.per_frame.convert_in * 1e3,
                  known.per_frame.forward * 1e3, known.per_frame.convert_out * 1e3,
                  std::min(known.busy, 1.0) * 100, name_of(known.limit)) +
-           crashes_of(known);
+           operations_of(known) + crashes_of(known);
 }
 
 json::Value json_of(const Summary &known)
 {
     auto milliseconds = [](double seconds, int decimals) {
         return json::rounded(seconds * 1e3, decimals);
+    };
+    auto number_or_null = [](double number, int decimals) {
+        return number > 0 ? json::rounded(number, decimals) : json::Value();
     };
     return {
         {"frames", known.frames},
@@ -200,6 +216,8 @@ json::Value json_of(const Summary &known)
         {"limit", name_of(known.limit)},
         {"retries", known.retries},
         {"passed", known.passed},
+        {"gflops", number_or_null(known.operations_per_second / 1e9, 2)},
+        {"share_of_peak", number_or_null(known.share_of_peak, 4)},
     };
 }
 

@@ -65,6 +65,8 @@ struct Summary {
     double busy;                          // share of time in which workers worked
     Limit limit;
     size_t retries, passed; // runs tried again in a new process; frames that passed without one
+    double operations_per_second; // of the model, from the first frame on; 0: not known
+    double share_of_peak;         // of the cores that the workers have; 0: not known
 };
 
 // Belongs to the filter's thread.
@@ -77,7 +79,7 @@ public:
     void use_workers(size_t workers) { workers_ = workers; }
 
     // A job of some frames has left the workers.
-    void add_job(const StageSeconds &stages, size_t frames);
+    void add_job(const StageSeconds &stages, size_t frames, double operations = 0);
     // The model's process ended: so many runs were tried again, and so many frames passed
     // without the model.
     void add_crash(size_t retries, size_t passed);
@@ -99,6 +101,7 @@ private:
 
     size_t workers_;
     size_t frames_ = 0, retries_ = 0, passed_ = 0;
+    double operations_ = 0;
     Clock::time_point first_{}, last_{}, left_{};
     bool started_ = false, sent_ = false;
     StageSeconds stages_;

@@ -64,8 +64,7 @@ void ClassMapSession::run(FrameJob &job)
         DnnTorchRun facts = {.size = sizeof(facts)};
         tensors = run_tensors(session_, input, facts);
     }
-    job.retries = session_.retries();
-    job.crash = session_.crash();
+    job.add_run(session_);
     Stopwatch watch(job.stages.convert_out);
     int index = 0;
     for (FrameItem &item : job.items)

@@ -165,7 +165,7 @@ NewPlan ClassMapTask::plan(const FrameShape &input, double tuning_seconds)
             : concat("the model gets ", to_text(tried.size), " of ", to_text(input.size));
     std::string variant = plan->model->variant(), advice = plan->model->advice();
     return {.plan = std::move(plan),
-            .cost = {.seconds = facts.run_seconds, .bytes = facts.run_bytes},
+            .cost = cost_of(facts),
             .variant = std::move(variant),
             .advice = std::move(advice),
             .notes = {note}};

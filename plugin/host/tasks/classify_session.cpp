@@ -138,9 +138,7 @@ std::vector<DnnTorchTensor> ClassifySession::run_model(FrameJob &job, const Imag
     Stopwatch watch(job.stages.forward);
     DnnTorchRun facts = {.size = sizeof(facts), .number = 0, .had_nan = 0, .retries = 0};
     std::vector<DnnTorchTensor> tensors = run_tensors(session_, input, facts);
-    job.retries += session_.retries();
-    if (job.crash.empty())
-        job.crash = session_.crash();
+    job.add_run(session_);
     return tensors;
 }
 

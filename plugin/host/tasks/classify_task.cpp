@@ -100,7 +100,7 @@ NewPlan ClassifyTask::plan(const FrameShape &input, double tuning_seconds)
     const ModelPlan &run = *plan->model;
     std::string variant = run.variant(), advice = run.advice();
     return {.plan = std::move(plan),
-            .cost = {.seconds = facts.run_seconds, .bytes = facts.run_bytes},
+            .cost = cost_of(facts),
             .variant = std::move(variant),
             .advice = std::move(advice),
             .notes = {note}};

@@ -107,8 +107,7 @@ std::span<const DnnTorchTensor> DetectSession::run_model(FrameJob &job, const Im
     Stopwatch watch(job.stages.forward);
     DnnTorchRun facts = {.size = sizeof(facts), .number = 0, .had_nan = 0};
     tensors_ = run_tensors(session_, input, facts);
-    job.retries = session_.retries();
-    job.crash = session_.crash();
+    job.add_run(session_);
     job.saw_nan |= facts.had_nan != 0;
     return tensors_;
 }

@@ -111,8 +111,7 @@ void PictureSession::run(FrameJob &job)
         Stopwatch watch(job.stages.forward);
         output = run_pictures(session_, input);
     }
-    job.retries = session_.retries();
-    job.crash = session_.crash();
+    job.add_run(session_);
     check_size(output);
     job.saw_nan |= output.had_nan != 0;
     convert_out(job, output);

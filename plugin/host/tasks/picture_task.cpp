@@ -241,9 +241,10 @@ NewPlan PictureTask::plan(const FrameShape &input, double tuning_seconds)
     const DnnTorchPlanFacts facts = work->model->facts();
     plan->follow(std::move(works));
     plan->batch_size = plan->in_order ? 1 : batch_size_;
+    RunCost cost = cost_of(facts);
+    cost.seconds *= static_cast<double>(work->grid.count());
     return {.plan = std::move(plan),
-            .cost = {.seconds = facts.run_seconds * static_cast<double>(work->grid.count()),
-                     .bytes = facts.run_bytes},
+            .cost = cost,
             .variant = work->model->variant(),
             .advice = work->model->advice(),
             .notes = {fitted.note, work->grid.note},

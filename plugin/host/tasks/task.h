@@ -81,11 +81,21 @@ struct FrameJob : AnyJob {
     std::shared_ptr<const TaskPlan> plan;
     std::vector<FrameItem> items; // numbered without gaps; all bypass the model, or none does
     StageSeconds stages;
+    double operations = 0; // multiplications and additions of the model; 0: not known
     bool saw_nan = false;
     int retries = 0;     // how often it was tried again, in a new process of the model
     std::string crash;   // how that process ended, with the first frame's time; or ""
     std::string note;    // what the log should have of it, once; or ""
     bool passed = false; // its frames go out without the model, whose process ended twice
+
+    // Keeps what the session says of its last run.
+    void add_run(const Session &session)
+    {
+        operations += session.operations();
+        retries += session.retries();
+        if (crash.empty())
+            crash = session.crash();
+    }
 };
 
 // Made, used and destroyed on one thread, except for stop().  It may outlive its plan, but
@@ -126,6 +136,11 @@ public:
 constexpr const char *cannot_mix =
     "strength mixes each result with its frame, and this model's results have another size or "
     "other channels than their frames; leave strength at 1, or at 0 to pass them by the model";
+
+inline RunCost cost_of(const DnnTorchPlanFacts &facts)
+{
+    return {.seconds = facts.run_seconds, .bytes = facts.run_bytes, .alone = facts.alone != 0};
+}
 
 // A plan that its owner may still change, and what is known about it.
 struct NewPlan {

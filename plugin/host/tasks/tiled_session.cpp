@@ -80,9 +80,7 @@ void TiledSession::run_tile(FrameJob &job, const TileSpan &across, const TileSpa
         Stopwatch watch(job.stages.forward);
         output = run_pictures(session_, input);
     }
-    job.retries += session_.retries();
-    if (session_.retries())
-        job.crash = session_.crash();
+    job.add_run(session_);
     check(output, across, down);
     job.saw_nan |= output.had_nan != 0;
     Stopwatch watch(job.stages.convert_out);

@@ -223,9 +223,11 @@ void Lane::answer_plan(const ShapesRequest &request)
         model_.engine().plan_facts(plan, &facts);
         reply->run_seconds = facts.run_seconds;
         reply->run_bytes = facts.run_bytes;
+        reply->run_operations = facts.run_operations;
         reply->interleaved = facts.interleaved;
         reply->takes_codes = facts.takes_codes;
         reply->in_order = facts.in_order;
+        reply->alone = facts.alone;
         model_.add_plan(request.head.id, plan);
     }
     send_reply(socket_.get(), *reply, model_);

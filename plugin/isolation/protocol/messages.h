@@ -180,10 +180,9 @@ struct ProbeReply {
 
 struct PlanReply {
     ReplyHead head;
-    double run_seconds;
+    double run_seconds, run_operations;
     int64_t run_bytes;
-    int32_t interleaved, takes_codes, in_order;
-    uint32_t reserved;
+    int32_t interleaved, takes_codes, in_order, alone;
 };
 
 struct SessionRequest {

@@ -26,6 +26,7 @@ namespace
 // A plan's time and memory that a machine could have.
 constexpr double most_run_seconds = 1e6;
 constexpr int64_t most_run_bytes = int64_t{1} << 50;
+constexpr double most_run_operations = 1e18;
 
 const Patience short_patience = {.limit = Limits::of_a_question};
 
@@ -53,7 +54,8 @@ bool makes_sense(const WireInfo &info)
 bool makes_sense(const PlanReply &reply)
 {
     return reply.run_seconds >= 0 && reply.run_seconds <= most_run_seconds &&
-           reply.run_bytes >= 0 && reply.run_bytes <= most_run_bytes;
+           reply.run_bytes >= 0 && reply.run_bytes <= most_run_bytes && reply.run_operations >= 0 &&
+           reply.run_operations <= most_run_operations;
 }
 
 DnnTorchTensorInfo info_of(const WireInfo &wire)
@@ -213,7 +215,9 @@ DnnTorchPlan::DnnTorchPlan(DnnTorchModel &model, const DnnTorchTensor *in, size_
               .run_bytes = reply.run_bytes,
               .interleaved = reply.interleaved != 0,
               .takes_codes = reply.takes_codes != 0,
-              .in_order = reply.in_order != 0};
+              .in_order = reply.in_order != 0,
+              .alone = reply.alone != 0,
+              .run_operations = reply.run_operations};
     // What was found once is not looked for again.
     request_.budget_seconds = 0;
 }

@@ -3,6 +3,8 @@
 
 #include "blas.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <memory>
@@ -22,11 +24,11 @@ struct Closer {
 
 // The program may have loaded an OpenBLAS for itself.  What counts is the one whose functions
 // LibTorch finds first.
-std::unique_ptr<void, Closer> library_of_products()
+std::unique_ptr<void, Closer> library_with(const char *function)
 {
-    void *const product = dlsym(RTLD_DEFAULT, "sgemm_");
+    void *const found_first = dlsym(RTLD_DEFAULT, function);
     Dl_info found = {};
-    if (!product || dladdr(product, &found) == 0)
+    if (!found_first || dladdr(found_first, &found) == 0)
         return nullptr;
     return std::unique_ptr<void, Closer>(dlopen(found.dli_fname, RTLD_LAZY | RTLD_NOLOAD));
 }
@@ -35,19 +37,37 @@ std::unique_ptr<void, Closer> library_of_products()
 using GetParallel = int();
 using SetThreads = void(int threads);
 
-template <class Function> Function *find_function(const char *name)
-{
-    const auto library = library_of_products();
-    return library ? reinterpret_cast<Function *>(dlsym(library.get(), name)) : nullptr;
-}
-
 // Numbered as openblas_get_parallel() has them.
 enum class Threading { none_at_all, its_own, openmp, not_openblas };
 
-Threading threading()
+// OpenBLAS, as it serves one of LibTorch's calls.
+struct Blas {
+    Threading threading = Threading::not_openblas;
+    SetThreads *set_threads = nullptr;
+};
+
+Blas blas_with(const char *function)
 {
-    const auto get_parallel = find_function<GetParallel>("openblas_get_parallel");
-    return get_parallel ? static_cast<Threading>(get_parallel()) : Threading::not_openblas;
+    const auto library = library_with(function);
+    if (!library)
+        return {};
+    const auto get_parallel =
+        reinterpret_cast<GetParallel *>(dlsym(library.get(), "openblas_get_parallel"));
+    if (!get_parallel)
+        return {};
+    return {static_cast<Threading>(get_parallel()),
+            reinterpret_cast<SetThreads *>(dlsym(library.get(), "openblas_set_num_threads"))};
+}
+
+// Debian lets the administrator choose BLAS and LAPACK apart, and OpenBLAS has both.
+std::array<Blas, 2> blas_and_lapack()
+{
+    return {blas_with("sgemm_"), blas_with("sgetrf_")};
+}
+
+bool has_no_threads(const Blas &blas)
+{
+    return blas.threading == Threading::none_at_all;
 }
 
 // A run in the parent may hold the mutex.  Nobody would release it in the child.
@@ -63,15 +83,19 @@ std::mutex &mutex_of_process()
 
 void keep_blas_in_the_calling_thread()
 {
-    if (threading() != Threading::its_own || std::getenv("OPENBLAS_NUM_THREADS"))
+    if (std::getenv("OPENBLAS_NUM_THREADS"))
         return;
-    if (const auto set_threads = find_function<SetThreads>("openblas_set_num_threads"))
-        set_threads(1);
+    for (const Blas &blas : blas_and_lapack())
+        if (blas.threading == Threading::its_own && blas.set_threads)
+            blas.set_threads(1);
 }
 
 bool blas_is_for_one_thread()
 {
-    static const bool is_so = threading() == Threading::none_at_all;
+    static const bool is_so = [] {
+        const std::array both = blas_and_lapack();
+        return std::any_of(both.begin(), both.end(), has_no_threads);
+    }();
     return is_so;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/compose.h"
 #include "engines/torch/failure.h"
+#include "engines/torch/machine/blas.h"
 #include "engines/torch/machine/device.h"
 #include "engines/torch/machine/random_scope.h"
 #include "engines/torch/machine/run_scope.h"
@@ -228,6 +229,11 @@ std::optional<Module> freeze(const Source &source, std::string &reason)
         reason = words_of(error);
         return std::nullopt;
     }
+}
+
+bool Source::runs_alone() const
+{
+    return draws_random_numbers || (device.is_cpu() && blas_is_for_one_thread());
 }
 
 Form make_form(const Source &source, FormKind kind, Precision precision)

@@ -50,6 +50,8 @@ struct Source {
     {
         return !has_batch(binding.layout) || (output && !has_batch(output->layout));
     }
+    // Whether its runs wait for one another; see RandomScope and RunScope.
+    bool runs_alone() const;
     // Whether all tensors come back.  Nobody knows how those of several runs belong together.
     bool returns_all() const { return asked.results == Results::tensors; }
 };

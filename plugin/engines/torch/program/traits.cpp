@@ -182,6 +182,7 @@ private:
         write(anything);
         branch_on(anything);
         mark_outputs(node, anything);
+        traits_.forks = traits_.may_draw = true;
     }
 
     static void add_new(std::vector<std::string> &names, const std::string &name)

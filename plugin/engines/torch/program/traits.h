@@ -19,7 +19,8 @@ struct Traits {
     bool writes_weights = false;       // such a run may change parameters
     bool writes_constants = false;     // such a run may change tensors in the code
     bool branches_on_data = false;     // which code runs may depend on the samples
-    bool forks = false;                // a run computes in several threads
+    bool forks = false;                // a run may compute in several threads
+    bool may_draw = false;             // calls that are not seen may draw random numbers
     std::vector<std::string> random;   // the operators that draw random numbers
     std::vector<std::string> training; // the operators that run in training mode
 };

@@ -197,7 +197,7 @@ void DnnTorchModel::prepare()
     traits_ = engine_torch::traits_of(source_.plain, picture_names(source_));
     source_.writes_input = traits_.writes_input;
     source_.branches_on_data = traits_.branches_on_data;
-    source_.draws_random_numbers = !traits_.random.empty();
+    source_.draws_random_numbers = traits_.may_draw || !traits_.random.empty();
     note_random();
     if (source_.device.is_cpu() && engine_torch::blas_is_for_one_thread())
         note_blas();
@@ -219,8 +219,8 @@ void DnnTorchModel::note_blas()
         "this system's OpenBLAS is one without threads (libopenblas0-serial), which multiplies "
         "wrongly where several threads use it";
     if (traits_.forks)
-        throw Failure(DNN_TORCH_BAD_MODEL, "the model computes in several threads, but " + reason +
-                                               "; install libopenblas0-pthread");
+        throw Failure(DNN_TORCH_BAD_MODEL, "the model may compute in several threads, but " +
+                                               reason + "; install libopenblas0-pthread");
     notices_.add(reason + ": frames run one at a time on one core; install libopenblas0-pthread");
 }
 
@@ -229,7 +229,7 @@ void DnnTorchModel::note_random()
     if (!traits_.training.empty())
         notices_.add("the model was exported in training mode (" + traits_.training.front() +
                      "), which changes its pictures: call model.eval() before the export");
-    else if (source_.draws_random_numbers)
+    else if (!traits_.random.empty())
         notices_.add("the model draws random numbers (" + traits_.random.front() +
                      "): each frame has its own, the same in every run");
 }

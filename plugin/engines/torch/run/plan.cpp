@@ -66,6 +66,7 @@ DnnTorchPlanFacts DnnTorchPlan::tune(const Shape &shape, double budget_seconds)
     if (model_.needs_copy()) {
         auto facts = engine_kit::sized<DnnTorchPlanFacts>();
         facts.in_order = model_.keeps_state();
+        facts.alone = source_->runs_alone();
         return facts;
     }
     if (shape.batch > 1 && source_->runs_one_by_one() && source_->returns_all())
@@ -88,7 +89,9 @@ DnnTorchPlanFacts DnnTorchPlan::tune_part(const Shape &whole, int32_t batch, dou
 {
     const Shape part = {batch, whole.channels, whole.height, whole.width};
     DnnTorchPlanFacts facts = tune(part, budget_seconds);
-    facts.run_seconds *= static_cast<double>(whole.batch) / part.batch;
+    const double parts = static_cast<double>(whole.batch) / part.batch;
+    facts.run_seconds *= parts;
+    facts.run_operations *= parts;
     return facts;
 }
 
@@ -98,7 +101,9 @@ DnnTorchPlanFacts DnnTorchPlan::tune_whole(const Shape &shape, double budget_sec
         const auto tuned = engine_torch::tune(*source_, model_.wishes(), shape, budget_seconds);
         use(tuned);
         engine_torch::trim_allocator();
-        return tuned.figures;
+        DnnTorchPlanFacts facts = tuned.figures;
+        facts.alone = source_->runs_alone();
+        return facts;
     } catch (const std::exception &error) {
         engine_torch::trim_allocator();
         if (engine_torch::is_out_of_memory(error))

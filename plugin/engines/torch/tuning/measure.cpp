@@ -6,6 +6,7 @@
 #include "engine_kit/block_cache.h"
 #include "engines/torch/failure.h"
 #include "engines/torch/machine/device.h"
+#include "engines/torch/machine/operation_count.h"
 #include "trial.h"
 
 #include <algorithm>
@@ -142,8 +143,11 @@ private:
     void compare_results(const at::Tensor &images)
     {
         const Form plain = {FormKind::saved, Precision::fp32, source_.plain};
+        const OperationCount count;
         const c10::IValue expected = run_form(plain, source_, images);
+        const double operations = count.operations() * pixels_of(shape_) / pixels_of(part_);
         for (TriedForm &candidate : candidates_) {
+            candidate.operations = operations;
             const c10::IValue result = run_form(candidate.form, source_, images);
             candidate.gives_others = !is_close(expected, result, candidate.form.precision, source_);
             candidate.decibel = psnr_decibel(expected, result);

@@ -154,7 +154,8 @@ private:
         if (!form)
             return std::nullopt;
         return Tuned{.form = *form,
-                     .figures = figures_of(*form, record.run_seconds, record.run_bytes),
+                     .figures = figures_of(*form, record.run_seconds, record.run_bytes,
+                                           record.run_operations),
                      .is_measured = true,
                      .notice = record.notice,
                      .advice = record.advice};
@@ -313,20 +314,23 @@ private:
     // A frame's integer samples are less to send than floats.
     int takes_codes() const { return !source_.device.is_cpu(); }
 
-    DnnTorchPlanFacts figures_of(const Form &form, double run_seconds, int64_t run_bytes) const
+    DnnTorchPlanFacts figures_of(const Form &form, double run_seconds, int64_t run_bytes,
+                                 double run_operations) const
     {
         return {.size = sizeof(DnnTorchPlanFacts),
                 .run_seconds = run_seconds,
                 .run_bytes = run_bytes,
                 .interleaved = takes_interleaved(form),
                 .takes_codes = takes_codes(),
-                .in_order = 0};
+                .in_order = 0,
+                .run_operations = run_operations};
     }
 
     Tuned chosen(const TriedForm &candidate) const
     {
         return {.form = candidate.form,
-                .figures = figures_of(candidate.form, candidate.seconds, candidate.bytes),
+                .figures = figures_of(candidate.form, candidate.seconds, candidate.bytes,
+                                      candidate.operations),
                 .is_measured = false,
                 .notice = notice_,
                 .advice = ""};
@@ -371,7 +375,7 @@ private:
             compare(*winner, *other, tuned);
         cache_.remember({name_of(tuned.form.kind), name_of(tuned.form.precision),
                          tuned.figures.run_seconds, tuned.figures.run_bytes, tuned.notice,
-                         tuned.advice});
+                         tuned.advice, tuned.figures.run_operations});
         return tuned;
     }
 
@@ -473,7 +477,7 @@ Tuned tune(const Source &source, const Wishes &wishes, const Shape &shape, doubl
 void remember_as_bad(const Form &form, const Source &source, const Wishes &wishes)
 {
     TuningCache(key_of_bad(form, source, wishes))
-        .remember({name_of(form.kind), name_of(form.precision), 0, 0, "", ""});
+        .remember({name_of(form.kind), name_of(form.precision), 0, 0, "", "", 0});
 }
 
 std::optional<Probed> recall_probe(const Source &source, const Wishes &wishes,
@@ -496,7 +500,7 @@ void remember_probe(const Source &source, const Wishes &wishes, const std::strin
                     const Shape &shape, const Probed &probed)
 {
     TuningCache(key_of_probe(source, wishes, output_name, shape))
-        .remember({text_of(probed.result), name_of(Precision::fp32), 0, 0, probed.binding, ""});
+        .remember({text_of(probed.result), name_of(Precision::fp32), 0, 0, probed.binding, "", 0});
 }
 
 } // namespace engine_torch
