@@ -545,7 +545,7 @@ def test_two_names_of_one_destination(bright, tmp_path, other):
         for name in (one, other.format(folder=tmp_path))
     )
     result = support.ffmpeg(
-        *("-f", "lavfi", "-i", bright_clip((64, 48), (8, 8, 16, 16))),
+        *("-f", "lavfi", "-i", "color=black:size=64x48:rate=25:duration=2"),
         *("-vf", graph, "-f", "null", "-"),
     )
     support.assert_fails_clearly(result, "written by another filter")

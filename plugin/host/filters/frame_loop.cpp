@@ -213,6 +213,8 @@ int FrameLoop::finish()
 {
     if (work_)
         work_->task->end();
+    else
+        planner_.end_without_frames();
     end_with(input_status_ == AVERROR_EOF ? 0 : input_status_);
     const int ret = gate_.forward_end(ctx_->outputs[0]);
     further_.close();

@@ -76,6 +76,7 @@ public:
     // From now on plans are made with this task.
     void adopt(std::shared_ptr<Task> task) override { task_ = std::move(task); }
     Work prepare(const FrameShape &input) override;
+    void end_without_frames() override { task_->end(); }
 
 private:
     double tuning_seconds() const;

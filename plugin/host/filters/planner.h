@@ -21,6 +21,9 @@ public:
 
     // From now on plans are made with this task.
     virtual void adopt(std::shared_ptr<Task> task) = 0;
+
+    // The input has ended, and no frame came.  Throws Error.
+    virtual void end_without_frames() = 0;
 };
 
 } // namespace dnn_torch
