@@ -532,7 +532,8 @@ def test_anchors_that_nothing_reads(bright, options, said):
         *("-vf", detect(bright, decoder="boxes", size="frame", **options), "-f", "null", "-"),
     )
     assert result.returncode == 0, result
-    ignored = [line for line in result.warnings if "ignored" in line]
+    # Newer releases of ffmpeg make each graph twice.
+    ignored = {line for line in result.warnings if "ignored" in line}
     assert [said in line for line in ignored] == ([True] if said else []), result
 
 
