@@ -26,6 +26,7 @@ BENCHMARKS = {
     "convert": "convert",
     "identity": "identity",
     "detect": "detect",
+    "fused": "fused",
     "isolate": "isolate",
     "tiles": "tiles",
     "memory": "memory",

@@ -27,6 +27,7 @@ LIBRARIES = {
     "Highway": ("hwy/",),
     "Level Zero": ("level_zero/",),
     "LibTorch": ("ATen/", "c10/", "caffe2/", "torch/"),
+    "OpenMP": ("omp.h",),
     "fmt": ("fmt/",),
     "libavfilter": ("libavfilter/",),
     "libavformat": ("libavformat/",),
@@ -35,6 +36,7 @@ LIBRARIES = {
     "libsodium": ("sodium.h",),
     "libswscale": ("libswscale/",),
     "nlohmann-json": ("nlohmann/",),
+    "oneDNN": ("dnnl.hpp",),
     "xxHash": ("xxhash.h",),
     "zlib": ("zlib.h",),
 }

@@ -30,6 +30,7 @@ libavcodec-dev    the tests encode and decode with it
 libavutil-dev     frames, options and logging
 libswscale-dev    scales chroma along with luma
 libtorch-dev      is what the engine runs models with
+libdnnl-dev       is what LibTorch computes convolutions with, and so do fused programs
 libopenblas0-pthread multiplies matrices for LibTorch, some twenty times as fast as libblas3
 libopenblas0-serial does so wrongly in several threads: a test sees that this is noticed
 libhwy-dev        vectorises pixel conversions

@@ -21,6 +21,8 @@ PATIENCE = 300  # seconds for one file
 class Answer:
     error: str = ""
     format: str = ""
+    form: str = ""
+    notice: str = ""
     told: dict = dataclasses.field(default_factory=dict)  # architecture, scale and parameters
     picture: numpy.ndarray = None
     contract: str = ""  # of the architecture
@@ -46,11 +48,11 @@ class EngineProcess:
             self.process.communicate()
             self.process = None
 
-    def run(self, path, images):
+    def run(self, path, images, optimize="-"):
         """What the engine makes of the picture with that file, or its error."""
         given, made = (pathlib.Path(self.folder.name, name) for name in ("in", "out"))
         images.numpy().astype("<f4").tofile(given)
-        answer = json.loads(self.ask(path, *images.shape[1:], given, made))
+        answer = json.loads(self.ask(path, *images.shape[1:], given, made, optimize))
         shape = answer.pop("shape", None)
         picture = shape and numpy.fromfile(made, "<f4").reshape(shape)
         return Answer(**answer, picture=picture)

@@ -5,8 +5,9 @@
 //
 //     run_networks ENGINE < jobs > results
 //
-// A job is a line "MODEL CHANNELS HEIGHT WIDTH INPUT OUTPUT", files of floats.  What comes of it is
-// a line in JSON: the extents of the result and the architecture, or an error.
+// A job is a line "MODEL CHANNELS HEIGHT WIDTH INPUT OUTPUT OPTIMIZE", files of floats and the
+// option, or "-".  What comes of it is a line in JSON: the extents of the result, the form and the
+// architecture, or an error.
 #include "unit/engine_under_test.h"
 
 #include <fstream>
@@ -20,7 +21,7 @@ namespace
 using nlohmann::json;
 
 struct Job {
-    std::string model, input, output;
+    std::string model, input, output, optimize;
     int channels = 0, height = 0, width = 0;
 };
 
@@ -54,7 +55,10 @@ void write(const std::string &path, const std::vector<float> &samples)
 
 json run(const Job &job)
 {
-    Model model(options_for(job.model));
+    Options options = options_for(job.model);
+    if (job.optimize != "-")
+        options.optimize = job.optimize.c_str();
+    Model model(options);
     if (!model.get())
         return {{"error", model.opened.message}};
     Pictures pictures(1, job.channels, job.height, job.width);
@@ -67,6 +71,8 @@ json run(const Job &job)
     write(job.output, samples_of(session.output));
     return {{"shape", {session.output.channels, session.output.height, session.output.width}},
             {"format", model.metadata("format")},
+            {"form", model.form()},
+            {"notice", model.notice()},
             {"told", architecture_of(model)},
             {"contract", model.metadata("architecture_contract")}};
 }
@@ -83,7 +89,7 @@ int main(int argc, char **argv)
     engine(argv[1]);
     Job job;
     while (std::cin >> job.model >> job.channels >> job.height >> job.width >> job.input >>
-           job.output)
+           job.output >> job.optimize)
         std::cout << run(job) << std::endl;
     return 0;
 }

@@ -5,6 +5,7 @@
 
 #include "base/compose.h"
 #include "engines/torch/failure.h"
+#include "engines/torch/fusing/fuse.h"
 #include "engines/torch/machine/blas.h"
 #include "engines/torch/machine/device.h"
 #include "engines/torch/machine/random_scope.h"
@@ -13,6 +14,7 @@
 #include <array>
 #include <ATen/core/grad_mode.h>
 #include <ATen/core/Tensor.h>
+#include <ATen/Parallel.h>
 #include <functional>
 #include <torch/csrc/jit/passes/inliner.h>
 
@@ -25,8 +27,9 @@ using torch::jit::Block;
 using torch::jit::Module;
 using torch::jit::Node;
 
-constexpr std::array<FormKind, 4> kinds = {FormKind::saved, FormKind::frozen,
-                                           FormKind::channels_last, FormKind::inference};
+constexpr std::array<FormKind, 5> kinds = {FormKind::saved, FormKind::frozen,
+                                           FormKind::channels_last, FormKind::inference,
+                                           FormKind::fused};
 
 using Change = std::function<at::Tensor(const at::Tensor &)>;
 
@@ -110,6 +113,24 @@ Module module_of(const Source &source, FormKind kind, Precision precision)
     return torch::jit::optimize_for_inference(copy);
 }
 
+Form fused_form(const Source &source, Precision precision, int64_t channels)
+{
+    const bool is_slow =
+        precision == Precision::fp16 || (precision == Precision::bf16 && !computes_bf16_fast());
+    if (!can_fuse())
+        throw Failure(DNN_TORCH_BAD_MODEL, "this engine was built without oneDNN");
+    if (!source.device.is_cpu() || !source.binding.is_plain() || is_slow)
+        throw Failure(DNN_TORCH_BAD_MODEL, "fused programs are for frames as planes of floats, on "
+                                           "processors that have the precision");
+    const Module frozen = frozen_in(source, precision);
+    auto fused =
+        fused_copy(frozen, source.input_name, source.binding.frame_channels(channels),
+                   precision == Precision::bf16 ? fused::Precision::bf16 : fused::Precision::fp32);
+    if (!fused)
+        throw Failure(DNN_TORCH_BAD_MODEL, "it has no layers that fused programs know");
+    return {FormKind::fused, precision, std::move(*fused), frozen};
+}
+
 at::ScalarType type_of(Precision precision)
 {
     return precision == Precision::fp32 ? at::kFloat : scalar_type_of(precision);
@@ -188,6 +209,8 @@ const char *name_of(FormKind kind)
         return "channels_last";
     case FormKind::inference:
         return "inference";
+    case FormKind::fused:
+        return "fused";
     default:
         return "saved";
     }
@@ -236,8 +259,10 @@ bool Source::runs_alone() const
     return draws_random_numbers || (device.is_cpu() && blas_is_for_one_thread());
 }
 
-Form make_form(const Source &source, FormKind kind, Precision precision)
+Form make_form(const Source &source, FormKind kind, Precision precision, int64_t channels)
 {
+    if (kind == FormKind::fused)
+        return fused_form(source, precision, channels);
     Form form = {kind, precision, module_of(source, kind, precision)};
     // Weights are converted on this thread's stream, and sessions read them on theirs.
     wait_for(source.device);
@@ -251,7 +276,9 @@ c10::IValue run_form(const Form &form, const Source &source, const at::Tensor &i
     if (source.draws_random_numbers)
         seeded.emplace(number, source.device);
     const RunScope scope(source.device);
-    return form.module.get_method("forward")({}, arguments_of(form, source, images));
+    const bool is_threaded = form.threaded && at::get_num_threads() > 1;
+    return (is_threaded ? *form.threaded : form.module)
+        .get_method("forward")({}, arguments_of(form, source, images));
 }
 
 } // namespace engine_torch

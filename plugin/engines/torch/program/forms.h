@@ -22,7 +22,8 @@ enum class FormKind {
     saved,         // as loaded
     frozen,        // weights are constants, training code is gone
     channels_last, // frozen; pictures and weights have their channels last in memory
-    inference      // frozen, then rewritten by LibTorch's optimize_for_inference
+    inference,     // frozen, then rewritten by LibTorch's optimize_for_inference
+    fused // frozen; layers that are known are computed band by band, by programs of our own
 };
 
 const char *name_of(FormKind kind);
@@ -61,6 +62,8 @@ struct Form {
     FormKind kind;
     Precision precision;
     torch::jit::Module module;
+    // What runs on several threads, if `module` uses one alone.
+    std::optional<torch::jit::Module> threaded = std::nullopt;
 
     std::string text() const; // "bf16, channels_last"
 };
@@ -71,9 +74,9 @@ struct Form {
 // meanwhile: the code of called methods is put in the place of their calls there, too.
 std::optional<torch::jit::Module> freeze(const Source &source, std::string &reason);
 
-// Throws what LibTorch throws.  Every kind except `saved` needs source.frozen.  The results of the
-// form are not checked here: see trial.h.
-Form make_form(const Source &source, FormKind kind, Precision precision);
+// Throws what LibTorch throws.  Every kind except `saved` needs source.frozen.  Pictures that come
+// in have `channels`.  The results of the form are not checked here: see trial.h.
+Form make_form(const Source &source, FormKind kind, Precision precision, int64_t channels);
 
 // Calls forward() once, in a RunScope.  `images` are float32 [batch, channels, height, width] of
 // any strides without gaps, on any device, and are only read.  The result may share their memory;

@@ -6,6 +6,7 @@
 #include "base/compose.h"
 #include "engine_kit/tuning_cache.h"
 #include "engines/torch/failure.h"
+#include "engines/torch/fusing/fuse.h"
 #include "engines/torch/machine/quiet.h"
 #include "engines/torch/machine/run_scope.h"
 #include "measure.h"
@@ -178,7 +179,7 @@ private:
     Attempt attempt(FormKind kind, Precision precision, bool try_it = true)
     {
         try {
-            Form form = make_form(source_, kind, precision);
+            Form form = make_form(source_, kind, precision, shape_.channels);
             std::string fault = fault_of(form, try_it);
             if (!fault.empty())
                 return {.form = std::nullopt, .fault = std::move(fault)};
@@ -214,7 +215,8 @@ private:
         Forms forms;
         for (const FormKind kind : kinds) {
             Attempt attempted = attempt(kind, precision);
-            forms.fault = attempted.fault;
+            if (kind != FormKind::fused || kinds.size() == 1)
+                forms.fault = attempted.fault; // those of LibTorch's own forms tell more
             if (attempted.form)
                 forms.list.push_back(std::move(*attempted.form));
             if (budget_seconds_ <= 0 && !forms.list.empty())
@@ -235,7 +237,10 @@ private:
             return {FormKind::channels_last, FormKind::frozen};
         if (budget_seconds_ <= 0)
             return {FormKind::inference, FormKind::frozen};
-        return {FormKind::inference, FormKind::frozen, FormKind::channels_last};
+        Kinds all = {FormKind::inference, FormKind::frozen, FormKind::channels_last};
+        if (can_fuse() && source_.binding.is_plain())
+            all.push_back(FormKind::fused);
+        return all;
     }
 
     // No trial is sure to see every branch that pictures may take.
@@ -271,7 +276,7 @@ private:
         Forms forms = usable_in_wanted_precision();
         note_faults(forms);
         if (forms.list.empty())
-            forms.list.push_back(make_form(source_, FormKind::saved, Precision::fp32));
+            forms.list.push_back(plain().form);
         return std::move(forms.list);
     }
 
@@ -396,7 +401,10 @@ private:
         is_enlarged_ = true;
     }
 
-    TriedForm plain() const { return {make_form(source_, FormKind::saved, Precision::fp32)}; }
+    TriedForm plain() const
+    {
+        return {make_form(source_, FormKind::saved, Precision::fp32, shape_.channels)};
+    }
 
     // If the model refuses the picture, the user is told when it runs.
     Compared measure_all(std::vector<TriedForm> &candidates)

@@ -1,0 +1,177 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// A network as plain data: values, and the nodes that make them.  Needs no LibTorch and no oneDNN.
+// Whoever reads a model's graph builds one of these; compile() in program.h makes it run.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace engine_torch::fused
+{
+
+// Why a graph cannot be built or compiled, in one line.
+class GraphError : public std::runtime_error
+{
+public:
+    using std::runtime_error::runtime_error;
+};
+
+using ValueId = size_t;
+
+// Always in lowest terms.
+struct Ratio {
+    int64_t numerator = 1, denominator = 1;
+
+    friend bool operator==(const Ratio &, const Ratio &) = default;
+};
+
+Ratio times(Ratio ratio, int64_t numerator, int64_t denominator);
+
+// For vertical and horizontal, in this order, as PyTorch has it.
+struct Pair {
+    int64_t y = 1, x = 1;
+
+    friend bool operator==(const Pair &, const Pair &) = default;
+};
+
+struct Extent {
+    int64_t height = 0, width = 0;
+
+    friend bool operator==(const Extent &, const Extent &) = default;
+};
+
+struct Value {
+    int64_t channels = 0;
+    Ratio scale_y, scale_x; // of the input's size; what padding adds or takes does not count
+};
+
+// Weights are [out_channels][in_channels / groups][kernel.y][kernel.x].  `bias` may be empty.
+struct Convolution {
+    int64_t out_channels = 0, groups = 1;
+    Pair kernel, stride, dilation, padding = {0, 0};
+    std::vector<float> weights, bias;
+};
+
+// Weights are [in_channels][out_channels / groups][kernel.y][kernel.x].  `bias` may be empty.
+struct TransposedConvolution {
+    int64_t out_channels = 0, groups = 1;
+    Pair kernel, stride, padding = {0, 0}, output_padding = {0, 0};
+    std::vector<float> weights, bias;
+};
+
+enum class ActivationKind {
+    relu,
+    leaky_relu, // alpha: the slope below zero
+    elu,        // alpha
+    gelu_erf,
+    gelu_tanh,
+    silu,
+    tanh,
+    sigmoid,
+    hard_sigmoid,
+    hard_swish,
+    clamp // from alpha to beta
+};
+
+struct Activation {
+    ActivationKind kind = ActivationKind::relu;
+    float alpha = 0, beta = 0;
+};
+
+struct Prelu {
+    std::vector<float> slopes; // one for each channel
+};
+
+// x * scale + shift, both for each channel: a batch norm, or a constant that is added or
+// multiplied.
+struct Affine {
+    std::vector<float> scales, shifts;
+};
+
+enum class BinaryKind { add, subtract, multiply };
+
+struct Binary {
+    BinaryKind kind = BinaryKind::add;
+};
+
+struct Concatenation {
+};
+
+struct Slice {
+    int64_t first = 0, count = 0; // channels
+};
+
+struct PixelShuffle {
+    int64_t factor = 1;
+};
+
+struct PixelUnshuffle {
+    int64_t factor = 1;
+};
+
+enum class InterpolationKind { nearest, bilinear }; // bilinear: align_corners=False
+
+struct Interpolation {
+    InterpolationKind kind = InterpolationKind::nearest;
+    Pair factor;
+};
+
+// Negative numbers are refused: they would crop.
+struct Padding {
+    int64_t top = 0, bottom = 0, left = 0, right = 0;
+    float value = 0;
+};
+
+using Operation =
+    std::variant<Convolution, TransposedConvolution, Activation, Prelu, Affine, Binary,
+                 Concatenation, Slice, PixelShuffle, PixelUnshuffle, Interpolation, Padding>;
+
+struct Node {
+    Operation operation;
+    std::vector<ValueId> inputs;
+    ValueId output = 0;
+};
+
+// Nodes stand in an order in which they can run.  Not safe to change on two threads at once.
+class Graph
+{
+public:
+    // The input is value 0.  Throws GraphError if `channels` is no number of channels.
+    explicit Graph(int64_t channels);
+
+    // Adds a node and returns the value that it makes.  Throws GraphError, and changes nothing, if
+    // the operation does not fit the inputs.
+    ValueId add(Operation operation, std::vector<ValueId> inputs);
+
+    // x + constant, x * constant, constant - x: `constants` has one number, or one for each
+    // channel.  Throw GraphError.
+    ValueId add_constant(ValueId value, std::vector<float> constants);
+    ValueId multiply_constant(ValueId value, std::vector<float> constants);
+    ValueId subtract_from_constant(ValueId value, std::vector<float> constants);
+
+    // Throws GraphError if there is no such value.
+    void set_output(ValueId value);
+
+    const std::vector<Value> &values() const { return values_; }
+    const std::vector<Node> &nodes() const { return nodes_; }
+    ValueId input() const { return 0; }
+    ValueId output() const { return output_; }
+
+private:
+    std::vector<float> for_channels(ValueId value, std::vector<float> constants) const;
+
+    std::vector<Value> values_;
+    std::vector<Node> nodes_;
+    ValueId output_ = 0;
+};
+
+// The size of every value for an input of that size.  Throws GraphError if sizes do not fit, such
+// as those of two values that are added.
+std::vector<Extent> extents_of(const Graph &graph, Extent input);
+
+} // namespace engine_torch::fused

@@ -1,0 +1,250 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "layouts.h"
+
+#include <map>
+#include <utility>
+#include <variant>
+
+namespace engine_torch::fused
+{
+namespace
+{
+
+// Of groups that oneDNN does not take, so many channels in times channels out are computed with
+// zeros between the groups.
+constexpr int64_t most_of_groups = 1 << 20;
+
+int64_t lanes_of(Arrangement arrangement, int64_t channels)
+{
+    return arrangement == Arrangement::blocked ? block_lanes() : channels;
+}
+
+// oneDNN computes these for nothing as it stores a sum.  Other steps are as fast by themselves, or
+// faster: oneDNN 2.6's tanh takes as long as a small convolution.
+bool is_cheap(const TailStep &step)
+{
+    if (const auto *activation = std::get_if<Activation>(&step))
+        return activation->kind == ActivationKind::relu ||
+               activation->kind == ActivationKind::leaky_relu ||
+               activation->kind == ActivationKind::clamp;
+    return std::holds_alternative<BinaryWith>(step);
+}
+
+size_t cheap_steps(const Stage &stage)
+{
+    size_t count = 0;
+    while (count < stage.tail.size() && is_cheap(stage.tail[count]))
+        count++;
+    return count;
+}
+
+class KernelChooser
+{
+public:
+    KernelChooser(const StageList &list, Precision precision, LayoutChoice choice,
+                  const Layouts *like)
+        : list_(list), precision_(precision), choice_(choice)
+    {
+        if (like)
+            for (const StageKernel &kernel : like->kernels)
+                if (kernel.convolves())
+                    known_.push_back(kernel);
+    }
+
+    // Call it for each convolution in turn.
+    StageKernel choose(const Stage &stage)
+    {
+        const StageKernel known = next_ < known_.size() ? known_[next_] : StageKernel();
+        next_++;
+        const auto &it = std::get<Convolution>(stage.core);
+        if (precision_ == Precision::bf16) {
+            if (auto made = by_onednn(stage, known.onednn.get()))
+                return {.onednn = std::move(made)};
+            // On the processor's bf16 units or not at all: all else would be slower than fp32.
+            throw GraphError("oneDNN has no bf16 convolution for this processor");
+        }
+        const int64_t channels = list_.tensors[stage.inputs.front()].channels;
+        if (choice_ == LayoutChoice::usual && WinogradConvolution::takes(it, channels))
+            return {.winograd = known.winograd ? known.winograd
+                                               : std::make_shared<const WinogradConvolution>(
+                                                     it, channels, stage.tail)};
+        if (it.groups > 1 || choice_ == LayoutChoice::interleaved)
+            if (auto made = by_onednn(stage, known.onednn.get()))
+                return {.onednn = std::move(made)};
+        if (it.groups > 1 && channels * it.out_channels > most_of_groups)
+            throw GraphError("a convolution has too many channels in groups");
+        return {.direct = known.direct ? known.direct
+                                       : std::make_shared<const DirectConvolution>(it, channels,
+                                                                                   stage.tail)};
+    }
+
+private:
+    // With as many steps of the tail as oneDNN can do and ought to, or null.
+    std::shared_ptr<PackedConvolution> by_onednn(const Stage &stage,
+                                                 const PackedConvolution *known) const
+    {
+        const Tensor &in = list_.tensors[stage.inputs.front()];
+        const Tensor &out = list_.tensors[stage.output];
+        const bool all = precision_ == Precision::bf16 || choice_ != LayoutChoice::usual;
+        const size_t most = all ? stage.tail.size() : cheap_steps(stage);
+        for (size_t left = 0; left <= most; left++)
+            if (auto made = PackedConvolution::make(
+                    stage, {in.channels, in.extent.width, out.extent.width, precision_},
+                    most - left, known))
+                return made;
+        return nullptr;
+    }
+
+    const StageList &list_;
+    const Precision precision_;
+    const LayoutChoice choice_;
+    std::vector<StageKernel> known_; // of convolutions, in order
+    size_t next_ = 0;
+};
+
+class Arranging
+{
+public:
+    Arranging(StageList list, std::vector<StageKernel> kernels)
+        : list_(std::move(list)), kernels_(std::move(kernels)),
+          before_(list_.tensors.size(), Arrangement::interleaved)
+    {
+        for (size_t stage = 0; stage < list_.stages.size(); stage++)
+            before_[list_.stages[stage].output] = made(stage);
+        after_ = before_;
+        result_.list.tensors = list_.tensors;
+    }
+
+    Layouts run()
+    {
+        for (size_t stage = 0; stage < list_.stages.size(); stage++)
+            add(stage);
+        for (TensorId tensor = 0; tensor < after_.size(); tensor++) {
+            const Tensor &it = result_.list.tensors[tensor];
+            result_.layouts.push_back(
+                {it.channels, lanes_of(after_[tensor], it.channels), it.extent.width});
+        }
+        return std::move(result_);
+    }
+
+private:
+    // The arrangement that a stage's core wants of a tensor.
+    Arrangement wanted(size_t stage, TensorId tensor) const
+    {
+        const Stage &it = list_.stages[stage];
+        if (kernels_[stage].convolves())
+            return kernels_[stage].in();
+        const bool takes_any = std::holds_alternative<Store>(it.core) ||
+                               std::holds_alternative<Shuffle>(it.core) ||
+                               std::holds_alternative<PixelUnshuffle>(it.core);
+        return before_[takes_any ? tensor : it.output];
+    }
+
+    // What a stage makes of what its inputs have.
+    Arrangement made(size_t stage) const
+    {
+        const Stage &it = list_.stages[stage];
+        if (kernels_[stage].convolves())
+            return kernels_[stage].out();
+        const bool follows = !std::holds_alternative<Load>(it.core) &&
+                             !std::holds_alternative<Shuffle>(it.core) &&
+                             !std::holds_alternative<PixelUnshuffle>(it.core);
+        const bool is_blocked = follows && before_[it.inputs.front()] == Arrangement::blocked;
+        return is_blocked ? Arrangement::blocked : Arrangement::interleaved;
+    }
+
+    // The tensor, or a copy of it in that arrangement.
+    TensorId as_wanted(TensorId tensor, Arrangement want)
+    {
+        if (want == before_[tensor])
+            return tensor;
+        const auto [found, is_new] = copies_.try_emplace({tensor, want}, after_.size());
+        if (is_new) {
+            result_.list.tensors.push_back(list_.tensors[tensor]);
+            after_.push_back(want);
+            result_.list.stages.push_back({Copy(), {tensor}, found->second, {}});
+            result_.kernels.emplace_back();
+        }
+        return found->second;
+    }
+
+    void add(size_t place)
+    {
+        Stage it = list_.stages[place];
+        for (TensorId &tensor : it.inputs)
+            tensor = as_wanted(tensor, wanted(place, tensor));
+        for (TailStep &step : it.tail)
+            if (auto *binary = std::get_if<BinaryWith>(&step))
+                binary->other = as_wanted(binary->other, before_[it.output]);
+        if (auto *convolution = std::get_if<Convolution>(&it.core))
+            convolution->weights = {}; // the kernel has its own
+        result_.list.stages.push_back(std::move(it));
+        result_.kernels.push_back(kernels_[place]);
+    }
+
+    const StageList list_;
+    const std::vector<StageKernel> kernels_;
+    std::vector<Arrangement> before_, after_; // by tensor
+    std::map<std::pair<TensorId, Arrangement>, TensorId> copies_;
+    Layouts result_;
+};
+
+} // namespace
+
+Arrangement StageKernel::in() const
+{
+    if (direct)
+        return direct->in();
+    return winograd ? Arrangement::blocked : Arrangement::interleaved;
+}
+
+size_t StageKernel::fused_steps() const
+{
+    if (winograd)
+        return winograd->fused_steps();
+    if (direct)
+        return direct->fused_steps();
+    return onednn ? onednn->fused_steps().size() : 0;
+}
+
+size_t StageKernel::scratch_bytes() const
+{
+    if (winograd)
+        return winograd->scratch_bytes();
+    if (direct)
+        return direct->scratch_bytes();
+    return onednn ? onednn->scratch_bytes() : 0;
+}
+
+size_t StageKernel::weight_bytes() const
+{
+    if (winograd)
+        return winograd->weight_bytes();
+    if (direct)
+        return direct->weight_bytes();
+    return onednn ? onednn->weight_bytes() : 0;
+}
+
+const char *StageKernel::name() const
+{
+    if (winograd)
+        return "winograd";
+    if (direct)
+        return "direct";
+    return onednn ? onednn->calls().begin()->second.implementation.c_str() : "";
+}
+
+Layouts choose_layouts(StageList list, Precision precision, LayoutChoice choice,
+                       const Layouts *like)
+{
+    KernelChooser chooser(list, precision, choice, like);
+    std::vector<StageKernel> kernels;
+    for (const Stage &stage : list.stages)
+        kernels.push_back(std::holds_alternative<Convolution>(stage.core) ? chooser.choose(stage)
+                                                                          : StageKernel());
+    return Arranging(std::move(list), std::move(kernels)).run();
+}
+
+} // namespace engine_torch::fused

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// How each convolution is computed, and in which arrangement each tensor lies.
+#pragma once
+
+#include "convolution.h"
+#include "direct.h"
+#include "rows.h"
+#include "stages.h"
+#include "winograd.h"
+
+#include <memory>
+#include <vector>
+
+namespace engine_torch::fused
+{
+
+// Depends on the kind of a layer alone, never on how fast it was here: a result's last bits would
+// depend on that.
+enum class LayoutChoice {
+    usual,      // whatever is the fastest on most machines
+    direct,     // no transforms; for tests, like the next one
+    interleaved // by oneDNN where it can, with the channels of a pixel side by side
+};
+
+// What computes a stage's convolution: one of these, or none for other stages.
+struct StageKernel {
+    std::shared_ptr<PackedConvolution> onednn = nullptr;
+    std::shared_ptr<const WinogradConvolution> winograd = nullptr;
+    std::shared_ptr<const DirectConvolution> direct = nullptr;
+
+    bool convolves() const { return onednn || winograd || direct; }
+    Arrangement in() const;
+    Arrangement out() const { return onednn ? Arrangement::interleaved : Arrangement::blocked; }
+    size_t fused_steps() const;
+    size_t scratch_bytes() const;
+    size_t weight_bytes() const;
+    // Bands of other heights waste some of what is computed.
+    int64_t rows_at_once() const { return winograd ? winograd_out : 1; }
+    const char *name() const;
+};
+
+struct Layouts {
+    StageList list;                   // with copies from one arrangement to another put in
+    std::vector<RowLayout> layouts;   // by tensor
+    std::vector<StageKernel> kernels; // by stage
+};
+
+// Shares weights with `like`, which is null or what was made of the same graph for another size.
+// Throws GraphError if the processor cannot compute in the precision.
+Layouts choose_layouts(StageList list, Precision precision, LayoutChoice choice,
+                       const Layouts *like);
+
+} // namespace engine_torch::fused

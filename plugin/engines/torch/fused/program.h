@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// A network compiled for one frame size, and runs of it.
+#pragma once
+
+#include "convolution.h"
+#include "graph.h"
+#include "layouts.h"
+#include "rearrange.h"
+#include "schedule.h"
+#include "tail.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace engine_torch::fused
+{
+
+struct CompileOptions {
+    Precision precision = Precision::fp32;
+    LayoutChoice layouts = LayoutChoice::usual;
+    int64_t band_rows = 8;  // of the frame; 0: whole layers
+    size_t cache_bytes = 0; // what a group of layers may use; 0: what cache_for_group() says
+};
+
+// Half of the last level of the cache, or 16 MiB if the system does not say.  Groups of that size
+// were as fast as smaller ones and take a fraction of the memory.
+size_t cache_for_group();
+
+// What runs of a program share.  Does not change once it is made: any number of threads may run it.
+class Program
+{
+public:
+    // Throws GraphError if the graph, the size or the precision cannot be had, and what oneDNN
+    // throws.  Shares weights with `like`, which is null or was made of the same graph with the
+    // same options for another size.
+    static std::shared_ptr<const Program> compile(const Graph &graph, Extent input,
+                                                  const CompileOptions &options,
+                                                  const Program *like = nullptr);
+
+    // The same network with other bands, for tests and benchmarks.  Weights and primitives are
+    // shared with `base`.
+    static std::shared_ptr<const Program> with_bands(const Program &base, int64_t band_rows,
+                                                     size_t cache_bytes);
+
+    const StageList &list() const { return layouts_->list; }
+    const RowLayout &layout(TensorId tensor) const { return layouts_->layouts[tensor]; }
+    const Schedule &schedule() const { return schedule_; }
+    const StageKernel &kernel(size_t stage) const { return kernels_[stage]; }
+    const PreparedTail &tail(size_t stage) const { return tails_[stage]; }
+    Precision precision() const { return precision_; }
+    Extent input_extent() const { return list().tensors[list().stages.front().output].extent; }
+    Extent output_extent() const { return list().tensors[list().stages.back().output].extent; }
+
+    size_t scratch_bytes() const; // what a convolution asks for
+    size_t tail_scratch_floats() const;
+    size_t weight_bytes() const;
+
+    // How each stage is computed, a line each.
+    std::string text() const;
+
+private:
+    Program() = default;
+    static std::shared_ptr<const Program> make(std::shared_ptr<const Layouts> layouts,
+                                               Precision precision, int64_t band_rows,
+                                               size_t cache_bytes);
+    void prepare_heights();
+
+    std::shared_ptr<const Layouts> layouts_;
+    std::vector<StageKernel> kernels_; // by stage; those of oneDNN for this program's heights
+    std::vector<PreparedTail> tails_;  // by stage
+    Schedule schedule_;
+    Precision precision_ = Precision::fp32;
+};
+
+// A frame in memory.
+struct Picture {
+    float *samples = nullptr;
+    PictureStrides strides;
+};
+
+// [channels][height][width] and [height][width][channels] without gaps.
+PictureStrides planar_strides(Extent extent);
+PictureStrides interleaved_strides(Extent extent, int64_t channels);
+
+} // namespace engine_torch::fused

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// One thread's runs of a program.
+#pragma once
+
+#include "program.h"
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace engine_torch::fused
+{
+
+// For one thread at a time.
+class Run
+{
+public:
+    explicit Run(std::shared_ptr<const Program> program);
+
+    // What compute() needs for a frame's time.
+    size_t memory_bytes() const { return parts_.end; }
+
+    // Computes a frame.  `to` is only written, `from` only read, and they do not overlap.  `memory`
+    // begins at a cache line, and may have any content.
+    void compute(const Picture &from, const Picture &to, std::byte *memory);
+
+    const Program &program() const { return *program_; }
+
+private:
+    // Where the parts of the memory begin.
+    struct Parts {
+        size_t scratch, tail, end;
+    };
+    static Parts parts_of(const Program &program);
+
+    template <class Sample> struct RowMaker;
+
+    template <class Sample> void run_all();
+    template <class Sample> void run_step(const Step &step);
+    template <class Sample> void run_tail(const Step &step);
+    template <class Sample> void make_row(const Stage &stage, int64_t y);
+    template <class Sample> Sample *row(TensorId tensor, int64_t y);
+
+    void begin(const Group &group);
+    void make_room(const Step &step);
+    void clear_rows(TensorId tensor, int64_t first, int64_t end);
+    std::byte *address(TensorId tensor, int64_t y);
+    void convolve(const Step &step);
+    void convolve_tiles(const Step &step);
+    void convolve_rows(const Step &step);
+    const float *row_or_null(TensorId tensor, int64_t y);
+
+    const std::shared_ptr<const Program> program_;
+    const Parts parts_;
+    std::vector<int64_t> bases_; // by tensor: the first row that the buffer holds
+    std::vector<std::unique_ptr<ConvolutionRunner>> runners_; // by stage; null for others
+    std::vector<const void *> operands_;
+    std::vector<const float *> kernel_rows_;
+    dnnl::stream stream_;
+    // ---- while a frame is computed
+    Picture from_, to_;
+    std::byte *memory_ = nullptr;
+};
+
+} // namespace engine_torch::fused

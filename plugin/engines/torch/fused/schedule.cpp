@@ -1,0 +1,194 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "schedule.h"
+
+#include "band_walk.h"
+
+#include <algorithm>
+#include <variant>
+
+namespace engine_torch::fused
+{
+namespace
+{
+
+// What oneDNN and the processor like rows to begin at.
+constexpr size_t alignment = 64;
+
+size_t aligned(size_t bytes)
+{
+    return (bytes + alignment - 1) / alignment * alignment;
+}
+
+class Scheduling
+{
+public:
+    explicit Scheduling(const ScheduleRequest &request)
+        : request_(request), list_(request.list), links_(list_)
+    {
+    }
+
+    Schedule run()
+    {
+        for (TensorId tensor = 0; tensor < list_.tensors.size(); tensor++)
+            made_.buffers.push_back(buffer_of(tensor));
+        for (size_t stage = 0; stage < list_.stages.size();) {
+            const StageRange range = largest_group(stage);
+            add_group(range);
+            stage = range.end;
+        }
+        place_buffers();
+        return std::move(made_);
+    }
+
+private:
+    Buffer buffer_of(TensorId tensor) const
+    {
+        Buffer buffer = {.layout = request_.layouts[tensor],
+                         .height = list_.tensors[tensor].extent.height};
+        buffer.row_bytes =
+            static_cast<size_t>(buffer.layout.samples()) * bytes_of(request_.precision);
+        for (const size_t reader : links_.readers[tensor]) {
+            const Stage &stage = list_.stages[reader];
+            const auto *const convolution = std::get_if<Convolution>(&stage.core);
+            if (!convolution || stage.inputs.front() != tensor)
+                continue;
+            const int64_t made = list_.tensors[stage.output].extent.height;
+            const int64_t needed = rows_needed(stage.core, {made - 1, made}).end;
+            buffer.pad_top = std::max(buffer.pad_top, convolution->padding.y);
+            buffer.pad_bottom = std::max(buffer.pad_bottom, needed - buffer.height);
+        }
+        return buffer;
+    }
+
+    // What a group uses in every turn: its windows, the rows that come in and go out, its weights.
+    size_t cached_bytes(StageRange range, const BandWalk &walk) const
+    {
+        size_t bytes = 0;
+        for (size_t stage = range.first; stage < range.end; stage++) {
+            const TensorId made = list_.stages[stage].output;
+            bytes += static_cast<size_t>(walk.most_rows(made)) * made_.buffers[made].row_bytes;
+            bytes += request_.weight_bytes[stage];
+        }
+        return bytes;
+    }
+
+    size_t cached_bytes(StageRange range) const
+    {
+        BandWalk walk(list_, links_, made_.buffers, request_.rows_at_once, range);
+        walk.walk(request_.band_rows);
+        return cached_bytes(range, walk);
+    }
+
+    bool is_convolution(size_t stage) const
+    {
+        return std::holds_alternative<Convolution>(list_.stages[stage].core);
+    }
+
+    // Only convolutions compute enough to begin a group, which costs a pass over memory.
+    StageRange largest_group(size_t first) const
+    {
+        StageRange range = {first, first + 1};
+        bool convolves = is_convolution(first);
+        for (; range.end < list_.stages.size(); range.end++) {
+            const bool fits = !convolves || !is_convolution(range.end) ||
+                              cached_bytes({first, range.end + 1}) <= request_.cache_bytes;
+            if (!fits)
+                break;
+            convolves |= is_convolution(range.end);
+        }
+        return range;
+    }
+
+    void add_group(StageRange range)
+    {
+        BandWalk walk(list_, links_, made_.buffers, request_.rows_at_once, range);
+        made_.groups.push_back({range.first, range.end, walk.walk(request_.band_rows), 0});
+        made_.groups.back().cached_bytes = cached_bytes(range, walk);
+        for (size_t stage = range.first; stage < range.end; stage++) {
+            Buffer &buffer = made_.buffers[list_.stages[stage].output];
+            const bool is_result = std::holds_alternative<Store>(list_.stages[stage].core);
+            buffer.is_whole = links_.is_read_outside(list_.stages[stage].output, range);
+            buffer.capacity = walk.most_rows(list_.stages[stage].output);
+            if (buffer.is_whole)
+                buffer.capacity = buffer.pad_top + buffer.height + buffer.pad_bottom;
+            if (is_result) // the caller's memory
+                buffer.capacity = 0;
+        }
+    }
+
+    size_t group_of(size_t stage) const
+    {
+        const auto found =
+            std::find_if(made_.groups.begin(), made_.groups.end(),
+                         [&](const Group &group) { return stage < group.end_stage; });
+        return static_cast<size_t>(found - made_.groups.begin());
+    }
+
+    // A buffer lives from the group that makes it to the last one that reads it.
+    struct Life {
+        TensorId tensor;
+        size_t first_group, last_group;
+    };
+
+    Life life_of(TensorId tensor) const
+    {
+        const auto &readers = links_.readers[tensor];
+        const size_t maker = links_.maker[tensor];
+        return {tensor, group_of(maker), group_of(readers.empty() ? maker : readers.back())};
+    }
+
+    // Puts each buffer, the largest first, into the first gap between those that live meanwhile.
+    void place_buffers()
+    {
+        std::vector<Life> lives, placed;
+        for (TensorId tensor = 0; tensor < list_.tensors.size(); tensor++)
+            if (made_.buffers[tensor].capacity)
+                lives.push_back(life_of(tensor));
+        std::stable_sort(lives.begin(), lives.end(), [&](const Life &a, const Life &b) {
+            return made_.buffers[a.tensor].bytes() > made_.buffers[b.tensor].bytes();
+        });
+        for (const Life &life : lives) {
+            Buffer &buffer = made_.buffers[life.tensor];
+            buffer.offset = gap_for(life, placed);
+            made_.arena_bytes =
+                std::max(made_.arena_bytes, buffer.offset + aligned(buffer.bytes()));
+            placed.push_back(life);
+            std::sort(placed.begin(), placed.end(), [&](const Life &a, const Life &b) {
+                return made_.buffers[a.tensor].offset < made_.buffers[b.tensor].offset;
+            });
+        }
+    }
+
+    size_t gap_for(const Life &life, const std::vector<Life> &placed) const
+    {
+        const size_t bytes = aligned(made_.buffers[life.tensor].bytes());
+        size_t offset = 0;
+        for (const Life &other : placed) {
+            const Buffer &buffer = made_.buffers[other.tensor];
+            const bool meets =
+                life.first_group <= other.last_group && other.first_group <= life.last_group;
+            if (!meets)
+                continue;
+            if (offset + bytes <= buffer.offset)
+                return offset;
+            offset = std::max(offset, buffer.offset + aligned(buffer.bytes()));
+        }
+        return offset;
+    }
+
+    const ScheduleRequest &request_;
+    const StageList &list_;
+    const Links links_;
+    Schedule made_;
+};
+
+} // namespace
+
+Schedule make_schedule(const ScheduleRequest &request)
+{
+    return Scheduling(request).run();
+}
+
+} // namespace engine_torch::fused

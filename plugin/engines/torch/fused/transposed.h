@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// A transposed convolution as an ordinary one.
+#pragma once
+
+#include "graph.h"
+
+namespace engine_torch::fused
+{
+
+// Makes each of the stride's phases as channels of its own.  Depth to space by the stride, with
+// the original padding cut off at the top left, gives the original's result, term by term.
+struct PhasedConvolution {
+    Convolution convolution;
+    Extent extent; // of what the convolution makes
+};
+
+PhasedConvolution in_phases(const TransposedConvolution &original, int64_t in_channels, Extent in,
+                            Extent out);
+
+} // namespace engine_torch::fused

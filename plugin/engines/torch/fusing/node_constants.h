@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Inputs of nodes that are constants of a frozen graph.  All of these return nullopt for a value
+// that is none, is of another type or is missing (null).
+#pragma once
+
+#include "engines/torch/fused/graph.h"
+
+#include <ATen/core/Tensor.h>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <torch/csrc/jit/ir/ir.h>
+#include <vector>
+
+namespace engine_torch
+{
+
+bool is_none(const torch::jit::Value *value); // also if it is missing
+
+std::optional<int64_t> whole_constant(const torch::jit::Value *value);
+std::optional<bool> truth_constant(const torch::jit::Value *value);
+std::optional<std::string> word_constant(const torch::jit::Value *value);
+std::optional<std::vector<int64_t>> whole_list_constant(const torch::jit::Value *value);
+std::optional<std::vector<double>> number_list_constant(const torch::jit::Value *value);
+// One number counts for both.
+std::optional<fused::Pair> pair_constant(const torch::jit::Value *value);
+// Also that of a tensor without dimensions.
+std::optional<double> number_constant(const torch::jit::Value *value);
+
+// Of floats, on the CPU, as float32.
+std::optional<at::Tensor> float_constant(const torch::jit::Value *value);
+std::vector<float> numbers_of(const at::Tensor &tensor);
+
+// A number for each channel of pictures that a constant is added to or multiplied with, or of a
+// vector of weights.  None counts as `missing`, if there is one.
+std::optional<std::vector<float>> channel_constants(const torch::jit::Value *value,
+                                                    std::optional<float> missing, int64_t channels);
+
+} // namespace engine_torch

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// What stands for fuse.cpp where oneDNN is missing.
+#include "fuse.h"
+
+namespace engine_torch
+{
+
+bool can_fuse()
+{
+    return false;
+}
+
+std::optional<torch::jit::Module> fused_copy(const torch::jit::Module &, const std::string &,
+                                             int64_t, fused::Precision)
+{
+    return std::nullopt;
+}
+
+} // namespace engine_torch

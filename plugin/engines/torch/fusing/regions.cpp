@@ -1,0 +1,417 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "regions.h"
+
+#include "recipe.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <string>
+#include <torch/csrc/jit/ir/alias_analysis.h>
+#include <torch/csrc/jit/passes/constant_propagation.h>
+#include <torch/csrc/jit/passes/dead_code_elimination.h>
+#include <utility>
+
+namespace engine_torch
+{
+namespace
+{
+
+using torch::jit::Node;
+using torch::jit::Use;
+using torch::jit::Value;
+using Values = std::set<const Value *>;
+
+constexpr int64_t picture_rank = 4;
+// Each round decides what became known in the one before.
+constexpr int most_rounds = 8;
+
+bool writes_to_input(const Node &node)
+{
+    const std::string name = node.kind().toUnqualString();
+    return node.kind().is_aten() && name.back() == '_' && !name.ends_with("__");
+}
+
+int64_t channels_after(const fused::Operation &operation, const std::vector<int64_t> &inputs)
+{
+    const int64_t first = inputs.front();
+    if (const auto *it = std::get_if<fused::Convolution>(&operation))
+        return it->out_channels;
+    if (const auto *it = std::get_if<fused::TransposedConvolution>(&operation))
+        return it->out_channels;
+    if (const auto *it = std::get_if<fused::Slice>(&operation))
+        return it->count;
+    if (const auto *it = std::get_if<fused::PixelShuffle>(&operation))
+        return first % (it->factor * it->factor) ? 0 : first / (it->factor * it->factor);
+    if (const auto *it = std::get_if<fused::PixelUnshuffle>(&operation))
+        return first * it->factor * it->factor;
+    if (std::holds_alternative<fused::Concatenation>(operation))
+        return std::accumulate(inputs.begin(), inputs.end(), int64_t{0});
+    return first;
+}
+
+bool convolves(const Recipe &recipe)
+{
+    return std::any_of(recipe.steps.begin(), recipe.steps.end(), [](const Recipe::Step &step) {
+        return std::holds_alternative<fused::Convolution>(step.operation) ||
+               std::holds_alternative<fused::TransposedConvolution>(step.operation);
+    });
+}
+
+// The recipes of all values of a graph's outer block.
+class Reading final : public Channels
+{
+public:
+    Reading(const std::shared_ptr<torch::jit::Graph> &graph, const Value *input, int64_t channels)
+        : graph_(graph)
+    {
+        if (input) {
+            channels_[input] = channels;
+            of_known_rank_.insert(input);
+        }
+        for (const Node *node : graph->nodes())
+            for (const Value *output : node->outputs())
+                read(*output);
+    }
+
+    int64_t of(const Value *picture) const override
+    {
+        const auto known = channels_.find(picture);
+        return known == channels_.end() ? 0 : known->second;
+    }
+
+    const Recipe *recipe(const Value *value) const
+    {
+        const auto known = recipes_.find(value);
+        return known == recipes_.end() ? nullptr : &known->second;
+    }
+
+    bool has_known_rank(const Value *value) const { return of_known_rank_.count(value) > 0; }
+
+    // Whether a node that is not known may write to a picture.
+    bool is_disturbed() const
+    {
+        torch::jit::ValueSet pictures;
+        for (const auto &[picture, channels] : channels_)
+            pictures.insert(picture);
+        const torch::jit::AliasDb aliases(graph_);
+        for (Node *node : graph_->nodes()) {
+            const bool is_known =
+                node->outputs().size() > 0 &&
+                std::all_of(node->outputs().begin(), node->outputs().end(),
+                            [&](auto *output) { return recipe(output) != nullptr; });
+            if (!is_known && aliases.writesToAlias(node, pictures))
+                return true;
+        }
+        return false;
+    }
+
+private:
+    void read(const Value &value)
+    {
+        auto found = recipe_of(value, *this);
+        if (!found || (writes_to_input(*value.node()) && !may_be_written(value.node()->input(0))))
+            return;
+        for (const Value *picture : found->pictures)
+            if (!of(picture)) // only convolutions tell what they take
+                channels_[picture] = taken_by(found->steps);
+        const int64_t channels = channels_made(*found);
+        if (channels < 1)
+            return;
+        channels_[&value] = channels;
+        const bool knows_rank = std::all_of(found->pictures.begin(), found->pictures.end(),
+                                            [&](auto *it) { return has_known_rank(it); });
+        if (knows_rank)
+            of_known_rank_.insert(&value);
+        recipes_.emplace(&value, std::move(*found));
+    }
+
+    // Nobody else sees it.
+    bool may_be_written(const Value *value) const
+    {
+        const Recipe *const made = recipe(value);
+        return made && !made->is_view && value->uses().size() == 1;
+    }
+
+    static int64_t taken_by(const std::vector<Recipe::Step> &steps)
+    {
+        for (const Recipe::Step &step : steps) {
+            if (const auto *it = std::get_if<fused::Convolution>(&step.operation))
+                return static_cast<int64_t>(it->weights.size()) /
+                       (it->out_channels * it->kernel.y * it->kernel.x) * it->groups;
+            if (const auto *it = std::get_if<fused::TransposedConvolution>(&step.operation))
+                return static_cast<int64_t>(it->weights.size()) /
+                       (it->out_channels / it->groups * it->kernel.y * it->kernel.x);
+        }
+        return 0;
+    }
+
+    int64_t channels_made(const Recipe &recipe) const
+    {
+        std::vector<int64_t> made;
+        for (const Recipe::Step &step : recipe.steps) {
+            std::vector<int64_t> inputs;
+            for (const Recipe::Operand &operand : step.operands)
+                inputs.push_back(operand.picture ? of(operand.picture) : made[operand.step]);
+            made.push_back(channels_after(step.operation, inputs));
+        }
+        return made.empty() ? of(recipe.pictures.front()) : made.back();
+    }
+
+    const std::shared_ptr<torch::jit::Graph> &graph_;
+    std::map<const Value *, int64_t> channels_;
+    std::map<const Value *, Recipe> recipes_;
+    Values of_known_rank_;
+};
+
+// Divides what is known into parts with one input and one output.
+class Division
+{
+public:
+    Division(torch::jit::Graph &graph, const Reading &reading) : graph_(graph), reading_(reading)
+    {
+        do {
+            find_roots();
+        } while (end_more_parts() || end_shared_layers());
+    }
+
+    std::vector<Region> regions()
+    {
+        std::vector<Region> found;
+        for (Node *node : graph_.nodes())
+            for (Value *output : node->outputs())
+                if (root_of(output) && escapes(output))
+                    if (auto region = region_to(output))
+                        found.push_back(std::move(*region));
+        return found;
+    }
+
+private:
+    // The picture that a part begins with, if the value is computed in one.
+    const Value *root_of(const Value *value) const
+    {
+        const auto found = roots_.find(value);
+        return found == roots_.end() ? nullptr : found->second;
+    }
+
+    // What a value begins a part with: the root of its own, or itself.
+    const Value *root_behind(const Value *value) const
+    {
+        const Value *const root = root_of(value);
+        return root && !ends_.count(value) ? root : value;
+    }
+
+    void find_roots()
+    {
+        roots_.clear();
+        for (const Node *node : graph_.nodes())
+            for (const Value *output : node->outputs())
+                if (const Recipe *const recipe = reading_.recipe(output))
+                    if (const Value *const root = common_root(recipe->pictures))
+                        roots_[output] = root;
+    }
+
+    const Value *common_root(const std::vector<const Value *> &pictures) const
+    {
+        const Value *const first = root_behind(pictures.front());
+        const bool all = std::all_of(pictures.begin(), pictures.end(),
+                                     [&](const Value *it) { return root_behind(it) == first; });
+        return all ? first : nullptr;
+    }
+
+    // Of a part from which several pictures are used, all but the last one become ends of their
+    // own, so that nothing is computed twice.  Returns false if there is no more such part.
+    bool end_more_parts()
+    {
+        std::map<const Value *, const Value *> open; // the last end so far, by root
+        for (const Node *node : graph_.nodes())
+            for (const Value *output : node->outputs()) {
+                const Value *const root = root_of(output);
+                if (!root || ends_.count(output) || !escapes(output))
+                    continue;
+                const auto [before, is_first] = open.try_emplace(root, output);
+                if (!is_first) {
+                    ends_.insert(before->second);
+                    return true;
+                }
+            }
+        return false;
+    }
+
+    // Ends that do not lie behind one another may still have layers in common, which end there.
+    // Returns false if there are none.
+    bool end_shared_layers()
+    {
+        std::map<const Value *, std::vector<Values>> needs; // of each end, by root
+        for (const Node *node : graph_.nodes())
+            for (const Value *output : node->outputs())
+                if (root_of(output) && escapes(output))
+                    need(output, root_of(output), needs[root_of(output)].emplace_back());
+        bool ended = false;
+        for (const auto &[root, ends] : needs)
+            for (size_t i = 0; i < ends.size(); i++)
+                for (size_t j = 0; j < i; j++)
+                    ended |= end_where_they_part(ends[i], ends[j]);
+        return ended;
+    }
+
+    bool end_where_they_part(const Values &one, const Values &other)
+    {
+        Values shared;
+        std::set_intersection(one.begin(), one.end(), other.begin(), other.end(),
+                              std::inserter(shared, shared.begin()));
+        const bool has_layers = std::any_of(shared.begin(), shared.end(), [&](const Value *it) {
+            return convolves(*reading_.recipe(it));
+        });
+        bool ended = false;
+        for (const Value *value : shared) {
+            const bool is_last = std::none_of(shared.begin(), shared.end(), [&](const Value *it) {
+                const auto &pictures = reading_.recipe(it)->pictures;
+                return std::count(pictures.begin(), pictures.end(), value) > 0;
+            });
+            ended |= has_layers && is_last && ends_.insert(value).second;
+        }
+        return ended;
+    }
+
+    bool escapes(const Value *value) const
+    {
+        if (ends_.count(value))
+            return true;
+        return std::any_of(value->uses().begin(), value->uses().end(),
+                           [&](const Use &use) { return !stays_in(*use.user, root_of(value)); });
+    }
+
+    // Whether all that the node makes of a value belongs to the same part.
+    bool stays_in(const Node &user, const Value *root) const
+    {
+        if (user.owningBlock() != graph_.block() || user.outputs().empty())
+            return false;
+        return std::all_of(user.outputs().begin(), user.outputs().end(), [&](const Value *output) {
+            if (root_of(output) == root)
+                return true;
+            // Lists are no pictures: what is made of them counts.
+            const bool is_list = output->type()->kind() == c10::TypeKind::ListType;
+            return is_list &&
+                   std::all_of(output->uses().begin(), output->uses().end(), [&](const Use &use) {
+                       return use.user->kind() != c10::prim::Return && stays_in(*use.user, root);
+                   });
+        });
+    }
+
+    // Returns nullopt if the part has no convolution, or its layers do not fit together.
+    std::optional<Region> region_to(Value *output) const
+    {
+        const Value *const root = root_of(output);
+        Values needed;
+        need(output, root, needed);
+        const bool has_layers = std::any_of(needed.begin(), needed.end(), [&](const Value *it) {
+            return convolves(*reading_.recipe(it));
+        });
+        if (!has_layers)
+            return std::nullopt;
+        try {
+            return Region{const_cast<Value *>(root), output, graph_of(root, output, needed)};
+        } catch (const fused::GraphError &) {
+            return std::nullopt;
+        }
+    }
+
+    void need(const Value *value, const Value *root, Values &needed) const
+    {
+        std::vector<const Value *> open = {value};
+        while (!open.empty()) {
+            const Value *const next = open.back();
+            open.pop_back();
+            if (next == root || !needed.insert(next).second)
+                continue;
+            const auto &pictures = reading_.recipe(next)->pictures;
+            open.insert(open.end(), pictures.begin(), pictures.end());
+        }
+    }
+
+    fused::Graph graph_of(const Value *root, const Value *output, const Values &needed) const
+    {
+        fused::Graph made(reading_.of(root));
+        std::map<const Value *, fused::ValueId> ids = {{root, made.input()}};
+        for (const Node *node : graph_.nodes())
+            for (const Value *value : node->outputs())
+                if (needed.count(value))
+                    ids[value] = add(*reading_.recipe(value), ids, made);
+        made.set_output(ids.at(output));
+        return made;
+    }
+
+    static fused::ValueId add(const Recipe &recipe,
+                              const std::map<const Value *, fused::ValueId> &ids,
+                              fused::Graph &made)
+    {
+        std::vector<fused::ValueId> steps;
+        for (const Recipe::Step &step : recipe.steps) {
+            std::vector<fused::ValueId> inputs;
+            for (const Recipe::Operand &operand : step.operands)
+                inputs.push_back(operand.picture ? ids.at(operand.picture) : steps[operand.step]);
+            steps.push_back(made.add(step.operation, std::move(inputs)));
+        }
+        return steps.empty() ? ids.at(recipe.pictures.front()) : steps.back();
+    }
+
+    torch::jit::Graph &graph_;
+    const Reading &reading_;
+    std::map<const Value *, const Value *> roots_;
+    Values ends_; // pictures that are made known between two parts
+};
+
+void collect_ranks(torch::jit::Block &block, const Reading &reading, std::vector<Node *> &found)
+{
+    for (Node *node : block.nodes()) {
+        if (node->kind() == c10::aten::dim && reading.has_known_rank(node->input(0)))
+            found.push_back(node);
+        for (torch::jit::Block *inner : node->blocks())
+            collect_ranks(*inner, reading, found);
+    }
+}
+
+// Puts the rank of pictures into the graph, as torch.nn.functional.interpolate() asks for it.
+// Returns whether there was any.
+bool put_ranks(torch::jit::Graph &graph, const Reading &reading)
+{
+    std::vector<Node *> ranks;
+    collect_ranks(*graph.block(), reading, ranks);
+    for (Node *node : ranks) {
+        const torch::jit::WithInsertPoint here(node);
+        node->output()->replaceAllUsesWith(graph.insertConstant(picture_rank));
+        node->destroy();
+    }
+    return !ranks.empty();
+}
+
+} // namespace
+
+std::vector<Region> find_regions(const std::shared_ptr<torch::jit::Graph> &graph,
+                                 const std::string &input_name, int64_t channels)
+{
+    const Value *input = nullptr;
+    for (const Value *each : graph->inputs())
+        if (each->debugNameBase() == input_name &&
+            each->type()->kind() == c10::TypeKind::TensorType)
+            input = each;
+    for (int round = 0; round < most_rounds; round++) {
+        const Reading reading(graph, input, channels);
+        if (put_ranks(*graph, reading)) {
+            auto shared = graph;
+            torch::jit::ConstantPropagation(shared);
+            torch::jit::EliminateDeadCode(shared);
+            continue;
+        }
+        return reading.is_disturbed() ? std::vector<Region>() : Division(*graph, reading).regions();
+    }
+    return {};
+}
+
+} // namespace engine_torch

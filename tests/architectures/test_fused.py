@@ -1,0 +1,226 @@
+# SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Fused programs make what PyTorch makes, of known layers, of nets, and of parts of nets."""
+import numpy
+import pictures
+import pytest
+import support
+import torch
+from checkpoint_files import ALL, picture, save_safetensors
+from published import randomise
+from torch import Tensor, nn
+from torch.nn import functional
+
+SIZES = [(40, 56), (37, 53), (5, 70)]  # height, width
+
+
+def seeded(module):
+    generator = torch.Generator().manual_seed(1)
+    with torch.no_grad():
+        for weight in module.parameters():
+            fan = weight[0].numel() if weight.dim() > 1 else 4
+            weight.copy_((torch.rand(weight.shape, generator=generator) - 0.5) * 3 / fan**0.5)
+        for name, numbers in module.named_buffers():
+            if "running" in name:
+                numbers.copy_(torch.rand(numbers.shape, generator=generator) + 0.5)
+    return module.eval()
+
+
+def between(*layers, channels=16, made=None):
+    """The layers between two convolutions."""
+    return nn.Sequential(
+        nn.Conv2d(3, channels, 3, 1, 1), *layers, nn.Conv2d(made or channels, 3, 3, 1, 1)
+    )
+
+
+class With(nn.Module):
+    """Some lines of code between two convolutions."""
+
+    def __init__(self, channels=16, made=16):
+        super().__init__()
+        self.first = nn.Conv2d(3, channels, 3, 1, 1)
+        self.second = nn.Conv2d(channels, channels, 3, 1, 1)
+        self.last = nn.Conv2d(made, 3, 3, 1, 1)
+        self.gain = nn.Parameter(torch.ones(1, channels, 1, 1))
+
+
+class Sums(With):
+    def forward(self, x: Tensor) -> Tensor:
+        a = self.first(x)
+        b = self.second(a)
+        c = 0.3 * a - 1.5 * b + 0.25
+        c = torch.add(c, b, alpha=2) - torch.sub(a, b, alpha=0.5)
+        c = (1 - c) * self.gain / 3 + b * torch.sigmoid(a)
+        return self.last(-c)
+
+
+class InPlace(With):
+    def forward(self, x: Tensor) -> Tensor:
+        a = self.first(x)
+        a = functional.relu_(a)
+        b = self.second(a)
+        b += 0.5
+        b *= 2
+        return self.last(torch.clamp_(b, -1.0, 1.0)) + x
+
+
+class Channels(With):
+    def forward(self, x: Tensor) -> Tensor:
+        a = self.first(x)
+        u, v, w = torch.split(a, [3, 5, 8], dim=1)
+        p, q = self.second(torch.cat([w, u, v], 1)).chunk(2, 1)
+        return self.last(torch.cat([a[:, -4:], p * q, a[:, :4]], 1))
+
+
+class Larger(With):
+    def __init__(self):
+        super().__init__(16, 4)
+
+    def forward(self, x: Tensor) -> Tensor:
+        a = functional.pixel_shuffle(self.second(self.first(x)), 2)
+        a = self.last(a)
+        b = functional.interpolate(x, scale_factor=2.0, mode="nearest")
+        return a + b + functional.interpolate(x, scale_factor=2.0, mode="bilinear",
+                                              align_corners=False)
+
+
+class Around(With):
+    def forward(self, x: Tensor) -> Tensor:
+        a = functional.pad(self.first(x), [1, 2, 3, 0])
+        return self.last(functional.pad(self.second(a), [0, 1, 0, 2], value=0.5))
+
+
+class Unknown(With):
+    """Means and maxima split the net into three parts."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        a = functional.relu(self.first(x))
+        weight = torch.sigmoid(self.second(a.mean((2, 3), keepdim=True)))
+        b = functional.max_pool2d(self.second(a) * weight, 3, 1, 1)
+        return self.last(functional.relu(self.second(b)) + b) + x
+
+
+class Shared(With):
+    """Several results of a part are used outside of it."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        a = functional.relu(self.first(x))
+        b, c = self.second(a), functional.relu(a) * 0.5
+        return self.last(torch.cumsum(b, 1) * 0.1 + torch.exp(-c * c) + torch.tanh(b))
+
+
+class Extents(With):
+    def forward(self, x: Tensor) -> Tensor:
+        a = functional.relu(self.first(x))
+        b = functional.interpolate(a, size=[a.shape[2] // 2, a.shape[3] // 2])
+        b = functional.interpolate(self.second(b), size=[a.shape[2], a.shape[3]])
+        return self.last(a + b)
+
+
+class Overwritten(With):
+    """Writes to a part of what was read before: nothing may be fused."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        a = self.second(self.first(x))
+        b = a[:, 2:7]
+        b.mul_(3.0)
+        return self.last(a)
+
+
+class Slice(With):
+    def forward(self, x: Tensor) -> Tensor:
+        return self.last(self.second(self.first(x[:, :3]))[:, :, 1:-1])
+
+
+NETS = {
+    "activations": between(nn.ReLU(), nn.LeakyReLU(0.2), nn.ELU(), nn.GELU(), nn.SiLU(), nn.Tanh(),
+                           nn.Sigmoid(), nn.Hardtanh(), nn.ReLU6(), nn.Hardswish(),
+                           nn.Hardsigmoid(), nn.GELU("tanh"), nn.PReLU(), nn.PReLU(16)),
+    "norms": between(nn.BatchNorm2d(16), nn.ReLU(True), nn.BatchNorm2d(16, affine=False)),
+    "strides": between(nn.Conv2d(16, 24, 5, 2, 2), nn.ConvTranspose2d(24, 16, 4, 2, 1)),
+    "groups": between(nn.Conv2d(16, 16, 3, 1, 1, groups=16), nn.Conv2d(16, 32, 3, 1, 1, groups=4),
+                      made=32),
+    "dilation": between(nn.Conv2d(16, 16, 3, 1, 2, dilation=2), nn.Conv2d(16, 16, 1)),
+    "same": between(nn.Conv2d(16, 16, 4, padding="same"), nn.Conv2d(16, 16, 3, padding="valid")),
+    "wide": between(nn.Conv2d(64, 24, (1, 7), 1, (0, 3)), nn.Conv2d(24, 64, (5, 1), 1, (2, 0)),
+                    channels=64),
+    "many": between(nn.Conv2d(40, 72, 3, 1, 1), nn.ReLU(), nn.Conv2d(72, 40, 3, 1, 1, bias=False),
+                    channels=40),
+    "sums": Sums(),
+    "in place": InPlace(),
+    "channels": Channels(made=16),
+    "larger": Larger(),
+    "around": Around(),
+    "unknown": Unknown(),
+    "shared": Shared(),
+    "extents": Extents(),
+    "slice": Slice(),
+}
+
+
+def expect_same(engine, path, network, images, tolerance=2e-5, optimize="fused"):
+    with torch.no_grad():
+        wanted = network(images)[0].numpy()
+    result = engine.run(path, images, optimize)
+    assert not result.error
+    assert result.picture.shape == wanted.shape
+    largest = max(float(numpy.abs(wanted).max()), 1)
+    assert numpy.abs(result.picture - wanted).max() <= tolerance * largest
+    return result
+
+
+@pytest.mark.parametrize("way", ["script", "trace"])
+@pytest.mark.parametrize("name", NETS)
+def test_layers(name, way, engine, tmp_path):
+    network = seeded(NETS[name])
+    for height, width in SIZES if way == "script" else SIZES[:1]:
+        images = torch.rand((1, 3, height, width), generator=torch.Generator().manual_seed(2))
+        made = torch.jit.script(network) if way == "script" else torch.jit.trace(network, images)
+        path = tmp_path / "net.pt"
+        made.save(str(path))
+        result = expect_same(engine, path, network, images)
+        assert result.form == "fp32, fused" and not result.notice
+
+
+def test_what_is_overwritten_is_not_fused(engine, tmp_path):
+    network, images = seeded(Overwritten()), torch.rand((1, 3, 24, 32))
+    torch.jit.script(network).save(str(tmp_path / "net.pt"))
+    result = expect_same(engine, tmp_path / "net.pt", network, images)
+    assert "fused" not in result.form
+    assert "optimize=fused cannot be used: it has no layers that fused programs know" in result.notice
+
+
+def frames_of(path, count=6, **options):
+    """What the filter makes of some frames, as bytes."""
+    result = support.succeed(
+        *pictures.raw_input("rgb24", 61, 43),
+        *("-vf", support.dnn(path, tune=0, **options), "-f", "rawvideo", "-"),
+        stdin=pictures.raw(pictures.make_frames("rgb24", 61, 43, count), "rgb24"),
+    )
+    assert not result.warnings
+    return result
+
+
+def test_in_the_filter(tmp_path):
+    """Settings that must not matter do not; several threads take LibTorch's own form."""
+    torch.jit.script(seeded(Larger())).save(str(tmp_path / "net.pt"))
+    alone = frames_of(tmp_path / "net.pt", optimize="fused", workers=1, threads=1)
+    assert "fp32, fused" in alone.stderr
+    for options in ({"workers": 2}, {"batch_size": 3}, {"isolate": 0}):
+        assert frames_of(tmp_path / "net.pt", optimize="fused", **options).stdout == alone.stdout
+    threads = {"workers": 1, "threads": 2}
+    assert (frames_of(tmp_path / "net.pt", optimize="fused", **threads).stdout ==
+            frames_of(tmp_path / "net.pt", optimize="frozen", **threads).stdout)
+
+
+# Networks whose random weights make such numbers that another order of sums is too far off.
+UNSTABLE = ("span-x4", "span-x2")
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_networks(name, engine, tmp_path):
+    case = ALL[name]
+    network = randomise(case.make())
+    save_safetensors(network.state_dict() | case.extras(), tmp_path / case.file)
+    result = expect_same(engine, tmp_path / case.file, network, picture(case), 10 * case.tolerance)
+    assert result.form == "fp32, fused" or name in UNSTABLE, result.notice
