@@ -127,6 +127,18 @@ class Overwritten(With):
         return self.last(a)
 
 
+class Lists(With):
+    """A list that grows after it was made."""
+
+    def __init__(self):
+        super().__init__(16, 32)
+
+    def forward(self, x: Tensor) -> Tensor:
+        parts = [functional.relu(self.first(x))]
+        parts.append(self.second(parts[0]))
+        return self.last(torch.cat(parts, 1))
+
+
 class Slice(With):
     def forward(self, x: Tensor) -> Tensor:
         return self.last(self.second(self.first(x[:, :3]))[:, :, 1:-1])
@@ -155,6 +167,7 @@ NETS = {
     "shared": Shared(),
     "extents": Extents(),
     "slice": Slice(),
+    "lists": Lists(),
 }
 
 

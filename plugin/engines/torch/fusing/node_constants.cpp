@@ -3,6 +3,7 @@
 
 #include "node_constants.h"
 
+#include <algorithm>
 #include <torch/csrc/jit/ir/constants.h>
 
 namespace engine_torch
@@ -25,7 +26,7 @@ std::optional<std::vector<c10::IValue>> list_constant(const Value *value)
 {
     if (const auto known = constant(value))
         return known->isList() ? std::optional(known->toListRef().vec()) : std::nullopt;
-    if (!value || value->node()->kind() != c10::prim::ListConstruct)
+    if (!value || value->node()->kind() != c10::prim::ListConstruct || !stays_as_made(value))
         return std::nullopt;
     std::vector<c10::IValue> items;
     for (const Value *item : value->node()->inputs()) {
@@ -45,6 +46,19 @@ std::optional<double> number_in(const c10::IValue &value)
 }
 
 } // namespace
+
+bool stays_as_made(const Value *list)
+{
+    return std::all_of(list->uses().begin(), list->uses().end(), [](const torch::jit::Use &use) {
+        if (use.user->kind() == c10::prim::ListUnpack)
+            return true;
+        const auto *const schema = use.user->kind().is_aten() ? use.user->maybeSchema() : nullptr;
+        if (!schema || use.offset >= schema->arguments().size())
+            return false;
+        const auto *const alias = schema->arguments()[use.offset].alias_info();
+        return !alias || !alias->isWrite();
+    });
+}
 
 bool is_none(const Value *value)
 {

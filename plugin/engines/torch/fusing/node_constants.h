@@ -19,6 +19,9 @@ namespace engine_torch
 
 bool is_none(const torch::jit::Value *value); // also if it is missing
 
+// Whether no code adds to a list, or takes from it, after it was made.
+bool stays_as_made(const torch::jit::Value *list);
+
 std::optional<int64_t> whole_constant(const torch::jit::Value *value);
 std::optional<bool> truth_constant(const torch::jit::Value *value);
 std::optional<std::string> word_constant(const torch::jit::Value *value);

@@ -385,7 +385,8 @@ bool is_channel_axis(std::optional<int64_t> axis)
 Made concatenate(const Call &call)
 {
     const auto *const list = call.input(0)->node();
-    if (list->kind() != c10::prim::ListConstruct || !is_channel_axis(whole_constant(call.input(1))))
+    if (list->kind() != c10::prim::ListConstruct || !stays_as_made(call.input(0)) ||
+        !is_channel_axis(whole_constant(call.input(1))))
         return std::nullopt;
     Recipe recipe;
     std::vector<Recipe::Operand> operands;
@@ -455,7 +456,7 @@ Made part(const Node &splitting, int64_t place, const Channels &channels)
     const bool is_known =
         splitting.kind().is_aten() &&
         std::find(known.begin(), known.end(), splitting.kind().toUnqualString()) != known.end();
-    if (!is_known || !channels.of(splitting.input(0)))
+    if (!is_known || !channels.of(splitting.input(0)) || !stays_as_made(splitting.output()))
         return std::nullopt;
     const Value *const picture = splitting.input(0);
     const std::vector<int64_t> parts = parts_of(splitting, channels.of(picture));
