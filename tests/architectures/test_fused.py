@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Fused programs make what PyTorch makes, of known layers, of nets, and of parts of nets."""
+import time
+
 import numpy
 import pictures
 import pytest
@@ -139,6 +141,36 @@ class Lists(With):
         return self.last(torch.cat(parts, 1))
 
 
+class Out(With):
+    """The sample's range is cut in place, which the trial's pictures need not show."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = x * 1.0
+        torch.clamp(y, 0.0, 1.0, out=y)
+        return self.last(self.second(self.first(y)))
+
+
+class ManyParts(With):
+    def forward(self, x: Tensor) -> Tensor:
+        return self.last(self.first(x).chunk(9223372036854775807, 1)[0].expand(-1, 16, -1, -1))
+
+
+class Unshuffled(With):
+    def forward(self, x: Tensor) -> Tensor:
+        for _ in range(4):
+            x = functional.pixel_unshuffle(x * 2.0 + 1.0, 64)
+        return self.last(x)
+
+
+class Strides(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.ConvTranspose2d(3, 1, 1, 60000, 60000)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.layer(x[:, :, :3, :3])
+
+
 class Slice(With):
     def forward(self, x: Tensor) -> Tensor:
         return self.last(self.second(self.first(x[:, :3]))[:, :, 1:-1])
@@ -195,12 +227,21 @@ def test_layers(name, way, engine, tmp_path):
         assert result.form == "fp32, fused" and not result.notice
 
 
-def test_what_is_overwritten_is_not_fused(engine, tmp_path):
-    network, images = seeded(Overwritten()), torch.rand((1, 3, 24, 32))
+@pytest.mark.parametrize("kind", [Overwritten, Out])
+def test_what_is_overwritten_is_not_fused(kind, engine, tmp_path):
+    network, images = seeded(kind()), torch.rand((1, 3, 24, 32)) * 4 - 1.5
     torch.jit.script(network).save(str(tmp_path / "net.pt"))
     result = expect_same(engine, tmp_path / "net.pt", network, images)
     assert "fused" not in result.form
     assert "optimize=fused cannot be used: it has no layers that fused programs know" in result.notice
+
+
+@pytest.mark.parametrize("kind", [ManyParts, Unshuffled, Strides])
+def test_numbers_without_sense_take_no_time(kind, engine, tmp_path):
+    torch.jit.script(seeded(kind())).save(str(tmp_path / "net.pt"))
+    start = time.monotonic()
+    engine.run(tmp_path / "net.pt", torch.rand((1, 3, 24, 32)), "fused")
+    assert time.monotonic() - start < 20
 
 
 def frames_of(path, count=6, **options):

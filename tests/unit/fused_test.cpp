@@ -5,6 +5,7 @@
 #include "fused_nets.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <gtest/gtest.h>
 #include <string>
@@ -182,6 +183,33 @@ TEST(FusedNodes, Rearrangements)
     expect_works(9, Interpolation{InterpolationKind::bilinear, {3, 1}}, "bilinear by 3");
     expect_works(9, Padding{1, 2, 3, 0, 0}, "zeros around");
     expect_works(9, Padding{2, 0, 1, 1, 0.5f}, "constants around");
+}
+
+// Many rows of zeros at the top alone: layers run in them before the first row is made.
+TEST(FusedNodes, ZerosAtTheTop)
+{
+    Dice dice(18);
+    for (const int64_t top : {1, 5, 16, 40}) {
+        Graph graph(3);
+        const ValueId first = graph.add(convolution(dice, 3, 16, {1, 1}, {0, 0}), {0});
+        const ValueId around = graph.add(Padding{top, 0, 1, 1, 0}, {first});
+        const ValueId second = graph.add(convolution(dice, 16, 16, {5, 3}, {0, 0}), {around});
+        graph.add(convolution_3x3(dice, 16, 3), {second});
+        expect_all_right(graph, {24, 18}, "zeros at the top");
+    }
+}
+
+// Compiling must not take longer than some runs.
+TEST(FusedNets, ManyLayers)
+{
+    Dice dice(19);
+    Graph graph(1);
+    ValueId value = 0;
+    for (int layer = 0; layer < 1000; layer++)
+        value = graph.add(convolution(dice, 1, 1, {1, 1}, {0, 0}), {value});
+    const auto start = std::chrono::steady_clock::now();
+    Program::compile(graph, {48, 64}, {});
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
 }
 
 TEST(FusedNodes, PixelUnshuffle)

@@ -64,6 +64,10 @@ std::vector<Step> BandWalk::walk(int64_t band_rows)
     const int64_t band =
         band_rows ? std::max<int64_t>(1, band_rows * height / frame_height) : height;
     std::fill(done_.begin(), done_.end(), 0);
+    // Rows of zeros are there from the beginning, also if nobody needs some of them any more when
+    // the first row is made.
+    for (size_t stage = range_.first; stage < range_.end; stage++)
+        most_rows_[list_.stages[stage].output] = buffers_[list_.stages[stage].output].pad_top;
     aim_at(0);
     // The first stage begins with one band, although the last one cannot make any row of it yet.
     for (int64_t end = band_rows ? band - lag() : height;; end += band) {

@@ -16,6 +16,8 @@ namespace
 
 using Inputs = std::vector<Value>;
 
+constexpr int64_t most_stride = 16;
+
 void require(bool holds, const std::string &otherwise)
 {
     if (!holds)
@@ -80,6 +82,9 @@ struct Outcome {
     Value operator()(const TransposedConvolution &it) const
     {
         require_groups(it.groups, first().channels, it.out_channels);
+        // Each phase of a stride becomes a layer's channels.
+        require(it.stride.y <= most_stride && it.stride.x <= most_stride,
+                "a transposed convolution has a stride above " + std::to_string(most_stride));
         require(is_natural(it.output_padding) && it.output_padding.y < it.stride.y &&
                     it.output_padding.x < it.stride.x,
                 "a transposed convolution's output padding is not less than its stride");

@@ -86,19 +86,32 @@ private:
         return std::holds_alternative<Convolution>(list_.stages[stage].core);
     }
 
-    // Only convolutions compute enough to begin a group, which costs a pass over memory.
+    // Only convolutions compute enough to begin a group, which costs a pass over memory.  Larger
+    // groups use more: halving finds the largest that fits.
     StageRange largest_group(size_t first) const
     {
-        StageRange range = {first, first + 1};
-        bool convolves = is_convolution(first);
-        for (; range.end < list_.stages.size(); range.end++) {
-            const bool fits = !convolves || !is_convolution(range.end) ||
-                              cached_bytes({first, range.end + 1}) <= request_.cache_bytes;
-            if (!fits)
-                break;
-            convolves |= is_convolution(range.end);
+        const std::vector<size_t> ends = ends_of_groups(first);
+        size_t fitting = 0, too_far = ends.size();
+        while (fitting + 1 < too_far) {
+            const size_t middle = fitting + (too_far - fitting) / 2;
+            const bool fits = cached_bytes({first, ends[middle]}) <= request_.cache_bytes;
+            (fits ? fitting : too_far) = middle;
         }
-        return range;
+        return {first, ends[fitting]};
+    }
+
+    // Before each convolution but the first one, and at the end.
+    std::vector<size_t> ends_of_groups(size_t first) const
+    {
+        std::vector<size_t> ends;
+        bool convolves = false;
+        for (size_t stage = first; stage < list_.stages.size(); stage++) {
+            if (convolves && is_convolution(stage))
+                ends.push_back(stage);
+            convolves |= is_convolution(stage);
+        }
+        ends.push_back(list_.stages.size());
+        return ends;
     }
 
     void add_group(StageRange range)

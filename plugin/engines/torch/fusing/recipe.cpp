@@ -444,7 +444,8 @@ std::vector<int64_t> parts_of(const Node &node, int64_t channels)
     if (!number || *number < 1)
         return parts;
     const bool counts = node.kind() == c10::Symbol::aten("chunk");
-    const int64_t each = counts ? (channels + *number - 1) / *number : *number;
+    const int64_t count = std::min(*number, channels);
+    const int64_t each = counts ? (channels + count - 1) / count : count;
     for (int64_t left = channels; left > 0; left -= each)
         parts.push_back(std::min(each, left));
     return parts;
@@ -484,10 +485,11 @@ Made unpacked(const Call &call)
 // A list that is split by LibTorch's own passes.
 Made constant_chunk(const Call &call)
 {
-    const int64_t count = call.node.i(c10::attr::chunks);
-    if (!call.is_picture(0) || !is_channel_axis(call.node.i(c10::attr::dim)) || count < 1)
+    const int64_t channels = call.channels_of(0);
+    const int64_t count = std::min(call.node.i(c10::attr::chunks), channels);
+    if (!is_channel_axis(call.node.i(c10::attr::dim)) || count < 1)
         return std::nullopt;
-    const int64_t channels = call.channels_of(0), each = (channels + count - 1) / count;
+    const int64_t each = (channels + count - 1) / count;
     const auto place = static_cast<int64_t>(call.output.offset());
     return some_channels(call.input(0), channels, place * each,
                          std::min(channels, (place + 1) * each));

@@ -31,6 +31,24 @@ constexpr int64_t picture_rank = 4;
 // Each round decides what became known in the one before.
 constexpr int most_rounds = 8;
 
+// No network has more, and numbers for each channel are kept.
+constexpr int64_t most_channels = 1 << 16;
+// Beyond this, looking for layers that ends have in common takes longer than it saves.
+constexpr size_t most_ends = 64;
+
+// Writes to something else than the first input: out=.
+bool writes_elsewhere(const Node &node)
+{
+    const auto *const schema = node.maybeSchema();
+    if (!schema)
+        return node.kind().is_aten();
+    const auto &arguments = schema->arguments();
+    return std::any_of(arguments.begin(), arguments.end(), [&](const c10::Argument &argument) {
+        return &argument != arguments.data() && argument.alias_info() &&
+               argument.alias_info()->isWrite();
+    });
+}
+
 bool writes_to_input(const Node &node)
 {
     const std::string name = node.kind().toUnqualString();
@@ -114,14 +132,14 @@ public:
 private:
     void read(const Value &value)
     {
-        auto found = recipe_of(value, *this);
+        auto found = writes_elsewhere(*value.node()) ? std::nullopt : recipe_of(value, *this);
         if (!found || (writes_to_input(*value.node()) && !may_be_written(value.node()->input(0))))
             return;
         for (const Value *picture : found->pictures)
             if (!of(picture)) // only convolutions tell what they take
                 channels_[picture] = taken_by(found->steps);
         const int64_t channels = channels_made(*found);
-        if (channels < 1)
+        if (channels < 1 || channels > most_channels)
             return;
         channels_[&value] = channels;
         const bool knows_rank = std::all_of(found->pictures.begin(), found->pictures.end(),
@@ -228,19 +246,18 @@ private:
     // own, so that nothing is computed twice.  Returns false if there is no more such part.
     bool end_more_parts()
     {
-        std::map<const Value *, const Value *> open; // the last end so far, by root
+        std::map<const Value *, const Value *> last; // the last one so far, by root
+        bool ended = false;
         for (const Node *node : graph_.nodes())
             for (const Value *output : node->outputs()) {
                 const Value *const root = root_of(output);
                 if (!root || ends_.count(output) || !escapes(output))
                     continue;
-                const auto [before, is_first] = open.try_emplace(root, output);
-                if (!is_first) {
-                    ends_.insert(before->second);
-                    return true;
-                }
+                const auto [before, is_first] = last.try_emplace(root, output);
+                if (!is_first)
+                    ended |= ends_.insert(std::exchange(before->second, output)).second;
             }
-        return false;
+        return ended;
     }
 
     // Ends that do not lie behind one another may still have layers in common, which end there.
@@ -254,7 +271,7 @@ private:
                     need(output, root_of(output), needs[root_of(output)].emplace_back());
         bool ended = false;
         for (const auto &[root, ends] : needs)
-            for (size_t i = 0; i < ends.size(); i++)
+            for (size_t i = 0; i < ends.size() && ends.size() <= most_ends; i++)
                 for (size_t j = 0; j < i; j++)
                     ended |= end_where_they_part(ends[i], ends[j]);
         return ended;
