@@ -3,7 +3,7 @@
 """Fused programs in the filter, in turns with each of LibTorch's forms in the same filter."""
 from end_to_end import measure_filter, precision_options
 from rates import alternate, failure_of, median_fps, median_ratio, spread
-from report import Table
+from report import Table, cpu_features
 from settings import progress
 
 LIBTORCH = ("inference", "frozen", "channels_last")
@@ -27,8 +27,10 @@ def most_mib(results):
 
 def run(settings):
     table = Table("fused", "Fused programs against LibTorch's forms, in the filter", COLUMNS)
+    has_bf16 = "avx512_bf16" in cpu_features()
+    precisions = ("fp32", "bf16") if has_bf16 else ("fp32",)
     for net in settings.nets:
-        for precision in ("fp32", "bf16"):
+        for precision in precisions:
             progress(f"{net.name} {precision}")
             results = alternate(settings.rounds, sides_of(settings, net, precision))
             best = max(LIBTORCH, key=lambda form: median_fps(results[form]) or 0)
@@ -39,6 +41,6 @@ def run(settings):
                 spread=spread(fused), mib=most_mib(fused), mib_of_it=most_mib(results[best]),
                 note=failure_of(fused) or failure_of(results[best]),
             )  # fmt: skip
-    table.remark("A form that cannot be used is replaced by another, and the filter says so: where "
-                 "processors lack bf16, that is so of fused programs in bf16.")
+    if not has_bf16:
+        table.remark("Without the processor's bf16 units there are no fused programs in bf16.")
     return table
