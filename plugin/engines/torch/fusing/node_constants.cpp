@@ -134,6 +134,11 @@ std::optional<double> number_constant(const Value *value)
     return is_number ? std::optional(tensor.item().toDouble()) : std::nullopt;
 }
 
+std::optional<double> number_or(const Value *value, double otherwise)
+{
+    return is_none(value) ? otherwise : number_constant(value);
+}
+
 std::optional<at::Tensor> float_constant(const Value *value)
 {
     const auto known = constant(value);

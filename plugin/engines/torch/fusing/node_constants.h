@@ -31,6 +31,8 @@ std::optional<std::vector<double>> number_list_constant(const torch::jit::Value 
 std::optional<fused::Pair> pair_constant(const torch::jit::Value *value);
 // Also that of a tensor without dimensions.
 std::optional<double> number_constant(const torch::jit::Value *value);
+// None counts as `otherwise`.
+std::optional<double> number_or(const torch::jit::Value *value, double otherwise);
 
 // Of floats, on the CPU, as float32.
 std::optional<at::Tensor> float_constant(const torch::jit::Value *value);

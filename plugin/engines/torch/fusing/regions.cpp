@@ -3,16 +3,14 @@
 
 #include "regions.h"
 
-#include "recipe.h"
+#include "reading.h"
 
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
-#include <torch/csrc/jit/ir/alias_analysis.h>
 #include <torch/csrc/jit/passes/constant_propagation.h>
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
 #include <utility>
@@ -31,47 +29,8 @@ constexpr int64_t picture_rank = 4;
 // Each round decides what became known in the one before.
 constexpr int most_rounds = 8;
 
-// No network has more, and numbers for each channel are kept.
-constexpr int64_t most_channels = 1 << 16;
 // Beyond this, looking for layers that ends have in common takes longer than it saves.
 constexpr size_t most_ends = 64;
-
-// Writes to something else than the first input: out=.
-bool writes_elsewhere(const Node &node)
-{
-    const auto *const schema = node.maybeSchema();
-    if (!schema)
-        return node.kind().is_aten();
-    const auto &arguments = schema->arguments();
-    return std::any_of(arguments.begin(), arguments.end(), [&](const c10::Argument &argument) {
-        return &argument != arguments.data() && argument.alias_info() &&
-               argument.alias_info()->isWrite();
-    });
-}
-
-bool writes_to_input(const Node &node)
-{
-    const std::string name = node.kind().toUnqualString();
-    return node.kind().is_aten() && name.back() == '_' && !name.ends_with("__");
-}
-
-int64_t channels_after(const fused::Operation &operation, const std::vector<int64_t> &inputs)
-{
-    const int64_t first = inputs.front();
-    if (const auto *it = std::get_if<fused::Convolution>(&operation))
-        return it->out_channels;
-    if (const auto *it = std::get_if<fused::TransposedConvolution>(&operation))
-        return it->out_channels;
-    if (const auto *it = std::get_if<fused::Slice>(&operation))
-        return it->count;
-    if (const auto *it = std::get_if<fused::PixelShuffle>(&operation))
-        return first % (it->factor * it->factor) ? 0 : first / (it->factor * it->factor);
-    if (const auto *it = std::get_if<fused::PixelUnshuffle>(&operation))
-        return first * it->factor * it->factor;
-    if (std::holds_alternative<fused::Concatenation>(operation))
-        return std::accumulate(inputs.begin(), inputs.end(), int64_t{0});
-    return first;
-}
 
 bool convolves(const Recipe &recipe)
 {
@@ -80,112 +39,6 @@ bool convolves(const Recipe &recipe)
                std::holds_alternative<fused::TransposedConvolution>(step.operation);
     });
 }
-
-// The recipes of all values of a graph's outer block.
-class Reading final : public Channels
-{
-public:
-    Reading(const std::shared_ptr<torch::jit::Graph> &graph, const Value *input, int64_t channels)
-        : graph_(graph)
-    {
-        if (input) {
-            channels_[input] = channels;
-            of_known_rank_.insert(input);
-        }
-        for (const Node *node : graph->nodes())
-            for (const Value *output : node->outputs())
-                read(*output);
-    }
-
-    int64_t of(const Value *picture) const override
-    {
-        const auto known = channels_.find(picture);
-        return known == channels_.end() ? 0 : known->second;
-    }
-
-    const Recipe *recipe(const Value *value) const
-    {
-        const auto known = recipes_.find(value);
-        return known == recipes_.end() ? nullptr : &known->second;
-    }
-
-    bool has_known_rank(const Value *value) const { return of_known_rank_.count(value) > 0; }
-
-    // Whether a node that is not known may write to a picture.
-    bool is_disturbed() const
-    {
-        torch::jit::ValueSet pictures;
-        for (const auto &[picture, channels] : channels_)
-            pictures.insert(picture);
-        const torch::jit::AliasDb aliases(graph_);
-        for (Node *node : graph_->nodes()) {
-            const bool is_known =
-                node->outputs().size() > 0 &&
-                std::all_of(node->outputs().begin(), node->outputs().end(),
-                            [&](auto *output) { return recipe(output) != nullptr; });
-            if (!is_known && aliases.writesToAlias(node, pictures))
-                return true;
-        }
-        return false;
-    }
-
-private:
-    void read(const Value &value)
-    {
-        auto found = writes_elsewhere(*value.node()) ? std::nullopt : recipe_of(value, *this);
-        if (!found || (writes_to_input(*value.node()) && !may_be_written(value.node()->input(0))))
-            return;
-        for (const Value *picture : found->pictures)
-            if (!of(picture)) // only convolutions tell what they take
-                channels_[picture] = taken_by(found->steps);
-        const int64_t channels = channels_made(*found);
-        if (channels < 1 || channels > most_channels)
-            return;
-        channels_[&value] = channels;
-        const bool knows_rank = std::all_of(found->pictures.begin(), found->pictures.end(),
-                                            [&](auto *it) { return has_known_rank(it); });
-        if (knows_rank)
-            of_known_rank_.insert(&value);
-        recipes_.emplace(&value, std::move(*found));
-    }
-
-    // Nobody else sees it.
-    bool may_be_written(const Value *value) const
-    {
-        const Recipe *const made = recipe(value);
-        return made && !made->is_view && value->uses().size() == 1;
-    }
-
-    static int64_t taken_by(const std::vector<Recipe::Step> &steps)
-    {
-        for (const Recipe::Step &step : steps) {
-            if (const auto *it = std::get_if<fused::Convolution>(&step.operation))
-                return static_cast<int64_t>(it->weights.size()) /
-                       (it->out_channels * it->kernel.y * it->kernel.x) * it->groups;
-            if (const auto *it = std::get_if<fused::TransposedConvolution>(&step.operation))
-                return static_cast<int64_t>(it->weights.size()) /
-                       (it->out_channels / it->groups * it->kernel.y * it->kernel.x);
-        }
-        return 0;
-    }
-
-    int64_t channels_made(const Recipe &recipe) const
-    {
-        std::vector<int64_t> made;
-        for (const Recipe::Step &step : recipe.steps) {
-            std::vector<int64_t> inputs;
-            for (const Recipe::Operand &operand : step.operands)
-                inputs.push_back(operand.picture ? of(operand.picture) : made[operand.step]);
-            made.push_back(channels_after(step.operation, inputs));
-        }
-        return made.empty() ? of(recipe.pictures.front()) : made.back();
-    }
-
-    const std::shared_ptr<torch::jit::Graph> &graph_;
-    std::map<const Value *, int64_t> channels_;
-    std::map<const Value *, Recipe> recipes_;
-    Values of_known_rank_;
-};
 
 // Divides what is known into parts with one input and one output.
 class Division
