@@ -14,7 +14,7 @@ namespace
 {
 
 // The sample of weights [outer][inner][y][x].
-double weight_of(const std::vector<float> &weights, Pair kernel, int64_t inner_count, int64_t outer,
+double weight_of(const Weights &weights, Pair kernel, int64_t inner_count, int64_t outer,
                  int64_t inner, int64_t y, int64_t x)
 {
     const int64_t plane = outer * inner_count + inner;

@@ -167,7 +167,8 @@ TEST(FusedGraph, RefusesWhatDoesNotFit)
     EXPECT_THROW(graph.add(PixelShuffle{3}, {0}), GraphError);
     EXPECT_THROW(graph.add(Binary(), {0}), GraphError);
     EXPECT_THROW(graph.add(Activation(), {1}), GraphError);
-    EXPECT_THROW(graph.add(Convolution{.out_channels = 2, .weights = {1}}, {0}), GraphError);
+    EXPECT_THROW(graph.add(Convolution{.out_channels = 2, .weights = std::vector<float>{1}}, {0}),
+                 GraphError);
     const ValueId large = graph.add(Interpolation{InterpolationKind::nearest, {2, 2}}, {0});
     EXPECT_THROW(graph.add(Binary(), {0, large}), GraphError);
     EXPECT_EQ(graph.values().size(), 2u);

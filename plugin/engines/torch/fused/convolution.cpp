@@ -199,7 +199,7 @@ size_t PackedConvolution::pack(const memory::desc &wanted)
     for (size_t i = 0; i < packed_.size(); i++)
         if (packed_[i].get_desc() == wanted)
             return i;
-    memory from = packed_.empty() ? filled(weights_of(Tag::oihw, Type::f32), core().weights)
+    memory from = packed_.empty() ? filled(weights_of(Tag::oihw, Type::f32), core().weights.copy())
                                   : packed_.front();
     memory packed(wanted, cpu_engine());
     dnnl::stream stream(cpu_engine());

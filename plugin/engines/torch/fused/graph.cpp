@@ -33,7 +33,7 @@ bool is_natural(Pair pair)
     return pair.y >= 0 && pair.x >= 0;
 }
 
-void require_count(const std::vector<float> &numbers, int64_t count, const char *what)
+template <class Numbers> void require_count(const Numbers &numbers, int64_t count, const char *what)
 {
     require(static_cast<int64_t>(numbers.size()) == count,
             std::string(what) + " has " + std::to_string(numbers.size()) + " numbers, not " +

@@ -6,8 +6,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -50,18 +52,40 @@ struct Value {
     Ratio scale_y, scale_x; // of the input's size; what padding adds or takes does not count
 };
 
+// Numbers that copies share, because networks have many.
+class Weights
+{
+public:
+    Weights() = default;
+    Weights(std::vector<float> numbers)
+        : numbers_(std::make_shared<const std::vector<float>>(std::move(numbers)))
+    {
+    }
+
+    size_t size() const { return numbers_ ? numbers_->size() : 0; }
+    const float *data() const { return numbers_ ? numbers_->data() : nullptr; }
+    float operator[](size_t i) const { return (*numbers_)[i]; }
+    // To be changed.
+    std::vector<float> copy() const { return numbers_ ? *numbers_ : std::vector<float>(); }
+
+private:
+    std::shared_ptr<const std::vector<float>> numbers_;
+};
+
 // Weights are [out_channels][in_channels / groups][kernel.y][kernel.x].  `bias` may be empty.
 struct Convolution {
     int64_t out_channels = 0, groups = 1;
     Pair kernel, stride, dilation, padding = {0, 0};
-    std::vector<float> weights, bias;
+    Weights weights;
+    std::vector<float> bias;
 };
 
 // Weights are [in_channels][out_channels / groups][kernel.y][kernel.x].  `bias` may be empty.
 struct TransposedConvolution {
     int64_t out_channels = 0, groups = 1;
     Pair kernel, stride, padding = {0, 0}, output_padding = {0, 0};
-    std::vector<float> weights, bias;
+    Weights weights;
+    std::vector<float> bias;
 };
 
 enum class ActivationKind {

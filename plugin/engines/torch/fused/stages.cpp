@@ -131,14 +131,16 @@ private:
     static void fold(Convolution &into, const Affine &affine)
     {
         into.bias.resize(static_cast<size_t>(into.out_channels));
-        const size_t each = into.weights.size() / into.bias.size();
+        std::vector<float> weights = into.weights.copy();
+        const size_t each = weights.size() / into.bias.size();
         for (size_t channel = 0; channel < into.bias.size(); channel++) {
             const double scale = affine.scales[channel];
             for (size_t i = channel * each; i < (channel + 1) * each; i++)
-                into.weights[i] = static_cast<float>(into.weights[i] * scale);
+                weights[i] = static_cast<float>(weights[i] * scale);
             into.bias[channel] =
                 static_cast<float>(into.bias[channel] * scale + affine.shifts[channel]);
         }
+        into.weights = std::move(weights);
     }
 
     // Goes into the stage of the operand that is made last, so that the other one is there.

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 namespace engine_torch::fused
 {
@@ -68,8 +70,10 @@ PhasedConvolution in_phases(const TransposedConvolution &original, int64_t in_ch
                         .padding = {taps.y - 1, taps.x - 1},
                         .weights = {},
                         .bias = {}};
+    std::vector<float> weights;
     for (int64_t channel = 0; channel < made.out_channels; channel++)
-        phasing.append_channel(channel, made.weights);
+        phasing.append_channel(channel, weights);
+    made.weights = std::move(weights);
     if (!original.bias.empty())
         for (int64_t channel = 0; channel < made.out_channels; channel++)
             made.bias.push_back(original.bias[static_cast<size_t>(channel / phases)]);
