@@ -32,6 +32,14 @@ void *operator new(size_t bytes)
     throw std::bad_alloc();
 }
 
+// std::stable_sort() calls this one, and the ordinary delete.
+void *operator new(size_t bytes, const std::nothrow_t &) noexcept
+{
+    if (counts)
+        allocations++;
+    return std::malloc(bytes);
+}
+
 // Inlined, gcc would take them for the wrong counterparts of `new`.
 [[gnu::noinline]] void operator delete(void *it) noexcept
 {
