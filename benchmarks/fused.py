@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Fused programs in the filter, in turns with each of LibTorch's forms in the same filter."""
 from end_to_end import measure_filter, precision_options
+from memory import MIB
 from rates import alternate, failure_of, median_fps, median_ratio, spread
 from report import Table, cpu_features
 from settings import progress
@@ -9,7 +10,6 @@ from settings import progress
 LIBTORCH = ("inference", "frozen", "channels_last")
 COLUMNS = ["model", "precision", "fps", "best_of_libtorch", "fps_of_it", "ratio", "spread",
            "mib", "mib_of_it", "note"]  # fmt: skip
-MIB = 2**20
 
 
 def sides_of(settings, net, precision):

@@ -3,6 +3,8 @@
 
 #include "band_walk.h"
 
+#include "rounding.h"
+
 #include <algorithm>
 #include <limits>
 
@@ -12,11 +14,6 @@ namespace
 {
 
 constexpr int64_t no_aim = std::numeric_limits<int64_t>::min();
-
-int64_t divide_up(int64_t number, int64_t by)
-{
-    return number > 0 ? (number + by - 1) / by : -(-number / by);
-}
 
 // The first row of one of its inputs that a stage needs to go on from row `next`.
 int64_t first_needed(const Stage &stage, TensorId input, int64_t next)

@@ -60,8 +60,8 @@ bool append_binary(dnnl::post_ops &steps, const BinaryWith &step, const memory::
     return true;
 }
 
-// The reference code is slow.  Products of matrices of oneDNN 2.6 were seen to give wrong results,
-// with another tensor added to them and without, and their bits depend on how many rows are made.
+// The reference code is slow.  Products of matrices of oneDNN 2.6 were seen to give wrong results
+// where another tensor is added to them, and their bits depend on how many rows are made.
 bool is_trusted(const std::string &implementation)
 {
     return !implementation.starts_with("ref") && implementation.find("gemm") == std::string::npos;
@@ -268,7 +268,7 @@ ConvolutionRunner::Bound ConvolutionRunner::bind(const PackedConvolution &packed
     }
     size_t slopes = 0;
     int place = 0;
-    for (const TailStep &step : packed.fused_steps()) {
+    for (const TailStep &step : packed.steps()) {
         const int argument = DNNL_ARG_ATTR_MULTIPLE_POST_OP(place++);
         if (std::holds_alternative<Prelu>(step)) {
             pass(argument | DNNL_ARG_WEIGHTS, packed.slopes()[slopes++]);

@@ -56,7 +56,8 @@ public:
     const dnnl::memory &weights(const ConvolutionCall &call) const { return packed_[call.weights]; }
     const dnnl::memory &bias() const { return bias_; }
     const std::vector<dnnl::memory> &slopes() const { return slopes_; }
-    std::span<const TailStep> fused_steps() const { return fused_; }
+    std::span<const TailStep> steps() const { return fused_; }
+    size_t fused_steps() const { return fused_.size(); }
     size_t weight_bytes() const;
     size_t scratch_bytes() const; // of all calls so far
 

@@ -30,8 +30,8 @@ DirectConvolution::DirectConvolution(const Convolution &it, int64_t in_channels,
                                      const std::vector<TailStep> &tail)
     : kernel_(it.kernel), stride_(it.stride), dilation_(it.dilation), padding_(it.padding),
       lanes_in_(in_channels <= most_interleaved ? in_channels : block_lanes()),
-      in_planes_((in_channels + lanes_in_ - 1) / lanes_in_),
-      out_planes_((it.out_channels + block_lanes() - 1) / block_lanes()),
+      in_planes_(divide_up(in_channels, lanes_in_)),
+      out_planes_(divide_up(it.out_channels, block_lanes())),
       weights_(static_cast<size_t>(out_planes_ * block_lanes() * kernel_.y * kernel_.x *
                                    in_planes_ * lanes_in_)),
       end_(it, tail)
@@ -70,7 +70,7 @@ size_t DirectConvolution::scratch_bytes() const
 }
 
 // Puts the columns from `first` on into the scratch memory, with zeros beside the picture.
-template <int> FUSED_INLINE void DirectConvolution::gather(const Row &row, int64_t first) const
+FUSED_INLINE void DirectConvolution::gather(const Row &row, int64_t first) const
 {
     const int64_t columns = span();
     float *to = row.scratch;
@@ -96,7 +96,7 @@ FUSED_INLINE void DirectConvolution::make_planes(const Row &row, int64_t plane) 
         const int64_t first = x * stride_.x - padding_.x;
         const bool is_inside = first >= 0 && first + columns <= row.in_width;
         if (!is_inside)
-            gather<lanes>(row, first);
+            gather(row, first);
         V sums[pixels][planes] = {};
         const float *weights = all_weights;
         for (int64_t y = 0; y < kernel_.y; y++)

@@ -48,7 +48,7 @@ private:
     int64_t span() const;
     template <int lanes> void make_row_of(const Row &row) const;
     template <int lanes, int planes> void make_planes(const Row &row, int64_t plane) const;
-    template <int lanes> void gather(const Row &row, int64_t first) const;
+    void gather(const Row &row, int64_t first) const;
 
     Pair kernel_, stride_, dilation_, padding_;
     int64_t lanes_in_, in_planes_, out_planes_;

@@ -21,7 +21,7 @@ public:
         : bias_(convolution.bias)
     {
         const int64_t lanes = block_lanes();
-        bias_.resize(static_cast<size_t>((convolution.out_channels + lanes - 1) / lanes * lanes));
+        bias_.resize(static_cast<size_t>(divide_up(convolution.out_channels, lanes) * lanes));
         if (tail.empty())
             return;
         const auto *const activation = std::get_if<Activation>(&tail.front());

@@ -200,31 +200,29 @@ Arrangement StageKernel::in() const
     return winograd ? Arrangement::blocked : Arrangement::interleaved;
 }
 
-size_t StageKernel::fused_steps() const
+// Asks the one that there is.
+template <class Ask> size_t StageKernel::ask(const Ask &ask_it) const
 {
     if (winograd)
-        return winograd->fused_steps();
+        return ask_it(*winograd);
     if (direct)
-        return direct->fused_steps();
-    return onednn ? onednn->fused_steps().size() : 0;
+        return ask_it(*direct);
+    return onednn ? ask_it(*onednn) : 0;
+}
+
+size_t StageKernel::fused_steps() const
+{
+    return ask([](const auto &it) { return it.fused_steps(); });
 }
 
 size_t StageKernel::scratch_bytes() const
 {
-    if (winograd)
-        return winograd->scratch_bytes();
-    if (direct)
-        return direct->scratch_bytes();
-    return onednn ? onednn->scratch_bytes() : 0;
+    return ask([](const auto &it) { return it.scratch_bytes(); });
 }
 
 size_t StageKernel::weight_bytes() const
 {
-    if (winograd)
-        return winograd->weight_bytes();
-    if (direct)
-        return direct->weight_bytes();
-    return onednn ? onednn->weight_bytes() : 0;
+    return ask([](const auto &it) { return it.weight_bytes(); });
 }
 
 const char *StageKernel::name() const

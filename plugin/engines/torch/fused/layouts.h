@@ -39,6 +39,9 @@ struct StageKernel {
     // Bands of other heights waste some of what is computed.
     int64_t rows_at_once() const { return winograd ? winograd_out : 1; }
     const char *name() const;
+
+private:
+    template <class Ask> size_t ask(const Ask &ask_it) const;
 };
 
 struct Layouts {

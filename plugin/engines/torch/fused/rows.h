@@ -5,6 +5,8 @@
 // memory, so that bands of any height are one piece too.
 #pragma once
 
+#include "rounding.h"
+
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +25,7 @@ enum class Arrangement {
 struct RowLayout {
     int64_t channels = 0, lanes = 1, width = 0;
 
-    int64_t planes() const { return (channels + lanes - 1) / lanes; }
+    int64_t planes() const { return divide_up(channels, lanes); }
     int64_t padded_channels() const { return planes() * lanes; }
     int64_t samples() const { return padded_channels() * width; }
     size_t place(int64_t channel, int64_t x) const

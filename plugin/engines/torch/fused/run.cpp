@@ -3,6 +3,8 @@
 
 #include "run.h"
 
+#include "rounding.h"
+
 #include <algorithm>
 #include <cstring>
 #include <span>
@@ -14,13 +16,6 @@ namespace engine_torch::fused
 {
 namespace
 {
-
-constexpr size_t cache_line = 64;
-
-size_t aligned(size_t bytes)
-{
-    return (bytes + cache_line - 1) / cache_line * cache_line;
-}
 
 size_t most_kernel_rows(const Program &program)
 {

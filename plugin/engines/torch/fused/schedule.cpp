@@ -4,6 +4,7 @@
 #include "schedule.h"
 
 #include "band_walk.h"
+#include "rounding.h"
 
 #include <algorithm>
 #include <variant>
@@ -12,14 +13,6 @@ namespace engine_torch::fused
 {
 namespace
 {
-
-// What oneDNN and the processor like rows to begin at.
-constexpr size_t alignment = 64;
-
-size_t aligned(size_t bytes)
-{
-    return (bytes + alignment - 1) / alignment * alignment;
-}
 
 class Scheduling
 {
@@ -122,9 +115,8 @@ private:
         for (size_t stage = range.first; stage < range.end; stage++) {
             Buffer &buffer = made_.buffers[list_.stages[stage].output];
             const bool is_result = std::holds_alternative<Store>(list_.stages[stage].core);
-            buffer.is_whole = links_.is_read_outside(list_.stages[stage].output, range);
             buffer.capacity = walk.most_rows(list_.stages[stage].output);
-            if (buffer.is_whole)
+            if (links_.is_read_outside(list_.stages[stage].output, range))
                 buffer.capacity = buffer.pad_top + buffer.height + buffer.pad_bottom;
             if (is_result) // the caller's memory
                 buffer.capacity = 0;

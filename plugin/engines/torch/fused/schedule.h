@@ -25,7 +25,6 @@ struct Buffer {
     int64_t height = 0, pad_top = 0, pad_bottom = 0;
     int64_t capacity = 0; // rows that there is room for
     size_t row_bytes = 0, offset = 0;
-    bool is_whole = false;
 
     size_t bytes() const { return static_cast<size_t>(capacity) * row_bytes; }
 };

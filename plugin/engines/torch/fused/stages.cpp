@@ -3,10 +3,10 @@
 
 #include "stages.h"
 
+#include "rounding.h"
 #include "transposed.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -15,11 +15,6 @@ namespace engine_torch::fused
 {
 namespace
 {
-
-int64_t floor_divide(int64_t number, int64_t by)
-{
-    return number >= 0 ? number / by : -((-number + by - 1) / by);
-}
 
 // How often each value is read by what the output depends on.  The output itself counts once.
 std::vector<int> count_uses(const Graph &graph)
@@ -206,8 +201,8 @@ RowRange needed(const Convolution &it, RowRange made)
 
 RowRange needed(const Shuffle &it, RowRange made)
 {
-    return {floor_divide(made.first + it.crop.y, it.factor.y),
-            floor_divide(made.end - 1 + it.crop.y, it.factor.y) + 1};
+    return {divide_down(made.first + it.crop.y, it.factor.y),
+            divide_down(made.end - 1 + it.crop.y, it.factor.y) + 1};
 }
 
 RowRange needed(const PixelUnshuffle &it, RowRange made)
@@ -219,10 +214,10 @@ RowRange needed(const Interpolation &it, RowRange made)
 {
     const int64_t factor = it.factor.y;
     if (it.kind == InterpolationKind::nearest)
-        return {floor_divide(made.first, factor), floor_divide(made.end - 1, factor) + 1};
+        return {divide_down(made.first, factor), divide_down(made.end - 1, factor) + 1};
     // Row y lies between these two: floor((y + 0.5) / factor - 0.5) and the next one.
-    return {floor_divide(2 * made.first + 1 - factor, 2 * factor),
-            floor_divide(2 * (made.end - 1) + 1 - factor, 2 * factor) + 2};
+    return {divide_down(2 * made.first + 1 - factor, 2 * factor),
+            divide_down(2 * (made.end - 1) + 1 - factor, 2 * factor) + 2};
 }
 
 RowRange needed(const Padding &it, RowRange made)

@@ -3,6 +3,8 @@
 
 #include "transposed.h"
 
+#include "rounding.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -12,11 +14,6 @@ namespace engine_torch::fused
 {
 namespace
 {
-
-int64_t divide_up(int64_t number, int64_t by)
-{
-    return (number + by - 1) / by;
-}
 
 // Where the phased convolution's weight comes from.  The taps run backwards, since the original
 // spreads what this one gathers.

@@ -124,9 +124,8 @@ bool WinogradConvolution::takes(const Convolution &it, int64_t in_channels)
 
 WinogradConvolution::WinogradConvolution(const Convolution &it, int64_t in_channels,
                                          const std::vector<TailStep> &tail)
-    : lanes_(block_lanes()), in_channels_(in_channels),
-      in_planes_((in_channels + lanes_ - 1) / lanes_),
-      out_planes_((it.out_channels + lanes_ - 1) / lanes_), padding_(it.padding.x),
+    : lanes_(block_lanes()), in_channels_(in_channels), in_planes_(divide_up(in_channels, lanes_)),
+      out_planes_(divide_up(it.out_channels, lanes_)), padding_(it.padding.x),
       weights_(static_cast<size_t>(places * out_planes_ * in_channels * lanes_)), end_(it, tail)
 {
     for (int64_t out = 0; out < it.out_channels; out++)
@@ -244,7 +243,7 @@ FUSED_INLINE void WinogradConvolution::make_rows_of(const WinogradRows &rows, fl
 {
     float *const samples = scratch;
     float *const products = scratch + places * tiles_at_once * in_planes_ * lanes;
-    const int64_t tiles = (rows.out_width + winograd_out - 1) / winograd_out;
+    const int64_t tiles = divide_up(rows.out_width, winograd_out);
     for (int64_t first = 0; first < tiles; first += tiles_at_once) {
         const int64_t count = std::min(tiles_at_once, tiles - first);
         gather_tiles<lanes>(rows, first, count, samples);

@@ -63,7 +63,6 @@ public:
     Lease(const Lease &) = delete;
     Lease &operator=(const Lease &) = delete;
 
-    fused::Run &operator*() const { return *run_; }
     fused::Run *operator->() const { return run_.get(); }
 
 private:

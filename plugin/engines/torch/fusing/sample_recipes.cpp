@@ -21,7 +21,6 @@ using fused::ActivationKind;
 using fused::Affine;
 using fused::Binary;
 using fused::BinaryKind;
-using torch::jit::Value;
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
@@ -94,15 +93,60 @@ Made clamp(const Call &call)
                       number_or(call.input(2), infinity));
 }
 
-Made affine(const Value *picture, double scale, const std::vector<float> &scales, double shift,
-            const std::vector<float> &shifts)
+Made clamp_max(const Call &call)
 {
-    Affine made = {scales, shifts};
-    for (float &each : made.scales)
-        each = static_cast<float>(each * scale);
-    for (float &each : made.shifts)
-        each = static_cast<float>(each * shift);
-    return step_of(picture, std::move(made));
+    return activation(call, ActivationKind::clamp, -infinity, number_constant(call.input(1)));
+}
+
+Made clamp_min(const Call &call)
+{
+    return activation(call, ActivationKind::clamp, number_constant(call.input(1)), infinity);
+}
+
+Made hardtanh(const Call &call)
+{
+    return activation(call, ActivationKind::clamp, number_constant(call.input(1)),
+                      number_constant(call.input(2)));
+}
+
+Made relu6(const Call &call)
+{
+    return activation(call, ActivationKind::clamp, 0, 6);
+}
+
+Made leaky_relu(const Call &call)
+{
+    return activation(call, ActivationKind::leaky_relu, number_constant(call.input(1)));
+}
+
+// One number for each channel of a picture, throughout.
+std::vector<float> repeated(const Call &call, size_t picture, double number)
+{
+    return std::vector<float>(static_cast<size_t>(call.channels_of(picture)),
+                              static_cast<float>(number));
+}
+
+Made scaled(const Call &call, size_t picture, std::vector<float> scales)
+{
+    return step_of(call.input(picture), Affine{std::move(scales), repeated(call, picture, 0)});
+}
+
+// Which of two operands is the picture, and the other one's numbers.
+struct WithConstant {
+    size_t picture;
+    std::vector<float> constants;
+};
+
+std::optional<WithConstant> with_constant(const Call &call)
+{
+    const size_t picture = call.is_picture(0) ? 0 : 1;
+    if (!call.is_picture(picture))
+        return std::nullopt;
+    auto constants =
+        channel_constants(call.input(1 - picture), std::nullopt, call.channels_of(picture));
+    if (!constants)
+        return std::nullopt;
+    return WithConstant{picture, std::move(*constants)};
 }
 
 // a * first + b * second, where one of them may be a constant.
@@ -111,7 +155,6 @@ Made sum(const Call &call, double first, double second)
     if (call.is_picture(0) && call.is_picture(1)) {
         if (call.channels_of(0) != call.channels_of(1))
             return std::nullopt;
-        const auto channels = static_cast<size_t>(call.channels_of(0));
         Recipe recipe = {{call.input(0), call.input(1)}, {}};
         std::vector<Recipe::Operand> operands = {{call.input(0)}, {call.input(1)}};
         const double factors[] = {first, second};
@@ -119,26 +162,23 @@ Made sum(const Call &call, double first, double second)
         const bool subtracts = first == 1 && second == -1;
         for (size_t i = 0; i < 2 && !subtracts; i++)
             if (factors[i] != 1) {
-                const auto factor = static_cast<float>(factors[i]);
                 recipe.steps.push_back(
-                    {Affine{std::vector<float>(channels, factor), std::vector<float>(channels, 0)},
-                     {operands[i]}});
+                    {Affine{repeated(call, i, factors[i]), repeated(call, i, 0)}, {operands[i]}});
                 operands[i] = {nullptr, recipe.steps.size() - 1};
             }
         recipe.steps.push_back(
             {Binary{subtracts ? BinaryKind::subtract : BinaryKind::add}, operands});
         return recipe;
     }
-    const size_t picture = call.is_picture(0) ? 0 : 1;
-    if (!call.is_picture(picture))
+    auto operands = with_constant(call);
+    if (!operands)
         return std::nullopt;
-    const int64_t channels = call.channels_of(picture);
-    const auto constants = channel_constants(call.input(1 - picture), std::nullopt, channels);
-    if (!constants)
-        return std::nullopt;
-    return affine(call.input(picture), picture == 0 ? first : second,
-                  std::vector<float>(static_cast<size_t>(channels), 1),
-                  picture == 0 ? second : first, *constants);
+    auto &[picture, constants] = *operands;
+    for (float &each : constants)
+        each = static_cast<float>(each * (picture == 0 ? second : first));
+    return step_of(
+        call.input(picture),
+        Affine{repeated(call, picture, picture == 0 ? first : second), std::move(constants)});
 }
 
 // add(first, second, alpha) and the like; alpha is 1 where it is left out.
@@ -174,15 +214,9 @@ Made multiply(const Call &call)
         return Recipe{{call.input(0), call.input(1)},
                       {{Binary{BinaryKind::multiply}, {{call.input(0)}, {call.input(1)}}}}};
     }
-    const size_t picture = call.is_picture(0) ? 0 : 1;
-    if (!call.is_picture(picture))
-        return std::nullopt;
-    const int64_t channels = call.channels_of(picture);
-    const auto constants = channel_constants(call.input(1 - picture), std::nullopt, channels);
-    if (!constants)
-        return std::nullopt;
-    return affine(call.input(picture), 1, *constants, 1,
-                  std::vector<float>(static_cast<size_t>(channels), 0));
+    auto operands = with_constant(call);
+    return operands ? scaled(call, operands->picture, std::move(operands->constants))
+                    : std::nullopt;
 }
 
 // By a constant, and without rounding to whole numbers.
@@ -195,16 +229,12 @@ Made divide(const Call &call)
         return std::nullopt;
     for (float &each : *constants)
         each = 1 / each;
-    return affine(call.input(0), 1, *constants, 1, std::vector<float>(constants->size(), 0));
+    return scaled(call, 0, std::move(*constants));
 }
 
 Made negate(const Call &call)
 {
-    if (!call.is_picture(0))
-        return std::nullopt;
-    const auto channels = static_cast<size_t>(call.channels_of(0));
-    return affine(call.input(0), -1, std::vector<float>(channels, 1), 1,
-                  std::vector<float>(channels, 0));
+    return call.is_picture(0) ? scaled(call, 0, repeated(call, 0, -1)) : std::nullopt;
 }
 
 template <ActivationKind kind> Made plain_activation(const Call &call)
@@ -222,16 +252,8 @@ const RecipeReaders &sample_readers()
         {"batch_norm", batch_norm},
         {"clamp", clamp},
         {"clamp_", clamp},
-        {"clamp_max",
-         [](const Call &call) {
-             return activation(call, ActivationKind::clamp, -infinity,
-                               number_constant(call.input(1)));
-         }},
-        {"clamp_min",
-         [](const Call &call) {
-             return activation(call, ActivationKind::clamp, number_constant(call.input(1)),
-                               infinity);
-         }},
+        {"clamp_max", clamp_max},
+        {"clamp_min", clamp_min},
         {"div", divide},
         {"div_", divide},
         {"elu", elu},
@@ -241,31 +263,17 @@ const RecipeReaders &sample_readers()
         {"hardsigmoid_", plain_activation<ActivationKind::hard_sigmoid>},
         {"hardswish", plain_activation<ActivationKind::hard_swish>},
         {"hardswish_", plain_activation<ActivationKind::hard_swish>},
-        {"hardtanh",
-         [](const Call &call) {
-             return activation(call, ActivationKind::clamp, number_constant(call.input(1)),
-                               number_constant(call.input(2)));
-         }},
-        {"hardtanh_",
-         [](const Call &call) {
-             return activation(call, ActivationKind::clamp, number_constant(call.input(1)),
-                               number_constant(call.input(2)));
-         }},
-        {"leaky_relu",
-         [](const Call &call) {
-             return activation(call, ActivationKind::leaky_relu, number_constant(call.input(1)));
-         }},
-        {"leaky_relu_",
-         [](const Call &call) {
-             return activation(call, ActivationKind::leaky_relu, number_constant(call.input(1)));
-         }},
+        {"hardtanh", hardtanh},
+        {"hardtanh_", hardtanh},
+        {"leaky_relu", leaky_relu},
+        {"leaky_relu_", leaky_relu},
         {"mul", multiply},
         {"mul_", multiply},
         {"neg", negate},
         {"prelu", prelu},
         {"relu", plain_activation<ActivationKind::relu>},
-        {"relu6", [](const Call &call) { return activation(call, ActivationKind::clamp, 0, 6); }},
-        {"relu6_", [](const Call &call) { return activation(call, ActivationKind::clamp, 0, 6); }},
+        {"relu6", relu6},
+        {"relu6_", relu6},
         {"relu_", plain_activation<ActivationKind::relu>},
         {"rsub", subtract_reversed},
         {"sigmoid", plain_activation<ActivationKind::sigmoid>},
