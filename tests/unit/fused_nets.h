@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdint>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace engine_torch::fused
@@ -58,6 +59,17 @@ inline Convolution convolution(Dice &dice, int64_t in, int64_t out, Pair kernel,
 inline Convolution convolution_3x3(Dice &dice, int64_t in, int64_t out)
 {
     return convolution(dice, in, out, {3, 3}, {1, 1});
+}
+
+// x * scale + shift, with one number for all channels or one for each.
+inline ValueId add_affine(Graph &graph, ValueId value, std::vector<float> scales,
+                          std::vector<float> shifts)
+{
+    const auto channels = static_cast<size_t>(graph.values()[value].channels);
+    for (std::vector<float> *numbers : {&scales, &shifts})
+        if (numbers->size() == 1)
+            numbers->resize(channels, numbers->front());
+    return graph.add(Affine{std::move(scales), std::move(shifts)}, {value});
 }
 
 inline std::vector<float> compute(const std::shared_ptr<const Program> &program,

@@ -92,7 +92,7 @@ TEST(FusedNets, DenseBlocks)
         }
         const ValueId joined = graph.add(Concatenation(), parts);
         const ValueId last = graph.add(convolution_3x3(dice, 40, 16), {joined});
-        value = graph.add(Binary(), {graph.multiply_constant(last, {0.2f}), value});
+        value = graph.add(Binary(), {add_affine(graph, last, {0.2f}, {0}), value});
     }
     value = graph.add(Binary(), {value, first});
     value = graph.add(Interpolation{InterpolationKind::nearest, {2, 2}}, {value});
@@ -215,7 +215,7 @@ TEST(FusedNets, InterleavedPictures)
         from[i] = static_cast<float>(input.samples[i % 3 * 30 + i / 3]);
     fused::Run run(Program::compile(graph, in, {.layouts = LayoutChoice::interleaved}));
     std::vector<std::byte> memory(run.memory_bytes());
-    run.compute({from.data(), interleaved_strides(in, 3)}, {to.data(), interleaved_strides(out, 3)},
+    run.compute({from.data(), {1, 3 * in.width, 3}}, {to.data(), {1, 3 * out.width, 3}},
                 memory.data());
     for (size_t i = 0; i < to.size(); i++)
         EXPECT_NEAR(to[i], wanted.samples[i % 3 * 480 + i / 3], 1e-5);

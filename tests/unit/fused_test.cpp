@@ -149,12 +149,12 @@ TEST(FusedNodes, Constants)
 {
     Dice dice(5);
     Graph graph(3);
-    ValueId value = graph.subtract_from_constant(0, {0.5f});
+    ValueId value = add_affine(graph, 0, {-1}, {0.5f});
     value = graph.add(convolution_3x3(dice, 3, 8), {value});
-    value = graph.multiply_constant(value, {0.25f});
+    value = add_affine(graph, value, {0.25f}, {0});
     value = graph.add(Activation{ActivationKind::relu}, {value});
-    value = graph.multiply_constant(value, dice.numbers(8));
-    graph.add_constant(value, {1.5f});
+    value = add_affine(graph, value, dice.numbers(8), {0});
+    add_affine(graph, value, {1}, {1.5f});
     expect_all_right(graph, {6, 9}, "constants");
 }
 

@@ -260,32 +260,6 @@ ValueId Graph::add(Operation operation, std::vector<ValueId> inputs)
     return output_ = values_.size() - 1;
 }
 
-std::vector<float> Graph::for_channels(ValueId value, std::vector<float> constants) const
-{
-    require(value < values_.size(), "there is no value " + std::to_string(value));
-    if (constants.size() == 1)
-        constants.resize(static_cast<size_t>(values_[value].channels), constants.front());
-    return constants;
-}
-
-ValueId Graph::add_constant(ValueId value, std::vector<float> constants)
-{
-    return add(Affine{for_channels(value, {1}), for_channels(value, std::move(constants))},
-               {value});
-}
-
-ValueId Graph::multiply_constant(ValueId value, std::vector<float> constants)
-{
-    return add(Affine{for_channels(value, std::move(constants)), for_channels(value, {0})},
-               {value});
-}
-
-ValueId Graph::subtract_from_constant(ValueId value, std::vector<float> constants)
-{
-    return add(Affine{for_channels(value, {-1}), for_channels(value, std::move(constants))},
-               {value});
-}
-
 void Graph::set_output(ValueId value)
 {
     require(value < values_.size(), "there is no value " + std::to_string(value));

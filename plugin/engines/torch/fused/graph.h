@@ -172,12 +172,6 @@ public:
     // the operation does not fit the inputs.
     ValueId add(Operation operation, std::vector<ValueId> inputs);
 
-    // x + constant, x * constant, constant - x: `constants` has one number, or one for each
-    // channel.  Throw GraphError.
-    ValueId add_constant(ValueId value, std::vector<float> constants);
-    ValueId multiply_constant(ValueId value, std::vector<float> constants);
-    ValueId subtract_from_constant(ValueId value, std::vector<float> constants);
-
     // Throws GraphError if there is no such value.
     void set_output(ValueId value);
 
@@ -187,8 +181,6 @@ public:
     ValueId output() const { return output_; }
 
 private:
-    std::vector<float> for_channels(ValueId value, std::vector<float> constants) const;
-
     std::vector<Value> values_;
     std::vector<Node> nodes_;
     ValueId output_ = 0;

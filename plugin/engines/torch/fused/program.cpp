@@ -30,11 +30,6 @@ PictureStrides planar_strides(Extent extent)
     return {extent.height * extent.width, extent.width, 1};
 }
 
-PictureStrides interleaved_strides(Extent extent, int64_t channels)
-{
-    return {1, extent.width * channels, channels};
-}
-
 std::shared_ptr<const Program> Program::compile(const Graph &graph, Extent input,
                                                 const CompileOptions &options, const Program *like)
 {

@@ -83,8 +83,7 @@ struct Picture {
     PictureStrides strides;
 };
 
-// [channels][height][width] and [height][width][channels] without gaps.
+// [channels][height][width] without gaps.
 PictureStrides planar_strides(Extent extent);
-PictureStrides interleaved_strides(Extent extent, int64_t channels);
 
 } // namespace engine_torch::fused
