@@ -168,7 +168,7 @@ class Strides(nn.Module):
         self.layer = nn.ConvTranspose2d(3, 1, 1, 60000, 60000)
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.layer(x[:, :, :3, :3])
+        return self.layer(x[:, :, :1, :1])
 
 
 class Slice(With):
