@@ -716,6 +716,10 @@ TEST(Choice, GoesByFactsAndGrids)
     EXPECT_EQ(choice({{1, 8400, 84}}, coco), "yolov8");
     EXPECT_EQ(choice({{1, 8400, 85}}, none), "yolox");
     EXPECT_EQ(choice({{1, 8400, 85}}, coco), "yolox");
+    // YOLOX with 7 classes, or YOLOv8 with 8 and its tensor turned.
+    EXPECT_TRUE(contains(choice({{1, 8400, 12}}, none), "decoder=NAME, of: yolox, yolov8"));
+    EXPECT_EQ(choice({{1, 8400, 12}}, {.input = {640, 640}, .classes = 7}), "yolox");
+    EXPECT_EQ(choice({{1, 8400, 12}}, {.input = {640, 640}, .classes = 8}), "yolov8");
     EXPECT_EQ(choice({{1, 25200, 85}}, none), "yolov5");
     EXPECT_EQ(choice({{1, 25200, 85}}, coco), "yolov5");
     EXPECT_EQ(choice({{1, 25200, 117}, {1, 32, 160, 160}}, none), "yolov5");

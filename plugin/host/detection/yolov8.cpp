@@ -18,8 +18,8 @@ namespace
 {
 
 constexpr int64_t width_of_pose = 4 + 1 + 17 * 3;
-constexpr int64_t width_of_coco = 4 + 80;
-constexpr int64_t fewest_boxes = 21; // of a picture of 32x32
+constexpr int64_t width_of_yolox = 5 + 80; // with the classes of COCO
+constexpr int64_t fewest_boxes = 21;       // of a picture of 32x32
 
 // What is in a row, or no classes if the facts do not fit.
 YoloLayout layout_of(int64_t width, std::span<const DnnTorchTensor> shapes,
@@ -76,7 +76,8 @@ Likeness likeness_of(const DnnTorchTensor &shape, const YoloLayout &layout,
         return Likeness::FITS;
     if (is_of_grid && are_classes)
         return Likeness::CERTAIN;
-    if (is_of_grid && (!is_turned || layout.width == width_of_coco))
+    // YOLOX's rows differ by one value: of other widths nobody can tell which it is.
+    if (is_of_grid && (!is_turned || layout.width != width_of_yolox))
         return Likeness::TYPICAL;
     const bool is_long = shape.dims[layout.row_axis] > most_without_grid;
     return are_classes && (is_long || !is_turned) ? Likeness::TYPICAL : Likeness::FITS;
