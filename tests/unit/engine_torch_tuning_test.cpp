@@ -226,6 +226,19 @@ TEST(Tuning, AnyBudgetWillDo)
     }
 }
 
+// Nobody would run a model that takes minutes for a frame in a form that was not compared.
+TEST(Tuning, SlowModelsRunOnceInEachForm)
+{
+    const Copy copy("net_prelu");
+    Model model(options_for(copy.path));
+    const double took = seconds_of([&] {
+        EXPECT_EQ(model.tune(Pictures(1, 3, 2160, 3840).shape(), 1e-3).status, DNN_TORCH_OK);
+    });
+    EXPECT_TRUE(contains(model.form(), "(measured)")) << model.form();
+    EXPECT_GT(model.tuning.run_seconds, 0);
+    EXPECT_LT(took, model.tuning.run_seconds); // of a whole frame
+}
+
 // Whether what tuning tells of a run is near to what a run takes.
 bool tells_the_time(const Pictures &pictures, double budget_seconds)
 {

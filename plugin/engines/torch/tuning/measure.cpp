@@ -23,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 
 // Networks that halve their pictures several times need sides that are multiples of a power of two.
 constexpr int32_t side_step = 64;
-constexpr int32_t first_width = 256, smallest_width = 128, smallest_height = 64;
+constexpr int32_t smallest_side = 64, first_width = 256, smallest_width = 128, smallest_height = 64;
 constexpr int fewest_rounds = 2, most_rounds = 15;
 // A candidate that is slower than the fastest by this factor is not timed again.
 constexpr double hopeless = 1.5;
@@ -51,7 +51,9 @@ public:
 
     Compared measure()
     {
-        if (!estimate(first_part()) && !estimate(shape_))
+        if (estimate(part_within(smallest_side)) && is_slow())
+            return compare_once();
+        if (!estimate(part_within(first_width)) && !estimate(shape_))
             return Compared::not_at_all;
         if (!choose_part())
             return Compared::not_at_all;
@@ -66,8 +68,7 @@ public:
             time_all(images, round < fewest_rounds);
             longest_round = std::max(longest_round, seconds_since(start));
         }
-        return pixels_of(part_) < pixels_of(shape_) ? Compared::with_parts
-                                                    : Compared::with_whole_pictures;
+        return compared();
     }
 
 private:
@@ -80,12 +81,43 @@ private:
         return (white == 1 ? picture : picture.mul(white)).to(source_.device);
     }
 
-    Shape first_part() const
+    Shape part_within(int32_t width) const
     {
-        if (shape_.height <= smallest_height && shape_.width <= first_width)
+        if (shape_.height <= smallest_height && shape_.width <= width)
             return shape_;
         return {1, shape_.channels, std::min(shape_.height, smallest_height),
-                std::min(shape_.width, first_width)};
+                std::min(shape_.width, width)};
+    }
+
+    // Whether nothing larger than the part could be run by all candidates in time.
+    bool is_slow() const
+    {
+        const double for_part = candidates_.front().seconds * pixels_of(part_) / pixels_of(shape_);
+        return runs_of_all() * for_part > budget_seconds_ - seconds_since(start_);
+    }
+
+    double runs_of_all() const
+    {
+        return static_cast<double>(candidates_.size()) * (1 + fewest_rounds) + plain_runs;
+    }
+
+    // Candidates that differ much are told apart by one run each, which is little beside one frame
+    // of such a model.
+    Compared compare_once()
+    {
+        const at::Tensor images = on_device(part_);
+        for (TriedForm &candidate : candidates_) {
+            if (&candidate != &candidates_.front())
+                run(candidate, images);
+            candidate.is_compared = true;
+        }
+        return compared();
+    }
+
+    Compared compared() const
+    {
+        return pixels_of(part_) < pixels_of(shape_) ? Compared::with_parts
+                                                    : Compared::with_whole_pictures;
     }
 
     // Estimates the first candidate's time for that part.  Returns false if it does not take the
@@ -111,10 +143,8 @@ private:
     // is none.
     bool choose_part()
     {
-        const double runs =
-            static_cast<double>(candidates_.size()) * (1 + fewest_rounds) + plain_runs;
         const double left_seconds = budget_seconds_ - seconds_since(start_);
-        const double share = left_seconds / (runs * candidates_.front().seconds);
+        const double share = left_seconds / (runs_of_all() * candidates_.front().seconds);
         if (share >= 1)
             part_ = shape_;
         else if (!takes_parts_)

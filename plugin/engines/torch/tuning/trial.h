@@ -42,6 +42,9 @@ public:
     // Whether the plain module took no picture.  Nothing can pass then.
     bool empty() const noexcept { return pictures_.empty(); }
 
+    // How long the plain module took for all pictures, once each.
+    double plain_seconds() const noexcept { return plain_seconds_; }
+
     // Returns "" if the form gives the plain module's results, or else what is wrong.  Throws if
     // memory runs out.
     std::string fault_of(const Form &form) const;
@@ -60,6 +63,7 @@ private:
 
     const Source &source_;
     std::vector<Picture> pictures_;
+    double plain_seconds_ = 0;
 };
 
 } // namespace engine_torch

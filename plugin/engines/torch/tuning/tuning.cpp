@@ -214,6 +214,8 @@ private:
     {
         Forms forms;
         for (const FormKind kind : kinds) {
+            if (!forms.list.empty() && kind != FormKind::fused && is_slow())
+                continue;
             Attempt attempted = attempt(kind, precision);
             if (kind != FormKind::fused || kinds.size() == 1)
                 forms.fault = attempted.fault; // those of LibTorch's own forms tell more
@@ -223,6 +225,15 @@ private:
                 break;
         }
         return forms;
+    }
+
+    // Of a model whose trials take most of the time, one of LibTorch's own forms is enough: they
+    // differ less from each other than from fused programs.
+    bool is_slow()
+    {
+        constexpr double share_of_plain_trial = 0.25;
+        return budget_seconds_ > 0 &&
+               trial().plain_seconds() > share_of_plain_trial * budget_seconds_;
     }
 
     // Returns the kinds to try.  The first is taken if nothing is measured.
@@ -344,7 +355,7 @@ private:
     // Adds variants that cannot win, but that the user should hear of.
     void add_others(std::vector<TriedForm> &candidates)
     {
-        if (!source_.device.is_cpu() || source_.branches_on_data)
+        if (!source_.device.is_cpu() || source_.branches_on_data || is_slow())
             return;
         const Precision used = candidates.front().form.precision;
         Kinds others;
