@@ -57,19 +57,26 @@ class Weights
 {
 public:
     Weights() = default;
-    Weights(std::vector<float> numbers)
-        : numbers_(std::make_shared<const std::vector<float>>(std::move(numbers)))
+    Weights(std::vector<float> numbers) : size_(numbers.size())
+    {
+        const auto kept = std::make_shared<const std::vector<float>>(std::move(numbers));
+        numbers_ = {kept, kept->data()};
+    }
+    // Numbers that somebody else has too; the pointer keeps them.
+    Weights(std::shared_ptr<const float> numbers, size_t size)
+        : numbers_(std::move(numbers)), size_(size)
     {
     }
 
-    size_t size() const { return numbers_ ? numbers_->size() : 0; }
-    const float *data() const { return numbers_ ? numbers_->data() : nullptr; }
-    float operator[](size_t i) const { return (*numbers_)[i]; }
+    size_t size() const { return size_; }
+    const float *data() const { return numbers_.get(); }
+    float operator[](size_t i) const { return numbers_.get()[i]; }
     // To be changed.
-    std::vector<float> copy() const { return numbers_ ? *numbers_ : std::vector<float>(); }
+    std::vector<float> copy() const { return {data(), data() + size_}; }
 
 private:
-    std::shared_ptr<const std::vector<float>> numbers_;
+    std::shared_ptr<const float> numbers_;
+    size_t size_ = 0;
 };
 
 // Weights are [out_channels][in_channels / groups][kernel.y][kernel.x].  `bias` may be empty.

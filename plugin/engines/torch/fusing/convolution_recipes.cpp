@@ -62,7 +62,7 @@ Made convolution(const Call &call, const Kernel &kernel)
                                                          .stride = *kernel.stride,
                                                          .dilation = *kernel.dilation,
                                                          .padding = *kernel.padding,
-                                                         .weights = numbers_of(weights),
+                                                         .weights = weights_in(weights),
                                                          .bias = *kernel.bias});
     if (!(*kernel.dilation == Pair{1, 1}))
         return std::nullopt;
@@ -73,7 +73,7 @@ Made convolution(const Call &call, const Kernel &kernel)
                                                 .stride = *kernel.stride,
                                                 .padding = *kernel.padding,
                                                 .output_padding = *kernel.output_padding,
-                                                .weights = numbers_of(weights),
+                                                .weights = weights_in(weights),
                                                 .bias = *kernel.bias});
 }
 

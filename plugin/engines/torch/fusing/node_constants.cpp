@@ -4,6 +4,7 @@
 #include "node_constants.h"
 
 #include <algorithm>
+#include <memory>
 #include <torch/csrc/jit/ir/constants.h>
 
 namespace engine_torch
@@ -155,6 +156,12 @@ std::vector<float> numbers_of(const at::Tensor &tensor)
 {
     const auto *const numbers = tensor.data_ptr<float>();
     return std::vector<float>(numbers, numbers + tensor.numel());
+}
+
+fused::Weights weights_in(const at::Tensor &tensor)
+{
+    const auto kept = std::make_shared<const at::Tensor>(tensor);
+    return {{kept, tensor.data_ptr<float>()}, static_cast<size_t>(tensor.numel())};
 }
 
 std::optional<std::vector<float>> channel_constants(const Value *value,

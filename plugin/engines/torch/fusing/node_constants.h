@@ -37,6 +37,8 @@ std::optional<double> number_or(const torch::jit::Value *value, double otherwise
 // Of floats, on the CPU, as float32.
 std::optional<at::Tensor> float_constant(const torch::jit::Value *value);
 std::vector<float> numbers_of(const at::Tensor &tensor);
+// The tensor's own memory, which must not change any more.
+fused::Weights weights_in(const at::Tensor &tensor);
 
 // A number for each channel of pictures that a constant is added to or multiplied with, or of a
 // vector of weights.  None counts as `missing`, if there is one.
