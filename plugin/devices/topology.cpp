@@ -3,7 +3,6 @@
 #include "topology.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -16,9 +15,9 @@ namespace dnn_torch
 namespace
 {
 
+// More than any kernel knows.  It refuses a mask for fewer processors than it knows.
 constexpr size_t most_processors = 1 << 16;
 
-// Affinity masks grow with the machine; the kernel refuses one that is too small.
 class AffinityMask
 {
 public:
@@ -40,8 +39,6 @@ public:
         if (set_)
             CPU_SET_S(processor, bytes_, set_.get());
     }
-
-    size_t processors() const { return processors_; }
 
 private:
     struct Free {
@@ -146,20 +143,13 @@ Processors parse_processors(const std::string &text)
 
 Processors allowed_processors()
 {
-    for (size_t most = CPU_SETSIZE; most <= most_processors; most *= 2) {
-        AffinityMask mask(most);
-        if (!mask.get()) {
-            if (errno == EINVAL)
-                continue;
-            break;
-        }
-        Processors allowed;
-        for (size_t processor = 0; processor < mask.processors(); processor++)
+    AffinityMask mask(most_processors);
+    Processors allowed;
+    if (mask.get())
+        for (size_t processor = 0; processor < most_processors; processor++)
             if (mask.has(processor))
                 allowed.push_back(processor);
-        return allowed;
-    }
-    return {};
+    return allowed;
 }
 
 Topology topology_of(const Processors &allowed, const std::string &root)
