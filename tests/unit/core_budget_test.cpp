@@ -82,7 +82,8 @@ TEST(CoreBudget, FiltersAreCountedWhileTheyLive)
 TEST(CoreBudget, ModelsOfNoCostNeedFewWorkers)
 {
     EXPECT_EQ(divide(16, {}, {100e-6, 0}).workers, 1U);
-    EXPECT_EQ(divide(16, {}, {600e-6, 0}).workers, 3U);
+    EXPECT_EQ(divide(16, {}, {250e-6, 0}).workers, 3U);
+    EXPECT_EQ(divide(128, {}, {5e-3, 0}).workers, 50U);
     EXPECT_EQ(divide(16, {}, {0.1, 0}).workers, 16U);
     EXPECT_EQ(divide(16, {}, {100e-6, 0}).threads_per_worker, 1U);
     EXPECT_EQ(divide(16, {0, 0, 0, false}, {100e-6, 0}).threads_per_worker, 1U);
