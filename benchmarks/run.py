@@ -25,6 +25,7 @@ BENCHMARKS = {
     "python": "python_pipe",
     "convert": "convert",
     "identity": "identity",
+    "feeding": "feeding",
     "detect": "detect",
     "fused": "fused",
     "isolate": "isolate",

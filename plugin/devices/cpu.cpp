@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cpu.h"
 
+#include "topology.h"
+
 #include <algorithm>
-#include <cerrno>
 #include <fstream>
-#include <sched.h>
 #include <sstream>
 #include <string_view>
 
@@ -34,23 +34,6 @@ constexpr Feature known_features[] = {
     {"bf16", "bf16"},
     {"i8mm", "i8mm"},
 };
-
-// Affinity masks grow with the machine; the kernel refuses a mask that is too small.
-size_t allowed_cores()
-{
-    for (int most = CPU_SETSIZE; most <= CPU_SETSIZE << 8; most *= 2) {
-        cpu_set_t *set = CPU_ALLOC(most);
-        size_t size = CPU_ALLOC_SIZE(most);
-        bool known = set && sched_getaffinity(0, size, set) == 0;
-        int error = errno, count = known ? CPU_COUNT_S(size, set) : 0;
-        CPU_FREE(set);
-        if (known)
-            return static_cast<size_t>(std::max(count, 1));
-        if (error != EINVAL)
-            break;
-    }
-    return 1;
-}
 
 // Reads "100000 100000"; "max 100000" is no quota.
 //
@@ -172,17 +155,20 @@ size_t cores_within(size_t allowed, double quota)
 
 size_t usable_cores(const std::string &root)
 {
-    return cores_within(allowed_cores(), quota_cores(root));
+    return cores_within(worthwhile_cores(usable_topology(root)), quota_cores(root));
 }
 
 CpuInfo cpu_info(const std::string &root)
 {
+    const Topology topology = usable_topology(root);
     CpuInfo info{.model = {},
                  .cores = 0,
-                 .allowed_cores = allowed_cores(),
+                 .allowed_cores = topology.allowed.size(),
+                 .physical_cores = topology.cores,
+                 .nodes = topology.nodes.size(),
                  .quota_cores = quota_cores(root),
                  .features = {}};
-    info.cores = cores_within(info.allowed_cores, info.quota_cores);
+    info.cores = cores_within(worthwhile_cores(topology), info.quota_cores);
     read_cpuinfo(root, info);
     if (info.model.empty())
         info.model = "a processor without a name";

@@ -34,10 +34,15 @@ std::string api_text(const ZeDevice &device)
 
 std::string cores_text(const CpuInfo &cpu)
 {
+    std::string hyperthreads, nodes;
+    if (cpu.physical_cores < cpu.allowed_cores)
+        hyperthreads = concat(" of ", cpu.allowed_cores, " hyperthreads");
+    if (cpu.nodes > 1)
+        nodes = concat(" in ", cpu.nodes, " nodes");
     char quota[48] = "";
     if (cpu.quota_cores > 0)
         snprintf(quota, sizeof(quota), " (control group: time of %.3g)", cpu.quota_cores);
-    return plural(static_cast<long long>(cpu.cores), "usable core") + quota;
+    return plural(static_cast<long long>(cpu.cores), "usable core") + hyperthreads + nodes + quota;
 }
 
 std::string what_it_is(const Verdict &verdict, const Facts &facts)
@@ -146,6 +151,8 @@ json::Value cpu_json(const CpuInfo &cpu)
     return {{"model", cpu.model},
             {"usable_cores", cpu.cores},
             {"allowed_cores", cpu.allowed_cores},
+            {"physical_cores", cpu.physical_cores},
+            {"nodes", cpu.nodes},
             {"quota_cores", json::rounded(cpu.quota_cores, 4)},
             {"features", cpu.features}};
 }

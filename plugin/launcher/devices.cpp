@@ -15,6 +15,8 @@
 //   cpu            model, features
 //     usable_cores  by affinity and control groups together
 //     allowed_cores, quota_cores  by each alone; quota_cores 0: no limit
+//     physical_cores  to which the allowed ones belong, if some are hyperthreads
+//     nodes        of memory, to which they belong
 //   engine         path, name, version, onednn, onednn_instructions, openmp_threads
 //   nvidia         driver (whether there is one), the cuda_version that it supports, and
 //                  what is in the way (reason, remedy)

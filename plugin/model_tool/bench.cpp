@@ -219,14 +219,23 @@ private:
             report_.say(name + " ...");
             double warming = 2 * cost.seconds / static_cast<double>(setting.threads);
             work.plan->threads = static_cast<int>(setting.threads); // no worker has it any more
-            double rate =
-                measure_rate(work.plan, setting.workers, seconds - warming, request_.timeout);
+            double rate = measure_rate(work.plan, setting.workers, places_of(setting),
+                                       seconds - warming, request_.timeout);
             report_.add({.precision = precision,
                          .setting = setting,
                          .frames_per_second = rate,
                          .form = work.variant,
                          .chosen = setting == own && precision == own_precision()});
         }
+    }
+
+    // Where the filter would have those workers.
+    WorkerPlaces places_of(const Setting &setting) const
+    {
+        return places_here({.workers = setting.workers,
+                            .threads_per_worker = setting.threads,
+                            .in_flight = setting.workers + 1,
+                            .cores = on_cpu() ? setting.workers * setting.threads : 0});
     }
 
     std::string command(const Rate &rate) const

@@ -61,13 +61,16 @@ std::vector<Setting> settings_to_measure(size_t cores, bool on_cpu, const Settin
 
 // Counts only whole rounds, because the workers run side by side and a part of a round makes no
 // rate.
-double measure_rate(const std::shared_ptr<const TaskPlan> &plan, size_t workers, double seconds,
-                    std::chrono::microseconds timeout)
+double measure_rate(const std::shared_ptr<const TaskPlan> &plan, size_t workers,
+                    const WorkerPlaces &places, double seconds, std::chrono::microseconds timeout)
 {
     FramePointer frame = test_frame(plan->input);
     OrderedPool<FrameJob> pool(
         {workers, workers + 1, std::chrono::ceil<std::chrono::seconds>(timeout)},
-        [&plan](size_t) { return std::make_unique<TaskWorker>(plan); });
+        [&](size_t worker) {
+            places.keep(worker);
+            return std::make_unique<TaskWorker>(plan);
+        });
     auto take_round = [&] {
         for (size_t i = 0; i < workers; i++) {
             while (!pool.full())

@@ -4,6 +4,7 @@
 // Measures how many frames a second the filter's own workers make.
 #pragma once
 
+#include "host/inference/worker_places.h"
 #include "host/tasks/task.h"
 
 #include <chrono>
@@ -27,7 +28,7 @@ std::vector<Setting> settings_to_measure(size_t cores, bool on_cpu, const Settin
 // Returns the frames a second, after a first round that does not count.  Takes about `seconds`, but
 // at least two rounds of all workers.  Throws Error, also if a run takes longer than `timeout` (0:
 // no limit).
-double measure_rate(const std::shared_ptr<const TaskPlan> &plan, size_t workers, double seconds,
-                    std::chrono::microseconds timeout);
+double measure_rate(const std::shared_ptr<const TaskPlan> &plan, size_t workers,
+                    const WorkerPlaces &places, double seconds, std::chrono::microseconds timeout);
 
 } // namespace dnn_torch

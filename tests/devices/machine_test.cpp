@@ -4,10 +4,8 @@
 // Reading this machine, and machines that a folder pretends.
 #include "devices/cpu.h"
 #include "devices/device_files.h"
+#include "pretended_machine.h"
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/wait.h>
@@ -19,25 +17,7 @@ namespace fs = std::filesystem;
 namespace
 {
 
-class Machine : public testing::Test
-{
-protected:
-    Machine()
-    {
-        std::string name = testing::TempDir() + "machineXXXXXX";
-        root = mkdtemp(name.data());
-        fs::permissions(root, fs::perms(0755));
-    }
-    ~Machine() override { fs::remove_all(root); }
-
-    void file(const std::string &path, const std::string &text) const
-    {
-        fs::create_directories(fs::path(root + path).parent_path());
-        std::ofstream(root + path) << text;
-    }
-
-    std::string root;
-};
+using Machine = PretendedMachine;
 
 TEST_F(Machine, WithoutControlGroupsHasNoQuota)
 {

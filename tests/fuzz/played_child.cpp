@@ -142,6 +142,8 @@ void PlayedChild::answer(Descriptor &lane, Kind kind)
         kind = Kind::session_run;
         return plain(std::move(run));
     }
+    if (kind == Kind::session_open)
+        return plain(std::make_unique<isolation::SessionReply>());
     plain(std::make_unique<isolation::PlainReply>());
 }
 

@@ -46,12 +46,12 @@ RunReply run_reply()
 {
     RunReply reply = filled<RunReply>(Kind::session_run, 0);
     reply.out.tensors[0] = {.type = DNN_TORCH_F32,
-                    .rank = 4,
-                    .dims = {1, 3, 8, 16},
-                    .strides = {1536, 512, 64, 4},
-                    .white = 0,
-                    .area = Area::given,
-                    .offset = 0};
+                            .rank = 4,
+                            .dims = {1, 3, 8, 16},
+                            .strides = {1536, 512, 64, 4},
+                            .white = 0,
+                            .area = Area::given,
+                            .offset = 0};
     return reply;
 }
 
@@ -90,8 +90,9 @@ std::vector<std::vector<char>> forged_replies()
     std::vector<std::vector<char>> replies;
     add_wild_results(replies);
     add_filled<RunReply>(replies, {Kind::session_run});
-    add_filled<PlainReply>(replies, {Kind::open, Kind::session_open, Kind::session_warm,
-                                     Kind::session_reset, Kind::session_close});
+    add_filled<PlainReply>(
+        replies, {Kind::open, Kind::session_warm, Kind::session_reset, Kind::session_close});
+    add_filled<SessionReply>(replies, {Kind::session_open});
     add_filled<CageReply>(replies, {Kind::cage});
     add_filled<TensorsReply>(replies, {Kind::tensors});
     add_filled<TextReply>(replies, {Kind::metadata, Kind::plan_metadata});

@@ -1,8 +1,11 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "devices/cpu.h"
+#include "devices/topology.h"
 #include "host/inference/core_budget.h"
 
 #include <gtest/gtest.h>
+#include <ostream>
 
 using namespace dnn_torch;
 
@@ -79,7 +82,8 @@ TEST(CoreBudget, FiltersAreCountedWhileTheyLive)
 TEST(CoreBudget, ModelsOfNoCostNeedFewWorkers)
 {
     EXPECT_EQ(divide(16, {}, {100e-6, 0}).workers, 1U);
-    EXPECT_EQ(divide(16, {}, {600e-6, 0}).workers, 3U);
+    EXPECT_EQ(divide(16, {}, {250e-6, 0}).workers, 3U);
+    EXPECT_EQ(divide(128, {}, {5e-3, 0}).workers, 50U);
     EXPECT_EQ(divide(16, {}, {0.1, 0}).workers, 16U);
     EXPECT_EQ(divide(16, {}, {100e-6, 0}).threads_per_worker, 1U);
     EXPECT_EQ(divide(16, {0, 0, 0, false}, {100e-6, 0}).threads_per_worker, 1U);
@@ -139,6 +143,65 @@ TEST(CoreBudget, ThreadsGivenLeaveRoomForFewerWorkers)
     EXPECT_EQ(divide(4, {0, 2, 0, true}).workers, 2U);
     EXPECT_EQ(divide(2, {0, 8, 0, true}).workers, 1U);
 }
+
+// ---- whole machines ---------------------------------------------------------
+
+struct Whole {
+    size_t cores, hyperthreads; // of each core
+    double quota;               // 0: none
+    size_t filters;
+    size_t workers;        // wanted
+    size_t threads_of_one; // wanted of a model that runs on one worker alone
+};
+
+std::ostream &operator<<(std::ostream &stream, const Whole &it)
+{
+    return stream << it.cores << " x " << it.hyperthreads << ", quota " << it.quota << ", "
+                  << it.filters << " filters";
+}
+
+class WholeMachines : public testing::TestWithParam<Whole>
+{
+protected:
+    static Machine machine()
+    {
+        const Whole &it = GetParam();
+        const Processors all(it.cores * it.hyperthreads);
+        const Topology topology = {.allowed = all, .cores = it.cores, .nodes = {all}};
+        return {.cores = cores_within(worthwhile_cores(topology), it.quota),
+                .memory = 1024 * gigabyte,
+                .filters = it.filters};
+    }
+};
+
+TEST_P(WholeMachines, AreDividedByTheirCores)
+{
+    const CoreBudget usually = divide_cores(machine(), {}, usual);
+    EXPECT_EQ(usually.workers, GetParam().workers);
+    EXPECT_EQ(usually.threads_per_worker, 1U);
+    const CoreBudget in_order = divide_cores(machine(), {.in_order = true}, usual);
+    EXPECT_EQ(in_order.workers, 1U);
+    EXPECT_EQ(in_order.threads_per_worker, GetParam().threads_of_one);
+}
+
+TEST_P(WholeMachines, DoWhatTheUserSays)
+{
+    const CoreBudget budget = divide_cores(machine(), {.workers = 200, .threads = 1}, usual);
+    EXPECT_EQ(budget.workers, 200U);
+    EXPECT_EQ(budget.threads_per_worker, 1U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, WholeMachines,
+                         testing::Values(Whole{1, 1, 0, 1, 1, 1}, Whole{1, 2, 0, 1, 2, 2},
+                                         Whole{2, 1, 0, 1, 2, 2}, Whole{2, 2, 0, 1, 2, 2},
+                                         Whole{4, 1, 0, 1, 4, 4}, Whole{4, 2, 0, 2, 4, 2},
+                                         Whole{16, 1, 0, 1, 16, 16}, Whole{16, 2, 0, 1, 16, 16},
+                                         Whole{16, 2, 4.5, 1, 4, 4}, Whole{16, 2, 24, 3, 16, 5},
+                                         Whole{64, 1, 0, 1, 64, 64}, Whole{64, 2, 0, 4, 64, 16},
+                                         Whole{64, 2, 100, 1, 64, 64}, Whole{64, 4, 0.5, 4, 1, 1},
+                                         Whole{128, 1, 0, 1, 128, 128},
+                                         Whole{128, 2, 0, 2, 128, 64},
+                                         Whole{128, 2, 16, 2, 16, 8}));
 
 TEST(CoreBudget, ThisMachineHasCoresAndMemory)
 {

@@ -37,7 +37,13 @@ ProbeState said(Outcome outcome, const std::string &detail = "")
 Facts facts_with(std::vector<TorchDevice> devices)
 {
     Facts facts;
-    facts.cpu = {"Some CPU", 4, 8, 4.5, {"AVX2"}};
+    facts.cpu = {.model = "Some CPU",
+                 .cores = 4,
+                 .allowed_cores = 8,
+                 .physical_cores = 8,
+                 .nodes = 1,
+                 .quota_cores = 4.5,
+                 .features = {"AVX2"}};
     facts.torch.probe = said(Outcome::finished);
     facts.torch.engine_path = "/somewhere/engine-torch.so";
     facts.torch.name = "LibTorch";
@@ -339,6 +345,18 @@ TEST(AllVerdicts, AreEachKindOnceAndEveryDevice)
     for (const Verdict &verdict : all_verdicts(facts_with({gpu, second_gpu, no_xpu})))
         names.push_back(verdict.device);
     EXPECT_EQ(names, (std::vector<std::string>{"cpu", "cuda:0", "cuda:1", "xpu"}));
+}
+
+TEST(Report, TellsCoresFromHyperthreads)
+{
+    Facts facts = facts_with({gpu});
+    EXPECT_EQ(devices_table(facts).find("hyperthread"), std::string::npos);
+    facts.cpu.physical_cores = 4;
+    facts.cpu.nodes = 2;
+    EXPECT_NE(devices_table(facts).find("4 usable cores of 8 hyperthreads in 2 nodes (control"),
+              std::string::npos);
+    EXPECT_NE(devices_json(facts).find("\"physical_cores\":4"), std::string::npos)
+        << devices_json(facts);
 }
 
 TEST(Report, SaysWhyBelowEachNo)

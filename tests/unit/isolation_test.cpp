@@ -8,7 +8,9 @@
 
 #include <array>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
+#include <sched.h>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -18,6 +20,22 @@ namespace
 {
 
 std::string own_path, engine_path;
+
+// "0-3,8", of a process or a thread.
+std::string processors_of(pid_t thread)
+{
+    return status_of(thread, "Cpus_allowed_list");
+}
+
+int threads_bound_to(pid_t process, const std::string &processors)
+{
+    int count = 0;
+    std::error_code ignored;
+    for (const auto &entry :
+         std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/task", ignored))
+        count += processors_of(std::atoi(entry.path().filename().c_str())) == processors;
+    return count;
+}
 
 // ---- what comes through -------------------------------------------------------------
 
@@ -100,6 +118,31 @@ TEST(Sessions, RunSideBySide)
     for (std::thread &thread : threads)
         thread.join();
     EXPECT_NO_THROW(only_child());
+}
+
+// The cage keeps the child from binding its threads itself.
+TEST(Sessions, RunWhereTheirThreadMay)
+{
+    const std::string here = processors_of(getpid());
+    if (here.find_first_of(",-") == std::string::npos)
+        GTEST_SKIP() << "there is one processor";
+    const std::string last = here.substr(here.find_last_of(",-") + 1);
+    Scripted scripted("");
+    scripted.model.plan();
+    const pid_t child = only_child();
+    EXPECT_EQ(threads_bound_to(child, last), 0);
+    std::thread([&] {
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(std::atoi(last.c_str()), &one);
+        ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+        Session session(scripted.model);
+        ASSERT_EQ(session.run(*picture(1, 4, 4)).status, DNN_TORCH_OK);
+        EXPECT_EQ(threads_bound_to(child, last), 1);
+    }).join();
+    EXPECT_EQ(processors_of(child), here);
+    Session free_one(scripted.model);
+    ASSERT_EQ(free_one.run(*picture(1, 4, 4)).status, DNN_TORCH_OK);
 }
 
 TEST(Texts, ComeThrough)

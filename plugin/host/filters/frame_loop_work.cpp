@@ -3,6 +3,7 @@
 
 // Gives frames to the workers and takes results from them.
 #include "frame_loop.h"
+#include "host/inference/worker_places.h"
 #include "host/tasks/task_worker.h"
 
 extern "C" {
@@ -232,7 +233,10 @@ void FrameLoop::go_on_with(Work work)
             PoolSize{.workers = work.budget.workers,
                      .capacity = work.budget.in_flight,
                      .patience = settings_.patience},
-            [plan = work.plan](size_t) { return std::make_unique<TaskWorker>(plan); });
+            [plan = work.plan, places = places_here(work.budget)](size_t worker) {
+                places.keep(worker);
+                return std::make_unique<TaskWorker>(plan);
+            });
     }
     work_ = std::move(work);
     pool_->release_unused();

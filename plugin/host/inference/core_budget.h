@@ -12,7 +12,7 @@ namespace dnn_torch
 
 // What this process may use.
 struct Machine {
-    size_t cores;       // at least 1; by affinity and control groups
+    size_t cores;       // at least 1; by affinity and control groups, hyperthreads not counted
     int64_t memory;     // bytes that are free or can be freed; 0 if that is not known
     size_t filters = 1; // of this process, whose models run on the cores at the same time
 };

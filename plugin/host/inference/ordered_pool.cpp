@@ -22,7 +22,7 @@ namespace dnn_torch
 namespace
 {
 
-struct InFlight {
+struct alignas(line_bytes) InFlight {
     std::unique_ptr<AnyJob> job;
     std::exception_ptr failure;
     bool done = false;
@@ -34,7 +34,7 @@ struct InFlight {
 struct AnyPool::Shared {
     std::vector<std::thread> threads; // the pool's thread alone
 
-    mutable std::mutex mutex;
+    alignas(line_bytes) mutable std::mutex mutex;
     std::condition_variable work_came;   // for the workers
     std::condition_variable work_is_due; // for the pool's thread
     // ---- under the mutex ----
@@ -129,12 +129,14 @@ void AnyPool::Shared::run(AnyWorker &worker, InFlight &item)
 
 void AnyPool::Shared::finish(InFlight &item, const std::exception_ptr &failure)
 {
-    std::lock_guard lock(mutex);
+    std::unique_lock lock(mutex);
     item.failure = failure;
     item.done = true;
     if (failure)
         give_up(failure);
-    if (oldest_is_due())
+    const bool is_due = oldest_is_due();
+    lock.unlock(); // who wakes up would wait for it
+    if (is_due)
         work_is_due.notify_one();
 }
 
@@ -228,16 +230,17 @@ void AnyPool::submit_any(std::unique_ptr<AnyJob> job)
 {
     auto item = std::make_shared<InFlight>();
     item->job = std::move(job);
-    std::lock_guard lock(shared_->mutex);
+    std::unique_lock lock(shared_->mutex);
     shared_->in_flight.push_back(item);
     // If the pool has failed meanwhile, the job is given up like those before it.
     if (shared_->state == State::failed) {
         item->failure = shared_->cause;
         item->done = true;
-    } else {
-        shared_->waiting.push_back(item);
-        shared_->work_came.notify_one();
+        return;
     }
+    shared_->waiting.push_back(std::move(item));
+    lock.unlock(); // who wakes up would wait for it
+    shared_->work_came.notify_one();
 }
 
 void AnyPool::release_unused()

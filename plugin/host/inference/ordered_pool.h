@@ -27,8 +27,11 @@
 namespace dnn_torch
 {
 
-// The base class of a pool's jobs.
-class AnyJob
+// What two processors write by turns lies this far apart: in lines of the cache of its own.
+constexpr size_t line_bytes = 64;
+
+// The base class of a pool's jobs.  A worker writes to its job while others write to theirs.
+class alignas(line_bytes) AnyJob
 {
 public:
     virtual ~AnyJob() = default;

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstring>
 #include <string>
+#include <unistd.h>
 #include <utility>
 
 namespace isolation
@@ -244,7 +245,8 @@ void Lane::answer_plan_metadata(const KeyRequest &request)
 
 void Lane::answer(const SessionRequest &request)
 {
-    auto reply = new_reply<PlainReply>(Kind::session_open);
+    auto reply = new_reply<SessionReply>(Kind::session_open);
+    reply->thread = gettid();
     auto work = std::make_unique<Work>(model_);
     work->id = request.head.id;
     work->plan = model_.plan(request.plan);

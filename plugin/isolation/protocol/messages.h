@@ -23,7 +23,7 @@ namespace isolation
 {
 
 // Raised with every change of a layout or a meaning below.
-constexpr uint32_t protocol_version = 2;
+constexpr uint32_t protocol_version = 3;
 
 // The number of the control lane in the child.
 constexpr int control_number = 3;
@@ -88,7 +88,7 @@ struct PlainRequest {
     Head head;
 };
 
-// To open, session_open, session_warm, session_reset and session_close.
+// To open, session_warm, session_reset and session_close.
 struct PlainReply {
     ReplyHead head;
 };
@@ -192,6 +192,12 @@ struct SessionRequest {
     uint32_t reserved;
 };
 
+struct SessionReply {
+    ReplyHead head;
+    int32_t thread; // that serves the lane, as the kernel counts them
+    uint32_t reserved;
+};
+
 struct Wish {
     int32_t type, white;
 };
@@ -230,7 +236,7 @@ constexpr uint64_t sizes_of_messages()
          {sizeof(Head), sizeof(ReplyHead), sizeof(OpenRequest), sizeof(CageReply),
           sizeof(TensorsRequest), sizeof(TensorsReply), sizeof(KeyRequest), sizeof(TextReply),
           sizeof(ShapesRequest), sizeof(ProbeReply), sizeof(PlanReply), sizeof(SessionRequest),
-          sizeof(RunRequest), sizeof(RunReply), sizeof(OutputRequest)})
+          sizeof(SessionReply), sizeof(RunRequest), sizeof(RunReply), sizeof(OutputRequest)})
         sum = sum * 1000003 + size;
     return sum;
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "child.h"
 
+#include "affinity.h"
 #include "base/blocked_signals.h"
 #include "base/compose.h"
 #include "base/module_path.h"
@@ -299,6 +300,12 @@ void Child::refuse(std::string_view what)
 {
     end_by_force(concat("sent what makes no sense (", what, ") and was ended"));
     throw_crash();
+}
+
+void Child::follow_affinity(pid_t thread) const noexcept
+{
+    if (process_)
+        share_affinity(process_->number(), thread);
 }
 
 bool Child::has_ended() const

@@ -88,6 +88,10 @@ public:
     // A new lane, served by a thread of its own in the child.  Throws a Failure.
     Descriptor open_lane();
 
+    // Has that thread of the child run where the calling one may, which the cage keeps it from
+    // doing by itself.  Does nothing if the child has no such thread, or the system refuses.
+    void follow_affinity(pid_t thread) const noexcept;
+
     // Sends a request without a reply over the control lane.
     void tell(Kind kind, int64_t id) noexcept;
 

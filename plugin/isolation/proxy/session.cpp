@@ -128,8 +128,9 @@ void DnnTorchSession::open_in(const DnnTorchModel::ChildHandle &child)
                                     .threads = threads_,
                                     .reserved = 0};
     const auto reply =
-        child->ask<PlainReply>(lane.get(), request, {.limit = plan_.model().limits().open()});
+        child->ask<SessionReply>(lane.get(), request, {.limit = plan_.model().limits().open()});
     check_status(reply.head);
+    child->follow_affinity(reply.thread);
     lane_ = std::move(lane);
     child_ = child;
     for (InputArea &area : areas_)
