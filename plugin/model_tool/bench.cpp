@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// dnn-torch bench: frames a second by precision, workers and threads.
+// dnn-torch bench: frames a second by precision, workers and threads, as a table and as bars.
 #include "bench_report.h"
 #include "command_line.h"
 #include "host/inference/core_budget.h"
@@ -9,10 +9,14 @@
 #include "host/tasks/picture_task.h"
 #include "host/tasks/picture_tensors.h"
 #include "model_commands.h"
+#include "new_file.h"
 #include "subject.h"
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <system_error>
 
 namespace dnn_torch
 {
@@ -98,11 +102,22 @@ Size usual_size(const std::shared_ptr<Model> &model, const Trials &trials, const
     return fit_size(trials.sizes, {96, 54});
 }
 
+// Begins the file before anything is measured, so that nobody waits for a fault.
+std::unique_ptr<NewFile> new_svg_file(const Request &request)
+{
+    if (request.svg_file.empty())
+        return nullptr;
+    std::error_code error;
+    if (std::filesystem::equivalent(request.svg_file, request.model, error))
+        throw UsageError("--svg " + request.svg_file + " is the model; give another file");
+    return std::make_unique<NewFile>(request.svg_file);
+}
+
 class Bench
 {
 public:
     explicit Bench(const Request &request)
-        : request_(request), place_(find_place(request)),
+        : request_(request), svg_(new_svg_file(request)), place_(find_place(request)),
           report_(request.json, [this](const Rate &rate) { return command(rate); })
     {
     }
@@ -131,6 +146,7 @@ public:
             try_precision(precision, std::string("fp16") == precision ? 1 : 2);
         }
         report_.end();
+        write_svg();
     }
 
 private:
@@ -238,6 +254,14 @@ private:
         return command_line(request_.model, trials_->channels, nullptr, options);
     }
 
+    void write_svg()
+    {
+        if (!svg_)
+            return;
+        svg_->write(bars_as_svg(report_.chart()));
+        svg_->keep();
+    }
+
     void leave_out(const std::string &what, const std::string &why)
     {
         report_.leave_out(what + ": " + why);
@@ -251,6 +275,7 @@ private:
     static constexpr const char *time_is_up = "the time is up; give more with --seconds";
 
     const Request &request_;
+    const std::unique_ptr<NewFile> svg_; // null: none is wanted
     Place place_;
     BenchReport report_;
     Machine machine_ = usable_machine();

@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The output of `dnn-torch bench`: a table that grows row by row, or JSON at the end.
+// The output of `dnn-torch bench`: a table that grows row by row and bars beneath it, or JSON at
+// the end.
 #pragma once
 
+#include "bars.h"
 #include "frame_rate.h"
 #include "host/size.h"
 
@@ -51,8 +53,12 @@ public:
     void leave_out(const std::string &text) { left_out_.push_back(text); }
     bool empty() const { return rates_.empty(); }
     void end() const;
+    // What was measured until now, to be drawn.
+    BarChart chart() const;
 
 private:
+    std::vector<Bar> bars() const;
+    void print_bars() const;
     const Rate *best(const std::string &precision) const;
     void print_best(const char *what, const Rate &rate) const;
     void print_json() const;

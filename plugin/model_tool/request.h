@@ -26,6 +26,7 @@ public:
 struct Request {
     std::string model;
     std::string output_file; // only convert has one
+    std::string svg_file;    // only bench has one; "": none
     // These have the values of the filter's options of the same names.
     std::string device = "cpu", engine = "torch", input, output, allow, isolate = "auto";
     ContractOptions contract;
