@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <system_error>
 
 namespace dnn_torch
@@ -140,11 +141,16 @@ public:
                        .seconds = request_.seconds,
                        .notice = subject.model->notice(),
                        .notes = notes_of(work)});
-        measure_precision(*subject.model, std::move(work), "fp32", 3);
+        own_form_ = form_in(work.variant);
+        own_notes_ = notes_of(work);
+        int share = draws() ? 4 : 3;
+        measure_precision(*subject.model, std::move(work), "fp32", share);
         for (const char *precision : {"bf16", "fp16"}) {
             subject.model.reset(); // only one model is in memory at a time
-            try_precision(precision, std::string("fp16") == precision ? 1 : 2);
+            try_precision(precision, --share);
         }
+        if (draws())
+            compare_others();
         report_.end();
         write_svg();
     }
@@ -155,9 +161,14 @@ private:
     {
         constexpr double usual_tuning = 3; // as the filter's option `tune`
         report_.say(precision + ": finding the fastest form of the model ...");
+        return plan_within(subject, std::min(usual_tuning, request_.seconds / 10));
+    }
+
+    NewPlan plan_within(const ModelWithContract &subject, double tuning_seconds)
+    {
         PictureTask task(subject.model, subject.contract, 1);
         task.study();
-        return task.plan(shape_for(task, size_), std::min(usual_tuning, request_.seconds / 10));
+        return task.plan(shape_for(task, size_), tuning_seconds);
     }
 
     static std::vector<std::string> notes_of(const NewPlan &work)
@@ -222,6 +233,8 @@ private:
         wishes.in_order = work.plan->in_order;
         CoreBudget budget = divide_cores(machine_, wishes, cost);
         Setting own = {.workers = budget.workers, .threads = budget.threads_per_worker};
+        if (precision == "fp32")
+            own_setting_ = own;
         std::vector<Setting> settings = settings_to_measure(machine_.cores, on_cpu(), own);
         seconds /= static_cast<double>(settings.size());
         for (const Setting &setting : settings) {
@@ -242,6 +255,72 @@ private:
                          .frames_per_second = rate,
                          .form = work.variant,
                          .chosen = setting == own && precision == own_precision()});
+        }
+    }
+
+    // ---- what the filter would not do by itself
+
+    // JSON alone has rows of settings, and no time is spent on more.
+    bool draws() const { return !request_.json || svg_; }
+
+    // In fp32, with the filter's own workers and threads: the other forms of the model, and the
+    // form that was chosen in tiles.
+    void compare_others()
+    {
+        std::vector<Request> others;
+        for (const char *form : {"0", "frozen", "channels_last", "inference", "fused"})
+            others.emplace_back(request_).optimize = form;
+        for (const int tile : {512, 256})
+            if (tile < std::max(size_.width, size_.height) && decides_tiles()) {
+                Request &in_tiles = others.emplace_back(request_);
+                in_tiles.optimize = option_of(own_form_);
+                in_tiles.contract.sizes.tile = std::to_string(tile);
+            }
+        std::set<std::string> seen = {own_form_};
+        for (size_t left = others.size(); left > 0 && seconds_left() > 0; left--)
+            compare(others[others.size() - left], seconds_left() / static_cast<double>(left), seen);
+    }
+
+    bool decides_tiles() const
+    {
+        const std::string &tile = request_.contract.sizes.tile;
+        return tile.empty() || tile == "auto";
+    }
+
+    // The form's name as optimize= takes it: "frozen" of "fp32, frozen".
+    static std::string option_of(const std::string &form)
+    {
+        const size_t comma = form.find(", ");
+        return comma == std::string::npos ? "0" : form.substr(comma + 2);
+    }
+
+    // Leaves out what the engine runs as something that is `seen`.  That a model does not take a
+    // form is no fault of it.
+    void compare(const Request &other, double seconds, std::set<std::string> &seen)
+    {
+        const bool in_tiles = other.contract.sizes.tile != request_.contract.sizes.tile;
+        report_.say(
+            "fp32, " +
+            (in_tiles ? "in tiles of " + other.contract.sizes.tile : "optimize=" + other.optimize) +
+            " ...");
+        const Clock::time_point start = Clock::now();
+        try {
+            const ModelWithContract subject = open_model(place_, other, "fp32");
+            const NewPlan work = plan_within(subject, 0);
+            seconds = std::max(seconds - seconds_since(start), 0.0);
+            if (in_tiles ? notes_of(work) == own_notes_
+                         : !seen.insert(form_in(work.variant)).second)
+                return;
+            work.plan->threads = static_cast<int>(own_setting_.threads);
+            const double rate =
+                measure_rate(work.plan, own_setting_.workers, seconds, request_.timeout);
+            report_.compare({.precision = "fp32",
+                             .setting = own_setting_,
+                             .frames_per_second = rate,
+                             .form = work.variant,
+                             .chosen = false,
+                             .tile = in_tiles ? other.contract.sizes.tile : ""});
+        } catch (const Error &) {
         }
     }
 
@@ -283,6 +362,10 @@ private:
     Size size_{};
     Clock::time_point start_;
     double fp32_seconds_ = 0;
+    // What the filter would choose in fp32.
+    Setting own_setting_ = {1, 1};
+    std::string own_form_;
+    std::vector<std::string> own_notes_;
 };
 
 } // namespace

@@ -40,14 +40,20 @@ std::string place_of(const BenchFacts &facts)
 
 std::string label_of(const Rate &rate)
 {
-    std::string text = rate.form;
+    std::string text = form_in(rate.form);
     if (text.compare(0, rate.precision.size(), rate.precision) != 0)
         text = rate.precision + (text.empty() ? "" : ", " + text);
-    return text + ", " + std::to_string(rate.setting.workers) + " x " +
-           std::to_string(rate.setting.threads);
+    text +=
+        ", " + std::to_string(rate.setting.workers) + " x " + std::to_string(rate.setting.threads);
+    return rate.tile.empty() ? text : text + ", tile=" + rate.tile;
 }
 
 } // namespace
+
+std::string form_in(const std::string &variant)
+{
+    return variant.substr(0, variant.find(" ("));
+}
 
 void BenchReport::say(const std::string &text) const
 {
@@ -110,10 +116,11 @@ void BenchReport::print_best(const char *what, const Rate &rate) const
 std::vector<Bar> BenchReport::bars() const
 {
     std::vector<Bar> bars;
-    for (const Rate &rate : rates_)
-        bars.push_back({.label = label_of(rate),
-                        .frames_per_second = rate.frames_per_second,
-                        .is_chosen = rate.chosen});
+    for (const std::vector<Rate> *rates : {&rates_, &compared_})
+        for (const Rate &rate : *rates)
+            bars.push_back({.label = label_of(rate),
+                            .frames_per_second = rate.frames_per_second,
+                            .is_chosen = rate.chosen});
     return bars;
 }
 

@@ -83,13 +83,30 @@ def test_table(model):
     rows = re.findall(r"^(\w+) +(\d+) +(\d+) +([\d.]+)(.*)$", text, re.MULTILINE)
     assert rows and all(float(row[3]) > 0 for row in rows)
     assert rows[0][4].strip() == "the filter's own choice"
-    bars = re.findall(r"^(.*\S) {2,}(#+) +([\d.]+) frames/s +([\d.]+) ms$", text, re.MULTILINE)
-    assert [bar[2] for bar in bars] == [row[3] for row in rows]
+    bars = re.findall(r"^(.*\S) {2,}([#█-▏]*) +([\d.]+) frames/s +([\d.]+) ms$", text, re.MULTILINE)
+    assert [bar[2] for bar in bars[: len(rows)]] == [row[3] for row in rows]
     assert all(float(bar[2]) * float(bar[3]) == pytest.approx(1000, rel=0.02) for bar in bars)
     longest = max(bars, key=lambda bar: float(bar[2]))
     assert all(len(bar[1]) <= len(longest[1]) for bar in bars)
     assert bars[0][0].endswith(f", {rows[0][1]} x {rows[0][2]}") and "fp32" in bars[0][0]
     assert re.search(r"^fastest, [\d.]+ frames/s:\n  dnn-torch run ffmpeg ", text, re.MULTILINE)
+
+
+def test_other_forms_and_tiles_are_bars_and_no_rows(model):
+    """With the filter's own workers and threads, in fp32."""
+    result = bench(model("espcn_luma"), "--seconds", "25", "--size", "400x96")
+    text = result.stdout.decode()
+    assert result.returncode == 0 and result.stderr == "", str(result)
+    rows = re.findall(r"^(\w+) +(\d+) +(\d+) +([\d.]+)", text, re.MULTILINE)
+    bars = re.findall(r"^(\S.*?) {2,}[#█-▏]* +([\d.]+) frames/s", text, re.MULTILINE)
+    labels = [label for label, _ in bars[len(rows) :]]
+    own = f", {rows[0][1]} x {rows[0][2]}"
+    forms = {label.split(", ")[1] for label in labels if label.endswith(own)}
+    forms.add(bars[0][0].split(", ")[1])
+    assert forms >= {"as saved", "frozen", "channels_last", "inference"}, text
+    assert bars[0][0] + ", tile=256" in labels, text
+    assert len(labels) == len(set(labels)) and not any("tile=512" in label for label in labels)
+    assert all(label.startswith("fp32, ") for label in labels)
 
 
 def bars_in(path):
