@@ -28,6 +28,7 @@ BENCHMARKS = {
     "detect": "detect",
     "fused": "fused",
     "isolate": "isolate",
+    "start": "start",
     "tiles": "tiles",
     "memory": "memory",
     "upstream": "upstream",
