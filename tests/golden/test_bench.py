@@ -94,9 +94,12 @@ def test_table(model):
 
 def test_other_forms_and_tiles_are_bars_and_no_rows(model):
     """With the filter's own workers and threads, in fp32."""
-    result = bench(model("espcn_luma"), "--seconds", "25", "--size", "400x96")
-    text = result.stdout.decode()
-    assert result.returncode == 0 and result.stderr == "", str(result)
+    for seconds in ("25", "100"):  # a busy machine takes seconds to open a model
+        result = bench(model("espcn_luma"), "--seconds", seconds, "--size", "400x96", timeout=200)
+        text = result.stdout.decode()
+        assert result.returncode == 0 and result.stderr == "", str(result)
+        if "comparisons of forms and tiles: the time is up" not in text:
+            break
     rows = re.findall(r"^(\w+) +(\d+) +(\d+) +([\d.]+)", text, re.MULTILINE)
     bars = re.findall(r"^(\S.*?) {2,}[#█-▏]* +([\d.]+) frames/s", text, re.MULTILINE)
     labels = [label for label, _ in bars[len(rows) :]]

@@ -26,7 +26,7 @@ std::vector<double> widths_of(const std::string &svg)
 {
     const std::regex bar(R"re(<rect class="bar[^>]* width="([\d.]+)")re");
     std::vector<double> widths;
-    for (std::sregex_iterator at(svg.begin(), svg.end(), bar), end; at != end; ++at)
+    for (std::sregex_iterator at(svg.begin(), svg.end(), bar), end; at != end; at++)
         widths.push_back(std::stod((*at)[1]));
     return widths;
 }
