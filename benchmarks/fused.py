@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Fused programs in the filter, in turns with LibTorch's forms in the same filter, and with peers.
 
-A peer runs the same net alone, in a process of its own and without a video (peer.py), or is FFmpeg's
-own torch backend.  The row of one that cannot run here says why.
+A peer runs the same net alone, in a process of its own and without a video (peer.py), or is
+FFmpeg's own torch backend.  The row of one that cannot run here says why.
 """
 import json
 import sys

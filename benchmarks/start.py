@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """From the start of ffmpeg to its first frame, and what of it is loading.
 
-A start is cold if the folder of the tuning cache is empty, and warm if an earlier start has filled
-it; files are in the page cache.  Loading is that of the engine alone (load_only.cpp), in a process of
+A start is cold if the folder of the tuning cache is empty, and warm if an earlier start has had it;
+files are in the page cache.  Loading is that of the engine alone (load_only.cpp), in a process of
 its own each time, in turns with PyTorch reading the same file and making its tensors.
 """
 import importlib.util

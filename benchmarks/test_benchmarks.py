@@ -168,7 +168,7 @@ def test_a_peer_says_in_one_line_why_it_cannot_run(tmp_path):
 
 def test_first_frame_is_timed_until_it_comes(tmp_path, monkeypatch):
     """Of a program that makes its frame after 0.3 s and ends after 0.6 s."""
-    code = "import sys, time; time.sleep(0.3); sys.stdout.write('x'); sys.stdout.flush(); time.sleep(0.3)"
+    code = "import time; time.sleep(0.3); print('x', flush=True); time.sleep(0.3)"
     told = settings.Settings(build=tmp_path, work=tmp_path)
     monkeypatch.setattr(
         settings.Settings, "launched", lambda *_: [sys.executable, "-c", code], raising=True

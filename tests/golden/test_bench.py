@@ -83,7 +83,9 @@ def test_table(model):
     rows = re.findall(r"^(\w+) +(\d+) +(\d+) +([\d.]+)(.*)$", text, re.MULTILINE)
     assert rows and all(float(row[3]) > 0 for row in rows)
     assert rows[0][4].strip() == "the filter's own choice"
-    bars = re.findall(r"^(.*\S) {2,}([#█-▏]*) +([\d.]+) frames/s +([\d.]+) ms$", text, re.MULTILINE)
+    bars = re.findall(
+        r"^(.*\S) {2,}([#█-▏]*) +([\d.]+) frames/s +([\d.]+) ms$", text, re.MULTILINE
+    )
     assert [bar[2] for bar in bars[: len(rows)]] == [row[3] for row in rows]
     assert all(float(bar[2]) * float(bar[3]) == pytest.approx(1000, rel=0.02) for bar in bars)
     longest = max(bars, key=lambda bar: float(bar[2]))

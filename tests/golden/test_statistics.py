@@ -109,8 +109,8 @@ def test_unwritable_file_is_refused_at_once(script, tmp_path):
 
 @pytest.mark.parametrize("form", ["", "frozen", "fused"])
 def test_arithmetic_of_the_model(model, stats, form):
-    """Of a network whose convolutions are counted by hand, in whatever form it runs: programs of our
-    own, which LibTorch does not see into, count as what they stand for."""
+    """Of a network whose convolutions are counted by hand, in whatever form it runs: programs of
+    our own, which LibTorch does not see into, count as what they stand for."""
     size, frames = (96, 64), 40
     options = {"optimize": form} if form else {}
     graph = support.dnn(model("counted"), workers=1, threads=1, tune=1, stats=stats.path, **options)
