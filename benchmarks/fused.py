@@ -1,18 +1,29 @@
 # SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Fused programs in the filter, in turns with each of LibTorch's forms in the same filter."""
+"""Fused programs in the filter, in turns with LibTorch's forms in the same filter, and with peers.
+
+A peer runs the same net alone, in a process of its own and without a video (peer.py), or is
+FFmpeg's own torch backend.  The row of one that cannot run here says why.
+"""
+import json
+import sys
+
 from end_to_end import measure_filter, precision_options
 from memory import MIB
-from rates import alternate, failure_of, median_fps, median_ratio, spread
+from model_only import splits_of_cores
+from rates import Rate, alternate, failure_of, median_fps, median_ratio, spread
 from report import Table, cpu_features
-from settings import progress
+from settings import HERE, Failed, progress, run_quietly
+from upstream import built_program, measure_upstream
 
 LIBTORCH = ("inference", "frozen", "channels_last")
-COLUMNS = ["model", "precision", "fps", "best_of_libtorch", "fps_of_it", "ratio", "spread",
-           "mib", "mib_of_it", "note"]  # fmt: skip
+PEERS = {"ONNX Runtime": ("onnxruntime", ".onnx"), "AOTInductor": ("aotinductor", ".pt2")}
+UPSTREAM = "FFmpeg's torch backend"
+COLUMNS = ["model", "precision", "side", "fps", "fused_to_it", "spread", "mib", "note"]
+LIMIT_SECONDS = 600  # compiling takes the most of it
 
 
-def sides_of(settings, net, precision):
+def libtorch_sides(settings, net, precision):
     options = precision_options(precision)
     return {
         form: lambda f=form: measure_filter(settings, net, optimize=f, **options)
@@ -20,27 +31,84 @@ def sides_of(settings, net, precision):
     }
 
 
+def measure_peer(settings, net, kind, ending, workers, threads):
+    """What is exported or compiled is kept, for as many threads; that is a process of its own."""
+    path = settings.work / "peers" / f"{net.name}-{net.width}x{net.height}-{threads}{ending}"
+    words = [kind, net.name, net.height, net.width, workers, threads, settings.seconds, path]
+    command = [sys.executable, HERE / "peer.py", *words]
+    try:
+        if not path.exists():
+            run_quietly(command, timeout=LIMIT_SECONDS)
+        output = run_quietly(command, timeout=LIMIT_SECONDS)
+    except Failed as error:
+        return Rate(failure=str(error).rsplit("peer: ")[-1])
+    found = json.loads(output)
+    return Rate(fps=found["fps"], resident_bytes=round(found["mib"] * MIB))
+
+
+def peer_sides(settings, net):
+    sides = {
+        f"{name}, {workers} x {threads}": lambda k=kind, w=workers, t=threads: measure_peer(
+            settings, net, *k, w, t
+        )
+        for name, kind in PEERS.items()
+        for workers, threads in splits_of_cores()
+    }
+    program = built_program(settings)
+    if program:
+        sides[UPSTREAM] = lambda: measure_upstream(settings, program, net, 0, True)
+    else:
+        reason = "not built: give --upstream-ffmpeg, or run upstream first with the same --work"
+        sides[UPSTREAM] = lambda: Rate(failure=reason)
+    return sides
+
+
 def most_mib(results):
     sizes = [sample.resident_bytes / MIB for rate in results for sample in rate.samples]
+    sizes += [rate.resident_bytes / MIB for rate in results if rate.resident_bytes]
     return max(sizes, default=None)
 
 
+def best_of(results, names):
+    return max(names, key=lambda name: median_fps(results[name]) or 0)
+
+
+def shown_sides(results):
+    """(words, rates) of what the table shows: of each kind the fastest."""
+    yield "fused", results["fused"]
+    best = best_of(results, LIBTORCH)
+    yield f"LibTorch, {best}", results[best]
+    for name in PEERS:
+        splits = [side for side in results if side.startswith(f"{name}, ")]
+        if splits:
+            best = best_of(results, splits)
+            yield name if failure_of(results[best]) else best, results[best]
+    if UPSTREAM in results:
+        yield UPSTREAM, results[UPSTREAM]
+
+
+def add_rows(table, net, precision, results):
+    fused = results["fused"]
+    for side, rates in shown_sides(results):
+        table.add(
+            model=net.name, precision=precision, side=side, fps=median_fps(rates),
+            fused_to_it=None if rates is fused else median_ratio(fused, rates),
+            spread=spread(rates), mib=most_mib(rates), note=failure_of(rates),
+        )  # fmt: skip
+
+
 def run(settings):
-    table = Table("fused", "Fused programs against LibTorch's forms, in the filter", COLUMNS)
+    table = Table("fused", "Fused programs against LibTorch's forms and other runtimes", COLUMNS)
     has_bf16 = "avx512_bf16" in cpu_features()
-    precisions = ("fp32", "bf16") if has_bf16 else ("fp32",)
     for net in settings.nets:
-        for precision in precisions:
+        for precision in ("fp32", "bf16") if has_bf16 else ("fp32",):
             progress(f"{net.name} {precision}")
-            results = alternate(settings.rounds, sides_of(settings, net, precision))
-            best = max(LIBTORCH, key=lambda form: median_fps(results[form]) or 0)
-            fused = results["fused"]
-            table.add(
-                model=net.name, precision=precision, fps=median_fps(fused), best_of_libtorch=best,
-                fps_of_it=median_fps(results[best]), ratio=median_ratio(fused, results[best]),
-                spread=spread(fused), mib=most_mib(fused), mib_of_it=most_mib(results[best]),
-                note=failure_of(fused) or failure_of(results[best]),
-            )  # fmt: skip
+            sides = libtorch_sides(settings, net, precision)
+            if precision == "fp32":
+                sides |= peer_sides(settings, net)
+            add_rows(table, net, precision, alternate(settings.rounds, sides))
     if not has_bf16:
         table.remark("Without the processor's bf16 units there are no fused programs in bf16.")
+    table.remark("Of the others the fastest is shown: of the forms, and of workers x threads.")
+    table.remark("ONNX Runtime and AOTInductor run the net alone: no frames are read or converted.")
     return table

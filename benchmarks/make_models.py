@@ -3,6 +3,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Makes the nets that the benchmarks run: make_models.py OUTDIR [NAME...]
 
+Without names, all but those of weights alone.
+
 Well-known shapes with random weights, the same on every machine.  What a layer
 costs does not depend on its weights; they are scaled so that a picture comes
 out, since the distance between two precisions is measured too.
@@ -93,6 +95,23 @@ class MobileNet(nn.Module):
         return self.scores(self.body(x).mean([2, 3]))
 
 
+def esrgan_weights(blocks=23, channels=64, growth=32):
+    """ESRGAN's generator that enlarges by 4, as its weights are published: 67 MB of them."""
+    layers = {"conv_first": (3, channels), "conv_body": (channels, channels)}
+    for block in range(blocks):
+        for dense in range(1, 4):
+            for step in range(5):
+                made = growth if step < 4 else channels
+                layers[f"body.{block}.rdb{dense}.conv{step + 1}"] = (channels + step * growth, made)
+    layers |= {name: (channels, channels) for name in ("conv_up1", "conv_up2", "conv_hr")}
+    layers["conv_last"] = (channels, 3)
+    weights = {}
+    for name, (taken, made) in layers.items():
+        weights[f"{name}.weight"] = torch.randn(made, taken, 3, 3) * (0.1 / (9 * taken) ** 0.5)
+        weights[f"{name}.bias"] = torch.zeros(made)
+    return weights
+
+
 class Identity(nn.Module):
     def forward(self, x):
         return x
@@ -118,13 +137,23 @@ NETS = {
     "mobilenet": (MobileNet, 3),
 }
 
+# Weights alone, in files that torch.save() writes.
+CHECKPOINTS = {"esrgan": esrgan_weights}
+
+
+def build(name):
+    torch.manual_seed(20260801)
+    return NETS[name][0]().eval()
+
 
 def make(name, path):
-    torch.manual_seed(20260801)
-    build, channels = NETS[name]
-    net = build().eval()
+    if name in CHECKPOINTS:
+        torch.manual_seed(20260801)
+        torch.save(CHECKPOINTS[name](), path.with_suffix(".pth"))
+        return
+    net = build(name)
     with torch.no_grad():
-        traced = torch.jit.trace(net, torch.full([1, channels, 64, 96], 0.5))
+        traced = torch.jit.trace(net, torch.full([1, NETS[name][1], 64, 96], 0.5))
     traced.save(str(path))
 
 

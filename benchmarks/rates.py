@@ -62,6 +62,7 @@ class Rate:
     cpu_seconds_per_frame: float = 0.0
     samples: list = dataclasses.field(default_factory=list)
     failure: str = ""
+    resident_bytes: int = 0  # the most, where no samples say it
 
     def __str__(self):
         return self.failure or f"{self.fps:.3g} frames/s"

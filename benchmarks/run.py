@@ -29,6 +29,7 @@ BENCHMARKS = {
     "detect": "detect",
     "fused": "fused",
     "isolate": "isolate",
+    "start": "start",
     "tiles": "tiles",
     "memory": "memory",
     "upstream": "upstream",

@@ -100,17 +100,21 @@ def run_quietly(command, timeout=60, **options):
 
 
 def model_path(settings, name):
-    """The same file for every side that runs it; made where there is none, or an old one."""
-    shipped = REPOSITORY / "models" / f"{name}.pt"
+    """The same file for every side that runs it; made where there is none, or an old one.
+
+    A name without an ending is that of TorchScript.
+    """
+    file_name = name if "." in name else f"{name}.pt"
+    shipped = REPOSITORY / "models" / file_name
     if shipped.exists():
         return str(shipped)
     maker = HERE / "make_models.py"
     folder = settings.work / "models"
-    path = folder / f"{name}.pt"
+    path = folder / file_name
     if not path.exists() or path.stat().st_mtime < maker.stat().st_mtime:
         if not importlib.util.find_spec("torch"):
             raise Unavailable("python3-torch, which makes the models, is not installed")
-        run_quietly([sys.executable, maker, folder, name], timeout=300)
+        run_quietly([sys.executable, maker, folder, path.stem], timeout=300)
     return str(path)
 
 

@@ -8,16 +8,19 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+import fused
 import model_only
 import rates
 import report
 import run
 import settings
+import start
 
 # Reports its progress as ffmpeg does: a slow start, then bursts at an even rate.
 PRETENDER = """
@@ -130,6 +133,52 @@ def test_model_only_refuses_what_it_does_not_know():
     for words in (["colour=red"], ["model=/nowhere.pt"]):
         done = subprocess.run([program, *words], stderr=subprocess.PIPE)
         assert done.returncode == 1 and done.stderr.startswith(b"model_only: ")
+
+
+def test_of_peers_the_fastest_split_is_shown_and_a_reason_where_none_ran():
+    def ran(fps):
+        return [rates.Rate(fps=fps)]
+
+    failed = [rates.Rate(failure="not installed")]
+    results = {
+        "fused": ran(10), "inference": ran(4), "frozen": ran(5), "channels_last": failed,
+        "ONNX Runtime, 2 x 1": ran(8), "ONNX Runtime, 1 x 2": ran(9),
+        "AOTInductor, 2 x 1": failed, "AOTInductor, 1 x 2": failed, fused.UPSTREAM: failed,
+    }  # fmt: skip
+    table = report.Table("fused", "", fused.COLUMNS)
+    fused.add_rows(table, settings.NETS["espcn"], "fp32", results)
+    shown = [(row["side"], row["fused_to_it"], row["note"]) for row in table.rows]
+    assert shown == [
+        ("fused", None, ""), ("LibTorch, frozen", 2.0, ""),
+        ("ONNX Runtime, 1 x 2", pytest.approx(10 / 9), ""),
+        ("AOTInductor", None, "not installed"), (fused.UPSTREAM, None, "not installed"),
+    ]  # fmt: skip
+
+
+def test_a_peer_says_in_one_line_why_it_cannot_run(tmp_path):
+    told = settings.Settings(build=tmp_path, work=tmp_path, seconds=0.1)
+    (tmp_path / "onnxruntime.py").write_text("raise ImportError")
+    pytest.importorskip("torch")
+    net = run.quick_net(settings.NETS["espcn"])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(tmp_path))
+        rate = fused.measure_peer(told, net, "onnxruntime", ".onnx", 1, 1)
+    assert rate.failure == "python3-onnxruntime is not installed"
+
+
+def test_first_frame_is_timed_until_it_comes(tmp_path, monkeypatch):
+    """Of a program that makes its frame after 0.3 s and ends after 0.6 s."""
+    code = "import time; time.sleep(0.3); print('x', flush=True); time.sleep(0.3)"
+    told = settings.Settings(build=tmp_path, work=tmp_path)
+    monkeypatch.setattr(
+        settings.Settings, "launched", lambda *_: [sys.executable, "-c", code], raising=True
+    )
+    began = time.monotonic()
+    seconds = start.seconds_to_first_frame(told, [], "null", tmp_path)
+    assert 0.3 <= seconds <= time.monotonic() - began - 0.25
+    code = "import sys; sys.exit('no such model')"
+    with pytest.raises(settings.Failed, match="no such model"):
+        start.seconds_to_first_frame(told, [], "null", tmp_path)
 
 
 def test_table_shows_what_is_missing():

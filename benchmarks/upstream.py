@@ -23,11 +23,21 @@ RUNS = {
 OURS = {"dnn_torch, defaults": {}, "dnn_torch, bf16": {"precision": "bf16"}}
 
 
+def folder_of_build(settings):
+    return settings.work / "upstream-ffmpeg"
+
+
+def built_program(settings):
+    """An ffmpeg with the backend that is there already; '' where none is."""
+    built = folder_of_build(settings) / "bin" / "ffmpeg"
+    return settings.upstream_ffmpeg or (str(built) if built.exists() else "")
+
+
 def upstream_program(settings):
     """An ffmpeg with the backend: the one that was named, or one that is built now."""
     if settings.upstream_ffmpeg:
         return settings.upstream_ffmpeg
-    folder = settings.work / "upstream-ffmpeg"
+    folder = folder_of_build(settings)
     progress("building FFmpeg with its torch backend, where that is not done yet")
     try:
         run_quietly([REPOSITORY / "scripts/build-upstream-ffmpeg.sh", "-", folder], timeout=3600)

@@ -40,7 +40,7 @@ _dnn_torch()
     inspect | bench | contract)
         if [[ $word == -* ]]; then
             local options='--help --size --timeout --device --engine --input --output --allow --isolate'
-            [ "${COMP_WORDS[1]}" = bench ] && options+=' --seconds'
+            [ "${COMP_WORDS[1]}" = bench ] && options+=' --seconds --svg'
             [ "${COMP_WORDS[1]}" = contract ] || options+=' --json'
             [ "${COMP_WORDS[1]}" = bench ] || options+=' --range --order --mean --std'
             mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")

@@ -43,9 +43,9 @@ LIBRARIES = {
 # The C library's, Linux's and the compiler's, which all may include.
 SYSTEM = re.compile(
     r"(sys|linux)/\w+\.h|[a-z_]+|(assert|cpuid|ctype|dirent|dlfcn|elf|errno|fcntl|float|getopt|glob|"
-    r"immintrin|inttypes|limits|link|locale|malloc|math|poll|pthread|pwd|sched|semaphore|setjmp|signal|"
-    r"spawn|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|strings|termios|time|"
-    r"ucontext|unistd|wchar)\.h"
+    r"immintrin|inttypes|langinfo|limits|link|locale|malloc|math|poll|pthread|pwd|sched|semaphore|"
+    r"setjmp|signal|spawn|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|strings|"
+    r"termios|time|ucontext|unistd|wchar)\.h"
 )
 INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]', re.MULTILINE)
 

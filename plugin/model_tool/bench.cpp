@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// dnn-torch bench: frames a second by precision, workers and threads.
+// dnn-torch bench: frames a second by precision, workers and threads, as a table and as bars.
 #include "bench_report.h"
 #include "command_line.h"
 #include "host/inference/core_budget.h"
@@ -9,10 +9,15 @@
 #include "host/tasks/picture_task.h"
 #include "host/tasks/picture_tensors.h"
 #include "model_commands.h"
+#include "new_file.h"
 #include "subject.h"
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <system_error>
 
 namespace dnn_torch
 {
@@ -98,11 +103,22 @@ Size usual_size(const std::shared_ptr<Model> &model, const Trials &trials, const
     return fit_size(trials.sizes, {96, 54});
 }
 
+// Begins the file before anything is measured, so that nobody waits for a fault.
+std::unique_ptr<NewFile> new_svg_file(const Request &request)
+{
+    if (request.svg_file.empty())
+        return nullptr;
+    std::error_code error;
+    if (std::filesystem::equivalent(request.svg_file, request.model, error))
+        throw UsageError("--svg " + request.svg_file + " is the model; give another file");
+    return std::make_unique<NewFile>(request.svg_file);
+}
+
 class Bench
 {
 public:
     explicit Bench(const Request &request)
-        : request_(request), place_(find_place(request)),
+        : request_(request), svg_(new_svg_file(request)), place_(find_place(request)),
           report_(request.json, [this](const Rate &rate) { return command(rate); })
     {
     }
@@ -125,12 +141,18 @@ public:
                        .seconds = request_.seconds,
                        .notice = subject.model->notice(),
                        .notes = notes_of(work)});
-        measure_precision(*subject.model, std::move(work), "fp32", 3);
+        own_form_ = form_in(work.variant);
+        own_notes_ = notes_of(work);
+        int share = draws() ? 4 : 3;
+        measure_precision(*subject.model, std::move(work), "fp32", share);
         for (const char *precision : {"bf16", "fp16"}) {
             subject.model.reset(); // only one model is in memory at a time
-            try_precision(precision, std::string("fp16") == precision ? 1 : 2);
+            try_precision(precision, --share);
         }
+        if (draws())
+            compare_others();
         report_.end();
+        write_svg();
     }
 
 private:
@@ -139,9 +161,14 @@ private:
     {
         constexpr double usual_tuning = 3; // as the filter's option `tune`
         report_.say(precision + ": finding the fastest form of the model ...");
+        return plan_within(subject, std::min(usual_tuning, request_.seconds / 10));
+    }
+
+    NewPlan plan_within(const ModelWithContract &subject, double tuning_seconds)
+    {
         PictureTask task(subject.model, subject.contract, 1);
         task.study();
-        return task.plan(shape_for(task, size_), std::min(usual_tuning, request_.seconds / 10));
+        return task.plan(shape_for(task, size_), tuning_seconds);
     }
 
     static std::vector<std::string> notes_of(const NewPlan &work)
@@ -206,6 +233,8 @@ private:
         wishes.in_order = work.plan->in_order;
         CoreBudget budget = divide_cores(machine_, wishes, cost);
         Setting own = {.workers = budget.workers, .threads = budget.threads_per_worker};
+        if (precision == "fp32")
+            own_setting_ = own;
         std::vector<Setting> settings = settings_to_measure(machine_.cores, on_cpu(), own);
         seconds /= static_cast<double>(settings.size());
         for (const Setting &setting : settings) {
@@ -238,6 +267,79 @@ private:
                             .cores = on_cpu() ? setting.workers * setting.threads : 0});
     }
 
+    // ---- what the filter would not do by itself
+
+    // JSON alone has rows of settings, and no time is spent on more.
+    bool draws() const { return !request_.json || svg_; }
+
+    // In fp32, with the filter's own workers and threads: the other forms of the model, and the
+    // form that was chosen in tiles.
+    void compare_others()
+    {
+        std::vector<Request> others;
+        for (const int tile : {512, 256})
+            if (tile < std::max(size_.width, size_.height) && decides_tiles()) {
+                Request &in_tiles = others.emplace_back(request_);
+                in_tiles.optimize = option_of(own_form_);
+                in_tiles.contract.sizes.tile = std::to_string(tile);
+            }
+        for (const char *form : {"0", "frozen", "channels_last", "inference", "fused"})
+            others.emplace_back(request_).optimize = form;
+        std::set<std::string> seen = {own_form_};
+        for (size_t left = others.size(); left > 0; left--) {
+            if (seconds_left() <= 0) {
+                // JSON says what rows it has not; these are none.
+                if (!request_.json)
+                    leave_out(std::to_string(left) + " comparisons of forms and tiles", time_is_up);
+                return;
+            }
+            compare(others[others.size() - left], seconds_left() / static_cast<double>(left), seen);
+        }
+    }
+
+    bool decides_tiles() const
+    {
+        const std::string &tile = request_.contract.sizes.tile;
+        return tile.empty() || tile == "auto";
+    }
+
+    // The form's name as optimize= takes it: "frozen" of "fp32, frozen".
+    static std::string option_of(const std::string &form)
+    {
+        const size_t comma = form.find(", ");
+        return comma == std::string::npos ? "0" : form.substr(comma + 2);
+    }
+
+    // Leaves out what the engine runs as something that is `seen`.  That a model does not take a
+    // form is no fault of it.
+    void compare(const Request &other, double seconds, std::set<std::string> &seen)
+    {
+        const bool in_tiles = other.contract.sizes.tile != request_.contract.sizes.tile;
+        report_.say(
+            "fp32, " +
+            (in_tiles ? "in tiles of " + other.contract.sizes.tile : "optimize=" + other.optimize) +
+            " ...");
+        const Clock::time_point start = Clock::now();
+        try {
+            const ModelWithContract subject = open_model(place_, other, "fp32");
+            const NewPlan work = plan_within(subject, 0);
+            seconds = std::max(seconds - seconds_since(start), 0.0);
+            if (in_tiles ? notes_of(work) == own_notes_
+                         : !seen.insert(form_in(work.variant)).second)
+                return;
+            work.plan->threads = static_cast<int>(own_setting_.threads);
+            const double rate = measure_rate(work.plan, own_setting_.workers,
+                                             places_of(own_setting_), seconds, request_.timeout);
+            report_.compare({.precision = "fp32",
+                             .setting = own_setting_,
+                             .frames_per_second = rate,
+                             .form = work.variant,
+                             .chosen = false,
+                             .tile = in_tiles ? other.contract.sizes.tile : ""});
+        } catch (const Error &) {
+        }
+    }
+
     std::string command(const Rate &rate) const
     {
         std::vector<std::pair<std::string, std::string>> options = filter_options(request_);
@@ -245,6 +347,14 @@ private:
         options.emplace_back("threads", std::to_string(rate.setting.threads));
         options.emplace_back("precision", rate.precision);
         return command_line(request_.model, trials_->channels, nullptr, options);
+    }
+
+    void write_svg()
+    {
+        if (!svg_)
+            return;
+        svg_->write(bars_as_svg(report_.chart()));
+        svg_->keep();
     }
 
     void leave_out(const std::string &what, const std::string &why)
@@ -260,6 +370,7 @@ private:
     static constexpr const char *time_is_up = "the time is up; give more with --seconds";
 
     const Request &request_;
+    const std::unique_ptr<NewFile> svg_; // null: none is wanted
     Place place_;
     BenchReport report_;
     Machine machine_ = usable_machine();
@@ -267,6 +378,10 @@ private:
     Size size_{};
     Clock::time_point start_;
     double fp32_seconds_ = 0;
+    // What the filter would choose in fp32.
+    Setting own_setting_ = {1, 1};
+    std::string own_form_;
+    std::vector<std::string> own_notes_;
 };
 
 } // namespace

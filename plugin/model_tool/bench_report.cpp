@@ -33,7 +33,27 @@ json::Value json_of(const Rate &rate)
             {"chosen", rate.chosen}};
 }
 
+std::string place_of(const BenchFacts &facts)
+{
+    return facts.device == "cpu" ? std::to_string(facts.cores) + " cores" : facts.device;
+}
+
+std::string label_of(const Rate &rate)
+{
+    std::string text = form_in(rate.form);
+    if (text.compare(0, rate.precision.size(), rate.precision) != 0)
+        text = rate.precision + (text.empty() ? "" : ", " + text);
+    text +=
+        ", " + std::to_string(rate.setting.workers) + " x " + std::to_string(rate.setting.threads);
+    return rate.tile.empty() ? text : text + ", tile=" + rate.tile;
+}
+
 } // namespace
+
+std::string form_in(const std::string &variant)
+{
+    return variant.substr(0, variant.find(" ("));
+}
 
 void BenchReport::say(const std::string &text) const
 {
@@ -48,9 +68,7 @@ void BenchReport::begin(const BenchFacts &facts)
     if (as_json_)
         return;
     printf("%s at %s, %s, on %s; takes about %.0f s at most\n", facts.model.c_str(),
-           to_text(facts.size).c_str(), facts.format.c_str(),
-           facts.device == "cpu" ? (std::to_string(facts.cores) + " cores").c_str()
-                                 : facts.device.c_str(),
+           to_text(facts.size).c_str(), facts.format.c_str(), place_of(facts).c_str(),
            facts.seconds);
     if (!facts.notice.empty())
         printf("%s\n", facts.notice.c_str());
@@ -95,11 +113,45 @@ void BenchReport::print_best(const char *what, const Rate &rate) const
     printf("\n%s, %.2f frames/s:\n  %s\n", what, rate.frames_per_second, command_(rate).c_str());
 }
 
+std::vector<Bar> BenchReport::bars() const
+{
+    std::vector<Bar> bars;
+    for (const std::vector<Rate> *rates : {&rates_, &compared_})
+        for (const Rate &rate : *rates)
+            bars.push_back({.label = label_of(rate),
+                            .frames_per_second = rate.frames_per_second,
+                            .is_chosen = rate.chosen});
+    return bars;
+}
+
+void BenchReport::print_bars() const
+{
+    if (!rates_.empty())
+        printf("\nform, workers x threads:\n%s", bars_as_text(bars(), place_of_output()).c_str());
+}
+
+BarChart BenchReport::chart() const
+{
+    BarChart chart = {.title = facts_.model,
+                      .subtitle = to_text(facts_.size) + ", " + facts_.format + ", on " +
+                                  place_of(facts_) + "; form, workers x threads",
+                      .bars = bars(),
+                      .remarks = facts_.notes};
+    const auto chosen =
+        std::find_if(rates_.begin(), rates_.end(), [](const Rate &rate) { return rate.chosen; });
+    if (chosen != rates_.end())
+        chart.remarks.push_back("the filter's own choice: " + label_of(*chosen));
+    for (const std::string &text : left_out_)
+        chart.remarks.push_back("left out: " + text);
+    return chart;
+}
+
 void BenchReport::end() const
 {
     say("");
     if (as_json_)
         return print_json();
+    print_bars();
     if (!left_out_.empty())
         printf("\nleft out:\n");
     for (const std::string &text : left_out_)

@@ -75,9 +75,7 @@ void copy_contract(const std::string &from, const std::string &to)
         return;
     if (const std::optional<std::string> text = contract_text(source)) {
         NewFile file(target);
-        if (write(file.descriptor(), text->data(), text->size()) !=
-            static_cast<ssize_t>(text->size()))
-            file.refuse(errno);
+        file.write(*text);
         file.keep();
         say("the contract '" + source + "' was copied to '" + target + "'");
     } else if (contract_text(target)) {

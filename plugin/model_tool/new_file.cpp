@@ -85,6 +85,16 @@ void NewFile::refuse(int error) const
                 "'" + path_ + "' cannot be written: " + std::generic_category().message(error));
 }
 
+void NewFile::write(std::string_view text)
+{
+    while (!text.empty()) {
+        const ssize_t written = ::write(file_.get(), text.data(), text.size());
+        if (written < 0 && errno != EINTR)
+            refuse(errno);
+        text.remove_prefix(written < 0 ? 0 : static_cast<size_t>(written));
+    }
+}
+
 // A link never takes the place of a file, so the file gets another name first.
 void NewFile::name_draft()
 {

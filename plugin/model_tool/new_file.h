@@ -7,6 +7,7 @@
 #include "base/descriptor.h"
 
 #include <string>
+#include <string_view>
 
 namespace dnn_torch
 {
@@ -24,6 +25,9 @@ public:
     NewFile &operator=(const NewFile &) = delete;
 
     int descriptor() const { return file_.get(); }
+
+    // Appends.  Throws Error.
+    void write(std::string_view text);
 
     // Takes the place of a file that is there already.  Throws Error.
     void keep();

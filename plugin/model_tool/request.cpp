@@ -71,6 +71,13 @@ void set_isolation(Request &request, const std::string &value)
     refuse("--isolate", value, "give auto, 0, 1 or require");
 }
 
+void set_svg_file(Request &request, const std::string &value)
+{
+    if (value.empty())
+        refuse("--svg", value, "give the name of a file");
+    request.svg_file = value;
+}
+
 template <std::string ContractOptions::*field>
 void set_contract(Request &request, const std::string &value)
 {
@@ -194,6 +201,11 @@ constexpr Option options[] = {
      .value = "NUMBERS",
      .help = "what each channel is divided by then: one number or A|B|C",
      .set = set_contract<&ContractOptions::std>},
+    {.name = "svg",
+     .value = "FILE",
+     .help = "draws the bars to FILE as well, as SVG",
+     .set = set_svg_file,
+     .commands = "bench"},
     {.name = "tile",
      .value = "WxH",
      .help = "runs frames in tiles: auto, 0 (never), N or WxH",

@@ -26,9 +26,11 @@ public:
 struct Request {
     std::string model;
     std::string output_file; // only convert has one
+    std::string svg_file;    // only bench has one; "": none
     // These have the values of the filter's options of the same names.
     std::string device = "cpu", engine = "torch", input, output, allow, isolate = "auto";
     ContractOptions contract;
+    std::string optimize;                       // as the filter's option; no command has it yet
     Isolation isolation = Isolation::automatic; // what `isolate` means
     bool json = false;
     bool help = false;        // only the command's help is wanted

@@ -93,6 +93,7 @@ ModelWithContract open_model(const Place &place, const Request &request,
     options.input_name = request.input;
     options.output_name = request.output;
     options.precision = precision;
+    options.optimize = request.optimize;
     options.results = results;
     options.allow = request.allow;
     ModelWithContract opened = open_with_contract(

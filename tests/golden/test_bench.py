@@ -4,8 +4,10 @@
 import json
 import pathlib
 import re
+import shutil
 import signal
 import time
+import xml.etree.ElementTree
 
 import pytest
 import support
@@ -81,7 +83,81 @@ def test_table(model):
     rows = re.findall(r"^(\w+) +(\d+) +(\d+) +([\d.]+)(.*)$", text, re.MULTILINE)
     assert rows and all(float(row[3]) > 0 for row in rows)
     assert rows[0][4].strip() == "the filter's own choice"
+    bars = re.findall(
+        r"^(.*\S) {2,}([#█-▏]*) +([\d.]+) frames/s +([\d.]+) ms$", text, re.MULTILINE
+    )
+    assert [bar[2] for bar in bars[: len(rows)]] == [row[3] for row in rows]
+    assert all(float(bar[2]) * float(bar[3]) == pytest.approx(1000, rel=0.02) for bar in bars)
+    longest = max(bars, key=lambda bar: float(bar[2]))
+    assert all(len(bar[1]) <= len(longest[1]) for bar in bars)
+    assert bars[0][0].endswith(f", {rows[0][1]} x {rows[0][2]}") and "fp32" in bars[0][0]
     assert re.search(r"^fastest, [\d.]+ frames/s:\n  dnn-torch run ffmpeg ", text, re.MULTILINE)
+
+
+def test_other_forms_and_tiles_are_bars_and_no_rows(model):
+    """With the filter's own workers and threads, in fp32."""
+    for seconds in ("25", "100"):  # a busy machine takes seconds to open a model
+        result = bench(model("espcn_luma"), "--seconds", seconds, "--size", "400x96", timeout=200)
+        text = result.stdout.decode()
+        assert result.returncode == 0 and result.stderr == "", str(result)
+        if "comparisons of forms and tiles: the time is up" not in text:
+            break
+    rows = re.findall(r"^(\w+) +(\d+) +(\d+) +([\d.]+)", text, re.MULTILINE)
+    bars = re.findall(r"^(\S.*?) {2,}[#█-▏]* +([\d.]+) frames/s", text, re.MULTILINE)
+    labels = [label for label, _ in bars[len(rows) :]]
+    own = f", {rows[0][1]} x {rows[0][2]}"
+    forms = {label.split(", ")[1] for label in labels if label.endswith(own)}
+    forms.add(bars[0][0].split(", ")[1])
+    assert forms >= {"as saved", "frozen", "channels_last", "inference"}, text
+    assert bars[0][0] + ", tile=256" in labels, text
+    assert len(labels) == len(set(labels)) and not any("tile=512" in label for label in labels)
+    assert all(label.startswith("fp32, ") for label in labels)
+
+
+def bars_in(path):
+    """Label and width of each bar."""
+    root = xml.etree.ElementTree.parse(path).getroot()
+    name = "{http://www.w3.org/2000/svg}"
+    labels = [text.text for text in root.iter(f"{name}text") if text.get("class") == "label"]
+    widths = [float(rect.get("width")) for rect in root.iter(f"{name}rect")
+              if rect.get("class").startswith("bar")]  # fmt: skip
+    assert len(labels) == len(widths)
+    return list(zip(labels, widths))
+
+
+def test_a_picture_of_the_bars(script, tmp_path):
+    """Beside the JSON, of a model with a hostile name, in the place of an older file."""
+    model = tmp_path / "<text>&amp;\"']]>.fake"
+    shutil.copy(script(latency_us=5000, tuned_us=5000), model)
+    picture = tmp_path / "bars.svg"
+    picture.write_text("old")
+    found = fake_facts(model, "--seconds", "2", "--size", "8x8", "--svg", picture)
+    bars, rows = bars_in(picture), found["rows"]
+    assert len(bars) == len(rows)
+    longest, fastest = max(width for _, width in bars), max(row["fps"] for row in rows)
+    for (label, width), row in zip(bars, rows):
+        assert label.endswith(f", {row['workers']} x {row['threads']}")
+        assert width / longest == pytest.approx(row["fps"] / fastest, abs=2e-3)
+    root = xml.etree.ElementTree.parse(picture).getroot()
+    assert root.find("{http://www.w3.org/2000/svg}title").text == str(model)
+    assert sorted(tmp_path.glob("bars*")) == [picture]
+
+
+@pytest.mark.parametrize("name,fault", [("none/bars.svg", "No such file"), (".", "directory")])
+def test_a_picture_that_cannot_be_written(script, tmp_path, name, fault):
+    """It is said before anything is measured."""
+    result = bench(script(), "--engine", "fake", "--svg", tmp_path / name, fake_engine=True)
+    assert result.returncode == 1 and result.stdout == b""
+    assert len(result.stderr.splitlines()) == 1, result.stderr
+    assert "cannot be written" in result.stderr and fault in result.stderr
+
+
+def test_a_picture_never_takes_the_place_of_the_model(script):
+    path = script()
+    before = pathlib.Path(path).read_bytes()
+    result = bench(path, "--engine", "fake", "--svg", path, fake_engine=True)
+    assert result.returncode == 2 and "is the model" in result.stderr
+    assert pathlib.Path(path).read_bytes() == before
 
 
 def test_rate_is_that_of_the_workers(script):

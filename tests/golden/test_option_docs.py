@@ -141,3 +141,26 @@ def test_bash_completes_every_command(commands):
     result = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=20)
     offered = {word for word in result.stdout.split() if not word.startswith("-")}
     assert commands == offered, result.stderr
+
+
+def options_of(command):
+    text = support.execute([support.LAUNCHER, command, "--help"]).stdout.decode()
+    found = set(re.findall(r"^  --(\w+)", text, re.MULTILINE))
+    assert "help" in found, text
+    return found
+
+
+@pytest.mark.parametrize("command", ["inspect", "bench", "contract", "convert"])
+def test_man_page_has_every_option_of_a_command(commands, command):
+    assert command in commands
+    page = MAN_LAUNCHER.read_text()
+    written = set(re.findall(r"\bFl Fl (\w+)", page))
+    assert options_of(command) <= written
+
+
+def test_shells_complete_what_bench_alone_has(commands):
+    own = options_of("bench") - options_of("inspect")
+    assert {"seconds", "svg"} <= own
+    for name in ("dnn-torch.bash", "_dnn-torch"):
+        text = (COMPLETIONS / name).read_text()
+        assert own <= set(re.findall(r"--(\w+)", text)), name

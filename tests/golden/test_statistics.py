@@ -107,14 +107,18 @@ def test_unwritable_file_is_refused_at_once(script, tmp_path):
     support.assert_fails_clearly(result, "stats=.*cannot be written: Is a directory", "name a file")
 
 
-def test_arithmetic_of_the_model(model, stats):
-    """Of a network whose convolutions are counted by hand."""
+@pytest.mark.parametrize("form", ["", "frozen", "fused"])
+def test_arithmetic_of_the_model(model, stats, form):
+    """Of a network whose convolutions are counted by hand, in whatever form it runs: programs of
+    our own, which LibTorch does not see into, count as what they stand for."""
     size, frames = (96, 64), 40
-    graph = support.dnn(model("counted"), workers=1, threads=1, tune=1, stats=stats.path)
+    options = {"optimize": form} if form else {}
+    graph = support.dnn(model("counted"), workers=1, threads=1, tune=1, stats=stats.path, **options)
     result = support.succeed(
         *("-f", "lavfi", "-i", f"testsrc=s={size[0]}x{size[1]}:r=25:d={frames / 25}"),
         *("-vf", graph, "-f", "null", "-"),
     )
+    assert f"fp32, {form}" in result.stderr or not form
     found = final_line(result)
     told = stats()
     pixels = size[0] * size[1]

@@ -47,6 +47,8 @@ TEST(Requests, HaveOptionsBeforeAndBehindTheModel)
     EXPECT_EQ(request.timeout.count(), 0);
     ASSERT_TRUE(request.size);
     EXPECT_EQ(to_text(*request.size), "64x48");
+    EXPECT_EQ(request.svg_file, "");
+    EXPECT_EQ(parse({"bench", "a.pt", "--svg", "a.svg"}).svg_file, "a.svg");
 }
 
 // A program may have set it; getopt_long() then stops at the first model.
@@ -84,7 +86,8 @@ TEST(Requests, SayWhatMakesNoSense)
     EXPECT_EQ(fault_of({"inspect", "a", "--size=64"}), "--size 64: give a size such as 640x360");
     EXPECT_EQ(fault_of({"bench", "a", "--seconds", "0"}),
               "--seconds 0: give a number from 1 to 86400");
-    for (const char *word : {"--nosuch", "--nosuch=3", "--seconds=3", "-x", "-xy"}) {
+    EXPECT_EQ(fault_of({"bench", "a", "--svg="}), "--svg : give the name of a file");
+    for (const char *word : {"--nosuch", "--nosuch=3", "--seconds=3", "--svg=3", "-x", "-xy"}) {
         std::string fault = fault_of({"inspect", "a", word});
         std::string name = word[1] == '-' ? std::string(word, strcspn(word, "=")) : "-x";
         EXPECT_EQ(fault.find(name + " is no option; there are --json, --help, --allow"), 0U)

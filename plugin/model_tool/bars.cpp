@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "bars.h"
+
+#include "bar_figures.h"
+#include "base/terminal.h"
+
+#include <algorithm>
+#include <clocale>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <langinfo.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace dnn_torch
+{
+namespace
+{
+
+constexpr size_t shortest_bar = 8, longest_bar = 60;
+
+// The locale of the process stays as it is, because numbers are read and written in it.
+bool has_utf8()
+{
+    const locale_t user = newlocale(LC_CTYPE_MASK, "", nullptr);
+    if (!user)
+        return false;
+    const bool found = strcmp(nl_langinfo_l(CODESET, user), "UTF-8") == 0;
+    freelocale(user);
+    return found;
+}
+
+// A bar of that many eighths of a column.
+std::string bar_of(size_t eighths, bool has_blocks)
+{
+    static constexpr const char *parts[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    std::string text;
+    for (size_t column = 0; column < (has_blocks ? eighths / 8 : (eighths + 4) / 8); column++)
+        text += has_blocks ? "█" : "#";
+    return has_blocks ? text + parts[eighths % 8] : text;
+}
+
+std::string blanks(size_t wanted, const std::string &text)
+{
+    return std::string(wanted - std::min(columns_of(text), wanted), ' ');
+}
+
+// How many columns each part of a line takes.
+struct Widths {
+    size_t label = 0, bar = 0, rate = 0, time = 0;
+};
+
+Widths widths_of(const std::vector<Bar> &bars, size_t columns)
+{
+    constexpr size_t gaps = 6;
+    Widths widths;
+    for (const Bar &bar : bars) {
+        widths.label = std::max(widths.label, columns_of(printable(bar.label)));
+        widths.rate = std::max(widths.rate, rate_of(bar).size());
+        widths.time = std::max(widths.time, time_of(bar).size());
+    }
+    const size_t others = widths.label + widths.rate + widths.time + gaps;
+    widths.bar = std::clamp(columns > others ? columns - others : 0, shortest_bar, longest_bar);
+    return widths;
+}
+
+} // namespace
+
+BarPlace place_of_output()
+{
+    BarPlace place = {.columns = 80, .has_blocks = has_utf8()};
+    winsize size = {};
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        place.columns = size.ws_col;
+    return place;
+}
+
+std::string bars_as_text(const std::vector<Bar> &bars, const BarPlace &place)
+{
+    const double most = fastest(bars);
+    const Widths widths = widths_of(bars, place.columns);
+    std::string text;
+    for (const Bar &bar : bars) {
+        const double eighths = share_of(bar, most) * 8 * static_cast<double>(widths.bar);
+        const std::string drawn = bar_of(static_cast<size_t>(lround(eighths)), place.has_blocks);
+        const std::string label = printable(bar.label), rate = rate_of(bar), time = time_of(bar);
+        text += label + blanks(widths.label, label) + "  " + drawn + blanks(widths.bar, drawn) +
+                "  " + blanks(widths.rate, rate) + rate + "  " + blanks(widths.time, time) + time +
+                "\n";
+    }
+    return text;
+}
+
+} // namespace dnn_torch
