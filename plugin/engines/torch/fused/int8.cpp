@@ -49,13 +49,19 @@ FUSED_INLINE uint8_t code_of(float sample, const Rounding &rounding)
     return static_cast<uint8_t>(static_cast<int32_t>(limited + 0.5f));
 }
 
+// Bytes might be anything's, also the rounding's, unless it is said that they are not.
+FUSED_INLINE void quantise_run(const float *__restrict from, uint8_t *__restrict to, int64_t count,
+                               const Rounding rounding)
+{
+    const float per_step = rounding.per_step, zero = rounding.zero;
+    for (int64_t i = 0; i < count; i++)
+        to[i] = code_of(from[i], {per_step, zero});
+}
+
 void quantise_samples(const float *from, uint8_t *to, int64_t count, const Rounding &rounding)
 {
     const Rounding by = rounding;
-    run_vectorized([=]() __attribute__((always_inline)) {
-        for (int64_t i = 0; i < count; i++)
-            to[i] = code_of(from[i], by);
-    });
+    run_vectorized([=]() __attribute__((always_inline)) { quantise_run(from, to, count, by); });
 }
 
 // Some channels of each pixel.
@@ -65,8 +71,7 @@ void quantise_lanes(const float *from, int64_t from_step, uint8_t *to, int64_t t
     const Rounding by = rounding;
     run_vectorized([=]() __attribute__((always_inline)) {
         for (int64_t x = 0; x < pixels; x++)
-            for (int64_t lane = 0; lane < count; lane++)
-                to[x * to_step + lane] = code_of(from[x * from_step + lane], by);
+            quantise_run(from + x * from_step, to + x * to_step, count, by);
     });
 }
 
