@@ -189,6 +189,23 @@ TEST(FusedInt8, KeepsLayersThatLoseTooMuch)
     EXPECT_EQ(none.in_int8, 0u);
 }
 
+// Numbers without sense are found out, and end nothing.
+TEST(FusedInt8, NumbersThatAreNone)
+{
+    for (const float bad : {NAN, INFINITY, 1e38f, 1e-42f}) {
+        Dice dice(9);
+        Graph graph(3);
+        Convolution first = convolution_3x3(dice, 3, 8);
+        std::vector<float> weights = first.weights.copy();
+        weights[5] = bad;
+        first.weights = std::move(weights);
+        const ValueId value = graph.add(first, {0});
+        graph.add(convolution_3x3(dice, 8, 3), {value});
+        const Calibration made = calibrated(graph, 30);
+        EXPECT_TRUE(made.in_int8 == 0 || made.decibel >= 30) << bad;
+    }
+}
+
 // Bands, groups and the sizes that were compiled before do not matter.
 TEST(FusedInt8, BandsGiveTheSameBits)
 {

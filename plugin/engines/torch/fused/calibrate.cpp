@@ -12,6 +12,7 @@
 #include <memory>
 #include <numeric>
 #include <utility>
+#include <variant>
 
 namespace engine_torch::fused
 {
@@ -19,8 +20,33 @@ namespace
 {
 
 constexpr double most_decibel = 99.9;
-// Of deep networks several neighbours are measured together: each measurement is a run.
-constexpr size_t most_measured = 24;
+// Of deep networks several neighbours are measured together: each measurement is a run.  So many
+// products may all of them have, which takes a core with AVX2 10 to 20 seconds.
+constexpr size_t least_measured = 4, most_measured = 24;
+constexpr double most_products = 4e11;
+
+double products_of(const Graph &graph, Extent extent)
+{
+    const std::vector<Extent> extents = extents_of(graph, extent);
+    double sum = 0;
+    for (const Node &node : graph.nodes())
+        if (const auto *it = std::get_if<Convolution>(&node.operation))
+            sum += static_cast<double>(it->weights.size()) *
+                   static_cast<double>(extents[node.output].height) *
+                   static_cast<double>(extents[node.output].width);
+    return sum;
+}
+
+// How many groups of layers are measured one by one.
+size_t groups_of(const Graph &graph, std::span<const CalibrationPicture> samples, size_t layers)
+{
+    double products = 1;
+    for (const CalibrationPicture &sample : samples)
+        products += products_of(graph, sample.extent);
+    const double runs = std::clamp(most_products / products, static_cast<double>(least_measured),
+                                   static_cast<double>(most_measured));
+    return std::min(static_cast<size_t>(runs), layers);
+}
 
 // A sample's result, and memory for it that begins at a cache line.
 class Computed
@@ -49,6 +75,14 @@ private:
     std::vector<float> samples_;
 };
 
+// Results that are not numbers are as bad as can be.
+double decibel_of(double mean_square)
+{
+    if (mean_square == 0)
+        return most_decibel;
+    return mean_square > 0 ? std::min(-10 * std::log10(mean_square), most_decibel) : -INFINITY;
+}
+
 void add_row(Range &range, const float *row, const RowLayout &layout)
 {
     for (int64_t plane = 0; plane < layout.planes(); plane++)
@@ -67,6 +101,7 @@ public:
     {
         for (const CalibrationPicture &sample : samples_)
             compute_plain(sample);
+        groups_ = groups_of(graph_, samples_, ranges_.size());
     }
 
     Calibration run()
@@ -136,20 +171,16 @@ private:
             count += static_cast<double>(computed.samples().size());
         }
         const double peak = goal_.peak > 0 ? goal_.peak : largest_;
-        made.decibel = most_decibel;
-        if (!(squares == 0))
-            made.decibel =
-                std::min(-10 * std::log10(squares / count / (peak * peak)), made.decibel);
+        made.decibel = decibel_of(squares / count / (peak * peak));
         return made;
     }
 
     // Layers that are measured together.
     std::vector<size_t> group(size_t number) const
     {
-        const size_t count = std::min(most_measured, ranges_.size());
         std::vector<size_t> layers;
-        for (size_t layer = number * ranges_.size() / count;
-             layer < (number + 1) * ranges_.size() / count; layer++)
+        for (size_t layer = number * ranges_.size() / groups_;
+             layer < (number + 1) * ranges_.size() / groups_; layer++)
             layers.push_back(layer);
         return layers;
     }
@@ -157,7 +188,7 @@ private:
     // The groups, that with the largest loss first.
     std::vector<size_t> by_loss() const
     {
-        std::vector<size_t> order(std::min(most_measured, ranges_.size()));
+        std::vector<size_t> order(groups_);
         std::iota(order.begin(), order.end(), size_t{0});
         std::vector<double> decibel;
         for (const size_t number : order) {
@@ -190,6 +221,7 @@ private:
     const CalibrationGoal goal_;
     std::vector<Plain> plain_;  // by sample
     std::vector<Range> ranges_; // by convolution
+    size_t groups_ = 0;         // of layers that are measured together
     double largest_ = 1e-6;
 };
 

@@ -17,6 +17,8 @@ namespace
 {
 
 constexpr float most_code = 255, most_weight = 63;
+// Steps of less have no reciprocal.
+constexpr float smallest_span = 1e-30f;
 
 // The whole numbers for one channel of the result.
 struct ChannelWeights {
@@ -29,7 +31,7 @@ ChannelWeights round_weights(float *weights, size_t count)
     float most = 0;
     for (size_t i = 0; i < count; i++)
         most = std::max(most, std::abs(weights[i]));
-    ChannelWeights made = {.scale = most > 0 ? most / most_weight : 1};
+    ChannelWeights made = {.scale = most > smallest_span ? most / most_weight : 1};
     for (size_t i = 0; i < count; i++) {
         weights[i] = std::nearbyint(weights[i] / made.scale);
         made.sum += static_cast<double>(weights[i]);
@@ -80,7 +82,7 @@ void quantise_lanes(const float *from, int64_t from_step, uint8_t *to, int64_t t
 Codes codes_for(const Range &range)
 {
     const float span = range.high - range.low;
-    if (!(span > 0) || !std::isfinite(span))
+    if (!(span > smallest_span) || !std::isfinite(span))
         return {1 / most_code, 0};
     const float step = span / most_code;
     return {step, static_cast<uint8_t>(std::nearbyint(-range.low / step))};

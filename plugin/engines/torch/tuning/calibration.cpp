@@ -72,7 +72,8 @@ void calibrate(Form &form, const Source &source, const Shape &shape)
     const Int8Layers layers =
         calibrate_fused(form.module, [&] { run_form(form, source, picture); });
     if (layers.in_int8 == 0)
-        throw Failure(DNN_TORCH_BAD_MODEL, "all of its layers lose too much in int8");
+        throw Failure(DNN_TORCH_BAD_MODEL,
+                      "no layer of it can be computed in int8 without losing too much");
     const double decibel = psnr_decibel(*plain, run_form(form, source, picture));
     form.about = with_decibel(layers, decibel);
 }
