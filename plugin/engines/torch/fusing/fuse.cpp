@@ -27,9 +27,6 @@ namespace
 using torch::jit::Node;
 using torch::jit::Value;
 
-// Layers lose too much in int8 if all together leave less PSNR to fp32.
-constexpr double int8_decibel = 40;
-
 // A program in a node.  Copies of the graph share it.
 class Part final : public torch::CustomClassHolder
 {
@@ -44,7 +41,11 @@ public:
     }
 
     // The next call of network_for() calibrates with its pictures.
-    void begin_calibration() { is_calibrating_ = true; }
+    void begin_calibration(double decibel)
+    {
+        is_calibrating_ = true;
+        decibel_ = decibel;
+    }
 
     const fused::Calibration &calibration() const { return calibration_; }
 
@@ -62,6 +63,7 @@ private:
     const fused::Graph graph_;
     const double peak_;
     bool is_calibrating_ = false;
+    double decibel_ = 0;
     fused::Calibration calibration_;
     std::unique_ptr<fused::Network> network_; // null in int8 until it is calibrated
 };
@@ -123,7 +125,7 @@ void Part::calibrate(const at::Tensor &input)
     std::vector<fused::CalibrationPicture> samples;
     for (int64_t place = 0; place < pictures.size(0); place++)
         samples.push_back({{pictures.size(2), pictures.size(3)}, picture_of(pictures, place)});
-    calibration_ = fused::calibrate(graph_, samples, {.decibel = int8_decibel, .peak = peak_});
+    calibration_ = fused::calibrate(graph_, samples, {.decibel = decibel_, .peak = peak_});
     network_ =
         std::make_unique<fused::Network>(graph_, fused::Precision::fp32, calibration_.layers);
     is_calibrating_ = false;
@@ -213,14 +215,15 @@ std::optional<torch::jit::Module> fused_copy(const torch::jit::Module &frozen,
     return copy;
 }
 
-Int8Layers calibrate_fused(const torch::jit::Module &copy, const std::function<void()> &run)
+Int8Layers calibrate_fused(const torch::jit::Module &copy, double decibel,
+                           const std::function<void()> &run)
 {
     std::vector<c10::intrusive_ptr<Part>> parts;
     for (const Node *node : copy.get_method("forward").graph()->nodes())
         if (node->kind() == node_kind())
             parts.push_back(part_of(*node));
     for (const auto &part : parts)
-        part->begin_calibration();
+        part->begin_calibration(decibel);
     run();
     Int8Layers found;
     for (const auto &part : parts) {

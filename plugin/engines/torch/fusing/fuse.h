@@ -32,8 +32,10 @@ struct Int8Layers {
 };
 
 // Calibrates the programs of a fused copy in int8: each of them with what it is given when `run`
-// runs the copy.  No program of the copy can run before.  Not safe to call while the copy runs on
-// another thread.  Throws what `run` throws.
-Int8Layers calibrate_fused(const torch::jit::Module &copy, const std::function<void()> &run);
+// runs the copy.  Layers that lose the most stay in fp32 until all others leave a PSNR of `decibel`
+// to fp32.  No program of the copy can run before.  May be called again.  Not safe to call while
+// the copy runs on another thread.  Throws what `run` throws.
+Int8Layers calibrate_fused(const torch::jit::Module &copy, double decibel,
+                           const std::function<void()> &run);
 
 } // namespace engine_torch

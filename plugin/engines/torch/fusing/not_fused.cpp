@@ -18,7 +18,7 @@ std::optional<torch::jit::Module> fused_copy(const torch::jit::Module &, const s
     return std::nullopt;
 }
 
-Int8Layers calibrate_fused(const torch::jit::Module &, const std::function<void()> &)
+Int8Layers calibrate_fused(const torch::jit::Module &, double, const std::function<void()> &)
 {
     return {};
 }
