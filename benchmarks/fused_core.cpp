@@ -3,10 +3,12 @@
 
 // How fast fused programs are on one thread: whole layers against bands.
 //
-// usage: fused_core [--bf16] [--interleaved | --direct] [--text] [NET...]
+// usage: fused_core [--bf16 | --int8] [--interleaved | --direct] [--text]
+//                   [NET...]
 //
 // Times are the processor's, the best of some rounds by turns, which holds while others use the
 // machine.  --text says how each layer is computed.
+#include "engines/torch/fused/calibrate.h"
 #include "engines/torch/fused/program.h"
 #include "engines/torch/fused/run.h"
 
@@ -158,9 +160,22 @@ std::vector<Case> cases_of(const Program &base)
     return cases;
 }
 
-void measure(const char *name, const Graph &graph, Extent extent, const CompileOptions &options,
-             bool prints_text)
+LayerRanges int8_layers(const Graph &graph)
 {
+    const Extent extent = {96, 128};
+    const int64_t channels = graph.values()[graph.input()].channels;
+    std::vector<float> noise = numbers(channels * extent.height * extent.width, 1);
+    const CalibrationPicture picture = {extent, {noise.data(), planar_strides(extent)}};
+    const Calibration made = calibrate(graph, {&picture, 1}, {.decibel = 0});
+    std::printf("%zu layers in int8, %.1f dB\n", made.in_int8, made.decibel);
+    return made.layers;
+}
+
+void measure(const char *name, const Graph &graph, Extent extent, CompileOptions options,
+             bool in_int8, bool prints_text)
+{
+    if (in_int8)
+        options.int8 = int8_layers(graph);
     const double start = thread_seconds();
     const auto base = Program::compile(graph, extent, options);
     const double compiled = thread_seconds() - start;
@@ -213,7 +228,7 @@ try {
         options.layouts = LayoutChoice::direct;
     for (const Net &net : nets)
         if (all || has(net.name))
-            measure(net.name, net.make(), net.extent, options, has("--text"));
+            measure(net.name, net.make(), net.extent, options, has("--int8"), has("--text"));
 } catch (const std::exception &error) {
     std::fprintf(stderr, "fused_core: %s\n", error.what());
     return 1;

@@ -190,7 +190,7 @@ typedef struct DnnTorchEngine {
      *   input      the name of the input that gets the pictures; by default the only one
      *   output     the name of the tensor that is returned; by default the only one, or
      *              the first of a tuple or list
-     *   precision  "fp32", "bf16", "fp16": what the model computes with.  "auto", the
+     *   precision  "fp32", "bf16", "fp16", "int8": what the model computes with.  "auto", the
      *              default, is as saved on the CPU, and fp16 on a GPU if the model allows it
      *   optimize   "0": as it was saved.  "1", the default: the fastest variant that the
      *              engine knows.  The name of a variant: that one; a name that the

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Fused programs make what PyTorch makes, of known layers, of nets, and of parts of nets."""
+import re
 import time
 
 import numpy
@@ -265,6 +266,109 @@ def test_in_the_filter(tmp_path):
     threads = {"workers": 1, "threads": 2}
     assert (frames_of(tmp_path / "net.pt", optimize="fused", **threads).stdout ==
             frames_of(tmp_path / "net.pt", optimize="frozen", **threads).stdout)
+
+
+class Compact(nn.Module):
+    """As nets of super resolution are: the result is the frame, and a little more."""
+
+    def __init__(self):
+        super().__init__()
+        layers = [layer for _ in range(6) for layer in (nn.Conv2d(24, 24, 3, 1, 1), nn.PReLU(24))]
+        self.body = nn.Sequential(nn.Conv2d(3, 24, 3, 1, 1), *layers, nn.Conv2d(24, 12, 3, 1, 1))
+
+    def forward(self, x: Tensor) -> Tensor:
+        large = functional.interpolate(x, scale_factor=2.0, mode="nearest")
+        return 0.05 * functional.pixel_shuffle(self.body(x), 2) + large
+
+
+class TwoParts(With):
+    """A mean, which no program knows, stands between two of them."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        a = functional.relu(self.second(functional.relu(self.first(x))))
+        b = a * torch.sigmoid(a.mean((2, 3), keepdim=True))
+        return 0.2 * self.last(functional.relu(self.second(b))) + x
+
+
+def saved(network, tmp_path):
+    torch.jit.script(seeded(network)).save(str(tmp_path / "net.pt"))
+    return tmp_path / "net.pt"
+
+
+def psnr(one, other):
+    a, b = (numpy.frombuffer(data, "u1").astype(float) for data in (one, other))
+    return 10 * numpy.log10(255**2 / numpy.square(a - b).mean())
+
+
+def said_of_int8(stderr):
+    """How many layers are in int8, of how many, and the PSNR that the log says."""
+    found = re.search(r"int8, fused, (\d+) of (\d+) layers, ([\d.]+) dB PSNR from fp32", stderr)
+    return int(found[1]), int(found[2]), float(found[3])
+
+
+@pytest.mark.parametrize("kind, layers", [(Compact, 8), (TwoParts, 4), (Larger, 3)])
+def test_int8(kind, layers, tmp_path):
+    path = saved(kind(), tmp_path)
+    made, plain = frames_of(path, precision="int8"), frames_of(path, optimize="fused")
+    in_int8, of_all, decibel = said_of_int8(made.stderr)
+    assert 0 < in_int8 <= of_all == layers
+    assert decibel > 38
+    assert made.stdout != plain.stdout
+    assert psnr(made.stdout, plain.stdout) > 35
+
+
+def test_int8_does_not_depend_on_settings(tmp_path):
+    path = saved(Compact(), tmp_path)
+    alone = frames_of(path, precision="int8", workers=1, threads=1)
+    for options in ({"workers": 2}, {"batch_size": 3}, {"isolate": 0}, {"optimize": "fused"},
+                    {"workers": 1, "threads": 2}):
+        again = frames_of(path, precision="int8", **options)
+        assert again.stdout == alone.stdout
+        assert said_of_int8(again.stderr) == said_of_int8(alone.stderr)
+    measured = support.succeed(
+        *pictures.raw_input("rgb24", 61, 43),
+        *("-vf", support.dnn(path, tune=2, precision="int8"), "-f", "rawvideo", "-"),
+        stdin=pictures.raw(pictures.make_frames("rgb24", 61, 43, 6), "rgb24"),
+    )
+    assert measured.stdout == alone.stdout
+
+
+def warned_of(path, **options):
+    """What the filter makes of a frame, and its warnings."""
+    result = support.succeed(
+        *pictures.raw_input("rgb24", 61, 43),
+        *("-vf", support.dnn(path, tune=0, **options), "-f", "rawvideo", "-"),
+        stdin=pictures.raw(pictures.make_frames("rgb24", 61, 43, 1), "rgb24"),
+    )
+    return result.stdout, " ".join(result.warnings)
+
+
+class Branches(With):
+    def forward(self, x: Tensor) -> Tensor:
+        a = self.first(x)
+        if float(a.mean()) > 0.1:
+            a = self.second(a)
+        return self.last(a)
+
+
+class Pooled(nn.Module):
+    """Nothing in it is a layer of a fused program."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return functional.max_pool2d(x, 3, 1, 1)
+
+
+@pytest.mark.parametrize("kind, options, reason", [
+    (Overwritten, {}, "it has no layers that fused programs know"),
+    (Pooled, {}, "it has no layers that fused programs know"),
+    (Branches, {}, "the model does other things with other pictures"),
+    (Compact, {"optimize": "frozen"}, "only optimize=fused has it"),
+])
+def test_int8_that_cannot_be_had(kind, options, reason, tmp_path):
+    path = saved(kind(), tmp_path)
+    frame, warnings = warned_of(path, precision="int8", **options)
+    assert f"precision=int8 cannot be used: {reason}; the model runs in fp32" in warnings
+    assert frame == warned_of(path, **options)[0]
 
 
 # Networks whose random weights make such numbers that another order of sums is too far off.

@@ -77,9 +77,9 @@ TEST(Forms, UnknownNamesAreRefused)
     for (const char *name : {"2", "-1", "fastest", "Frozen", "saved ", "\n"})
         expect_failure(Model(options_for(path, name)).opened, DNN_TORCH_BAD_OPTION,
                        {"optimize=", "0, 1", "saved", "frozen", "channels_last", "inference"});
-    for (const char *name : {"int8", "float16", "BF16", "0"})
+    for (const char *name : {"int4", "float16", "BF16", "0"})
         expect_failure(Model(options_for(path, "1", name)).opened, DNN_TORCH_BAD_OPTION,
-                       {"precision=", "auto", "fp32", "bf16", "fp16"});
+                       {"precision=", "auto", "fp32", "bf16", "fp16", "int8"});
 }
 
 TEST(Forms, TakeInterleavedPictures)
@@ -155,6 +155,25 @@ TEST(Precision, Bfloat16)
             EXPECT_NE(result, expected) << net << ' ' << form;
             EXPECT_GE(psnr_decibel(result, expected), 35) << net << ' ' << form;
         }
+}
+
+// Built without oneDNN, the engine has no fused programs.
+TEST(Precision, Int8)
+{
+    const Pictures pictures(1, 3, 40, 48);
+    Running full("net_upscaler", "0"), low("net_upscaler", "1", "int8"),
+        again("net_upscaler", "fused", "int8");
+    if (contains(low.model.notice(), "built without oneDNN"))
+        GTEST_SKIP() << low.model.notice();
+    EXPECT_TRUE(contains(low.model.form(), "int8, fused, ")) << low.model.notice();
+    EXPECT_TRUE(contains(low.model.form(), " dB PSNR from fp32"));
+    const std::vector<float> result = run(low, pictures);
+    EXPECT_NE(result, run(full, pictures));
+    EXPECT_GE(psnr_decibel(result, run(full, pictures)), 35);
+    EXPECT_EQ(result, run(again, pictures));
+    Running other("net_upscaler", "frozen", "int8"), frozen("net_upscaler", "frozen");
+    EXPECT_TRUE(contains(other.model.notice(), "precision=int8 cannot be used: only optimize"));
+    EXPECT_EQ(run(other, pictures), run(frozen, pictures));
 }
 
 // Works, or is told of; LibTorch 1.13 has no convolution for it.

@@ -103,7 +103,7 @@ OptionTable model_options(size_t offset)
         text_option("device", "device to run the model on", field(offsetof(ModelSettings, device)),
                     "cpu"),
         changeable(text_option("precision",
-                               "what the model computes with: auto, fp32, bf16 or fp16",
+                               "what the model computes with: auto, fp32, bf16, fp16 or int8",
                                field(offsetof(ModelSettings, precision)), "auto")),
         changeable(text_option(
             "optimize", "0: run the model as it was saved; 1: its fastest form; or a form's name",

@@ -19,6 +19,21 @@ using dnnl::memory;
 using Tag = dnnl::memory::format_tag;
 using Type = dnnl::memory::data_type;
 
+Type source_type(const ConvolutionSizes &sizes)
+{
+    return sizes.is_int8 ? Type::u8 : type_of(sizes.precision);
+}
+
+Type weights_type(const ConvolutionSizes &sizes)
+{
+    return sizes.is_int8 ? Type::s8 : type_of(sizes.precision);
+}
+
+Type result_type(const ConvolutionSizes &sizes)
+{
+    return sizes.is_int8 ? Type::s32 : type_of(sizes.precision);
+}
+
 bool append_activation(dnnl::post_ops &steps, const Activation &step)
 {
     const auto append = [&](algorithm kind, float alpha, float beta) {
@@ -140,10 +155,11 @@ ConvolutionDescription PackedConvolution::description(int64_t rows) const
     const int64_t right =
         (sizes_.out_width - 1) * it.stride.x + reach - sizes_.in_width - it.padding.x;
     return {.source = source_of(rows),
-            .weights = weights_of(Tag::any, type_of(sizes_.precision)),
-            .bias = memory::desc({it.out_channels}, Type::f32, Tag::x),
+            .weights = weights_of(Tag::any, weights_type(sizes_)),
+            .bias = sizes_.is_int8 ? memory::desc()
+                                   : memory::desc({it.out_channels}, Type::f32, Tag::x),
             .result = memory::desc({1, it.out_channels, rows, sizes_.out_width},
-                                   type_of(sizes_.precision), Tag::nhwc),
+                                   result_type(sizes_), Tag::nhwc),
             .strides = {it.stride.y, it.stride.x},
             .dilations = {it.dilation.y - 1, it.dilation.x - 1},
             .padding_before = {0, it.padding.x},
@@ -154,7 +170,7 @@ memory::desc PackedConvolution::source_of(int64_t rows) const
 {
     const Convolution &it = core();
     const int64_t height = (rows - 1) * it.stride.y + it.dilation.y * (it.kernel.y - 1) + 1;
-    return {{1, sizes_.in_channels, height, sizes_.in_width}, type_of(sizes_.precision), Tag::nhwc};
+    return {{1, sizes_.in_channels, height, sizes_.in_width}, source_type(sizes_), Tag::nhwc};
 }
 
 memory::dims PackedConvolution::weight_sizes() const
@@ -212,6 +228,8 @@ size_t PackedConvolution::pack(const memory::desc &wanted)
 
 void PackedConvolution::keep_bias_and_slopes()
 {
+    if (sizes_.is_int8)
+        return;
     std::vector<float> bias = core().bias;
     bias.resize(static_cast<size_t>(core().out_channels));
     bias_ = filled({{core().out_channels}, Type::f32, Tag::x}, bias);
@@ -260,7 +278,8 @@ ConvolutionRunner::Bound ConvolutionRunner::bind(const PackedConvolution &packed
     pass(DNNL_ARG_SRC, bound.source);
     pass(DNNL_ARG_DST, bound.result);
     pass(DNNL_ARG_WEIGHTS, packed.weights(call));
-    pass(DNNL_ARG_BIAS, packed.bias());
+    if (packed.bias())
+        pass(DNNL_ARG_BIAS, packed.bias());
     if (call.scratch_bytes) {
         const memory::desc bytes({static_cast<int64_t>(call.scratch_bytes)}, Type::u8, Tag::x);
         bound.scratch = memory(bytes, engine, nullptr);

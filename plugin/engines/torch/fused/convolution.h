@@ -24,6 +24,9 @@ namespace engine_torch::fused
 struct ConvolutionSizes {
     int64_t in_channels = 0, in_width = 0, out_width = 0;
     Precision precision = Precision::fp32;
+    // The input has codes, weights are whole numbers of 8 bits, and results are sums of products as
+    // numbers of 32 bits, without a bias.
+    bool is_int8 = false;
 };
 
 // One primitive with its memory descriptions.
@@ -41,9 +44,9 @@ struct ConvolutionCall {
 class PackedConvolution
 {
 public:
-    // Does the first `fused_steps` of the tail.  Returns null if oneDNN has no fast implementation
-    // for that which is to be trusted.  Weights are shared with `like`, which is null or the same
-    // convolution for another width.
+    // Does the first `fused_steps` of the tail; none in int8.  Returns null if oneDNN has no fast
+    // implementation for that which is to be trusted.  Weights are shared with `like`, which is
+    // null or the same convolution for another width.
     static std::shared_ptr<PackedConvolution> make(const Stage &stage,
                                                    const ConvolutionSizes &sizes,
                                                    size_t fused_steps,
@@ -54,7 +57,7 @@ public:
 
     const std::map<int64_t, ConvolutionCall> &calls() const { return calls_; }
     const dnnl::memory &weights(const ConvolutionCall &call) const { return packed_[call.weights]; }
-    const dnnl::memory &bias() const { return bias_; }
+    const dnnl::memory &bias() const { return bias_; } // null in int8
     const std::vector<dnnl::memory> &slopes() const { return slopes_; }
     std::span<const TailStep> steps() const { return fused_; }
     size_t fused_steps() const { return fused_.size(); }

@@ -4,6 +4,7 @@
 #include "layouts.h"
 
 #include <map>
+#include <tuple>
 #include <utility>
 #include <variant>
 
@@ -44,8 +45,8 @@ class KernelChooser
 {
 public:
     KernelChooser(const StageList &list, Precision precision, LayoutChoice choice,
-                  const Layouts *like)
-        : list_(list), precision_(precision), choice_(choice)
+                  const LayerRanges &ranges, const Layouts *like)
+        : list_(list), precision_(precision), choice_(choice), ranges_(ranges)
     {
         if (like)
             for (const StageKernel &kernel : like->kernels)
@@ -56,8 +57,18 @@ public:
     // Call it for each convolution in turn.
     StageKernel choose(const Stage &stage)
     {
-        const StageKernel known = next_ < known_.size() ? known_[next_] : StageKernel();
-        next_++;
+        const size_t place = next_++;
+        const StageKernel known = place < known_.size() ? known_[place] : StageKernel();
+        if (place < ranges_.size() && ranges_[place])
+            if (StageKernel made = in_int8(stage, codes_for(*ranges_[place]), known);
+                made.convolves())
+                return made;
+        return choose_in_floats(stage, known.int8 ? StageKernel() : known);
+    }
+
+private:
+    StageKernel choose_in_floats(const Stage &stage, const StageKernel &known) const
+    {
         const auto &it = std::get<Convolution>(stage.core);
         if (precision_ == Precision::bf16) {
             if (auto made = by_onednn(stage, known.onednn.get()))
@@ -80,7 +91,31 @@ public:
                                                                                    stage.tail)};
     }
 
-private:
+    // Weights are shared if the codes are the same.
+    StageKernel in_int8(const Stage &stage, const Codes &codes, const StageKernel &known) const
+    {
+        const auto &it = std::get<Convolution>(stage.core);
+        const Tensor &in = list_.tensors[stage.inputs.front()];
+        const Tensor &out = list_.tensors[stage.output];
+        if (it.groups > 1 || precision_ != Precision::fp32)
+            return {};
+        const bool is_known = known.int8 && known.int8->codes.step == codes.step &&
+                              known.int8->codes.zero == codes.zero;
+        Int8Layer layer = is_known ? Int8Layer{*known.int8, it} : int8_layer(it, codes);
+        layer.scales.left = it.padding.x;
+        layer.scales.right = right_padding(it, in.extent.width, out.extent.width);
+        layer.convolution.padding.x = 0;
+        const Stage alone = {layer.convolution, stage.inputs, stage.output, {}};
+        const int64_t width = layer.scales.left + in.extent.width + layer.scales.right;
+        auto made =
+            PackedConvolution::make(alone, {in.channels, width, out.extent.width, precision_, true},
+                                    0, is_known ? known.onednn.get() : nullptr);
+        if (!made)
+            return {};
+        return {.onednn = std::move(made),
+                .int8 = std::make_shared<const Int8Scales>(std::move(layer.scales))};
+    }
+
     // With as many steps of the tail as oneDNN can do and ought to, or null.
     std::shared_ptr<PackedConvolution> by_onednn(const Stage &stage,
                                                  const PackedConvolution *known) const
@@ -100,6 +135,7 @@ private:
     const StageList &list_;
     const Precision precision_;
     const LayoutChoice choice_;
+    const LayerRanges &ranges_;
     std::vector<StageKernel> known_; // of convolutions, in order
     size_t next_ = 0;
 };
@@ -123,13 +159,37 @@ public:
             add(stage);
         for (TensorId tensor = 0; tensor < after_.size(); tensor++) {
             const Tensor &it = result_.list.tensors[tensor];
-            result_.layouts.push_back(
-                {it.channels, lanes_of(after_[tensor], it.channels), it.extent.width});
+            result_.layouts.push_back({it.channels, lanes_of(after_[tensor], it.channels),
+                                       it.extent.width, codes_of(tensor)});
         }
         return std::move(result_);
     }
 
 private:
+    std::optional<Codes> codes_of(TensorId tensor) const
+    {
+        const auto found = codes_.find(tensor);
+        return found == codes_.end() ? std::nullopt : std::optional(found->second);
+    }
+
+    // The tensor as codes.  Convolutions that read the same one mostly have the same padding.
+    TensorId as_codes(TensorId tensor, const Int8Scales &scales)
+    {
+        const auto [found, is_new] =
+            coded_.try_emplace({tensor, scales.left, scales.right}, after_.size());
+        if (is_new) {
+            Tensor padded = list_.tensors[tensor];
+            padded.extent.width += scales.left + scales.right;
+            result_.list.tensors.push_back(padded);
+            after_.push_back(Arrangement::interleaved);
+            codes_[found->second] = scales.codes;
+            result_.list.stages.push_back(
+                {Quantise{scales.left, scales.right}, {tensor}, found->second, {}});
+            result_.kernels.emplace_back();
+        }
+        return found->second;
+    }
+
     // The arrangement that a stage's core wants of a tensor.
     Arrangement wanted(size_t stage, TensorId tensor) const
     {
@@ -174,7 +234,8 @@ private:
     {
         Stage it = list_.stages[place];
         for (TensorId &tensor : it.inputs)
-            tensor = as_wanted(tensor, wanted(place, tensor));
+            tensor = kernels_[place].int8 ? as_codes(tensor, *kernels_[place].int8)
+                                          : as_wanted(tensor, wanted(place, tensor));
         for (TailStep &step : it.tail)
             if (auto *binary = std::get_if<BinaryWith>(&step))
                 binary->other = as_wanted(binary->other, before_[it.output]);
@@ -188,6 +249,8 @@ private:
     const std::vector<StageKernel> kernels_;
     std::vector<Arrangement> before_, after_; // by tensor
     std::map<std::pair<TensorId, Arrangement>, TensorId> copies_;
+    std::map<std::tuple<TensorId, int64_t, int64_t>, TensorId> coded_; // with left and right
+    std::map<TensorId, Codes> codes_;
     Layouts result_;
 };
 
@@ -235,9 +298,9 @@ const char *StageKernel::name() const
 }
 
 Layouts choose_layouts(StageList list, Precision precision, LayoutChoice choice,
-                       const Layouts *like)
+                       const LayerRanges &ranges, const Layouts *like)
 {
-    KernelChooser chooser(list, precision, choice, like);
+    KernelChooser chooser(list, precision, choice, ranges, like);
     std::vector<StageKernel> kernels;
     for (const Stage &stage : list.stages)
         kernels.push_back(std::holds_alternative<Convolution>(stage.core) ? chooser.choose(stage)

@@ -6,6 +6,7 @@
 
 #include "convolution.h"
 #include "direct.h"
+#include "int8.h"
 #include "rows.h"
 #include "stages.h"
 #include "winograd.h"
@@ -29,6 +30,7 @@ struct StageKernel {
     std::shared_ptr<PackedConvolution> onednn = nullptr;
     std::shared_ptr<const WinogradConvolution> winograd = nullptr;
     std::shared_ptr<const DirectConvolution> direct = nullptr;
+    std::shared_ptr<const Int8Scales> int8 = nullptr; // oneDNN computes it with codes
 
     bool convolves() const { return onednn || winograd || direct; }
     Arrangement in() const;
@@ -50,9 +52,11 @@ struct Layouts {
     std::vector<StageKernel> kernels; // by stage
 };
 
-// Shares weights with `like`, which is null or what was made of the same graph for another size.
-// Throws GraphError if the processor cannot compute in the precision.
+// Convolutions for which there is a range are computed in int8 if oneDNN can; that is for programs
+// in fp32.  Shares weights with `like`, which is null or what was made of the same graph for
+// another size, or with other ranges.  Throws GraphError if the processor cannot compute in the
+// precision.
 Layouts choose_layouts(StageList list, Precision precision, LayoutChoice choice,
-                       const Layouts *like);
+                       const LayerRanges &ranges, const Layouts *like);
 
 } // namespace engine_torch::fused

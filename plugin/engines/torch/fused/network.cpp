@@ -16,8 +16,8 @@ constexpr size_t most_sizes = 4;
 
 } // namespace
 
-Network::Network(Graph graph, Precision precision)
-    : graph_(std::move(graph)), options_{.precision = precision}
+Network::Network(Graph graph, Precision precision, LayerRanges int8)
+    : graph_(std::move(graph)), options_{.precision = precision, .int8 = std::move(int8)}
 {
 }
 

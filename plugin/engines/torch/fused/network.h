@@ -19,7 +19,8 @@ namespace engine_torch::fused
 class Network
 {
 public:
-    Network(Graph graph, Precision precision);
+    // `int8` are the layers in int8, if there are any: see CompileOptions.
+    Network(Graph graph, Precision precision, LayerRanges int8 = {});
 
     int64_t in_channels() const { return graph_.values()[graph_.input()].channels; }
     int64_t out_channels() const { return graph_.values()[graph_.output()].channels; }

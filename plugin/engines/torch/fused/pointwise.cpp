@@ -7,6 +7,7 @@
 #include "vector_math.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <type_traits>
 
@@ -124,6 +125,18 @@ void apply_for_channels(const float *scales, const float *shifts, const Piece &p
     });
 }
 
+void rescale_for_channels(const float *scales, const float *shifts, const Piece &piece)
+{
+    const Piece it = piece;
+    run_vectorized([=]() __attribute__((always_inline)) {
+        for (int64_t pixel = 0; pixel < it.pixels; pixel++)
+            for (int64_t lane = 0; lane < it.lanes; lane++) {
+                float &x = it.samples[pixel * it.lanes + lane];
+                x = static_cast<float>(std::bit_cast<int32_t>(x)) * scales[lane] + shifts[lane];
+            }
+    });
+}
+
 template <class Join> void join_with(const Piece &piece, const float *other, const Join &join)
 {
     float *const samples = piece.samples;
@@ -151,6 +164,9 @@ void apply_step(const PreparedStep &step, const Piece &piece, int64_t channel, c
         apply_for_channels(prelu->slopes.data() + channel, piece);
     else if (const auto *affine = std::get_if<PreparedAffine>(&step))
         apply_for_channels(affine->scales.data() + channel, affine->shifts.data() + channel, piece);
+    else if (const auto *rescale = std::get_if<PreparedRescale>(&step))
+        rescale_for_channels(rescale->scales.data() + channel, rescale->shifts.data() + channel,
+                             piece);
     else if (const auto *binary = std::get_if<PreparedBinary>(&step))
         apply(*binary, piece, other);
     else

@@ -25,13 +25,20 @@ struct PreparedAffine {
     std::vector<float> scales, shifts;
 };
 
+// Sums of products of codes, as whole numbers in the place of floats: sum * scale + shift.  Only
+// the first step may be one.
+struct PreparedRescale {
+    std::vector<float> scales, shifts;
+};
+
 // The other operand is the next one of those that apply_tail() is given.
 struct PreparedBinary {
     BinaryKind kind;
     bool reversed;
 };
 
-using PreparedStep = std::variant<Activation, PreparedPrelu, PreparedAffine, PreparedBinary>;
+using PreparedStep =
+    std::variant<Activation, PreparedPrelu, PreparedAffine, PreparedBinary, PreparedRescale>;
 
 // How many floats apply_tail() needs as scratch memory for rows of that layout.
 size_t tail_scratch(const RowLayout &layout);

@@ -14,8 +14,14 @@ namespace engine_torch::fused
 namespace
 {
 
-const char *const core_names[] = {"load",  "store",   "copy",      "convolution", "concatenate",
-                                  "slice", "shuffle", "unshuffle", "interpolate", "padding"};
+const char *const core_names[] = {"load",        "store",   "copy",    "convolution",
+                                  "concatenate", "slice",   "shuffle", "unshuffle",
+                                  "interpolate", "padding", "quantise"};
+
+void rescale_first(PreparedTail &tail, const Int8Scales &int8)
+{
+    tail.steps.insert(tail.steps.begin(), PreparedRescale{int8.scales, int8.shifts});
+}
 
 } // namespace
 
@@ -34,7 +40,7 @@ std::shared_ptr<const Program> Program::compile(const Graph &graph, Extent input
                                                 const CompileOptions &options, const Program *like)
 {
     auto layouts = std::make_shared<const Layouts>(
-        choose_layouts(lower(graph, input), options.precision, options.layouts,
+        choose_layouts(lower(graph, input), options.precision, options.layouts, options.int8,
                        like ? like->layouts_.get() : nullptr));
     return make(std::move(layouts), options.precision, options.band_rows, options.cache_bytes);
 }
@@ -64,6 +70,8 @@ std::shared_ptr<const Program> Program::make(std::shared_ptr<const Layouts> layo
         const Stage &it = program->list().stages[stage];
         program->tails_.push_back(
             prepare_tail(it, kernel.fused_steps(), program->layout(it.output)));
+        if (kernel.int8)
+            rescale_first(program->tails_.back(), *kernel.int8);
         program->kernels_.push_back(std::move(kernel));
     }
     program->schedule_ =
@@ -82,6 +90,17 @@ void Program::prepare_heights()
                 heights.emplace(step.stage, step.count);
     for (const auto &[stage, rows] : heights)
         kernels_[stage].onednn->prepare(rows);
+}
+
+size_t Program::convolutions() const
+{
+    return static_cast<size_t>(std::ranges::count_if(kernels_, &StageKernel::convolves));
+}
+
+size_t Program::in_int8() const
+{
+    return static_cast<size_t>(
+        std::ranges::count_if(kernels_, [](const StageKernel &it) { return !!it.int8; }));
 }
 
 size_t Program::scratch_bytes() const

@@ -22,6 +22,7 @@ namespace engine_torch::fused
 
 struct CompileOptions {
     Precision precision = Precision::fp32;
+    LayerRanges int8 = {}; // of convolutions in int8; see choose_layouts()
     LayoutChoice layouts = LayoutChoice::usual;
     int64_t band_rows = 8;  // of the frame; 0: whole layers
     size_t cache_bytes = 0; // what a group of layers may use; 0: what cache_for_group() says
@@ -37,7 +38,7 @@ class Program
 public:
     // Throws GraphError if the graph, the size or the precision cannot be had, and what oneDNN
     // throws.  Shares weights with `like`, which is null or was made of the same graph with the
-    // same options for another size.
+    // same options for another size, or in fp32 with other ranges.
     static std::shared_ptr<const Program> compile(const Graph &graph, Extent input,
                                                   const CompileOptions &options,
                                                   const Program *like = nullptr);
@@ -55,6 +56,10 @@ public:
     Precision precision() const { return precision_; }
     Extent input_extent() const { return list().tensors[list().stages.front().output].extent; }
     Extent output_extent() const { return list().tensors[list().stages.back().output].extent; }
+
+    // How many convolutions there are, and how many of them are computed in int8.
+    size_t convolutions() const;
+    size_t in_int8() const;
 
     size_t scratch_bytes() const; // what a convolution asks for
     size_t tail_scratch_floats() const;

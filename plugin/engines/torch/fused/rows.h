@@ -10,6 +10,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace engine_torch::fused
 {
@@ -21,9 +22,16 @@ enum class Arrangement {
     blocked      // 8 or 16 channels of a pixel side by side, block after block in a row
 };
 
+// Samples as bytes: a sample is step * (code - zero).
+struct Codes {
+    float step = 1;
+    uint8_t zero = 0;
+};
+
 // All arrangements are `planes` times `width` times `lanes` samples.
 struct RowLayout {
     int64_t channels = 0, lanes = 1, width = 0;
+    std::optional<Codes> codes = std::nullopt; // otherwise samples are of the program's precision
 
     int64_t planes() const { return divide_up(channels, lanes); }
     int64_t padded_channels() const { return planes() * lanes; }
@@ -77,6 +85,11 @@ inline void assign(Bf16 &sample, float value)
 inline size_t bytes_of(Precision precision)
 {
     return precision == Precision::bf16 ? sizeof(Bf16) : sizeof(float);
+}
+
+inline size_t row_bytes_of(const RowLayout &layout, Precision precision)
+{
+    return static_cast<size_t>(layout.samples()) * (layout.codes ? 1 : bytes_of(precision));
 }
 
 } // namespace engine_torch::fused

@@ -101,10 +101,11 @@ std::byte *Run::address(TensorId tensor, int64_t y)
 
 void Run::clear_rows(TensorId tensor, int64_t first, int64_t end)
 {
-    if (first < end)
-        std::memset(address(tensor, first), 0,
-                    static_cast<size_t>(end - first) *
-                        program_->schedule().buffers[tensor].row_bytes);
+    if (first >= end)
+        return;
+    const Buffer &buffer = program_->schedule().buffers[tensor];
+    std::memset(address(tensor, first), buffer.layout.codes ? buffer.layout.codes->zero : 0,
+                static_cast<size_t>(end - first) * buffer.row_bytes);
 }
 
 // Moves the rows that are still needed to the front if the new ones have no room behind them.
@@ -143,6 +144,10 @@ template <class Sample> void Run::run_step(const Step &step)
         for (int64_t y = step.first; y < step.first + step.count; y++)
             make_row<Sample>(stage, y);
     run_tail<Sample>(step);
+    if constexpr (std::is_same_v<Sample, float>)
+        if (watch_ && !std::holds_alternative<Store>(stage.core))
+            for (int64_t y = step.first; y < step.first + step.count; y++)
+                watch_(stage.output, row<float>(stage.output, y));
 }
 
 template <class Sample> void Run::run_tail(const Step &step)
@@ -289,6 +294,12 @@ template <class Sample> struct Run::RowMaker {
             interpolate_row<Sample>(it, y, source(), source(1), in(), made());
     }
 
+    void operator()(const Quantise &it) const
+    {
+        if constexpr (std::is_same_v<Sample, float>) // there are no others
+            quantise_row(source(), in(), it.left, run.row<uint8_t>(stage.output, y), out());
+    }
+
     void operator()(const Padding &it) const
     {
         const int64_t from = y - it.top;
@@ -301,7 +312,7 @@ template <class Sample> struct Run::RowMaker {
 template <class Sample> void Run::make_row(const Stage &stage, int64_t y)
 {
     std::visit(RowMaker<Sample>{*this, stage, y}, stage.core);
-    if (!std::holds_alternative<Store>(stage.core))
+    if (!std::holds_alternative<Store>(stage.core) && !std::holds_alternative<Quantise>(stage.core))
         clear_padded_channels(row<Sample>(stage.output, y), program_->layout(stage.output));
 }
 

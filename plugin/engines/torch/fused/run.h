@@ -7,7 +7,9 @@
 #include "program.h"
 
 #include <cstddef>
+#include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace engine_torch::fused
@@ -25,6 +27,10 @@ public:
     // Computes a frame.  `to` is only written, `from` only read, and they do not overlap.  `memory`
     // begins at a cache line, and may have any content.
     void compute(const Picture &from, const Picture &to, std::byte *memory);
+
+    // Calls `watch` with each row that a program in fp32 has made, but for the caller's.
+    using Watch = std::function<void(TensorId tensor, const float *row)>;
+    void watch(Watch watch) { watch_ = std::move(watch); }
 
     const Program &program() const { return *program_; }
 
@@ -62,6 +68,7 @@ private:
     // ---- while a frame is computed
     Picture from_, to_;
     std::byte *memory_ = nullptr;
+    Watch watch_;
 };
 
 } // namespace engine_torch::fused

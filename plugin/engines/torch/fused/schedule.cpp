@@ -40,8 +40,7 @@ private:
     {
         Buffer buffer = {.layout = request_.layouts[tensor],
                          .height = list_.tensors[tensor].extent.height};
-        buffer.row_bytes =
-            static_cast<size_t>(buffer.layout.samples()) * bytes_of(request_.precision);
+        buffer.row_bytes = row_bytes_of(buffer.layout, request_.precision);
         for (const size_t reader : links_.readers[tensor]) {
             const Stage &stage = list_.stages[reader];
             const auto *const convolution = std::get_if<Convolution>(&stage.core);

@@ -19,7 +19,7 @@ namespace engine_torch::fused
 {
 
 // Where rows of a tensor lie.  Rows from -pad_top to height + pad_bottom exist; those outside the
-// picture are zeros.
+// picture are zeros, or the code of zero.
 struct Buffer {
     RowLayout layout;
     int64_t height = 0, pad_top = 0, pad_bottom = 0;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "graph.h"
+#include "rows.h"
 
 #include <cstdint>
 #include <variant>
@@ -40,6 +41,12 @@ struct Store { // writes the result
 struct Copy { // the tail is what counts, or the other layout
 };
 
+// Codes for a convolution in int8, as the result's layout has them, with columns of zeros around
+// the picture: those are the code of zero, which oneDNN's own padding is not.
+struct Quantise {
+    int64_t left = 0, right = 0;
+};
+
 // Depth to space.  `crop` is how many rows and columns of the result are left out at the top left.
 struct Shuffle {
     Pair factor, crop = {0, 0};
@@ -48,7 +55,7 @@ struct Shuffle {
 // A convolution's padding is that at the top left.  That at the bottom right follows from the
 // tensors' sizes.
 using Core = std::variant<Load, Store, Copy, Convolution, Concatenation, Slice, Shuffle,
-                          PixelUnshuffle, Interpolation, Padding>;
+                          PixelUnshuffle, Interpolation, Padding, Quantise>;
 
 struct Stage {
     Core core;

@@ -3,6 +3,7 @@
 
 #include "fuse.h"
 
+#include "engines/torch/fused/calibrate.h"
 #include "engines/torch/fused/network.h"
 #include "regions.h"
 
@@ -16,6 +17,7 @@
 #include <torch/csrc/jit/runtime/operator.h>
 #include <torch/custom_class.h>
 #include <utility>
+#include <vector>
 
 namespace engine_torch
 {
@@ -26,10 +28,44 @@ using torch::jit::Node;
 using torch::jit::Value;
 
 // A program in a node.  Copies of the graph share it.
-struct Part final : torch::CustomClassHolder {
-    Part(fused::Graph graph, fused::Precision precision) : network(std::move(graph), precision) {}
+class Part final : public torch::CustomClassHolder
+{
+public:
+    // `peak` is the result's largest sample, or 0 if it is not known.
+    Part(const fused::Graph &graph, FusedNumbers numbers, double peak) : graph_(graph), peak_(peak)
+    {
+        if (numbers != FusedNumbers::int8)
+            network_ = std::make_unique<fused::Network>(graph, numbers == FusedNumbers::bf16
+                                                                   ? fused::Precision::bf16
+                                                                   : fused::Precision::fp32);
+    }
 
-    fused::Network network;
+    // The next call of network_for() calibrates with its pictures.
+    void begin_calibration(double decibel)
+    {
+        is_calibrating_ = true;
+        decibel_ = decibel;
+    }
+
+    const fused::Calibration &calibration() const { return calibration_; }
+
+    fused::Network &network_for(const at::Tensor &input)
+    {
+        if (is_calibrating_)
+            calibrate(input);
+        TORCH_CHECK(network_, "fused layers in int8 were not calibrated");
+        return *network_;
+    }
+
+private:
+    void calibrate(const at::Tensor &input);
+
+    const fused::Graph graph_;
+    const double peak_;
+    bool is_calibrating_ = false;
+    double decibel_ = 0;
+    fused::Calibration calibration_;
+    std::unique_ptr<fused::Network> network_; // null in int8 until it is calibrated
 };
 
 const c10::Symbol &node_kind()
@@ -76,10 +112,28 @@ fused::Picture picture_of(const at::Tensor &pictures, int64_t place)
             {pictures.stride(1), pictures.stride(2), pictures.stride(3)}};
 }
 
+void expect_pictures(const at::Tensor &input, int64_t channels)
+{
+    TORCH_CHECK(input.dim() == 4 && input.size(1) == channels, "fused layers take [N, ", channels,
+                ", H, W], not ", input.sizes());
+}
+
+void Part::calibrate(const at::Tensor &input)
+{
+    expect_pictures(input, graph_.values()[graph_.input()].channels);
+    const at::Tensor pictures = input.to(at::kFloat).contiguous();
+    std::vector<fused::CalibrationPicture> samples;
+    for (int64_t place = 0; place < pictures.size(0); place++)
+        samples.push_back({{pictures.size(2), pictures.size(3)}, picture_of(pictures, place)});
+    calibration_ = fused::calibrate(graph_, samples, {.decibel = decibel_, .peak = peak_});
+    network_ =
+        std::make_unique<fused::Network>(graph_, fused::Precision::fp32, calibration_.layers);
+    is_calibrating_ = false;
+}
+
 at::Tensor run_part(fused::Network &network, const at::Tensor &input)
 {
-    TORCH_CHECK(input.dim() == 4 && input.size(1) == network.in_channels(),
-                "fused layers take [N, ", network.in_channels(), ", H, W], not ", input.sizes());
+    expect_pictures(input, network.in_channels());
     const bool is_half = network.precision() == fused::Precision::bf16;
     TORCH_CHECK(input.device().is_cpu() &&
                     input.scalar_type() == (is_half ? at::kBFloat16 : at::kFloat),
@@ -97,16 +151,20 @@ at::Tensor run_part(fused::Network &network, const at::Tensor &input)
     return is_half ? to.to(at::kBFloat16) : to;
 }
 
+c10::intrusive_ptr<Part> part_of(const Node &node)
+{
+    return c10::static_intrusive_pointer_cast<Part>(node.ival(part_attribute()).toCapsule());
+}
+
 // A node that comes from a file has no program, and no node of ours can be written to one.
 torch::jit::Operation operation_of(const Node *node)
 {
     TORCH_CHECK(node->hasAttribute(part_attribute()) && node->inputs().size() == 1,
                 "fused layers cannot be called by a model");
-    const auto part =
-        c10::static_intrusive_pointer_cast<Part>(node->ival(part_attribute()).toCapsule());
+    const auto part = part_of(*node);
     return [part](torch::jit::Stack &stack) {
         const at::Tensor input = torch::jit::pop(stack).toTensor();
-        torch::jit::push(stack, run_part(part->network, input));
+        torch::jit::push(stack, run_part(part->network_for(input), input));
     };
 }
 
@@ -117,11 +175,12 @@ void register_node()
 }
 
 // Returns what the new node makes.
-Value *replace(torch::jit::Graph &graph, const Region &region, Value *input,
-               fused::Precision precision)
+Value *replace(torch::jit::Graph &graph, const Region &region, Value *input, FusedNumbers numbers)
 {
     Node *const node = graph.create(node_kind(), {input}, 1);
-    const auto part = c10::make_intrusive<Part>(region.graph, precision);
+    const auto &uses = region.output->uses();
+    const bool is_result = uses.size() == 1 && uses.front().user == graph.return_node();
+    const auto part = c10::make_intrusive<Part>(region.graph, numbers, is_result ? 1 : 0);
     node->ival_(part_attribute(), c10::IValue::make_capsule(part));
     node->output()->setType(c10::TensorType::get());
     node->insertBefore(region.output->node());
@@ -138,7 +197,7 @@ bool can_fuse()
 
 std::optional<torch::jit::Module> fused_copy(const torch::jit::Module &frozen,
                                              const std::string &input_name, int64_t channels,
-                                             fused::Precision precision)
+                                             FusedNumbers numbers)
 {
     register_node();
     torch::jit::Module copy = frozen.clone(true);
@@ -150,10 +209,28 @@ std::optional<torch::jit::Module> fused_copy(const torch::jit::Module &frozen,
     for (const Region &region : regions) {
         const auto before = replaced.find(region.input);
         Value *const input = before == replaced.end() ? region.input : before->second;
-        replaced[region.output] = replace(*graph, region, input, precision);
+        replaced[region.output] = replace(*graph, region, input, numbers);
     }
     torch::jit::EliminateDeadCode(graph);
     return copy;
+}
+
+Int8Layers calibrate_fused(const torch::jit::Module &copy, double decibel,
+                           const std::function<void()> &run)
+{
+    std::vector<c10::intrusive_ptr<Part>> parts;
+    for (const Node *node : copy.get_method("forward").graph()->nodes())
+        if (node->kind() == node_kind())
+            parts.push_back(part_of(*node));
+    for (const auto &part : parts)
+        part->begin_calibration(decibel);
+    run();
+    Int8Layers found;
+    for (const auto &part : parts) {
+        found.all += part->calibration().layers.size();
+        found.in_int8 += part->calibration().in_int8;
+    }
+    return found;
 }
 
 } // namespace engine_torch

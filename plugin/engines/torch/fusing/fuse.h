@@ -4,8 +4,8 @@
 // Puts fused programs in the place of parts of a model.
 #pragma once
 
-#include "engines/torch/fused/rows.h"
-
+#include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <torch/csrc/jit/api/module.h>
@@ -16,11 +16,26 @@ namespace engine_torch
 // Whether this build has fused programs.
 bool can_fuse();
 
+// What fused programs compute with.
+enum class FusedNumbers { fp32, bf16, int8 };
+
 // Returns a copy of a frozen module whose layers, as far as they are known, are computed by fused
 // programs, one frame at a time and on one thread.  Returns nullopt if there are none.  Pictures
 // that come in have `channels`.
 std::optional<torch::jit::Module> fused_copy(const torch::jit::Module &frozen,
                                              const std::string &input_name, int64_t channels,
-                                             fused::Precision precision);
+                                             FusedNumbers numbers);
+
+// How many convolutions the programs have, and how many of them are computed in int8.
+struct Int8Layers {
+    size_t all = 0, in_int8 = 0;
+};
+
+// Calibrates the programs of a fused copy in int8: each of them with what it is given when `run`
+// runs the copy.  Layers that lose the most stay in fp32 until all others leave a PSNR of `decibel`
+// to fp32.  No program of the copy can run before.  May be called again.  Not safe to call while
+// the copy runs on another thread.  Throws what `run` throws.
+Int8Layers calibrate_fused(const torch::jit::Module &copy, double decibel,
+                           const std::function<void()> &run);
 
 } // namespace engine_torch

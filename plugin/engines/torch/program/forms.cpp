@@ -89,7 +89,7 @@ Module frozen_in(const Source &source, Precision precision)
 {
     if (!source.frozen)
         throw Failure(DNN_TORCH_BAD_MODEL, "the model cannot be frozen");
-    if (precision == Precision::fp32)
+    if (!is_half(precision))
         return *source.frozen;
     return with_constants(*source.frozen, [type = scalar_type_of(precision)](const auto &tensor) {
         return converted(tensor, type);
@@ -100,9 +100,8 @@ Module module_of(const Source &source, FormKind kind, Precision precision)
 {
     const at::NoGradGuard no_gradients;
     if (kind == FormKind::saved)
-        return precision == Precision::fp32
-                   ? source.plain
-                   : with_parameters(source.plain, scalar_type_of(precision));
+        return is_half(precision) ? with_parameters(source.plain, scalar_type_of(precision))
+                                  : source.plain;
     const Module frozen = frozen_in(source, precision);
     if (kind == FormKind::channels_last)
         return with_constants(frozen, with_channels_last);
@@ -111,6 +110,13 @@ Module module_of(const Source &source, FormKind kind, Precision precision)
     // optimize_for_inference() changes the graph that it gets.
     Module copy = frozen.clone(true);
     return torch::jit::optimize_for_inference(copy);
+}
+
+FusedNumbers numbers_of(Precision precision)
+{
+    if (precision == Precision::int8)
+        return FusedNumbers::int8;
+    return precision == Precision::bf16 ? FusedNumbers::bf16 : FusedNumbers::fp32;
 }
 
 Form fused_form(const Source &source, Precision precision, int64_t channels)
@@ -123,17 +129,19 @@ Form fused_form(const Source &source, Precision precision, int64_t channels)
         throw Failure(DNN_TORCH_BAD_MODEL, "fused programs are for frames as planes of floats, on "
                                            "processors that have the precision");
     const Module frozen = frozen_in(source, precision);
-    auto fused =
-        fused_copy(frozen, source.input_name, source.binding.frame_channels(channels),
-                   precision == Precision::bf16 ? fused::Precision::bf16 : fused::Precision::fp32);
+    auto fused = fused_copy(frozen, source.input_name, source.binding.frame_channels(channels),
+                            numbers_of(precision));
     if (!fused)
         throw Failure(DNN_TORCH_BAD_MODEL, "it has no layers that fused programs know");
+    // Other numbers with more threads would be a surprise.
+    if (precision == Precision::int8)
+        return {FormKind::fused, precision, std::move(*fused)};
     return {FormKind::fused, precision, std::move(*fused), frozen};
 }
 
 at::ScalarType type_of(Precision precision)
 {
-    return precision == Precision::fp32 ? at::kFloat : scalar_type_of(precision);
+    return is_half(precision) ? scalar_type_of(precision) : at::kFloat;
 }
 
 // Some channels of all pictures have gaps between them.
@@ -261,6 +269,8 @@ bool Source::runs_alone() const
 
 Form make_form(const Source &source, FormKind kind, Precision precision, int64_t channels)
 {
+    if (precision == Precision::int8 && kind != FormKind::fused)
+        throw Failure(DNN_TORCH_BAD_MODEL, "int8 is for fused programs alone");
     if (kind == FormKind::fused)
         return fused_form(source, precision, channels);
     Form form = {kind, precision, module_of(source, kind, precision)};

@@ -13,11 +13,13 @@ PrecisionOption parse_precision(const std::string &text)
 {
     if (text.empty() || text == "auto")
         return {Precision::fp32, true};
-    for (const Precision precision : {Precision::fp32, Precision::bf16, Precision::fp16})
+    for (const Precision precision :
+         {Precision::fp32, Precision::bf16, Precision::fp16, Precision::int8})
         if (text == name_of(precision))
             return {precision, false};
     throw Failure(DNN_TORCH_BAD_OPTION,
-                  "precision=" + text + " is unknown; choose among auto, fp32, bf16 and fp16");
+                  "precision=" + text +
+                      " is unknown; choose among auto, fp32, bf16, fp16 and int8");
 }
 
 const char *name_of(Precision precision)
@@ -27,6 +29,8 @@ const char *name_of(Precision precision)
         return "bf16";
     case Precision::fp16:
         return "fp16";
+    case Precision::int8:
+        return "int8";
     default:
         return "fp32";
     }
@@ -35,6 +39,11 @@ const char *name_of(Precision precision)
 c10::ScalarType scalar_type_of(Precision precision)
 {
     return precision == Precision::fp16 ? c10::ScalarType::Half : c10::ScalarType::BFloat16;
+}
+
+bool is_half(Precision precision)
+{
+    return precision == Precision::bf16 || precision == Precision::fp16;
 }
 
 bool computes_bf16_fast()

@@ -11,8 +11,9 @@
 namespace engine_torch
 {
 
-// fp32 means the precision that the model was saved with.
-enum class Precision { fp32, bf16, fp16 };
+// fp32 means the precision that the model was saved with.  In int8 fused programs compute some
+// layers; all else is as in fp32.
+enum class Precision { fp32, bf16, fp16, int8 };
 
 struct PrecisionOption {
     Precision precision;
@@ -24,8 +25,11 @@ PrecisionOption parse_precision(const std::string &text);
 
 const char *name_of(Precision precision);
 
-// Call it with bf16 or fp16 only.
+// Call it with bf16 or fp16 only: in fp32 and int8 tensors stay as they were saved.
 c10::ScalarType scalar_type_of(Precision precision);
+
+// Whether models are converted for that precision, which LibTorch then computes in.
+bool is_half(Precision precision);
 
 // Whether the processor has instructions for bf16.  Without them bf16 is slow.
 bool computes_bf16_fast();

@@ -28,9 +28,12 @@ struct SharedForm {
 class SharedForms
 {
 public:
-    // Returns the form that another plan runs already, or else `made`.
+    // Returns the form that another plan runs already, or else `made`.  What was calibrated for a
+    // plan is its own.
     std::shared_ptr<SharedForm> share(const Form &made)
     {
+        if (made.precision == Precision::int8)
+            return std::make_shared<SharedForm>(made);
         const std::lock_guard<std::mutex> lock(mutex_);
         std::weak_ptr<SharedForm> &known = forms_[{made.kind, made.precision}];
         std::shared_ptr<SharedForm> form = known.lock();

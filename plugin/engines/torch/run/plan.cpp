@@ -117,7 +117,9 @@ void DnnTorchPlan::use(const engine_torch::Tuned &tuned)
 {
     if (!is_plain(tuned.form))
         form_ = model_.share(tuned.form);
-    variant_ = tuned.form.text() + (tuned.is_measured ? " (measured)" : "");
+    const std::string &about = tuned.form.about;
+    variant_ = tuned.form.text() + (about.empty() ? "" : ", " + about) +
+               (tuned.is_measured ? " (measured)" : "");
     advice_ = engine_kit::printable(tuned.advice);
     model_.note(tuned.notice);
 }

@@ -31,6 +31,8 @@ constexpr double float_tolerance = 0.001, low_precision_tolerance = 0.03;
 // A precision that the user chose may differ by this much in every sample, or else by this much in
 // the mean square (30 dB).
 constexpr double chosen_tolerance = 0.05, chosen_mean_tolerance = 0.0316;
+// What int8 may differ by: 20 dB to white.  Calibration has a higher aim; this catches nonsense.
+constexpr double int8_mean_tolerance = 0.1;
 constexpr double smallest_scale = 1e-3;
 // Samples from 0 to 1 may always differ by this much: less than one step of 8 bits.
 constexpr double range_tolerance = 0.003;
@@ -171,6 +173,9 @@ bool is_close(const at::Tensor &plain, const at::Tensor &other, Precision precis
     if (plain.scalar_type() == at::kByte && distance->apart <= 1)
         return true;
     const double scale = std::max(distance->largest, smallest_scale);
+    if (precision == Precision::int8)
+        return distance->squares / distance->count <=
+               std::pow(int8_mean_tolerance * std::max(distance->largest, 1.0), 2);
     // One sample far out of range must not hide differences within the range.
     const double in_range = tolerance * std::min(scale, 1.0) + range_tolerance;
     if (distance->apart <= tolerance * scale && distance->apart_in_range <= in_range)

@@ -4,6 +4,7 @@
 #include "tuning.h"
 
 #include "base/compose.h"
+#include "calibration.h"
 #include "engine_kit/tuning_cache.h"
 #include "engines/torch/failure.h"
 #include "engines/torch/fusing/fuse.h"
@@ -180,6 +181,8 @@ private:
     {
         try {
             Form form = make_form(source_, kind, precision, shape_.channels);
+            if (precision == Precision::int8)
+                calibrate(form, source_, shape_);
             std::string fault = fault_of(form, try_it);
             if (!fault.empty())
                 return {.form = std::nullopt, .fault = std::move(fault)};
@@ -262,8 +265,22 @@ private:
         return {.form = std::nullopt, .fault = "the model does other things with other pictures"};
     }
 
+    // Fused programs alone compute in int8.
+    Forms usable_in_int8()
+    {
+        if (wishes_.pinned && wishes_.pinned != FormKind::fused)
+            return {.list = {}, .fault = "only optimize=fused has it", .pin_fault = ""};
+        Attempt attempted = attempt_if_safe(FormKind::fused, Precision::int8);
+        Forms forms = {.list = {}, .fault = attempted.fault, .pin_fault = ""};
+        if (attempted.form)
+            forms.list.push_back(std::move(*attempted.form));
+        return forms;
+    }
+
     Forms usable_in(Precision precision)
     {
+        if (precision == Precision::int8)
+            return usable_in_int8();
         if (!wishes_.pinned)
             return usable(kinds(), precision);
         Attempt pinned = attempt_if_safe(*wishes_.pinned, precision);
@@ -298,12 +315,16 @@ private:
         Forms forms = usable_in(precision);
         if (!forms.list.empty() || precision == Precision::fp32)
             return forms;
-        Forms saved = usable(Kinds{FormKind::saved}, precision);
-        saved.pin_fault = forms.pin_fault;
-        if (!saved.list.empty())
-            return saved;
+        std::string fault = forms.fault;
+        if (is_half(precision)) {
+            Forms saved = usable(Kinds{FormKind::saved}, precision);
+            saved.pin_fault = forms.pin_fault;
+            if (!saved.list.empty())
+                return saved;
+            fault = saved.fault;
+        }
         add_line(notice_, std::string("precision=") + name_of(precision) +
-                              " cannot be used: " + saved.fault + "; the model runs in fp32");
+                              " cannot be used: " + fault + "; the model runs in fp32");
         return usable_in(Precision::fp32);
     }
 
@@ -362,6 +383,8 @@ private:
         Precision precision = Precision::fp32;
         if (used != Precision::fp32) {
             others = {FormKind::inference, FormKind::channels_last};
+            if (used == Precision::int8)
+                others.push_back(FormKind::fused);
         } else if (wishes_.precision.is_automatic && wishes_.pinned != FormKind::saved &&
                    computes_bf16_fast()) {
             others = {FormKind::channels_last};

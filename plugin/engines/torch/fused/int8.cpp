@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "int8.h"
+
+#include "simd_target.h"
+#include "vector_math.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+namespace engine_torch::fused
+{
+namespace
+{
+
+constexpr float most_code = 255, most_weight = 63;
+// Steps of less have no reciprocal.
+constexpr float smallest_span = 1e-30f;
+
+// The whole numbers for one channel of the result.
+struct ChannelWeights {
+    float scale = 1;
+    double sum = 0;
+};
+
+ChannelWeights round_weights(float *weights, size_t count)
+{
+    float most = 0;
+    for (size_t i = 0; i < count; i++)
+        most = std::max(most, std::abs(weights[i]));
+    ChannelWeights made = {.scale = most > smallest_span ? most / most_weight : 1};
+    for (size_t i = 0; i < count; i++) {
+        weights[i] = std::nearbyint(weights[i] / made.scale);
+        made.sum += static_cast<double>(weights[i]);
+    }
+    return made;
+}
+
+struct Rounding {
+    float per_step, zero;
+};
+
+FUSED_INLINE uint8_t code_of(float sample, const Rounding &rounding)
+{
+    const float exact = sample * rounding.per_step + rounding.zero;
+    const float not_below = exact > 0 ? exact : 0; // also what is not a number
+    const float limited = not_below < most_code ? not_below : most_code;
+    return static_cast<uint8_t>(static_cast<int32_t>(limited + 0.5f));
+}
+
+// Bytes might be anything's, also the rounding's, unless it is said that they are not.
+FUSED_INLINE void quantise_run(const float *__restrict from, uint8_t *__restrict to, int64_t count,
+                               const Rounding rounding)
+{
+    const float per_step = rounding.per_step, zero = rounding.zero;
+    for (int64_t i = 0; i < count; i++)
+        to[i] = code_of(from[i], {per_step, zero});
+}
+
+void quantise_samples(const float *from, uint8_t *to, int64_t count, const Rounding &rounding)
+{
+    const Rounding by = rounding;
+    run_vectorized([=]() __attribute__((always_inline)) { quantise_run(from, to, count, by); });
+}
+
+// Some channels of each pixel.
+void quantise_lanes(const float *from, int64_t from_step, uint8_t *to, int64_t to_step,
+                    int64_t pixels, int64_t count, const Rounding &rounding)
+{
+    const Rounding by = rounding;
+    run_vectorized([=]() __attribute__((always_inline)) {
+        for (int64_t x = 0; x < pixels; x++)
+            quantise_run(from + x * from_step, to + x * to_step, count, by);
+    });
+}
+
+} // namespace
+
+Codes codes_for(const Range &range)
+{
+    const float span = range.high - range.low;
+    if (!(span > smallest_span) || !std::isfinite(span))
+        return {1 / most_code, 0};
+    const float step = span / most_code;
+    return {step, static_cast<uint8_t>(std::nearbyint(-range.low / step))};
+}
+
+Int8Layer int8_layer(const Convolution &convolution, const Codes &codes)
+{
+    Int8Layer layer = {{.codes = codes, .scales = {}, .shifts = {}}, convolution};
+    std::vector<float> weights = convolution.weights.copy();
+    std::vector<float> bias = convolution.bias;
+    const auto channels = static_cast<size_t>(convolution.out_channels);
+    bias.resize(channels);
+    const size_t each = weights.size() / channels;
+    for (size_t channel = 0; channel < channels; channel++) {
+        const ChannelWeights made = round_weights(weights.data() + channel * each, each);
+        const double scale = static_cast<double>(made.scale) * static_cast<double>(codes.step);
+        layer.scales.scales.push_back(static_cast<float>(scale));
+        layer.scales.shifts.push_back(
+            static_cast<float>(static_cast<double>(bias[channel]) - scale * codes.zero * made.sum));
+    }
+    layer.convolution.weights = std::move(weights);
+    layer.convolution.bias.clear();
+    return layer;
+}
+
+int64_t right_padding(const Convolution &convolution, int64_t in_width, int64_t out_width)
+{
+    const int64_t reach = convolution.dilation.x * (convolution.kernel.x - 1) + 1;
+    const int64_t needed = (out_width - 1) * convolution.stride.x + reach;
+    return std::max<int64_t>(0, needed - in_width - convolution.padding.x);
+}
+
+void quantise_row(const float *from, const RowLayout &in, int64_t left, uint8_t *to,
+                  const RowLayout &out)
+{
+    const Rounding rounding = {1 / out.codes->step, static_cast<float>(out.codes->zero)};
+    const int64_t right = out.width - left - in.width;
+    std::memset(to, out.codes->zero, static_cast<size_t>(left * out.lanes));
+    uint8_t *const picture = to + left * out.lanes;
+    std::memset(picture + in.width * out.lanes, out.codes->zero,
+                static_cast<size_t>(right * out.lanes));
+    if (in.lanes == out.lanes)
+        return quantise_samples(from, picture, in.samples(), rounding);
+    for (int64_t plane = 0; plane < in.planes(); plane++)
+        quantise_lanes(from + plane * in.width * in.lanes, in.lanes, picture + plane * in.lanes,
+                       out.lanes, in.width, std::min(in.lanes, in.channels - plane * in.lanes),
+                       rounding);
+}
+
+} // namespace engine_torch::fused

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "calibration.h"
+
+#include "engines/torch/failure.h"
+#include "engines/torch/fusing/fuse.h"
+#include "trial.h"
+
+#include <array>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/upsample_nearest2d.h>
+#include <ATen/ops/where.h>
+#include <ATen/TensorOperators.h>
+#include <cstdio>
+#include <exception>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace engine_torch
+{
+namespace
+{
+
+// Large enough for smooth parts, and not so large that deep models take long.
+constexpr int32_t height = 96, width = 160;
+// The PSNR to fp32 that layers in int8 must leave, and what programs try one after the other for
+// it.
+constexpr std::array<double, 4> aims = {40, 42, 45, 50};
+
+// All samples from black to white: smooth and rough parts on the left, and on the right sharp edges
+// in pure colours, which make layers meet larger numbers than most frames do.
+at::Tensor calibration_picture(const Shape &shape)
+{
+    const at::Tensor soft =
+        ((test_picture({1, shape.channels, shape.height, shape.width}) - 0.5) * 1.6 + 0.5)
+            .clamp(0, 1);
+    const at::Tensor is_right =
+        at::arange(shape.width, at::kFloat).view({1, 1, 1, -1}).gt(shape.width / 2.0);
+    return at::where(is_right, soft.gt(0.5).to(at::kFloat), soft).contiguous();
+}
+
+// Returns nullopt if the model does not take the picture.
+std::optional<c10::IValue> plain_result(const Source &source, const at::Tensor &picture)
+{
+    try {
+        return run_form({FormKind::saved, Precision::fp32, source.plain}, source, picture);
+    } catch (const std::exception &error) {
+        if (is_out_of_memory(error))
+            throw;
+    }
+    return std::nullopt;
+}
+
+// The second picture is the first one's corner, enlarged: wide areas, and edges far apart.
+std::vector<at::Tensor> pictures_to_try(const Shape &shape)
+{
+    const at::Tensor fine = calibration_picture({1, shape.channels, height, width});
+    const at::Tensor wide = at::upsample_nearest2d(
+        calibration_picture({1, shape.channels, height / 4, width / 4}), {height, width});
+    return {at::cat({fine, wide}), fine, calibration_picture(shape)};
+}
+
+std::string with_decibel(const Int8Layers &layers, double decibel)
+{
+    char text[80];
+    std::snprintf(text, sizeof text, "%zu of %zu layers, %.1f dB PSNR from fp32", layers.in_int8,
+                  layers.all, decibel);
+    return text;
+}
+
+// Returns the PSNR to fp32, or 0 if no layer is in int8.
+double calibrate_for(double aim, Form &form, const Source &source, const at::Tensor &pictures,
+                     const c10::IValue &plain)
+{
+    const Int8Layers layers =
+        calibrate_fused(form.module, aim, [&] { run_form(form, source, pictures); });
+    if (layers.in_int8 == 0)
+        return 0;
+    const double decibel = psnr_decibel(plain, run_form(form, source, pictures));
+    form.about = with_decibel(layers, decibel);
+    return decibel;
+}
+
+} // namespace
+
+void calibrate(Form &form, const Source &source, const Shape &shape)
+{
+    std::optional<c10::IValue> plain;
+    at::Tensor pictures;
+    for (const at::Tensor &tried : pictures_to_try(shape)) {
+        pictures = tried;
+        if ((plain = plain_result(source, pictures)))
+            break;
+    }
+    if (!plain)
+        throw Failure(DNN_TORCH_BAD_MODEL,
+                      "the model takes none of the pictures to calibrate with");
+    // What stands between programs may add to what each of them loses.
+    for (const double aim : aims)
+        if (calibrate_for(aim, form, source, pictures, *plain) >= aims.front())
+            return;
+    throw Failure(DNN_TORCH_BAD_MODEL,
+                  "no layer of it can be computed in int8 without losing too much");
+}
+
+} // namespace engine_torch

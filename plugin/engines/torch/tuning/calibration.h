@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Prepares a form in int8.
+#pragma once
+
+#include "engines/torch/program/forms.h"
+#include "engines/torch/shape.h"
+
+namespace engine_torch
+{
+
+// Finds out what the layers of a form in int8 meet, with pictures that are the same for all, and
+// keeps those in fp32 that lose too much.  So a model gives the same frames in int8 whatever it has
+// seen before.  Says in form.about what was found.  `shape` is that of the video's pictures, for
+// models that take no others.  Throws a Failure if no layer is left, or the model takes no picture.
+void calibrate(Form &form, const Source &source, const Shape &shape);
+
+} // namespace engine_torch
