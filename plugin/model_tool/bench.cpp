@@ -143,9 +143,10 @@ public:
                        .notes = notes_of(work)});
         own_form_ = form_in(work.variant);
         own_notes_ = notes_of(work);
-        int share = draws() ? 4 : 3;
+        const std::vector<const char *> others = other_precisions();
+        int share = static_cast<int>(others.size()) + (draws() ? 2 : 1);
         measure_precision(*subject.model, std::move(work), "fp32", share);
-        for (const char *precision : {"bf16", "fp16"}) {
+        for (const char *precision : others) {
             subject.model.reset(); // only one model is in memory at a time
             try_precision(precision, --share);
         }
@@ -180,6 +181,13 @@ private:
         if (!work.doubt.empty())
             notes.push_back(work.doubt);
         return notes;
+    }
+
+    std::vector<const char *> other_precisions() const
+    {
+        if (on_cpu())
+            return {"bf16", "fp16", "int8"};
+        return {"bf16", "fp16"};
     }
 
     // `share` is how many precisions are left to measure, with this one.

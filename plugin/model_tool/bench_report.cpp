@@ -38,9 +38,21 @@ std::string place_of(const BenchFacts &facts)
     return facts.device == "cpu" ? std::to_string(facts.cores) + " cores" : facts.device;
 }
 
+// Splits "int8, fused, 15 of 18 layers, 43.0 dB PSNR from fp32" into the form, which is
+// "int8, fused", and what the engine says about it.
+std::pair<std::string, std::string> split_form(const Rate &rate)
+{
+    const std::string form = form_in(rate.form);
+    const size_t first = form.find(", ");
+    const size_t second = first == std::string::npos ? first : form.find(", ", first + 2);
+    if (second == std::string::npos)
+        return {form, ""};
+    return {form.substr(0, second), form.substr(second + 2)};
+}
+
 std::string label_of(const Rate &rate)
 {
-    std::string text = form_in(rate.form);
+    std::string text = split_form(rate).first;
     if (text.compare(0, rate.precision.size(), rate.precision) != 0)
         text = rate.precision + (text.empty() ? "" : ", " + text);
     text +=
@@ -84,9 +96,10 @@ void BenchReport::add(const Rate &rate)
     say("");
     if (as_json_)
         return;
-    printf("%-11s%-9zu%-9zu%8.2f%s\n", rate.precision.c_str(), rate.setting.workers,
-           rate.setting.threads, rate.frames_per_second,
-           rate.chosen ? "   the filter's own choice" : "");
+    const std::string remark = rate.chosen ? "the filter's own choice" : split_form(rate).second;
+    printf("%-11s%-9zu%-9zu%8.2f%s%s\n", rate.precision.c_str(), rate.setting.workers,
+           rate.setting.threads, rate.frames_per_second, remark.empty() ? "" : "   ",
+           remark.c_str());
     fflush(stdout);
 }
 

@@ -37,7 +37,7 @@ def assert_rows_make_sense(found):
     assert all(row["fps"] > 0 for row in found["rows"])
     assert [row for row in found["rows"] if row["chosen"]] == found["rows"][:1]
     assert found["rows"][0]["precision"] == "fp32"
-    for precision in ("bf16", "fp16"):
+    for precision in ("bf16", "fp16", "int8"):
         words = [text for text in found["left_out"] if text.startswith(precision)]
         assert words or any(row["precision"] == precision for row in found["rows"])
     assert all(len(text) > len("bf16: ") for text in found["left_out"])
@@ -50,6 +50,21 @@ def test_rows(model):
     fastest = max(row["fps"] for row in found["rows"])
     assert found["best"]["fps"] >= 0.97 * fastest
     assert found["best_fp32"]["precision"] == "fp32"
+
+
+def test_int8(model):
+    """With what the engine says of it, in each of its rows; no bar's label has that."""
+    for seconds in ("20", "100"):
+        text = bench(
+            model("espcn_luma"), "--seconds", seconds, "--size", "64x48", timeout=200
+        ).stdout.decode()
+        if "int8: the time is up" not in text:
+            break
+    if "fused" not in text:
+        pytest.skip("no fused programs here")
+    rows = re.findall(r"^int8 .*$", text, re.MULTILINE)
+    assert any(re.search(r"of \d+ layers, \d+\.\d dB PSNR from fp32", row) for row in rows), text
+    assert re.search(r"^int8, fused, \d+ x \d+ ", text, re.MULTILINE), text
 
 
 def test_every_division_of_the_cores(script):
@@ -84,7 +99,7 @@ def test_table(model):
     assert rows and all(float(row[3]) > 0 for row in rows)
     assert rows[0][4].strip() == "the filter's own choice"
     bars = re.findall(
-        r"^(.*\S) {2,}([#█-▏]*) +([\d.]+) frames/s +([\d.]+) ms$", text, re.MULTILINE
+        r"^(\S.*?) {2,}([#█-▏]*) +([\d.]+) frames/s +([\d.]+) ms$", text, re.MULTILINE
     )
     assert [bar[2] for bar in bars[: len(rows)]] == [row[3] for row in rows]
     assert all(float(bar[2]) * float(bar[3]) == pytest.approx(1000, rel=0.02) for bar in bars)

@@ -224,6 +224,24 @@ TEST(Process, HasNothingOfOurs)
     unsetenv("OMP_NUM_THREADS");
 }
 
+// Unless the user has said how threads are to wait.
+TEST(Process, ThreadsOfARunSoonSleep)
+{
+    const auto waits = [] {
+        Scripted scripted("");
+        const std::string environment = contents_of(only_child(), "environ");
+        const size_t at = environment.find("GOMP_SPINCOUNT=");
+        return at == std::string::npos ? "" : std::string(environment.c_str() + at);
+    };
+    EXPECT_EQ(waits(), "GOMP_SPINCOUNT=3000");
+    setenv("GOMP_SPINCOUNT", "7", 1);
+    EXPECT_EQ(waits(), "GOMP_SPINCOUNT=7");
+    unsetenv("GOMP_SPINCOUNT");
+    setenv("OMP_WAIT_POLICY", "active", 1);
+    EXPECT_EQ(waits(), "");
+    unsetenv("OMP_WAIT_POLICY");
+}
+
 TEST(Process, EndsWithItsModel)
 {
     for (const char *script : {"", "die_open exit", "fail_open no such thing"}) {
