@@ -91,6 +91,11 @@ typedef struct DnnTorchTensor {
     int32_t white;
     /** Of an output, with `results=tensors`: as the option `output` takes it. */
     char name[64];
+    /**
+     * Of a shape to plan for: the least and the largest number that pictures have there.
+     * Both 0: from 0 to 1.
+     */
+    float low, high;
 } DnnTorchTensor;
 
 /** One option.  A NULL or empty value is the option's default. */

@@ -12,6 +12,7 @@ extern "C" {
 }
 
 #include <algorithm>
+#include <bit>
 #include <fcntl.h>
 #include <system_error>
 
@@ -172,6 +173,8 @@ std::vector<int64_t> key_of(std::span<const DnnTorchTensor> shapes, int64_t numb
     for (const DnnTorchTensor &shape : shapes) {
         key.insert(key.end(), {shape.type, shape.rank});
         key.insert(key.end(), shape.dims, shape.dims + shape.rank);
+        key.insert(key.end(),
+                   {std::bit_cast<int32_t>(shape.low), std::bit_cast<int32_t>(shape.high)});
     }
     return key;
 }

@@ -154,7 +154,7 @@ NewPlan ClassMapTask::plan(const FrameShape &input, double tuning_seconds)
     plan->placement = place(input.size, tried.size, placing());
     plan->shown = chosen_classes(contract_.classes, contract_.model.labels, classes_);
     const DnnTorchTensor shape =
-        picture_shape(static_cast<int>(batch_size_), channels_, tried.size);
+        picture_shape(static_cast<int>(batch_size_), channels_, tried.size, contract_.input);
     plan->model = model()->plan({&shape, 1}, tuning_seconds);
     const DnnTorchPlanFacts facts = plan->model->facts();
     plan->in_order = facts.in_order != 0;

@@ -85,8 +85,8 @@ NewPlan ClassifyTask::plan(const FrameShape &input, double tuning_seconds)
     follow_types(model()->metadata("input_type"), "", numbers);
     plan->numbers = numbers.input;
 
-    const DnnTorchTensor shape =
-        picture_shape(static_cast<int>(plan->pictures), plan->channels, plan->picture);
+    const DnnTorchTensor shape = picture_shape(static_cast<int>(plan->pictures), plan->channels,
+                                               plan->picture, plan->numbers);
     plan->model = model()->plan({&shape, 1}, tuning_seconds);
     const DnnTorchPlanFacts facts = plan->model->facts();
     plan->in_order = facts.in_order != 0;

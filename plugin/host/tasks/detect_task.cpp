@@ -127,7 +127,7 @@ NewPlan DetectTask::plan(const FrameShape &input, double tuning_seconds)
     plan->numbers = numbers.input;
 
     const auto batch = static_cast<int>(batch_size_);
-    const DnnTorchTensor shape = picture_shape(batch, plan->channels, fed.size);
+    const DnnTorchTensor shape = picture_shape(batch, plan->channels, fed.size, plan->numbers);
     plan->model = model()->plan({&shape, 1}, tuning_seconds);
     const DnnTorchPlanFacts facts = plan->model->facts();
     plan->in_order = facts.in_order != 0;

@@ -234,7 +234,8 @@ NewPlan PictureTask::plan(const FrameShape &input, double tuning_seconds)
     plan->made = channels.made;
     plan->mixes = fitted.target == input.size && plan->keeps_format() &&
                   (channels.made == plan->channels || contract_.as == As::alpha);
-    auto works = std::make_shared<PictureWorks>(model(), fitter_, fitted, channels, batch_size_);
+    auto works = std::make_shared<PictureWorks>(model(), fitter_, fitted, channels, contract_.input,
+                                                batch_size_);
     works->use(work_for(*works, tuning_seconds));
     fitter_ = works->fitter();
     const std::shared_ptr<const PictureWork> work = works->current();

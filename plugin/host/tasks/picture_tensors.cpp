@@ -91,6 +91,16 @@ DnnTorchTensor picture_shape(int batch, int channels, Size size)
             .white = 0};
 }
 
+DnnTorchTensor picture_shape(int batch, int channels, Size size, const PictureNumbers &numbers)
+{
+    DnnTorchTensor shape = picture_shape(batch, channels, size);
+    const NumberMap map = map_of(numbers);
+    const auto white = [&](size_t c) { return map.offset[c] + map.factor[c]; };
+    shape.low = std::min({map.offset[0], map.offset[1], map.offset[2]});
+    shape.high = std::max({white(0), white(1), white(2)});
+    return shape;
+}
+
 int picture_extent(const DnnTorchTensor &tensor, int dimension)
 {
     int64_t extent = tensor.rank == picture_rank ? tensor.dims[dimension] : 0;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "host/frames/images.h"
+#include "host/frames/picture_numbers.h"
 #include "host/inference/model.h"
 
 #include <cstddef>
@@ -17,6 +18,8 @@ namespace dnn_torch
 
 // Returns the shape [batch, channels, height, width] of float32.
 DnnTorchTensor picture_shape(int batch, int channels, Size size);
+// The same to plan for, where the model's pictures have those numbers.
+DnnTorchTensor picture_shape(int batch, int channels, Size size, const PictureNumbers &numbers);
 
 // Returns an extent of a tensor that an engine gave.  Throws Error if the tensor is no batch
 // of pictures.

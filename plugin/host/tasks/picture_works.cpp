@@ -16,9 +16,9 @@ namespace dnn_torch
 {
 
 PictureWorks::PictureWorks(std::shared_ptr<Model> model, PictureFitter fitter, PictureFit fit,
-                           ChannelCounts channels, size_t batch_size)
-    : model_(std::move(model)), fit_(std::move(fit)), channels_(channels), batch_size_(batch_size),
-      fitter_(std::move(fitter))
+                           ChannelCounts channels, const PictureNumbers &numbers, size_t batch_size)
+    : model_(std::move(model)), fit_(std::move(fit)), channels_(channels), numbers_(numbers),
+      batch_size_(batch_size), fitter_(std::move(fitter))
 {
 }
 
@@ -30,7 +30,8 @@ PictureFitter PictureWorks::fitter() const
 
 std::shared_ptr<const PictureWork> PictureWorks::planned(TileGrid grid, double tuning_seconds)
 {
-    DnnTorchTensor shape = picture_shape(static_cast<int>(batch_size_), channels_.in, grid.tile);
+    DnnTorchTensor shape =
+        picture_shape(static_cast<int>(batch_size_), channels_.in, grid.tile, numbers_);
     std::shared_ptr<const ModelPlan> plan = model_->plan({&shape, 1}, tuning_seconds);
     if (grid.count() > 1 && plan->facts().in_order)
         throw Error(AVERROR(EINVAL), "the model remembers earlier frames, so that frames cannot be "

@@ -26,7 +26,7 @@ class PictureWorks
 {
 public:
     PictureWorks(std::shared_ptr<Model> model, PictureFitter fitter, PictureFit fit,
-                 ChannelCounts channels, size_t batch_size);
+                 ChannelCounts channels, const PictureNumbers &numbers, size_t batch_size);
 
     const PictureFit &fit() const { return fit_; }
     // With what it has measured.
@@ -52,6 +52,7 @@ private:
     const std::shared_ptr<Model> model_;
     const PictureFit fit_;
     const ChannelCounts channels_;
+    const PictureNumbers numbers_;
     const size_t batch_size_;
     mutable std::mutex mutex_;
     // ---- under mutex_

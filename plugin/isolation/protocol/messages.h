@@ -23,7 +23,7 @@ namespace isolation
 {
 
 // Raised with every change of a layout or a meaning below.
-constexpr uint32_t protocol_version = 3;
+constexpr uint32_t protocol_version = 4;
 
 // The number of the control lane in the child.
 constexpr int control_number = 3;
@@ -154,6 +154,7 @@ struct WireTensor {
     int64_t dims[DNN_TORCH_DIMENSIONS];
     int64_t strides[DNN_TORCH_DIMENSIONS];
     int32_t white;
+    float low, high;
     Area area;
     int64_t offset; // in the area, or one of those below
 };

@@ -119,6 +119,8 @@ WireTensor to_wire(const DnnTorchTensor &tensor)
                        .dims = {},
                        .strides = {},
                        .white = tensor.white,
+                       .low = tensor.low,
+                       .high = tensor.high,
                        .area = Area::given,
                        .offset = 0};
     std::copy(std::begin(tensor.dims), std::end(tensor.dims), wire.dims);
@@ -134,7 +136,10 @@ DnnTorchTensor from_wire(const WireTensor &wire)
                              .rank = wire.rank,
                              .dims = {},
                              .strides = {},
-                             .white = wire.white};
+                             .white = wire.white,
+                             .name = "",
+                             .low = wire.low,
+                             .high = wire.high};
     std::copy(std::begin(wire.dims), std::end(wire.dims), tensor.dims);
     std::copy(std::begin(wire.strides), std::end(wire.strides), tensor.strides);
     return tensor;

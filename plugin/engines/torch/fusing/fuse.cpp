@@ -11,6 +11,8 @@
 #include <ATen/ops/empty.h>
 #include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <torch/csrc/jit/ir/ir.h>
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
 #include <torch/csrc/jit/runtime/custom_operator.h>
@@ -27,12 +29,34 @@ namespace
 using torch::jit::Node;
 using torch::jit::Value;
 
+// The numbers that a program was calibrated with.
+class SampleRange
+{
+public:
+    explicit SampleRange(const at::Tensor &pictures)
+        : low_(pictures.min().item<float>()), high_(pictures.max().item<float>())
+    {
+        const float slack = (high_ - low_) / 16;
+        low_ -= slack;
+        high_ += slack;
+    }
+
+    // False if there is a NaN.
+    bool holds(const at::Tensor &picture) const
+    {
+        return picture.min().item<float>() >= low_ && picture.max().item<float>() <= high_;
+    }
+
+private:
+    float low_, high_;
+};
+
 // A program in a node.  Copies of the graph share it.
 class Part final : public torch::CustomClassHolder
 {
 public:
-    // `peak` is the result's largest sample, or 0 if it is not known.
-    Part(const fused::Graph &graph, FusedNumbers numbers, double peak) : graph_(graph), peak_(peak)
+    Part(const fused::Graph &graph, FusedNumbers numbers, bool makes_result)
+        : graph_(graph), makes_result_(makes_result)
     {
         if (numbers != FusedNumbers::int8)
             network_ = std::make_unique<fused::Network>(graph, numbers == FusedNumbers::bf16
@@ -40,32 +64,50 @@ public:
                                                                    : fused::Precision::fp32);
     }
 
-    // The next call of network_for() calibrates with its pictures.
-    void begin_calibration(double decibel)
+    // The next call of calibrate_if_asked() does, with its pictures.
+    void begin_calibration(const Int8Goal &goal, const std::shared_ptr<std::atomic<bool>> &others)
     {
         is_calibrating_ = true;
-        decibel_ = decibel;
+        goal_ = {.decibel = goal.decibel, .peak = makes_result_ ? goal.peak : 0};
+        met_others_ = others;
     }
 
     const fused::Calibration &calibration() const { return calibration_; }
 
-    fused::Network &network_for(const at::Tensor &input)
+    void calibrate_if_asked(const at::Tensor &input)
     {
         if (is_calibrating_)
             calibrate(input);
         TORCH_CHECK(network_, "fused layers in int8 were not calibrated");
-        return *network_;
+    }
+
+    const fused::Network &network() const { return *network_; }
+
+    // The one for that picture.  What lies beyond the codes of int8 would be cut off.
+    fused::Network &network_for(const at::Tensor &pictures, int64_t place)
+    {
+        if (!calibrated_ || calibrated_->holds(pictures.select(0, place)))
+            return *network_;
+        *met_others_ = true;
+        std::call_once(made_plain_, [&] {
+            plain_ = std::make_unique<fused::Network>(graph_, fused::Precision::fp32);
+        });
+        return *plain_;
     }
 
 private:
     void calibrate(const at::Tensor &input);
 
     const fused::Graph graph_;
-    const double peak_;
+    const bool makes_result_;
     bool is_calibrating_ = false;
-    double decibel_ = 0;
+    fused::CalibrationGoal goal_;
     fused::Calibration calibration_;
+    std::optional<SampleRange> calibrated_; // nullopt unless in int8
+    std::shared_ptr<std::atomic<bool>> met_others_;
     std::unique_ptr<fused::Network> network_; // null in int8 until it is calibrated
+    std::once_flag made_plain_;
+    std::unique_ptr<fused::Network> plain_; // in fp32, of a part in int8 that met other samples
 };
 
 const c10::Symbol &node_kind()
@@ -125,29 +167,35 @@ void Part::calibrate(const at::Tensor &input)
     std::vector<fused::CalibrationPicture> samples;
     for (int64_t place = 0; place < pictures.size(0); place++)
         samples.push_back({{pictures.size(2), pictures.size(3)}, picture_of(pictures, place)});
-    calibration_ = fused::calibrate(graph_, samples, {.decibel = decibel_, .peak = peak_});
+    calibration_ = fused::calibrate(graph_, samples, goal_);
+    calibrated_.emplace(pictures);
     network_ =
         std::make_unique<fused::Network>(graph_, fused::Precision::fp32, calibration_.layers);
     is_calibrating_ = false;
 }
 
-at::Tensor run_part(fused::Network &network, const at::Tensor &input)
+// One picture after the other, so that none depends on the others of its batch.
+at::Tensor run_part(Part &part, const at::Tensor &input)
 {
-    expect_pictures(input, network.in_channels());
-    const bool is_half = network.precision() == fused::Precision::bf16;
+    part.calibrate_if_asked(input);
+    expect_pictures(input, part.network().in_channels());
+    const bool is_half = part.network().precision() == fused::Precision::bf16;
     TORCH_CHECK(input.device().is_cpu() &&
                     input.scalar_type() == (is_half ? at::kBFloat16 : at::kFloat),
                 "fused layers take other numbers");
     const at::Tensor from = is_half ? input.to(at::kFloat) : input;
-    const Lease run(network, {input.size(2), input.size(3)});
-    const fused::Extent made = run->program().output_extent();
-    const at::Tensor to =
-        at::empty({input.size(0), network.out_channels(), made.height, made.width}, at::kFloat);
-    const at::Tensor memory =
-        at::empty({static_cast<int64_t>(run->memory_bytes())}, at::TensorOptions(at::kByte));
-    for (int64_t place = 0; place < input.size(0); place++)
+    at::Tensor to;
+    for (int64_t place = 0; place < input.size(0); place++) {
+        fused::Network &network = part.network_for(from, place);
+        const Lease run(network, {input.size(2), input.size(3)});
+        if (const fused::Extent made = run->program().output_extent(); !to.defined())
+            to = at::empty({input.size(0), network.out_channels(), made.height, made.width},
+                           at::kFloat);
+        const at::Tensor memory =
+            at::empty({static_cast<int64_t>(run->memory_bytes())}, at::TensorOptions(at::kByte));
         run->compute(picture_of(from, place), picture_of(to, place),
                      static_cast<std::byte *>(memory.data_ptr()));
+    }
     return is_half ? to.to(at::kBFloat16) : to;
 }
 
@@ -164,7 +212,7 @@ torch::jit::Operation operation_of(const Node *node)
     const auto part = part_of(*node);
     return [part](torch::jit::Stack &stack) {
         const at::Tensor input = torch::jit::pop(stack).toTensor();
-        torch::jit::push(stack, run_part(part->network_for(input), input));
+        torch::jit::push(stack, run_part(*part, input));
     };
 }
 
@@ -180,7 +228,7 @@ Value *replace(torch::jit::Graph &graph, const Region &region, Value *input, Fus
     Node *const node = graph.create(node_kind(), {input}, 1);
     const auto &uses = region.output->uses();
     const bool is_result = uses.size() == 1 && uses.front().user == graph.return_node();
-    const auto part = c10::make_intrusive<Part>(region.graph, numbers, is_result ? 1 : 0);
+    const auto part = c10::make_intrusive<Part>(region.graph, numbers, is_result);
     node->ival_(part_attribute(), c10::IValue::make_capsule(part));
     node->output()->setType(c10::TensorType::get());
     node->insertBefore(region.output->node());
@@ -215,17 +263,18 @@ std::optional<torch::jit::Module> fused_copy(const torch::jit::Module &frozen,
     return copy;
 }
 
-Int8Layers calibrate_fused(const torch::jit::Module &copy, double decibel,
+Int8Layers calibrate_fused(const torch::jit::Module &copy, const Int8Goal &goal,
                            const std::function<void()> &run)
 {
     std::vector<c10::intrusive_ptr<Part>> parts;
     for (const Node *node : copy.get_method("forward").graph()->nodes())
         if (node->kind() == node_kind())
             parts.push_back(part_of(*node));
-    for (const auto &part : parts)
-        part->begin_calibration(decibel);
-    run();
     Int8Layers found;
+    found.met_others = std::make_shared<std::atomic<bool>>(false);
+    for (const auto &part : parts)
+        part->begin_calibration(goal, found.met_others);
+    run();
     for (const auto &part : parts) {
         found.all += part->calibration().layers.size();
         found.in_int8 += part->calibration().in_int8;

@@ -4,8 +4,10 @@
 // Puts fused programs in the place of parts of a model.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <torch/csrc/jit/api/module.h>
@@ -29,13 +31,21 @@ std::optional<torch::jit::Module> fused_copy(const torch::jit::Module &frozen,
 // How many convolutions the programs have, and how many of them are computed in int8.
 struct Int8Layers {
     size_t all = 0, in_int8 = 0;
+    // Set when a program met samples beyond those that it was calibrated with.  Such a picture is
+    // computed in fp32.
+    std::shared_ptr<std::atomic<bool>> met_others;
+};
+
+struct Int8Goal {
+    double decibel; // the PSNR to fp32 that programs must leave
+    double peak;    // of the model's result
 };
 
 // Calibrates the programs of a fused copy in int8: each of them with what it is given when `run`
-// runs the copy.  Layers that lose the most stay in fp32 until all others leave a PSNR of `decibel`
-// to fp32.  No program of the copy can run before.  May be called again.  Not safe to call while
-// the copy runs on another thread.  Throws what `run` throws.
-Int8Layers calibrate_fused(const torch::jit::Module &copy, double decibel,
+// runs the copy.  Layers that lose the most stay in fp32 until all others reach the goal.  No
+// program of the copy can run before.  May be called again.  Not safe to call while the copy runs
+// on another thread.  Throws what `run` throws.
+Int8Layers calibrate_fused(const torch::jit::Module &copy, const Int8Goal &goal,
                            const std::function<void()> &run);
 
 } // namespace engine_torch

@@ -18,7 +18,8 @@ std::optional<torch::jit::Module> fused_copy(const torch::jit::Module &, const s
     return std::nullopt;
 }
 
-Int8Layers calibrate_fused(const torch::jit::Module &, double, const std::function<void()> &)
+Int8Layers calibrate_fused(const torch::jit::Module &, const Int8Goal &,
+                           const std::function<void()> &)
 {
     return {};
 }

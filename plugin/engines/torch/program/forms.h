@@ -10,6 +10,8 @@
 
 #include <c10/core/Device.h>
 
+#include <atomic>
+#include <memory>
 #include <optional>
 #include <string>
 #include <torch/csrc/jit/api/module.h>
@@ -65,6 +67,9 @@ struct Form {
     // What runs on several threads, if `module` uses one alone.
     std::optional<torch::jit::Module> threaded = std::nullopt;
     std::string about = ""; // "18 of 18 layers, 43.1 dB PSNR from fp32": what was found out of int8
+    double peak = 1;        // in int8: the range of its pictures; 0: results are no pictures
+    // Set when a frame was computed in fp32 instead, see Int8Layers; null unless in int8.
+    std::shared_ptr<std::atomic<bool>> met_others = nullptr;
 
     std::string text() const; // "bf16, channels_last"
 };

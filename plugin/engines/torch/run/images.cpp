@@ -11,6 +11,7 @@
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/nan_to_num.h>
+#include <cmath>
 #include <limits>
 
 namespace engine_torch
@@ -105,7 +106,15 @@ Shape shape_of(const DnnTorchTensor &pictures)
         return static_cast<int32_t>(given);
     };
     // The order of a braced list is the order of the calls.
-    return {.batch = extent(0), .channels = extent(1), .height = extent(2), .width = extent(3)};
+    Shape shape = {
+        .batch = extent(0), .channels = extent(1), .height = extent(2), .width = extent(3)};
+    const bool has_range =
+        std::isfinite(pictures.low) && std::isfinite(pictures.high) && pictures.low < pictures.high;
+    if (has_range) {
+        shape.low = pictures.low;
+        shape.high = pictures.high;
+    }
+    return shape;
 }
 
 at::Tensor tensor_over(const DnnTorchTensor &pictures)

@@ -25,9 +25,17 @@ using engine_torch::Shape;
 // Pictures with a smaller range of samples are flat, as a film's black beginning is.
 constexpr double flat_range = 1.0 / 64;
 
-bool is_flat(const at::Tensor &images, double white)
+bool is_flat(const at::Tensor &images, const Shape &shape)
 {
-    return (images.max() - images.min()).item<double>() < flat_range * white;
+    return (images.max() - images.min()).item<double>() < flat_range * shape.range();
+}
+
+// The caller may leave it to the model.
+Shape with_numbers(Shape shape, const engine_torch::Binding &binding)
+{
+    if (shape.low == 0 && shape.high == 1)
+        shape.high = static_cast<float>(binding.white());
+    return shape;
 }
 
 FirstFrames::Kind kind_of(const at::Tensor &images, bool flat)
@@ -46,8 +54,8 @@ bool is_plain(const Form &form)
 } // namespace
 
 DnnTorchPlan::DnnTorchPlan(DnnTorchModel &model, const Shape &shape, double budget_seconds)
-    : model_((model.expect_runnable(), model)), shape_(shape),
-      source_(engine_torch::settled_source(model, shape)), facts_(tune(shape, budget_seconds))
+    : model_((model.expect_runnable(), model)), source_(engine_torch::settled_source(model, shape)),
+      shape_(with_numbers(shape, source_->binding)), facts_(tune(shape_, budget_seconds))
 {
 }
 
@@ -87,7 +95,8 @@ DnnTorchPlanFacts DnnTorchPlan::tune(const Shape &shape, double budget_seconds)
 // A session runs the whole batch in such parts.
 DnnTorchPlanFacts DnnTorchPlan::tune_part(const Shape &whole, int32_t batch, double budget_seconds)
 {
-    const Shape part = {batch, whole.channels, whole.height, whole.width};
+    Shape part = whole;
+    part.batch = batch;
     DnnTorchPlanFacts facts = tune(part, budget_seconds);
     const double parts = static_cast<double>(whole.batch) / part.batch;
     facts.run_seconds *= parts;
@@ -117,6 +126,8 @@ void DnnTorchPlan::use(const engine_torch::Tuned &tuned)
 {
     if (!is_plain(tuned.form))
         form_ = model_.share(tuned.form);
+    if (tuned.form.met_others) // trials are no frames
+        *tuned.form.met_others = false;
     const std::string &about = tuned.form.about;
     variant_ = tuned.form.text() + (about.empty() ? "" : ", " + about) +
                (tuned.is_measured ? " (measured)" : "");
@@ -153,8 +164,7 @@ c10::IValue DnnTorchPlan::run_chosen(const at::Tensor &images, int64_t number,
 c10::IValue DnnTorchPlan::run_first(const at::Tensor &images, int64_t number,
                                     const std::atomic<bool> &stopped) const
 {
-    FirstFrames::Run run(first_frames_, kind_of(images, is_flat(images, source_->binding.white())),
-                         number);
+    FirstFrames::Run run(first_frames_, kind_of(images, is_flat(images, shape_)), number);
     const auto result = run_in_form_quietly(images, number);
     switch (run.verdict(stopped)) {
     case FirstFrames::Verdict::good:
@@ -195,7 +205,7 @@ c10::IValue DnnTorchPlan::compared(const std::optional<c10::IValue> &result,
 bool DnnTorchPlan::agrees(const c10::IValue &plain, const c10::IValue &result) const
 {
     try {
-        return engine_torch::is_close(plain, result, form_->form.precision, *source_);
+        return engine_torch::is_close(plain, result, form_->form, *source_);
     } catch (const std::exception &error) {
         if (engine_torch::is_out_of_memory(error))
             throw;
@@ -223,12 +233,23 @@ std::optional<c10::IValue> DnnTorchPlan::run_beside(bool has_result, const at::T
 std::optional<c10::IValue> DnnTorchPlan::run_in_form(const at::Tensor &images, int64_t number) const
 {
     try {
-        return run_form(form_->form, *source_, images, number);
+        c10::IValue result = run_form(form_->form, *source_, images, number);
+        note_others();
+        return result;
     } catch (const std::exception &error) {
         if (engine_torch::is_out_of_memory(error))
             throw;
     }
     return std::nullopt;
+}
+
+// Tells it once: the frames of a whole film may be such.
+void DnnTorchPlan::note_others() const
+{
+    const auto &met_others = form_->form.met_others;
+    if (met_others && *met_others && !noted_others_.exchange(true))
+        model_.note("some frames have samples beyond those that int8 was calibrated for; these "
+                    "frames are computed in fp32");
 }
 
 // Drops warnings: the plain module gives the same ones, and the variant may not be used at all.

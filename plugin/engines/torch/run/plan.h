@@ -54,13 +54,15 @@ private:
     std::optional<c10::IValue> run_in_form(const at::Tensor &images, int64_t number) const;
     std::optional<c10::IValue> run_in_form_quietly(const at::Tensor &images, int64_t number) const;
     void end_form(const std::string &reason) const;
+    void note_others() const;
     c10::IValue run_plain(const at::Tensor &images, int64_t number) const;
 
     DnnTorchModel &model_;
-    const engine_torch::Shape shape_;
     const std::shared_ptr<const engine_torch::Source> source_;
+    const engine_torch::Shape shape_;
     std::shared_ptr<engine_torch::SharedForm> form_; // null: the model runs as it was saved
     std::string variant_ = "as saved", advice_;
     DnnTorchPlanFacts facts_;
     mutable engine_torch::FirstFrames first_frames_;
+    mutable std::atomic<bool> noted_others_{false};
 };

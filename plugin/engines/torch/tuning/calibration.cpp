@@ -7,6 +7,7 @@
 #include "engines/torch/fusing/fuse.h"
 #include "trial.h"
 
+#include <algorithm>
 #include <array>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/arange.h>
@@ -31,16 +32,17 @@ constexpr int32_t height = 96, width = 160;
 // it.
 constexpr std::array<double, 4> aims = {40, 42, 45, 50};
 
-// All samples from black to white: smooth and rough parts on the left, and on the right sharp edges
-// in pure colours, which make layers meet larger numbers than most frames do.
+// All samples of the shape's range: smooth and rough parts on the left, and on the right sharp
+// edges in pure colours, which make layers meet larger numbers than most frames do.
 at::Tensor calibration_picture(const Shape &shape)
 {
     const at::Tensor soft =
         ((test_picture({1, shape.channels, shape.height, shape.width}) - 0.5) * 1.6 + 0.5)
-            .clamp(0, 1);
+            .clamp(0, 1); // as fractions
     const at::Tensor is_right =
         at::arange(shape.width, at::kFloat).view({1, 1, 1, -1}).gt(shape.width / 2.0);
-    return at::where(is_right, soft.gt(0.5).to(at::kFloat), soft).contiguous();
+    const at::Tensor picture = at::where(is_right, soft.gt(0.5).to(at::kFloat), soft);
+    return in_range(picture, shape).contiguous();
 }
 
 // Returns nullopt if the model does not take the picture.
@@ -58,9 +60,11 @@ std::optional<c10::IValue> plain_result(const Source &source, const at::Tensor &
 // The second picture is the first one's corner, enlarged: wide areas, and edges far apart.
 std::vector<at::Tensor> pictures_to_try(const Shape &shape)
 {
-    const at::Tensor fine = calibration_picture({1, shape.channels, height, width});
-    const at::Tensor wide = at::upsample_nearest2d(
-        calibration_picture({1, shape.channels, height / 4, width / 4}), {height, width});
+    const auto picture = [&](int32_t rows, int32_t columns) {
+        return calibration_picture(shape.sized(1, rows, columns));
+    };
+    const at::Tensor fine = picture(height, width);
+    const at::Tensor wide = at::upsample_nearest2d(picture(height / 4, width / 4), {height, width});
     return {at::cat({fine, wide}), fine, calibration_picture(shape)};
 }
 
@@ -72,16 +76,28 @@ std::string with_decibel(const Int8Layers &layers, double decibel)
     return text;
 }
 
+// Results that are shown with another range than pictures' own, such as depth, have less.  Tensors
+// that are no pictures have each its own.
+double peak_of(const c10::IValue &plain, const Source &source, const Shape &shape)
+{
+    if (source.asked.results != Results::picture || !plain.isTensor())
+        return 0;
+    const double made = range_of(plain.toTensor());
+    return made > 0 ? std::min<double>(made, shape.range()) : shape.range();
+}
+
 // Returns the PSNR to fp32, or 0 if no layer is in int8.
-double calibrate_for(double aim, Form &form, const Source &source, const at::Tensor &pictures,
-                     const c10::IValue &plain)
+double calibrate_for(const Int8Goal &goal, Form &form, const Source &source,
+                     const at::Tensor &pictures, const c10::IValue &plain)
 {
     const Int8Layers layers =
-        calibrate_fused(form.module, aim, [&] { run_form(form, source, pictures); });
+        calibrate_fused(form.module, goal, [&] { run_form(form, source, pictures); });
     if (layers.in_int8 == 0)
         return 0;
-    const double decibel = psnr_decibel(plain, run_form(form, source, pictures));
+    const double decibel = psnr_decibel(plain, run_form(form, source, pictures), goal.peak);
     form.about = with_decibel(layers, decibel);
+    form.peak = goal.peak;
+    form.met_others = layers.met_others;
     return decibel;
 }
 
@@ -100,8 +116,9 @@ void calibrate(Form &form, const Source &source, const Shape &shape)
         throw Failure(DNN_TORCH_BAD_MODEL,
                       "the model takes none of the pictures to calibrate with");
     // What stands between programs may add to what each of them loses.
+    const double peak = peak_of(*plain, source, shape);
     for (const double aim : aims)
-        if (calibrate_for(aim, form, source, pictures, *plain) >= aims.front())
+        if (calibrate_for({aim, peak}, form, source, pictures, *plain) >= aims.front())
             return;
     throw Failure(DNN_TORCH_BAD_MODEL,
                   "no layer of it can be computed in int8 without losing too much");

@@ -76,17 +76,15 @@ private:
     // when the model runs.
     at::Tensor on_device(const Shape &shape) const
     {
-        const at::Tensor picture = test_picture(shape);
-        const double white = source_.binding.white();
-        return (white == 1 ? picture : picture.mul(white)).to(source_.device);
+        return test_picture(shape).to(source_.device);
     }
 
     Shape part_within(int32_t width) const
     {
         if (shape_.height <= smallest_height && shape_.width <= width)
             return shape_;
-        return {1, shape_.channels, std::min(shape_.height, smallest_height),
-                std::min(shape_.width, width)};
+        return shape_.sized(1, std::min(shape_.height, smallest_height),
+                            std::min(shape_.width, width));
     }
 
     // Whether nothing larger than the part could be run by all candidates in time.
@@ -164,9 +162,9 @@ private:
         const int32_t height = std::min(shape_.height, smallest_height);
         const int32_t width = std::min(shape_.width, steps(pixels / height));
         if (width < std::min(shape_.width, smallest_width))
-            return {1, shape_.channels, height, 0};
-        return {1, shape_.channels,
-                std::min(shape_.height, std::max(height, steps(pixels / width))), width};
+            return shape_.sized(1, height, 0);
+        return shape_.sized(1, std::min(shape_.height, std::max(height, steps(pixels / width))),
+                            width);
     }
 
     // This is also each candidate's first run on a picture of that size, which takes longer.
@@ -179,7 +177,7 @@ private:
         for (TriedForm &candidate : candidates_) {
             candidate.operations = operations;
             const c10::IValue result = run_form(candidate.form, source_, images);
-            candidate.gives_others = !is_close(expected, result, candidate.form.precision, source_);
+            candidate.gives_others = !is_close(expected, result, candidate.form, source_);
             candidate.decibel = psnr_decibel(expected, result);
         }
     }

@@ -31,8 +31,9 @@ constexpr double float_tolerance = 0.001, low_precision_tolerance = 0.03;
 // A precision that the user chose may differ by this much in every sample, or else by this much in
 // the mean square (30 dB).
 constexpr double chosen_tolerance = 0.05, chosen_mean_tolerance = 0.0316;
-// What int8 may differ by: 20 dB to white.  Calibration has a higher aim; this catches nonsense.
-constexpr double int8_mean_tolerance = 0.1;
+// What int8 may differ by: 30 dB to white.  Calibration has a higher aim; this catches frames that
+// are unlike its pictures.
+constexpr double int8_mean_tolerance = 0.0316;
 constexpr double smallest_scale = 1e-3;
 // Samples from 0 to 1 may always differ by this much: less than one step of 8 bits.
 constexpr double range_tolerance = 0.003;
@@ -159,9 +160,16 @@ std::optional<Distance> distance_of(const at::Tensor &plain, const at::Tensor &o
     return look_through(plain, other, look) ? std::optional(distance) : std::nullopt;
 }
 
-bool is_close(const at::Tensor &plain, const at::Tensor &other, Precision precision,
-              double tolerance)
+// Whether the difference is small beside the range of such results; see Form::peak.
+bool is_close_in_int8(const Distance &distance, double peak)
 {
+    const double scale = peak > 0 ? peak : std::max(distance.largest, smallest_scale);
+    return distance.squares / distance.count <= std::pow(int8_mean_tolerance * scale, 2);
+}
+
+bool is_close(const at::Tensor &plain, const at::Tensor &other, const Form &form, double tolerance)
+{
+    const Precision precision = form.precision;
     const bool same_type = plain.scalar_type() == other.scalar_type() ||
                            (precision != Precision::fp32 && other.is_floating_point());
     if (plain.sizes() != other.sizes() || !same_type)
@@ -174,8 +182,7 @@ bool is_close(const at::Tensor &plain, const at::Tensor &other, Precision precis
         return true;
     const double scale = std::max(distance->largest, smallest_scale);
     if (precision == Precision::int8)
-        return distance->squares / distance->count <=
-               std::pow(int8_mean_tolerance * std::max(distance->largest, 1.0), 2);
+        return is_close_in_int8(*distance, form.peak);
     // One sample far out of range must not hide differences within the range.
     const double in_range = tolerance * std::min(scale, 1.0) + range_tolerance;
     if (distance->apart <= tolerance * scale && distance->apart_in_range <= in_range)
@@ -185,15 +192,15 @@ bool is_close(const at::Tensor &plain, const at::Tensor &other, Precision precis
 }
 
 // Classes and places are whole numbers: the next one is another thing.
-bool are_numbers_close(const at::Tensor &plain, const at::Tensor &other, Precision precision,
+bool are_numbers_close(const at::Tensor &plain, const at::Tensor &other, const Form &form,
                        double tolerance)
 {
     if (plain.is_floating_point() && other.is_floating_point())
-        return is_close(plain, other, precision, tolerance);
+        return is_close(plain, other, form, tolerance);
     return plain.scalar_type() == other.scalar_type() && plain.equal(other);
 }
 
-bool all_are_close(const c10::IValue &plain, const c10::IValue &other, Precision precision,
+bool all_are_close(const c10::IValue &plain, const c10::IValue &other, const Form &form,
                    double tolerance)
 {
     const auto expected = tensors_in(plain), tensors = tensors_in(other);
@@ -201,7 +208,7 @@ bool all_are_close(const c10::IValue &plain, const c10::IValue &other, Precision
         if (a.name != b.name || a.tensor.defined() != b.tensor.defined())
             return false;
         return !a.tensor.defined() ||
-               are_numbers_close(comparable(a.tensor), comparable(b.tensor), precision, tolerance);
+               are_numbers_close(comparable(a.tensor), comparable(b.tensor), form, tolerance);
     };
     return std::equal(expected.begin(), expected.end(), tensors.begin(), tensors.end(), agree);
 }
@@ -224,6 +231,11 @@ Form plain_form(const Source &source)
 
 } // namespace
 
+at::Tensor in_range(const at::Tensor &fractions, const Shape &shape)
+{
+    return shape.low == 0 && shape.high == 1 ? fractions : fractions * shape.range() + shape.low;
+}
+
 at::Tensor test_picture(const Shape &shape)
 {
     const at::Tensor y = at::arange(shape.height, at::kFloat).view({1, 1, -1, 1});
@@ -233,21 +245,22 @@ at::Tensor test_picture(const Shape &shape)
     const at::Tensor smooth = (x.mul(0.031) + plane).sin() * (y.mul(0.023) + plane).cos();
     const at::Tensor rough = (x.mul(0.6180339887) + y.mul(0.7548776662) + plane).frac() - 0.5;
     const at::Tensor where_rough = (x.mul(0.05) + y.mul(0.04)).sin().clamp_min(0);
-    return (smooth * 0.3 + rough * where_rough * 0.3 + 0.5).contiguous();
+    const at::Tensor picture = smooth * 0.3 + rough * where_rough * 0.3 + 0.5;
+    return in_range(picture, shape).contiguous();
 }
 
-bool is_close(const c10::IValue &plain, const c10::IValue &other, Precision precision,
+bool is_close(const c10::IValue &plain, const c10::IValue &other, const Form &form,
               const Source &source)
 {
-    const double tolerance = precision == Precision::fp32 ? source.own_tolerance : chosen_tolerance;
+    const double tolerance =
+        form.precision == Precision::fp32 ? source.own_tolerance : chosen_tolerance;
     if (source.asked.results == Results::tensors)
-        return all_are_close(plain, other, precision, tolerance);
+        return all_are_close(plain, other, form, tolerance);
     const std::vector<at::Tensor> expected = tensors_of(plain);
     const std::vector<at::Tensor> tensors = tensors_of(other);
-    return std::equal(expected.begin(), expected.end(), tensors.begin(), tensors.end(),
-                      [&](const at::Tensor &a, const at::Tensor &b) {
-                          return is_close(a, b, precision, tolerance);
-                      });
+    return std::equal(
+        expected.begin(), expected.end(), tensors.begin(), tensors.end(),
+        [&](const at::Tensor &a, const at::Tensor &b) { return is_close(a, b, form, tolerance); });
 }
 
 double tolerance_of(const torch::jit::Module &plain)
@@ -258,24 +271,34 @@ double tolerance_of(const torch::jit::Module &plain)
     return float_tolerance;
 }
 
-double psnr_decibel(const c10::IValue &plain, const c10::IValue &other)
+double psnr_decibel(const c10::IValue &plain, const c10::IValue &other, double peak)
 {
     const std::vector<at::Tensor> expected = tensors_of(plain);
     const std::vector<at::Tensor> tensors = tensors_of(other);
-    double squares = 0, count = 0;
+    double worst = most_decibel;
     for (size_t i = 0; i < std::min(expected.size(), tensors.size()); i++) {
         const auto distance = distance_of(expected[i], tensors[i]);
-        squares += distance ? distance->squares : INFINITY;
-        count += distance ? distance->count : 1;
+        const double white = peak > 0 ? peak : std::max(range_of(expected[i]), smallest_scale);
+        const double square =
+            distance ? distance->squares / distance->count / (white * white) : INFINITY;
+        if (square > 0)
+            worst = std::min(worst, -10 * std::log10(square));
     }
-    return squares > 0 ? std::min(-10 * std::log10(squares / count), most_decibel) : most_decibel;
+    return worst;
+}
+
+double range_of(const at::Tensor &tensor)
+{
+    const double range =
+        tensor.numel() > 0 ? tensor.max().item<double>() - tensor.min().item<double>() : 0;
+    return std::isfinite(range) ? range : 0;
 }
 
 Trial::Trial(const Source &source, const Shape &shape, double budget_seconds) : source_(source)
 {
     for (const auto &[batch, height, width] : trial_sizes)
         if (pictures_.size() < enough_pictures)
-            add_small({batch, shape.channels, height, width});
+            add_small(shape.sized(batch, height, width));
     if (pictures_.empty())
         add_whole(shape, budget_seconds);
 }
@@ -287,10 +310,10 @@ void Trial::add_small(const Shape &shape)
     add(test_picture(shape));
     if (pictures_.size() != enough_pictures)
         return;
-    const Shape one = {1, shape.channels, shape.height, shape.width};
-    for (const at::Tensor &images :
-         {at::zeros_like(test_picture(one)), at::ones_like(test_picture(one)), noise(one)})
-        add(images);
+    const Shape one = shape.sized(1, shape.height, shape.width);
+    const at::Tensor rough = noise(one);
+    for (const at::Tensor &fractions : {at::zeros_like(rough), at::ones_like(rough), rough})
+        add(in_range(fractions, one));
 }
 
 void Trial::add_whole(const Shape &shape, double budget_seconds)
@@ -312,12 +335,10 @@ void Trial::enlarge(const Shape &shape)
 void Trial::add(const at::Tensor &images)
 {
     try {
-        const double white = source_.binding.white();
-        at::Tensor scaled = white == 1 ? images : images * white;
         const auto start = Clock::now();
-        c10::IValue result = run_form(plain_form(source_), source_, scaled);
+        c10::IValue result = run_form(plain_form(source_), source_, images);
         plain_seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
-        pictures_.push_back({std::move(scaled), std::move(result)});
+        pictures_.push_back({images, std::move(result)});
     } catch (const std::exception &error) {
         if (is_out_of_memory(error))
             throw;
@@ -328,8 +349,7 @@ std::string Trial::fault_of(const Form &form) const
 {
     try {
         for (const Picture &picture : pictures_)
-            if (!is_close(picture.result, run_form(form, source_, picture.images), form.precision,
-                          source_))
+            if (!is_close(picture.result, run_form(form, source_, picture.images), form, source_))
                 return source_.draws_random_numbers ? "it draws other random numbers"
                                                     : "its results are wrong";
     } catch (const std::exception &error) {

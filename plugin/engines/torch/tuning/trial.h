@@ -21,14 +21,21 @@ at::Tensor test_picture(const Shape &shape);
 // Returns how far an fp32 variant of that module may be off, as a share of the largest value.
 double tolerance_of(const torch::jit::Module &plain);
 
-// Whether a variant of that precision may return `other` if the plain module returns `plain`: the
+// Whether that form may return `other` if the plain module returns `plain`: the
 // same samples are not finite, and the others are close.  Where all tensors are handed out, their
 // names must be the same too, and whole numbers equal.
-bool is_close(const c10::IValue &plain, const c10::IValue &other, Precision precision,
+bool is_close(const c10::IValue &plain, const c10::IValue &other, const Form &form,
               const Source &source);
 
-// Returns the PSNR of all tensors together, where 1.0 is white.  It is at most 99.9 decibel.
-double psnr_decibel(const c10::IValue &plain, const c10::IValue &other);
+// What was from 0 to 1 then has the numbers of such pictures.
+at::Tensor in_range(const at::Tensor &fractions, const Shape &shape);
+
+// Returns the PSNR of the tensor that is worst, where `peak` is white; with 0 it is each tensor's
+// own range.  It is at most 99.9 decibel.
+double psnr_decibel(const c10::IValue &plain, const c10::IValue &other, double peak = 1);
+
+// From the smallest sample to the largest; 0 if one is no number.
+double range_of(const at::Tensor &tensor);
 
 // Belongs to one thread.
 class Trial

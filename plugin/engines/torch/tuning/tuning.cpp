@@ -79,10 +79,17 @@ std::string text_of(const Shape &shape)
            std::to_string(shape.height) + 'x' + std::to_string(shape.width);
 }
 
+std::string range_of(const Shape &shape)
+{
+    if (shape.low == 0 && shape.high == 1)
+        return "";
+    return "; " + std::to_string(shape.low) + " to " + std::to_string(shape.high);
+}
+
 TuningKey key_of(const Source &source, const Wishes &wishes, const Shape &shape)
 {
     return {wishes.path, wishes.contents,
-            run_settings_of(source) + "; " + text_of(shape) + "; " +
+            run_settings_of(source) + "; " + text_of(shape) + range_of(shape) + "; " +
                 (wishes.precision.is_automatic ? "auto" : name_of(wishes.precision.precision)) +
                 "; " + (wishes.pinned ? name_of(*wishes.pinned) : "fastest")};
 }
