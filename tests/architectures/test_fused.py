@@ -45,6 +45,7 @@ class With(nn.Module):
         self.second = nn.Conv2d(channels, channels, 3, 1, 1)
         self.last = nn.Conv2d(made, 3, 3, 1, 1)
         self.gain = nn.Parameter(torch.ones(1, channels, 1, 1))
+        self.key = 0.0
 
 
 class Sums(With):
@@ -226,6 +227,30 @@ def test_layers(name, way, engine, tmp_path):
         made.save(str(path))
         result = expect_same(engine, path, network, images)
         assert result.form == "fp32, fused" and not result.notice
+
+
+class Masked(With):
+    """What is -inf reaches its neighbours alone."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        a = functional.relu(self.first(x)).masked_fill(x[:, :1] > 0.999, self.key)
+        return self.last(self.second(a).clamp(-1.0, 1.0))
+
+
+@pytest.mark.parametrize("key", [float("-inf"), float("nan"), -1e9])
+def test_numbers_that_harm_others(key, engine, tmp_path):
+    network = seeded(Masked())
+    network.key = key
+    torch.jit.script(network).save(str(tmp_path / "net.pt"))
+    images = torch.rand((1, 3, 40, 56), generator=torch.Generator().manual_seed(2)) * 0.9
+    images[0, 0, 20, 33] = images[0, 0, 0, 0] = 1
+    images[0, 0, 20, 34] = 0.5
+    with torch.no_grad():
+        wanted = network(images)[0].numpy()
+    result = engine.run(tmp_path / "net.pt", images, "fused")
+    assert result.form == "fp32, fused" and not result.notice
+    assert (numpy.isnan(result.picture) == numpy.isnan(wanted)).all()
+    assert numpy.nanmax(numpy.abs(result.picture - wanted)) <= 2e-5
 
 
 @pytest.mark.parametrize("kind", [Overwritten, Out])

@@ -73,7 +73,7 @@ inline ValueId add_affine(Graph &graph, ValueId value, std::vector<float> scales
 }
 
 inline std::vector<float> compute(const std::shared_ptr<const Program> &program,
-                                  const std::vector<float> &input)
+                                  const std::vector<float> &input, bool *is_sound = nullptr)
 {
     Run run(program);
     const Extent in = program->input_extent(), out = program->output_extent();
@@ -84,6 +84,8 @@ inline std::vector<float> compute(const std::shared_ptr<const Program> &program,
     std::vector<float> memory(run.memory_bytes() / sizeof(float), NAN);
     run.compute({samples.data(), planar_strides(in)}, {result.data(), planar_strides(out)},
                 reinterpret_cast<std::byte *>(memory.data()));
+    if (is_sound)
+        *is_sound = run.is_sound();
     return result;
 }
 

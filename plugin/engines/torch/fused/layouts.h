@@ -21,8 +21,8 @@ namespace engine_torch::fused
 // depend on that.
 enum class LayoutChoice {
     usual,      // whatever is the fastest on most machines
-    direct,     // no transforms; for tests, like the next one
-    interleaved // by oneDNN where it can, with the channels of a pixel side by side
+    direct,     // no transforms, for pictures that they harm
+    interleaved // by oneDNN where it can, with the channels of a pixel side by side; for tests
 };
 
 // What computes a stage's convolution: one of these, or none for other stages.

@@ -16,8 +16,10 @@ constexpr size_t most_sizes = 4;
 
 } // namespace
 
-Network::Network(Graph graph, Precision precision, LayerRanges int8)
-    : graph_(std::move(graph)), options_{.precision = precision, .int8 = std::move(int8)}
+Network::Network(Graph graph, Precision precision, LayerRanges int8, LayoutChoice layouts)
+    : graph_(std::move(graph)), options_{.precision = precision,
+                                         .int8 = std::move(int8),
+                                         .layouts = layouts}
 {
 }
 

@@ -19,8 +19,9 @@ namespace engine_torch::fused
 class Network
 {
 public:
-    // `int8` are the layers in int8, if there are any: see CompileOptions.
-    Network(Graph graph, Precision precision, LayerRanges int8 = {});
+    // For the layers in int8 and the layouts see CompileOptions.
+    Network(Graph graph, Precision precision, LayerRanges int8 = {},
+            LayoutChoice layouts = LayoutChoice::usual);
 
     int64_t in_channels() const { return graph_.values()[graph_.input()].channels; }
     int64_t out_channels() const { return graph_.values()[graph_.output()].channels; }

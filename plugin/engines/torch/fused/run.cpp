@@ -67,6 +67,7 @@ void Run::compute(const Picture &from, const Picture &to, std::byte *memory)
     from_ = from;
     to_ = to;
     memory_ = memory;
+    is_sound_ = true;
     std::memset(memory, 0, parts_.end);
     if (program_->precision() == Precision::bf16)
         run_all<Bf16>();
@@ -218,7 +219,8 @@ void Run::convolve_tiles(const Step &step)
         for (int64_t i = 0; i < winograd_out; i++)
             rows.out[static_cast<size_t>(i)] =
                 y + i < end ? row<float>(stage.output, y + i) : nullptr;
-        program_->kernel(step.stage).winograd->make_rows(rows, memory_ + parts_.scratch);
+        const auto &winograd = program_->kernel(step.stage).winograd;
+        is_sound_ = winograd->make_rows(rows, memory_ + parts_.scratch) && is_sound_;
     }
 }
 

@@ -28,6 +28,10 @@ public:
     // begins at a cache line, and may have any content.
     void compute(const Picture &from, const Picture &to, std::byte *memory);
 
+    // Whether all results of the last compute() are what their samples make them: not so if one was
+    // so large, or no number, that it reached others of its tile (see winograd.h).
+    bool is_sound() const { return is_sound_; }
+
     // Calls `watch` with each row that a program in fp32 has made, but for the caller's.
     using Watch = std::function<void(TensorId tensor, const float *row)>;
     void watch(Watch watch) { watch_ = std::move(watch); }
@@ -68,6 +72,7 @@ private:
     // ---- while a frame is computed
     Picture from_, to_;
     std::byte *memory_ = nullptr;
+    bool is_sound_ = true;
     Watch watch_;
 };
 

@@ -6,12 +6,14 @@
 // Winograd's method F(4x4, 3x3): tiles of 6x6 samples of the input and the kernels are transformed,
 // multiplied channel by channel, and transformed back to 4x4 samples of the result.  Sums are
 // rounded in another way than those of a plain convolution, by about as much.  A sample's last bits
-// depend on its place in its tile.
+// depend on its place in its tile.  A sample that is not finite, or far larger than others, reaches
+// all results of its tile.
 #pragma once
 
 #include "layer_end.h"
 #include "rows.h"
 #include "stages.h"
+#include "vectors.h"
 
 #include <array>
 #include <cstddef>
@@ -41,8 +43,9 @@ public:
     WinogradConvolution(const Convolution &convolution, int64_t in_channels,
                         const std::vector<TailStep> &tail);
 
-    // `scratch` begins at a cache line and has scratch_bytes(), zeros at first.
-    void make_rows(const WinogradRows &rows, void *scratch) const;
+    // `scratch` begins at a cache line and has scratch_bytes(), zeros at first.  Returns false if
+    // there is a sample of which results suffer that do not depend on it.
+    bool make_rows(const WinogradRows &rows, void *scratch) const;
 
     size_t scratch_bytes() const;
     size_t fused_steps() const { return end_.steps(); }
@@ -50,9 +53,10 @@ public:
 
 private:
     size_t weight_place(int64_t place, int64_t in, int64_t out) const;
-    template <int lanes> void make_rows_of(const WinogradRows &rows, float *scratch) const;
+    template <int lanes> bool make_rows_of(const WinogradRows &rows, float *scratch) const;
     template <int lanes>
-    void gather_tiles(const WinogradRows &rows, int64_t first, int64_t count, float *samples) const;
+    void gather_tiles(const WinogradRows &rows, int64_t first, int64_t count, float *samples,
+                      typename Vector<lanes>::Type &powers) const;
     template <int lanes>
     void multiply_tiles(const float *samples, int64_t count, float *products) const;
     template <int lanes>

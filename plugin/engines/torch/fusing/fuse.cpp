@@ -51,6 +51,24 @@ private:
     float low_, high_;
 };
 
+// One in fp32 that most videos never need.
+class RareNetwork
+{
+public:
+    fused::Network &get(const fused::Graph &graph, fused::LayoutChoice layouts)
+    {
+        std::call_once(is_made_, [&] {
+            network_ = std::make_unique<fused::Network>(graph, fused::Precision::fp32,
+                                                        fused::LayerRanges(), layouts);
+        });
+        return *network_;
+    }
+
+private:
+    std::once_flag is_made_;
+    std::unique_ptr<fused::Network> network_;
+};
+
 // A program in a node.  Copies of the graph share it.
 class Part final : public torch::CustomClassHolder
 {
@@ -89,11 +107,11 @@ public:
         if (!calibrated_ || calibrated_->holds(pictures.select(0, place)))
             return *network_;
         *met_others_ = true;
-        std::call_once(made_plain_, [&] {
-            plain_ = std::make_unique<fused::Network>(graph_, fused::Precision::fp32);
-        });
-        return *plain_;
+        return plain_.get(graph_, fused::LayoutChoice::usual);
     }
+
+    // In fp32 and without transforms, for a picture whose samples they harm.
+    fused::Network &direct_network() { return direct_.get(graph_, fused::LayoutChoice::direct); }
 
 private:
     void calibrate(const at::Tensor &input);
@@ -106,8 +124,8 @@ private:
     std::optional<SampleRange> calibrated_; // nullopt unless in int8
     std::shared_ptr<std::atomic<bool>> met_others_;
     std::unique_ptr<fused::Network> network_; // null in int8 until it is calibrated
-    std::once_flag made_plain_;
-    std::unique_ptr<fused::Network> plain_; // in fp32, of a part in int8 that met other samples
+    RareNetwork plain_;                       // of a part in int8
+    RareNetwork direct_;
 };
 
 const c10::Symbol &node_kind()
@@ -174,6 +192,28 @@ void Part::calibrate(const at::Tensor &input)
     is_calibrating_ = false;
 }
 
+// A picture of a batch, and the place of its result.
+struct Work {
+    const at::Tensor &from;
+    at::Tensor &to; // made with the first picture
+    int64_t place;
+};
+
+// Returns whether the result is sound; see Run.
+bool run_one(fused::Network &network, const Work &work)
+{
+    const at::Tensor &from = work.from;
+    const Lease run(network, {from.size(2), from.size(3)});
+    if (const fused::Extent made = run->program().output_extent(); !work.to.defined())
+        work.to =
+            at::empty({from.size(0), network.out_channels(), made.height, made.width}, at::kFloat);
+    const at::Tensor memory =
+        at::empty({static_cast<int64_t>(run->memory_bytes())}, at::TensorOptions(at::kByte));
+    run->compute(picture_of(from, work.place), picture_of(work.to, work.place),
+                 static_cast<std::byte *>(memory.data_ptr()));
+    return run->is_sound();
+}
+
 // One picture after the other, so that none depends on the others of its batch.
 at::Tensor run_part(Part &part, const at::Tensor &input)
 {
@@ -185,17 +225,9 @@ at::Tensor run_part(Part &part, const at::Tensor &input)
                 "fused layers take other numbers");
     const at::Tensor from = is_half ? input.to(at::kFloat) : input;
     at::Tensor to;
-    for (int64_t place = 0; place < input.size(0); place++) {
-        fused::Network &network = part.network_for(from, place);
-        const Lease run(network, {input.size(2), input.size(3)});
-        if (const fused::Extent made = run->program().output_extent(); !to.defined())
-            to = at::empty({input.size(0), network.out_channels(), made.height, made.width},
-                           at::kFloat);
-        const at::Tensor memory =
-            at::empty({static_cast<int64_t>(run->memory_bytes())}, at::TensorOptions(at::kByte));
-        run->compute(picture_of(from, place), picture_of(to, place),
-                     static_cast<std::byte *>(memory.data_ptr()));
-    }
+    for (int64_t place = 0; place < input.size(0); place++)
+        if (!run_one(part.network_for(from, place), {from, to, place}))
+            run_one(part.direct_network(), {from, to, place});
     return is_half ? to.to(at::kBFloat16) : to;
 }
 
