@@ -12,6 +12,7 @@
 #include "bench_report.h"
 
 #include "base/json.h"
+#include "base/terminal.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -79,7 +80,7 @@ void BenchReport::begin(const BenchFacts &facts)
     say("");
     if (as_json_)
         return;
-    printf("%s at %s, %s, on %s; takes about %.0f s at most\n", facts.model.c_str(),
+    printf("%s at %s, %s, on %s; takes about %.0f s at most\n", printable(facts.model).c_str(),
            to_text(facts.size).c_str(), facts.format.c_str(), place_of(facts).c_str(),
            facts.seconds);
     if (!facts.notice.empty())

@@ -430,7 +430,7 @@ int inspect(const Request &request)
     fflush(stdout);
     if (!seen.error.empty())
         fprintf(stderr, "dnn-torch: %s\n", printable(seen.error).c_str());
-    return seen.error.empty() && !ferror(stdout) ? 0 : 1;
+    return seen.error.empty() ? 0 : 1;
 }
 
 } // namespace dnn_torch

@@ -19,12 +19,21 @@ int main_with(int count, char **words)
     const std::string command = words[0];
     dnn_torch::Request request = dnn_torch::parse_request(count, words);
     if (request.help)
-        return fputs(dnn_torch::help_of(command).c_str(), stdout) < 0 || fflush(stdout) != 0;
+        return fputs(dnn_torch::help_of(command).c_str(), stdout) < 0;
     if (command == "convert")
         return dnn_torch::convert(request);
     if (command == "contract")
         return dnn_torch::write_contract(request);
     return command == "bench" ? dnn_torch::bench(request) : dnn_torch::inspect(request);
+}
+
+// A disk may be full.
+int checked(int result)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return result;
+    fprintf(stderr, "dnn-torch: the output cannot be written\n");
+    return 1;
 }
 
 } // namespace
@@ -33,7 +42,7 @@ int main_with(int count, char **words)
 int main(int argc, char **argv)
 {
     try {
-        return argc < 2 ? 2 : main_with(argc - 1, argv + 1);
+        return argc < 2 ? 2 : checked(main_with(argc - 1, argv + 1));
     } catch (const dnn_torch::UsageError &error) {
         fprintf(stderr, "dnn-torch: %s\n", error.what());
         return 2;

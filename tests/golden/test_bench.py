@@ -158,6 +158,16 @@ def test_a_picture_of_the_bars(script, tmp_path):
     assert sorted(tmp_path.glob("bars*")) == [picture]
 
 
+@pytest.mark.parametrize(
+    "command,options", [("bench", SMALL), ("inspect", ()), ("contract", ()), ("bench", ("--help",))]
+)
+def test_an_output_that_cannot_be_written(model, command, options):
+    words = [support.LAUNCHER, command, model("espcn_luma"), *options]
+    result = support.execute(["sh", "-c", 'exec "$@" >/dev/full', "sh", *words])
+    assert result.returncode == 1
+    assert result.stderr == "dnn-torch: the output cannot be written\n"
+
+
 @pytest.mark.parametrize("name,fault", [("none/bars.svg", "No such file"), (".", "directory")])
 def test_a_picture_that_cannot_be_written(script, tmp_path, name, fault):
     """It is said before anything is measured."""
