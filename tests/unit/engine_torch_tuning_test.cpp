@@ -131,6 +131,23 @@ TEST(Forms, SameBytesOnManyThreads)
     }
 }
 
+// Other numbers with more threads would be a surprise in int8, which LibTorch's forms lack.
+TEST(Forms, OfSeveralThreadsAreTold)
+{
+    const auto threaded = [](const char *form, const char *precision) {
+        const Running running("net_upscaler", form, precision);
+        return running.model.threaded_form();
+    };
+    for (const char *form : forms)
+        EXPECT_EQ(threaded(form, "fp32"), "") << form;
+    const Running fused("net_upscaler", "fused");
+    if (contains(fused.model.notice(), "built without oneDNN"))
+        GTEST_SKIP() << fused.model.notice();
+    EXPECT_EQ(fused.model.form(), "fp32, fused");
+    EXPECT_EQ(fused.model.threaded_form(), "fp32, frozen (fused programs use one thread)");
+    EXPECT_EQ(threaded("fused", "int8"), "");
+}
+
 // ---- precision ----------------------------------------------------------------------
 
 TEST(Precision, AutomaticChangesNoResult)

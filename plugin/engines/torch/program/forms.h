@@ -67,6 +67,8 @@ struct Form {
     std::string about = ""; // "18 of 18 layers, 43.1 dB PSNR from fp32": what was found out of int8
 
     std::string text() const; // "bf16, channels_last"
+    // What runs on several threads, in words; "" if it is the same.
+    std::string threaded_text() const;
 };
 
 // Returns a frozen copy that shares the weights, or nullopt if the model cannot be frozen; `reason`

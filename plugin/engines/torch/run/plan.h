@@ -60,7 +60,7 @@ private:
     const engine_torch::Shape shape_;
     const std::shared_ptr<const engine_torch::Source> source_;
     std::shared_ptr<engine_torch::SharedForm> form_; // null: the model runs as it was saved
-    std::string variant_ = "as saved", advice_;
+    std::string variant_ = "as saved", threaded_variant_, advice_;
     DnnTorchPlanFacts facts_;
     mutable engine_torch::FirstFrames first_frames_;
 };
