@@ -306,6 +306,8 @@ typedef struct DnnTorchEngine {
      * plan.  Keys that the host asks for:
      *
      *   variant  how the model is run: "fp32, frozen"
+     *   threaded_variant  the same of sessions with several threads; NULL or "" if it
+     *            does not depend on that
      *   advice   what other options would gain: "precision=bf16 ..."
      */
     const char *(*plan_metadata)(const DnnTorchPlan *plan, const char *key);

@@ -141,7 +141,6 @@ public:
                        .seconds = request_.seconds,
                        .notice = subject.model->notice(),
                        .notes = notes_of(work)});
-        own_form_ = form_in(work.variant);
         own_notes_ = notes_of(work);
         const std::vector<const char *> others = other_precisions();
         int share = static_cast<int>(others.size()) + (draws() ? 2 : 1);
@@ -223,7 +222,7 @@ private:
             fp32_seconds_ = run_seconds;
             return {};
         }
-        if (work.variant.compare(0, precision.size(), precision) != 0)
+        if (!work.variants.usual.starts_with(precision))
             return model.notice().empty() ? "the engine runs this model as before" : model.notice();
         if (!(fp32_seconds_ > 0) || run_seconds <= too_slow * fp32_seconds_)
             return {};
@@ -241,8 +240,10 @@ private:
         wishes.in_order = work.plan->in_order;
         CoreBudget budget = divide_cores(machine_, wishes, cost);
         Setting own = {.workers = budget.workers, .threads = budget.threads_per_worker};
-        if (precision == "fp32")
+        if (precision == "fp32") {
             own_setting_ = own;
+            own_form_ = form_in(work.variants.with(own.threads));
+        }
         std::vector<Setting> settings = settings_to_measure(machine_.cores, on_cpu(), own);
         seconds /= static_cast<double>(settings.size());
         for (const Setting &setting : settings) {
@@ -261,7 +262,7 @@ private:
             report_.add({.precision = precision,
                          .setting = setting,
                          .frames_per_second = rate,
-                         .form = work.variant,
+                         .form = work.variants.with(setting.threads),
                          .chosen = setting == own && precision == own_precision()});
         }
     }
@@ -332,8 +333,8 @@ private:
             const ModelWithContract subject = open_model(place_, other, "fp32");
             const NewPlan work = plan_within(subject, 0);
             seconds = std::max(seconds - seconds_since(start), 0.0);
-            if (in_tiles ? notes_of(work) == own_notes_
-                         : !seen.insert(form_in(work.variant)).second)
+            const std::string &form = work.variants.with(own_setting_.threads);
+            if (in_tiles ? notes_of(work) == own_notes_ : !seen.insert(form_in(form)).second)
                 return;
             work.plan->threads = static_cast<int>(own_setting_.threads);
             const double rate = measure_rate(work.plan, own_setting_.workers,
@@ -341,7 +342,7 @@ private:
             report_.compare({.precision = "fp32",
                              .setting = own_setting_,
                              .frames_per_second = rate,
-                             .form = work.variant,
+                             .form = form,
                              .chosen = false,
                              .tile = in_tiles ? other.contract.sizes.tile : ""});
         } catch (const Error &) {

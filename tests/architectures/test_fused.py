@@ -173,6 +173,17 @@ class Strides(nn.Module):
         return self.layer(x[:, :, :1, :1])
 
 
+class Spread(nn.Module):
+    """A transposed convolution between operators that no program knows."""
+
+    def __init__(self, kernel, stride):
+        super().__init__()
+        self.layer = nn.ConvTranspose2d(64, 64, kernel, stride)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.layer(torch.amax(x, 1, True).expand(-1, 64, -1, -1)).amax(1, True)
+
+
 class Slice(With):
     def forward(self, x: Tensor) -> Tensor:
         return self.last(self.second(self.first(x[:, :3]))[:, :, 1:-1])
@@ -268,6 +279,24 @@ def test_numbers_without_sense_take_no_time(kind, engine, tmp_path):
     start = time.monotonic()
     engine.run(tmp_path / "net.pt", torch.rand((1, 3, 24, 32)), "fused")
     assert time.monotonic() - start < 20
+
+
+def fused_spread(engine, tmp_path, kernel, stride):
+    network, images = seeded(Spread(kernel, stride)), torch.rand((1, 3, 5, 4))
+    torch.jit.script(network).save(str(tmp_path / "net.pt"))
+    return expect_same(engine, tmp_path / "net.pt", network, images)
+
+
+@pytest.mark.parametrize("kernel, stride", [(2, 2), (3, 2), (4, 2), (4, 4), (5, 4), (8, 4), (1, 2)])
+def test_phases_are_fused(kernel, stride, engine, tmp_path):
+    assert fused_spread(engine, tmp_path, kernel, stride).form == "fp32, fused"
+
+
+@pytest.mark.parametrize("kernel, stride", [(1, 16), ((16, 1), 16), (2, 16)])
+def test_phases_that_are_mostly_zeros_are_not_fused(kernel, stride, engine, tmp_path):
+    """They would be many times as many weights."""
+    result = fused_spread(engine, tmp_path, kernel, stride)
+    assert "it has no layers that fused programs know" in result.notice, result.form
 
 
 def frames_of(path, count=6, **options):

@@ -37,6 +37,8 @@ def assert_rows_make_sense(found):
     assert all(row["fps"] > 0 for row in found["rows"])
     assert [row for row in found["rows"] if row["chosen"]] == found["rows"][:1]
     assert found["rows"][0]["precision"] == "fp32"
+    for row in found["rows"]:  # LibTorch's form runs in its place, but for int8
+        assert row["threads"] == 1 or not re.match("(fp32|bf16), fused", row["form"])
     for precision in ("bf16", "fp16", "int8"):
         words = [text for text in found["left_out"] if text.startswith(precision)]
         assert words or any(row["precision"] == precision for row in found["rows"])
@@ -127,6 +129,7 @@ def test_other_forms_and_tiles_are_bars_and_no_rows(model):
     assert bars[0][0] + ", tile=256" in labels, text
     assert len(labels) == len(set(labels)) and not any("tile=512" in label for label in labels)
     assert all(label.startswith("fp32, ") for label in labels)
+    assert not re.search(r"^(fp32|bf16), fused, \d+ x ([2-9]|\d\d+)\b", text, re.MULTILINE), text
 
 
 def bars_in(path):

@@ -128,3 +128,23 @@ def test_arithmetic_of_the_model(model, stats, form):
     assert 0 < told["share_of_peak"] < 1
     logged = float(re.search(r"([\d.]+) GFLOP/s", result.stderr)[1])
     assert logged == pytest.approx(told["gflops"], abs=0.06)  # each is rounded by itself
+
+
+@pytest.mark.parametrize("isolate", [0, 1])
+@pytest.mark.parametrize(
+    "form,threads,told",
+    [
+        ("fused", 1, "fp32, fused"),
+        ("fused", 2, "fp32, frozen (fused programs use one thread)"),
+        ("frozen", 2, "fp32, frozen"),
+    ],
+)
+def test_form_is_the_one_that_runs(model, stats, form, threads, told, isolate):
+    options = dict(optimize=form, threads=threads, isolate=isolate, workers=1, tune=0)
+    result = support.succeed(
+        *("-f", "lavfi", "-i", "testsrc=s=64x48:r=25:d=0.2"),
+        *("-vf", support.dnn(model("counted"), stats=stats.path, **options), "-f", "null", "-"),
+    )
+    line = f"1 workers of {threads} threads, 2 requests of 1 frames in flight; {told}"
+    assert line in result.filter_lines("info"), str(result)
+    assert stats()["form"] == told

@@ -131,6 +131,23 @@ TEST(Forms, SameBytesOnManyThreads)
     }
 }
 
+// Other numbers with more threads would be a surprise in int8, which LibTorch's forms lack.
+TEST(Forms, OfSeveralThreadsAreTold)
+{
+    const auto threaded = [](const char *form, const char *precision) {
+        const Running running("net_upscaler", form, precision);
+        return running.model.threaded_form();
+    };
+    for (const char *form : forms)
+        EXPECT_EQ(threaded(form, "fp32"), "") << form;
+    const Running fused("net_upscaler", "fused");
+    if (contains(fused.model.notice(), "built without oneDNN"))
+        GTEST_SKIP() << fused.model.notice();
+    EXPECT_EQ(fused.model.form(), "fp32, fused");
+    EXPECT_EQ(fused.model.threaded_form(), "fp32, frozen (fused programs use one thread)");
+    EXPECT_EQ(threaded("fused", "int8"), "");
+}
+
 // ---- precision ----------------------------------------------------------------------
 
 TEST(Precision, AutomaticChangesNoResult)
@@ -472,6 +489,17 @@ TEST(Remembered, DamagedFilesAreMeasuredAnew)
     }
 }
 
+enum Line : size_t { form_line = 2, precision_line, seconds_line, bytes_line, notice_line };
+
+std::string with_line(const std::string &record, size_t line, const std::string &text)
+{
+    size_t start = 0;
+    for (size_t i = 0; i < line; i++)
+        start = record.find('\n', start) + 1;
+    std::string changed = record;
+    return changed.replace(start, record.find('\n', start) - start, text);
+}
+
 TEST(Remembered, NonsenseInAWellFormedFileIsNotBelieved)
 {
     const Folder folder("DNN_TORCH_CACHE");
@@ -481,20 +509,63 @@ TEST(Remembered, NonsenseInAWellFormedFileIsNotBelieved)
     const std::string whole = contents_of(file);
     const std::string lines[] = {"nosuch", "fp64", "-1",    "nan",
                                  "inf",    "1e",   "1e300", "99999999999999999999"};
-    for (size_t line = 2; line < 6; line++)
+    for (size_t line = form_line; line <= bytes_line; line++)
         for (const std::string &nonsense : lines) {
-            size_t start = 0;
-            for (size_t i = 0; i < line; i++)
-                start = whole.find('\n', start) + 1;
-            std::string changed = whole;
-            changed.replace(start, whole.find('\n', start) - start, nonsense);
-            std::ofstream(file, std::ios::binary | std::ios::trunc) << changed;
+            std::ofstream(file, std::ios::binary | std::ios::trunc)
+                << with_line(whole, line, nonsense);
             // Without a budget nothing is measured: what says so was taken from the file.
             const Copy copy("net_tanh");
             Model model(options_for(copy.path));
             EXPECT_EQ(model.tune(small_shape, 0).status, DNN_TORCH_OK);
             EXPECT_FALSE(contains(model.form(), "(measured)")) << line << ' ' << nonsense;
         }
+}
+
+// Returns the form that a model runs in, without measuring, if a line of its record in the folder
+// says something else.
+std::string form_with(const char *net, const char *optimize, const char *precision, Line line,
+                      const char *text, const char *notice)
+{
+    const Folder folder("DNN_TORCH_CACHE");
+    const Copy first(net), second(net);
+    Model measured(options_for(first.path, optimize, precision));
+    EXPECT_EQ(measured.tune(small_shape, short_seconds).status, DNN_TORCH_OK);
+    EXPECT_TRUE(contains(measured.form(), "(measured)")) << measured.form();
+    const filesystem::path file = folder.files().at(0);
+    const std::string changed = with_line(contents_of(file), line, text);
+    std::ofstream(file, std::ios::binary | std::ios::trunc)
+        << with_line(changed, notice_line, notice);
+    Model model(options_for(second.path, optimize, precision));
+    EXPECT_EQ(model.tune(small_shape, 0).status, DNN_TORCH_OK);
+    return model.form();
+}
+
+TEST(Remembered, AnotherFormThanThePinnedOneNeedsAReason)
+{
+    const auto form = [](const char *notice) {
+        return form_with("net_tanh", "frozen", "fp32", form_line, "channels_last", notice);
+    };
+    EXPECT_EQ(form(""), "fp32, frozen");
+    EXPECT_EQ(form("optimize=inference cannot be used: no"), "fp32, frozen");
+    EXPECT_EQ(form("optimize=frozen cannot be used: no"), "fp32, channels_last (measured)");
+}
+
+TEST(Remembered, AnotherPrecisionThanTheOneAskedForNeedsAReason)
+{
+    const auto form = [](const char *notice) {
+        return form_with("net_tanh", "frozen", "bf16", precision_line, "fp32", notice);
+    };
+    EXPECT_EQ(form(""), "bf16, frozen");
+    EXPECT_EQ(form("precision=int8 cannot be used: no"), "bf16, frozen");
+    EXPECT_EQ(form("precision=bf16 cannot be used: no; the model runs in fp32"),
+              "fp32, frozen (measured)");
+}
+
+// No trial is sure to see every branch.
+TEST(Remembered, RewrittenFormsAreNotForModelsThatBranch)
+{
+    EXPECT_EQ(form_with("form_behind_item", "1", "fp32", form_line, "channels_last", ""),
+              "fp32, frozen");
 }
 
 // Each in the place of the file; a pipe is nobody's to wait for.

@@ -227,6 +227,7 @@ public:
     }
     std::string notice() const { return metadata("notice"); }
     std::string form() const { return of_plan("variant"); }
+    std::string threaded_form() const { return of_plan("threaded_variant"); }
     std::string advice() const { return of_plan("advice"); }
     DnnTorchModel *get() { return model_; }
 

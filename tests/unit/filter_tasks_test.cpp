@@ -45,7 +45,7 @@ public:
     {
         auto plan = std::make_shared<FakePlan>(kind_.per_frame, kind_.window, batch_size_);
         plan->input = input;
-        return {.plan = std::move(plan), .cost = {}, .variant = "fake", .advice = ""};
+        return {.plan = std::move(plan), .cost = {}, .variants = {.usual = "fake"}, .advice = ""};
     }
 
 private:

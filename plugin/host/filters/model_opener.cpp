@@ -105,7 +105,7 @@ Work ModelSetup::plan(const std::shared_ptr<Task> &with, bool on_cpu, const Fram
     return {.task = with,
             .plan = std::move(made.plan),
             .budget = budget,
-            .variant = std::move(made.variant),
+            .variant = made.variants.with(budget.threads_per_worker),
             .advice = std::move(made.advice),
             .doubt = std::move(made.doubt),
             .notes = std::move(made.notes)};

@@ -344,9 +344,10 @@ DnnTorchPlanFacts ModelPlan::facts() const
     return facts;
 }
 
-std::string ModelPlan::variant() const
+Variants ModelPlan::variants() const
 {
-    return text_or_empty(engine_.plan_metadata(plan_, "variant"));
+    return {.usual = text_or_empty(engine_.plan_metadata(plan_, "variant")),
+            .threaded = text_or_empty(engine_.plan_metadata(plan_, "threaded_variant"))};
 }
 
 std::string ModelPlan::advice() const

@@ -48,6 +48,17 @@ struct ModelOptions {
 // Throws Error with the reason.  A named pipe is opened without waiting for a writer.
 Descriptor open_model_file(const std::string &path);
 
+// How the engine runs a model.
+struct Variants {
+    std::string usual;    // "fp32, frozen"
+    std::string threaded; // with several threads for one run; "" if it is the same
+
+    const std::string &with(size_t threads) const
+    {
+        return threads > 1 && !threaded.empty() ? threaded : usual;
+    }
+};
+
 // How a model is run for tensors of some shapes.  Never changes; any thread may use it.
 class ModelPlan
 {
@@ -59,8 +70,8 @@ public:
     ModelPlan &operator=(const ModelPlan &) = delete;
 
     DnnTorchPlanFacts facts() const;
-    std::string variant() const; // "fp32, frozen"
-    std::string advice() const;  // what would be gained by other options; may be empty
+    Variants variants() const;
+    std::string advice() const; // what would be gained by other options; may be empty
     // Multiplications and additions for one picture; 0 if they are not known.
     double operations_for_picture() const { return operations_for_picture_; }
 

@@ -163,10 +163,11 @@ NewPlan ClassMapTask::plan(const FrameShape &input, double tuning_seconds)
         tried.size == input.size
             ? ""
             : concat("the model gets ", to_text(tried.size), " of ", to_text(input.size));
-    std::string variant = plan->model->variant(), advice = plan->model->advice();
+    Variants variants = plan->model->variants();
+    std::string advice = plan->model->advice();
     return {.plan = std::move(plan),
             .cost = cost_of(facts),
-            .variant = std::move(variant),
+            .variants = std::move(variants),
             .advice = std::move(advice),
             .notes = {note}};
 }

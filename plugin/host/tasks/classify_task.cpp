@@ -98,10 +98,11 @@ NewPlan ClassifyTask::plan(const FrameShape &input, double tuning_seconds)
     const std::string note =
         plan->pictures < pictures_wanted() ? "the model takes one picture in each run" : "";
     const ModelPlan &run = *plan->model;
-    std::string variant = run.variant(), advice = run.advice();
+    Variants variants = run.variants();
+    std::string advice = run.advice();
     return {.plan = std::move(plan),
             .cost = cost_of(facts),
-            .variant = std::move(variant),
+            .variants = std::move(variants),
             .advice = std::move(advice),
             .notes = {note}};
 }

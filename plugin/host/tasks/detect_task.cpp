@@ -138,10 +138,11 @@ NewPlan DetectTask::plan(const FrameShape &input, double tuning_seconds)
         concat("frames come to the model as ", to_text(fed.size), ", ", name_of(fed.placing), "; ",
                plan->decoder->name(), " decodes what it finds");
     const ModelPlan &run = *plan->model;
-    std::string variant = run.variant(), advice = run.advice();
+    Variants variants = run.variants();
+    std::string advice = run.advice();
     return {.plan = std::move(plan),
             .cost = cost_of(facts),
-            .variant = std::move(variant),
+            .variants = std::move(variants),
             .advice = std::move(advice),
             .notes = {note}};
 }

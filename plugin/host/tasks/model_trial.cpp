@@ -58,10 +58,11 @@ void try_with(Model &model, const TrialTerms &given, const std::string &doing,
         throw Error(AVERROR(EINVAL), "the model remembers earlier frames, so that frames cannot be "
                                      "cut into tiles; use tile=0");
     TrialTerms terms = given;
-    for (const std::string &text : {plan->variant(), model.metadata("output_type")})
+    const size_t threads = usable_machine().cores;
+    for (const std::string &text : {plan->variants().with(threads), model.metadata("output_type")})
         terms.is_coarse = terms.is_coarse || text.find("16") != std::string::npos;
-    model.try_out(doing, [plan, terms, work] {
-        Session session(plan, static_cast<int>(usable_machine().cores));
+    model.try_out(doing, [plan, terms, work, threads] {
+        Session session(plan, static_cast<int>(threads));
         work(terms,
              [&](const TrialPicture &picture) { return run_trial(session, terms, picture); });
     });

@@ -246,7 +246,7 @@ NewPlan PictureTask::plan(const FrameShape &input, double tuning_seconds)
     cost.seconds *= static_cast<double>(work->grid.count());
     return {.plan = std::move(plan),
             .cost = cost,
-            .variant = work->model->variant(),
+            .variants = work->model->variants(),
             .advice = work->model->advice(),
             .notes = {fitted.note, work->grid.note},
             .doubt = work->grid.doubt};

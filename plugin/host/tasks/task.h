@@ -146,7 +146,7 @@ inline RunCost cost_of(const DnnTorchPlanFacts &facts)
 struct NewPlan {
     std::shared_ptr<TaskPlan> plan;
     RunCost cost;
-    std::string variant;                 // the variant of the model that the plan runs
+    Variants variants;                   // of the model that the plan runs
     std::string advice;                  // what would be gained by other options; may be empty
     std::vector<std::string> notes = {}; // what else the log should have; may be empty
     std::string doubt = {};              // a warning; may be empty
@@ -211,7 +211,7 @@ struct Work {
     std::shared_ptr<Task> task;
     std::shared_ptr<const TaskPlan> plan;
     CoreBudget budget;
-    std::string variant, advice;
+    std::string variant, advice;         // variant: the one that workers of the budget run
     std::string doubt = {};              // a warning that goes with the model; may be empty
     std::vector<std::string> notes = {}; // what else the log should have
 };

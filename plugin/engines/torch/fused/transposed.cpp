@@ -51,6 +51,19 @@ struct Phasing {
 
 } // namespace
 
+bool is_wasteful_in_phases(int64_t weights, Pair kernel, Pair stride)
+{
+    // Fewer cost nothing.  A kernel of 1x1 and a stride of 2 make four times as many.
+    constexpr double few_weights = 1e6, most_times = 4;
+    const auto times = [](int64_t extent, int64_t step) {
+        return static_cast<double>(divide_up(extent, step) * step) / static_cast<double>(extent);
+    };
+    if (stride.y < 1 || stride.x < 1)
+        return false; // makes no sense, which Graph says
+    const double more = times(kernel.y, stride.y) * times(kernel.x, stride.x);
+    return more > most_times && more * static_cast<double>(weights) > few_weights;
+}
+
 PhasedConvolution in_phases(const TransposedConvolution &original, int64_t in_channels, Extent in,
                             Extent out)
 {

@@ -16,6 +16,10 @@ struct PhasedConvolution {
     Extent extent; // of what the convolution makes
 };
 
+// Whether the phases need many times the original's weights, most of them zeros: the kernel is much
+// smaller than the stride.  Needs no more than the original's numbers.
+bool is_wasteful_in_phases(int64_t weights, Pair kernel, Pair stride);
+
 PhasedConvolution in_phases(const TransposedConvolution &original, int64_t in_channels, Extent in,
                             Extent out);
 

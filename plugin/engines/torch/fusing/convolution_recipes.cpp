@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
+#include "engines/torch/fused/transposed.h"
 #include "node_constants.h"
 #include "recipe_call.h"
 
@@ -64,7 +65,8 @@ Made convolution(const Call &call, const Kernel &kernel)
                                                          .padding = *kernel.padding,
                                                          .weights = weights_in(weights),
                                                          .bias = *kernel.bias});
-    if (!(*kernel.dilation == Pair{1, 1}))
+    if (!(*kernel.dilation == Pair{1, 1}) ||
+        fused::is_wasteful_in_phases(weights.numel(), size, *kernel.stride))
         return std::nullopt;
     return step_of(call.input(0),
                    fused::TransposedConvolution{.out_channels = weights.size(1) * *kernel.groups,

@@ -248,6 +248,14 @@ std::string Form::text() const
     return std::string(name_of(precision)) + ", " + name_of(kind);
 }
 
+std::string Form::threaded_text() const
+{
+    if (!threaded)
+        return "";
+    const Form frozen = {FormKind::frozen, precision, *threaded};
+    return frozen.text() + " (fused programs use one thread)";
+}
+
 std::optional<Module> freeze(const Source &source, std::string &reason)
 {
     try {

@@ -72,6 +72,8 @@ struct Form {
     std::shared_ptr<std::atomic<bool>> met_others = nullptr;
 
     std::string text() const; // "bf16, channels_last"
+    // What runs on several threads, in words; "" if it is the same.
+    std::string threaded_text() const;
 };
 
 // Returns a frozen copy that shares the weights, or nullopt if the model cannot be frozen; `reason`

@@ -63,6 +63,8 @@ const char *DnnTorchPlan::metadata(std::string_view key) const noexcept
 {
     if (key == "variant")
         return variant_.c_str();
+    if (key == "threaded_variant")
+        return threaded_variant_.c_str();
     return key == "advice" ? advice_.c_str() : nullptr;
 }
 
@@ -131,6 +133,7 @@ void DnnTorchPlan::use(const engine_torch::Tuned &tuned)
     const std::string &about = tuned.form.about;
     variant_ = tuned.form.text() + (about.empty() ? "" : ", " + about) +
                (tuned.is_measured ? " (measured)" : "");
+    threaded_variant_ = tuned.form.threaded_text();
     advice_ = engine_kit::printable(tuned.advice);
     model_.note(tuned.notice);
 }

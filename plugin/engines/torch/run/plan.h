@@ -61,7 +61,7 @@ private:
     const std::shared_ptr<const engine_torch::Source> source_;
     const engine_torch::Shape shape_;
     std::shared_ptr<engine_torch::SharedForm> form_; // null: the model runs as it was saved
-    std::string variant_ = "as saved", advice_;
+    std::string variant_ = "as saved", threaded_variant_, advice_;
     DnnTorchPlanFacts facts_;
     mutable engine_torch::FirstFrames first_frames_;
     mutable std::atomic<bool> noted_others_{false};

@@ -151,15 +151,44 @@ private:
         return *trial_;
     }
 
-    // Returns nullopt if the record does not fit this model after all.
+    // precision=auto; other devices than the CPU are fast in fp16.
+    bool chooses_fp16() const { return wishes_.precision.is_automatic && !source_.device.is_cpu(); }
+
+    // What notices say if the user does not get what an option names.
+    std::string refused_pin() const
+    {
+        return std::string("optimize=") + name_of(*wishes_.pinned) + " cannot be used: ";
+    }
+
+    std::string refused_precision() const
+    {
+        return std::string("precision=") + name_of(wishes_.precision.precision) +
+               " cannot be used: ";
+    }
+
+    // Whether this is what the user asked for, or the record says why it is not.
+    bool is_as_wished(FormKind kind, const TuningRecord &record) const
+    {
+        const auto says = [&](const std::string &reason) {
+            return record.notice.find(reason) != std::string::npos;
+        };
+        if (wishes_.pinned && kind != *wishes_.pinned && !says(refused_pin()))
+            return false;
+        if (record.precision == name_of(wishes_.precision.precision))
+            return true;
+        if (chooses_fp16())
+            return record.precision == name_of(Precision::fp16);
+        return record.precision == name_of(Precision::fp32) && says(refused_precision());
+    }
+
+    // Returns nullopt if the record does not fit this model or the user's wishes after all.
     std::optional<Tuned> tuned_from(const TuningRecord &record, bool try_it)
     {
         const auto kind = find_form(record.form);
-        const bool is_chosen = wishes_.precision.is_automatic && !source_.device.is_cpu();
-        if (!kind || (record.precision != name_of(Precision::fp32) && !is_chosen &&
-                      record.precision != name_of(wishes_.precision.precision)))
+        if (!kind || !is_as_wished(*kind, record))
             return std::nullopt;
-        const auto form = attempt(*kind, parse_precision(record.precision).precision, try_it).form;
+        const Precision precision = parse_precision(record.precision).precision;
+        const auto form = attempt_if_safe(*kind, precision, try_it).form;
         if (!form)
             return std::nullopt;
         return Tuned{.form = *form,
@@ -265,10 +294,10 @@ private:
     }
 
     // No trial is sure to see every branch that pictures may take.
-    Attempt attempt_if_safe(FormKind kind, Precision precision)
+    Attempt attempt_if_safe(FormKind kind, Precision precision, bool try_it = true)
     {
         if (!source_.branches_on_data || kind == FormKind::saved || kind == FormKind::frozen)
-            return attempt(kind, precision);
+            return attempt(kind, precision, try_it);
         return {.form = std::nullopt, .fault = "the model does other things with other pictures"};
     }
 
@@ -303,7 +332,7 @@ private:
     // Returns at least one form.
     std::vector<Form> usable_forms()
     {
-        if (wishes_.precision.is_automatic && !source_.device.is_cpu())
+        if (chooses_fp16())
             if (Forms halves = usable_in(Precision::fp16); !halves.list.empty()) {
                 note_faults(halves);
                 return std::move(halves.list);
@@ -330,16 +359,14 @@ private:
                 return saved;
             fault = saved.fault;
         }
-        add_line(notice_, std::string("precision=") + name_of(precision) +
-                              " cannot be used: " + fault + "; the model runs in fp32");
+        add_line(notice_, refused_precision() + fault + "; the model runs in fp32");
         return usable_in(Precision::fp32);
     }
 
     void note_faults(const Forms &forms)
     {
         if (!forms.pin_fault.empty())
-            add_line(notice_, std::string("optimize=") + name_of(*wishes_.pinned) +
-                                  " cannot be used: " + forms.pin_fault);
+            add_line(notice_, refused_pin() + forms.pin_fault);
         else if (forms.list.empty() && source_.frozen)
             add_line(notice_, "no faster form of the model can be used: " + forms.fault +
                                   "; it runs as it was saved");
