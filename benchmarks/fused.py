@@ -24,10 +24,15 @@ LIMIT_SECONDS = 600  # compiling takes the most of it
 
 
 def libtorch_sides(settings, net, precision):
-    options = precision_options(precision)
+    """LibTorch has no int8 of its own: there it computes in bf16, where the processor does."""
+    has_bf16 = "avx512_bf16" in cpu_features()
+    beside = ("bf16" if has_bf16 else "fp32") if precision == "int8" else precision
+    precisions = {"fused": precision} | dict.fromkeys(LIBTORCH, beside)
     return {
-        form: lambda f=form: measure_filter(settings, net, optimize=f, **options)
-        for form in ("fused", *LIBTORCH)
+        form: lambda f=form, p=each: measure_filter(
+            settings, net, optimize=f, **precision_options(p)
+        )
+        for form, each in precisions.items()
     }
 
 
@@ -101,7 +106,7 @@ def run(settings):
     table = Table("fused", "Fused programs against LibTorch's forms and other runtimes", COLUMNS)
     has_bf16 = "avx512_bf16" in cpu_features()
     for net in settings.nets:
-        for precision in ("fp32", "bf16") if has_bf16 else ("fp32",):
+        for precision in ("fp32", "bf16", "int8") if has_bf16 else ("fp32", "int8"):
             progress(f"{net.name} {precision}")
             sides = libtorch_sides(settings, net, precision)
             if precision == "fp32":
@@ -109,6 +114,7 @@ def run(settings):
             add_rows(table, net, precision, alternate(settings.rounds, sides))
     if not has_bf16:
         table.remark("Without the processor's bf16 units there are no fused programs in bf16.")
+    table.remark("Beside int8 LibTorch computes in bf16, or in fp32 without such units.")
     table.remark("Of the others the fastest is shown: of the forms, and of workers x threads.")
     table.remark("ONNX Runtime and AOTInductor run the net alone: no frames are read or converted.")
     return table
