@@ -13,20 +13,22 @@ from memory import MIB
 from model_only import splits_of_cores
 from rates import Rate, alternate, failure_of, median_fps, median_ratio, spread
 from report import Table, cpu_features
-from settings import HERE, Failed, progress, run_quietly
+from settings import CORES, HERE, Failed, Unavailable, progress, run_quietly
 from upstream import built_program, measure_upstream
 
 LIBTORCH = ("inference", "frozen", "channels_last")
 PEERS = {"ONNX Runtime": ("onnxruntime", ".onnx"), "AOTInductor": ("aotinductor", ".pt2")}
 UPSTREAM = "FFmpeg's torch backend"
-COLUMNS = ["model", "precision", "side", "fps", "fused_to_it", "spread", "mib", "note"]
+COLUMNS = [
+    *("model", "precision", "side", "fps", "fused_to_it", "spread", "gflops", "of_peak", "mib"),
+    "note",
+]
 LIMIT_SECONDS = 600  # compiling takes the most of it
 
 
 def libtorch_sides(settings, net, precision):
     """LibTorch has no int8 of its own: there it computes in bf16, where the processor does."""
-    has_bf16 = "avx512_bf16" in cpu_features()
-    beside = ("bf16" if has_bf16 else "fp32") if precision == "int8" else precision
+    beside = precision_beside("LibTorch", precision)
     precisions = {"fused": precision} | dict.fromkeys(LIBTORCH, beside)
     return {
         form: lambda f=form, p=each: measure_filter(
@@ -92,28 +94,52 @@ def shown_sides(results):
         yield UPSTREAM, results[UPSTREAM]
 
 
-def add_rows(table, net, precision, results):
+def peaks_of_core(settings):
+    """GFLOP/s by precision, and bandwidths."""
+    try:
+        return json.loads(run_quietly([settings.program("peaks")]))
+    except (Failed, Unavailable):
+        return {}
+
+
+def precision_beside(side, precision):
+    """What LibTorch and its peers compute in: see libtorch_sides()."""
+    if precision != "int8" or side == "fused":
+        return precision
+    return "bf16" if "avx512_bf16" in cpu_features() else "fp32"
+
+
+def add_rows(table, net, precision, results, peaks):
     fused = results["fused"]
     for side, rates in shown_sides(results):
+        fps = median_fps(rates)
+        gflops = fps and 2e-9 * net.products * net.width * net.height * fps
+        peak = peaks.get(precision_beside(side, precision))
         table.add(
-            model=net.name, precision=precision, side=side, fps=median_fps(rates),
+            model=net.name, precision=precision, side=side, fps=fps,
             fused_to_it=None if rates is fused else median_ratio(fused, rates),
-            spread=spread(rates), mib=most_mib(rates), note=failure_of(rates),
+            spread=spread(rates), gflops=gflops,
+            of_peak=gflops / peak / CORES if gflops and peak else None,
+            mib=most_mib(rates), note=failure_of(rates),
         )  # fmt: skip
 
 
 def run(settings):
     table = Table("fused", "Fused programs against LibTorch's forms and other runtimes", COLUMNS)
     has_bf16 = "avx512_bf16" in cpu_features()
+    peaks = peaks_of_core(settings)
     for net in settings.nets:
         for precision in ("fp32", "bf16", "int8") if has_bf16 else ("fp32", "int8"):
             progress(f"{net.name} {precision}")
             sides = libtorch_sides(settings, net, precision)
             if precision == "fp32":
                 sides |= peer_sides(settings, net)
-            add_rows(table, net, precision, alternate(settings.rounds, sides))
+            add_rows(table, net, precision, alternate(settings.rounds, sides), peaks)
     if not has_bf16:
         table.remark("Without the processor's bf16 units there are no fused programs in bf16.")
+    known = [f"{name} {rate:.0f}" for name, rate in peaks.items() if rate]
+    table.remark(f"A core's peaks, GFLOP/s and GB/s read (peaks): {', '.join(known)}." * bool(known))
+    table.remark("GFLOP/s count all products; Winograd's tiles need a quarter of those of 3x3 layers.")
     table.remark("Beside int8 LibTorch computes in bf16, or in fp32 without such units.")
     table.remark("Of the others the fastest is shown: of the forms, and of workers x threads.")
     table.remark("ONNX Runtime and AOTInductor run the net alone: no frames are read or converted.")

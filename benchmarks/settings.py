@@ -58,6 +58,7 @@ class Net:
     pixel_format: str
     channels: int
     scale: int
+    products: int = 0  # multiplications for a pixel of the input; 0: not known
 
     @property
     def output_size(self):
@@ -65,9 +66,9 @@ class Net:
 
 
 NETS = {
-    "espcn": Net("espcn", 640, 360, "rgb24", 3, 2),
-    "srvgg": Net("srvgg", 320, 180, "rgb24", 3, 4),
-    "dncnn": Net("dncnn", 1280, 720, "yuv420p", 1, 1),
+    "espcn": Net("espcn", 640, 360, "rgb24", 3, 2, products=26_688),
+    "srvgg": Net("srvgg", 320, 180, "rgb24", 3, 4, products=619_200),
+    "dncnn": Net("dncnn", 1280, 720, "yuv420p", 1, 1, products=554_112),
 }
 
 

@@ -146,13 +146,28 @@ def test_of_peers_the_fastest_split_is_shown_and_a_reason_where_none_ran():
         "AOTInductor, 2 x 1": failed, "AOTInductor, 1 x 2": failed, fused.UPSTREAM: failed,
     }  # fmt: skip
     table = report.Table("fused", "", fused.COLUMNS)
-    fused.add_rows(table, settings.NETS["espcn"], "fp32", results)
+    fused.add_rows(table, settings.NETS["espcn"], "fp32", results, {"fp32": 100.0})
     shown = [(row["side"], row["fused_to_it"], row["note"]) for row in table.rows]
     assert shown == [
         ("fused", None, ""), ("LibTorch, frozen", 2.0, ""),
         ("ONNX Runtime, 1 x 2", pytest.approx(10 / 9), ""),
         ("AOTInductor", None, "not installed"), (fused.UPSTREAM, None, "not installed"),
     ]  # fmt: skip
+    first, last = table.rows[0], table.rows[-1]
+    assert first["gflops"] == pytest.approx(122.98, abs=0.01)  # 12.3 for a frame
+    assert first["of_peak"] == pytest.approx(1.2298 / settings.CORES, rel=1e-3)
+    assert last["gflops"] is None and last["of_peak"] is None
+
+
+def test_peaks():
+    told = settings.Settings(build=run.default_build(), work=pathlib.Path())
+    found = fused.peaks_of_core(told)
+    if not found:
+        pytest.skip("the program peaks is not built")
+    assert list(found) == ["fp32", "bf16", "int8", "l2", "memory"]
+    assert found["l2"] > 0 and found["memory"] > 0
+    if found["int8"]:
+        assert found["int8"] > found["fp32"] / 2
 
 
 def test_a_peer_says_in_one_line_why_it_cannot_run(tmp_path):
