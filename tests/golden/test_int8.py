@@ -93,3 +93,39 @@ def test_results_of_small_numbers(tmp_path):
     made, result = frames(model, "int8", "format=gbrp")
     assert said(result) >= 40
     assert min(decibels(plain * 100, made * 100)) >= 36
+
+
+class FindsChequers(nn.Module):
+    """A layer in the middle sees large numbers where pixels alternate, and small ones elsewhere."""
+
+    def __init__(self):
+        super().__init__()
+        signs = torch.tensor([[1.0, -1, 1], [-1, 1, -1], [1, -1, 1]])
+        self.find = nn.Conv2d(3, 16, 3, padding=1)
+        self.mix = nn.Conv2d(16, 16, 3, padding=1)
+        self.paint = nn.Conv2d(16, 3, 3, padding=1)
+        generator = torch.Generator().manual_seed(3)
+        with torch.no_grad():
+            for layer in (self.find, self.mix, self.paint):
+                layer.weight.copy_(torch.randn(layer.weight.shape, generator=generator) * 0.05)
+                layer.bias.zero_()
+            self.find.weight[:8] = signs / 3
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.paint(torch.relu(self.mix(torch.relu(self.find(x)))))
+
+
+def test_layers_in_the_middle_leave_their_codes(tmp_path):
+    """The frame's own samples are in range; what int8 cut off is noticed all the same."""
+    path = tmp_path / "chequers.pt"
+    torch.jit.trace(FindsChequers().eval(), torch.rand(1, 3, 32, 32)).save(str(path))
+    alternating = "format=gbrp,geq=r='255*mod(X+Y,2)':g='255*mod(X+Y,2)':b='255*mod(X+Y,2)'"
+    alternating += ":enable='gte(n,3)'"
+    plain, _ = frames(path, "fp32", alternating, optimize="fused")
+    for options in [{"workers": 1}, {"workers": 2}, {"batch_size": 2}]:
+        made, result = frames(path, "int8", alternating, **options)
+        assert min(decibels(plain, made)) >= 36, decibels(plain, made)
+        told = [line for line in result.filter_lines() if "calibrated for" in line]
+        assert said(result) >= 40 and len(told) == 1, result
+        assert not numpy.array_equal(plain[:3], made[:3])
+        assert numpy.array_equal(plain[3:], made[3:])

@@ -120,12 +120,62 @@ TEST(FusedInt8, SamplesBeyondTheRange)
     const RowLayout out = {.channels = 1, .width = 9, .codes = codes};
     const float row[] = {-9, 9, NAN, 0, INFINITY, -INFINITY};
     uint8_t made[9];
-    quantise_row(row, in, 2, made, out);
+    EXPECT_TRUE(std::isnan(quantise_row(row, in, 2, made, out)));
     const uint8_t zero = codes.zero;
     EXPECT_EQ(std::vector<uint8_t>(made, made + 9),
               (std::vector<uint8_t>{zero, zero, 0, 255, 0, zero, 255, 0, zero}));
     EXPECT_EQ(codes_for({0, 1}).zero, 0);
     EXPECT_EQ(codes_for({}).zero, 0);
+}
+
+// In any place of a row, of few and of many channels.
+TEST(FusedInt8, TellsWhatWasCutOff)
+{
+    const Codes codes = codes_for({0, 1});
+    for (const int64_t channels : {1, 3, 16, 21})
+        for (const int64_t lanes : {channels, block_lanes()}) {
+            const RowLayout in = {.channels = channels, .lanes = lanes, .width = 37};
+            const RowLayout out = {
+                .channels = channels, .lanes = channels, .width = 37, .codes = codes};
+            std::vector<uint8_t> made(static_cast<size_t>(out.samples()));
+            for (const int64_t x : {0, 15, 16, 36}) {
+                std::vector<float> row(static_cast<size_t>(in.samples()), 0.5f);
+                const auto cut_off = [&] {
+                    return quantise_row(row.data(), in, 0, made.data(), out);
+                };
+                EXPECT_EQ(cut_off(), 0);
+                float &sample = row[in.place(channels - 1, x)];
+                sample = 1 + 10 * codes.step;
+                EXPECT_NEAR(cut_off(), 100, 0.01) << channels << ' ' << lanes << ' ' << x;
+                sample = -2 * codes.step;
+                EXPECT_NEAR(cut_off(), 4, 0.01) << channels << ' ' << lanes << ' ' << x;
+                sample = NAN;
+                EXPECT_TRUE(std::isnan(cut_off())) << channels << ' ' << lanes << ' ' << x;
+            }
+        }
+}
+
+// The frame's own samples are in range, and those of a layer in the middle are not.
+TEST(FusedInt8, FramesThatLeaveTheCodesAreNotSound)
+{
+    Dice dice(13);
+    Graph graph(3);
+    const ValueId first = graph.add(convolution_3x3(dice, 3, 24), {0});
+    graph.add(convolution_3x3(dice, 24, 3), {first});
+    const Extent extent = {24, 32};
+    const auto is_sound = [&](const Range &middle, float sample) {
+        const auto program = Program::compile(graph, extent, {.int8 = {Range{0, 1}, middle}});
+        std::vector<float> samples = dice.numbers(3 * extent.height * extent.width, 0, 1);
+        samples[100] = sample;
+        bool sound = false;
+        compute(program, samples, &sound);
+        return sound;
+    };
+    EXPECT_TRUE(is_sound({-9, 9}, 0.5f));
+    EXPECT_TRUE(is_sound({-9, 9}, 1.1f));
+    EXPECT_FALSE(is_sound({-0.01f, 0.01f}, 0.5f));
+    for (const float sample : {NAN, INFINITY, -INFINITY, 1e6f})
+        EXPECT_FALSE(is_sound({-9, 9}, sample)) << sample;
 }
 
 // As super resolution has it, with one layer that loses more than all others.

@@ -241,6 +241,12 @@ void PackedConvolution::keep_bias_and_slopes()
         }
 }
 
+bool PackedConvolution::hides_nan() const
+{
+    return std::ranges::any_of(
+        fused_, [](const TailStep &step) { return !std::holds_alternative<BinaryWith>(step); });
+}
+
 size_t PackedConvolution::weight_bytes() const
 {
     return std::accumulate(

@@ -61,6 +61,8 @@ public:
     const std::vector<dnnl::memory> &slopes() const { return slopes_; }
     std::span<const TailStep> steps() const { return fused_; }
     size_t fused_steps() const { return fused_.size(); }
+    // Whether there is a step that makes numbers of what is none.
+    bool hides_nan() const;
     size_t weight_bytes() const;
     size_t scratch_bytes() const; // of all calls so far
 

@@ -34,7 +34,7 @@ DirectConvolution::DirectConvolution(const Convolution &it, int64_t in_channels,
       out_planes_(divide_up(it.out_channels, block_lanes())),
       weights_(static_cast<size_t>(out_planes_ * block_lanes() * kernel_.y * kernel_.x *
                                    in_planes_ * lanes_in_)),
-      end_(it, tail)
+      end_(it, tail), is_filled_up_(it.groups > 1)
 {
     const int64_t in_each = in_channels / it.groups, out_each = it.out_channels / it.groups;
     for (int64_t out = 0; out < it.out_channels; out++)

@@ -41,6 +41,10 @@ public:
     size_t weight_bytes() const { return weights_.size() * sizeof(float); }
     int64_t kernel_rows() const { return kernel_.y; }
 
+    // Whether there are weights of zero that the model has not: not so with finite samples, but
+    // with others results tell of them.
+    bool is_filled_up() const { return is_filled_up_; }
+
 private:
     struct Row;
 
@@ -55,6 +59,7 @@ private:
     // [pair of out planes][kernel row][in plane][kernel column][in lane][plane of pair][lane]
     std::vector<float> weights_;
     LayerEnd end_;
+    bool is_filled_up_;
 };
 
 } // namespace engine_torch::fused

@@ -7,8 +7,10 @@
 #include "vector_math.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 namespace engine_torch::fused
@@ -43,37 +45,55 @@ struct Rounding {
     float per_step, zero;
 };
 
-FUSED_INLINE uint8_t code_of(float sample, const Rounding &rounding)
+// Squares of what was cut off.  Several sums, because one would have to wait for each addition.
+constexpr int64_t cut_sums = 16;
+using CutOff = std::array<float, cut_sums>;
+
+FUSED_INLINE uint8_t code_of(float sample, const Rounding &rounding, float &cut_off)
 {
     const float exact = sample * rounding.per_step + rounding.zero;
     const float not_below = exact > 0 ? exact : 0; // also what is not a number
     const float limited = not_below < most_code ? not_below : most_code;
+    const float apart = exact - limited;
+    cut_off += apart * apart;
     return static_cast<uint8_t>(static_cast<int32_t>(limited + 0.5f));
 }
 
 // Bytes might be anything's, also the rounding's, unless it is said that they are not.
 FUSED_INLINE void quantise_run(const float *__restrict from, uint8_t *__restrict to, int64_t count,
-                               const Rounding rounding)
+                               const Rounding rounding, CutOff &cut_off)
 {
     const float per_step = rounding.per_step, zero = rounding.zero;
-    for (int64_t i = 0; i < count; i++)
-        to[i] = code_of(from[i], {per_step, zero});
+    float sums[cut_sums];
+    std::copy_n(cut_off.data(), cut_sums, sums);
+    int64_t i = 0;
+    for (; i + cut_sums <= count; i += cut_sums)
+        for (int64_t lane = 0; lane < cut_sums; lane++)
+            to[i + lane] = code_of(from[i + lane], {per_step, zero}, sums[lane]);
+    for (; i < count; i++)
+        to[i] = code_of(from[i], {per_step, zero}, sums[0]);
+    std::copy_n(sums, cut_sums, cut_off.data());
 }
 
-void quantise_samples(const float *from, uint8_t *to, int64_t count, const Rounding &rounding)
+void quantise_samples(const float *from, uint8_t *to, int64_t count, const Rounding &rounding,
+                      CutOff &cut_off)
 {
     const Rounding by = rounding;
-    run_vectorized([=]() __attribute__((always_inline)) { quantise_run(from, to, count, by); });
+    CutOff *const sums = &cut_off;
+    run_vectorized([=]() __attribute__((always_inline)) {
+        quantise_run(from, to, count, by, *sums);
+    });
 }
 
 // Some channels of each pixel.
 void quantise_lanes(const float *from, int64_t from_step, uint8_t *to, int64_t to_step,
-                    int64_t pixels, int64_t count, const Rounding &rounding)
+                    int64_t pixels, int64_t count, const Rounding &rounding, CutOff &cut_off)
 {
     const Rounding by = rounding;
+    CutOff *const sums = &cut_off;
     run_vectorized([=]() __attribute__((always_inline)) {
         for (int64_t x = 0; x < pixels; x++)
-            quantise_run(from + x * from_step, to + x * to_step, count, by);
+            quantise_run(from + x * from_step, to + x * to_step, count, by, *sums);
     });
 }
 
@@ -115,9 +135,10 @@ int64_t right_padding(const Convolution &convolution, int64_t in_width, int64_t 
     return std::max<int64_t>(0, needed - in_width - convolution.padding.x);
 }
 
-void quantise_row(const float *from, const RowLayout &in, int64_t left, uint8_t *to,
-                  const RowLayout &out)
+double quantise_row(const float *from, const RowLayout &in, int64_t left, uint8_t *to,
+                    const RowLayout &out)
 {
+    CutOff cut_off = {};
     const Rounding rounding = {1 / out.codes->step, static_cast<float>(out.codes->zero)};
     const int64_t right = out.width - left - in.width;
     std::memset(to, out.codes->zero, static_cast<size_t>(left * out.lanes));
@@ -125,11 +146,13 @@ void quantise_row(const float *from, const RowLayout &in, int64_t left, uint8_t 
     std::memset(picture + in.width * out.lanes, out.codes->zero,
                 static_cast<size_t>(right * out.lanes));
     if (in.lanes == out.lanes)
-        return quantise_samples(from, picture, in.samples(), rounding);
-    for (int64_t plane = 0; plane < in.planes(); plane++)
-        quantise_lanes(from + plane * in.width * in.lanes, in.lanes, picture + plane * in.lanes,
-                       out.lanes, in.width, std::min(in.lanes, in.channels - plane * in.lanes),
-                       rounding);
+        quantise_samples(from, picture, in.samples(), rounding, cut_off);
+    else
+        for (int64_t plane = 0; plane < in.planes(); plane++)
+            quantise_lanes(from + plane * in.width * in.lanes, in.lanes, picture + plane * in.lanes,
+                           out.lanes, in.width, std::min(in.lanes, in.channels - plane * in.lanes),
+                           rounding, cut_off);
+    return std::accumulate(cut_off.begin(), cut_off.end(), 0.0);
 }
 
 } // namespace engine_torch::fused

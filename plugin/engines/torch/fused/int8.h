@@ -56,8 +56,10 @@ Int8Layer int8_layer(const Convolution &convolution, const Codes &codes);
 int64_t right_padding(const Convolution &convolution, int64_t in_width, int64_t out_width);
 
 // Makes a row of codes, interleaved, from one of any arrangement.  Not a number counts as below the
-// range.  Safe on several threads at once for different rows.
-void quantise_row(const float *from, const RowLayout &in, int64_t left, uint8_t *to,
-                  const RowLayout &out);
+// range.  Returns the sum of the squares of what was cut off beyond the codes, with their step as
+// unit; not a number if there is a sample that is none.  Safe on several threads at once for
+// different rows.
+double quantise_row(const float *from, const RowLayout &in, int64_t left, uint8_t *to,
+                    const RowLayout &out);
 
 } // namespace engine_torch::fused

@@ -278,6 +278,11 @@ size_t StageKernel::fused_steps() const
     return ask([](const auto &it) { return it.fused_steps(); });
 }
 
+bool StageKernel::needs_finite() const
+{
+    return (direct && direct->is_filled_up()) || (onednn && onednn->hides_nan());
+}
+
 size_t StageKernel::scratch_bytes() const
 {
     return ask([](const auto &it) { return it.scratch_bytes(); });

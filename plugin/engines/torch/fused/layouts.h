@@ -36,6 +36,8 @@ struct StageKernel {
     Arrangement in() const;
     Arrangement out() const { return onednn ? Arrangement::interleaved : Arrangement::blocked; }
     size_t fused_steps() const;
+    // Whether the convolution makes other results of samples that are not finite than the model.
+    bool needs_finite() const;
     size_t scratch_bytes() const;
     size_t weight_bytes() const;
     // Bands of other heights waste some of what is computed.

@@ -103,6 +103,11 @@ size_t Program::in_int8() const
         std::ranges::count_if(kernels_, [](const StageKernel &it) { return !!it.int8; }));
 }
 
+bool Program::needs_finite() const
+{
+    return std::ranges::any_of(kernels_, &StageKernel::needs_finite);
+}
+
 size_t Program::scratch_bytes() const
 {
     size_t most = 0;

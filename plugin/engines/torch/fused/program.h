@@ -61,6 +61,9 @@ public:
     size_t convolutions() const;
     size_t in_int8() const;
 
+    // Whether a frame with samples that are not finite is not to be had.
+    bool needs_finite() const;
+
     size_t scratch_bytes() const; // what a convolution asks for
     size_t tail_scratch_floats() const;
     size_t weight_bytes() const;

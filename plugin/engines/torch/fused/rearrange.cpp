@@ -183,6 +183,16 @@ void pad_row(const Padding &padding, const Sample *from, const RowLayout &in, Sa
     clear_padded_channels(to, out);
 }
 
+// What is not finite has the largest exponent.
+template <class Sample> bool is_finite(const Sample *row, const RowLayout &layout)
+{
+    constexpr uint32_t all_but_sign = 0x7fffffff, infinity = 0x7f800000;
+    uint32_t largest = 0;
+    for (int64_t i = 0; i < layout.samples(); i++)
+        largest = std::max(largest, std::bit_cast<uint32_t>(to_float(row[i])) & all_but_sign);
+    return largest < infinity;
+}
+
 template <class Sample>
 void load_row(const float *from, const PictureStrides &strides, Sample *to, const RowLayout &out)
 {
@@ -217,6 +227,7 @@ void store_row(const Sample *from, const RowLayout &in, float *to, const Picture
                                   const RowLayout &, Sample *);                                    \
     template void pad_row(const Padding &, const Sample *, const RowLayout &, Sample *,            \
                           const RowLayout &);                                                      \
+    template bool is_finite(const Sample *, const RowLayout &);                                    \
     template void load_row(const float *, const PictureStrides &, Sample *, const RowLayout &);    \
     template void store_row(const Sample *, const RowLayout &, float *, const PictureStrides &)
 

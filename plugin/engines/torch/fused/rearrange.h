@@ -58,6 +58,9 @@ struct PictureStrides {
     int64_t channel = 0, row = 0, pixel = 0;
 };
 
+// Returns whether all samples are finite.
+template <class Sample> bool is_finite(const Sample *row, const RowLayout &layout);
+
 template <class Sample>
 void load_row(const float *from, const PictureStrides &strides, Sample *to, const RowLayout &out);
 template <class Sample>

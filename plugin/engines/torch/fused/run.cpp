@@ -26,6 +26,10 @@ size_t most_kernel_rows(const Program &program)
     return static_cast<size_t>(most);
 }
 
+// The mean square of what codes may cut off a tensor, with their step as unit.  Rounding has a
+// twelfth.
+constexpr double most_cut_off = 1;
+
 size_t most_operands(const Program &program)
 {
     size_t most = 0;
@@ -49,8 +53,9 @@ Run::Parts Run::parts_of(const Program &program)
 
 Run::Run(std::shared_ptr<const Program> program)
     : program_(std::move(program)), parts_(parts_of(*program_)),
-      bases_(program_->list().tensors.size()), operands_(most_operands(*program_)),
-      kernel_rows_(most_kernel_rows(*program_)), stream_(cpu_engine())
+      needs_finite_(program_->needs_finite()), bases_(program_->list().tensors.size()),
+      operands_(most_operands(*program_)), kernel_rows_(most_kernel_rows(*program_)),
+      stream_(cpu_engine()), cut_off_(program_->list().tensors.size())
 {
     const OneThread one_thread;
     for (size_t stage = 0; stage < program_->list().stages.size(); stage++) {
@@ -68,11 +73,24 @@ void Run::compute(const Picture &from, const Picture &to, std::byte *memory)
     to_ = to;
     memory_ = memory;
     is_sound_ = true;
+    std::ranges::fill(cut_off_, 0);
     std::memset(memory, 0, parts_.end);
     if (program_->precision() == Precision::bf16)
         run_all<Bf16>();
     else
         run_all<float>();
+    is_sound_ = is_sound_ && codes_suffice();
+}
+
+bool Run::codes_suffice() const
+{
+    for (TensorId tensor = 0; tensor < cut_off_.size(); tensor++) {
+        const Tensor &it = program_->list().tensors[tensor];
+        const auto samples = static_cast<double>(it.channels * it.extent.height * it.extent.width);
+        if (!(cut_off_[tensor] <= most_cut_off * samples)) // also if it is not a number
+            return false;
+    }
+    return true;
 }
 
 template <class Sample> void Run::run_all()
@@ -247,6 +265,8 @@ template <class Sample> struct Run::RowMaker {
     {
         const Picture &from = run.from_;
         load_row(from.samples + y * from.strides.row, from.strides, made(), out());
+        if (run.needs_finite_ && !is_finite(made(), out()))
+            run.is_sound_ = false;
     }
 
     void operator()(const Store &) const
@@ -299,7 +319,8 @@ template <class Sample> struct Run::RowMaker {
     void operator()(const Quantise &it) const
     {
         if constexpr (std::is_same_v<Sample, float>) // there are no others
-            quantise_row(source(), in(), it.left, run.row<uint8_t>(stage.output, y), out());
+            run.cut_off_[stage.output] +=
+                quantise_row(source(), in(), it.left, run.row<uint8_t>(stage.output, y), out());
     }
 
     void operator()(const Padding &it) const

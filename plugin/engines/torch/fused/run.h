@@ -28,8 +28,10 @@ public:
     // begins at a cache line, and may have any content.
     void compute(const Picture &from, const Picture &to, std::byte *memory);
 
-    // Whether all results of the last compute() are what their samples make them: not so if one was
-    // so large, or no number, that it reached others of its tile (see winograd.h).
+    // Whether the results of the last compute() are what the network makes of the frame.  Not so if
+    // samples were so large, or no numbers, that they reached others of their tile (see
+    // winograd.h); if codes of int8 cut too much off; or if the program needs finite samples and
+    // there were others.
     bool is_sound() const { return is_sound_; }
 
     // Calls `watch` with each row that a program in fp32 has made, but for the caller's.
@@ -53,6 +55,7 @@ private:
     template <class Sample> void make_row(const Stage &stage, int64_t y);
     template <class Sample> Sample *row(TensorId tensor, int64_t y);
 
+    bool codes_suffice() const;
     void begin(const Group &group);
     void make_room(const Step &step);
     void clear_rows(TensorId tensor, int64_t first, int64_t end);
@@ -64,6 +67,7 @@ private:
 
     const std::shared_ptr<const Program> program_;
     const Parts parts_;
+    const bool needs_finite_;
     std::vector<int64_t> bases_; // by tensor: the first row that the buffer holds
     std::vector<std::unique_ptr<ConvolutionRunner>> runners_; // by stage; null for others
     std::vector<const void *> operands_;
@@ -73,6 +77,7 @@ private:
     Picture from_, to_;
     std::byte *memory_ = nullptr;
     bool is_sound_ = true;
+    std::vector<double> cut_off_; // by tensor of codes: the squares, with their step as unit
     Watch watch_;
 };
 

@@ -75,9 +75,9 @@ template <class V> FUSED_INLINE void transform_out(const V (&m)[6], V (&y)[4])
     y[3] = static_cast<float>(a * a2) * apart_a + static_cast<float>(b * b2) * apart_b + m[5];
 }
 
-// Up to a million samples are harmless.  The sum of fourth powers is a largest sample that costs
-// little and does not lose a NaN.
-constexpr float most_of_powers = 1e24F;
+// Samples up to a hundred thousand are harmless.  The sum of fourth powers is a largest sample that
+// costs little and does not lose a NaN.
+constexpr float most_of_powers = 1e20F;
 
 // What each sample of a tile is in at least one of.
 constexpr bool tells_of_samples(int place)

@@ -29,28 +29,6 @@ namespace
 using torch::jit::Node;
 using torch::jit::Value;
 
-// The numbers that a program was calibrated with.
-class SampleRange
-{
-public:
-    explicit SampleRange(const at::Tensor &pictures)
-        : low_(pictures.min().item<float>()), high_(pictures.max().item<float>())
-    {
-        const float slack = (high_ - low_) / 16;
-        low_ -= slack;
-        high_ += slack;
-    }
-
-    // False if there is a NaN.
-    bool holds(const at::Tensor &picture) const
-    {
-        return picture.min().item<float>() >= low_ && picture.max().item<float>() <= high_;
-    }
-
-private:
-    float low_, high_;
-};
-
 // One in fp32 that most videos never need.
 class RareNetwork
 {
@@ -67,6 +45,13 @@ public:
 private:
     std::once_flag is_made_;
     std::unique_ptr<fused::Network> network_;
+};
+
+// A picture of a batch, and the place of its result.
+struct Work {
+    const at::Tensor &from;
+    at::Tensor &to; // made with the first picture
+    int64_t place;
 };
 
 // A program in a node.  Copies of the graph share it.
@@ -101,17 +86,8 @@ public:
 
     const fused::Network &network() const { return *network_; }
 
-    // The one for that picture.  What lies beyond the codes of int8 would be cut off.
-    fused::Network &network_for(const at::Tensor &pictures, int64_t place)
-    {
-        if (!calibrated_ || calibrated_->holds(pictures.select(0, place)))
-            return *network_;
-        *met_others_ = true;
-        return plain_.get(graph_, fused::LayoutChoice::usual);
-    }
-
-    // In fp32 and without transforms, for a picture whose samples they harm.
-    fused::Network &direct_network() { return direct_.get(graph_, fused::LayoutChoice::direct); }
+    // Throws if no program computes the picture as the model does.
+    void run(const Work &work);
 
 private:
     void calibrate(const at::Tensor &input);
@@ -121,11 +97,10 @@ private:
     bool is_calibrating_ = false;
     fused::CalibrationGoal goal_;
     fused::Calibration calibration_;
-    std::optional<SampleRange> calibrated_; // nullopt unless in int8
-    std::shared_ptr<std::atomic<bool>> met_others_;
-    std::unique_ptr<fused::Network> network_; // null in int8 until it is calibrated
-    RareNetwork plain_;                       // of a part in int8
-    RareNetwork direct_;
+    std::shared_ptr<std::atomic<bool>> met_others_; // null unless in int8
+    std::unique_ptr<fused::Network> network_;       // null in int8 until it is calibrated
+    RareNetwork plain_;                             // of a part in int8
+    RareNetwork direct_; // without transforms, for pictures whose samples they harm
 };
 
 const c10::Symbol &node_kind()
@@ -186,18 +161,10 @@ void Part::calibrate(const at::Tensor &input)
     for (int64_t place = 0; place < pictures.size(0); place++)
         samples.push_back({{pictures.size(2), pictures.size(3)}, picture_of(pictures, place)});
     calibration_ = fused::calibrate(graph_, samples, goal_);
-    calibrated_.emplace(pictures);
     network_ =
         std::make_unique<fused::Network>(graph_, fused::Precision::fp32, calibration_.layers);
     is_calibrating_ = false;
 }
-
-// A picture of a batch, and the place of its result.
-struct Work {
-    const at::Tensor &from;
-    at::Tensor &to; // made with the first picture
-    int64_t place;
-};
 
 // Returns whether the result is sound; see Run.
 bool run_one(fused::Network &network, const Work &work)
@@ -214,6 +181,19 @@ bool run_one(fused::Network &network, const Work &work)
     return run->is_sound();
 }
 
+void Part::run(const Work &work)
+{
+    if (run_one(*network_, work))
+        return;
+    if (met_others_) {
+        *met_others_ = true;
+        if (run_one(plain_.get(graph_, fused::LayoutChoice::usual), work))
+            return;
+    }
+    TORCH_CHECK(run_one(direct_.get(graph_, fused::LayoutChoice::direct), work),
+                "fused layers need finite samples");
+}
+
 // One picture after the other, so that none depends on the others of its batch.
 at::Tensor run_part(Part &part, const at::Tensor &input)
 {
@@ -226,8 +206,7 @@ at::Tensor run_part(Part &part, const at::Tensor &input)
     const at::Tensor from = is_half ? input.to(at::kFloat) : input;
     at::Tensor to;
     for (int64_t place = 0; place < input.size(0); place++)
-        if (!run_one(part.network_for(from, place), {from, to, place}))
-            run_one(part.direct_network(), {from, to, place});
+        part.run({from, to, place});
     return is_half ? to.to(at::kBFloat16) : to;
 }
 

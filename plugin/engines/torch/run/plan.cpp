@@ -11,6 +11,7 @@
 #include "settle.h"
 
 #include <ATen/TensorOperators.h>
+#include <cmath>
 
 namespace
 {
@@ -25,9 +26,10 @@ using engine_torch::Shape;
 // Pictures with a smaller range of samples are flat, as a film's black beginning is.
 constexpr double flat_range = 1.0 / 64;
 
-bool is_flat(const at::Tensor &images, const Shape &shape)
+// Not finite if there is a sample that is not.
+double range_of(const at::Tensor &images)
 {
-    return (images.max() - images.min()).item<double>() < flat_range * shape.range();
+    return (images.max() - images.min()).item<double>();
 }
 
 // The caller may leave it to the model.
@@ -167,7 +169,11 @@ c10::IValue DnnTorchPlan::run_chosen(const at::Tensor &images, int64_t number,
 c10::IValue DnnTorchPlan::run_first(const at::Tensor &images, int64_t number,
                                     const std::atomic<bool> &stopped) const
 {
-    FirstFrames::Run run(first_frames_, kind_of(images, is_flat(images, shape_)), number);
+    const double range = range_of(images);
+    const bool is_flat = range < flat_range * shape_.range();
+    FirstFrames::Run run(first_frames_, kind_of(images, is_flat), number);
+    if (!std::isfinite(range)) // it would tell nothing of others, and forms may refuse it
+        return run_plain(images, number);
     const auto result = run_in_form_quietly(images, number);
     switch (run.verdict(stopped)) {
     case FirstFrames::Verdict::good:
