@@ -467,6 +467,24 @@ def test_a_long_label_is_drawn_as_the_readme_says(bright, tmp_path):
         assert result.returncode == 0, str(result)
 
 
+@pytest.mark.parametrize("option", ["destination", "stats"])
+@pytest.mark.parametrize("way", ["itself", "link"])
+def test_the_input_is_not_overwritten(bright, tmp_path, option, way):
+    film, other = tmp_path / "film.y4m", tmp_path / "other.y4m"
+    made = support.ffmpeg(
+        *("-f", "lavfi", "-i", "color=white:size=64x48:rate=5:duration=1"),
+        *("-pix_fmt", "yuv420p", film),
+    )
+    assert made.returncode == 0, str(made)
+    other.symlink_to(film)
+    before = film.read_bytes()
+    path = film if way == "itself" else other
+    graph = detect(bright, decoder="boxes", size="frame", tune=0, **{option: path})
+    result = support.ffmpeg("-i", film, "-vf", graph, "-f", "null", "-")
+    support.assert_fails_clearly(result, f"{option}=.* the program reads this very file; name another")
+    assert film.read_bytes() == before
+
+
 def refusal(graph):
     return support.ffmpeg(
         *("-f", "lavfi", "-i", "color=black:size=64x48:rate=1:duration=1"),
