@@ -95,21 +95,58 @@ class MobileNet(nn.Module):
         return self.scores(self.body(x).mean([2, 3]))
 
 
-def esrgan_weights(blocks=23, channels=64, growth=32):
-    """ESRGAN's generator that enlarges by 4, as its weights are published: 67 MB of them."""
-    layers = {"conv_first": (3, channels), "conv_body": (channels, channels)}
-    for block in range(blocks):
-        for dense in range(1, 4):
-            for step in range(5):
-                made = growth if step < 4 else channels
-                layers[f"body.{block}.rdb{dense}.conv{step + 1}"] = (channels + step * growth, made)
-    layers |= {name: (channels, channels) for name in ("conv_up1", "conv_up2", "conv_hr")}
-    layers["conv_last"] = (channels, 3)
-    weights = {}
-    for name, (taken, made) in layers.items():
-        weights[f"{name}.weight"] = torch.randn(made, taken, 3, 3) * (0.1 / (9 * taken) ** 0.5)
-        weights[f"{name}.bias"] = torch.zeros(made)
-    return weights
+class DenseBlock(nn.Module):
+    """Each convolution sees what all before it made; the last one's result is added, weakly."""
+
+    def __init__(self, channels, growth):
+        super().__init__()
+        for step in range(5):
+            made = growth if step < 4 else channels
+            layer = nn.Conv2d(channels + step * growth, made, 3, padding=1)
+            setattr(self, f"conv{step + 1}", layer)
+
+    def forward(self, x):
+        seen = [x]
+        for layer in (self.conv1, self.conv2, self.conv3, self.conv4):
+            seen.append(functional.leaky_relu(layer(torch.cat(seen, 1)), 0.2))
+        return x + 0.2 * self.conv5(torch.cat(seen, 1))
+
+
+class ResidualDenseBlock(nn.Module):
+    def __init__(self, channels, growth):
+        super().__init__()
+        self.rdb1 = DenseBlock(channels, growth)
+        self.rdb2 = DenseBlock(channels, growth)
+        self.rdb3 = DenseBlock(channels, growth)
+
+    def forward(self, x):
+        return x + 0.2 * self.rdb3(self.rdb2(self.rdb1(x)))
+
+
+class RrdbNet(nn.Module):
+    """ESRGAN's generator, as its weights are published: enlarges by 4, 67 MB of weights."""
+
+    def __init__(self, blocks=23, channels=64, growth=32):
+        super().__init__()
+        self.conv_first = nn.Conv2d(3, channels, 3, padding=1)
+        self.body = nn.Sequential(*[ResidualDenseBlock(channels, growth) for _ in range(blocks)])
+        self.conv_body = nn.Conv2d(channels, channels, 3, padding=1)
+        self.conv_up1 = nn.Conv2d(channels, channels, 3, padding=1)
+        self.conv_up2 = nn.Conv2d(channels, channels, 3, padding=1)
+        self.conv_hr = nn.Conv2d(channels, channels, 3, padding=1)
+        self.conv_last = nn.Conv2d(channels, 3, 3, padding=1)
+        keep_variance(self, gain=1.4)
+        keep_variance(self.body, gain=0.1)
+        # Each of the 23 blocks adds a fifth of what it gets, so that signals grow 70 times.
+        nn.init.normal_(self.conv_last.weight, std=0.002 / 1.2**blocks)
+        nn.init.constant_(self.conv_last.bias, 0.5)
+
+    def forward(self, x):
+        x = self.conv_first(x)
+        x = x + self.conv_body(self.body(x))
+        for layer in (self.conv_up1, self.conv_up2):
+            x = functional.leaky_relu(layer(functional.interpolate(x, scale_factor=2.0)), 0.2)
+        return self.conv_last(functional.leaky_relu(self.conv_hr(x), 0.2))
 
 
 class Identity(nn.Module):
@@ -125,20 +162,20 @@ def keep_variance(net, gain):
             nn.init.normal_(module.weight, std=gain / fan_in**0.5)
 
 
-# DnCNN has 17 layers; at 1280x720 those are 1 TFLOP a frame.  Cut down to what
-# one core of a server does in 1 to 2 seconds; the layers themselves are as they are.
-DNCNN_DEPTH = 5
-
+# As published DnCNN has 17 layers, which at 1280x720 are 1 TFLOP a frame.  `dncnn` is cut
+# down to what one core of a server does in 1 to 2 seconds; its layers are as they are.
 NETS = {
     "espcn": (Espcn, 3),
     "srvgg": (SrvggCompact, 3),
-    "dncnn": (lambda: DnCnn(DNCNN_DEPTH), 1),
+    "dncnn": (lambda: DnCnn(5), 1),
+    "dncnn17": (lambda: DnCnn(17), 1),
+    "rrdb": (RrdbNet, 3),
     "identity": (Identity, 3),
     "mobilenet": (MobileNet, 3),
 }
 
 # Weights alone, in files that torch.save() writes.
-CHECKPOINTS = {"esrgan": esrgan_weights}
+CHECKPOINTS = {"esrgan": lambda: RrdbNet().state_dict()}
 
 
 def build(name):

@@ -68,8 +68,11 @@ class Net:
 NETS = {
     "espcn": Net("espcn", 640, 360, "rgb24", 3, 2, products=26_688),
     "srvgg": Net("srvgg", 320, 180, "rgb24", 3, 4, products=619_200),
-    "dncnn": Net("dncnn", 1280, 720, "yuv420p", 1, 1, products=554_112),
+    "dncnn": Net("dncnn", 1280, 720, "yuv420p", 1, 1, products=111_744),
+    "dncnn17": Net("dncnn17", 1280, 720, "yuv420p", 1, 1, products=554_112),
+    "rrdb": Net("rrdb", 160, 90, "rgb24", 3, 4, products=17_926_848),
 }
+USUAL_NETS = ("espcn", "srvgg", "dncnn")  # the others take minutes: only where they are named
 
 
 def quick_net(net):

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Whether the benchmarks measure what they say: on programs whose rate is known."""
+import argparse
 import dataclasses
 import os
 import pathlib
@@ -157,6 +158,33 @@ def test_of_peers_the_fastest_split_is_shown_and_a_reason_where_none_ran():
     assert first["gflops"] == pytest.approx(122.98, abs=0.01)  # 12.3 for a frame
     assert first["of_peak"] == pytest.approx(1.2298 / settings.CORES, rel=1e-3)
     assert last["gflops"] is None and last["of_peak"] is None
+
+
+@pytest.mark.parametrize("name", settings.NETS)
+def test_products_are_those_of_the_net(name):
+    torch = pytest.importorskip("torch")
+    import make_models
+
+    net, counted = make_models.build(name), []
+
+    def count(layer, _taken, made):
+        counted.append(layer.weight[0].numel() * made.numel())
+
+    for layer in net.modules():
+        if isinstance(layer, torch.nn.Conv2d):
+            layer.register_forward_hook(count)
+    width, height = 12, 8
+    with torch.no_grad():
+        made = net(torch.rand(1, settings.NETS[name].channels, height, width))
+    assert sum(counted) == settings.NETS[name].products * width * height
+    assert tuple(made.shape[2:]) == tuple(settings.NETS[name].scale * x for x in (height, width))
+    assert 0.05 < made.mean() < 0.95 and made.std() > 0.01  # a picture, not black or noise
+
+
+def test_a_net_is_named_or_refused():
+    assert run.named_nets("rrdb,dncnn17") == "rrdb,dncnn17"
+    with pytest.raises(argparse.ArgumentTypeError, match="no net 'rdb': there are espcn, "):
+        run.named_nets("espcn,rdb")
 
 
 def test_peaks():

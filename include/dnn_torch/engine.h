@@ -270,6 +270,9 @@ typedef struct DnnTorchEngine {
      *                    what the model's own tensors are of: "uint8".  NULL until a run showed it
      *   far_operator     why a sample of the result may depend on all of a picture though no trial
      *                    shows it: an operator's name, or words; NULL if nothing speaks for it
+     *   precision_values, optimize_values
+     *                    which values the engine takes for the option of that name, with
+     *                    ", " between them; NULL or "" if it does not say
      *   exclusive        "1" if runs of its sessions wait for each other, so that a run that
      *                    never ends holds up the others: better opened anew than shared
      *   engine_name, engine_version, cage

@@ -4,6 +4,7 @@
 #include "json_check.h"
 
 #include "compose.h"
+#include "terminal.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -17,6 +18,17 @@ namespace
 {
 
 using Json = nlohmann::json;
+
+bool is_utf8(std::string_view text)
+{
+    while (!text.empty()) {
+        const size_t length = character_length(text);
+        if (length == 0)
+            return false;
+        text.remove_prefix(length);
+    }
+    return true;
+}
 
 // The parser calls these.  Each returns whether it is to go on.
 class Checker : public nlohmann::json_sax<Json>
@@ -54,7 +66,8 @@ public:
         const size_t line_begin = before.rfind('\n') + 1;
         return refuse(concat("is no JSON from line ",
                              1 + std::count(before.begin(), before.end(), '\n'), ", column ",
-                             before.size() - line_begin + 1, " on"));
+                             before.size() - line_begin + 1, " on",
+                             is_utf8(text_) ? "" : "; save it as text in UTF-8"));
     }
 
 private:

@@ -60,7 +60,9 @@ size_t character_length(std::string_view text)
             return 0;
     // No longer form of a shorter one: it would be a way around is_control().
     constexpr uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-    return code_point(text.substr(0, length)) >= smallest[length] ? length : 0;
+    const uint32_t code = code_point(text.substr(0, length));
+    const bool is_half = code >= 0xD800 && code < 0xE000; // of a character in UTF-16
+    return code >= smallest[length] && !is_half && code <= 0x10FFFF ? length : 0;
 }
 
 std::string printable(std::string_view text)

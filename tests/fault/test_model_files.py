@@ -134,6 +134,36 @@ def test_option_that_makes_no_sense(model, option, value, phrases):
     support.assert_fails_clearly(run(support.dnn(model("identity"), **{option: value})), *phrases)
 
 
+def test_allow_without_a_name(model):
+    result = run(support.dnn(model("identity"), allow="+"))
+    support.assert_fails_clearly(result, "allow takes names of operators")
+
+
+@pytest.mark.parametrize("isolate", [0, 1])
+def test_allow_of_what_there_is_not_is_told(model, isolate):
+    allow = "relu+frob.*+quantized.*+as_strided+prim.If+torchvision.x+__setstate__+as_stridded"
+    result = run(support.dnn(model("identity"), allow=allow, isolate=isolate))
+    assert result.returncode == 0, str(result)
+    told = re.search(r"allow=(.*) names nothing that this LibTorch has", result.stderr)
+    assert told and told.group(1) == "as_stridded+frob.*", str(result)
+
+
+@pytest.fixture
+def one_core():
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, [min(before)])
+    yield
+    os.sched_setaffinity(0, before)
+
+
+@pytest.mark.parametrize("threads, warns", [(4, False), (5, True)])
+def test_many_more_threads_than_cores_are_told(model, one_core, threads, warns):
+    result = run(support.dnn(model("identity"), threads=threads))
+    assert result.returncode == 0, str(result)
+    words = f"threads={threads} are many for the 1 cores here, and slow: leave threads out"
+    assert (words in result.stderr) == warns, str(result)
+
+
 @pytest.mark.parametrize(
     "option",
     ["nireq=-1", "batch_size=0", "workers=-2", "threads=-1", "async=2", "dnn_backend=nosuch"],

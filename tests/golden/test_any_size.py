@@ -474,11 +474,23 @@ def test_target_size_with_tiles_and_padding(tmp_path):
 
 
 @pytest.mark.parametrize("option", ["tile=7", "tile=x", "tile=-4", "overlap=-1", "overlap=a", "fit=all",
+                                    "overlap=32768", "tile=32:overlap=16",
                                     "multiple=0", "multiple=5000", "padding=zero", "scale=0",
                                     "scale=nan", "size=0x4", "size=huge", "scale=1e9"])
 def test_options_that_make_no_sense(model, option):
     _, result = run(f"{dnn(model('identity'))}:{option}")
-    support.assert_fails_clearly(result, f"{option.partition('=')[0]} takes")
+    support.assert_fails_clearly(result, f"{option.split(':')[-1].partition('=')[0]} takes")
+
+
+def test_the_largest_overlap_of_a_tile_is_told(model):
+    _, result = run(dnn(model("identity"), tile="64x32", overlap=500))
+    support.assert_fails_clearly(result, "up to 15, less than half of tile=64x32, not '500'")
+
+
+def test_an_overlap_without_room_is_told(tmp_path):
+    _, result = made_by(dnn(save(tmp_path, Unet(3)), tile=104, overlap=51), size=LARGE)
+    words = r"overlap=51 is more than tiles of \d+x\d+ have room for: they overlap by (\d+) pixels"
+    assert int(re.search(words, result.stderr).group(1)) < 51, result
 
 
 @pytest.mark.parametrize("text,words", [

@@ -157,6 +157,7 @@ def test_what_comes_out_may_be_other_numbers(tmp_path):
         ("[1, 2]", "no JSON object"),
         ("", "no JSON from line 1"),
         ("{" * 5000, "no JSON from line 1"),
+        ('{"inputs": {"mask": {"channels": 9}}}', r"inputs\.mask\.channels takes"),
         ("[" * 100000, "nested"),
     ],
 )
@@ -166,6 +167,15 @@ def test_contracts_that_make_no_sense(model, tmp_path, text, words):
     (tmp_path / "net.pt.json").write_text(text)
     result = run(support.dnn(path, tune=0), "rgb24", picture("rgb24"))
     support.assert_fails_clearly(result, r"net\.pt\.json", words)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "latin1"])
+def test_contract_in_another_encoding(model, tmp_path, encoding):
+    path = tmp_path / "net.pt"
+    path.symlink_to(model("identity"))
+    (tmp_path / "net.pt.json").write_text('{"author": "J\xfcrgen"}', encoding=encoding)
+    result = run(support.dnn(path, tune=0), "rgb24", picture("rgb24"))
+    support.assert_fails_clearly(result, "no JSON from line 1, column .*; save it as text in UTF-8")
 
 
 @pytest.mark.parametrize(

@@ -450,6 +450,41 @@ def test_empty_labels(bright, tmp_path):
     support.assert_fails_clearly(result, "labels", "names.txt")
 
 
+def test_a_long_label_is_drawn_as_the_readme_says(bright, tmp_path):
+    """FFmpeg's text shaping makes the room for labels a byte small."""
+    if "drawtext" not in support.offered("filters"):
+        pytest.skip("this ffmpeg has no drawtext")
+    drawn = re.findall(r"drawtext=text_source[^`\"]*", (support.REPOSITORY / "README.md").read_text())
+    assert len(drawn) == 2
+    names = tmp_path / "names.txt"
+    names.write_text("z" * 100000)
+    for drawtext in drawn:
+        graph = detect(bright, decoder="boxes", size="frame", tune=0, labels=names)
+        result = support.ffmpeg(
+            *("-f", "lavfi", "-i", "color=white:size=64x48:rate=5:duration=1"),
+            *("-vf", f"{graph},{drawtext}", "-f", "null", "-"),
+        )
+        assert result.returncode == 0, str(result)
+
+
+@pytest.mark.parametrize("option", ["destination", "stats"])
+@pytest.mark.parametrize("way", ["itself", "link"])
+def test_the_input_is_not_overwritten(bright, tmp_path, option, way):
+    film, other = tmp_path / "film.y4m", tmp_path / "other.y4m"
+    made = support.ffmpeg(
+        *("-f", "lavfi", "-i", "color=white:size=64x48:rate=5:duration=1"),
+        *("-pix_fmt", "yuv420p", film),
+    )
+    assert made.returncode == 0, str(made)
+    other.symlink_to(film)
+    before = film.read_bytes()
+    path = film if way == "itself" else other
+    graph = detect(bright, decoder="boxes", size="frame", tune=0, **{option: path})
+    result = support.ffmpeg("-i", film, "-vf", graph, "-f", "null", "-")
+    support.assert_fails_clearly(result, f"{option}=.* the program reads this very file; name another")
+    assert film.read_bytes() == before
+
+
 def refusal(graph):
     return support.ffmpeg(
         *("-f", "lavfi", "-i", "color=black:size=64x48:rate=1:duration=1"),

@@ -50,6 +50,8 @@ TEST(Describe, AModelThatRuns)
     const Model model(options_for(path_of("net_traced")));
     for (const char *key : {"format", "origin", "parameters", "parameter_bytes", "precision"})
         EXPECT_EQ(model.metadata(key), inspected.metadata(key)) << key;
+    EXPECT_EQ(model.metadata("precision_values"), "auto, fp32, bf16, fp16, int8");
+    EXPECT_EQ(model.metadata("optimize_values").find("0, 1, saved, "), 0U);
 }
 
 TEST(Describe, TheSameModelFrozenAndInAnotherPrecision)

@@ -81,6 +81,9 @@ TEST(Door, OpensForWhoSaysSo)
         options.allow = allow;
         EXPECT_EQ(Model(options).opened.status, DNN_TORCH_OK) << allow;
     }
+    EXPECT_EQ(Model(options).notice(), "");
+    options.allow = "nosuch+as_strided";
+    EXPECT_NE(Model(options).notice().find("allow=nosuch names nothing"), std::string::npos);
     options.allow = "as_stride";
     EXPECT_EQ(Model(options).opened.status, DNN_TORCH_BAD_MODEL);
     options.allow = "as-strided";

@@ -364,6 +364,22 @@ TEST_P(CommandsTest, WhatIsNoValueIsAnErrorOfTheCommand)
     film.expect_all({10});
 }
 
+TEST_P(CommandsTest, AValueThatTheEngineDoesNotKnowIsAnErrorOfTheCommand)
+{
+    Film film(first_, options());
+    film.steps(2);
+    for (const char *value : {"fp64", "auto, fp32", "fp3", " ", "\n"})
+        EXPECT_EQ(film.command("precision", value), AVERROR(EINVAL)) << value;
+    ASSERT_EQ(errors().size(), 5U);
+    EXPECT_NE(errors()[0].find("precision=fp64 is unknown; choose among auto, fp32, bf16"),
+              std::string::npos)
+        << errors()[0];
+    EXPECT_EQ(film.command("precision", "bf16"), 0);
+    EXPECT_EQ(film.command("optimize", "of this engine"), 0); // it says nothing of forms
+    EXPECT_EQ(film.end(), AVERROR_EOF);
+    film.expect_all({10});
+}
+
 // Nobody waits for a model but whoever asked for it.
 TEST_P(CommandsTest, FramesGoOnWhileAModelIsOpened)
 {

@@ -401,6 +401,8 @@ TEST_F(Labels, AreRefusedInWords)
     EXPECT_NE(fault("\n\r\n").find("has no labels"), std::string::npos);
     EXPECT_NE(fault("a\nb\xFF\n").find("UTF-8 in line 2"), std::string::npos);
     EXPECT_NE(fault(std::string("a\0b", 3)).find("UTF-8 in line 1"), std::string::npos);
+    EXPECT_NE(fault("a\n\xED\xA0\x80\n").find("UTF-8 in line 2"), std::string::npos);
+    EXPECT_NE(fault("\xF4\x90\x80\x80\n").find("UTF-8 in line 1"), std::string::npos);
     EXPECT_NE(fault(std::string(5 << 20, 'a')).find("larger than 4 MiB"), std::string::npos);
     EXPECT_NE(fault_of("/nowhere/labels.txt").find("No such file"), std::string::npos);
     EXPECT_NE(fault_of("/").find("no file"), std::string::npos);

@@ -111,6 +111,19 @@ std::string text_from(const Json &value)
     return value.is_number() ? value.dump() : "";
 }
 
+// Names the field as the file has it: "inputs.mask.range", and not "input.range".
+void set_picture_field(const std::string &name, const std::string &field, const Json &value,
+                       Contract &contract)
+try {
+    set_field_from_json(concat("input.", field), value, "", contract);
+} catch (const Error &error) {
+    std::string words = error.what();
+    const std::string wrong = concat("input.", field);
+    if (const size_t place = words.find(wrong); place != std::string::npos)
+        words.replace(place, wrong.size(), concat("inputs.", printable(name), ".", field));
+    throw Error(error.code(), words);
+}
+
 // Its fields are those of the input.
 PictureInput picture_from(const std::string &name, const Json &fields)
 {
@@ -123,7 +136,7 @@ PictureInput picture_from(const std::string &name, const Json &fields)
                         concat("has a field ", quoted_for_terminal(field), " at 'inputs.",
                                printable(name),
                                "', where channels, order, range, mean and std are known"));
-        set_field_from_json(concat("input.", field), value, "", read);
+        set_picture_field(name, field, value, read);
     }
     const TensorContract &said = read.input;
     if (said.channels == 2)

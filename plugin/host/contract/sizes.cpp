@@ -25,9 +25,8 @@ constexpr double largest_scale = 64;
 
 [[noreturn]] void refuse(std::string_view name, const std::string &given)
 {
-    const std::string_view takes = name == "tile"      ? "auto, 0 (never), N or WxH, of 16 or more"
-                                   : name == "overlap" ? "auto or a number of pixels"
-                                   : name == "fit"     ? "auto, tile, scale or letterbox"
+    const std::string_view takes = name == "tile"  ? "auto, 0 (never), N or WxH, of 16 or more"
+                                   : name == "fit" ? "auto, tile, scale or letterbox"
                                    : name == "scale"
                                        ? "a number above 0, up to 64"
                                        : "a size up to 65536x65536, such as 1920x1080 or hd1080";
@@ -75,6 +74,21 @@ std::optional<Size> tile_from(const std::string &text)
     return tile && tile->width >= least && tile->height >= least ? tile : std::nullopt;
 }
 
+// Tiles have a middle of their own.
+int overlap_from(const std::string &text, const std::optional<Size> &tile)
+{
+    const bool has_tile = tile && tile->width > 0;
+    const int most =
+        has_tile ? (std::min(tile->width, tile->height) - 1) / 2 : (largest_extent - 1) / 2;
+    const std::optional<int> overlap = number_from(text, 0, most);
+    if (!overlap)
+        throw Error(AVERROR(EINVAL),
+                    concat("overlap takes auto or a number of pixels up to ", most,
+                           has_tile ? concat(", less than half of tile=", to_text(*tile)) : "",
+                           ", not '", text, "'"));
+    return *overlap;
+}
+
 std::optional<Fit> fit_from(std::string_view text)
 {
     return text == "auto"        ? std::optional(Fit::automatic)
@@ -101,8 +115,7 @@ void apply_size_options(const SizeOptions &options, SizeTerms &terms)
     if (!options.tile.empty() && options.tile != "auto")
         set("tile", options.tile, tile_from(options.tile), terms.tile);
     if (!options.overlap.empty() && options.overlap != "auto")
-        set("overlap", options.overlap, number_from(options.overlap, 0, largest_extent),
-            terms.overlap);
+        terms.overlap = overlap_from(options.overlap, terms.tile);
     if (!options.fit.empty())
         set("fit", options.fit, fit_from(options.fit), terms.fit);
     if (!options.scale.empty())

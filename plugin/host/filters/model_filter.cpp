@@ -3,9 +3,14 @@
 #include "model_filter.h"
 
 #include "base/compose.h"
+#include "base/terminal.h"
 #include "host/error.h"
 #include "host/frames/sample_aspect.h"
 #include "host/libavfilter/self_test.h"
+
+extern "C" {
+#include <libavutil/error.h>
+}
 
 #include <charconv>
 #include <utility>
@@ -21,6 +26,13 @@ FrameLoop::Settings settings_of(const FilterSettings &settings)
     return {.async = settings.run.async != 0,
             .strength = settings.run.strength,
             .patience = std::chrono::ceil<std::chrono::seconds>(timeout)};
+}
+
+// `list` has commas and blanks between its words.
+bool is_in_list(const std::string &word, const std::string &list)
+{
+    return word.find(',') == std::string::npos &&
+           concat(", ", list, ", ").find(concat(", ", word, ", ")) != std::string::npos;
 }
 
 } // namespace
@@ -47,6 +59,9 @@ void ModelFilter::open()
     if (const char *fault = gate_fault())
         throw Error(AVERROR(ENOSYS), fault);
     opener_.open(request_of(settings_));
+    for (const char *option : {"precision", "optimize"})
+        engine_values_[option] =
+            opener_.task().model()->metadata(concat(option, "_values").c_str());
     pads_ = opener_.task().further_pads();
     loop_.open(pads_.size());
     log_.tell_notice(*opener_.task().model());
@@ -65,6 +80,17 @@ void ModelFilter::configure(const AVFilterLink *in, AVFilterLink *out)
     out->w = output.width;
     out->h = output.height;
     out->sample_aspect_ratio = sample_aspect_after(in->sample_aspect_ratio, shape.size, output);
+}
+
+// The engine would say the same, but only after it was given the model.
+void ModelFilter::change(const std::string &name, const std::string &value)
+{
+    const auto found = engine_values_.find(name);
+    const std::string takes = found == engine_values_.end() ? "" : found->second;
+    if (!value.empty() && !takes.empty() && !is_in_list(value, takes))
+        throw Error(AVERROR(EINVAL), concat(name, "=", printable(value.substr(0, 40)),
+                                            " is unknown; choose among ", takes));
+    change_.ask(name, value);
 }
 
 void ModelFilter::set_strength(const std::string &value)

@@ -11,6 +11,7 @@
 #include "options.h"
 #include "run_log.h"
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -49,7 +50,7 @@ public:
     int activate();
 
     // A command that changes the model, see ModelChange.  Throws Error.
-    void change(const std::string &name, const std::string &value) { change_.ask(name, value); }
+    void change(const std::string &name, const std::string &value);
 
     // How much of the results the next frames get, 0 to 1.  Throws Error.
     void set_strength(const std::string &value);
@@ -67,6 +68,7 @@ private:
     ModelOpener opener_;
     FrameLoop loop_; // uses both
     std::vector<FurtherPad> pads_;
+    std::map<std::string, std::string> engine_values_; // of options, as the engine tells them
     ModelChange change_;
 };
 

@@ -3,6 +3,7 @@
 #include "model_opener.h"
 
 #include "base/compose.h"
+#include "devices/cpu.h"
 #include "host/error.h"
 #include "host/inference/device_choice.h"
 #include "host/inference/model_store.h"
@@ -154,6 +155,8 @@ void ModelOpener::open(const ModelRequest &request)
     on_cpu_ = opened.on_cpu;
     if (on_cpu_)
         core_use_.emplace();
+    if (on_cpu_)
+        warn_of_threads();
     if (!opened.why_device.empty())
         av_log(ctx_, AV_LOG_INFO, "%s\n", opened.why_device.c_str());
     av_log(ctx_, AV_LOG_VERBOSE, "%s runs on %s\n", request.path.c_str(), opened.engine.c_str());
@@ -164,6 +167,17 @@ void ModelOpener::open(const ModelRequest &request)
     av_log(ctx_, AV_LOG_VERBOSE, "the model takes %s\n", opened.findings.takes.c_str());
     if (!opened.numbers.empty())
         av_log(ctx_, AV_LOG_VERBOSE, "its contract: %s\n", opened.numbers.c_str());
+}
+
+void ModelOpener::warn_of_threads() const
+{
+    constexpr size_t most_of_a_core = 4;
+    const size_t threads = setup_.run.cores.threads, cores = usable_cores();
+    if (threads > most_of_a_core * cores)
+        av_log(ctx_, AV_LOG_WARNING,
+               "threads=%zu are many for the %zu cores here, and slow: leave threads out, or give "
+               "%zu at most\n",
+               threads, cores, cores);
 }
 
 Work ModelOpener::prepare(const FrameShape &input)

@@ -80,6 +80,7 @@ public:
 
 private:
     double tuning_seconds() const;
+    void warn_of_threads() const;
 
     AVFilterContext *ctx_;
     ModelSetup setup_;

@@ -116,7 +116,9 @@ OptionTable model_options(size_t offset)
         changeable(text_option("allow",
                                "operators that the model may use though they are refused: a+b",
                                field(offsetof(ModelSettings, allow)), nullptr)),
-        duration_option("timeout", "time that one run of the model may take (0: no limit)",
+        duration_option("timeout",
+                        "time that one run of the model may take, and 10 s at least where it is "
+                        "opened (0: no limit)",
                         field(offsetof(ModelSettings, timeout)), INT64_C(600000000), 1e15),
         bool_option("watch", "change to what is in the model's file when it changes",
                     field(offsetof(ModelSettings, watch)), false),

@@ -223,6 +223,12 @@ TileGrid PictureFitter::cut(const PictureFit &fit, Size wanted, ChannelCounts ch
     if (grid.is_blended) {
         blend(across.axis, terms_.overlap);
         blend(down.axis, terms_.overlap);
+        if (const int most = std::max(across.axis.reach, down.axis.reach); terms_.overlap > most)
+            add_to_list(grid.doubt,
+                        concat("overlap=", *terms_.overlap, " is more than tiles of ",
+                               to_text(Size{across.axis.tile, down.axis.tile}),
+                               " have room for: they overlap by ", most, " pixels on each side"),
+                        "; ");
     }
     grid.tile = {across.axis.tile, down.axis.tile};
     grid.across = cut_axis(across.axis);

@@ -227,13 +227,18 @@ bool is_name_character(char c)
 
 constexpr std::string_view class_prefix = "torch.classes.";
 
+[[noreturn]] void refuse_names()
+{
+    throw Failure(DNN_TORCH_BAD_OPTION,
+                  "allow takes names of operators with a plus sign between them, as in "
+                  "allow=as_strided+aten.set_");
+}
+
 // Returns "aten::relu" for "relu", "aten.relu" and "aten::relu".
 std::string whole_name(std::string_view name)
 {
     if (!std::all_of(name.begin(), name.end(), is_name_character))
-        throw Failure(DNN_TORCH_BAD_OPTION,
-                      "allow takes names of operators with a plus sign between them, as in "
-                      "allow=as_strided+aten.set_");
+        refuse_names();
     std::string whole(name);
     if (name.substr(0, class_prefix.size()) == class_prefix || name == "__setstate__" ||
         name.find("::") != std::string_view::npos)
@@ -249,6 +254,8 @@ std::string whole_name(std::string_view name)
 Permissions::Permissions(std::string_view allow)
 {
     constexpr std::string_view between = "+|, \t\n";
+    if (!allow.empty() && allow.find_first_not_of(between) == std::string_view::npos)
+        refuse_names();
     while (!allow.empty()) {
         const size_t end = std::min(allow.find_first_of(between), allow.size());
         if (end > 0)

@@ -33,6 +33,9 @@ public:
     // Whether the user named it.  "__setstate__" stands for any code that runs during loading.
     bool is_allowed(std::string_view name) const;
 
+    // What the user named, as in "aten::relu"; "aten::*" are all of that kind.
+    const std::set<std::string, std::less<>> &allowed() const { return allowed_; }
+
 private:
     std::set<std::string, std::less<>> allowed_;
 };

@@ -7,7 +7,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string_view>
 #include <torch/csrc/jit/api/function_impl.h>
+#include <torch/csrc/jit/runtime/operator.h>
+#include <torch/custom_class.h>
 
 namespace engine_torch
 {
@@ -60,6 +63,32 @@ std::string refused_in(const Node &node, const Permissions &permissions)
     return "";
 }
 
+// What LibTorch has without a table that could be asked, and what comes with torchvision, which is
+// opened for models that need it.
+bool may_mean_something(std::string_view name)
+{
+    return name == loading_code || name.substr(0, name.find("::")) == "prim" ||
+           name.substr(0, name.find("::")) == "torchvision";
+}
+
+bool is_class(const std::string &name)
+{
+    return name.compare(0, custom_classes.size(), custom_classes) == 0 &&
+           torch::getCustomClass(std::string(root) + name);
+}
+
+// Whether an operator has that name, or begins with it if it ends with a star.
+bool is_operator(std::string_view name)
+{
+    const bool is_space = !name.empty() && name.back() == '*';
+    const std::string_view begin = name.substr(0, name.size() - is_space);
+    const auto &all = torch::jit::getAllOperators();
+    return std::any_of(all.begin(), all.end(), [&](const auto &one) {
+        const std::string &known = one->schema().name();
+        return is_space ? known.compare(0, begin.size(), begin) == 0 : known == name;
+    });
+}
+
 c10::Symbol zeros_for(c10::Symbol kind)
 {
     if (kind == c10::aten::empty)
@@ -103,6 +132,15 @@ Names find_refused(const Module &module, const Permissions &permissions)
 {
     Names names;
     visit_nodes(module, [&](const Node &node) { add_new(names, refused_in(node, permissions)); });
+    return names;
+}
+
+Names find_meaningless(const Permissions &permissions)
+{
+    Names names;
+    for (const std::string &name : permissions.allowed())
+        if (!may_mean_something(name) && !is_class(name) && !is_operator(name))
+            names.push_back(name_to_allow(name));
     return names;
 }
 

@@ -27,6 +27,10 @@ bool runs_while_loading(const SourceFacts &facts, const Permissions &permissions
 std::vector<std::string> find_refused(const torch::jit::Module &module,
                                       const Permissions &permissions);
 
+// Returns the names of the option `allow` that stand for nothing in this LibTorch, as the option
+// takes them.
+std::vector<std::string> find_meaningless(const Permissions &permissions);
+
 // Makes the module allocate zeros wherever it would get uninitialised memory, which may hold data
 // of other parts of the program.
 void clear_raw_memory(const torch::jit::Module &module);

@@ -3,23 +3,37 @@
 
 #include "precision.h"
 
+#include "base/compose.h"
 #include "engines/torch/failure.h"
 #include "engines/torch/machine/processor_quirks.h"
 
 namespace engine_torch
 {
+namespace
+{
+
+constexpr Precision precisions[] = {Precision::fp32, Precision::bf16, Precision::fp16,
+                                    Precision::int8};
+
+} // namespace
 
 PrecisionOption parse_precision(const std::string &text)
 {
     if (text.empty() || text == "auto")
         return {Precision::fp32, true};
-    for (const Precision precision :
-         {Precision::fp32, Precision::bf16, Precision::fp16, Precision::int8})
+    for (const Precision precision : precisions)
         if (text == name_of(precision))
             return {precision, false};
     throw Failure(DNN_TORCH_BAD_OPTION,
-                  "precision=" + text +
-                      " is unknown; choose among auto, fp32, bf16, fp16 and int8");
+                  "precision=" + text + " is unknown; choose among " + precision_values());
+}
+
+std::string precision_values()
+{
+    std::string values = "auto";
+    for (const Precision precision : precisions)
+        dnn_torch::add_to_list(values, name_of(precision));
+    return values;
 }
 
 const char *name_of(Precision precision)

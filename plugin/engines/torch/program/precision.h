@@ -22,6 +22,8 @@ struct PrecisionOption {
 
 // Parses the option's text.  Throws a Failure that lists the names.
 PrecisionOption parse_precision(const std::string &text);
+// Returns the texts that it takes: "auto, fp32, ...".
+std::string precision_values();
 
 const char *name_of(Precision precision);
 

@@ -5,6 +5,7 @@
 
 #include "base/compose.h"
 #include "engines/torch/failure.h"
+#include "engines/torch/file/permission_check.h"
 #include "engines/torch/loading/export.h"
 #include "engines/torch/loading/load.h"
 #include "engines/torch/machine/blas.h"
@@ -72,6 +73,9 @@ DnnTorchModel::DnnTorchModel(const DnnTorchSource &source, const engine_kit::Opt
         open_archive(engine_torch::Archive(std::move(file)), permissions);
     if (!is_inspected_)
         take_module(options);
+    note_meaningless(permissions);
+    description_.facts["precision_values"] = engine_torch::precision_values();
+    description_.facts["optimize_values"] = engine_torch::optimize_values();
 }
 
 void DnnTorchModel::export_file(const DnnTorchSource &source, engine_torch::FileBytes file,
@@ -222,6 +226,17 @@ void DnnTorchModel::note_blas()
         throw Failure(DNN_TORCH_BAD_MODEL, "the model may compute in several threads, but " +
                                                reason + "; install libopenblas0-pthread");
     notices_.add(reason + ": frames run one at a time on one core; install libopenblas0-pthread");
+}
+
+void DnnTorchModel::note_meaningless(const engine_torch::Permissions &permissions)
+{
+    std::string names;
+    for (const std::string &name : engine_torch::find_meaningless(permissions))
+        dnn_torch::add_to_list(names, name, "+");
+    if (!names.empty())
+        notices_.add("allow=" + names +
+                     " names nothing that this LibTorch has: correct it, or "
+                     "leave it out");
 }
 
 void DnnTorchModel::note_random()

@@ -105,6 +105,7 @@ private:
     void note_copies();
     void note_blas();
     void note_random();
+    void note_meaningless(const engine_torch::Permissions &permissions);
     void note_output();
     const char *type_of(bool input) const noexcept;
     const char *far_operator() const noexcept;

@@ -539,7 +539,12 @@ std::optional<FormKind> parse_optimize(const std::string &text)
     if (const auto kind = find_form(text))
         return kind;
     throw Failure(DNN_TORCH_BAD_OPTION,
-                  "optimize=" + text + " is unknown; choose among 0, 1, " + form_names());
+                  "optimize=" + text + " is unknown; choose among " + optimize_values());
+}
+
+std::string optimize_values()
+{
+    return "0, 1, " + form_names();
 }
 
 Tuned tune(const Source &source, const Wishes &wishes, const Shape &shape, double budget_seconds)

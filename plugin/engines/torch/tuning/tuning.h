@@ -25,6 +25,8 @@ struct Wishes {
 
 // Parses the option `optimize`.  Throws a Failure that lists the names.
 std::optional<FormKind> parse_optimize(const std::string &text);
+// Returns the texts that it takes: "0, 1, saved, ...".
+std::string optimize_values();
 
 struct Tuned {
     Form form;

@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// What this process has open.  Any thread.
+#pragma once
+
+#include <string>
+
+namespace dnn_torch
+{
+
+// Whether this process has that file open for reading: it may be the input of ffmpeg, which must
+// not be overwritten.  False for all that is no regular file.
+bool is_open_for_reading(const std::string &path);
+
+} // namespace dnn_torch
