@@ -181,6 +181,30 @@ def test_batches(tmp_path, layout):
     expect(support.dnn(path, tune=0.2, batch_size=3), data, by_pytorch(model.net, data))
 
 
+class BrightAreInverted(nn.Module):
+    """Written for one picture: with a batch the condition is one of all of them, or none."""
+
+    def __init__(self, each: bool):
+        super().__init__()
+        self.each = each
+
+    def forward(self, x: Tensor) -> Tensor:
+        mean = x.mean(dim=[1, 2, 3]) if self.each else x.mean()
+        if bool(mean > 0.5):
+            return 1 - x
+        return x
+
+
+@pytest.mark.parametrize("each", [False, True])
+def test_branches_are_taken_by_each_picture_of_a_batch(tmp_path, each):
+    bright, dark = (bytes([grey]) * (WIDTH * HEIGHT * 3) for grey in (240, 20))
+    data = bright + dark + dark + bright + dark
+    path = save(BrightAreInverted(each), tmp_path / "net.pt")
+    wanted = by_pytorch(BrightAreInverted(each), data)
+    for batch_size in (1, 2, 5):
+        expect(support.dnn(path, tune=0, batch_size=batch_size), data, wanted)
+
+
 class Same(nn.Module):
     """Takes everything: only a contract can say how."""
 

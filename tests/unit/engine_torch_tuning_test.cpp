@@ -174,6 +174,17 @@ TEST(Precision, Bfloat16)
         }
 }
 
+TEST(Precision, FusedIfNoOtherFormHasIt)
+{
+    Running full("net_decoder", "0"), low("net_decoder", "1", "bf16"),
+        fused("net_decoder", "fused", "bf16");
+    if (!contains(fused.model.form(), "bf16, fused"))
+        GTEST_SKIP() << fused.model.notice();
+    EXPECT_TRUE(contains(low.model.form(), "bf16")) << low.model.notice();
+    const Pictures pictures(1, 3, 40, 48);
+    EXPECT_GE(psnr_decibel(run(low, pictures), run(full, pictures)), 35);
+}
+
 // Built without oneDNN, the engine has no fused programs.
 TEST(Precision, Int8)
 {

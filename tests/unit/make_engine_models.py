@@ -432,6 +432,18 @@ class Upscaler(nn.Module):
         return self.shuffle(self.last(y)) + wide
 
 
+class Decoder(nn.Module):
+    """LibTorch 1.13 has no transposed convolution in bfloat16."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2d(3, 16, 3, padding=1)
+        self.last = nn.ConvTranspose2d(16, 3, 4, stride=2, padding=1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.last(torch.relu(self.first(x)))
+
+
 class InTraining(nn.Module):
     """Scripted and saved without eval()."""
 
@@ -548,6 +560,7 @@ def scripted():
     models["net_wide"] = Net(nn.ReLU(), 17).eval()
     models["net_squeeze"] = SqueezeExcite().eval()
     models["net_upscaler"] = Upscaler().eval()
+    models["net_decoder"] = Decoder().eval()
     models["net_memory"] = Memory().eval()
     models["net_deep"] = Deep().eval()
     models["net_halves"] = Halves().eval()

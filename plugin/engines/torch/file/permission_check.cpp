@@ -146,13 +146,9 @@ Names find_meaningless(const Permissions &permissions)
 
 void clear_raw_memory(const Module &module)
 {
-    std::vector<Node *> found;
-    visit_nodes(module, [&](const Node &node) {
-        if (gives_raw_memory(node.kind().toQualString()))
-            found.push_back(const_cast<Node *>(&node));
-    });
-    for (Node *node : found)
-        replace_by_zeros(node);
+    for (Node *node : nodes_to_change(module))
+        if (gives_raw_memory(node->kind().toQualString()))
+            replace_by_zeros(node);
 }
 
 } // namespace engine_torch

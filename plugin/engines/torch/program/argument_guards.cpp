@@ -293,9 +293,7 @@ std::string find_unbounded_argument(const torch::jit::Module &module)
 
 void guard_arguments(const torch::jit::Module &module)
 {
-    std::vector<Node *> nodes;
-    visit_nodes(module, [&](const Node &node) { nodes.push_back(const_cast<Node *>(&node)); });
-    for (Node *node : nodes) {
+    for (Node *node : nodes_to_change(module)) {
         const std::string name = node->kind().toQualString();
         for (const Guard &guard : guards)
             if (guard.name == name)

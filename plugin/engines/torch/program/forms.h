@@ -49,9 +49,16 @@ struct Source {
     c10::Device device = c10::Device(c10::DeviceType::CPU); // where the weights are
 
     // Whether forward() takes or returns one picture at a time.
-    bool runs_one_by_one() const
+    bool takes_one() const
     {
         return !has_batch(binding.layout) || (output && !has_batch(output->layout));
+    }
+    // Whether the pictures of a batch run one after the other.  A picture's result must not depend
+    // on the others: random numbers are those of its place in the stream, and a branch is taken by
+    // its own samples.
+    bool runs_one_by_one() const
+    {
+        return takes_one() || ((draws_random_numbers || branches_on_data) && !returns_all());
     }
     // Whether its runs wait for one another; see RandomScope and RunScope.
     bool runs_alone() const;

@@ -49,6 +49,13 @@ void visit_nodes(const Module &module, const NodeVisitor &visitor)
     }
 }
 
+std::vector<Node *> nodes_to_change(const Module &module)
+{
+    std::vector<Node *> nodes;
+    visit_nodes(module, [&](const Node &node) { nodes.push_back(const_cast<Node *>(&node)); });
+    return nodes;
+}
+
 std::vector<at::Tensor> tensors_in_code(const Module &module)
 {
     std::vector<at::Tensor> tensors;

@@ -17,6 +17,9 @@ using NodeVisitor = std::function<void(const torch::jit::Node &)>;
 // Visits every node of every function that came with the module, and of the graphs within them.
 void visit_nodes(const torch::jit::Module &module, const NodeVisitor &visitor);
 
+// Returns the same nodes for a caller who changes them.  Nobody else may use the module meanwhile.
+std::vector<torch::jit::Node *> nodes_to_change(const torch::jit::Module &module);
+
 // Returns the tensors in the code itself, as a model has them that was frozen before it was saved.
 // A shared tensor comes as often as the code has it.
 std::vector<at::Tensor> tensors_in_code(const torch::jit::Module &module);

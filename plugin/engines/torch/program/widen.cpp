@@ -9,7 +9,6 @@
 #include <ATen/core/Tensor.h>
 #include <cstdint>
 #include <torch/csrc/jit/ir/constants.h>
-#include <vector>
 
 namespace engine_torch
 {
@@ -81,9 +80,7 @@ void widen_halves(const Module &module)
         widen(parameter);
     for (const at::Tensor &buffer : module.buffers())
         widen(buffer);
-    std::vector<Node *> nodes;
-    visit_nodes(module, [&](const Node &node) { nodes.push_back(const_cast<Node *>(&node)); });
-    for (Node *node : nodes) {
+    for (Node *node : nodes_to_change(module)) {
         widen_constant(*node);
         widen_conversion(*node);
     }

@@ -13,6 +13,7 @@
 #include "engines/torch/machine/processor_quirks.h"
 #include "engines/torch/machine/run_scope.h"
 #include "engines/torch/program/far_operator.h"
+#include "engines/torch/program/traced_numbers.h"
 #include "engines/torch/program/warning_flags.h"
 #include "engines/torch/program/widen.h"
 #include "engines/torch/tuning/trial.h"
@@ -149,6 +150,7 @@ void DnnTorchModel::take_module(const engine_kit::Options &options)
         source_.asked.text +=
             std::string("; results=") + engine_torch::name_of(source_.asked.results);
     source_.binding = engine_torch::bindings_to_try(source_.asked, source_.plain).front();
+    engine_torch::restore_traced_numbers(source_.plain);
     // Processors compute with float16 slowly or, in older LibTorch, not at all.
     if (source_.device.is_cpu())
         engine_torch::widen_halves(source_.plain);

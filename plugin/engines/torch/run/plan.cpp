@@ -81,7 +81,7 @@ DnnTorchPlanFacts DnnTorchPlan::tune(const Shape &shape, double budget_seconds)
         facts.alone = source_->runs_alone();
         return facts;
     }
-    if (shape.batch > 1 && source_->runs_one_by_one() && source_->returns_all())
+    if (shape.batch > 1 && source_->takes_one() && source_->returns_all())
         throw Failure(DNN_TORCH_BAD_INPUT,
                       "the model takes one picture at a time, and its tensors cannot be put "
                       "together; use batch_size=1");

@@ -34,12 +34,6 @@ at::Tensor transfer_memory(at::IntArrayRef sizes, at::IntArrayRef strides, at::S
     }
 }
 
-// A frame's random numbers depend on its own number, so it runs by itself.
-bool runs_one_by_one(const engine_torch::Source &source)
-{
-    return source.runs_one_by_one() || (source.draws_random_numbers && !source.returns_all());
-}
-
 bool wishes_codes(const DnnTorchTensor &wish)
 {
     return (wish.type == DNN_TORCH_U8 || wish.type == DNN_TORCH_U16) && wish.white > 0;
@@ -50,7 +44,7 @@ bool wishes_codes(const DnnTorchTensor &wish)
 DnnTorchSession::DnnTorchSession(const DnnTorchPlan &plan, int32_t threads)
     : plan_(plan), model_(plan.model()), threads_(threads),
       stream_(engine_torch::make_stream(model_.device())), state_(model_.new_state()),
-      most_at_once_(runs_one_by_one(plan.source()) ? 1 : 0)
+      most_at_once_(plan.source().runs_one_by_one() ? 1 : 0)
 {
     if (threads < 1)
         throw Failure(DNN_TORCH_BAD_OPTION, "threads is below 1");

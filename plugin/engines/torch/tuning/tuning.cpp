@@ -275,7 +275,7 @@ private:
                trial().plain_seconds() > share_of_plain_trial * budget_seconds_;
     }
 
-    // Returns the kinds to try.  The first is taken if nothing is measured.
+    // Returns the kinds to try.  If nothing is measured, the first one that can be used is taken.
     Kinds kinds() const
     {
         if (!source_.frozen)
@@ -285,9 +285,9 @@ private:
         // optimize_for_inference optimises for the CPU.
         if (!source_.device.is_cpu())
             return {FormKind::channels_last, FormKind::frozen};
-        if (budget_seconds_ <= 0)
-            return {FormKind::inference, FormKind::frozen};
-        Kinds all = {FormKind::inference, FormKind::frozen, FormKind::channels_last};
+        Kinds all = {FormKind::inference, FormKind::frozen};
+        if (budget_seconds_ > 0)
+            all.push_back(FormKind::channels_last);
         if (can_fuse() && source_.binding.is_plain())
             all.push_back(FormKind::fused);
         return all;
