@@ -102,6 +102,7 @@ void ClassifySession::classify(FrameJob &job, std::span<const Crop> crops)
 {
     Images input = input_for(crops.size());
     input.number = job.items[crops.front().item].number;
+    // Behind nobody: the frames before may have nothing to classify, and so no run.
     feed(job, crops, input);
     const std::vector<DnnTorchTensor> tensors = run_model(job, input);
     Stopwatch watch(job.stages.convert_out);

@@ -80,6 +80,9 @@ struct FrameItem {
 struct FrameJob : AnyJob {
     std::shared_ptr<const TaskPlan> plan;
     std::vector<FrameItem> items; // numbered without gaps; all bypass the model, or none does
+    // How many frames earlier the job before it began that has the same plan and does not bypass
+    // the model.  0: there is none, or the order is of no account.
+    int64_t behind = 0;
     StageSeconds stages;
     double operations = 0; // multiplications and additions of the model; 0: not known
     bool saw_nan = false;
