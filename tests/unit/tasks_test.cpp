@@ -140,6 +140,16 @@ TEST(Gatherer, NoJobIsBehindOneOfAnotherPlan)
     EXPECT_EQ(places_of(gatherer), (Places{{0, 0}, {1, 1}, {2, 0}, {3, 1}, {4, 0}, {5, 1}}));
 }
 
+TEST(Gatherer, NoJobIsBehindOneThatMayHaveNoRun)
+{
+    FrameGatherer gatherer;
+    auto plan = plan_of({});
+    plan->may_not_run = 2;
+    for (int number = 0; number < 5; number++)
+        gatherer.add(item_of(number), plan);
+    EXPECT_EQ(places_of(gatherer), (Places{{0, 0}, {1, 1}, {2, 0}, {3, 0}, {4, 1}}));
+}
+
 TEST(Gatherer, GivesEachFrameItsNeighbours)
 {
     FrameGatherer gatherer;

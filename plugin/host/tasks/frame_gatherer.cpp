@@ -92,7 +92,9 @@ void FrameGatherer::begin_batch(const FrameItem &item, std::shared_ptr<const Tas
 {
     batch_ = std::make_unique<FrameJob>();
     batch_->where = place_of(item.frame.get(), plan->input.time_base);
-    if (!item.bypass) {
+    if (!item.bypass && !plan->surely_runs(item)) {
+        last_plan_.reset();
+    } else if (!item.bypass) {
         if (last_plan_.lock() == plan)
             batch_->behind = item.number - last_number_;
         last_plan_ = plan;

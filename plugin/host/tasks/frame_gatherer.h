@@ -47,7 +47,8 @@ private:
     std::deque<Seen> seen_;
     size_t first_ = 0; // in seen_: the oldest that is in no job yet
     std::unique_ptr<FrameJob> batch_;
-    std::weak_ptr<const TaskPlan> last_plan_; // of the last job that runs the model
+    // Of the last job that does not bypass the model.
+    std::weak_ptr<const TaskPlan> last_plan_; // null if it may have no run
     int64_t last_number_ = 0;                 // of its first frame
     std::deque<std::unique_ptr<FrameJob>> ready_;
 };
