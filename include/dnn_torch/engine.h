@@ -150,6 +150,19 @@ typedef struct DnnTorchRun {
     int64_t number;   /**< in: the place of the first picture in the stream, from 0 on */
     int32_t had_nan;  /**< out: 1: a sample of an output in codes was NaN and is 0 there */
     int32_t retries;  /**< out: how often it was tried again, in a new process of the model */
+    /**
+     * in: 1: another run of the same pictures follows in the same session, as of the next tile.
+     * Only the last one has 0.
+     */
+    int32_t more;
+    /**
+     * in: how many places earlier the run that comes right before this one in the plan's stream
+     * began, so that its `number` is this one's less `behind`.  0: none comes before it, or that is
+     * not known.  What a run gives may depend on earlier ones: an engine may let it wait until that
+     * run has begun in another session, for a limited time.  Each run that others are behind must
+     * be made, or fail.
+     */
+    int64_t behind;
 } DnnTorchRun;
 
 typedef enum DnnTorchDeviceState {

@@ -62,7 +62,8 @@ struct Images {
     int64_t batch_stride, channel_stride, row_stride, column_stride;
     int32_t white;
     int32_t had_nan;
-    int64_t number;
+    int64_t number, behind;
+    int32_t more;
 };
 
 } // namespace
@@ -283,7 +284,8 @@ void DnnTorchSession::log_run(const Images &input)
         return;
     const std::lock_guard<std::mutex> lock(model_.log_mutex);
     std::ofstream(script_.log, std::ios::app)
-        << std::this_thread::get_id() << ' ' << input.batch << ' ' << input.number << '\n';
+        << std::this_thread::get_id() << ' ' << input.batch << ' ' << input.number << ' '
+        << input.behind << ' ' << input.more << '\n';
 }
 
 Images DnnTorchSession::run(const Images &input, const Images &wish)
@@ -307,7 +309,10 @@ Images DnnTorchSession::run(const Images &input, const Images &wish)
         throw Failure(DNN_TORCH_OUT_OF_MEMORY, "the script says that memory ran out");
     Images output = shape_of(script_, input);
     const auto own_run = static_cast<float>(own_runs_++);
-    fill(script_, input, script_.offset + own_run * script_.each_run, output, output_);
+    float offset = script_.offset + own_run * script_.each_run;
+    if (script_.tells_turn)
+        offset += static_cast<float>(input.behind) + (input.more ? 100.0F : 0.0F);
+    fill(script_, input, offset, output, output_);
     output.data = output_.data();
     if (script_.takes_codes && (wish.element == DNN_TORCH_U8 || wish.element == DNN_TORCH_U16))
         output = in_codes(output, input, wish, codes_);
@@ -336,7 +341,9 @@ Images images_of(const DnnTorchTensor &tensor)
             .column_stride = tensor.strides[3],
             .white = tensor.white,
             .had_nan = 0,
-            .number = 0};
+            .number = 0,
+            .behind = 0,
+            .more = 0};
 }
 
 DnnTorchTensor tensor_of(const Images &images)
@@ -583,6 +590,8 @@ int session_run(DnnTorchSession *session, const DnnTorchTensor *in, size_t in_co
         const DnnTorchTensor wish = taken(out);
         Images input = images_of(taken(in));
         input.number = report.number;
+        input.behind = report.behind;
+        input.more = report.more;
         if (session->returns_all())
             return give_all(session->run_for_all(input), out, out_count);
         Images wished = {};

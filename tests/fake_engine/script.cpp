@@ -67,6 +67,7 @@ const Key keys[] = {
     {"takes_codes", &Script::takes_codes},
     {"in_order", &Script::in_order},
     {"exclusive", &Script::exclusive},
+    {"tells_turn", &Script::tells_turn},
     {"each_run", &Script::each_run},
     {"advice", &Script::advice},
     {"notice", &Script::notice},

@@ -66,13 +66,14 @@ struct Script {
     int in_order = 0;
     int exclusive = 0;
     float each_run = 0; // what a session's results grow by with each run, until it is reset
+    int tells_turn = 0; // 1: results grow by the run's `behind`, and by 100 if `more` is set
     std::string advice;
 
     // What each run returns with results=tensors; none: its picture.
     std::vector<ScriptedTensor> tensors;
 
     std::string notice;
-    std::string log; // a file that gets a line "thread batch number" for each run
+    std::string log; // a file that gets a line "thread batch number behind more" for each run
 };
 
 // Throws a Failure that names the source and, for a bad line, its number.

@@ -146,3 +146,18 @@ def test_several_instances(script):
     for frame, wanted in zip(got, source):
         assert (frame.image[:, :, :WIDTH] == 255 - wanted.image).all()
         assert (frame.image[:, :, WIDTH:] == wanted.image).all()
+
+
+def test_tiles_say_which_frame_is_before_theirs(script, tmp_path):
+    """`behind` and `more` of each run of the clip, by which engines order its frames."""
+    log = tmp_path / "log.txt"
+    result = support.ffmpeg(
+        *("-f", "lavfi", "-i", "testsrc2=s=320x240", "-frames:v", 3),
+        *("-vf", support.fake(script(log=log), tile=128, overlap=8, workers=1), "-f", "null", "-"),
+        fake_engine=True,
+    )
+    assert result.returncode == 0 and "6 tiles of" in result.stderr, str(result)
+    runs = [tuple(map(int, line.split()[2:])) for line in log.read_text().splitlines()]
+    for number in (1, 2):
+        tiles = [run for run in runs if run[0] == number]
+        assert tiles == [(number, 1, 1)] * 5 + [(number, 1, 0)]

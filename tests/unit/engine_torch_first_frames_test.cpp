@@ -7,13 +7,16 @@
 #include "engines/torch/tuning/first_frames.h"
 
 #include <chrono>
+#include <future>
 #include <thread>
 
 namespace
 {
 
 using engine_torch::FirstFrames;
+using engine_torch::Turn;
 using Verdict = FirstFrames::Verdict;
+using namespace std::chrono_literals;
 
 bool contains(const std::string &text, const std::string &part)
 {
@@ -29,20 +32,20 @@ const std::atomic<bool> not_stopped{false};
 TEST(FirstFrames, TheEarliestIsCompared)
 {
     FirstFrames frames;
-    FirstFrames::Run second(frames, kind, 1), first(frames, kind, 0);
+    FirstFrames::Run second(frames, kind, {1}), first(frames, kind, {0});
     std::thread waiting([&] { EXPECT_EQ(second.verdict(not_stopped), Verdict::good); });
     EXPECT_EQ(first.verdict(not_stopped), Verdict::to_compare);
-    EXPECT_FALSE(frames.are_good(kind));
+    EXPECT_FALSE(frames.begin_good(kind, {2}));
     first.decide(true);
     waiting.join();
-    EXPECT_TRUE(frames.are_good(kind));
-    EXPECT_FALSE(frames.are_good(other_kind));
+    EXPECT_TRUE(frames.begin_good(kind, {2}));
+    EXPECT_FALSE(frames.begin_good(other_kind, {2}));
 }
 
 TEST(FirstFrames, OneOfTheSameNumberIsCompared)
 {
     FirstFrames frames;
-    FirstFrames::Run first(frames, kind, 0), second(frames, kind, 0);
+    FirstFrames::Run first(frames, kind, {0}), second(frames, kind, {0});
     EXPECT_EQ(first.verdict(not_stopped), Verdict::to_compare);
     first.decide(true);
     EXPECT_EQ(second.verdict(not_stopped), Verdict::good);
@@ -51,17 +54,17 @@ TEST(FirstFrames, OneOfTheSameNumberIsCompared)
 TEST(FirstFrames, ABadOneIsBadForAll)
 {
     FirstFrames frames;
-    FirstFrames::Run first(frames, kind, 0), second(frames, other_kind, 1);
+    FirstFrames::Run first(frames, kind, {0}), second(frames, other_kind, {1});
     first.decide(false);
     EXPECT_EQ(second.verdict(not_stopped), Verdict::bad);
-    EXPECT_FALSE(frames.are_good(kind));
+    EXPECT_FALSE(frames.begin_good(kind, {2}));
 }
 
 TEST(FirstFrames, AnotherTakesOverFromOneThatFailed)
 {
     FirstFrames frames;
-    auto first = std::make_unique<FirstFrames::Run>(frames, kind, 0);
-    FirstFrames::Run second(frames, kind, 1);
+    auto first = std::make_unique<FirstFrames::Run>(frames, kind, Turn{0});
+    FirstFrames::Run second(frames, kind, {1});
     std::thread waiting([&] { EXPECT_EQ(second.verdict(not_stopped), Verdict::to_compare); });
     first.reset();
     waiting.join();
@@ -71,10 +74,152 @@ TEST(FirstFrames, NobodyWaitsAfterAStop)
 {
     FirstFrames frames;
     std::atomic<bool> stopped{false};
-    FirstFrames::Run first(frames, kind, 0), second(frames, kind, 1);
+    FirstFrames::Run first(frames, kind, {0}), second(frames, kind, {1});
     std::thread waiting([&] { EXPECT_EQ(second.verdict(stopped), Verdict::stopped); });
     stopped = true;
     waiting.join();
+}
+
+// ---- who waits for whom -----------------------------------------------------------------
+
+std::future<Verdict> verdict_of(FirstFrames::Run &run,
+                                const std::atomic<bool> &stopped = not_stopped)
+{
+    return std::async(std::launch::async, [&] { return run.verdict(stopped); });
+}
+
+// Long enough for a verdict that does not wait.
+bool waits(const std::future<Verdict> &verdict)
+{
+    return verdict.wait_for(60ms) == std::future_status::timeout;
+}
+
+TEST(Turns, ARunWaitsForTheOneBeforeIt)
+{
+    FirstFrames frames;
+    FirstFrames::Run second(frames, kind, {1, 0});
+    std::future<Verdict> verdict = verdict_of(second);
+    EXPECT_TRUE(waits(verdict));
+    FirstFrames::Run first(frames, kind, {0});
+    EXPECT_EQ(first.verdict(not_stopped), Verdict::to_compare);
+    EXPECT_TRUE(waits(verdict));
+    first.decide(false);
+    EXPECT_EQ(verdict.get(), Verdict::bad);
+}
+
+// The one right before it has begun, and is as early as itself.
+TEST(Turns, ARunWaitsForAllBeforeIt)
+{
+    FirstFrames frames;
+    FirstFrames::Run third(frames, kind, {8, 4});
+    std::future<Verdict> verdict = verdict_of(third);
+    auto second = std::make_unique<FirstFrames::Run>(frames, kind, Turn{4, 0});
+    second.reset();
+    EXPECT_TRUE(waits(verdict));
+    frames.begin({0});
+    EXPECT_EQ(verdict.get(), Verdict::to_compare);
+}
+
+TEST(Turns, OneThatHasEndedHasBegun)
+{
+    FirstFrames frames;
+    std::make_unique<FirstFrames::Run>(frames, kind, Turn{0}).reset();
+    FirstFrames::Run second(frames, kind, {1, 0});
+    EXPECT_EQ(second.verdict(not_stopped), Verdict::to_compare);
+}
+
+TEST(Turns, TheLastTileCounts)
+{
+    FirstFrames frames;
+    FirstFrames::Run second(frames, kind, {1, 0});
+    std::future<Verdict> verdict = verdict_of(second);
+    frames.begin({0, std::nullopt, true});
+    EXPECT_TRUE(waits(verdict)) << "a later tile may be the first of its kind";
+    frames.begin({0});
+    EXPECT_EQ(verdict.get(), Verdict::to_compare);
+}
+
+// Another one may be the first of its kind, and wrong.
+TEST(Turns, ARunOfAGoodKindWaitsForThoseBeforeIt)
+{
+    FirstFrames frames;
+    FirstFrames::Run first(frames, kind, {0});
+    first.decide(true);
+    EXPECT_FALSE(frames.begin_good(kind, {2, 1}));
+    FirstFrames::Run third(frames, kind, {2, 1});
+    std::future<Verdict> verdict = verdict_of(third);
+    EXPECT_TRUE(waits(verdict));
+    FirstFrames::Run second(frames, other_kind, {1, 0});
+    EXPECT_EQ(second.verdict(not_stopped), Verdict::to_compare);
+    EXPECT_TRUE(waits(verdict));
+    second.decide(false);
+    EXPECT_EQ(verdict.get(), Verdict::bad);
+}
+
+TEST(Turns, OneThatCameBeforeABadOneKeepsItsForm)
+{
+    FirstFrames frames;
+    FirstFrames::Run first(frames, kind, {0});
+    first.decide(true);
+    FirstFrames::Run second(frames, kind, {1, 0}), third(frames, other_kind, {2, 1});
+    third.decide(false);
+    EXPECT_EQ(second.verdict(not_stopped), Verdict::good);
+}
+
+TEST(Turns, GoodTilesWaitForNoOtherTiles)
+{
+    FirstFrames frames;
+    FirstFrames::Run first(frames, kind, {0, std::nullopt, true});
+    first.decide(true);
+    EXPECT_TRUE(frames.begin_good(kind, {1, 0, true}));
+}
+
+TEST(Turns, PatienceEndsOnce)
+{
+    FirstFrames frames(100ms);
+    FirstFrames::Run second(frames, kind, {1, 0});
+    EXPECT_EQ(second.verdict(not_stopped), Verdict::to_compare);
+    second.decide(true);
+    const auto begin = std::chrono::steady_clock::now();
+    for (int64_t number = 5; number < 50; number += 2)
+        EXPECT_TRUE(frames.begin_good(kind, {number, number - 1}));
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 80ms);
+}
+
+TEST(Turns, PatienceIsNotForOneThatIsUnderWay)
+{
+    FirstFrames frames(100ms);
+    FirstFrames::Run first(frames, kind, {0, std::nullopt, true}), second(frames, kind, {1, 0});
+    std::future<Verdict> verdict = verdict_of(second);
+    EXPECT_EQ(verdict.wait_for(300ms), std::future_status::timeout);
+    first.decide(false);
+    EXPECT_EQ(verdict.get(), Verdict::bad);
+}
+
+TEST(Turns, AStopEndsTheWait)
+{
+    FirstFrames frames;
+    std::atomic<bool> stopped{false};
+    FirstFrames::Run second(frames, kind, {1, 0});
+    std::future<Verdict> verdict = verdict_of(second, stopped);
+    EXPECT_TRUE(waits(verdict));
+    stopped = true;
+    EXPECT_EQ(verdict.get(), Verdict::stopped);
+}
+
+TEST(Turns, BeginAnewWithAnotherStream)
+{
+    FirstFrames frames;
+    {
+        const FirstFrames::Membership session(frames);
+        frames.begin({100});
+    }
+    const FirstFrames::Membership session(frames);
+    FirstFrames::Run second(frames, kind, {1, 0});
+    std::future<Verdict> verdict = verdict_of(second);
+    EXPECT_TRUE(waits(verdict));
+    frames.begin({0});
+    EXPECT_EQ(verdict.get(), Verdict::to_compare);
 }
 
 // ---- pictures -----------------------------------------------------------------------------

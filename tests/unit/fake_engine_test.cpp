@@ -279,7 +279,8 @@ TEST(Log, HasALineForEachRun)
     std::ifstream file(log);
     int lines = 0;
     std::string thread;
-    for (int batch = 0, number = 0; file >> thread >> batch >> number; lines++)
+    for (int batch = 0, number = 0, behind = 0, more = 0;
+         file >> thread >> batch >> number >> behind >> more; lines++)
         EXPECT_EQ(batch, 2);
     EXPECT_EQ(lines, 20);
     unlink(log.c_str());

@@ -108,7 +108,10 @@ struct FakePlan : TaskPlan {
         return std::make_unique<FakeSession>(per_frame, open_sessions);
     }
 
+    bool surely_runs(const FrameItem &item) const override { return item.number != may_not_run; }
+
     PerFrame per_frame;
+    int64_t may_not_run = -1;                  // the number of a frame
     std::atomic<int> *open_sessions = nullptr; // counts them, if not null
     bool refuses = false;
 };

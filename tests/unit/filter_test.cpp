@@ -256,7 +256,7 @@ TEST(Filter, AModelThatRemembersHasOneWorker)
     EXPECT_NE(graph.command("stats").find("\"workers\":1,"), std::string::npos);
 }
 
-// The engine seeds random numbers with them.
+// The engine seeds random numbers with them, and compares the first frames in their order.
 TEST(Filter, NumbersTheFramesOfTheStream)
 {
     std::string log = testing::TempDir() + "dnn_torch_log_" + std::to_string(getpid());
@@ -272,9 +272,13 @@ TEST(Filter, NumbersTheFramesOfTheStream)
         std::set<int> numbers;
         std::ifstream file(log);
         std::string thread;
-        for (int count = 0, number = 0; file >> thread >> count >> number;)
+        int before = 0;
+        for (int count = 0, number = 0, behind = 0, more = 0;
+             file >> thread >> count >> number >> behind >> more; before = number) {
+            EXPECT_EQ(behind, number - before);
             for (int i = 0; i < count; i++)
                 numbers.insert(number + i);
+        }
         unlink(log.c_str());
         for (int number = 0; number < 20; number++)
             EXPECT_EQ(numbers.count(number), number < 5 || number > 10 ? 1U : 0U) << number;

@@ -209,6 +209,46 @@ TEST(Restarts, TryTheFrameOnceMore)
     EXPECT_EQ(other.reset().status, DNN_TORCH_OK);
 }
 
+// What the first sample of a run grows by that tells its turn.
+float told_turn(Session &session, int number, int64_t behind, int32_t more)
+{
+    const auto pictures = picture(number);
+    pictures->samples[0] = 0;
+    const DnnTorchTensor in = tensor_of(pictures->view);
+    DnnTorchTensor out = {.size = sizeof out};
+    DnnTorchRun report = {.size = sizeof report};
+    report.number = number;
+    report.behind = behind;
+    report.more = more;
+    DnnTorchMessage message = {};
+    EXPECT_EQ(engine().session_run(session.get(), &in, 1, &out, 1, &report, &message), DNN_TORCH_OK)
+        << message.text;
+    return samples_of(images_of(out))[0];
+}
+
+TEST(Turns, ComeThrough)
+{
+    Scripted scripted("tells_turn 1");
+    Session session(scripted.model);
+    EXPECT_EQ(told_turn(session, 0, 0, 0), 0);
+    EXPECT_EQ(told_turn(session, 5, 3, 0), 3);
+    EXPECT_EQ(told_turn(session, 5, 3, 1), 103);
+}
+
+// Those before it ran in a child that is no more.
+TEST(Turns, AreForgottenWithTheChild)
+{
+    const ChangingScript script("die_run segfault\ndie_at 7");
+    Model model(script.source(), {{"restarts", "2"}});
+    Session session(model);
+    script.become("tells_turn 1");
+    EXPECT_EQ(run_counting(session, 7).retries, 1);
+    EXPECT_EQ(told_turn(session, 8, 1, 1), 100);
+    // A plan that was made since then has lost none.
+    EXPECT_EQ(model.tune(usual_shape).status, DNN_TORCH_OK);
+    EXPECT_EQ(told_turn(session, 9, 1, 0), 1);
+}
+
 TEST(Restarts, AreUsedUp)
 {
     Scripted scripted("die_run abort\ndie_at 7", {{"restarts", "2"}});

@@ -97,6 +97,59 @@ TEST(Gatherer, AnotherPlanBeginsAnotherJob)
     EXPECT_EQ(gatherer.next(), nullptr) << "the second one is not full";
 }
 
+// The frame that each job begins with, and how far behind another job it is.
+std::vector<std::pair<int64_t, int64_t>> places_of(FrameGatherer &gatherer)
+{
+    std::vector<std::pair<int64_t, int64_t>> places;
+    while (std::unique_ptr<FrameJob> job = gatherer.next())
+        places.emplace_back(job->items.front().number, job->behind);
+    return places;
+}
+
+using Places = std::vector<std::pair<int64_t, int64_t>>;
+
+TEST(Gatherer, SaysWhichJobIsBehindWhich)
+{
+    FrameGatherer gatherer;
+    auto plan = plan_of({}, 2);
+    for (int number = 3; number < 8; number++)
+        gatherer.add(item_of(number), plan);
+    gatherer.flush();
+    gatherer.add(item_of(8), plan);
+    gatherer.flush();
+    EXPECT_EQ(places_of(gatherer), (Places{{3, 0}, {5, 2}, {7, 2}, {8, 1}}));
+}
+
+TEST(Gatherer, NoJobIsBehindOneThatBypassesTheModel)
+{
+    FrameGatherer gatherer;
+    auto plan = plan_of({});
+    for (int number = 0; number < 7; number++)
+        gatherer.add(item_of(number, number % 3 != 1), plan);
+    gatherer.flush();
+    EXPECT_EQ(places_of(gatherer),
+              (Places{{0, 0}, {1, 0}, {2, 0}, {3, 0}, {4, 3}, {5, 0}, {6, 0}}));
+}
+
+TEST(Gatherer, NoJobIsBehindOneOfAnotherPlan)
+{
+    FrameGatherer gatherer;
+    auto first = plan_of({}), second = plan_of({});
+    for (int number = 0; number < 6; number++)
+        gatherer.add(item_of(number), number < 2 || number > 3 ? first : second);
+    EXPECT_EQ(places_of(gatherer), (Places{{0, 0}, {1, 1}, {2, 0}, {3, 1}, {4, 0}, {5, 1}}));
+}
+
+TEST(Gatherer, NoJobIsBehindOneThatMayHaveNoRun)
+{
+    FrameGatherer gatherer;
+    auto plan = plan_of({});
+    plan->may_not_run = 2;
+    for (int number = 0; number < 5; number++)
+        gatherer.add(item_of(number), plan);
+    EXPECT_EQ(places_of(gatherer), (Places{{0, 0}, {1, 1}, {2, 0}, {3, 0}, {4, 1}}));
+}
+
 TEST(Gatherer, GivesEachFrameItsNeighbours)
 {
     FrameGatherer gatherer;

@@ -23,6 +23,8 @@ struct Images {
     int32_t white = 0;   // for integers: the value of 1.0
     int32_t had_nan = 0; // for an output of integers: 1 if a sample was NaN, which is 0 here
     int64_t number = 0;  // for an input: the number of its first picture in the stream, from 0 on
+    int64_t behind = 0;  // for an input: as DnnTorchRun::behind
+    int32_t more = 0;    // for an input: as DnnTorchRun::more
 };
 
 // Return a view of floats without gaps.  float_planes() has the channels of a picture one

@@ -44,6 +44,8 @@ void AdaptiveSession::run(FrameJob &job)
     for (;;) {
         if (std::shared_ptr<const PictureWork> work = plan_.works->current(); work != work_)
             follow(std::move(work));
+        if (work_->is_second)
+            job.behind = 0;
         try {
             return session_->run(job);
         } catch (const Crash &) {

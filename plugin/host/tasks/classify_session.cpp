@@ -22,14 +22,14 @@ bool has_boxes(const AVFrame &frame)
     return av_frame_get_side_data(&frame, AV_FRAME_DATA_DETECTION_BBOXES) != nullptr;
 }
 
-bool is_about_boxes(ClassifyWhat what, const ClassifyTerms &terms, const AVFrame &frame)
-{
-    if (what != ClassifyWhat::automatic)
-        return what == ClassifyWhat::boxes;
-    return !terms.targets.empty() || has_boxes(frame);
-}
-
 } // namespace
+
+bool ClassifyPlan::is_about_boxes(const FrameItem &item) const
+{
+    if (settings.what != ClassifyWhat::automatic)
+        return settings.what == ClassifyWhat::boxes;
+    return !terms->at(item.number)->targets.empty() || has_boxes(*item.frame);
+}
 
 ClassifySession::ClassifySession(const ClassifyPlan &plan)
     : plan_(plan), session_(plan_.model, plan_.threads), feeder_(plan_.numbers, black_border)
@@ -77,7 +77,7 @@ std::vector<ClassifySession::Crop> ClassifySession::crops_of(const FrameItem &it
                     .thing = thing,
                     .placement = placement};
     };
-    if (!is_about_boxes(plan_.settings.what, *terms, *item.frame))
+    if (!plan_.is_about_boxes(item))
         return {crop(std::nullopt, whole(*item.frame))};
     const Placing placing = plan_.settings.placing.value_or(Placing::stretch);
     std::vector<Crop> crops;
@@ -102,6 +102,8 @@ void ClassifySession::classify(FrameJob &job, std::span<const Crop> crops)
 {
     Images input = input_for(crops.size());
     input.number = job.items[crops.front().item].number;
+    if (crops.front().item == 0)
+        input.behind = job.behind;
     feed(job, crops, input);
     const std::vector<DnnTorchTensor> tensors = run_model(job, input);
     Stopwatch watch(job.stages.convert_out);

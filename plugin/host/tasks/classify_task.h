@@ -27,6 +27,11 @@ struct ClassifyShared {
 
 struct ClassifyPlan : TaskPlan {
     std::unique_ptr<TaskSession> open_session() const override;
+    // There may be no box.
+    bool surely_runs(const FrameItem &item) const override { return !is_about_boxes(item); }
+    // Whether the boxes of a frame are shown to the model, and not the frame.  Call it between the
+    // task's skips() and complete().
+    bool is_about_boxes(const FrameItem &item) const;
 
     std::shared_ptr<const ModelPlan> model;
     std::shared_ptr<const TermsInTime<ClassifyTerms>> terms;

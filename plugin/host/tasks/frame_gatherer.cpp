@@ -81,14 +81,26 @@ void FrameGatherer::put_first_into_batch()
 
     if (batch_ && (batch_->plan != plan || batch_->items.back().bypass != item.bypass))
         cut();
-    if (!batch_) {
-        batch_ = std::make_unique<FrameJob>();
-        batch_->plan = plan;
-        batch_->where = place_of(item.frame.get(), plan->input.time_base);
-    }
+    if (!batch_)
+        begin_batch(item, plan);
     batch_->items.push_back(std::move(item));
     if (batch_->items.size() >= plan->batch_size)
         cut();
+}
+
+void FrameGatherer::begin_batch(const FrameItem &item, std::shared_ptr<const TaskPlan> plan)
+{
+    batch_ = std::make_unique<FrameJob>();
+    batch_->where = place_of(item.frame.get(), plan->input.time_base);
+    if (!item.bypass && !plan->surely_runs(item)) {
+        last_plan_.reset();
+    } else if (!item.bypass) {
+        if (last_plan_.lock() == plan)
+            batch_->behind = item.number - last_number_;
+        last_plan_ = plan;
+        last_number_ = item.number;
+    }
+    batch_->plan = std::move(plan);
 }
 
 void FrameGatherer::give_neighbours(FrameItem &item, const Window &window) const

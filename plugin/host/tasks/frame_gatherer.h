@@ -41,11 +41,15 @@ private:
     };
     void give_neighbours(FrameItem &item, const Window &window) const;
     void put_first_into_batch();
+    void begin_batch(const FrameItem &item, std::shared_ptr<const TaskPlan> plan);
     void forget_what_no_window_reaches(const Window &window);
 
     std::deque<Seen> seen_;
     size_t first_ = 0; // in seen_: the oldest that is in no job yet
     std::unique_ptr<FrameJob> batch_;
+    // Of the last job that does not bypass the model.
+    std::weak_ptr<const TaskPlan> last_plan_; // null if it may have no run
+    int64_t last_number_ = 0;                 // of its first frame
     std::deque<std::unique_ptr<FrameJob>> ready_;
 };
 

@@ -98,6 +98,7 @@ Images PictureSession::input_for(const FrameJob &job)
                                : floats(nullptr, batch, plan_.fed, plan_.input.size);
     input.data = memory_.of(session_, static_cast<size_t>(input.batch_stride) * plan_.batch_size);
     input.number = job.items.front().number;
+    input.behind = job.behind;
     return input;
 }
 

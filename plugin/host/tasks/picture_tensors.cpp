@@ -70,6 +70,16 @@ Images images_of(const DnnTorchTensor &tensor, const Images &input)
             .white = tensor.white};
 }
 
+DnnTorchRun run_of(const Images &input)
+{
+    return {.size = sizeof(DnnTorchRun),
+            .number = input.number,
+            .had_nan = 0,
+            .retries = 0,
+            .more = input.more,
+            .behind = input.behind};
+}
+
 // Those that there are not come after the others.
 std::vector<DnnTorchTensor> present(std::vector<DnnTorchTensor> tensors)
 {
@@ -131,7 +141,7 @@ Images run_pictures(Session &session, const Images &input)
 {
     DnnTorchTensor in = tensor_of(input);
     DnnTorchTensor out = {.size = sizeof(out), .type = in.type, .white = in.white};
-    DnnTorchRun run = {.size = sizeof(run), .number = input.number, .had_nan = 0};
+    DnnTorchRun run = run_of(input);
     session.run({&in, 1}, {&out, 1}, run);
     Images output = images_of(out, input);
     output.had_nan = run.had_nan;
@@ -146,7 +156,7 @@ std::vector<DnnTorchTensor> run_tensors(Session &session, const Images &input, D
 {
     const DnnTorchTensor in = tensor_of(input);
     std::vector<DnnTorchTensor> out(most_tensors, DnnTorchTensor{.size = sizeof(DnnTorchTensor)});
-    facts.number = input.number;
+    facts = run_of(input);
     session.run({&in, 1}, out, facts);
     return present(std::move(out));
 }

@@ -84,7 +84,9 @@ std::shared_ptr<const PictureWork> PictureWorks::smaller(const PictureWork *fail
         note = concat("memory ran out for ", to_text(before), ": frames go on in tiles of ",
                       to_text(grid.tile), grid.doubt.empty() ? "" : "; ", grid.doubt);
         try {
-            return work_ = planned(std::move(grid), 0);
+            PictureWork work = *planned(std::move(grid), 0);
+            work.is_second = true;
+            return work_ = std::make_shared<const PictureWork>(std::move(work));
         } catch (const Error &error) {
             if (error.code() != AVERROR(ENOMEM) || wanted == PictureFitter::part_of(wanted, 0.5))
                 throw;

@@ -19,6 +19,7 @@ namespace dnn_torch
 struct PictureWork {
     TileGrid grid;
     std::shared_ptr<const ModelPlan> model;
+    bool is_second = false; // earlier frames ran in another way, so that nobody waits for them
 };
 
 // May be used by any number of threads at once.

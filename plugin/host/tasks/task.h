@@ -80,6 +80,9 @@ struct FrameItem {
 struct FrameJob : AnyJob {
     std::shared_ptr<const TaskPlan> plan;
     std::vector<FrameItem> items; // numbered without gaps; all bypass the model, or none does
+    // How many frames earlier the job before it began that has the same plan and does not bypass
+    // the model.  0: there is none, or it may have no run.
+    int64_t behind = 0;
     StageSeconds stages;
     double operations = 0; // multiplications and additions of the model; 0: not known
     bool saw_nan = false;
@@ -122,6 +125,9 @@ public:
 
     // Called on the thread that will use the session.  Throws Error.
     virtual std::unique_ptr<TaskSession> open_session() const = 0;
+
+    // Whether the model runs for that frame in any case, unless the frame bypasses it.
+    virtual bool surely_runs(const FrameItem &) const { return true; }
 
     FrameShape input;
     Size output;                 // of the frames that come out

@@ -71,6 +71,7 @@ void TiledSession::begin(FrameJob &job)
 void TiledSession::run_tile(FrameJob &job, const TileSpan &across, const TileSpan &down)
 {
     Images input = input_for(job);
+    input.more = &across != &work_->grid.across.back() || &down != &work_->grid.down.back();
     {
         Stopwatch watch(job.stages.convert_in);
         read_tile(input, across, down);
@@ -96,6 +97,7 @@ Images TiledSession::input_for(const FrameJob &job)
                           : floats(nullptr, batch, plan_.fed, work_->grid.tile);
     input.data = memory_.of(session_, static_cast<size_t>(input.batch_stride) * plan_.batch_size);
     input.number = job.items.front().number;
+    input.behind = job.behind;
     return input;
 }
 

@@ -292,7 +292,12 @@ void Lane::answer(const RunRequest &request, std::vector<Descriptor> descriptors
                        .data = nullptr,
                        .type = request.wishes[i].type,
                        .white = request.wishes[i].white});
-    DnnTorchRun run = {.size = sizeof run, .number = request.number, .had_nan = 0};
+    DnnTorchRun run = {.size = sizeof run,
+                       .number = request.number,
+                       .had_nan = 0,
+                       .retries = 0,
+                       .more = request.more,
+                       .behind = request.behind};
     reply->head.status =
         model_.engine().session_run(work_->session, in.data(), in.size(), out.data(), out.size(),
                                     &run, &message_of(reply->head));

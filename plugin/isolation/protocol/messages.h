@@ -23,7 +23,7 @@ namespace isolation
 {
 
 // Raised with every change of a layout or a meaning below.
-constexpr uint32_t protocol_version = 4;
+constexpr uint32_t protocol_version = 5;
 
 // The number of the control lane in the child.
 constexpr int control_number = 3;
@@ -206,7 +206,9 @@ struct Wish {
 // With a descriptor for each area whose size is not 0: it takes the place of the area before.
 struct RunRequest {
     Head head;
-    int64_t number;
+    int64_t number, behind;
+    int32_t more;
+    uint32_t reserved;
     uint64_t new_areas[area_count]; // sizes
     uint32_t in_count, out_count;
     WireTensor in[most_inputs];

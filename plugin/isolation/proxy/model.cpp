@@ -249,4 +249,5 @@ void DnnTorchPlan::follow(const DnnTorchModel::ChildHandle &child) const
     const auto reply = child->ask<PlanReply>(request_, {.limit = model_.limits().plan(0)});
     check_status(reply.head);
     child_ = child;
+    has_moved_ = true;
 }

@@ -127,6 +127,8 @@ public:
 
     // Makes the plan in that child too if it is another one than before.
     void follow(const DnnTorchModel::ChildHandle &child) const;
+    // Whether it was, so that runs may be behind others that the child never sees.
+    bool has_moved() const { return has_moved_; }
 
 private:
     DnnTorchModel &model_;
@@ -134,6 +136,7 @@ private:
     isolation::ShapesRequest request_;
     DnnTorchPlanFacts facts_ = {};
     mutable isolation::Texts texts_;
+    mutable std::atomic<bool> has_moved_{false};
 
     mutable std::mutex mutex_; // held while the plan is made anew
     mutable DnnTorchModel::ChildHandle child_;

@@ -259,6 +259,7 @@ void DnnTorchSession::run_once(const DnnTorchTensor *in, size_t in_count, DnnTor
     auto request = std::make_unique<RunRequest>();
     request->head = {.kind = Kind::session_run, .reserved = 0, .id = id_};
     request->number = run.number;
+    request->more = run.more;
     request->in_count = static_cast<uint32_t>(in_count);
     request->out_count = static_cast<uint32_t>(out_count);
     for (size_t i = 0; i < out_count; i++) {
@@ -266,6 +267,7 @@ void DnnTorchSession::run_once(const DnnTorchTensor *in, size_t in_count, DnnTor
         request->wishes[i] = {.type = wish.type, .white = wish.white};
     }
     on_lane([&] {
+        request->behind = plan_.has_moved() ? 0 : run.behind;
         place_inputs(in, in_count, *request);
         const RunReply reply = exchange(*request);
         check_status(reply.head);

@@ -22,6 +22,7 @@ using engine_torch::Form;
 using engine_torch::FormKind;
 using engine_torch::Precision;
 using engine_torch::Shape;
+using engine_torch::Turn;
 
 // Pictures with a smaller range of samples are flat, as a film's black beginning is.
 constexpr double flat_range = 1.0 / 64;
@@ -142,11 +143,14 @@ void DnnTorchPlan::use(const engine_torch::Tuned &tuned)
 
 // Needs no lock: LibTorch compiles each function under a lock of its own and keeps nothing else
 // between runs.  So even first runs may overlap.
-c10::IValue DnnTorchPlan::forward(const at::Tensor &images, int64_t number,
+c10::IValue DnnTorchPlan::forward(const at::Tensor &images, int64_t number, const Turn &turn,
                                   const std::atomic<bool> &stopped) const
 {
-    return form_ && !form_->is_wrong ? run_chosen(images, number, stopped)
-                                     : run_plain(images, number);
+    if (form_ && !form_->is_wrong)
+        return run_chosen(images, number, turn, stopped);
+    if (form_)
+        first_frames_.begin(turn);
+    return run_plain(images, number);
 }
 
 c10::IValue DnnTorchPlan::rehearse(const at::Tensor &images) const
@@ -154,11 +158,11 @@ c10::IValue DnnTorchPlan::rehearse(const at::Tensor &images) const
     return form_ ? run_form(form_->form, *source_, images) : model_.rehearse(*source_, images);
 }
 
-c10::IValue DnnTorchPlan::run_chosen(const at::Tensor &images, int64_t number,
+c10::IValue DnnTorchPlan::run_chosen(const at::Tensor &images, int64_t number, const Turn &turn,
                                      const std::atomic<bool> &stopped) const
 {
-    if (!first_frames_.are_good(kind_of(images, false)))
-        return run_first(images, number, stopped);
+    if (!first_frames_.begin_good(kind_of(images, false), turn))
+        return run_first(images, number, turn, stopped);
     if (const auto result = run_in_form(images, number))
         return *result;
     model_.note("the optimised model fails with some frames, which run as the model was saved");
@@ -166,12 +170,12 @@ c10::IValue DnnTorchPlan::run_chosen(const at::Tensor &images, int64_t number,
 }
 
 // Runs the variant before its verdict is known, so that no worker is idle meanwhile.
-c10::IValue DnnTorchPlan::run_first(const at::Tensor &images, int64_t number,
+c10::IValue DnnTorchPlan::run_first(const at::Tensor &images, int64_t number, const Turn &turn,
                                     const std::atomic<bool> &stopped) const
 {
     const double range = range_of(images);
     const bool is_flat = range < flat_range * shape_.range();
-    FirstFrames::Run run(first_frames_, kind_of(images, is_flat), number);
+    FirstFrames::Run run(first_frames_, kind_of(images, is_flat), turn);
     if (!std::isfinite(range)) // it would tell nothing of others, and forms may refuse it
         return run_plain(images, number);
     const auto result = run_in_form_quietly(images, number);

@@ -18,11 +18,15 @@ public:
     DnnTorchPlan(DnnTorchModel &model, const engine_torch::Shape &shape, double budget_seconds);
 
     // Runs forward() of a model that needs no copy, on the calling thread.  `number` is the
-    // position of the first picture in the stream.  A variant's results are compared with the plain
-    // module's before the first of them is returned.  A run that waits for that throws a Failure
-    // soon after `stopped` was set.  `images` is only read, but the result may share its memory.
-    c10::IValue forward(const at::Tensor &images, int64_t number,
+    // position of the first picture in the stream, and `turn` that of the run to which it belongs.
+    // A variant's results are compared with the plain module's before the first of them is
+    // returned.  A run that waits for that throws a Failure soon after `stopped` was set.  `images`
+    // is only read, but the result may share its memory.
+    c10::IValue forward(const at::Tensor &images, int64_t number, const engine_torch::Turn &turn,
                         const std::atomic<bool> &stopped) const;
+
+    // Whose turns there are.
+    engine_torch::FirstFrames &first_frames() const noexcept { return first_frames_; }
 
     // Says how pictures are given and which tensor comes back.
     const engine_torch::Source &source() const noexcept { return *source_; }
@@ -42,9 +46,9 @@ private:
                                 double budget_seconds);
     DnnTorchPlanFacts tune_whole(const engine_torch::Shape &shape, double budget_seconds);
     void use(const engine_torch::Tuned &tuned);
-    c10::IValue run_chosen(const at::Tensor &images, int64_t number,
+    c10::IValue run_chosen(const at::Tensor &images, int64_t number, const engine_torch::Turn &turn,
                            const std::atomic<bool> &stopped) const;
-    c10::IValue run_first(const at::Tensor &images, int64_t number,
+    c10::IValue run_first(const at::Tensor &images, int64_t number, const engine_torch::Turn &turn,
                           const std::atomic<bool> &stopped) const;
     c10::IValue compared(const std::optional<c10::IValue> &result, const at::Tensor &images,
                          int64_t number, engine_torch::FirstFrames::Run &run) const;

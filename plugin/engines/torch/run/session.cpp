@@ -22,6 +22,7 @@ namespace
 {
 
 using engine_torch::Failure;
+using engine_torch::Turn;
 
 // Returns memory for transfers, or ordinary memory if LibTorch has no other for the device.
 at::Tensor transfer_memory(at::IntArrayRef sizes, at::IntArrayRef strides, at::ScalarType type)
@@ -34,6 +35,14 @@ at::Tensor transfer_memory(at::IntArrayRef sizes, at::IntArrayRef strides, at::S
     }
 }
 
+Turn turn_of(const DnnTorchRun &run)
+{
+    Turn turn = {.number = run.number, .behind = std::nullopt, .has_more = run.more != 0};
+    if (run.behind > 0)
+        turn.behind = run.number - run.behind;
+    return turn;
+}
+
 bool wishes_codes(const DnnTorchTensor &wish)
 {
     return (wish.type == DNN_TORCH_U8 || wish.type == DNN_TORCH_U16) && wish.white > 0;
@@ -42,7 +51,7 @@ bool wishes_codes(const DnnTorchTensor &wish)
 } // namespace
 
 DnnTorchSession::DnnTorchSession(const DnnTorchPlan &plan, int32_t threads)
-    : plan_(plan), model_(plan.model()), threads_(threads),
+    : plan_(plan), membership_(plan.first_frames()), model_(plan.model()), threads_(threads),
       stream_(engine_torch::make_stream(model_.device())), state_(model_.new_state()),
       most_at_once_(plan.source().runs_one_by_one() ? 1 : 0)
 {
@@ -93,23 +102,25 @@ void DnnTorchSession::check_stopped() const
 
 // A device's memory is small: a batch that does not fit at once may fit in parts.  A size that did
 // not fit once is not tried again, because each failure empties the device's caches.
-at::Tensor DnnTorchSession::run_in_parts(const at::Tensor &images, int64_t number)
+at::Tensor DnnTorchSession::run_in_parts(const at::Tensor &images, int64_t number, const Turn &turn)
 {
     const int64_t count = images.size(0);
     if (most_at_once_ == 0 || count <= most_at_once_)
-        return run_or_halve(images, number);
+        return run_or_halve(images, number, turn);
     std::vector<at::Tensor> pictures;
     for (int64_t first = 0, size; first < count; first += size) {
         size = std::min(most_at_once_, count - first);
-        pictures.push_back(run_or_halve(images.narrow(0, first, size), number + first));
+        Turn part = turn;
+        part.has_more = turn.has_more || first + size < count;
+        pictures.push_back(run_or_halve(images.narrow(0, first, size), number + first, part));
     }
     return at::cat(pictures);
 }
 
-at::Tensor DnnTorchSession::run_or_halve(const at::Tensor &images, int64_t number)
+at::Tensor DnnTorchSession::run_or_halve(const at::Tensor &images, int64_t number, const Turn &turn)
 {
     try {
-        return run_once(images, number);
+        return run_once(images, number, turn);
     } catch (const std::exception &error) {
         if (images.size(0) < 2 || model_.keeps_state() || !engine_torch::is_out_of_memory(error))
             throw;
@@ -117,12 +128,12 @@ at::Tensor DnnTorchSession::run_or_halve(const at::Tensor &images, int64_t numbe
     most_at_once_ = (images.size(0) + 1) / 2;
     model_.note("a batch of " + std::to_string(images.size(0)) +
                 " does not fit into memory and runs in parts; a lower batch_size would do");
-    return run_in_parts(images, number);
+    return run_in_parts(images, number, turn);
 }
 
-at::Tensor DnnTorchSession::run_once(const at::Tensor &images, int64_t number)
+at::Tensor DnnTorchSession::run_once(const at::Tensor &images, int64_t number, const Turn &turn)
 {
-    const c10::IValue returned = forward(images, number);
+    const c10::IValue returned = forward(images, number, turn);
     const engine_torch::Source &source = plan_.source();
     if (source.output)
         return engine_torch::picture_of(returned, *source.output, images.size(0), model_.device());
@@ -131,10 +142,10 @@ at::Tensor DnnTorchSession::run_once(const at::Tensor &images, int64_t number)
     return engine_torch::picture_of(returned, choice, images.size(0), model_.device());
 }
 
-c10::IValue DnnTorchSession::forward(const at::Tensor &images, int64_t number)
+c10::IValue DnnTorchSession::forward(const at::Tensor &images, int64_t number, const Turn &turn)
 {
     return state_ ? model_.run_with(plan_.source(), *state_, images, number)
-                  : plan_.forward(images, number, stopped_);
+                  : plan_.forward(images, number, turn, stopped_);
 }
 
 // The result has the channel layout of the input.
@@ -184,6 +195,7 @@ std::vector<DnnTorchTensor> DnnTorchSession::run(const DnnTorchTensor &input,
         return run_on_stream(input, wish, run);
     } catch (...) {
         wait_after_failure();
+        let_others_begin(run);
         throw;
     }
 }
@@ -198,6 +210,14 @@ void DnnTorchSession::wait_after_failure() const noexcept
     }
 }
 
+// Nothing more comes of a failed run.
+void DnnTorchSession::let_others_begin(const DnnTorchRun &run) const
+{
+    Turn turn = turn_of(run);
+    turn.has_more = false;
+    plan_.first_frames().begin(turn);
+}
+
 std::vector<DnnTorchTensor> DnnTorchSession::run_on_stream(const DnnTorchTensor &input,
                                                            const DnnTorchTensor &wish,
                                                            DnnTorchRun &run)
@@ -206,7 +226,7 @@ std::vector<DnnTorchTensor> DnnTorchSession::run_on_stream(const DnnTorchTensor 
     const at::Tensor images = engine_torch::floats_of(
         elements.to(model_.device(), elements.scalar_type(), true), input.white);
     if (plan_.source().returns_all())
-        return run_for_all(images, elements, run.number);
+        return run_for_all(images, elements, run);
     return {run_for_picture(images, elements, wish, run)};
 }
 
@@ -214,7 +234,7 @@ DnnTorchTensor DnnTorchSession::run_for_picture(const at::Tensor &images,
                                                 const at::Tensor &elements,
                                                 const DnnTorchTensor &wish, DnnTorchRun &run)
 {
-    const at::Tensor picture = run_in_parts(images, run.number);
+    const at::Tensor picture = run_in_parts(images, run.number, turn_of(run));
     output_ = to_caller(picture, elements, wish);
     // If a model returns its input, the result is memory of the caller.
     if (output_.is_alias_of(elements))
@@ -227,9 +247,10 @@ DnnTorchTensor DnnTorchSession::run_for_picture(const at::Tensor &images,
 }
 
 std::vector<DnnTorchTensor> DnnTorchSession::run_for_all(const at::Tensor &images,
-                                                         const at::Tensor &elements, int64_t number)
+                                                         const at::Tensor &elements,
+                                                         const DnnTorchRun &run)
 {
-    tensors_ = engine_torch::all_tensors(run_whole_batch(images, number), model_.output_name(),
+    tensors_ = engine_torch::all_tensors(run_whole_batch(images, run), model_.output_name(),
                                          model_.device());
     engine_torch::wait_for(model_.device());
     std::vector<DnnTorchTensor> views;
@@ -242,10 +263,10 @@ std::vector<DnnTorchTensor> DnnTorchSession::run_for_all(const at::Tensor &image
     return views;
 }
 
-c10::IValue DnnTorchSession::run_whole_batch(const at::Tensor &images, int64_t number)
+c10::IValue DnnTorchSession::run_whole_batch(const at::Tensor &images, const DnnTorchRun &run)
 {
     try {
-        return forward(images, number);
+        return forward(images, run.number, turn_of(run));
     } catch (const std::exception &error) {
         if (images.size(0) < 2 || !engine_torch::is_out_of_memory(error))
             throw;

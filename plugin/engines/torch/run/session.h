@@ -40,16 +40,19 @@ public:
 
 private:
     void check_stopped() const;
-    at::Tensor run_in_parts(const at::Tensor &images, int64_t number);
-    at::Tensor run_or_halve(const at::Tensor &images, int64_t number);
-    at::Tensor run_once(const at::Tensor &images, int64_t number);
+    at::Tensor run_in_parts(const at::Tensor &images, int64_t number,
+                            const engine_torch::Turn &turn);
+    at::Tensor run_or_halve(const at::Tensor &images, int64_t number,
+                            const engine_torch::Turn &turn);
+    at::Tensor run_once(const at::Tensor &images, int64_t number, const engine_torch::Turn &turn);
     void wait_after_failure() const noexcept;
-    c10::IValue forward(const at::Tensor &images, int64_t number);
+    void let_others_begin(const DnnTorchRun &run) const;
+    c10::IValue forward(const at::Tensor &images, int64_t number, const engine_torch::Turn &turn);
     std::vector<DnnTorchTensor> run_on_stream(const DnnTorchTensor &input,
                                               const DnnTorchTensor &wish, DnnTorchRun &run);
     std::vector<DnnTorchTensor> run_for_all(const at::Tensor &images, const at::Tensor &elements,
-                                            int64_t number);
-    c10::IValue run_whole_batch(const at::Tensor &images, int64_t number);
+                                            const DnnTorchRun &run);
+    c10::IValue run_whole_batch(const at::Tensor &images, const DnnTorchRun &run);
     DnnTorchTensor run_for_picture(const at::Tensor &images, const at::Tensor &elements,
                                    const DnnTorchTensor &wish, DnnTorchRun &run);
     at::Tensor to_caller(const at::Tensor &picture, const at::Tensor &elements,
@@ -57,6 +60,7 @@ private:
     at::Tensor brought_back(const at::Tensor &picture);
 
     const DnnTorchPlan &plan_;
+    const engine_torch::FirstFrames::Membership membership_;
     DnnTorchModel &model_;
     const int32_t threads_;
     const std::optional<c10::Stream> stream_;        // nullopt on the CPU

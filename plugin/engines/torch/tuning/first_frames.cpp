@@ -3,7 +3,8 @@
 
 #include "first_frames.h"
 
-#include <chrono>
+#include <algorithm>
+#include <limits>
 
 namespace engine_torch
 {
@@ -14,39 +15,45 @@ constexpr std::chrono::milliseconds look_at_stop_every(20);
 
 } // namespace
 
-FirstFrames::Run::Run(FirstFrames &frames, const Kind &kind, int64_t number)
-    : frames_(frames), kind_(kind), place_([&] {
+// ---- one run ----------------------------------------------------------------------------
+
+FirstFrames::Run::Run(FirstFrames &frames, const Kind &kind, const Turn &turn)
+    : frames_(frames), kind_(kind), turn_(turn), place_([&] {
           const std::lock_guard<std::mutex> lock(frames.mutex_);
-          const std::pair place = {number, frames.runs_++};
-          frames.under_way_[kind].insert(place);
+          const Place place = {turn.number, frames.runs_++};
+          frames.note(turn);
+          frames.under_way_.emplace(place, kind);
           return place;
       }())
 {
+    frames_.changed_.notify_all();
 }
 
 FirstFrames::Run::~Run()
 {
     {
         const std::lock_guard<std::mutex> lock(frames_.mutex_);
-        const auto others = frames_.under_way_.find(kind_);
-        others->second.erase(place_);
-        if (others->second.empty())
-            frames_.under_way_.erase(others);
+        frames_.under_way_.erase(place_);
     }
-    frames_.decided_.notify_all();
+    frames_.changed_.notify_all();
 }
 
 FirstFrames::Verdict FirstFrames::Run::verdict(const std::atomic<bool> &stopped)
 {
+    using Clock = std::chrono::steady_clock;
+    auto end_of_patience = Clock::now() + frames_.patience_;
     std::unique_lock<std::mutex> lock(frames_.mutex_);
     while (!stopped) {
-        if (frames_.bad_)
+        if (frames_.bad_ && *frames_.bad_ <= place_)
             return Verdict::bad;
-        if (frames_.good_.count(kind_) > 0)
-            return Verdict::good;
-        if (*frames_.under_way_[kind_].begin() == place_)
-            return Verdict::to_compare;
-        frames_.decided_.wait_for(lock, look_at_stop_every);
+        if (frames_.is_next(kind_, turn_, place_))
+            return frames_.is_good(kind_) ? Verdict::good : Verdict::to_compare;
+        frames_.changed_.wait_for(lock, look_at_stop_every);
+        // One that is under way may take its time.
+        if (frames_.under_way_.begin()->first < place_)
+            end_of_patience = Clock::now() + frames_.patience_;
+        else if (Clock::now() >= end_of_patience)
+            frames_.is_patient_ = false;
     }
     return Verdict::stopped;
 }
@@ -57,16 +64,124 @@ void FirstFrames::Run::decide(bool is_good)
         const std::lock_guard<std::mutex> lock(frames_.mutex_);
         if (is_good)
             frames_.good_.insert(kind_);
-        else
-            frames_.bad_ = true;
+        else if (!frames_.bad_ || place_ < *frames_.bad_)
+            frames_.bad_ = place_;
     }
-    frames_.decided_.notify_all();
+    frames_.changed_.notify_all();
 }
 
-bool FirstFrames::are_good(const Kind &kind) const
+// ---- all runs ---------------------------------------------------------------------------
+
+bool FirstFrames::begin_good(const Kind &kind, const Turn &turn)
 {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return !bad_ && good_.count(kind) > 0;
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (bad_ || !is_good(kind) || !is_next(kind, turn, {turn.number, runs_}))
+            return false;
+        note(turn);
+    }
+    changed_.notify_all();
+    return true;
+}
+
+void FirstFrames::begin(const Turn &turn)
+{
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        note(turn);
+    }
+    changed_.notify_all();
+}
+
+FirstFrames::Membership::Membership(FirstFrames &frames) : frames_(frames)
+{
+    const std::lock_guard<std::mutex> lock(frames_.mutex_);
+    frames_.members_++;
+}
+
+FirstFrames::Membership::~Membership()
+{
+    const std::lock_guard<std::mutex> lock(frames_.mutex_);
+    if (--frames_.members_ == 0)
+        frames_.forget_stream();
+}
+
+// ---- under mutex_ -----------------------------------------------------------------------
+
+// The verdicts stay.
+void FirstFrames::forget_stream()
+{
+    complete_.reset();
+    begun_.clear();
+    is_patient_ = true;
+    if (bad_)
+        bad_ = Place(std::numeric_limits<int64_t>::min(), 0);
+}
+
+// A form that is right with contents needs no flat picture to show it.
+bool FirstFrames::is_good(const Kind &kind) const
+{
+    Kind with_contents = kind;
+    std::get<bool>(with_contents) = false;
+    return good_.count(kind) > 0 || good_.count(with_contents) > 0;
+}
+
+// Whether a run that would be handed out now would be so at any other time, too.
+bool FirstFrames::is_next(const Kind &kind, const Turn &turn, const Place &place) const
+{
+    if (has_unknown_before(place))
+        return false;
+    return is_good(kind) ? all_have_begun(turn.behind) : all_are_complete(turn.behind);
+}
+
+bool FirstFrames::has_unknown_before(const Place &place) const
+{
+    return std::any_of(under_way_.begin(), under_way_.lower_bound(place),
+                       [this](const auto &each) { return !is_good(each.second); });
+}
+
+bool FirstFrames::all_are_complete(std::optional<int64_t> number) const
+{
+    return !is_patient_ || !number || (complete_ && *number <= *complete_);
+}
+
+bool FirstFrames::all_have_begun(std::optional<int64_t> number) const
+{
+    while (!all_are_complete(number)) {
+        const auto begun = std::find_if(begun_.begin(), begun_.end(),
+                                        [&](const Turn &each) { return each.number == *number; });
+        if (begun == begun_.end())
+            return false;
+        number = begun->behind;
+    }
+    return true;
+}
+
+void FirstFrames::note(const Turn &turn)
+{
+    if (!is_patient_ || (complete_ && turn.number <= *complete_))
+        return;
+    const auto known = std::find_if(begun_.begin(), begun_.end(),
+                                    [&](const Turn &each) { return each.number == turn.number; });
+    if (known == begun_.end())
+        begun_.push_back(turn);
+    else
+        known->has_more = known->has_more && turn.has_more;
+    complete();
+}
+
+void FirstFrames::complete()
+{
+    const auto is_complete = [this](const Turn &each) {
+        return !each.has_more && all_are_complete(each.behind);
+    };
+    for (;;) {
+        const auto next = std::find_if(begun_.begin(), begun_.end(), is_complete);
+        if (next == begun_.end())
+            return;
+        complete_ = std::max(complete_.value_or(next->number), next->number);
+        begun_.erase(next);
+    }
 }
 
 } // namespace engine_torch

@@ -8,19 +8,31 @@
 #include "engines/torch/shape.h"
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace engine_torch
 {
 
-// Compares the earliest picture of each kind that is being worked on.  All others wait for the
-// verdict, so the output does not depend on the number of workers.  Every member function may be
+// Where a run stands in the stream.
+struct Turn {
+    int64_t number = 0; // of its first picture
+    std::optional<int64_t> behind =
+        {};                // the number of the run before it; nullopt: it may begin at once
+    bool has_more = false; // another run of the same pictures follows, as of a tile
+};
+
+// Compares the first picture of each kind.  Whoever comes later in the stream waits for the
+// verdict, and a run without one also waits until all before it have begun.  So the output depends
+// neither on the number of workers nor on which of them is faster.  Every member function may be
 // called from several threads at once.
 class FirstFrames
 {
@@ -32,13 +44,19 @@ public:
         return {shape.batch, shape.channels, shape.height, shape.width, is_flat};
     }
 
+    // A run waits that long for one that has not begun, which may never come.
+    explicit FirstFrames(std::chrono::milliseconds patience = std::chrono::seconds(10))
+        : patience_(patience)
+    {
+    }
+
     enum class Verdict { good, bad, to_compare, stopped };
 
     // One run, from its beginning to its verdict.
     class Run
     {
     public:
-        Run(FirstFrames &frames, const Kind &kind, int64_t number);
+        Run(FirstFrames &frames, const Kind &kind, const Turn &turn);
         // If there is no verdict yet, another run has to be compared.
         ~Run();
         Run(const Run &) = delete;
@@ -53,20 +71,54 @@ public:
     private:
         FirstFrames &frames_;
         const Kind kind_;
+        const Turn turn_;
         const std::pair<int64_t, uint64_t> place_;
     };
 
-    // Whether pictures of that kind need no further comparison.
-    bool are_good(const Kind &kind) const;
+    // Begins a run that needs no comparison.  Returns false, and begins nothing, if it needs one or
+    // if that is not known yet: then it is a Run.
+    bool begin_good(const Kind &kind, const Turn &turn);
+
+    // For a run that is no Run, or that failed: nobody waits for it any longer.
+    void begin(const Turn &turn);
+
+    // What a session has: once the last one is gone, another stream may begin.
+    class Membership
+    {
+    public:
+        explicit Membership(FirstFrames &frames);
+        ~Membership();
+        Membership(const Membership &) = delete;
+        Membership &operator=(const Membership &) = delete;
+
+    private:
+        FirstFrames &frames_;
+    };
 
 private:
+    using Place = std::pair<int64_t, uint64_t>;
+
+    bool is_good(const Kind &kind) const;
+    bool all_have_begun(std::optional<int64_t> number) const;
+    bool all_are_complete(std::optional<int64_t> number) const;
+    bool is_next(const Kind &kind, const Turn &turn, const Place &place) const;
+    bool has_unknown_before(const Place &place) const;
+    void note(const Turn &turn);
+    void complete();
+    void forget_stream();
+
+    const std::chrono::milliseconds patience_;
     mutable std::mutex mutex_;
-    std::condition_variable decided_;
+    std::condition_variable changed_;
     // ---- under mutex_
     std::set<Kind> good_;
-    bool bad_ = false;
-    std::map<Kind, std::set<std::pair<int64_t, uint64_t>>> under_way_;
+    std::optional<Place> bad_; // the first run that gave another result
+    std::map<Place, Kind> under_way_;
     uint64_t runs_ = 0;
+    std::optional<int64_t> complete_; // all runs up to that number have begun
+    std::vector<Turn> begun_; // those behind a run that is not complete, and that run itself
+    bool is_patient_ = true;  // false: somebody has waited in vain
+    size_t members_ = 0;
 };
 
 } // namespace engine_torch
