@@ -19,14 +19,29 @@ banner()
 }
 
 # stage NAME COMMAND...: runs it to its end, adds what it counted, and returns
-# what it returned.
+# what it returned.  One that `must_end` (in seconds of SECONDS) ends is skipped; it has
+# to be a program.
 stage()
 {
-    local name=$1 status=0 log counts inner inner_took started=$SECONDS
+    local name=$1 status=0 log counts inner inner_took started=$SECONDS limit=()
     shift
+    if [ -n "${must_end:-}" ]; then
+        if [ "$SECONDS" -ge "$must_end" ]; then
+            skip "$name" "no time is left for it"
+            return "$unavailable"
+        fi
+        limit=(timeout --kill-after=60 $((must_end - SECONDS)))
+    fi
     banner "$name"
     log=$(mktemp)
-    "$@" </dev/null 2>&1 | tee "$log" || status=${PIPESTATUS[0]}
+    ${limit[@]+"${limit[@]}"} "$@" </dev/null 2>&1 | tee "$log" || status=${PIPESTATUS[0]}
+    if [ -n "${must_end:-}" ] && [ "$SECONDS" -ge "$must_end" ] &&
+        { [ "$status" = 124 ] || [ "$status" = 137 ]; } && ! has_failures <"$log"; then
+        rm -f "$log"
+        took+=("$((SECONDS - started)) $name")
+        skip "$name" "it was ended after $((SECONDS - started)) s, and nothing had failed by then"
+        return "$unavailable"
+    fi
     counts=$(tail -n 1 "$log" | sed -nE 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p')
     mapfile -t inner < <(last_remarks <"$log" | while read -r word rest; do
         printf '%-8s %s: %s\n' "$word" "$name" "$rest"
@@ -51,6 +66,12 @@ stage()
     fi
     banner "$name: exit $status after $((SECONDS - started)) s"
     return "$status"
+}
+
+# Whether one of the tests that meson or pytest tells of has failed, or a stage.
+has_failures()
+{
+    grep -qE '^[ 0-9]+/[0-9]+ .* (FAIL|TIMEOUT|ERROR)( |$)|^FAILED |^ninja: build stopped'
 }
 
 # The remarks in what a stage prints, by their first word; of one that has stages
