@@ -68,6 +68,15 @@ class Net(nn.Module):
         return torch.sigmoid(self.layer(self.of_input(x)))
 
 
+def run(model, frame, **options):
+    done = support.succeed(
+        *pictures.raw_input("gbrpf32le", WIDTH, HEIGHT),
+        *("-vf", support.dnn(model, **options), "-f", "rawvideo", "-"),
+        stdin=pictures.pack(frame, "gbrpf32le"),
+    )
+    return pictures.unpack(done.stdout, "gbrpf32le", WIDTH, HEIGHT)[0].image
+
+
 @pytest.mark.parametrize("options", [{"optimize": 0}, {"tune": 0}], ids=str)
 @pytest.mark.parametrize("name", INPUTS)
 def test_numbers_are_numbers(tmp_path, name, options):
@@ -78,10 +87,31 @@ def test_numbers_are_numbers(tmp_path, name, options):
         warnings.simplefilter("ignore", torch.jit.TracerWarning)
         wanted = net(images)[0].numpy()
         torch.jit.trace(net, images, check_trace=False).save(str(tmp_path / "net.pt"))
-    done = support.succeed(
-        *pictures.raw_input("gbrpf32le", WIDTH, HEIGHT),
-        *("-vf", support.dnn(tmp_path / "net.pt", **options), "-f", "rawvideo", "-"),
-        stdin=pictures.pack(frame, "gbrpf32le"),
-    )
-    got = pictures.unpack(done.stdout, "gbrpf32le", WIDTH, HEIGHT)[0].image
+    got = run(tmp_path / "net.pt", frame, **options)
     assert numpy.abs(got - wanted).max() < 1e-5
+
+
+class Named(nn.Module):
+    """A member has the name that TorchScript's operators begin with."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(6)
+        self.ops = nn.ModuleList([nn.Conv2d(3, 3, 3, padding=1), nn.Conv2d(3, 3, 1)])
+
+    def forward(self, x: Tensor) -> Tensor:
+        for each in self.ops:
+            x = torch.sigmoid(each(x))
+        return x
+
+
+@pytest.mark.parametrize("write", ["trace", "script"])
+def test_a_member_has_the_name_of_operators(tmp_path, write):
+    frame = pictures.make_frame("gbrpf32le", WIDTH, HEIGHT, 1)
+    images = torch.from_numpy(pictures.to_unit(frame.image))[None]
+    net = Named().eval()
+    with torch.no_grad():
+        wanted = net(images)[0].numpy()
+        made = torch.jit.script(net) if write == "script" else torch.jit.trace(net, images)
+    made.save(str(tmp_path / "net.pt"))
+    assert numpy.abs(run(tmp_path / "net.pt", frame) - wanted).max() < 1e-5

@@ -288,9 +288,11 @@ private:
                 fail_as_foreign("more than one statement in a line");
     }
 
+    // What a line declares is reached as an attribute or as a variable, never as an operator.
     void note_names(const Tokens &tokens)
     {
-        for (size_t at = 0; at < tokens.size(); at++) {
+        const bool is_declaration = is_name(tokens, 0) && is_symbol(tokens, 1, ':');
+        for (size_t at = is_declaration ? 1 : 0; at < tokens.size(); at++) {
             if (is_empty_subscript(tokens, at))
                 fail_as_foreign("nothing in the brackets of " + std::string(tokens[at - 1].text));
             if (tokens[at].kind == TokenKind::name && !(at > 0 && is_symbol(tokens, at - 1, '.')))
