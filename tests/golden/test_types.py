@@ -205,6 +205,22 @@ def test_branches_are_taken_by_each_picture_of_a_batch(tmp_path, each):
         expect(support.dnn(path, tune=0, batch_size=batch_size), data, wanted)
 
 
+class OneForAll(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x.mean(0, keepdim=True)
+
+
+def test_one_picture_for_a_batch(tmp_path):
+    """Such a model runs frame by frame, and the line says how to ask for that."""
+    path = save(OneForAll(), tmp_path / "net.pt")
+    result = support.ffmpeg(
+        *pictures.raw_input("rgb24", WIDTH, HEIGHT),
+        *("-vf", support.dnn(path, batch_size=2), "-f", "null", "-"),
+        stdin=bytes(WIDTH * HEIGHT * 3 * 4),
+    )
+    support.assert_fails_clearly(result, "a batch of 1 for a batch of 2", "batch_size=1")
+
+
 class Same(nn.Module):
     """Takes everything: only a contract can say how."""
 

@@ -138,7 +138,8 @@ void check_shape(const at::Tensor &pictures, const at::Tensor &tensor, int64_t b
 {
     if (pictures.size(0) != batch)
         refuse(concat("a batch of ", pictures.size(0), " for a batch of ", batch,
-                      "; it must return one picture for each"));
+                      "; it must return one picture for each",
+                      pictures.size(0) == 1 ? ", or run with batch_size=1" : ""));
     for (const int64_t extent : tensor.sizes())
         if (extent < 1 || extent > std::numeric_limits<int32_t>::max())
             refuse(concat(extent < 1 ? "an empty" : "too large a", " tensor (",
