@@ -224,9 +224,9 @@ class ATD(nn.Module):
         return (made + self.mean)[:, :, :height * self.scale, :width * self.scale]
 
 
-def told(scale=2, features=24, window=8, category=256, layers="3+2", upsampler="pixelshuffle"):
+def told(scale=2, features=24, window=8, layers="3+2", upsampler="pixelshuffle"):
     return {"architecture": "ATD", "scale": scale, "features": features, "window": window,
-            "category_size": category, "layers": layers, "upsampler": upsampler}
+            "layers": layers, "upsampler": upsampler}
 
 
 def light(scale):
@@ -240,7 +240,7 @@ CASES = {
     "x4": Case(lambda: ATD(4, depths=(2, 2), window=6, convolutions=3),
                told(4, window=6, layers="2+2"), size=(37, 21)),
     "light": Case(lambda: light(4),
-                  told(4, 48, 16, 128, "3", "pixelshuffledirect")),
+                  told(4, 48, 16, "3", "pixelshuffledirect")),
     "nearest": Case(lambda: ATD(4, depths=(2,), upsampler="nearest+conv"),
                     told(4, layers="2", upsampler="nearest+conv")),
     "denoising": Case(lambda: ATD(1, depths=(2,), upsampler="none"),

@@ -231,7 +231,6 @@ Expression body(Net &net, const Expression &first)
     layout.indices = attention::relative_indices(net, layout.window);
     net.ignore("relative_position_index_SA");
     net.tell("window", layout.window.height);
-    net.tell("category_size", layout.category_size);
     Expression x = to_tokens(net, first);
     layout.mask = attention::shift_mask(net, x, layout.window);
     if (weights.has("patch_embed.norm.weight"))
