@@ -15,7 +15,6 @@
 #include <optional>
 #include <torch/csrc/jit/ir/ir.h>
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
-#include <torch/csrc/jit/runtime/custom_operator.h>
 #include <torch/csrc/jit/runtime/operator.h>
 #include <torch/custom_class.h>
 #include <utility>
@@ -229,8 +228,11 @@ torch::jit::Operation operation_of(const Node *node)
 
 void register_node()
 {
-    static const torch::jit::RegisterOperators registered(
-        {torch::jit::Operator(node_kind(), operation_of, c10::AliasAnalysisKind::PURE_FUNCTION)});
+    static std::once_flag is_registered;
+    std::call_once(is_registered, [] {
+        torch::jit::registerOperator(
+            torch::jit::Operator(node_kind(), operation_of, c10::AliasAnalysisKind::PURE_FUNCTION));
+    });
 }
 
 // Returns what the new node makes.
