@@ -367,6 +367,10 @@ OTHERS = {
         lambda: network().state_dict() | {"mine.weight": torch.zeros(15)},
         ["Compact", "mine.weight"],
     ),
+    "six-channels": (
+        lambda: randomise(type(CASE.make())(channels=6)).state_dict(),
+        ["is a Compact", "of 6 channels", "1, 3 or 4"],
+    ),
     "bomb": (
         lambda: {str(i): torch.ones(1).expand(1 << 30) for i in range(64)},
         ["more memory than the file"],

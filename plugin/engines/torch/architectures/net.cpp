@@ -31,6 +31,7 @@ def pad_to_multiple(self, x, multiple: int):
 
 // More is no convolution that anybody published.
 constexpr int64_t largest_kernel = 1024;
+constexpr int64_t most_channels = 4;
 // Three times what the deepest published networks take.  LibTorch's time grows with the square.
 constexpr size_t most_lines = 6000;
 
@@ -399,6 +400,9 @@ Blueprint Net::finish(const Expression &result, int64_t scale, int64_t in_channe
 {
     expect_none_missing();
     expect_all_used();
+    if (const int64_t most = std::max(in_channels, out_channels); most > most_channels)
+        throw WeightFault(concat("is a ", blueprint_.architecture, " for pictures of ", most,
+                                 " channels; a picture has 1, 3 or 4"));
     blueprint_.scale = scale;
     blueprint_.in_channels = in_channels;
     blueprint_.out_channels = out_channels;
