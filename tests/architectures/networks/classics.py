@@ -18,6 +18,17 @@ class Srcnn(nn.Module):
         return self.conv3(torch.relu(self.conv2(torch.relu(self.conv1(x)))))
 
 
+class SrcnnInParts(nn.Module):
+    def __init__(self, channels=1):
+        super().__init__()
+        self.features = nn.Sequential(nn.Conv2d(channels, 16, 9, padding=4), nn.ReLU())
+        self.map = nn.Sequential(nn.Conv2d(16, 8, 5, padding=2), nn.ReLU())
+        self.reconstruction = nn.Conv2d(8, channels, 5, padding=2)
+
+    def forward(self, x):
+        return self.reconstruction(self.map(self.features(x)))
+
+
 def rows(wide, narrow, middle):
     row = lambda inputs, outputs, kernel: [
         nn.Conv2d(inputs, outputs, kernel, padding=kernel // 2), nn.PReLU(outputs)]
@@ -71,6 +82,18 @@ class Vdsr(nn.Module):
         return x + self.output(self.residual_layer(torch.relu(self.input(x))))
 
 
+class VdsrInParts(nn.Module):
+    def __init__(self, channels=1, features=12, layers=11):
+        super().__init__()
+        convolution = lambda inputs, outputs: nn.Conv2d(inputs, outputs, 3, padding=1, bias=False)
+        self.conv1 = nn.Sequential(convolution(channels, features), nn.ReLU())
+        self.trunk = nn.Sequential(*(VdsrLayer(features) for _ in range(layers)))
+        self.conv2 = convolution(features, channels)
+
+    def forward(self, x):
+        return x + self.conv2(self.trunk(self.conv1(x)))
+
+
 def srcnn(kernels="9-5-5"):
     return {"architecture": "SRCNN", "scale": 1, "features": 16, "kernels": kernels}
 
@@ -87,10 +110,12 @@ CASES = {
     "srcnn": Case(Srcnn, srcnn(), channels=1),
     "srcnn-9-1-5": Case(lambda: Srcnn((9, 1, 5)), srcnn("9-1-5"), channels=1),
     "srcnn-colour": Case(lambda: Srcnn(channels=3), srcnn()),
+    "srcnn-in-parts": Case(SrcnnInParts, srcnn(), channels=1),
     "fsrcnn-x2": Case(lambda: Fsrcnn(2), fsrcnn(2), channels=1, file="fsrcnn_x2.safetensors"),
     "fsrcnn-x3": Case(lambda: Fsrcnn(3), fsrcnn(3), channels=1, file="3x-net.safetensors"),
     "fsrcnn-x4": Case(lambda: Fsrcnn(4, channels=3), fsrcnn(4), file="a64x64_X4.safetensors"),
     "fsrcnn-long-names": Case(lambda: LongNames(3), fsrcnn(3), channels=1, file="x3.safetensors"),
     "vdsr": Case(Vdsr, vdsr(), channels=1),
+    "vdsr-in-parts": Case(VdsrInParts, vdsr(), channels=1),
     "vdsr-colour": Case(lambda: Vdsr(channels=3), vdsr()),
 }

@@ -6,6 +6,9 @@
 
 #include "base/compose.h"
 
+#include <algorithm>
+#include <array>
+
 namespace engine_torch
 {
 namespace
@@ -13,30 +16,45 @@ namespace
 
 using dnn_torch::concat;
 
+using Layers = std::array<const char *, 3>;
+constexpr Layers usual_layers = {"conv1", "conv2", "conv3"};
+constexpr Layers parts = {"features.0", "map.0", "reconstruction"};
+
+bool has_layers(const Weights &weights, const Layers &layers)
+{
+    return std::ranges::all_of(
+        layers, [&](const char *layer) { return weights.has(concat(layer, ".weight")); });
+}
+
 bool recognises(const Weights &weights)
 {
+    if (has_layers(weights, parts))
+        return true;
     for (const auto &[name, weight] : weights.all())
         if (name.compare(0, 4, "conv") != 0 || name.find('.') != 5)
             return false;
-    return weights.has_all({"conv1.weight", "conv2.weight", "conv3.weight"}) &&
-           !weights.has_any("conv4") && weights.at("conv1.weight").shape.size() == 4;
+    return has_layers(weights, usual_layers) && !weights.has_any("conv4") &&
+           weights.at("conv1.weight").shape.size() == 4;
 }
 
 Blueprint build(const Weights &weights)
 {
     Net net(weights, srcnn.name);
-    const int64_t channels = weights.size("conv1.weight", 1);
+    const Layers &layers = has_layers(weights, parts) ? parts : usual_layers;
+    const auto size_of = [&](const char *layer, size_t dimension) {
+        return weights.size(concat(layer, ".weight"), dimension);
+    };
+    const int64_t channels = size_of(layers.front(), 1);
     std::string kernels;
     Expression x = Net::input;
-    for (const char *layer : {"conv1", "conv2", "conv3"}) {
+    for (const char *layer : layers) {
         x = net.conv(kernels.empty() ? x : net.activate(x, "relu"), layer);
-        dnn_torch::add_to_list(kernels, std::to_string(weights.size(concat(layer, ".weight"), 2)),
-                               "-");
+        dnn_torch::add_to_list(kernels, std::to_string(size_of(layer, 2)), "-");
     }
-    const int64_t made = weights.size("conv3.weight", 0);
+    const int64_t made = size_of(layers.back(), 0);
     if (made != channels)
         net.contradict(concat("returns ", made, " channels for ", channels));
-    net.tell("features", weights.size("conv1.weight", 0));
+    net.tell("features", size_of(layers.front(), 0));
     net.tell("kernels", kernels);
     return net.finish(x, 1, channels, channels);
 }

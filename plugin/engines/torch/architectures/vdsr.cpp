@@ -14,23 +14,39 @@ namespace
 
 using dnn_torch::concat;
 
+// One published file has other names than the others.
+struct Layers {
+    const char *first, *middle, *last;
+};
+constexpr Layers usual_layers = {"input", "residual_layer.", "output"};
+constexpr Layers parts = {"conv1.0", "trunk.", "conv2"};
+
+bool has_layers(const Weights &weights, const Layers &layers)
+{
+    return weights.has(concat(layers.first, ".weight")) &&
+           weights.has(concat(layers.middle, "0.conv.weight")) &&
+           weights.has(concat(layers.last, ".weight"));
+}
+
 bool recognises(const Weights &weights)
 {
-    return weights.has_all({"input.weight", "residual_layer.0.conv.weight", "output.weight"});
+    return has_layers(weights, usual_layers) || has_layers(weights, parts);
 }
 
 Blueprint build(const Weights &weights)
 {
     Net net(weights, vdsr.name);
     net.may_lack(".bias");
-    const int64_t count = weights.count("residual_layer.");
-    const int64_t channels = weights.size("input.weight", 1);
-    net.tell("features", weights.size("input.weight", 0));
+    const Layers &layers = has_layers(weights, parts) ? parts : usual_layers;
+    const std::string first = concat(layers.first, ".weight");
+    const int64_t count = weights.count(layers.middle);
+    const int64_t channels = weights.size(first, 1);
+    net.tell("features", weights.size(first, 0));
     net.tell("convolutions", count + 2);
-    Expression x = net.activate(net.conv(Net::input, "input"), "relu");
+    Expression x = net.activate(net.conv(Net::input, layers.first), "relu");
     for (int64_t i = 0; i < count; i++)
-        x = net.activate(net.conv(x, concat("residual_layer.", i, ".conv")), "relu");
-    x = net.add(Net::input, net.conv(x, "output"));
+        x = net.activate(net.conv(x, concat(layers.middle, i, ".conv")), "relu");
+    x = net.add(Net::input, net.conv(x, layers.last));
     return net.finish(x, 1, channels, channels);
 }
 
