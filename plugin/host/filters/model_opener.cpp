@@ -153,10 +153,10 @@ void ModelOpener::open(const ModelRequest &request)
     OpenedModel opened = setup_.open(request);
     task_ = std::move(opened.task);
     on_cpu_ = opened.on_cpu;
-    if (on_cpu_)
+    if (on_cpu_) {
         core_use_.emplace();
-    if (on_cpu_)
         warn_of_threads();
+    }
     if (!opened.why_device.empty())
         av_log(ctx_, AV_LOG_INFO, "%s\n", opened.why_device.c_str());
     av_log(ctx_, AV_LOG_VERBOSE, "%s runs on %s\n", request.path.c_str(), opened.engine.c_str());

@@ -27,8 +27,8 @@ using engine_torch::Turn;
 // Pictures with a smaller range of samples are flat, as a film's black beginning is.
 constexpr double flat_range = 1.0 / 64;
 
-// Not finite if there is a sample that is not.
-double range_of(const at::Tensor &images)
+// Not finite if there is a sample that is not, unlike range_of().
+double spread_of(const at::Tensor &images)
 {
     return (images.max() - images.min()).item<double>();
 }
@@ -173,10 +173,10 @@ c10::IValue DnnTorchPlan::run_chosen(const at::Tensor &images, int64_t number, c
 c10::IValue DnnTorchPlan::run_first(const at::Tensor &images, int64_t number, const Turn &turn,
                                     const std::atomic<bool> &stopped) const
 {
-    const double range = range_of(images);
-    const bool is_flat = range < flat_range * shape_.range();
+    const double spread = spread_of(images);
+    const bool is_flat = spread < flat_range * shape_.range();
     FirstFrames::Run run(first_frames_, kind_of(images, is_flat), turn);
-    if (!std::isfinite(range)) // it would tell nothing of others, and forms may refuse it
+    if (!std::isfinite(spread)) // it would tell nothing of others, and forms may refuse it
         return run_plain(images, number);
     const auto result = run_in_form_quietly(images, number);
     switch (run.verdict(stopped)) {
