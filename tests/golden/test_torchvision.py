@@ -12,6 +12,13 @@ torchvision = pytest.importorskip(
     "torchvision", reason="models with torchvision's operators are made by it: "
                           "install python3-torchvision")
 
+# torchvision has it from 0.27 on.
+IS_TORCHVISIONS = hasattr(torch.ops.torchvision, "box_iou_rotated")
+if not IS_TORCHVISIONS:
+    # torch.library of LibTorch 1.13 adds to no space that there is.
+    FURTHER = torch._C._dispatch_library("FRAGMENT", "torchvision", "")
+    FURTHER.define("box_iou_rotated(Tensor boxes1, Tensor boxes2) -> Tensor", "")
+
 WIDTH, HEIGHT = 48, 40
 ABSENT = {"DNN_TORCH_TORCHVISION": "/nonexistent/_C.so"}
 COUNT = 256
@@ -33,6 +40,20 @@ class Detects(nn.Module):
         ranks[kept] = torch.arange(1, kept.numel() + 1, dtype=torch.float32) / 255.0
         y = x.flatten().clone()
         y[: self.count] = torch.clamp(ranks, 0.0, 1.0)
+        return y.reshape(x.size(0), x.size(1), x.size(2), x.size(3))
+
+
+class Turns(nn.Module):
+    """Shows how much boxes of all angles overlap with one another."""
+
+    def __init__(self, boxes: Tensor):
+        super().__init__()
+        self.register_buffer("boxes", boxes)
+
+    def forward(self, x: Tensor) -> Tensor:
+        overlaps = torch.ops.torchvision.box_iou_rotated(self.boxes, self.boxes)
+        y = x.flatten().clone() * 0.0
+        y[: overlaps.numel()] = overlaps.flatten()
         return y.reshape(x.size(0), x.size(1), x.size(2), x.size(3))
 
 
@@ -119,6 +140,48 @@ def test_nms(tmp_path, env, isolate):
     for threshold in (0.0, 0.3, 0.9):
         module = Detects(COUNT, threshold)
         assert difference(run(save(tmp_path, module), env=env, isolate=isolate), module) == 0
+
+
+def overlaps_by_counting(boxes):
+    """Of points of a fine grid, those in both of two boxes by those in any."""
+    ys, xs = numpy.mgrid[-16:16:0.04, -16:16:0.04]
+    inside = []
+    for x, y, width, height, degrees in boxes.double().tolist():
+        sine, cosine = numpy.sin(numpy.radians(degrees)), numpy.cos(numpy.radians(degrees))
+        along = (xs - x) * cosine - (ys - y) * sine
+        across = (xs - x) * sine + (ys - y) * cosine
+        inside.append((abs(along) < width / 2) & (abs(across) < height / 2))
+    return numpy.array([[(a & b).sum() / max((a | b).sum(), 1) for b in inside] for a in inside])
+
+
+@pytest.mark.parametrize("isolate", [0, 1])
+@pytest.mark.parametrize("env", [{}, ABSENT], ids=["torchvision", "built-in"])
+def test_overlaps_of_rotated_boxes(tmp_path, env, isolate):
+    numbers = numpy.random.default_rng(5)
+    boxes = numpy.concatenate([numbers.uniform(-6, 6, (16, 2)), numbers.uniform(1, 12, (16, 2)),
+                               numbers.uniform(-400, 400, (16, 1))], 1)
+    boxes[1:4] = boxes[0]              # the same, further by half a turn, and of no extent
+    boxes[2, 4] += 180
+    boxes[3, 2] = 0
+    boxes[4:6] = (1, 2, 4, 4, 0), (1, 2, 2, 2, 45)  # one in another
+    boxes = torch.from_numpy(boxes).float()
+    result = run(save(tmp_path, Turns(boxes)), env=env, isolate=isolate)
+    assert result.returncode == 0, str(result)
+    samples = numpy.frombuffer(result.stdout, "u1").reshape(HEIGHT, WIDTH, 3).transpose(2, 0, 1)
+    made = samples.flatten()[: 16 * 16].reshape(16, 16) / 255
+    wanted = overlaps_by_counting(boxes)
+    assert abs(made - wanted).max() < 0.012 and 0.2 < (made > 0.05).mean() < 0.8
+    assert made[0, 1] == made[0, 2] == 1 and made[0, 3] == made[3, 3] == 0
+    if IS_TORCHVISIONS:
+        by_torchvision = torch.ops.torchvision.box_iou_rotated(boxes, boxes).numpy()
+        assert abs(made - by_torchvision).max() <= 0.51 / 255
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), -3e38])
+def test_rotated_boxes_that_are_none(tmp_path, number):
+    boxes = torch.rand([64, 5]) * 10
+    boxes[::3] = number
+    assert run(save(tmp_path, Turns(boxes)), isolate=0).returncode == 0
 
 
 @pytest.mark.parametrize("isolate", [0, 1])

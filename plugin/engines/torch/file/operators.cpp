@@ -145,7 +145,8 @@ constexpr std::string_view properties =
     "fake_quantize_per_tensor_affine fake_quantize_per_channel_affine";
 
 // torchvision's.  argument_guards.h bounds what they do not check.
-constexpr std::string_view vision = "nms roi_align roi_pool ps_roi_align ps_roi_pool deform_conv2d";
+constexpr std::string_view vision =
+    "nms box_iou_rotated roi_align roi_pool ps_roi_align ps_roi_pool deform_conv2d";
 
 // Operators on numbers, texts, lists and dicts.
 constexpr std::string_view language =

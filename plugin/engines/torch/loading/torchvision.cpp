@@ -16,7 +16,6 @@
 #include <iterator>
 #include <string_view>
 #include <sys/stat.h>
-#include <torch/csrc/jit/runtime/operator.h>
 #include <vector>
 
 namespace engine_torch
@@ -27,11 +26,6 @@ namespace
 using dnn_torch::concat;
 
 constexpr std::string_view space = "torchvision::";
-
-bool is_provided(const std::string &name)
-{
-    return !torch::jit::getAllOperatorsFor(c10::Symbol::fromQualString(name)).empty();
-}
 
 // ---- where the library is --------------------------------------------------------------
 
@@ -135,10 +129,9 @@ std::string open_any_library()
 const std::string &opened_once()
 {
     static const std::string reason = [] {
-        if (is_provided("torchvision::nms")) // the program itself has it
-            return std::string();
-        std::string why_not = open_any_library();
-        register_vision_operators(is_provided("torchvision::nms"));
+        const bool is_of_the_program = is_provided("torchvision::nms");
+        std::string why_not = is_of_the_program ? "" : open_any_library();
+        register_vision_operators();
         return why_not;
     }();
     return reason;

@@ -18,8 +18,8 @@ namespace engine_torch
 constexpr const char *torchvision_variable = "DNN_TORCH_TORCHVISION";
 
 // Makes the operators of torchvision that the code names known to LibTorch; does nothing if it
-// names none.  Without the library, nms is our own.  Returns an empty text, or what a Failure has
-// to say if any is still unknown: "needs ...".  Any thread.
+// names none.  Without the library, nms is our own; box_iou_rotated always is.  Returns an empty
+// text, or what a Failure has to say if any is still unknown: "needs ...".  Any thread.
 std::string provide_torchvision(const SourceFacts &facts);
 
 } // namespace engine_torch

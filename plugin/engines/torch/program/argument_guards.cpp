@@ -278,6 +278,14 @@ void check_boxes(Node *node)
                                     c10::TensorType::get()));
 }
 
+void replace_overlaps_of_rotated(Node *node)
+{
+    torch::jit::WithInsertPoint here(node);
+    node->output()->replaceAllUsesWith(computed(
+        node, overlaps_of_rotated, {node->input(0), node->input(1)}, c10::TensorType::get()));
+    node->destroy();
+}
+
 } // namespace
 
 std::string find_unbounded_argument(const torch::jit::Module &module)
@@ -302,6 +310,8 @@ void guard_arguments(const torch::jit::Module &module)
             replace_weight_norm(node);
         else if (name == "torchvision::deform_conv2d")
             clear_offsets(node);
+        else if (name == "torchvision::box_iou_rotated")
+            replace_overlaps_of_rotated(node);
         else if (name.find("roi_") != std::string::npos)
             check_boxes(node);
     }
