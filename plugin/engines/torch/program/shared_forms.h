@@ -6,7 +6,6 @@
 
 #include "forms.h"
 
-#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -15,14 +14,6 @@
 namespace engine_torch
 {
 
-struct SharedForm {
-    explicit SharedForm(const Form &made) : form(made) {}
-
-    const Form form;
-    // Set if the form gave a wrong result for a first picture.  No plan runs the form then.
-    std::atomic<bool> is_wrong{false};
-};
-
 // Lets plans that run the same form share it and so its weights.  Every member function may be
 // called from several threads at once.
 class SharedForms
@@ -30,22 +21,22 @@ class SharedForms
 public:
     // Returns the form that another plan runs already, or else `made`.  What was calibrated for a
     // plan is its own.
-    std::shared_ptr<SharedForm> share(const Form &made)
+    std::shared_ptr<const Form> share(const Form &made)
     {
         if (made.precision == Precision::int8)
-            return std::make_shared<SharedForm>(made);
+            return std::make_shared<const Form>(made);
         const std::lock_guard<std::mutex> lock(mutex_);
-        std::weak_ptr<SharedForm> &known = forms_[{made.kind, made.precision}];
-        std::shared_ptr<SharedForm> form = known.lock();
+        std::weak_ptr<const Form> &known = forms_[{made.kind, made.precision}];
+        std::shared_ptr<const Form> form = known.lock();
         if (!form)
-            known = form = std::make_shared<SharedForm>(made);
+            known = form = std::make_shared<const Form>(made);
         return form;
     }
 
 private:
     std::mutex mutex_;
     // ---- under mutex_
-    std::map<std::pair<FormKind, Precision>, std::weak_ptr<SharedForm>> forms_;
+    std::map<std::pair<FormKind, Precision>, std::weak_ptr<const Form>> forms_;
 };
 
 } // namespace engine_torch

@@ -63,7 +63,7 @@ public:
     };
     Trials &trials() { return trials_; }
 
-    std::shared_ptr<engine_torch::SharedForm> share(const engine_torch::Form &form)
+    std::shared_ptr<const engine_torch::Form> share(const engine_torch::Form &form)
     {
         return forms_.share(form);
     }

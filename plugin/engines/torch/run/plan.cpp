@@ -146,7 +146,7 @@ void DnnTorchPlan::use(const engine_torch::Tuned &tuned)
 c10::IValue DnnTorchPlan::forward(const at::Tensor &images, int64_t number, const Turn &turn,
                                   const std::atomic<bool> &stopped) const
 {
-    if (form_ && !form_->is_wrong)
+    if (form_ && !form_is_wrong_)
         return run_chosen(images, number, turn, stopped);
     if (form_)
         first_frames_.begin(turn);
@@ -155,7 +155,7 @@ c10::IValue DnnTorchPlan::forward(const at::Tensor &images, int64_t number, cons
 
 c10::IValue DnnTorchPlan::rehearse(const at::Tensor &images) const
 {
-    return form_ ? run_form(form_->form, *source_, images) : model_.rehearse(*source_, images);
+    return form_ ? run_form(*form_, *source_, images) : model_.rehearse(*source_, images);
 }
 
 c10::IValue DnnTorchPlan::run_chosen(const at::Tensor &images, int64_t number, const Turn &turn,
@@ -206,7 +206,7 @@ c10::IValue DnnTorchPlan::compared(const std::optional<c10::IValue> &result,
         run.decide(true);
         return *result;
     }
-    form_->is_wrong = true;
+    form_is_wrong_ = true;
     run.decide(false);
     end_form(result ? source_->returns_all() ? "gave other tensors than the model as it was saved"
                                              : "gave another picture than the model as it was saved"
@@ -218,7 +218,7 @@ c10::IValue DnnTorchPlan::compared(const std::optional<c10::IValue> &result,
 bool DnnTorchPlan::agrees(const c10::IValue &plain, const c10::IValue &result) const
 {
     try {
-        return engine_torch::is_close(plain, result, form_->form, *source_);
+        return engine_torch::is_close(plain, result, *form_, *source_);
     } catch (const std::exception &error) {
         if (engine_torch::is_out_of_memory(error))
             throw;
@@ -246,7 +246,7 @@ std::optional<c10::IValue> DnnTorchPlan::run_beside(bool has_result, const at::T
 std::optional<c10::IValue> DnnTorchPlan::run_in_form(const at::Tensor &images, int64_t number) const
 {
     try {
-        c10::IValue result = run_form(form_->form, *source_, images, number);
+        c10::IValue result = run_form(*form_, *source_, images, number);
         note_others();
         return result;
     } catch (const std::exception &error) {
@@ -259,7 +259,7 @@ std::optional<c10::IValue> DnnTorchPlan::run_in_form(const at::Tensor &images, i
 // Tells it once: the frames of a whole film may be such.
 void DnnTorchPlan::note_others() const
 {
-    const auto &met_others = form_->form.met_others;
+    const auto &met_others = form_->met_others;
     if (met_others && *met_others && !noted_others_.exchange(true))
         model_.note("some frames have samples beyond those that int8 was calibrated for; these "
                     "frames are computed in fp32");
@@ -275,8 +275,8 @@ std::optional<c10::IValue> DnnTorchPlan::run_in_form_quietly(const at::Tensor &i
 
 void DnnTorchPlan::end_form(const std::string &reason) const
 {
-    engine_torch::remember_as_bad(form_->form, *source_, model_.wishes());
-    model_.note("the optimised model (" + form_->form.text() + ") " + reason +
+    engine_torch::remember_as_bad(*form_, *source_, model_.wishes());
+    model_.note("the optimised model (" + form_->text() + ") " + reason +
                 ", so that the model runs as it was saved; later runs do without that form");
 }
 

@@ -64,9 +64,12 @@ private:
     DnnTorchModel &model_;
     const std::shared_ptr<const engine_torch::Source> source_;
     const engine_torch::Shape shape_;
-    std::shared_ptr<engine_torch::SharedForm> form_; // null: the model runs as it was saved
+    std::shared_ptr<const engine_torch::Form> form_; // null: the model runs as it was saved
     std::string variant_ = "as saved", threaded_variant_, advice_;
     DnnTorchPlanFacts facts_;
     mutable engine_torch::FirstFrames first_frames_;
+    // The form gave a wrong result for a first picture.  Other plans that share it find that out by
+    // themselves: what they hand out must not depend on how far this one is.
+    mutable std::atomic<bool> form_is_wrong_{false};
     mutable std::atomic<bool> noted_others_{false};
 };
