@@ -222,6 +222,30 @@ def test_regions_of_no_picture(tmp_path, operator, first, far):
     support.assert_fails_clearly(result, "box")
 
 
+class PoolsOfNothing(nn.Module):
+    """Parts of a picture without rows."""
+
+    def __init__(self, operator: str):
+        super().__init__()
+        self.operator = operator
+        self.register_buffer("boxes", torch.tensor([[0.0, 0.0, -0.5, 16384.0, 0.0]]))
+
+    def forward(self, x: Tensor) -> Tensor:
+        empty = torch.zeros([1, 3, 1, 16384])[:, :, :0]
+        if self.operator == "roi_align":
+            y = torch.ops.torchvision.roi_align(empty, self.boxes, 1.0, 1, 64, 1, True)
+        else:
+            y = torch.ops.torchvision.ps_roi_align(empty, self.boxes, 1.0, 1, 1, 1)[0]
+        return x + y.sum() * 0.0
+
+
+@pytest.mark.parametrize("operator", ["roi_align", "ps_roi_align"])
+def test_regions_of_an_empty_picture(tmp_path, operator):
+    """torchvision would read what lies before it."""
+    result = run(save(tmp_path, PoolsOfNothing(operator)), isolate=0)
+    support.assert_fails_clearly(result, "boxes should be of pictures that are not empty")
+
+
 @pytest.mark.parametrize("offset", [float("nan"), float("inf"), -1e30])
 def test_offsets_to_nowhere(tmp_path, offset):
     assert run(save(tmp_path, NoNumbers(offset)), isolate=0).returncode == 0

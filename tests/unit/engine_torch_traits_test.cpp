@@ -12,11 +12,11 @@ namespace
 {
 
 const char *const stateful[] = {
-    "state_in_tensor",        "state_in_view",   "state_in_out",        "state_in_parameter",
-    "state_in_list",          "state_in_dict",   "state_in_tuple",      "state_in_optional",
-    "state_in_number",        "state_in_length", "state_in_keys",       "state_in_part",
-    "state_in_branch",        "state_in_fork",   "state_in_fresh_list", "state_constant",
-    "state_through_interface"};
+    "state_in_tensor", "state_in_view",          "state_in_out",   "state_in_parameter",
+    "state_in_list",   "state_in_dict",          "state_in_tuple", "state_in_optional",
+    "state_in_number", "state_in_length",        "state_in_keys",  "state_in_part",
+    "state_in_branch", "state_in_fork",          "state_in_with",  "state_in_fresh_list",
+    "state_constant",  "state_through_interface"};
 
 const char *const pure[] = {"pure_espcn",
                             "pure_srvgg",
@@ -31,6 +31,8 @@ const char *const pure[] = {"pure_espcn",
                             "pure_lstm",
                             "pure_unrolled",
                             "pure_hardswish",
+                            "pure_without_grad",
+                            "pure_two_tasks",
                             "pure_traced_espcn",
                             "pure_traced_srvgg",
                             "pure_traced_normal",

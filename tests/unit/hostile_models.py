@@ -307,6 +307,20 @@ CASES = {
         "r, h, c = torch.lstm(torch.ones([2, 1, 4]), [torch.ones([1, 1, 4]), torch.ones([1, 1, 4])], "
         "annotate(List[Tensor], []), True, 4611686018427387904, 0., False, False, False)",
         "return torch.mul(x, torch.sum(r))")), "ok"),
+    "argument_counts": (records(module(
+        "r = torch.bincount(torch.tensor([1000000, 9223372036854775807]), torch.tensor([1., 2.]), 1)",
+        "return torch.mul(x, torch.sum(r))")), "ok"),
+    "argument_repeats": (records(module(
+        "r = torch.repeat_interleave(torch.tensor([9223372036854775807, 9223372036854775807, 3]))",
+        "return torch.mul(x, torch.sum(r))")), "ok"),
+    "argument_repeats_along": (records(module(
+        "r = torch.repeat_interleave(torch.ones([3]), "
+        "torch.tensor([9223372036854775807, 9223372036854775807, 3]), 0)",
+        "return torch.mul(x, torch.sum(r))")), "ok"),
+    "argument_packed": (records(module(
+        "r, h = torch.gru(torch.ones([2, 4]), torch.tensor(annotate(List[int], [])), "
+        "torch.ones([1, 1, 4]), [torch.ones([12, 4]), torch.ones([12, 4])], False, 1, 0., False, False)",
+        "return torch.mul(x, torch.sum(r))")), "ok"),
     "operator_cell": (records(module(
         "return torch.gru_cell(x, x, torch.ones([2, 8]), torch.ones([2, 8]), None, None)")), "aten::gru_cell"),
     # ---- archives

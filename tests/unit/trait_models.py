@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Models that keep state, draw random numbers, branch on samples, or only look as if they did."""
 import pathlib
-from typing import Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 import torch
 import torch.nn.functional as functional
@@ -193,6 +193,31 @@ class ThroughInterface(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return self.step.forward(x)
+
+
+@torch.jit.script
+class Counting:
+    def __init__(self, count: Tensor):
+        self.count = count
+
+    def __enter__(self):
+        self.count.add_(1.0)
+
+    def __exit__(self, type: Any, value: Any, traceback: Any):
+        pass
+
+
+class InWith(nn.Module):
+    """The count is changed by code that only the begin of a block names."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("count", torch.zeros(1))
+
+    def forward(self, x: Tensor) -> Tensor:
+        with Counting(self.count):
+            x = x * 0.0
+        return x + self.count
 
 
 class Constant(nn.Module):
@@ -562,10 +587,23 @@ class BehindNoise(Inner):
         return x + (self.inner(x) - x) * among
 
 
+class WithoutGrad(Inner):
+    def forward(self, x: Tensor) -> Tensor:
+        with torch.no_grad():
+            return self.inner(x)
+
+
+class TwoTasks(Inner):
+    def forward(self, x: Tensor) -> Tensor:
+        first = torch.jit.fork(self.inner, x)
+        second = torch.jit.fork(self.inner, 1 - x)
+        return torch.jit.wait(first) - torch.jit.wait(second)
+
+
 STATEFUL = [InTensor, InView, InOut, InParameter, InList, InDict, InTuple, InOptional, InNumber]
-STATEFUL += [InLength, InKeys, InPart, InBranch, InFreshList, InFork, ThroughInterface]
+STATEFUL += [InLength, InKeys, InPart, InBranch, InFreshList, InFork, InWith, ThroughInterface]
 PURE = [Espcn, Srvgg, Normal, Attention, Window, Temporaries, OnInput, Unet, Dense, Flags, Lstm]
-PURE += [Unrolled, Hardswish]
+PURE += [Unrolled, Hardswish, WithoutGrad, TwoTasks]
 RANDOM = [Rand, RandLike, Normals, Bernoulli, Randperm, Multinomial, MonteCarlo]
 BRANCHING = [BesideInfinity, BehindContent, BehindItem, BehindLoop, BehindCount, BehindSize]
 BRANCHING += [BehindNoise]

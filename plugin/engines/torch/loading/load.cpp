@@ -10,6 +10,7 @@
 #include "engines/torch/file/archive_adapter.h"
 #include "engines/torch/file/permission_check.h"
 #include "engines/torch/program/argument_guards.h"
+#include "engines/torch/program/forks.h"
 #include "engines/torch/program/value_check.h"
 #include "torchvision.h"
 
@@ -219,6 +220,7 @@ void accept(Module &module, const std::string &path, const Permissions &permissi
             refuse(path, "uses " + name +
                              " with a scale that PyTorch does not write; export it with a "
                              "constant one");
+        inline_forks(module);
         guard_arguments(module);
         clear_raw_memory(module);
     });

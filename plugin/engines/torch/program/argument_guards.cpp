@@ -4,6 +4,7 @@
 #include "argument_guards.h"
 
 #include "graph_checks.h"
+#include "sound_counts.h"
 #include "vision_operators.h"
 
 #include <array>
@@ -250,6 +251,33 @@ void replace_weight_norm(Node *node)
     node->destroy();
 }
 
+// ---- counts -----------------------------------------------------------------------
+
+struct Counts {
+    std::string_view name, argument;
+    bool may_be_empty;
+};
+
+constexpr std::array counts = {
+    Counts{"aten::bincount", "self", true},
+    Counts{"aten::repeat_interleave", "repeats", true},
+    Counts{"aten::lstm", "batch_sizes", false},
+    Counts{"aten::gru", "batch_sizes", false},
+    Counts{"aten::rnn_tanh", "batch_sizes", false},
+    Counts{"aten::rnn_relu", "batch_sizes", false},
+};
+
+void check_counts(const Counts &checked, Node *node)
+{
+    const auto place = place_of(checked.argument, *node);
+    if (!place || node->input(*place)->type()->kind() != c10::TypeKind::TensorType)
+        return;
+    torch::jit::WithInsertPoint here(node);
+    Value *may_be_empty = node->owningGraph()->insertConstant(checked.may_be_empty);
+    node->replaceInput(*place, computed(node, sound_counts, {node->input(*place), may_be_empty},
+                                        c10::TensorType::get()));
+}
+
 // ---- torchvision ------------------------------------------------------------------
 
 // Finds where a sample lies by whole numbers, which NaN makes of any size.
@@ -301,11 +329,15 @@ std::string find_unbounded_argument(const torch::jit::Module &module)
 
 void guard_arguments(const torch::jit::Module &module)
 {
+    register_sound_counts();
     for (Node *node : nodes_to_change(module)) {
         const std::string name = node->kind().toQualString();
         for (const Guard &guard : guards)
             if (guard.name == name)
                 apply(guard, node);
+        for (const Counts &checked : counts)
+            if (checked.name == name)
+                check_counts(checked, node);
         if (name == "aten::_weight_norm")
             replace_weight_norm(node);
         else if (name == "torchvision::deform_conv2d")

@@ -10,6 +10,7 @@
 #include "engines/torch/machine/device.h"
 #include "engines/torch/machine/random_scope.h"
 #include "engines/torch/machine/run_scope.h"
+#include "forks.h"
 
 #include <array>
 #include <ATen/core/grad_mode.h>
@@ -258,6 +259,10 @@ std::string Form::threaded_text() const
 
 std::optional<Module> freeze(const Source &source, std::string &reason)
 {
+    if (source.forks) {
+        reason = "it starts tasks (torch.jit.fork) and does not wait for each of them by itself";
+        return std::nullopt;
+    }
     try {
         // LibTorch puts the code of called methods in the place of their calls and then frees those
         // methods of its copy, but where an operator fails it asks them for their names.  What was
@@ -295,8 +300,10 @@ c10::IValue run_form(const Form &form, const Source &source, const at::Tensor &i
         seeded.emplace(number, source.device);
     const RunScope scope(source.device);
     const bool is_threaded = form.threaded && at::get_num_threads() > 1;
-    return (is_threaded ? *form.threaded : form.module)
-        .get_method("forward")({}, arguments_of(form, source, images));
+    const Module &module = is_threaded ? *form.threaded : form.module;
+    const auto arguments = arguments_of(form, source, images);
+    return source.forks ? run_forward(module, arguments)
+                        : module.get_method("forward")({}, arguments);
 }
 
 } // namespace engine_torch

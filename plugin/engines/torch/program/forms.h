@@ -44,7 +44,9 @@ struct Source {
     std::optional<OutputChoice> output;       // nullopt: no run has shown it yet
     bool writes_input = true;                 // forward() may change what it is given
     bool branches_on_data = true;             // which code runs may depend on the samples
+    bool uses_samples_as_numbers = true;      // of a batch there is one number
     bool draws_random_numbers = false;        // then the frame's number seeds them
+    bool forks = true;                        // forward() may start tasks, see forks.h
     double own_tolerance = 0; // how far fp32 variants may be off, as a share of the largest value
     c10::Device device = c10::Device(c10::DeviceType::CPU); // where the weights are
 
@@ -54,11 +56,12 @@ struct Source {
         return !has_batch(binding.layout) || (output && !has_batch(output->layout));
     }
     // Whether the pictures of a batch run one after the other.  A picture's result must not depend
-    // on the others: random numbers are those of its place in the stream, and a branch is taken by
-    // its own samples.
+    // on the others: random numbers are those of its place in the stream, a branch is taken by its
+    // own samples, and so are numbers that were read from them.
     bool runs_one_by_one() const
     {
-        return takes_one() || ((draws_random_numbers || branches_on_data) && !returns_all());
+        const bool is_of_one = draws_random_numbers || branches_on_data || uses_samples_as_numbers;
+        return takes_one() || (is_of_one && !returns_all());
     }
     // Whether its runs wait for one another; see RandomScope and RunScope.
     bool runs_alone() const;
@@ -94,9 +97,10 @@ std::optional<torch::jit::Module> freeze(const Source &source, std::string &reas
 // in have `channels`.  The results of the form are not checked here: see trial.h.
 Form make_form(const Source &source, FormKind kind, Precision precision, int64_t channels);
 
-// Calls forward() once, in a RunScope.  `images` are float32 [batch, channels, height, width] of
-// any strides without gaps, on any device, and are only read.  The result may share their memory;
-// on a device it may not be ready yet.  Random numbers depend on `number`.
+// Calls forward() once, in a RunScope.  `images` are float32
+// [batch, channels, height, width] of any strides without gaps, on any device, and are only read.
+// The result may share their memory; on a device it may not be ready yet.  Random numbers depend on
+// `number`.
 c10::IValue run_form(const Form &form, const Source &source, const at::Tensor &images,
                      int64_t number = 0);
 

@@ -4,6 +4,7 @@
 #include "graph_checks.h"
 
 #include <torch/csrc/jit/api/function_impl.h>
+#include <torch/csrc/jit/passes/inliner.h>
 
 namespace engine_torch
 {
@@ -39,7 +40,31 @@ void visit_subgraphs(const Node &node, const NodeVisitor &visitor)
     }
 }
 
+std::shared_ptr<Graph> method_of_with(const Node &node)
+{
+    const auto type = node.input(0)->type()->cast<c10::ClassType>();
+    torch::jit::Function *method =
+        type ? type->findMethod(node.kind() == c10::prim::Enter ? "__enter__" : "__exit__")
+             : nullptr;
+    return method && method->isGraphFunction() ? torch::jit::toGraphFunction(*method).graph()
+                                               : nullptr;
+}
+
 } // namespace
+
+std::shared_ptr<Graph> outer_body_of(const Node &node)
+{
+    std::shared_ptr<Graph> body;
+    if (node.hasAttribute(c10::attr::Subgraph))
+        body = node.g(c10::attr::Subgraph);
+    else if (node.kind() == c10::prim::Enter || node.kind() == c10::prim::Exit)
+        body = method_of_with(node);
+    if (body) {
+        body = body->copy();
+        torch::jit::Inline(*body);
+    }
+    return body;
+}
 
 void visit_nodes(const Module &module, const NodeVisitor &visitor)
 {

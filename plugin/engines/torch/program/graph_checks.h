@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <torch/csrc/jit/api/module.h>
 #include <vector>
@@ -19,6 +20,11 @@ void visit_nodes(const torch::jit::Module &module, const NodeVisitor &visitor);
 
 // Returns the same nodes for a caller who changes them.  Nobody else may use the module meanwhile.
 std::vector<torch::jit::Node *> nodes_to_change(const torch::jit::Module &module);
+
+// Returns a copy of the code that a node runs out of its graph, with all calls put in: a fork's, or
+// the method of an object that a `with` begins or ends with.  Returns nullptr for other nodes, and
+// for code that cannot be found.
+std::shared_ptr<torch::jit::Graph> outer_body_of(const torch::jit::Node &node);
 
 // Returns the tensors in the code itself, as a model has them that was frozen before it was saved.
 // A shared tensor comes as often as the code has it.

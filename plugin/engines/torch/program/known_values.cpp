@@ -3,6 +3,8 @@
 
 #include "known_values.h"
 
+#include "graph_checks.h"
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -42,8 +44,8 @@ void collect_set_attributes(const Block &block, std::map<std::string, std::optio
         }
         for (const Block *inner : node->blocks())
             collect_set_attributes(*inner, names);
-        if (node->hasAttribute(c10::attr::Subgraph)) // a fork's body
-            collect_set_attributes(*node->g(c10::attr::Subgraph)->block(), names);
+        if (const auto body = outer_body_of(*node))
+            collect_set_attributes(*body->block(), names);
     }
 }
 

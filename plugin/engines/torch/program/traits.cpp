@@ -3,6 +3,7 @@
 
 #include "traits.h"
 
+#include "graph_checks.h"
 #include "known_values.h"
 #include "list_conversion.h"
 #include "operator_traits.h"
@@ -237,8 +238,12 @@ private:
         default:
             break;
         }
-        if (node.hasAttribute(c10::attr::Subgraph))
-            fork(node);
+        std::shared_ptr<Graph> &body = bodies_[&node];
+        if (!body)
+            body = outer_body_of(node);
+        traits_.forks = traits_.forks || node.hasAttribute(c10::attr::Subgraph);
+        if (body)
+            follow(node, *body);
         else if (node.maybeSchema() && node.blocks().empty())
             run_operator(node);
         else
@@ -308,19 +313,14 @@ private:
         copy_marks(body->outputs().slice(1), node.outputs());
     }
 
-    void fork(const Node &node)
+    // What the body has more inputs than the node, at the end of a `with`, is None.
+    void follow(const Node &node, const Graph &body)
     {
-        traits_.forks = true;
-        std::shared_ptr<Graph> &body = forked_[&node];
-        if (!body) {
-            body = node.g(c10::attr::Subgraph)->copy();
-            torch::jit::Inline(*body);
-        }
-        if (body->inputs().size() != node.inputs().size())
+        if (body.inputs().size() < node.inputs().size())
             return assume_the_worst(node);
-        copy_marks(node.inputs(), body->inputs());
-        walk(*body->block());
-        for (const Value *output : body->outputs())
+        copy_marks(node.inputs(), body.inputs().slice(0, node.inputs().size()));
+        walk(*body.block());
+        for (const Value *output : body.outputs())
             mark_outputs(node, marks_of(output));
     }
 
@@ -331,6 +331,7 @@ private:
         const c10::FunctionSchema &schema = node.schema();
         write_arguments(node, schema);
         note_mode(node, schema);
+        note_numbers(node);
         for (size_t i = 0; i < node.outputs().size(); i++) {
             const Value &output = *node.outputs()[i];
             mark(&output,
@@ -360,6 +361,14 @@ private:
             if (!is_tensor(*node.input(i)))
                 store(node.input(i), given);
         }
+    }
+
+    void note_numbers(const Node &node)
+    {
+        const bool makes_others = node.outputs().size() == 1 && !has_memory(*node.output());
+        for (const Value *input : node.inputs())
+            if (!makes_others && !has_memory(*input) && (marks_of(input) & of_samples))
+                traits_.uses_samples_as_numbers = true;
     }
 
     void note_mode(const Node &node, const c10::FunctionSchema &schema)
@@ -447,7 +456,7 @@ private:
     const std::shared_ptr<Graph> graph_;
     const KnownValues known_;
     std::map<const Value *, unsigned> marks_;
-    std::map<const Node *, std::shared_ptr<Graph>> forked_;
+    std::map<const Node *, std::shared_ptr<Graph>> bodies_; // where they are out of the graph
     unsigned stored_ = 0; // marks of the memory that was put into containers
     bool changed_ = false;
     Traits traits_;

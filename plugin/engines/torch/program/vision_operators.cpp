@@ -197,6 +197,7 @@ at::Tensor check_boxes(const at::Tensor &boxes, const at::Tensor &input, double 
     TORCH_CHECK(boxes.dim() == 2 && boxes.size(1) == 5 && input.dim() == 4,
                 "boxes should be N x 5, of pictures in 4 dimensions");
     TORCH_CHECK(std::isfinite(scale) && boxes.is_floating_point(), "boxes should be floats");
+    TORCH_CHECK(input.numel() != 0, "boxes should be of pictures that are not empty");
     const at::Tensor numbers = boxes.detach().to(at::kCPU, at::kDouble).contiguous();
     const double *number = numbers.data_ptr<double>();
     for (int64_t i = 0; i < numbers.size(0); i++, number += 5) {
@@ -206,7 +207,7 @@ at::Tensor check_boxes(const at::Tensor &boxes, const at::Tensor &input, double 
             TORCH_CHECK(std::abs(number[corner] * scale) <= farthest,
                         "a box lies far outside its picture");
     }
-    return boxes;
+    return boxes.clone(); // nobody changes what was looked at
 }
 
 } // namespace

@@ -9,8 +9,9 @@
 namespace engine_torch
 {
 
-// Fails unless the boxes (N x 5: the picture's number and two corners) are of pictures of `input`
-// and their corners are sensible numbers.  torchvision does not look, and reads beyond the tensor.
+// Fails unless the boxes (N x 5: the picture's number and two corners) are of pictures of `input`,
+// which are not empty, and their corners are sensible numbers.  torchvision does not look, and
+// reads beyond the tensor.
 constexpr const char *sound_boxes = "dnn_torch::sound_boxes";
 
 // What torchvision::box_iou_rotated computes, whose numbers torchvision sorts in a way that NaN

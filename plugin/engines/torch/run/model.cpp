@@ -203,6 +203,8 @@ void DnnTorchModel::prepare()
     traits_ = engine_torch::traits_of(source_.plain, picture_names(source_));
     source_.writes_input = traits_.writes_input;
     source_.branches_on_data = traits_.branches_on_data;
+    source_.uses_samples_as_numbers = traits_.uses_samples_as_numbers;
+    source_.forks = traits_.forks;
     source_.draws_random_numbers = traits_.may_draw || !traits_.random.empty();
     note_random();
     if (source_.device.is_cpu() && engine_torch::blas_is_for_one_thread())
@@ -224,9 +226,6 @@ void DnnTorchModel::note_blas()
     const std::string reason =
         "this system's OpenBLAS is one without threads (libopenblas0-serial), which multiplies "
         "wrongly where several threads use it";
-    if (traits_.forks)
-        throw Failure(DNN_TORCH_BAD_MODEL, "the model may compute in several threads, but " +
-                                               reason + "; install libopenblas0-pthread");
     notices_.add(reason + ": frames run one at a time on one core; install libopenblas0-pthread");
 }
 
@@ -290,7 +289,8 @@ const char *DnnTorchModel::far_operator() const noexcept
             far_operator_ = engine_kit::printable(engine_torch::far_operator(
                 source_.plain, source_.input_name, source_.binding.layout));
             if (far_operator_.empty() && source_.draws_random_numbers)
-                far_operator_ = traits_.random.front();
+                far_operator_ =
+                    traits_.random.empty() ? "code that cannot be read" : traits_.random.front();
         });
     } catch (...) {
         return "code that cannot be read";

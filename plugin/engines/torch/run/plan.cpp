@@ -3,6 +3,7 @@
 
 #include "plan.h"
 
+#include "batch_check.h"
 #include "engine_kit/sized.h"
 #include "engine_kit/text.h"
 #include "engines/torch/failure.h"
@@ -86,7 +87,7 @@ DnnTorchPlanFacts DnnTorchPlan::tune(const Shape &shape, double budget_seconds)
         throw Failure(DNN_TORCH_BAD_INPUT,
                       "the model takes one picture at a time, and its tensors cannot be put "
                       "together; use batch_size=1");
-    if (shape.batch > 1 && source_->runs_one_by_one())
+    if (shape.batch > 1 && must_run_one_by_one())
         return tune_part(shape, 1, budget_seconds);
     try {
         return tune_whole(shape, budget_seconds);
@@ -95,6 +96,17 @@ DnnTorchPlanFacts DnnTorchPlan::tune(const Shape &shape, double budget_seconds)
             throw;
     }
     return tune_part(shape, shape.batch / 2, budget_seconds);
+}
+
+bool DnnTorchPlan::must_run_one_by_one()
+{
+    if (!source_->runs_one_by_one() && !source_->returns_all() && source_->output &&
+        engine_torch::mixes_pictures(*source_, shape_)) {
+        mixes_pictures_ = true;
+        model_.note("the model mixes the pictures of a batch, or takes one at a time: they run one "
+                    "by one; batch_size=1 is the same");
+    }
+    return runs_one_by_one();
 }
 
 // A session runs the whole batch in such parts.
@@ -273,11 +285,15 @@ std::optional<c10::IValue> DnnTorchPlan::run_in_form_quietly(const at::Tensor &i
     return run_in_form(images, number);
 }
 
+// What int8 makes of a picture says little of other clips.
 void DnnTorchPlan::end_form(const std::string &reason) const
 {
-    engine_torch::remember_as_bad(*form_, *source_, model_.wishes());
+    const bool is_of_all_clips = form_->precision != Precision::int8;
+    if (is_of_all_clips)
+        engine_torch::remember_as_bad(*form_, *source_, model_.wishes());
     model_.note("the optimised model (" + form_->text() + ") " + reason +
-                ", so that the model runs as it was saved; later runs do without that form");
+                ", so that the model runs as it was saved" +
+                (is_of_all_clips ? "; later runs do without that form" : ""));
 }
 
 c10::IValue DnnTorchPlan::run_plain(const at::Tensor &images, int64_t number) const

@@ -31,6 +31,9 @@ public:
     // Says how pictures are given and which tensor comes back.
     const engine_torch::Source &source() const noexcept { return *source_; }
 
+    // Whether the pictures of a batch run one after the other.
+    bool runs_one_by_one() const noexcept { return mixes_pictures_ || source_->runs_one_by_one(); }
+
     // Runs forward() on pictures that are not part of the stream.
     c10::IValue rehearse(const at::Tensor &images) const;
 
@@ -45,6 +48,7 @@ private:
     DnnTorchPlanFacts tune_part(const engine_torch::Shape &whole, int32_t batch,
                                 double budget_seconds);
     DnnTorchPlanFacts tune_whole(const engine_torch::Shape &shape, double budget_seconds);
+    bool must_run_one_by_one();
     void use(const engine_torch::Tuned &tuned);
     c10::IValue run_chosen(const at::Tensor &images, int64_t number, const engine_torch::Turn &turn,
                            const std::atomic<bool> &stopped) const;
@@ -65,6 +69,7 @@ private:
     const std::shared_ptr<const engine_torch::Source> source_;
     const engine_torch::Shape shape_;
     std::shared_ptr<const engine_torch::Form> form_; // null: the model runs as it was saved
+    bool mixes_pictures_ = false;                    // see batch_check.h
     std::string variant_ = "as saved", threaded_variant_, advice_;
     DnnTorchPlanFacts facts_;
     mutable engine_torch::FirstFrames first_frames_;

@@ -53,7 +53,7 @@ bool wishes_codes(const DnnTorchTensor &wish)
 DnnTorchSession::DnnTorchSession(const DnnTorchPlan &plan, int32_t threads)
     : plan_(plan), membership_(plan.first_frames()), model_(plan.model()), threads_(threads),
       stream_(engine_torch::make_stream(model_.device())), state_(model_.new_state()),
-      most_at_once_(plan.source().runs_one_by_one() ? 1 : 0)
+      most_at_once_(plan.runs_one_by_one() ? 1 : 0)
 {
     if (threads < 1)
         throw Failure(DNN_TORCH_BAD_OPTION, "threads is below 1");
@@ -76,7 +76,7 @@ void DnnTorchSession::warm() noexcept
         const engine_torch::StreamScope own_stream(stream_);
         engine_torch::use_threads(threads_);
         const engine_torch::Shape &shape = plan_.shape();
-        const int32_t batch = plan_.source().runs_one_by_one() ? 1 : shape.batch;
+        const int32_t batch = plan_.runs_one_by_one() ? 1 : shape.batch;
         plan_.rehearse(engine_torch::grey_pictures(
             {batch, shape.channels, shape.height, shape.width}, plan_.source().binding.white()));
         engine_torch::wait_for(model_.device());
