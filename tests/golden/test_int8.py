@@ -95,6 +95,37 @@ def test_results_of_small_numbers(tmp_path):
     assert min(decibels(plain * 100, made * 100)) >= 36
 
 
+def stripes(width, height):
+    """Of one sample, in one channel and in all, behind ordinary noise."""
+    x, y = numpy.meshgrid(numpy.arange(width), numpy.arange(height))
+    some = [numpy.zeros((height, width, 3)) for _ in range(5)]
+    some[1][..., 0] = x % 2
+    some[2][:] = (y % 2)[..., None]
+    some[3][:] = ((x + y) % 2)[..., None]
+    some[3][..., 2] = x % 4 > 1
+    some[4][..., 0] = (x % 2) * 0.3
+    some[0][:] = numpy.random.default_rng(2).random((height, width, 3))
+    return numpy.stack([(each * 255).round() for each in some]).astype(numpy.uint8)
+
+
+@pytest.mark.parametrize("name", ["denoise.pt", "upscale2x.pt"])
+def test_stripes_of_one_sample(name):
+    """What is rounded in them adds up."""
+    clip = stripes(WIDTH, HEIGHT)
+    made = {}
+    for precision in ("fp32", "int8"):
+        result = support.succeed(
+            *("-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{WIDTH}x{HEIGHT}", "-i", "-"),
+            *("-vf", support.dnn(MODELS / name, precision=precision, tune=0)),
+            *("-pix_fmt", "gbrpf32le", "-f", "rawvideo", "-"),
+            stdin=clip.tobytes(),
+            loglevel="verbose",
+        )
+        made[precision] = numpy.frombuffer(result.stdout, numpy.float32).reshape(len(clip), -1)
+    said(result)
+    assert min(decibels(made["fp32"].astype(float), made["int8"].astype(float))) >= 28
+
+
 class FindsChequers(nn.Module):
     """A layer in the middle sees large numbers where pixels alternate, and small ones elsewhere."""
 

@@ -440,8 +440,10 @@ private:
             candidates.erase(candidates.begin() + (winner - candidates.data()));
             winner = fastest(candidates, true);
         }
-        if (!winner)
+        if (!winner) {
+            note_none_is_right();
             return chosen(plain());
+        }
         Tuned tuned = chosen(*winner);
         tuned.is_measured = true;
         if (const TriedForm *other = fastest(candidates, false))
@@ -450,6 +452,14 @@ private:
                          tuned.figures.run_seconds, tuned.figures.run_bytes, tuned.notice,
                          tuned.advice, tuned.figures.run_operations});
         return tuned;
+    }
+
+    void note_none_is_right()
+    {
+        if (wishes_.precision.precision != Precision::fp32)
+            add_line(notice_, refused_precision() +
+                                  "its results are wrong for pictures of this "
+                                  "size; the model runs in fp32, as it was saved");
     }
 
     // Tries the winner with a picture of the whole size.  A model that is too slow for that is
