@@ -3,7 +3,6 @@
 #include "open_files.h"
 
 #include <charconv>
-#include <fcntl.h>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -22,17 +21,16 @@ std::optional<int> number_of(std::string_view name)
     return fault == std::errc() ? std::optional(number) : std::nullopt;
 }
 
-bool reads(int descriptor, const struct stat &wanted)
+bool is_of(int descriptor, const struct stat &wanted)
 {
     struct stat about = {};
-    const int flags = fcntl(descriptor, F_GETFL);
-    return flags >= 0 && (flags & O_ACCMODE) != O_WRONLY && fstat(descriptor, &about) == 0 &&
-           about.st_dev == wanted.st_dev && about.st_ino == wanted.st_ino;
+    return fstat(descriptor, &about) == 0 && about.st_dev == wanted.st_dev &&
+           about.st_ino == wanted.st_ino;
 }
 
 } // namespace
 
-bool is_open_for_reading(const std::string &path)
+bool is_open_here(const std::string &path)
 {
     struct stat wanted = {};
     if (stat(path.c_str(), &wanted) != 0 || !S_ISREG(wanted.st_mode))
@@ -41,7 +39,7 @@ bool is_open_for_reading(const std::string &path)
     for (std::filesystem::directory_iterator each("/proc/self/fd", unknown), end;
          !unknown && each != end; each.increment(unknown)) {
         const std::optional<int> descriptor = number_of(each->path().filename().string());
-        if (descriptor && reads(*descriptor, wanted))
+        if (descriptor && is_of(*descriptor, wanted))
             return true;
     }
     return false;

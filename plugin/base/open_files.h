@@ -9,8 +9,8 @@
 namespace dnn_torch
 {
 
-// Whether this process has that file open for reading: it may be the input of ffmpeg, which must
-// not be overwritten.  False for all that is no regular file.
-bool is_open_for_reading(const std::string &path);
+// Whether this process has that file open: it may be the input of ffmpeg, which must not be
+// overwritten, or its output, which would overwrite ours.  False for all that is no regular file.
+bool is_open_here(const std::string &path);
 
 } // namespace dnn_torch

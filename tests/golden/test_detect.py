@@ -481,8 +481,32 @@ def test_the_input_is_not_overwritten(bright, tmp_path, option, way):
     path = film if way == "itself" else other
     graph = detect(bright, decoder="boxes", size="frame", tune=0, **{option: path})
     result = support.ffmpeg("-i", film, "-vf", graph, "-f", "null", "-")
-    support.assert_fails_clearly(result, f"{option}=.* the program reads this very file; name another")
+    support.assert_fails_clearly(result, f"{option}=.* the program uses this very file; name another")
     assert film.read_bytes() == before
+
+
+@pytest.mark.parametrize("option", ["destination", "stats"])
+@pytest.mark.parametrize("read", ["model", "contract", "labels"])
+def test_what_is_read_is_not_overwritten(bright, tmp_path, option, read):
+    model = tmp_path / "net.pt"
+    model.write_bytes(bright.read_bytes())
+    files = {"model": model, "contract": tmp_path / "net.pt.json", "labels": tmp_path / "names"}
+    files["contract"].write_text("{}")
+    files["labels"].write_text("bright\n")
+    before = {name: path.read_bytes() for name, path in files.items()}
+    graph = detect(model, decoder="boxes", size="frame", tune=0, isolate=0,
+                   labels=files["labels"], **{option: files[read]})
+    support.assert_fails_clearly(refusal(graph), f"{option}=.* names the {read}|model's {read}",
+                                 "name another file")
+    assert {name: path.read_bytes() for name, path in files.items()} == before
+
+
+def test_the_output_is_not_shared(bright, tmp_path):
+    film = tmp_path / "film.y4m"
+    graph = detect(bright, decoder="boxes", size="frame", tune=0, destination=film)
+    result = support.ffmpeg("-f", "lavfi", "-i", "color=white:size=64x48:rate=5:duration=1",
+                            *("-vf", graph, "-pix_fmt", "yuv420p", film))
+    support.assert_fails_clearly(result, "destination=.* the program uses this very file")
 
 
 def refusal(graph):

@@ -9,6 +9,7 @@
 #include "host/guard.h"
 #include "host/tasks/class_map_task.h"
 #include "host/tasks/picture_task.h"
+#include "written_files.h"
 
 #include <cstring>
 
@@ -29,7 +30,10 @@ std::unique_ptr<Task> make_task(std::shared_ptr<Model> model, const Contract &co
 
 int init(AVFilterContext *ctx) noexcept
 {
-    return guarded(ctx, [&] { return open_filter(ctx, {.make = make_task}, table()); });
+    return guarded(ctx, [&] {
+        check_written_files(ctx->priv);
+        return open_filter(ctx, {.make = make_task}, table());
+    });
 }
 
 // Handles our commands; libavfilter itself knows more.

@@ -80,8 +80,8 @@ Descriptor open_path(const std::string &path, int flags)
         refuse(path, EISDIR);
     if (is_there && !is_kind_to_write(about))
         refuse(path, EINVAL, "it is a device or a socket; name a file");
-    if (is_open_for_reading(path))
-        refuse(path, EBUSY, "the program reads this very file; name another one");
+    if (is_open_here(path))
+        refuse(path, EBUSY, "the program uses this very file; name another one");
     Descriptor opened(open(path.c_str(),
                            O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags,
                            S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH));

@@ -33,8 +33,8 @@ namespace
 using std::chrono::steady_clock;
 
 constexpr size_t piece_bytes = PIPE_BUF; // a pipe that has room takes that much at once
-constexpr std::string_view read_here =
-    " cannot be written: the program reads this very file; name another one";
+constexpr std::string_view used_here =
+    " cannot be written: the program uses this very file; name another one";
 constexpr std::string_view pipe_protocol = "pipe:";
 
 std::string words_of(int error)
@@ -139,8 +139,8 @@ void Destination::begin_wait()
 
 void Destination::open(const char *address, bool empties)
 {
-    if (empties && is_open_for_reading(without_file_protocol(name_)))
-        throw Error(AVERROR(EBUSY), concat("destination=", name_, read_here));
+    if (empties && is_open_here(without_file_protocol(name_)))
+        throw Error(AVERROR(EBUSY), concat("destination=", name_, used_here));
     const AVIOInterruptCB interrupt = {.callback = is_too_late, .opaque = this};
     AVDictionary *options = nullptr;
     if (!empties)
