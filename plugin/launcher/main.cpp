@@ -158,13 +158,22 @@ int main_with(int argc, char **argv)
     return exit_usage;
 }
 
+// A disk may be full.
+int checked(int result)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return result;
+    fprintf(stderr, "dnn-torch: the output cannot be written\n");
+    return 1;
+}
+
 } // namespace
 } // namespace dnn_torch
 
 int main(int argc, char **argv)
 {
     try {
-        return dnn_torch::main_with(argc, argv);
+        return dnn_torch::checked(dnn_torch::main_with(argc, argv));
     } catch (const std::exception &error) {
         fprintf(stderr, "dnn-torch: %s\n", error.what());
         return 1;

@@ -58,7 +58,8 @@ Error mismatch(As as, int channels, int made)
     if (as != As::picture)
         return {AVERROR_INVALIDDATA,
                 turns + "; as=" + name_of(as) + " needs one channel that comes out"};
-    return {AVERROR_INVALIDDATA, turns + "; a picture has 1, 3 or 4"};
+    return {AVERROR_INVALIDDATA, turns + "; a picture has 1, 3 or 4; if they are maps of "
+                                         "classes, as=index, as=colors or classes= shows them"};
 }
 
 } // namespace

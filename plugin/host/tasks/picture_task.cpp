@@ -99,7 +99,8 @@ try {
         throw;
     throw Error(error.code(), words +
                                   "; detectors are for the filter dnn_torch_detect, classifiers "
-                                  "for dnn_torch_classify");
+                                  "for dnn_torch_classify, and maps of classes need as=index, "
+                                  "as=colors or classes=");
 }
 
 TaskFindings PictureTask::study()
