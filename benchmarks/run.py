@@ -34,6 +34,7 @@ BENCHMARKS = {
     "start": "start",
     "tiles": "tiles",
     "memory": "memory",
+    "sessions": "sessions",
     "upstream": "upstream",
 }
 
