@@ -202,7 +202,7 @@ Arguments missing_beside(const c10::Argument &input, const Arguments &arguments,
     for (const c10::Argument &argument : missing) {
         takes_tensor |= argument.type()->kind() == c10::TypeKind::TensorType;
         dnn_torch::add_to_list(option, argument.name() + "=VALUE", "|");
-        dnn_torch::add_to_list(types, argument.name() + ", a " + argument.type()->repr_str(),
+        dnn_torch::add_to_list(types, argument.name() + " of type " + argument.type()->repr_str(),
                                " and ");
     }
     refuse(path, "has a forward() of " + std::to_string(arguments.size()) + " inputs (" +

@@ -279,10 +279,11 @@ const char *DnnTorchModel::type_of(bool input) const noexcept
     return engine_torch::type_name(input ? current_->binding.type : current_->output->type);
 }
 
-// Looked for when somebody asks.  A network of our own has a contract that tells how far it looks.
+// Looked for when somebody asks.  A network of our own has a contract that tells how far it looks,
+// and a model that remembers is not cut anyway.
 const char *DnnTorchModel::far_operator() const noexcept
 {
-    if (is_inspected_ || network_)
+    if (is_inspected_ || network_ || traits_.keeps_state)
         return nullptr;
     try {
         std::call_once(far_known_, [this] {
