@@ -205,6 +205,32 @@ def test_branches_are_taken_by_each_picture_of_a_batch(tmp_path, each):
         expect(support.dnn(path, tune=0, batch_size=batch_size), data, wanted)
 
 
+class ThereAndBack(nn.Module):
+    """Looks at another size, as pyramids do, and returns to that of the picture."""
+
+    def __init__(self, mode: str):
+        super().__init__()
+        self.mode = mode
+        self.net = Net()
+
+    def forward(self, x: Tensor) -> Tensor:
+        large = nn.functional.interpolate(x, scale_factor=1.5, mode=self.mode, align_corners=False)
+        y = self.net(large)
+        return nn.functional.interpolate(y, size=[x.size(2), x.size(3)], mode=self.mode,
+                                         align_corners=False)
+
+
+@pytest.mark.parametrize("optimize", ["frozen", "channels_last", "inference", "fused"])
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+def test_interpolation_in_16_bits(tmp_path, mode, optimize):
+    """8 bits are too few for the places between samples."""
+    path, data = save(ThereAndBack(mode), tmp_path / "net.pt"), frames_of("rgb24", 2)
+    graph = support.dnn(path, precision="bf16", optimize=optimize, tune=0)
+    result = expect(graph, data, by_pytorch(ThereAndBack(mode), data), most=6, share=1)
+    if optimize != "fused":  # which needs a processor for it
+        assert "cannot be used" not in result.stderr, result
+
+
 class OneForAll(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         return x.mean(0, keepdim=True)

@@ -11,6 +11,7 @@
 #include "engines/torch/machine/random_scope.h"
 #include "engines/torch/machine/run_scope.h"
 #include "forks.h"
+#include "wide_interpolation.h"
 
 #include <array>
 #include <ATen/core/grad_mode.h>
@@ -104,6 +105,8 @@ Module module_of(const Source &source, FormKind kind, Precision precision)
         return is_half(precision) ? with_parameters(source.plain, scalar_type_of(precision))
                                   : source.plain;
     const Module frozen = frozen_in(source, precision);
+    if (precision == Precision::bf16 && source.device.is_cpu())
+        interpolate_in_floats(frozen);
     if (kind == FormKind::channels_last)
         return with_constants(frozen, with_channels_last);
     if (kind == FormKind::frozen)
@@ -134,6 +137,10 @@ Form fused_form(const Source &source, Precision precision, int64_t channels)
                             numbers_of(precision));
     if (!fused)
         throw Failure(DNN_TORCH_BAD_MODEL, "it has no layers that fused programs know");
+    if (precision == Precision::bf16) {
+        interpolate_in_floats(frozen);
+        interpolate_in_floats(*fused);
+    }
     // Other numbers with more threads would be a surprise.
     if (precision == Precision::int8)
         return {FormKind::fused, precision, std::move(*fused)};

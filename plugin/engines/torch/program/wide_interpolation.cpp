@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "wide_interpolation.h"
+
+#include <string_view>
+#include <vector>
+
+namespace engine_torch
+{
+namespace
+{
+
+using torch::jit::Block;
+using torch::jit::Graph;
+using torch::jit::Node;
+using torch::jit::Value;
+
+// The nearest samples are taken as they are.
+bool interpolates(const Node &node)
+{
+    const std::string_view name = node.kind().toQualString();
+    return (name.starts_with("aten::upsample_") || name.starts_with("aten::_upsample_")) &&
+           name.find("nearest") == name.npos;
+}
+
+void find_interpolations(Block &block, std::vector<Node *> &found)
+{
+    for (Node *node : block.nodes()) {
+        if (interpolates(*node))
+            found.push_back(node);
+        for (Block *inner : node->blocks())
+            find_interpolations(*inner, found);
+    }
+}
+
+Value *as_floats(Graph &graph, Value *samples)
+{
+    Value *no = graph.insertConstant(false);
+    Node *node = graph.create(c10::aten::to,
+                              {samples, graph.insertConstant(static_cast<int64_t>(at::kFloat)), no,
+                               no, graph.insertConstant(c10::IValue())});
+    return graph.insertNode(node)->output();
+}
+
+void widen(Node *node)
+{
+    Graph &graph = *node->owningGraph();
+    Value *samples = node->input(0);
+    {
+        torch::jit::WithInsertPoint before(node);
+        node->replaceInput(0, as_floats(graph, samples));
+    }
+    node->output()->setType(c10::TensorType::get());
+    Node *back = graph.create(c10::aten::type_as, {node->output(), samples});
+    back->insertAfter(node);
+    node->output()->replaceAllUsesAfterNodeWith(back, back->output());
+}
+
+} // namespace
+
+void interpolate_in_floats(const torch::jit::Module &frozen)
+{
+    std::vector<Node *> found;
+    find_interpolations(*frozen.get_method("forward").graph()->block(), found);
+    for (Node *node : found)
+        widen(node);
+}
+
+} // namespace engine_torch
