@@ -231,6 +231,22 @@ def test_interpolation_in_16_bits(tmp_path, mode, optimize):
         assert "cannot be used" not in result.stderr, result
 
 
+class BesideItsFlow(nn.Module):
+    """Two channels are motion, not a picture."""
+
+    def __init__(self):
+        super().__init__()
+        self.net = Net()
+
+    def forward(self, x: Tensor) -> Tuple[Tensor, Tensor]:
+        return x[:, :2] * 0.5, self.net(x)
+
+
+def test_a_picture_behind_a_flow(tmp_path):
+    path, data = save(BesideItsFlow(), tmp_path / "net.pt"), frames_of("rgb24", 2)
+    expect(support.dnn(path, tune=0), data, by_pytorch(Net(), data))
+
+
 class OneForAll(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         return x.mean(0, keepdim=True)
@@ -507,7 +523,7 @@ def test_what_is_missing_is_named(tmp_path):
     result = run(support.dnn(path), data)
     support.assert_fails_clearly(result, "strength, steps, negative, name", "inputs=strength=VALUE")
     result = run(f"{support.dnn(path)}:inputs=strength=1|steps=1|negative=0", data)
-    support.assert_fails_clearly(result, "inputs=name=VALUE", "name, a str")
+    support.assert_fails_clearly(result, "inputs=name=VALUE", "name of type str")
 
 
 @pytest.mark.parametrize(

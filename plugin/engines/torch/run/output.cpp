@@ -66,8 +66,9 @@ bool can_be_picture(const at::Tensor &tensor, const OutputWish &wish)
         return false;
     const auto extents = tensor.sizes();
     const size_t place = ends_with_channels(*layout) ? extents.size() - 1 : extents.size() - 3;
-    const int64_t most_channels = wish.is_map ? 65536 : 4;
-    return tensor.numel() > 0 && (!has_channels(*layout) || extents[place] <= most_channels);
+    const int64_t channels = has_channels(*layout) ? extents[place] : 1;
+    const bool fits = wish.is_map ? channels <= 65536 : channels <= 4 && channels != 2;
+    return tensor.numel() > 0 && fits;
 }
 
 // A dict has no first tensor.  If none can be a picture, the first one's fault is told.
