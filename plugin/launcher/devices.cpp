@@ -40,7 +40,7 @@ int devices(bool as_json)
     Facts facts = gather_facts(
         {.probe = find_module("device-probe").path, .engine = find_module("engine-torch.so").path});
     std::string text = as_json ? devices_json(facts) : devices_table(facts);
-    return fputs(text.c_str(), stdout) < 0 || fflush(stdout) != 0;
+    return fputs(text.c_str(), stdout) < 0;
 }
 
 } // namespace dnn_torch

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 // dnn-torch: runs programs with the filters, and answers questions about them.
+#include "base/standard_output.h"
 #include "launcher_commands.h"
 
 #include <algorithm>
@@ -106,7 +107,7 @@ int print_help()
     for (const Command &command : commands)
         print_summary(command);
     printf("\ndnn-torch COMMAND --help has the options of a command.\n");
-    return fflush(stdout) != 0;
+    return 0;
 }
 
 int print_help_of(const Command &command)
@@ -114,7 +115,7 @@ int print_help_of(const Command &command)
     print_usage(stdout, command, "usage:");
     printf("\n");
     print_summary(command);
-    return fflush(stdout) != 0;
+    return 0;
 }
 
 int refuse(const Command &command)
@@ -151,20 +152,11 @@ int main_with(int argc, char **argv)
     if (name == "--help" || name == "help")
         return print_help();
     if (name == "--version")
-        return puts("dnn-torch " PROJECT_VERSION) < 0 || fflush(stdout) != 0;
+        return puts("dnn-torch " PROJECT_VERSION) < 0;
     if (const Command *command = find_command(name))
         return command->run ? start(*command, argc - 1, argv + 1) : model_tool(argv);
     print_usage(stderr);
     return exit_usage;
-}
-
-// A disk may be full.
-int checked(int result)
-{
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return result;
-    fprintf(stderr, "dnn-torch: the output cannot be written\n");
-    return 1;
 }
 
 } // namespace
@@ -173,7 +165,7 @@ int checked(int result)
 int main(int argc, char **argv)
 {
     try {
-        return dnn_torch::checked(dnn_torch::main_with(argc, argv));
+        return dnn_torch::checked_output(dnn_torch::main_with(argc, argv));
     } catch (const std::exception &error) {
         fprintf(stderr, "dnn-torch: %s\n", error.what());
         return 1;

@@ -3,6 +3,7 @@
 
 // The program behind `dnn-torch inspect`, `dnn-torch bench` and `dnn-torch convert`.  It is not
 // part of the launcher, so that `dnn-torch run` does not link its libraries.
+#include "base/standard_output.h"
 #include "model_commands.h"
 
 #include <cstdio>
@@ -27,22 +28,13 @@ int main_with(int count, char **words)
     return command == "bench" ? dnn_torch::bench(request) : dnn_torch::inspect(request);
 }
 
-// A disk may be full.
-int checked(int result)
-{
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return result;
-    fprintf(stderr, "dnn-torch: the output cannot be written\n");
-    return 1;
-}
-
 } // namespace
 
 // The launcher has checked the command, and calls this program by its path.
 int main(int argc, char **argv)
 {
     try {
-        return argc < 2 ? 2 : checked(main_with(argc - 1, argv + 1));
+        return argc < 2 ? 2 : dnn_torch::checked_output(main_with(argc - 1, argv + 1));
     } catch (const dnn_torch::UsageError &error) {
         fprintf(stderr, "dnn-torch: %s\n", error.what());
         return 2;

@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// How programs of ours end.
+#pragma once
+
+#include <cstdio>
+
+namespace dnn_torch
+{
+
+// Returns the exit status `result`; or 1, with a line that says so, if not all of standard output
+// has arrived, as on a full disk.
+inline int checked_output(int result)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return result;
+    fprintf(stderr, "dnn-torch: the output cannot be written\n");
+    return 1;
+}
+
+} // namespace dnn_torch
