@@ -4,6 +4,7 @@
 #include "argument_guards.h"
 
 #include "graph_checks.h"
+#include "operator_traits.h"
 #include "sound_counts.h"
 #include "vision_operators.h"
 
@@ -96,7 +97,6 @@ constexpr std::array guards = {
 
 constexpr std::array<std::string_view, 4> scale_arguments = {"scales", "scales_d", "scales_h",
                                                              "scales_w"};
-constexpr std::array<std::string_view, 2> interpolations = {"aten::upsample_", "aten::_upsample_"};
 
 // ---- new values ------------------------------------------------------------------
 
@@ -224,14 +224,6 @@ bool has_unusual_scale(const Node &node)
     for (const std::string_view argument : scale_arguments)
         if (const auto place = place_of(argument, node);
             place && !is_usual_scale(node.input(*place)))
-            return true;
-    return false;
-}
-
-bool interpolates(std::string_view name)
-{
-    for (const std::string_view prefix : interpolations)
-        if (name.substr(0, prefix.size()) == prefix)
             return true;
     return false;
 }

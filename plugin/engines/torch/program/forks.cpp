@@ -3,10 +3,11 @@
 
 #include "forks.h"
 
+#include "graph_checks.h"
+
 #include <algorithm>
 #include <functional>
 #include <memory>
-#include <torch/csrc/jit/api/function_impl.h>
 #include <torch/csrc/jit/passes/inline_fork_wait.h>
 
 namespace engine_torch
@@ -60,10 +61,8 @@ void inline_all(const std::shared_ptr<Graph> &graph)
 
 void inline_forks(const torch::jit::Module &module)
 {
-    for (torch::jit::Function *function : module._ivalue()->compilation_unit()->get_functions()) {
-        function->ensure_defined();
-        inline_all(torch::jit::toGraphFunction(*function).graph());
-    }
+    for (const std::shared_ptr<Graph> &graph : graphs_of(module))
+        inline_all(graph);
 }
 
 c10::IValue run_forward(const torch::jit::Module &module, const torch::jit::Kwargs &arguments)

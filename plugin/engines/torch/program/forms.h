@@ -86,6 +86,12 @@ struct Form {
     std::string threaded_text() const;
 };
 
+// The module as it was saved, which shares the weights.
+inline Form plain_form(const Source &source)
+{
+    return {FormKind::saved, Precision::fp32, source.plain};
+}
+
 // Returns a frozen copy that shares the weights, or nullopt if the model cannot be frozen; `reason`
 // then says why.  If the graph branches on data, no trial is sure to see all of it: then only
 // constants are put in, and nothing is computed in another way.  The plain module must not run

@@ -66,12 +66,20 @@ std::shared_ptr<Graph> outer_body_of(const Node &node)
     return body;
 }
 
-void visit_nodes(const Module &module, const NodeVisitor &visitor)
+std::vector<std::shared_ptr<Graph>> graphs_of(const Module &module)
 {
+    std::vector<std::shared_ptr<Graph>> graphs;
     for (torch::jit::Function *function : module._ivalue()->compilation_unit()->get_functions()) {
         function->ensure_defined();
-        visit(*torch::jit::toGraphFunction(*function).graph()->block(), visitor);
+        graphs.push_back(torch::jit::toGraphFunction(*function).graph());
     }
+    return graphs;
+}
+
+void visit_nodes(const Module &module, const NodeVisitor &visitor)
+{
+    for (const std::shared_ptr<Graph> &graph : graphs_of(module))
+        visit(*graph->block(), visitor);
 }
 
 std::vector<Node *> nodes_to_change(const Module &module)

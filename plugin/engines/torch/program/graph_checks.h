@@ -13,6 +13,9 @@
 namespace engine_torch
 {
 
+// Returns the graphs of all functions that came with the module.
+std::vector<std::shared_ptr<torch::jit::Graph>> graphs_of(const torch::jit::Module &module);
+
 using NodeVisitor = std::function<void(const torch::jit::Node &)>;
 
 // Visits every node of every function that came with the module, and of the graphs within them.

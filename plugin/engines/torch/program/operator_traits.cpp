@@ -90,6 +90,11 @@ bool may_return_input(const std::string &name)
     return names.count(name) > 0;
 }
 
+bool interpolates(std::string_view name)
+{
+    return name.starts_with("aten::upsample_") || name.starts_with("aten::_upsample_");
+}
+
 bool has_odd_extents(const c10::FunctionSchema &schema)
 {
     static const Names names = {"aten::nonzero",       "aten::nonzero_numpy",

@@ -7,6 +7,7 @@
 #include <ATen/core/function_schema.h>
 
 #include <string>
+#include <string_view>
 
 namespace engine_torch
 {
@@ -28,6 +29,9 @@ bool is_for_training(const c10::FunctionSchema &schema);
 
 // Some operators return their input if there is nothing to do, and their schemas do not say so.
 bool may_return_input(const std::string &name);
+
+// Whether the operator computes a picture of another size.
+bool interpolates(std::string_view name);
 
 // Whether the extents of the result may depend on the samples.
 bool has_odd_extents(const c10::FunctionSchema &schema);

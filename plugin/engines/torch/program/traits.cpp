@@ -238,9 +238,10 @@ private:
         default:
             break;
         }
-        std::shared_ptr<Graph> &body = bodies_[&node];
-        if (!body)
-            body = outer_body_of(node);
+        const auto [known, is_new] = bodies_.try_emplace(&node);
+        if (is_new)
+            known->second = outer_body_of(node);
+        const std::shared_ptr<Graph> &body = known->second;
         traits_.forks = traits_.forks || node.hasAttribute(c10::attr::Subgraph);
         if (body)
             follow(node, *body);

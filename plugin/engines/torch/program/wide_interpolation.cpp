@@ -3,6 +3,8 @@
 
 #include "wide_interpolation.h"
 
+#include "operator_traits.h"
+
 #include <string_view>
 #include <vector>
 
@@ -17,17 +19,16 @@ using torch::jit::Node;
 using torch::jit::Value;
 
 // The nearest samples are taken as they are.
-bool interpolates(const Node &node)
+bool mixes_samples(const Node &node)
 {
     const std::string_view name = node.kind().toQualString();
-    return (name.starts_with("aten::upsample_") || name.starts_with("aten::_upsample_")) &&
-           name.find("nearest") == name.npos;
+    return interpolates(name) && name.find("nearest") == name.npos;
 }
 
 void find_interpolations(Block &block, std::vector<Node *> &found)
 {
     for (Node *node : block.nodes()) {
-        if (interpolates(*node))
+        if (mixes_samples(*node))
             found.push_back(node);
         for (Block *inner : node->blocks())
             find_interpolations(*inner, found);

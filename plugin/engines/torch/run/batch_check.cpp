@@ -42,9 +42,8 @@ std::optional<at::Tensor> result_of(const Source &source, const at::Tensor &imag
 {
     const Quiet quiet;
     try {
-        const Form as_saved = {FormKind::saved, Precision::fp32, source.plain};
-        return picture_of(run_form(as_saved, source, images, 0), *source.output, images.size(0),
-                          source.device);
+        return picture_of(run_form(plain_form(source), source, images), *source.output,
+                          images.size(0), source.device);
     } catch (const std::exception &error) {
         if (is_out_of_memory(error))
             throw;

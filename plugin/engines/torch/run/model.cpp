@@ -289,9 +289,8 @@ const char *DnnTorchModel::far_operator() const noexcept
         std::call_once(far_known_, [this] {
             far_operator_ = engine_kit::printable(engine_torch::far_operator(
                 source_.plain, source_.input_name, source_.binding.layout));
-            if (far_operator_.empty() && source_.draws_random_numbers)
-                far_operator_ =
-                    traits_.random.empty() ? "code that cannot be read" : traits_.random.front();
+            if (far_operator_.empty() && !traits_.random.empty())
+                far_operator_ = traits_.random.front();
         });
     } catch (...) {
         return "code that cannot be read";
@@ -353,5 +352,5 @@ c10::IValue DnnTorchModel::run_state(const engine_torch::Source &source, StateCo
 c10::IValue DnnTorchModel::run_as_saved(const engine_torch::Source &source,
                                         const at::Tensor &images, int64_t number) const
 {
-    return run_form({FormKind::saved, Precision::fp32, source.plain}, source, images, number);
+    return run_form(plain_form(source), source, images, number);
 }

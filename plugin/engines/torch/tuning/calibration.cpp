@@ -71,7 +71,7 @@ std::vector<at::Tensor> fine_patterns(const Shape &shape)
 std::optional<c10::IValue> plain_result(const Source &source, const at::Tensor &picture)
 {
     try {
-        return run_form({FormKind::saved, Precision::fp32, source.plain}, source, picture);
+        return run_form(plain_form(source), source, picture);
     } catch (const std::exception &error) {
         if (is_out_of_memory(error))
             throw;
@@ -90,13 +90,48 @@ std::vector<at::Tensor> pictures_to_try(const Shape &shape)
     return {at::cat({fine, wide}), fine, calibration_picture(shape)};
 }
 
-std::string with_decibel(const Int8Layers &layers, double decibel, double of_patterns)
+// What forms are compared with.
+struct Sample {
+    at::Tensor images;
+    c10::IValue plain;
+};
+
+// Those that the model takes.
+std::vector<Sample> patterns_to_judge(const Source &source, const Shape &shape)
 {
-    char text[120];
-    std::snprintf(text, sizeof text,
-                  "%zu of %zu layers, %.1f dB PSNR from fp32, %.1f in the worst of fine patterns",
-                  layers.in_int8, layers.all, decibel, of_patterns);
-    return text;
+    std::vector<Sample> taken;
+    for (const at::Tensor &pattern : fine_patterns(shape))
+        if (auto plain = plain_result(source, pattern))
+            taken.push_back({pattern, std::move(*plain)});
+    return taken;
+}
+
+// Returns the PSNR to fp32 of the sample that is worst; nullopt if there is none.
+std::optional<double> worst_psnr(const std::vector<Sample> &samples, const Form &form,
+                                 const Source &source)
+{
+    std::optional<double> worst;
+    for (const Sample &sample : samples) {
+        const double decibel =
+            psnr_decibel(sample.plain, run_form(form, source, sample.images), form.peak);
+        worst = std::min(worst.value_or(decibel), decibel);
+    }
+    return worst;
+}
+
+std::string with_decibel(const Int8Layers &layers, double decibel,
+                         const std::optional<double> &of_patterns)
+{
+    char text[80];
+    int length = std::snprintf(text, sizeof text, "%zu of %zu layers, %.1f dB PSNR from fp32",
+                               layers.in_int8, layers.all, decibel);
+    std::string words(text, static_cast<size_t>(length));
+    if (of_patterns) {
+        length =
+            std::snprintf(text, sizeof text, ", %.1f in the worst of fine patterns", *of_patterns);
+        words.append(text, static_cast<size_t>(length));
+    }
+    return words;
 }
 
 // Results that are shown with another range than pictures' own, such as depth, have less.  Tensors
@@ -109,33 +144,22 @@ double peak_of(const c10::IValue &plain, const Source &source, const Shape &shap
     return made > 0 ? std::min<double>(made, shape.range()) : shape.range();
 }
 
-// The PSNR to fp32 of the pattern that is worst.
-double psnr_of_patterns(const Form &form, const Source &source, const Shape &shape)
-{
-    double worst = 99.9;
-    for (const at::Tensor &pattern : fine_patterns(shape))
-        if (const auto plain = plain_result(source, pattern))
-            worst =
-                std::min(worst, psnr_decibel(*plain, run_form(form, source, pattern), form.peak));
-    return worst;
-}
-
 // Returns whether what is in int8 is near enough to fp32.
-bool calibrate_for(const Int8Goal &goal, Form &form, const Source &source, const Shape &shape,
-                   const at::Tensor &pictures, const c10::IValue &plain)
+bool calibrate_for(const Int8Goal &goal, Form &form, const Source &source, const Sample &pictures,
+                   const std::vector<Sample> &patterns)
 {
     const Int8Layers layers =
-        calibrate_fused(form.module, goal, [&] { run_form(form, source, pictures); });
+        calibrate_fused(form.module, goal, [&] { run_form(form, source, pictures.images); });
     if (layers.in_int8 == 0)
         return false;
     form.peak = goal.peak;
     form.met_others = layers.met_others;
-    const double decibel = psnr_decibel(plain, run_form(form, source, pictures), goal.peak);
+    const double decibel = *worst_psnr({pictures}, form, source);
     if (decibel < aims.front())
         return false;
-    const double of_patterns = psnr_of_patterns(form, source, shape);
+    const std::optional<double> of_patterns = worst_psnr(patterns, form, source);
     form.about = with_decibel(layers, decibel, of_patterns);
-    return of_patterns >= least_of_patterns;
+    return !of_patterns || *of_patterns >= least_of_patterns;
 }
 
 } // namespace
@@ -154,8 +178,10 @@ void calibrate(Form &form, const Source &source, const Shape &shape)
                       "the model takes none of the pictures to calibrate with");
     // What stands between programs may add to what each of them loses.
     const double peak = peak_of(*plain, source, shape);
+    const Sample sample = {pictures, std::move(*plain)};
+    const std::vector<Sample> patterns = patterns_to_judge(source, shape);
     for (const double aim : aims)
-        if (calibrate_for({aim, peak}, form, source, shape, pictures, *plain))
+        if (calibrate_for({aim, peak}, form, source, sample, patterns))
             return;
     throw Failure(DNN_TORCH_BAD_MODEL,
                   "no layer of it can be computed in int8 without losing too much");

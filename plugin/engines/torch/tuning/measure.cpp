@@ -170,7 +170,7 @@ private:
     // This is also each candidate's first run on a picture of that size, which takes longer.
     void compare_results(const at::Tensor &images)
     {
-        const Form plain = {FormKind::saved, Precision::fp32, source_.plain};
+        const Form plain = plain_form(source_);
         const OperationCount count;
         const c10::IValue expected = run_form(plain, source_, images);
         const double operations = count.operations() * pixels_of(shape_) / pixels_of(part_);

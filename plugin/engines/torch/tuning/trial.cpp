@@ -224,11 +224,6 @@ at::Tensor noise(const Shape &shape)
         .view({shape.batch, shape.channels, shape.height, shape.width});
 }
 
-Form plain_form(const Source &source)
-{
-    return {FormKind::saved, Precision::fp32, source.plain};
-}
-
 } // namespace
 
 at::Tensor in_range(const at::Tensor &fractions, const Shape &shape)
