@@ -238,38 +238,6 @@ TEST(FusedNets, TwoThreadsShareAProgram)
     other.join();
 }
 
-// bf16 without convolutions needs nothing of the processor.
-TEST(FusedPrecision, Bf16RoundsEachResult)
-{
-    Dice dice(14);
-    Graph graph(12);
-    ValueId value = graph.add(Prelu{dice.numbers(12)}, {0});
-    value = graph.add(Binary(), {value, 0});
-    graph.add(PixelShuffle{2}, {value});
-    const Plane input = picture(dice, 12, {7, 9});
-    const Plane wanted = interpret(graph, input);
-    const std::vector<float> samples(input.samples.begin(), input.samples.end());
-    const auto program = Program::compile(graph, input.extent, {.precision = Precision::bf16});
-    const Difference found = difference(compute(program, samples), wanted);
-    EXPECT_GT(found.largest, 0);
-    EXPECT_LT(found.largest, found.largest_value / 128);
-}
-
-TEST(FusedPrecision, Bf16ConvolutionsWorkOrAreRefused)
-{
-    Dice dice(15);
-    Graph graph = srvgg(dice, 16, 2);
-    const Plane input = picture(dice, 3, {12, 14});
-    try {
-        const auto program = Program::compile(graph, input.extent, {.precision = Precision::bf16});
-        const std::vector<float> samples(input.samples.begin(), input.samples.end());
-        const Difference found = difference(compute(program, samples), interpret(graph, input));
-        EXPECT_LT(found.largest, found.largest_value / 32);
-    } catch (const GraphError &error) {
-        EXPECT_STREQ(error.what(), "oneDNN has no bf16 convolution for this processor");
-    }
-}
-
 // Compiling must not take longer than some runs.
 TEST(FusedNets, ManyLayers)
 {

@@ -41,6 +41,13 @@ size_t cheap_steps(const Stage &stage)
     return count;
 }
 
+// With AMX plain products take less time than transforms do.
+bool transforms_pay(Precision precision)
+{
+    return WinogradConvolution::computes(precision) &&
+           (precision == Precision::fp32 || !onednn_has_amx());
+}
+
 class KernelChooser
 {
 public:
@@ -70,17 +77,18 @@ private:
     StageKernel choose_in_floats(const Stage &stage, const StageKernel &known) const
     {
         const auto &it = std::get<Convolution>(stage.core);
+        const int64_t channels = list_.tensors[stage.inputs.front()].channels;
+        if (choice_ == LayoutChoice::usual && transforms_pay(precision_) &&
+            WinogradConvolution::takes(it, channels))
+            return {.winograd = known.winograd ? known.winograd
+                                               : std::make_shared<const WinogradConvolution>(
+                                                     it, channels, stage.tail, precision_)};
         if (precision_ == Precision::bf16) {
             if (auto made = by_onednn(stage, known.onednn.get()))
                 return {.onednn = std::move(made)};
             // On the processor's bf16 units or not at all: all else would be slower than fp32.
             throw GraphError("oneDNN has no bf16 convolution for this processor");
         }
-        const int64_t channels = list_.tensors[stage.inputs.front()].channels;
-        if (choice_ == LayoutChoice::usual && WinogradConvolution::takes(it, channels))
-            return {.winograd = known.winograd ? known.winograd
-                                               : std::make_shared<const WinogradConvolution>(
-                                                     it, channels, stage.tail)};
         if (it.groups > 1 || choice_ == LayoutChoice::interleaved)
             if (auto made = by_onednn(stage, known.onednn.get()))
                 return {.onednn = std::move(made)};

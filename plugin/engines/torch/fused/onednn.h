@@ -34,6 +34,14 @@ private:
     const int before_;
 };
 
+// Unless oneDNN was told to do without (see machine/processor_quirks.h).
+inline bool onednn_has_amx()
+{
+    const auto has = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
+    const auto amx = static_cast<unsigned>(dnnl::cpu_isa::avx512_core_amx);
+    return (has & amx) == amx;
+}
+
 inline dnnl::memory::data_type type_of(Precision precision)
 {
     return precision == Precision::bf16 ? dnnl::memory::data_type::bf16

@@ -156,7 +156,7 @@ template <class Sample> void Run::run_step(const Step &step)
     if (runners_[step.stage])
         convolve(step);
     else if (program_->kernel(step.stage).winograd)
-        convolve_tiles(step);
+        convolve_tiles<Sample>(step);
     else if (program_->kernel(step.stage).direct)
         convolve_rows(step);
     else
@@ -199,10 +199,10 @@ void Run::convolve(const Step &step)
 }
 
 // Null if it is above or below the picture.
-const float *Run::row_or_null(TensorId tensor, int64_t y)
+template <class Sample> const Sample *Run::row_or_null(TensorId tensor, int64_t y)
 {
     const bool is_inside = y >= 0 && y < program_->schedule().buffers[tensor].height;
-    return is_inside ? row<float>(tensor, y) : nullptr;
+    return is_inside ? row<Sample>(tensor, y) : nullptr;
 }
 
 void Run::convolve_rows(const Step &step)
@@ -213,7 +213,7 @@ void Run::convolve_rows(const Step &step)
     for (int64_t y = step.first; y < step.first + step.count; y++) {
         for (int64_t i = 0; i < it.kernel.y; i++)
             kernel_rows_[static_cast<size_t>(i)] =
-                row_or_null(from, y * it.stride.y - it.padding.y + i * it.dilation.y);
+                row_or_null<float>(from, y * it.stride.y - it.padding.y + i * it.dilation.y);
         program_->kernel(step.stage)
             .direct->make_row(kernel_rows_.data(), program_->layout(from).width,
                               row<float>(stage.output, y), program_->layout(stage.output).width,
@@ -221,22 +221,20 @@ void Run::convolve_rows(const Step &step)
     }
 }
 
-void Run::convolve_tiles(const Step &step)
+template <class Sample> void Run::convolve_tiles(const Step &step)
 {
     const Stage &stage = program_->list().stages[step.stage];
     const TensorId from = stage.inputs.front();
     const int64_t padding = std::get<Convolution>(stage.core).padding.y;
     const int64_t end = step.first + step.count;
-    WinogradRows rows = {.in = {},
-                         .out = {},
-                         .in_width = program_->layout(from).width,
-                         .out_width = program_->layout(stage.output).width};
+    WinogradRows<Sample> rows = {.in_width = program_->layout(from).width,
+                                 .out_width = program_->layout(stage.output).width};
     for (int64_t y = step.first; y < end; y += winograd_out) {
         for (int64_t i = 0; i < winograd_in; i++)
-            rows.in[static_cast<size_t>(i)] = row_or_null(from, y - padding + i);
+            rows.in[static_cast<size_t>(i)] = row_or_null<Sample>(from, y - padding + i);
         for (int64_t i = 0; i < winograd_out; i++)
             rows.out[static_cast<size_t>(i)] =
-                y + i < end ? row<float>(stage.output, y + i) : nullptr;
+                y + i < end ? row<Sample>(stage.output, y + i) : nullptr;
         const auto &winograd = program_->kernel(step.stage).winograd;
         is_sound_ = winograd->make_rows(rows, memory_ + parts_.scratch) && is_sound_;
     }

@@ -61,9 +61,9 @@ private:
     void clear_rows(TensorId tensor, int64_t first, int64_t end);
     std::byte *address(TensorId tensor, int64_t y);
     void convolve(const Step &step);
-    void convolve_tiles(const Step &step);
+    template <class Sample> void convolve_tiles(const Step &step);
     void convolve_rows(const Step &step);
-    const float *row_or_null(TensorId tensor, int64_t y);
+    template <class Sample> const Sample *row_or_null(TensorId tensor, int64_t y);
 
     const std::shared_ptr<const Program> program_;
     const Parts parts_;

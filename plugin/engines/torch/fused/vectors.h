@@ -5,6 +5,7 @@
 // code that is compiled for processors which have them.
 #pragma once
 
+#include "rows.h"
 #include "vector_math.h"
 
 #include <cstdint>
@@ -14,12 +15,23 @@ namespace engine_torch::fused
 
 template <int lanes> struct Vector {
     typedef float Type __attribute__((vector_size(lanes * sizeof(float))));
+    typedef uint32_t Bits __attribute__((vector_size(lanes * sizeof(uint32_t))));
+    typedef uint16_t UpperBits __attribute__((vector_size(lanes * sizeof(uint16_t))));
 };
 
 // Of any alignment.
 template <class V> FUSED_INLINE void load(const float *from, V &vector)
 {
     __builtin_memcpy(&vector, from, sizeof vector);
+}
+
+template <class V> FUSED_INLINE void load(const Bf16 *from, V &vector)
+{
+    using Kinds = Vector<sizeof(V) / sizeof(float)>;
+    typename Kinds::UpperBits upper;
+    __builtin_memcpy(&upper, from, sizeof upper);
+    const auto bits = __builtin_convertvector(upper, typename Kinds::Bits) << 16;
+    __builtin_memcpy(&vector, &bits, sizeof vector);
 }
 
 template <class V> FUSED_INLINE void store(const V &vector, float *to)

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 namespace engine_torch::fused
 {
@@ -75,9 +76,11 @@ template <class V> FUSED_INLINE void transform_out(const V (&m)[6], V (&y)[4])
     y[3] = static_cast<float>(a * a2) * apart_a + static_cast<float>(b * b2) * apart_b + m[5];
 }
 
-// Samples up to a hundred thousand are harmless.  The sum of fourth powers is a largest sample that
-// costs little and does not lose a NaN.
-constexpr float most_of_powers = 1e20F;
+// Samples up to a hundred thousand are harmless; in 16 bits, which keep fewer digits of those
+// beside them, ten thousand.  The sum of fourth powers is a largest sample that costs little and
+// does not lose a NaN.
+template <class Sample> constexpr float most_of_powers = 1e20F;
+template <> inline constexpr float most_of_powers<Bf16> = 1e16F;
 
 // What each sample of a tile is in at least one of.
 constexpr bool tells_of_samples(int place)
@@ -87,8 +90,8 @@ constexpr bool tells_of_samples(int place)
 
 // One plane of a tile of the input.  Samples of a line lie side by side.  Adds fourth powers of
 // what it makes.
-template <int lanes>
-FUSED_INLINE void transform_tile(const float *const *lines, float *to, int64_t place_step,
+template <int lanes, class Sample>
+FUSED_INLINE void transform_tile(const Sample *const *lines, float *to, int64_t place_step,
                                  typename Vector<lanes>::Type &powers)
 {
     using V = typename Vector<lanes>::Type;
@@ -110,6 +113,43 @@ FUSED_INLINE void transform_tile(const float *const *lines, float *to, int64_t p
                 powers += square * square;
         }
     }
+}
+
+// The same for either kind of samples.
+template <int lanes>
+FUSED_INLINE void transform_and_keep(const float *const *lines, float *to, int64_t place_step,
+                                     typename Vector<lanes>::Type &powers)
+{
+    transform_tile<lanes>(lines, to, place_step, powers);
+}
+
+template <int lanes>
+FUSED_INLINE void transform_and_keep(const Bf16 *const *lines, Bf16 *to, int64_t place_step,
+                                     typename Vector<lanes>::Type &powers)
+{
+    alignas(64) float wide[places * lanes];
+    transform_tile<lanes>(lines, wide, lanes, powers);
+    round_vectors(wide, places, to, place_step);
+}
+
+// Stores what becomes of the sums of some pixels of a row.
+template <class V>
+FUSED_INLINE void store_pixels(const LayerEnd &end, const V *sums, int64_t count, int64_t plane,
+                               float *to)
+{
+    constexpr int64_t lanes = sizeof(V) / sizeof(float);
+    for (int64_t pixel = 0; pixel < count; pixel++)
+        end.store_sum(sums[pixel], plane, to + pixel * lanes);
+}
+
+template <class V>
+FUSED_INLINE void store_pixels(const LayerEnd &end, const V *sums, int64_t count, int64_t plane,
+                               Bf16 *to)
+{
+    constexpr int64_t lanes = sizeof(V) / sizeof(float);
+    alignas(64) float wide[winograd_out * lanes];
+    store_pixels(end, sums, count, plane, wide);
+    round_vectors(wide, count, to, lanes);
 }
 
 // Tiles times planes sums stay in registers.
@@ -136,50 +176,83 @@ bool WinogradConvolution::takes(const Convolution &it, int64_t in_channels)
            it.groups == 1 && in_channels >= fewest_in && it.out_channels >= fewest_out;
 }
 
-WinogradConvolution::WinogradConvolution(const Convolution &it, int64_t in_channels,
-                                         const std::vector<TailStep> &tail)
-    : lanes_(block_lanes()), in_channels_(in_channels), in_planes_(divide_up(in_channels, lanes_)),
-      out_planes_(divide_up(it.out_channels, lanes_)), padding_(it.padding.x),
-      weights_(static_cast<size_t>(places * out_planes_ * in_channels * lanes_)), end_(it, tail)
+bool WinogradConvolution::computes(Precision precision)
 {
+    return precision == Precision::fp32 || (has_bf16_units() && block_lanes() == bf16_lanes);
+}
+
+WinogradConvolution::WinogradConvolution(const Convolution &it, int64_t in_channels,
+                                         const std::vector<TailStep> &tail, Precision precision)
+    : precision_(precision), lanes_(block_lanes()), in_channels_(in_channels),
+      in_planes_(divide_up(in_channels, lanes_)), out_planes_(divide_up(it.out_channels, lanes_)),
+      padding_(it.padding.x), end_(it, tail)
+{
+    const int64_t count = places * out_planes_ * lanes_;
+    if (precision == Precision::bf16)
+        bf16_weights_.resize(static_cast<size_t>(count * divide_up(in_channels, 2) * 2));
+    else
+        weights_.resize(static_cast<size_t>(count * in_channels));
     for (int64_t out = 0; out < it.out_channels; out++)
-        for (int64_t in = 0; in < in_channels; in++) {
-            const auto kernel =
-                transformed_kernel(it.weights.data() + (out * in_channels + in) * 9);
-            for (int64_t place = 0; place < places; place++)
-                weights_[weight_place(place, in, out)] =
-                    static_cast<float>(kernel[static_cast<size_t>(place)]);
-        }
+        for (int64_t in = 0; in < in_channels; in++)
+            keep_weights(out, in, it.weights.data() + (out * in_channels + in) * 9);
 }
 
 // Planes are multiplied in pairs, and the last one alone if their number is odd.
-size_t WinogradConvolution::weight_place(int64_t place, int64_t in, int64_t out) const
+void WinogradConvolution::keep_weights(int64_t out, int64_t in, const float *kernel)
 {
+    const bool in_pairs = precision_ == Precision::bf16;
+    const int64_t together = in_pairs ? 2 : 1, in_groups = divide_up(in_channels_, together);
     const int64_t plane = out / lanes_, pair = plane / 2 * 2;
-    const int64_t together = std::min<int64_t>(2, out_planes_ - pair);
-    return static_cast<size_t>((place * out_planes_ + pair) * in_channels_ * lanes_ +
-                               (in * together + plane - pair) * lanes_ + out % lanes_);
+    const int64_t planes = std::min<int64_t>(2, out_planes_ - pair);
+    const auto transformed = transformed_kernel(kernel);
+    for (int64_t place = 0; place < places; place++) {
+        const int64_t first = (place * out_planes_ + pair) * in_groups;
+        const int64_t vector = first + in / together * planes + plane - pair;
+        const auto at =
+            static_cast<size_t>((vector * lanes_ + out % lanes_) * together + in % together);
+        const auto weight = static_cast<float>(transformed[static_cast<size_t>(place)]);
+        if (in_pairs)
+            assign(bf16_weights_[at], weight);
+        else
+            weights_[at] = weight;
+    }
 }
 
-size_t WinogradConvolution::scratch_bytes() const
+WinogradConvolution::Steps WinogradConvolution::steps_of(int64_t planes) const
 {
-    return static_cast<size_t>(places * tiles_at_once * (in_planes_ + out_planes_) * lanes_) *
-           sizeof(float);
+    return {planes * lanes_, tiles_at_once * planes * lanes_};
 }
 
-template <int lanes>
-FUSED_INLINE void WinogradConvolution::gather_tiles(const WinogradRows &rows, int64_t first,
-                                                    int64_t count, float *samples,
-                                                    typename Vector<lanes>::Type &powers) const
+size_t WinogradConvolution::sample_bytes() const
 {
-    const int64_t tile_step = in_planes_ * lanes, place_step = tiles_at_once * tile_step;
-    alignas(64) float edge[winograd_in][winograd_in * lanes];
-    alignas(64) static constexpr float zeros[winograd_in * lanes] = {};
+    return aligned(static_cast<size_t>(places * steps_of(in_planes_).place) * bytes_of(precision_));
+}
+
+size_t WinogradConvolution::product_bytes() const
+{
+    return static_cast<size_t>(places * steps_of(out_planes_).place) * sizeof(float);
+}
+
+size_t WinogradConvolution::weight_bytes() const
+{
+    return weights_.size() * sizeof(float) + bf16_weights_.size() * sizeof(Bf16);
+}
+
+template <int lanes, class Sample>
+FUSED_INLINE void WinogradConvolution::gather_tiles(const WinogradRows<Sample> &rows, int64_t first,
+                                                    int64_t count, Sample *samples,
+                                                    float *powers) const
+{
+    typename Vector<lanes>::Type added_up;
+    load(powers, added_up);
+    const Steps steps = steps_of(in_planes_);
+    alignas(64) Sample edge[winograd_in][winograd_in * lanes];
+    alignas(64) static constexpr Sample zeros[winograd_in * lanes] = {};
     for (int64_t tile = 0; tile < count; tile++) {
         const int64_t x = (first + tile) * winograd_out - padding_;
         const bool is_inside = x >= 0 && x + winograd_in <= rows.in_width;
         for (int64_t plane = 0; plane < in_planes_; plane++) {
-            const float *lines[winograd_in];
+            const Sample *lines[winograd_in];
             const int64_t start = plane * rows.in_width;
             for (size_t y = 0; y < winograd_in; y++) {
                 lines[y] = rows.in[y] ? rows.in[y] + (start + x) * lanes : zeros;
@@ -187,16 +260,17 @@ FUSED_INLINE void WinogradConvolution::gather_tiles(const WinogradRows &rows, in
                     continue;
                 for (int64_t column = 0; column < winograd_in; column++) {
                     const bool is_there = x + column >= 0 && x + column < rows.in_width;
-                    const float *const from =
+                    const Sample *const from =
                         is_there ? rows.in[y] + (start + x + column) * lanes : zeros;
                     std::copy_n(from, lanes, edge[y] + column * lanes);
                 }
                 lines[y] = edge[y];
             }
-            transform_tile<lanes>(lines, samples + tile * tile_step + plane * lanes, place_step,
-                                  powers);
+            transform_and_keep<lanes>(lines, samples + tile * steps.tile + plane * lanes,
+                                      steps.place, added_up);
         }
     }
+    store(added_up, powers);
 }
 
 template <int lanes>
@@ -204,39 +278,59 @@ FUSED_INLINE void WinogradConvolution::multiply_tiles(const float *samples, int6
                                                       float *products) const
 {
     constexpr int tiles = pixels_at_once<lanes>;
-    const int64_t tile_step = in_planes_ * lanes, product_step = out_planes_ * lanes;
+    const Steps in = steps_of(in_planes_), out = steps_of(out_planes_);
     for (int64_t place = 0; place < places; place++)
         for (int64_t plane = 0; plane < out_planes_; plane += 2) {
             const float *const weights =
                 weights_.data() + (place * out_planes_ + plane) * in_channels_ * lanes;
             for (int64_t tile = 0; tile < count; tile += tiles) {
-                const int64_t at = place * tiles_at_once + tile;
-                const float *const from = samples + at * tile_step;
-                float *const to = products + at * product_step + plane * lanes;
+                const float *const from = samples + place * in.place + tile * in.tile;
+                float *const to = products + place * out.place + tile * out.tile + plane * lanes;
                 if (plane + 1 < out_planes_)
-                    multiply<lanes, 2>(from, tile_step, weights, in_channels_, to, product_step);
+                    multiply<lanes, 2>(from, in.tile, weights, in_channels_, to, out.tile);
                 else
-                    multiply<lanes, 1>(from, tile_step, weights, in_channels_, to, product_step);
+                    multiply<lanes, 1>(from, in.tile, weights, in_channels_, to, out.tile);
             }
         }
 }
 
 template <int lanes>
+FUSED_INLINE void WinogradConvolution::multiply_tiles(const Bf16 *samples, int64_t count,
+                                                      float *products) const
+{
+    const Steps in = steps_of(in_planes_), out = steps_of(out_planes_);
+    const int64_t pairs = divide_up(in_channels_, 2);
+    for (int64_t place = 0; place < places; place++)
+        for (int64_t plane = 0; plane < out_planes_; plane += 2)
+            for (int64_t tile = 0; tile < count; tile += bf16_pixels_at_once)
+                sum_products(
+                    {.samples = samples + place * in.place + tile * in.tile,
+                     .pixel_step = in.tile,
+                     .weights =
+                         bf16_weights_.data() + (place * out_planes_ + plane) * pairs * 2 * lanes,
+                     .pairs = pairs,
+                     .sums = products + place * out.place + tile * out.tile + plane * lanes,
+                     .sum_step = out.tile},
+                    std::min<int64_t>(2, out_planes_ - plane));
+}
+
+template <int lanes, class Sample>
 FUSED_INLINE void WinogradConvolution::spread_tiles(const float *products, int64_t first,
-                                                    int64_t count, const WinogradRows &rows) const
+                                                    int64_t count,
+                                                    const WinogradRows<Sample> &rows) const
 {
     using V = typename Vector<lanes>::Type;
-    const int64_t tile_step = out_planes_ * lanes, place_step = tiles_at_once * tile_step;
+    const Steps steps = steps_of(out_planes_);
     for (int64_t tile = 0; tile < count; tile++) {
         const int64_t x = (first + tile) * winograd_out;
         const int64_t columns = std::min(winograd_out, rows.out_width - x);
         for (int64_t plane = 0; plane < out_planes_; plane++) {
-            const float *const from = products + tile * tile_step + plane * lanes;
+            const float *const from = products + tile * steps.tile + plane * lanes;
             V made[winograd_out][winograd_in];
             for (int column = 0; column < 6; column++) {
                 V each[6], four[4];
                 for (int y = 0; y < 6; y++)
-                    load(from + (y * 6 + column) * place_step, each[y]);
+                    load(from + (y * 6 + column) * steps.place, each[y]);
                 transform_out(each, four);
                 for (int y = 0; y < 4; y++)
                     made[y][column] = four[y];
@@ -246,49 +340,51 @@ FUSED_INLINE void WinogradConvolution::spread_tiles(const float *products, int64
                     continue;
                 V four[4];
                 transform_out(made[y], four);
-                float *const to = rows.out[y] + (plane * rows.out_width + x) * lanes;
-                for (int64_t column = 0; column < columns; column++)
-                    end_.store_sum(four[column], plane, to + column * lanes);
+                store_pixels(end_, four, columns, plane,
+                             rows.out[y] + (plane * rows.out_width + x) * lanes);
             }
         }
     }
 }
 
-template <int lanes>
-FUSED_INLINE bool WinogradConvolution::make_rows_of(const WinogradRows &rows, float *scratch) const
+// Each step is compiled by itself: among the others the compiler found no registers for all sums of
+// the products, which took a quarter longer then.
+template <int lanes, class Sample>
+bool WinogradConvolution::make_rows_of(const WinogradRows<Sample> &rows, std::byte *scratch) const
 {
-    typename Vector<lanes>::Type powers = {};
-    float *const samples = scratch;
-    float *const products = scratch + places * tiles_at_once * in_planes_ * lanes;
+    const auto *const self = this;
+    const WinogradRows<Sample> *const which = &rows;
+    auto *const samples = reinterpret_cast<Sample *>(scratch);
+    auto *const products = reinterpret_cast<float *>(scratch + sample_bytes());
+    alignas(64) float powers[lanes] = {};
+    float *const added_up = powers;
     const int64_t tiles = divide_up(rows.out_width, winograd_out);
     for (int64_t first = 0; first < tiles; first += tiles_at_once) {
         const int64_t count = std::min(tiles_at_once, tiles - first);
-        gather_tiles<lanes>(rows, first, count, samples, powers);
-        multiply_tiles<lanes>(samples, count, products);
-        spread_tiles<lanes>(products, first, count, rows);
+        run_vectorized([=]() __attribute__((always_inline)) {
+            self->template gather_tiles<lanes>(*which, first, count, samples, added_up);
+        });
+        run_vectorized([=]() __attribute__((always_inline)) {
+            self->template multiply_tiles<lanes>(samples, count, products);
+        });
+        run_vectorized([=]() __attribute__((always_inline)) {
+            self->template spread_tiles<lanes>(products, first, count, *which);
+        });
     }
-    bool is_harmless = true;
-    for (int lane = 0; lane < lanes; lane++)
-        is_harmless = is_harmless && powers[lane] < most_of_powers;
-    return is_harmless;
+    return std::ranges::all_of(powers, [](float it) { return it < most_of_powers<Sample>; });
 }
 
-bool WinogradConvolution::make_rows(const WinogradRows &rows, void *scratch) const
+template <class Sample>
+bool WinogradConvolution::make_rows(const WinogradRows<Sample> &rows, void *scratch) const
 {
-    const auto *const self = this;
-    const WinogradRows *const which = &rows;
-    auto *const memory = static_cast<float *>(scratch);
-    bool is_harmless = false;
-    bool *const told = &is_harmless;
-    if (lanes_ == 16)
-        run_vectorized([=]() __attribute__((always_inline)) {
-            *told = self->make_rows_of<16>(*which, memory);
-        });
-    else
-        run_vectorized([=]() __attribute__((always_inline)) {
-            *told = self->make_rows_of<8>(*which, memory);
-        });
-    return is_harmless;
+    auto *const memory = static_cast<std::byte *>(scratch);
+    if constexpr (std::is_same_v<Sample, float>)
+        if (lanes_ == 8)
+            return make_rows_of<8>(rows, memory);
+    return make_rows_of<16>(rows, memory);
 }
+
+template bool WinogradConvolution::make_rows(const WinogradRows<float> &, void *) const;
+template bool WinogradConvolution::make_rows(const WinogradRows<Bf16> &, void *) const;
 
 } // namespace engine_torch::fused

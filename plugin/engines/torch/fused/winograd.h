@@ -8,8 +8,11 @@
 // rounded in another way than those of a plain convolution, by about as much.  A sample's last bits
 // depend on its place in its tile.  A sample that is not finite, or far larger than others, reaches
 // all results of its tile.
+//
+// In bf16 rows and what is multiplied have 16 bits; transforms and sums have 32.
 #pragma once
 
+#include "bf16_units.h"
 #include "layer_end.h"
 #include "rows.h"
 #include "stages.h"
@@ -27,9 +30,9 @@ constexpr int64_t winograd_out = 4, winograd_in = 6; // rows and columns of a ti
 
 // Rows of blocked layouts with as many lanes as block_lanes().  A row of the input that is null
 // counts as zeros, and one of the result is not made.
-struct WinogradRows {
-    std::array<const float *, winograd_in> in;
-    std::array<float *, winograd_out> out;
+template <class Sample> struct WinogradRows {
+    std::array<const Sample *, winograd_in> in = {};
+    std::array<Sample *, winograd_out> out = {};
     int64_t in_width = 0, out_width = 0;
 };
 
@@ -40,31 +43,49 @@ public:
     // Whether there are enough channels for the transforms to pay.
     static bool takes(const Convolution &convolution, int64_t in_channels);
 
+    // Whether there are fast products of two samples in that precision.
+    static bool computes(Precision precision);
+
     WinogradConvolution(const Convolution &convolution, int64_t in_channels,
-                        const std::vector<TailStep> &tail);
+                        const std::vector<TailStep> &tail, Precision precision);
 
     // `scratch` begins at a cache line and has scratch_bytes(), zeros at first.  Returns false if
-    // there is a sample of which results suffer that do not depend on it.
-    bool make_rows(const WinogradRows &rows, void *scratch) const;
+    // there is a sample of which results suffer that do not depend on it.  Sample is that of the
+    // precision.
+    template <class Sample> bool make_rows(const WinogradRows<Sample> &rows, void *scratch) const;
 
-    size_t scratch_bytes() const;
+    size_t scratch_bytes() const { return sample_bytes() + product_bytes(); }
     size_t fused_steps() const { return end_.steps(); }
-    size_t weight_bytes() const { return weights_.size() * sizeof(float); }
+    size_t weight_bytes() const;
 
 private:
-    size_t weight_place(int64_t place, int64_t in, int64_t out) const;
-    template <int lanes> bool make_rows_of(const WinogradRows &rows, float *scratch) const;
-    template <int lanes>
-    void gather_tiles(const WinogradRows &rows, int64_t first, int64_t count, float *samples,
-                      typename Vector<lanes>::Type &powers) const;
+    // Where transformed samples or products of a tile lie.
+    struct Steps {
+        int64_t tile, place;
+    };
+
+    Steps steps_of(int64_t planes) const;
+    size_t sample_bytes() const;
+    size_t product_bytes() const;
+    void keep_weights(int64_t out, int64_t in, const float *kernel);
+    template <int lanes, class Sample>
+    bool make_rows_of(const WinogradRows<Sample> &rows, std::byte *scratch) const;
+    template <int lanes, class Sample>
+    void gather_tiles(const WinogradRows<Sample> &rows, int64_t first, int64_t count,
+                      Sample *samples, float *powers) const;
     template <int lanes>
     void multiply_tiles(const float *samples, int64_t count, float *products) const;
     template <int lanes>
+    void multiply_tiles(const Bf16 *samples, int64_t count, float *products) const;
+    template <int lanes, class Sample>
     void spread_tiles(const float *products, int64_t first, int64_t count,
-                      const WinogradRows &rows) const;
+                      const WinogradRows<Sample> &rows) const;
 
+    Precision precision_;
     int64_t lanes_, in_channels_, in_planes_, out_planes_, padding_;
     std::vector<float> weights_; // [place][pair of out planes][in channel][plane of pair][lane]
+    // [place][pair of out planes][pair of in channels][plane of pair][lane][channel of pair]
+    std::vector<Bf16> bf16_weights_;
     LayerEnd end_;
 };
 
