@@ -129,7 +129,9 @@ def run(settings):
     has_bf16 = "avx512_bf16" in cpu_features()
     peaks = peaks_of_core(settings)
     for net in settings.nets:
-        for precision in ("fp32", "bf16", "int8") if has_bf16 else ("fp32", "int8"):
+        for precision in settings.precisions:
+            if precision == "bf16" and not has_bf16:
+                continue
             progress(f"{net.name} {precision}")
             sides = libtorch_sides(settings, net, precision)
             if precision == "fp32":

@@ -16,7 +16,8 @@ import sys
 
 import report
 from settings import (
-    NETS, REPOSITORY, USUAL_NETS, Failed, Settings, Unavailable, progress, quick_net,
+    NETS, PRECISIONS, REPOSITORY, USUAL_NETS, Failed, Settings, Unavailable, progress,
+    quick_net,
 )  # fmt: skip
 
 # In the order in which `all` runs them; a module each.
@@ -51,6 +52,15 @@ def named_nets(names):
     return names
 
 
+def named_precisions(names):
+    wanted = tuple(names.split(","))
+    unknown = [name for name in wanted if name not in PRECISIONS]
+    if unknown:
+        raise argparse.ArgumentTypeError(
+            f"no precision {unknown[0]!r}: there are {', '.join(PRECISIONS)}")
+    return wanted
+
+
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     add = parser.add_argument
@@ -61,6 +71,8 @@ def arguments():
         help="where models, frames and limits are kept (in the build folder)")
     add("--models", type=named_nets, default=",".join(USUAL_NETS), metavar="NET,...",
         help=f"of {', '.join(NETS)} (%(default)s)")
+    add("--precisions", type=named_precisions, default=PRECISIONS, metavar="NAME,...",
+        help=f"that fused measures, of {', '.join(PRECISIONS)} (all that the processor has)")
     add("--rounds", type=int, help="alternated runs of each side (5)")
     add("--seconds", type=float, help="for which each run is counted (12)")
     add("--memory-frames", type=int, help="length of the memory benchmark (5000)")
@@ -86,6 +98,7 @@ def make_settings(args):
         ffmpeg=os.environ.get("FFMPEG", "ffmpeg"),
         upstream_ffmpeg=args.upstream_ffmpeg,
         nets=tuple(map(quick_net, nets) if quick else nets),
+        precisions=args.precisions,
         rounds=args.rounds or (1 if quick else 5),
         seconds=args.seconds or (0.5 if quick else 12.0),
         memory_frames=args.memory_frames or (200 if quick else 5000),

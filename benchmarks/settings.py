@@ -17,6 +17,9 @@ class Unavailable(Exception):
     """What a benchmark needs is not here; the text says what."""
 
 
+PRECISIONS = ("fp32", "bf16", "int8")
+
+
 @dataclasses.dataclass
 class Settings:
     build: pathlib.Path
@@ -24,6 +27,7 @@ class Settings:
     ffmpeg: str = "ffmpeg"
     upstream_ffmpeg: str = ""
     nets: tuple = ()
+    precisions: tuple = PRECISIONS
     rounds: int = 5
     seconds: float = 12.0
     memory_frames: int = 5000

@@ -187,6 +187,12 @@ def test_a_net_is_named_or_refused():
         run.named_nets("espcn,rdb")
 
 
+def test_a_precision_is_named_or_refused():
+    assert run.named_precisions("int8,fp32") == ("int8", "fp32")
+    with pytest.raises(argparse.ArgumentTypeError, match="no precision 'fp17': there are fp32, "):
+        run.named_precisions("fp32,fp17")
+
+
 def test_peaks():
     told = settings.Settings(build=run.default_build(), work=pathlib.Path())
     found = fused.peaks_of_core(told)

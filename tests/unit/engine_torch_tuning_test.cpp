@@ -231,7 +231,7 @@ TEST(Precision, Advice)
     const Copy copy("net_deep");
     constexpr double budget_seconds = 1;
     Model automatic(options_for(copy.path)), chosen(options_for(copy.path, "1", "fp32"));
-    Model again(options_for(copy.path)), low(options_for(copy.path, "channels_last", "bf16"));
+    Model again(options_for(copy.path)), low(options_for(copy.path, "1", "bf16"));
     EXPECT_EQ(automatic.advice(), "");
     for (Model *model : {&automatic, &chosen, &again, &low})
         EXPECT_EQ(model->tune({1, 3, 64, 96}, budget_seconds).status, DNN_TORCH_OK);

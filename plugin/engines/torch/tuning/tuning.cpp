@@ -416,12 +416,10 @@ private:
         Kinds others;
         Precision precision = Precision::fp32;
         if (used != Precision::fp32) {
-            others = {FormKind::inference, FormKind::channels_last};
-            if (used == Precision::int8)
-                others.push_back(FormKind::fused);
+            others = {FormKind::inference, FormKind::channels_last, FormKind::fused};
         } else if (wishes_.precision.is_automatic && wishes_.pinned != FormKind::saved &&
                    computes_bf16_fast()) {
-            others = {FormKind::channels_last};
+            others = {FormKind::channels_last, FormKind::fused};
             precision = Precision::bf16;
         }
         if (source_.frozen)
