@@ -322,6 +322,41 @@ def test_in_the_filter(tmp_path):
             frames_of(tmp_path / "net.pt", optimize="frozen", **threads).stdout)
 
 
+class Shallow(nn.Module):
+    """Looks three pixels far."""
+
+    def __init__(self):
+        super().__init__()
+        layers = [nn.Conv2d(3, 32, 3, 1, 1), nn.ReLU(), nn.Conv2d(32, 32, 3, 1, 1), nn.ReLU()]
+        self.layers = nn.Sequential(*layers, nn.Conv2d(32, 3, 3, 1, 1))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.layers(x)
+
+
+@pytest.mark.parametrize("bright", [1.0, 100.0, 1000.0, float("inf")])
+def test_a_bright_sample_harms_none_in_bf16(bright, tmp_path):
+    """Frames of floats may have highlights; what does not depend on one is as it was."""
+    torch.jit.script(seeded(Shallow())).save(str(tmp_path / "net.pt"))
+    frames = numpy.random.default_rng(5).random((3, 3, 40, 60), numpy.float32) * 0.5
+    frames[1, :, 20, 30] = bright
+
+    def run(**options):
+        result = support.succeed(
+            *pictures.raw_input("gbrpf32le", 60, 40),
+            *("-vf", support.dnn(tmp_path / "net.pt", optimize="fused", **options)),
+            *("-f", "rawvideo", "-pix_fmt", "gbrpf32le", "-"), stdin=frames.tobytes(),
+        )  # fmt: skip
+        return result, numpy.frombuffer(result.stdout, numpy.float32).reshape(frames.shape)
+
+    result, made = run(precision="bf16")
+    if "bf16, fused" not in result.stderr:
+        pytest.skip("no fused programs in bf16 here")
+    far = numpy.ones(frames.shape, bool)
+    far[1, :, 17:24, 27:34] = False
+    assert numpy.abs(made - run()[1])[far].max() < 0.01
+
+
 class Compact(nn.Module):
     """As nets of super resolution are: the result is the frame, and a little more."""
 

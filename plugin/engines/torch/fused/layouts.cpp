@@ -41,13 +41,6 @@ size_t cheap_steps(const Stage &stage)
     return count;
 }
 
-// With AMX plain products take less time than transforms do.
-bool transforms_pay(Precision precision)
-{
-    return WinogradConvolution::computes(precision) &&
-           (precision == Precision::fp32 || !onednn_has_amx());
-}
-
 class KernelChooser
 {
 public:
@@ -263,6 +256,13 @@ private:
 };
 
 } // namespace
+
+// With AMX plain products take less time than transforms do.
+bool transforms_pay(Precision precision)
+{
+    return WinogradConvolution::computes(precision) &&
+           (precision == Precision::fp32 || !onednn_has_amx());
+}
 
 Arrangement StageKernel::in() const
 {

@@ -25,6 +25,9 @@ enum class LayoutChoice {
     interleaved // by oneDNN where it can, with the channels of a pixel side by side; for tests
 };
 
+// Whether tiles are used where layers allow it.
+bool transforms_pay(Precision precision);
+
 // What computes a stage's convolution: one of these, or none for other stages.
 struct StageKernel {
     std::shared_ptr<PackedConvolution> onednn = nullptr;

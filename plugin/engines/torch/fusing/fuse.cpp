@@ -7,7 +7,9 @@
 #include "engines/torch/fused/network.h"
 #include "regions.h"
 
+#include <algorithm>
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/aminmax.h>
 #include <ATen/ops/empty.h>
 #include <map>
 #include <memory>
@@ -28,20 +30,30 @@ namespace
 using torch::jit::Node;
 using torch::jit::Value;
 
-// One in fp32 that most videos never need.
+// Up to so many times the largest sample that pictures usually have a sample harms no others.
+constexpr double most_to_usual = 2;
+
+// One that most videos never need.
 class RareNetwork
 {
 public:
-    fused::Network &get(const fused::Graph &graph, fused::LayoutChoice layouts)
+    RareNetwork(fused::Precision precision, fused::LayoutChoice layouts)
+        : precision_(precision), layouts_(layouts)
+    {
+    }
+
+    fused::Network &get(const fused::Graph &graph)
     {
         std::call_once(is_made_, [&] {
-            network_ = std::make_unique<fused::Network>(graph, fused::Precision::fp32,
-                                                        fused::LayerRanges(), layouts);
+            network_ =
+                std::make_unique<fused::Network>(graph, precision_, fused::LayerRanges(), layouts_);
         });
         return *network_;
     }
 
 private:
+    const fused::Precision precision_;
+    const fused::LayoutChoice layouts_;
     std::once_flag is_made_;
     std::unique_ptr<fused::Network> network_;
 };
@@ -84,22 +96,36 @@ public:
     }
 
     const fused::Network &network() const { return *network_; }
+    bool has_bf16_tiles() const
+    {
+        return network_ && network_->precision() == fused::Precision::bf16 &&
+               fused::transforms_pay(fused::Precision::bf16);
+    }
+
+    // Between these calls all samples count as usual.
+    void begin_learning() { is_learning_ = true; }
+    void end_learning() { is_learning_ = false; }
 
     // Throws if no program computes the picture as the model does.
     void run(const Work &work);
 
 private:
     void calibrate(const at::Tensor &input);
+    bool has_usual_samples(const Work &work);
 
     const fused::Graph graph_;
     const bool makes_result_;
+    bool is_learning_ = false;
+    std::optional<double> largest_usual_; // in bf16, if it has learned
     bool is_calibrating_ = false;
     fused::CalibrationGoal goal_;
     fused::Calibration calibration_;
     std::shared_ptr<std::atomic<bool>> met_others_; // null unless in int8
     std::unique_ptr<fused::Network> network_;       // null in int8 until it is calibrated
-    RareNetwork plain_;                             // of a part in int8
-    RareNetwork direct_; // without transforms, for pictures whose samples they harm
+    RareNetwork plain_{fused::Precision::fp32, fused::LayoutChoice::usual}; // of a part in int8
+    // Without transforms, for pictures whose samples they harm.
+    RareNetwork bf16_direct_{fused::Precision::bf16, fused::LayoutChoice::direct};
+    RareNetwork direct_{fused::Precision::fp32, fused::LayoutChoice::direct};
 };
 
 const c10::Symbol &node_kind()
@@ -180,17 +206,30 @@ bool run_one(fused::Network &network, const Work &work)
     return run->is_sound();
 }
 
+// A sample that is no number is not usual.
+bool Part::has_usual_samples(const Work &work)
+{
+    if (!is_learning_ && !largest_usual_)
+        return true;
+    const auto [low, high] = at::aminmax(work.from.select(0, work.place));
+    const double largest = std::max(-low.item<double>(), high.item<double>());
+    if (is_learning_)
+        largest_usual_ = std::max(largest_usual_.value_or(0), largest);
+    return largest <= most_to_usual * *largest_usual_;
+}
+
 void Part::run(const Work &work)
 {
-    if (run_one(*network_, work))
+    if (has_usual_samples(work) && run_one(*network_, work))
         return;
     if (met_others_) {
         *met_others_ = true;
-        if (run_one(plain_.get(graph_, fused::LayoutChoice::usual), work))
+        if (run_one(plain_.get(graph_), work))
             return;
     }
-    TORCH_CHECK(run_one(direct_.get(graph_, fused::LayoutChoice::direct), work),
-                "fused layers need finite samples");
+    if (has_bf16_tiles() && run_one(bf16_direct_.get(graph_), work))
+        return;
+    TORCH_CHECK(run_one(direct_.get(graph_), work), "fused layers need finite samples");
 }
 
 // One picture after the other, so that none depends on the others of its batch.
@@ -212,6 +251,15 @@ at::Tensor run_part(Part &part, const at::Tensor &input)
 c10::intrusive_ptr<Part> part_of(const Node &node)
 {
     return c10::static_intrusive_pointer_cast<Part>(node.ival(part_attribute()).toCapsule());
+}
+
+std::vector<c10::intrusive_ptr<Part>> parts_of(const torch::jit::Module &copy)
+{
+    std::vector<c10::intrusive_ptr<Part>> parts;
+    for (const Node *node : copy.get_method("forward").graph()->nodes())
+        if (node->kind() == node_kind())
+            parts.push_back(part_of(*node));
+    return parts;
 }
 
 // A node that comes from a file has no program, and no node of ours can be written to one.
@@ -279,10 +327,7 @@ std::optional<torch::jit::Module> fused_copy(const torch::jit::Module &frozen,
 Int8Layers calibrate_fused(const torch::jit::Module &copy, const Int8Goal &goal,
                            const std::function<void()> &run)
 {
-    std::vector<c10::intrusive_ptr<Part>> parts;
-    for (const Node *node : copy.get_method("forward").graph()->nodes())
-        if (node->kind() == node_kind())
-            parts.push_back(part_of(*node));
+    const auto parts = parts_of(copy);
     Int8Layers found;
     found.met_others = std::make_shared<std::atomic<bool>>(false);
     for (const auto &part : parts)
@@ -293,6 +338,19 @@ Int8Layers calibrate_fused(const torch::jit::Module &copy, const Int8Goal &goal,
         found.in_int8 += part->calibration().in_int8;
     }
     return found;
+}
+
+void learn_usual_samples(const torch::jit::Module &copy, const std::function<void()> &run)
+{
+    auto parts = parts_of(copy);
+    std::erase_if(parts, [](const auto &part) { return !part->has_bf16_tiles(); });
+    if (parts.empty())
+        return;
+    for (const auto &part : parts)
+        part->begin_learning();
+    run();
+    for (const auto &part : parts)
+        part->end_learning();
 }
 
 } // namespace engine_torch

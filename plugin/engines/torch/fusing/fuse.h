@@ -48,4 +48,10 @@ struct Int8Goal {
 Int8Layers calibrate_fused(const torch::jit::Module &copy, const Int8Goal &goal,
                            const std::function<void()> &run);
 
+// Has the programs of a fused copy in bf16 take as usual what each is given when `run` runs the
+// copy. A picture with samples more than twice as large as those is computed without transforms,
+// which would round those beside them as coarsely.  To be called before the copy is used, where at
+// all. Throws what `run` throws.
+void learn_usual_samples(const torch::jit::Module &copy, const std::function<void()> &run);
+
 } // namespace engine_torch

@@ -79,6 +79,18 @@ std::optional<c10::IValue> plain_result(const Source &source, const at::Tensor &
     return std::nullopt;
 }
 
+bool is_taken(const Form &form, const Source &source, const at::Tensor &picture)
+{
+    try {
+        run_form(form, source, picture);
+        return true;
+    } catch (const std::exception &error) {
+        if (is_out_of_memory(error))
+            throw;
+    }
+    return false;
+}
+
 // The second picture is the first one's corner, enlarged: wide areas, and edges far apart.
 std::vector<at::Tensor> pictures_to_try(const Shape &shape)
 {
@@ -185,6 +197,15 @@ void calibrate(Form &form, const Source &source, const Shape &shape)
             return;
     throw Failure(DNN_TORCH_BAD_MODEL,
                   "no layer of it can be computed in int8 without losing too much");
+}
+
+void show_pictures(const Form &form, const Source &source, const Shape &shape)
+{
+    learn_usual_samples(form.module, [&] {
+        for (const at::Tensor &picture : pictures_to_try(shape))
+            if (is_taken(form, source, picture))
+                return;
+    });
 }
 
 } // namespace engine_torch

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Prepares a form in int8.
+// Prepares forms with pictures that are the same for all.
 #pragma once
 
 #include "engines/torch/program/forms.h"
@@ -15,5 +15,9 @@ namespace engine_torch
 // seen before.  Says in form.about what was found.  `shape` is that of the video's pictures, for
 // models that take no others.  Throws a Failure if no layer is left, or the model takes no picture.
 void calibrate(Form &form, const Source &source, const Shape &shape);
+
+// Shows a fused form in bf16 what samples pictures have; see learn_usual_samples().  Does nothing
+// if the model takes none of them.
+void show_pictures(const Form &form, const Source &source, const Shape &shape);
 
 } // namespace engine_torch

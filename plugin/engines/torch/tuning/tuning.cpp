@@ -219,6 +219,8 @@ private:
             Form form = make_form(source_, kind, precision, shape_.channels);
             if (precision == Precision::int8)
                 calibrate(form, source_, shape_);
+            if (kind == FormKind::fused && precision == Precision::bf16)
+                show_pictures(form, source_, shape_);
             std::string fault = fault_of(form, try_it);
             if (!fault.empty())
                 return {.form = std::nullopt, .fault = std::move(fault)};
