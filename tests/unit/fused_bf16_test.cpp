@@ -76,6 +76,38 @@ TEST(FusedBf16, ConvolutionsWorkOrAreRefused)
         }
 }
 
+// Numbers of channels that are odd, and another tensor that is added: oneDNN 2.6 was seen to be
+// wrong.
+TEST(FusedBf16, SumsOfTwoConvolutions)
+{
+    for (const int64_t width : {17, 24, 31, 32, 33, 51})
+        for (const int64_t last : {1, 3})
+            for (const int64_t large : {1, 3, 5}) {
+                Dice dice(24);
+                Graph graph(3);
+                const ValueId first = graph.add(Activation{ActivationKind::relu},
+                                                {graph.add(convolution_3x3(dice, 3, width), {0})});
+                const auto same = [&](int64_t size) {
+                    return graph.add(
+                        convolution(dice, width, width, {size, size}, {size / 2, size / 2}),
+                        {first});
+                };
+                const ValueId sum = graph.add(Binary(), {same(large), same(1)});
+                graph.add(convolution(dice, width, 3, {last, last}, {last / 2, last / 2}), {sum});
+                const Plane input = picture(dice, 3, {21, 37});
+                try {
+                    const auto program = Program::compile(graph, input.extent, in_bf16);
+                    const Difference found =
+                        difference(compute(program, samples_of(input)), interpret(graph, input));
+                    EXPECT_LT(found.largest, found.largest_value / 32)
+                        << width << " " << large << " " << last << "\n"
+                        << program->text();
+                } catch (const GraphError &error) {
+                    EXPECT_STREQ(error.what(), "oneDNN has no bf16 convolution for this processor");
+                }
+            }
+}
+
 class FusedBf16Tiles : public testing::Test
 {
 protected:
@@ -157,6 +189,17 @@ TEST_F(FusedBf16Tiles, TellOfSamplesThatHarmOthers)
         compute(program, input, &is_sound);
         EXPECT_FALSE(is_sound) << harmful;
     }
+}
+
+// Nets for pictures of 0 to 255 compute with such numbers throughout.
+TEST_F(FusedBf16Tiles, TakeLargeSamples)
+{
+    Dice dice(23);
+    const Graph graph = mixed(dice, 64);
+    const auto program = Program::compile(graph, {24, 320}, in_bf16);
+    bool is_sound = false;
+    compute(program, dice.numbers(3 * 24 * 320, -2000, 2000), &is_sound);
+    EXPECT_TRUE(is_sound);
 }
 
 // Numbers of few bits, whose sums are exact in any order.

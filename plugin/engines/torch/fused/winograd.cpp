@@ -76,11 +76,9 @@ template <class V> FUSED_INLINE void transform_out(const V (&m)[6], V (&y)[4])
     y[3] = static_cast<float>(a * a2) * apart_a + static_cast<float>(b * b2) * apart_b + m[5];
 }
 
-// Samples up to a hundred thousand are harmless; in 16 bits, which keep fewer digits of those
-// beside them, ten thousand.  The sum of fourth powers is a largest sample that costs little and
-// does not lose a NaN.
-template <class Sample> constexpr float most_of_powers = 1e20F;
-template <> inline constexpr float most_of_powers<Bf16> = 1e16F;
+// Samples up to a hundred thousand are harmless.  The sum of fourth powers is a largest sample that
+// costs little and does not lose a NaN.
+constexpr float most_of_powers = 1e20F;
 
 // What each sample of a tile is in at least one of.
 constexpr bool tells_of_samples(int place)
@@ -371,7 +369,7 @@ bool WinogradConvolution::make_rows_of(const WinogradRows<Sample> &rows, std::by
             self->template spread_tiles<lanes>(products, first, count, *which);
         });
     }
-    return std::ranges::all_of(powers, [](float it) { return it < most_of_powers<Sample>; });
+    return std::ranges::all_of(powers, [](float it) { return it < most_of_powers; });
 }
 
 template <class Sample>

@@ -178,7 +178,7 @@ private:
             candidate.operations = operations;
             const c10::IValue result = run_form(candidate.form, source_, images);
             candidate.gives_others = !is_close(expected, result, candidate.form, source_);
-            candidate.decibel = psnr_decibel(expected, result);
+            candidate.decibel = psnr_decibel(expected, result, shape_.range());
         }
     }
 
