@@ -357,6 +357,30 @@ def test_a_bright_sample_harms_none_in_bf16(bright, tmp_path):
     assert numpy.abs(made - run()[1])[far].max() < 0.01
 
 
+class Wide(nn.Module):
+    """For frames of 0 to 255."""
+
+    def __init__(self):
+        super().__init__()
+        middle = [layer for _ in range(4) for layer in (nn.Conv2d(64, 64, 3, 1, 1), nn.ReLU())]
+        self.layers = nn.Sequential(nn.Conv2d(3, 64, 3, 1, 1), *middle, nn.Conv2d(64, 3, 3, 1, 1))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.layers(x) * 0.1
+
+
+def test_advice_of_bf16_counts_from_the_range(tmp_path):
+    torch.jit.script(seeded(Wide())).save(str(tmp_path / "net.pt"))
+    log = support.succeed(
+        *("-f", "lavfi", "-i", "testsrc2=s=320x180", "-frames:v", 1),
+        *("-vf", support.dnn(tmp_path / "net.pt", range=255, tune=3), "-f", "null", "-"),
+    ).stderr
+    found = re.search(r"precision=bf16 would be [\d.]+ times as fast, at ([\d.]+) dB to fp32", log)
+    if not found:
+        pytest.skip("bf16 is not much faster here")
+    assert float(found[1]) >= 35
+
+
 class Compact(nn.Module):
     """As nets of super resolution are: the result is the frame, and a little more."""
 
