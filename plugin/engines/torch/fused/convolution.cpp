@@ -110,7 +110,7 @@ std::shared_ptr<PackedConvolution> PackedConvolution::make(const Stage &stage,
                                                            const PackedConvolution *like)
 {
     const OneThread one_thread;
-    const std::shared_ptr<PackedConvolution> made(new PackedConvolution(stage, sizes, fused_steps));
+    std::shared_ptr<PackedConvolution> made(new PackedConvolution(stage, sizes, fused_steps));
     if (like)
         made->packed_ = like->packed_;
     auto call = made->find(1);

@@ -110,9 +110,9 @@ TuningKey key_of_probe(const Source &source, const Wishes &wishes, const std::st
 
 std::optional<TuningRecord> recall(TuningCache &cache)
 {
-    if (const auto known = cache.recall_from_process())
+    if (auto known = cache.recall_from_process())
         return known;
-    const auto known = cache.recall_from_folder();
+    auto known = cache.recall_from_folder();
     if (known)
         cache.remember_in_process(*known);
     return known;
