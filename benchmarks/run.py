@@ -44,21 +44,22 @@ def default_build():
     return pathlib.Path(os.environ.get("DNN_TORCH_BUILD", REPOSITORY / "build"))
 
 
+def known_names(names, kind, known):
+    wanted = tuple(names.split(","))
+    unknown = [name for name in wanted if name not in known]
+    if unknown:
+        raise argparse.ArgumentTypeError(f"no {kind} {unknown[0]!r}: there are {', '.join(known)}")
+    return wanted
+
+
 def named_nets(names):
     """Checked, and still as it was written: a chroot gets the same words."""
-    unknown = [name for name in names.split(",") if name not in NETS]
-    if unknown:
-        raise argparse.ArgumentTypeError(f"no net {unknown[0]!r}: there are {', '.join(NETS)}")
+    known_names(names, "net", NETS)
     return names
 
 
 def named_precisions(names):
-    wanted = tuple(names.split(","))
-    unknown = [name for name in wanted if name not in PRECISIONS]
-    if unknown:
-        raise argparse.ArgumentTypeError(
-            f"no precision {unknown[0]!r}: there are {', '.join(PRECISIONS)}")
-    return wanted
+    return known_names(names, "precision", PRECISIONS)
 
 
 def arguments():

@@ -13,11 +13,6 @@ namespace
 
 constexpr CompileOptions in_bf16 = {.precision = Precision::bf16};
 
-std::vector<float> samples_of(const Plane &input)
-{
-    return {input.samples.begin(), input.samples.end()};
-}
-
 // Convolutions with enough channels for tiles, in numbers that fill no vector and no pair, and
 // some for oneDNN.
 Graph mixed(Dice &dice, int64_t width)
@@ -35,6 +30,18 @@ Graph mixed(Dice &dice, int64_t width)
     value = graph.add(convolution_3x3(dice, width, 12), {value});
     graph.add(PixelShuffle{2}, {value});
     return graph;
+}
+
+void expect_near_or_refused(const Graph &graph, const Plane &input, const std::string &what)
+{
+    try {
+        const auto program = Program::compile(graph, input.extent, in_bf16);
+        const Difference found =
+            difference(compute(program, samples_of(input)), interpret(graph, input));
+        EXPECT_LT(found.largest, found.largest_value / 32) << what << "\n" << program->text();
+    } catch (const GraphError &error) {
+        EXPECT_STREQ(error.what(), "oneDNN has no bf16 convolution for this processor");
+    }
 }
 
 bool uses_tiles(const Program &program)
@@ -65,14 +72,7 @@ TEST(FusedBf16, ConvolutionsWorkOrAreRefused)
             Dice dice(15);
             const Graph graph = mixed(dice, width);
             const Plane input = picture(dice, 3, extent);
-            try {
-                const auto program = Program::compile(graph, extent, in_bf16);
-                const Difference found =
-                    difference(compute(program, samples_of(input)), interpret(graph, input));
-                EXPECT_LT(found.largest, found.largest_value / 32) << program->text();
-            } catch (const GraphError &error) {
-                EXPECT_STREQ(error.what(), "oneDNN has no bf16 convolution for this processor");
-            }
+            expect_near_or_refused(graph, input, std::to_string(width));
         }
 }
 
@@ -95,16 +95,9 @@ TEST(FusedBf16, SumsOfTwoConvolutions)
                 const ValueId sum = graph.add(Binary(), {same(large), same(1)});
                 graph.add(convolution(dice, width, 3, {last, last}, {last / 2, last / 2}), {sum});
                 const Plane input = picture(dice, 3, {21, 37});
-                try {
-                    const auto program = Program::compile(graph, input.extent, in_bf16);
-                    const Difference found =
-                        difference(compute(program, samples_of(input)), interpret(graph, input));
-                    EXPECT_LT(found.largest, found.largest_value / 32)
-                        << width << " " << large << " " << last << "\n"
-                        << program->text();
-                } catch (const GraphError &error) {
-                    EXPECT_STREQ(error.what(), "oneDNN has no bf16 convolution for this processor");
-                }
+                expect_near_or_refused(graph, input,
+                                       std::to_string(width) + " " + std::to_string(large) + " " +
+                                           std::to_string(last));
             }
 }
 
@@ -153,13 +146,7 @@ TEST_F(FusedBf16Tiles, BandsAndGroupsGiveTheSameBits)
     Dice dice(18);
     const Graph graph = mixed(dice, 24);
     const std::vector<float> input = dice.numbers(3 * 37 * 45);
-    CompileOptions whole_layers = in_bf16;
-    whole_layers.band_rows = 0;
-    const auto base = Program::compile(graph, {37, 45}, whole_layers);
-    const std::vector<float> whole = compute(base, input);
-    for (const size_t cache : all_caches)
-        for (const int64_t rows : all_bands)
-            EXPECT_EQ(compute(Program::with_bands(*base, rows, cache), input), whole) << rows;
+    expect_same_bits_in_all_bands(graph, {37, 45}, in_bf16, input);
 }
 
 TEST_F(FusedBf16Tiles, SizesShareWeights)

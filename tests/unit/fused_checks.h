@@ -36,11 +36,15 @@ inline Difference difference(const std::vector<float> &got, const Plane &wanted)
     return found;
 }
 
+inline std::vector<float> samples_of(const Plane &input)
+{
+    return {input.samples.begin(), input.samples.end()};
+}
+
 inline void expect_right(const std::shared_ptr<const Program> &program, const Plane &input,
                          const Plane &wanted, const std::string &what)
 {
-    const std::vector<float> samples(input.samples.begin(), input.samples.end());
-    const std::vector<float> got = compute(program, samples);
+    const std::vector<float> got = compute(program, samples_of(input));
     ASSERT_EQ(got.size(), wanted.samples.size()) << what;
     const Difference found = difference(got, wanted);
     EXPECT_LE(found.largest, 1e-5 * found.largest_value) << what << "\n" << program->text();
@@ -69,6 +73,18 @@ inline void expect_all_right(const Graph &graph, Extent extent, const std::strin
                                  std::to_string(extent.height) + ", " + std::to_string(rows) +
                                  " rows");
     }
+}
+
+// A sample's bits must not depend on how the machine's caches divide a frame.
+inline void expect_same_bits_in_all_bands(const Graph &graph, Extent extent, CompileOptions options,
+                                          const std::vector<float> &input)
+{
+    options.band_rows = 0;
+    const auto base = Program::compile(graph, extent, options);
+    const std::vector<float> whole = compute(base, input);
+    for (const size_t cache : all_caches)
+        for (const int64_t rows : all_bands)
+            EXPECT_EQ(compute(Program::with_bands(*base, rows, cache), input), whole) << rows;
 }
 
 inline constexpr Extent sizes[] = {{1, 1}, {2, 3}, {7, 5}, {13, 17}};

@@ -174,19 +174,13 @@ TEST(FusedNets, Random)
     }
 }
 
-// A sample's bits must not depend on how the machine's caches divide a frame.
 TEST(FusedNets, BandsAndGroupsGiveTheSameBits)
 {
     Dice dice(11);
     const Graph graph = srvgg(dice, 32, 3);
     const std::vector<float> input = dice.numbers(3 * 37 * 45);
-    for (const LayoutChoice layouts : all_layouts) {
-        const auto base = Program::compile(graph, {37, 45}, {.layouts = layouts, .band_rows = 0});
-        const std::vector<float> whole = compute(base, input);
-        for (const size_t cache : all_caches)
-            for (const int64_t rows : all_bands)
-                EXPECT_EQ(compute(Program::with_bands(*base, rows, cache), input), whole) << rows;
-    }
+    for (const LayoutChoice layouts : all_layouts)
+        expect_same_bits_in_all_bands(graph, {37, 45}, {.layouts = layouts}, input);
 }
 
 TEST(FusedNets, SizesShareWeights)

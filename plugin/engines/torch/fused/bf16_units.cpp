@@ -3,6 +3,8 @@
 
 #include "bf16_units.h"
 
+#include "simd_target.h"
+
 #include <stdexcept>
 
 #ifdef __x86_64__
@@ -56,9 +58,7 @@ template <int planes> [[FOR_BF16]] void sum_planes(const Bf16Products &it)
 bool has_bf16_units()
 {
     static const bool found =
-        __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512bf16");
+        find_simd_target() == SimdTarget::avx512 && __builtin_cpu_supports("avx512bf16");
     return found;
 }
 

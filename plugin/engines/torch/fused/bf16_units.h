@@ -5,6 +5,7 @@
 #pragma once
 
 #include "rows.h"
+#include "vectors.h"
 
 #include <cstdint>
 
@@ -15,7 +16,7 @@ namespace engine_torch::fused
 bool has_bf16_units();
 
 constexpr int64_t bf16_lanes = 16;
-constexpr int bf16_pixels_at_once = 12;
+constexpr int bf16_pixels_at_once = pixels_at_once<bf16_lanes>;
 
 // Rounds vectors of 16 samples, which lie side by side, and puts them `to_step` samples apart.
 void round_vectors(const float *from, int64_t count, Bf16 *to, int64_t to_step);

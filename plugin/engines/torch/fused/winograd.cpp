@@ -176,7 +176,7 @@ bool WinogradConvolution::takes(const Convolution &it, int64_t in_channels)
 
 bool WinogradConvolution::computes(Precision precision)
 {
-    return precision == Precision::fp32 || (has_bf16_units() && block_lanes() == bf16_lanes);
+    return precision == Precision::fp32 || has_bf16_units();
 }
 
 WinogradConvolution::WinogradConvolution(const Convolution &it, int64_t in_channels,

@@ -18,6 +18,7 @@
 #include <ATen/TensorOperators.h>
 #include <cstdio>
 #include <exception>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -68,10 +69,11 @@ std::vector<at::Tensor> fine_patterns(const Shape &shape)
 }
 
 // Returns nullopt if the model does not take the picture.
-std::optional<c10::IValue> plain_result(const Source &source, const at::Tensor &picture)
+std::optional<c10::IValue> result_of(const Form &form, const Source &source,
+                                     const at::Tensor &picture)
 {
     try {
-        return run_form(plain_form(source), source, picture);
+        return run_form(form, source, picture);
     } catch (const std::exception &error) {
         if (is_out_of_memory(error))
             throw;
@@ -79,27 +81,17 @@ std::optional<c10::IValue> plain_result(const Source &source, const at::Tensor &
     return std::nullopt;
 }
 
-bool is_taken(const Form &form, const Source &source, const at::Tensor &picture)
-{
-    try {
-        run_form(form, source, picture);
-        return true;
-    } catch (const std::exception &error) {
-        if (is_out_of_memory(error))
-            throw;
-    }
-    return false;
-}
-
-// The second picture is the first one's corner, enlarged: wide areas, and edges far apart.
-std::vector<at::Tensor> pictures_to_try(const Shape &shape)
+// Until `takes` returns true.  The second picture is the first one's corner, enlarged: wide areas,
+// and edges far apart.
+void try_pictures(const Shape &shape, const std::function<bool(const at::Tensor &)> &takes)
 {
     const auto picture = [&](int32_t rows, int32_t columns) {
         return calibration_picture(shape.sized(1, rows, columns));
     };
     const at::Tensor fine = picture(height, width);
     const at::Tensor wide = at::upsample_nearest2d(picture(height / 4, width / 4), {height, width});
-    return {at::cat({fine, wide}), fine, calibration_picture(shape)};
+    if (!takes(at::cat({fine, wide})) && !takes(fine))
+        takes(calibration_picture(shape));
 }
 
 // What forms are compared with.
@@ -113,7 +105,7 @@ std::vector<Sample> patterns_to_judge(const Source &source, const Shape &shape)
 {
     std::vector<Sample> taken;
     for (const at::Tensor &pattern : fine_patterns(shape))
-        if (auto plain = plain_result(source, pattern))
+        if (auto plain = result_of(plain_form(source), source, pattern))
             taken.push_back({pattern, std::move(*plain)});
     return taken;
 }
@@ -180,11 +172,11 @@ void calibrate(Form &form, const Source &source, const Shape &shape)
 {
     std::optional<c10::IValue> plain;
     at::Tensor pictures;
-    for (const at::Tensor &tried : pictures_to_try(shape)) {
+    try_pictures(shape, [&](const at::Tensor &tried) {
         pictures = tried;
-        if ((plain = plain_result(source, pictures)))
-            break;
-    }
+        plain = result_of(plain_form(source), source, pictures);
+        return plain.has_value();
+    });
     if (!plain)
         throw Failure(DNN_TORCH_BAD_MODEL,
                       "the model takes none of the pictures to calibrate with");
@@ -202,9 +194,9 @@ void calibrate(Form &form, const Source &source, const Shape &shape)
 void show_pictures(const Form &form, const Source &source, const Shape &shape)
 {
     learn_usual_samples(form.module, [&] {
-        for (const at::Tensor &picture : pictures_to_try(shape))
-            if (is_taken(form, source, picture))
-                return;
+        try_pictures(shape, [&](const at::Tensor &picture) {
+            return result_of(form, source, picture).has_value();
+        });
     });
 }
 
