@@ -28,7 +28,8 @@ namespace
 {
 
 constexpr int rounds = 2;
-constexpr int64_t bands[] = {0, 24, 8, 4, 2};
+constexpr int64_t bands[] = {0, 24, 8, 4};
+constexpr size_t caches[] = {0, 4, 16, 64}; // MiB; 0: as programs choose
 
 // The processor's time of this thread.
 double thread_seconds()
@@ -104,6 +105,49 @@ Graph dncnn()
     return graph;
 }
 
+ValueId leaky(Graph &graph, ValueId from)
+{
+    return graph.add(Activation{ActivationKind::leaky_relu, 0.2f}, {from});
+}
+
+// What comes in, and a fifth of what a dense block makes of it.
+ValueId residual(Graph &graph, ValueId from, ValueId made)
+{
+    const std::vector<float> zeros(64, 0), fifth(64, 0.2f);
+    return graph.add(Binary(), {graph.add(Affine{fifth, zeros}, {made}), from});
+}
+
+ValueId dense_block(Graph &graph, ValueId from)
+{
+    std::vector<ValueId> features = {from};
+    for (int layer = 0; layer < 4; layer++) {
+        const ValueId all =
+            layer ? graph.add(Concatenation{}, std::vector<ValueId>(features)) : from;
+        features.push_back(leaky(graph, convolve(graph, all, 32, 3)));
+    }
+    return residual(graph, from, convolve(graph, graph.add(Concatenation{}, features), 64, 3));
+}
+
+Graph rrdb()
+{
+    Graph graph(3);
+    const ValueId first = convolve(graph, 0, 64, 3);
+    ValueId value = first;
+    for (int block = 0; block < 23; block++) {
+        ValueId made = value;
+        for (int dense = 0; dense < 3; dense++)
+            made = dense_block(graph, made);
+        value = residual(graph, value, made);
+    }
+    value = graph.add(Binary(), {convolve(graph, value, 64, 3), first});
+    for (int doubling = 0; doubling < 2; doubling++) {
+        value = graph.add(Interpolation{InterpolationKind::nearest, {2, 2}}, {value});
+        value = leaky(graph, convolve(graph, value, 64, 3));
+    }
+    convolve(graph, leaky(graph, convolve(graph, value, 64, 3)), 3, 3);
+    return graph;
+}
+
 double operations(const Graph &graph, Extent extent)
 {
     const std::vector<Extent> extents = extents_of(graph, extent);
@@ -145,13 +189,14 @@ std::vector<Case> cases_of(const Program &base)
 {
     std::vector<Case> cases;
     for (const int64_t rows : bands)
-        for (const size_t divided_by : {1, 32}) {
-            if (!rows && divided_by > 1)
+        for (const size_t mib : caches) {
+            if (!rows && mib)
                 continue;
-            const size_t cache = rows ? cache_for_group() / divided_by : 1;
             Case it = {.name = rows ? std::to_string(rows) + " rows" : "whole layers",
-                       .program = Program::with_bands(base, rows, cache),
+                       .program = Program::with_bands(base, rows, rows ? mib << 20 : 1),
                        .run = {}};
+            if (mib)
+                it.name += ", " + std::to_string(mib) + " MiB";
             it.name += ", " + std::to_string(it.program->schedule().groups.size()) + " groups";
             it.run = std::make_unique<Run>(it.program);
             it.memory.resize(it.run->memory_bytes());
@@ -192,11 +237,11 @@ void measure(const char *name, const Graph &graph, Extent extent, CompileOptions
     std::printf("%s %dx%d, %.1f GFLOP, compiled in %.2f s\n", name, int(extent.width),
                 int(extent.height), work, compiled);
     for (const Case &it : cases)
-        std::printf("  %-24s %8.1f ms %7.1f GFLOP/s  %6.1f MiB\n", it.name.c_str(),
+        std::printf("  %-30s %8.1f ms %7.1f GFLOP/s  %6.1f MiB\n", it.name.c_str(),
                     it.seconds * 1e3, work / it.seconds,
                     static_cast<double>(it.memory.size()) / (1 << 20));
     if (prints_text)
-        std::printf("%s", cases.at(1).program->text().c_str());
+        std::printf("%s", base->text().c_str());
     std::fflush(stdout);
 }
 
@@ -206,8 +251,10 @@ struct Net {
     Extent extent;
 };
 
-const Net nets[] = {
-    {"espcn", espcn, {360, 640}}, {"srvgg", srvgg, {180, 320}}, {"dncnn", dncnn, {180, 320}}};
+const Net nets[] = {{"espcn", espcn, {360, 640}},
+                    {"srvgg", srvgg, {180, 320}},
+                    {"dncnn", dncnn, {180, 320}},
+                    {"rrdb", rrdb, {90, 160}}};
 
 } // namespace
 

@@ -478,6 +478,22 @@ TEST(Remembered, InTheFolder)
     EXPECT_EQ(folder.files().size(), 2U);
 }
 
+// What was remembered had been compared, and the first frame is compared again.
+TEST(Remembered, FormsAreNotTriedAgain)
+{
+    const Folder folder("DNN_TORCH_CACHE");
+    const Copy here("many_times"), there("many_times");
+    tune(here.path, 1e-3);
+    Model model(options_for(there.path));
+    const double took =
+        seconds_of([&] { EXPECT_EQ(model.tune(small_shape, short_seconds).status, DNN_TORCH_OK); });
+    EXPECT_TRUE(contains(model.form(), "(measured)")) << model.form();
+    Session session(model);
+    const Pictures pictures(1, 3, 64, 64);
+    const double first = seconds_of([&] { session.run(pictures.view); }); // also as it was saved
+    EXPECT_LT(took, 2 * first); // trying a form takes three times as long
+}
+
 TEST(Remembered, DamagedFilesAreMeasuredAnew)
 {
     const Folder folder("DNN_TORCH_CACHE");

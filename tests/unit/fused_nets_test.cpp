@@ -183,6 +183,68 @@ TEST(FusedNets, BandsAndGroupsGiveTheSameBits)
         expect_same_bits_in_all_bands(graph, {37, 45}, {.layouts = layouts}, input);
 }
 
+// Rows of the frame would be four times as many here, and a group of that many layers too large.
+TEST(FusedNets, BandsAreOfTheLargestRows)
+{
+    Dice dice(27);
+    Graph graph(3);
+    ValueId value = graph.add(convolution_3x3(dice, 3, 32), {0});
+    value = graph.add(Interpolation{InterpolationKind::nearest, {4, 4}}, {value});
+    for (int layer = 0; layer < 3; layer++)
+        value = graph.add(convolution_3x3(dice, 32, 32), {value});
+    const auto program = Program::compile(graph, {40, 64}, {.band_rows = 8});
+    int64_t most = 0;
+    for (const Group &group : program->schedule().groups)
+        for (const Step &step : group.steps)
+            if (program->kernel(step.stage).convolves())
+                most = std::max(most, step.count);
+    EXPECT_GE(most, 8);
+    EXPECT_LE(most, 16); // the first band of the first layer is higher
+}
+
+// What a program's schedule is made of.
+struct Scheduled {
+    explicit Scheduled(const Program &program)
+    {
+        for (TensorId tensor = 0; tensor < program.list().tensors.size(); tensor++)
+            layouts.push_back(program.layout(tensor));
+        for (size_t stage = 0; stage < program.list().stages.size(); stage++) {
+            weight_bytes.push_back(program.kernel(stage).weight_bytes());
+            rows_at_once.push_back(program.kernel(stage).rows_at_once());
+        }
+    }
+
+    std::vector<RowLayout> layouts;
+    std::vector<size_t> weight_bytes;
+    std::vector<int64_t> rows_at_once;
+};
+
+TEST(FusedNets, LargeFramesAreNotKeptWhole)
+{
+    constexpr size_t mib = size_t{1} << 20;
+    Dice dice(28);
+    const Graph graph = srvgg(dice, 32, 8);
+    const auto schedules = [&](Extent extent) {
+        const auto program = Program::compile(graph, extent, {});
+        const Scheduled scheduled(*program);
+        const ScheduleRequest request = {program->list(),
+                                         scheduled.layouts,
+                                         scheduled.weight_bytes,
+                                         scheduled.rows_at_once,
+                                         program->precision(),
+                                         8,
+                                         4 * mib};
+        return std::pair(make_schedule(request), make_small_schedule(request, 64 * mib));
+    };
+    // A whole tensor is 64 MiB, and all that the layers need at once far less.
+    const auto [fast, small] = schedules({256, 2048});
+    EXPECT_GT(fast.arena_bytes, 128 * mib);
+    EXPECT_LT(small.arena_bytes, 64 * mib);
+    const auto [little, same] = schedules({64, 128});
+    EXPECT_EQ(same.groups.size(), little.groups.size());
+    EXPECT_LT(same.arena_bytes, 40 * mib);
+}
+
 TEST(FusedNets, SizesShareWeights)
 {
     Dice dice(16);

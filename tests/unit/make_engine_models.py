@@ -506,6 +506,19 @@ class Halves(nn.Module):
         return x + self.up(torch.relu(self.down(x)))
 
 
+class ManyTimes(nn.Module):
+    """Takes long with any picture."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 3, 3, padding=1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        for _ in range(2000):
+            x = torch.tanh(self.conv(x))
+        return x
+
+
 def can_be_scripted(part: nn.Module) -> bool:
     try:
         return bool(torch.jit.script(part.eval()))
@@ -564,6 +577,7 @@ def scripted():
     models["net_memory"] = Memory().eval()
     models["net_deep"] = Deep().eval()
     models["net_halves"] = Halves().eval()
+    models["many_times"] = ManyTimes().eval()
     models["float_constant"] = FloatConstant().eval()
     models["in_training"] = InTraining()
     models["catalogue"] = Catalogue().eval()

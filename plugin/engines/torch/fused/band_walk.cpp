@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <variant>
 
 namespace engine_torch::fused
 {
@@ -57,9 +58,8 @@ std::vector<Step> BandWalk::walk(int64_t band_rows)
 {
     std::vector<Step> steps;
     const int64_t height = last_height();
-    const int64_t frame_height = list_.tensors[list_.stages.front().output].extent.height;
     const int64_t band =
-        band_rows ? std::max<int64_t>(1, band_rows * height / frame_height) : height;
+        band_rows ? std::max<int64_t>(1, band_rows * height / tallest_convolution()) : height;
     std::fill(done_.begin(), done_.end(), 0);
     // Rows of zeros are there from the beginning, also if nobody needs some of them any more when
     // the first row is made.
@@ -73,6 +73,17 @@ std::vector<Step> BandWalk::walk(int64_t band_rows)
         if (end >= height)
             return steps;
     }
+}
+
+// The rows of the largest result of a convolution, whose passes over weights and rows a band is
+// for.  Groups without any, as one that only stores, have those of their last stage.
+int64_t BandWalk::tallest_convolution() const
+{
+    int64_t most = 0;
+    for (size_t stage = range_.first; stage < range_.end; stage++)
+        if (std::holds_alternative<Convolution>(list_.stages[stage].core))
+            most = std::max(most, made_by(stage).extent.height);
+    return most ? most : last_height();
 }
 
 // Finds for each stage the end of the rows that it must make, so that the last one gets to

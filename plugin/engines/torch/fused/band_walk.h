@@ -36,7 +36,7 @@ public:
     BandWalk(const StageList &list, const Links &links, const std::vector<Buffer> &buffers,
              const std::vector<int64_t> &rows_at_once, StageRange range);
 
-    // `band_rows` are rows of the frame; 0 means all.  Returns the steps.
+    // `band_rows` are rows of the group's tallest convolution; 0 means all.  Returns the steps.
     std::vector<Step> walk(int64_t band_rows);
 
     // After walk(): how many rows of the tensor were kept at once.
@@ -45,6 +45,7 @@ public:
 private:
     const Tensor &made_by(size_t stage) const { return list_.tensors[list_.stages[stage].output]; }
     int64_t last_height() const { return made_by(range_.end - 1).extent.height; }
+    int64_t tallest_convolution() const;
     void aim_at(int64_t last_end);
     void pass_on(const Stage &stage);
     int64_t lag() const;

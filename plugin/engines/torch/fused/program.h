@@ -24,13 +24,9 @@ struct CompileOptions {
     Precision precision = Precision::fp32;
     LayerRanges int8 = {}; // of convolutions in int8; see choose_layouts()
     LayoutChoice layouts = LayoutChoice::usual;
-    int64_t band_rows = 8;  // of the frame; 0: whole layers
-    size_t cache_bytes = 0; // what a group of layers may use; 0: what cache_for_group() says
+    int64_t band_rows = 8;  // of a group's tallest convolution; 0: whole layers
+    size_t cache_bytes = 0; // what a group of layers may use; 0: what is fast, and memory bears
 };
-
-// Half of the last level of the cache, or 16 MiB if the system does not say.  Groups of that size
-// were as fast as smaller ones and take a fraction of the memory.
-size_t cache_for_group();
 
 // What runs of a program share.  Does not change once it is made: any number of threads may run it.
 class Program

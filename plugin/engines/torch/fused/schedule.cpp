@@ -14,6 +14,10 @@ namespace engine_torch::fused
 namespace
 {
 
+// A schedule may need that much memory at any rate, or that share of what the smallest one does.
+constexpr size_t modest_arena = size_t{40} << 20;
+constexpr double near_smallest = 1.5;
+
 class Scheduling
 {
 public:
@@ -193,6 +197,22 @@ private:
 Schedule make_schedule(const ScheduleRequest &request)
 {
     return Scheduling(request).run();
+}
+
+Schedule make_small_schedule(ScheduleRequest request, size_t most_cache_bytes)
+{
+    std::vector<Schedule> tried = {make_schedule(request)};
+    size_t smallest = tried.back().arena_bytes;
+    while (smallest > modest_arena && request.cache_bytes < most_cache_bytes) {
+        request.cache_bytes = std::min(2 * request.cache_bytes, most_cache_bytes);
+        tried.push_back(make_schedule(request));
+        smallest = std::min(smallest, tried.back().arena_bytes);
+    }
+    const auto limit =
+        std::max(static_cast<double>(modest_arena), near_smallest * static_cast<double>(smallest));
+    return std::move(*std::ranges::find_if(tried, [&](const Schedule &each) {
+        return static_cast<double>(each.arena_bytes) <= limit;
+    }));
 }
 
 } // namespace engine_torch::fused

@@ -54,10 +54,13 @@ struct ScheduleRequest {
     const std::vector<size_t> &weight_bytes;  // by stage
     const std::vector<int64_t> &rows_at_once; // by stage
     Precision precision = Precision::fp32;
-    int64_t band_rows = 0;  // of the frame; 0: all
+    int64_t band_rows = 0;  // of a group's tallest convolution; 0: all
     size_t cache_bytes = 0; // what a group may use
 };
 
 Schedule make_schedule(const ScheduleRequest &request);
+
+// Lets groups use up to `most_cache_bytes` where smaller ones would keep many large tensors whole.
+Schedule make_small_schedule(ScheduleRequest request, size_t most_cache_bytes);
 
 } // namespace engine_torch::fused

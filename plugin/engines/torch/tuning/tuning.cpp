@@ -129,14 +129,9 @@ public:
 
     Tuned run()
     {
-        if (const auto known = cache_.recall_from_process())
-            if (auto tuned = tuned_from(*known, false))
+        if (const auto known = recall(cache_))
+            if (auto tuned = tuned_from(*known))
                 return *tuned;
-        if (const auto known = cache_.recall_from_folder())
-            if (auto tuned = tuned_from(*known, true)) {
-                cache_.remember_in_process(*known);
-                return *tuned;
-            }
         std::vector<TriedForm> candidates;
         for (Form &form : usable_forms())
             candidates.push_back({std::move(form)});
@@ -181,14 +176,15 @@ private:
         return record.precision == name_of(Precision::fp32) && says(refused_precision());
     }
 
-    // Returns nullopt if the record does not fit this model or the user's wishes after all.
-    std::optional<Tuned> tuned_from(const TuningRecord &record, bool try_it)
+    // Returns nullopt if the record does not fit this model or the user's wishes after all.  The
+    // form is not tried again: it was before it was remembered, and the first frame is compared.
+    std::optional<Tuned> tuned_from(const TuningRecord &record)
     {
         const auto kind = find_form(record.form);
         if (!kind || !is_as_wished(*kind, record))
             return std::nullopt;
         const Precision precision = parse_precision(record.precision).precision;
-        const auto form = attempt_if_safe(*kind, precision, try_it).form;
+        const auto form = attempt_if_safe(*kind, precision, false).form;
         if (!form)
             return std::nullopt;
         return Tuned{.form = *form,
