@@ -339,7 +339,8 @@ typedef struct DnnTorchEngine {
     /**
      * Runs the model once on some tensors of the plan's shapes, so that the next run
      * takes no longer than those after it.  Does nothing where that could change later
-     * results.  Tells of no failure, for the next run will.
+     * results, and may do nothing where a run takes long.  Tells of no failure, for the next run
+     * will.
      */
     void (*session_warm)(DnnTorchSession *session);
 

@@ -381,6 +381,15 @@ TEST(Warm, LeavesTheLastPictureAndTellsNothing)
     EXPECT_EQ(run(running, pictures), result);
 }
 
+TEST(Warm, IsNothingWhereRunsTakeLong)
+{
+    Model model(options_for(path_of("many_times")));
+    EXPECT_EQ(model.tune({1, 3, 160, 160}, 1e-3).status, DNN_TORCH_OK);
+    ASSERT_GT(model.tuning.run_seconds, 0.1);
+    Session session(model);
+    EXPECT_LT(seconds_of([&] { session.warm(); }), model.tuning.run_seconds / 4);
+}
+
 // ---- what is remembered ---------------------------------------------------------------
 
 // A folder of one's own, named by an environment variable while it lives.

@@ -24,6 +24,10 @@ namespace
 using engine_torch::Failure;
 using engine_torch::Turn;
 
+// Of a longer run a model's preparations are a small part, and a frame that waits for the session
+// would wait for two.
+constexpr double longest_warming = 0.1;
+
 // Returns memory for transfers, or ordinary memory if LibTorch has no other for the device.
 at::Tensor transfer_memory(at::IntArrayRef sizes, at::IntArrayRef strides, at::ScalarType type)
 {
@@ -70,7 +74,7 @@ void DnnTorchSession::reset()
 
 void DnnTorchSession::warm() noexcept
 {
-    if (stopped_ || model_.keeps_state())
+    if (stopped_ || model_.keeps_state() || plan_.facts().run_seconds > longest_warming)
         return;
     try {
         const engine_torch::StreamScope own_stream(stream_);
