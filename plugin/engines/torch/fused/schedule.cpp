@@ -7,6 +7,7 @@
 #include "rounding.h"
 
 #include <algorithm>
+#include <limits>
 #include <variant>
 
 namespace engine_torch::fused
@@ -83,15 +84,21 @@ private:
     }
 
     // Only convolutions compute enough to begin a group, which costs a pass over memory.  Larger
-    // groups use more: halving finds the largest that fits.
+    // groups use more: doubling and then halving finds the largest that fits.
     StageRange largest_group(size_t first) const
     {
         const std::vector<size_t> ends = ends_of_groups(first);
-        size_t fitting = 0, too_far = ends.size();
+        const auto fits = [&](size_t end) {
+            return cached_bytes({first, ends[end]}) <= request_.cache_bytes;
+        };
+        size_t fitting = 0, too_far = std::min<size_t>(1, ends.size());
+        while (too_far < ends.size() && fits(too_far)) {
+            fitting = too_far;
+            too_far = std::min(2 * too_far, ends.size());
+        }
         while (fitting + 1 < too_far) {
             const size_t middle = fitting + (too_far - fitting) / 2;
-            const bool fits = cached_bytes({first, ends[middle]}) <= request_.cache_bytes;
-            (fits ? fitting : too_far) = middle;
+            (fits(middle) ? fitting : too_far) = middle;
         }
         return {first, ends[fitting]};
     }
@@ -203,11 +210,16 @@ Schedule make_small_schedule(ScheduleRequest request, size_t most_cache_bytes)
 {
     std::vector<Schedule> tried = {make_schedule(request)};
     size_t smallest = tried.back().arena_bytes;
-    while (smallest > modest_arena && request.cache_bytes < most_cache_bytes) {
-        request.cache_bytes = std::min(2 * request.cache_bytes, most_cache_bytes);
+    const auto try_with = [&](size_t cache_bytes) {
+        request.cache_bytes = cache_bytes;
         tried.push_back(make_schedule(request));
         smallest = std::min(smallest, tried.back().arena_bytes);
-    }
+    };
+    while (smallest > modest_arena && request.cache_bytes < most_cache_bytes)
+        try_with(std::min(2 * request.cache_bytes, most_cache_bytes));
+    // No cache holds what one group of all has, but it may be a tenth of whole tensors.
+    if (smallest > modest_arena)
+        try_with(std::numeric_limits<size_t>::max());
     const auto limit =
         std::max(static_cast<double>(modest_arena), near_smallest * static_cast<double>(smallest));
     return std::move(*std::ranges::find_if(tried, [&](const Schedule &each) {

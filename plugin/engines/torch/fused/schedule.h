@@ -60,7 +60,8 @@ struct ScheduleRequest {
 
 Schedule make_schedule(const ScheduleRequest &request);
 
-// Lets groups use up to `most_cache_bytes` where smaller ones would keep many large tensors whole.
+// Lets groups use up to `most_cache_bytes`, and more where even these would keep large tensors
+// whole.
 Schedule make_small_schedule(ScheduleRequest request, size_t most_cache_bytes);
 
 } // namespace engine_torch::fused

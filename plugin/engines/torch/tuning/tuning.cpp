@@ -5,6 +5,7 @@
 
 #include "base/compose.h"
 #include "calibration.h"
+#include "engine_kit/content_hash.h"
 #include "engine_kit/tuning_cache.h"
 #include "engines/torch/failure.h"
 #include "engines/torch/fusing/fuse.h"
@@ -48,22 +49,19 @@ std::string with_one_digit(double number)
     return text;
 }
 
-// Returns the instruction set that LibTorch uses, which its environment may narrow.
-std::string capability()
+// Of LibTorch's build, the instruction set that it uses, which its environment may narrow, and
+// oneDNN's version: a remembered form is not tried again.
+std::string libraries()
 {
-    const std::string about = at::show_config();
-    const std::string before = "CPU capability usage: ";
-    const size_t at = about.find(before);
-    if (at == std::string::npos)
-        return "";
-    return about.substr(at + before.size(), about.find('\n', at) - at - before.size());
+    constexpr size_t digits = 16;
+    return content_hash(at::show_config()).substr(0, digits);
 }
 
 // Returns the settings that all records of a model depend on.
 std::string settings_of(const Source &source)
 {
     return std::string("engine ") + PROJECT_VERSION + "; LibTorch " + TORCH_VERSION + ' ' +
-           capability() + "; " + source.input_name + "; " + source.device.str() + source.asked.text;
+           libraries() + "; " + source.input_name + "; " + source.device.str() + source.asked.text;
 }
 
 // The same of records of how it runs.
