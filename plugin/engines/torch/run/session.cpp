@@ -162,10 +162,9 @@ at::Tensor DnnTorchSession::to_caller(const at::Tensor &picture, const at::Tenso
         return brought_back(picture);
     const bool interleaved = elements.size(1) > 1 && elements.stride(1) == 1;
     const at::Tensor nan = picture.isnan().any();
-    const at::Tensor result =
-        brought_back(engine_torch::codes_of(picture, wish.type, wish.white)
-                         .contiguous(interleaved ? at::MemoryFormat::ChannelsLast
-                                                 : at::MemoryFormat::Contiguous));
+    at::Tensor result = brought_back(engine_torch::codes_of(picture, wish.type, wish.white)
+                                         .contiguous(interleaved ? at::MemoryFormat::ChannelsLast
+                                                                 : at::MemoryFormat::Contiguous));
     had_nan_ = nan.item<bool>();
     return result;
 }
