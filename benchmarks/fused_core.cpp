@@ -121,8 +121,7 @@ ValueId dense_block(Graph &graph, ValueId from)
 {
     std::vector<ValueId> features = {from};
     for (int layer = 0; layer < 4; layer++) {
-        const ValueId all =
-            layer ? graph.add(Concatenation{}, std::vector<ValueId>(features)) : from;
+        const ValueId all = layer ? graph.add(Concatenation{}, features) : from;
         features.push_back(leaky(graph, convolve(graph, all, 32, 3)));
     }
     return residual(graph, from, convolve(graph, graph.add(Concatenation{}, features), 64, 3));

@@ -88,10 +88,12 @@ std::shared_ptr<const Program> Program::make(std::shared_ptr<const Layouts> layo
                                weight_bytes,    rows_at_once,
                                precision,       band_rows,
                                cache_bytes};
-    if (!cache_bytes)
+    if (cache_bytes) {
+        program->schedule_ = make_schedule(request);
+    } else {
         request.cache_bytes = cache_for_group(precision);
-    program->schedule_ =
-        cache_bytes ? make_schedule(request) : make_small_schedule(request, most_cache_for_group());
+        program->schedule_ = make_small_schedule(request, most_cache_for_group());
+    }
     program->prepare_heights();
     return program;
 }

@@ -91,7 +91,7 @@ private:
         const auto fits = [&](size_t end) {
             return cached_bytes({first, ends[end]}) <= request_.cache_bytes;
         };
-        size_t fitting = 0, too_far = std::min<size_t>(1, ends.size());
+        size_t fitting = 0, too_far = 1; // there is one end at least
         while (too_far < ends.size() && fits(too_far)) {
             fitting = too_far;
             too_far = std::min(2 * too_far, ends.size());
