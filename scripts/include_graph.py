@@ -29,6 +29,7 @@ LIBRARIES = {
     "LibTorch": ("ATen/", "c10/", "caffe2/", "torch/"),
     "OpenMP": ("omp.h",),
     "fmt": ("fmt/",),
+    "libavcodec": ("libavcodec/",),
     "libavfilter": ("libavfilter/",),
     "libavformat": ("libavformat/",),
     "libavutil": ("libavutil/",),

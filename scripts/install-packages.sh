@@ -26,7 +26,7 @@ clang-tidy        looks at the sources that a change touches
 ffmpeg            is what the filters are for; tests run it and ffplay
 libavfilter-dev   is what the host module lives in
 libavformat-dev   records of what was found go through it; tests read and write files
-libavcodec-dev    the tests encode and decode with it
+libavcodec-dev    decodes the file that int8 is calibrated with; tests encode with it
 libavutil-dev     frames, options and logging
 libswscale-dev    scales chroma along with luma
 libtorch-dev      is what the engine runs models with

@@ -33,7 +33,7 @@ extern "C" {
 #endif
 
 /** Raised with every change of a layout or a meaning below. */
-#define DNN_TORCH_ENGINE_ABI 6u
+#define DNN_TORCH_ENGINE_ABI 7u
 
 /** The name of the one symbol that an engine exports. */
 #define DNN_TORCH_ENGINE_SYMBOL "dnn_torch_engine"
@@ -129,6 +129,18 @@ typedef struct DnnTorchTensorInfo {
 } DnnTorchTensorInfo;
 
 typedef enum DnnTorchDirection { DNN_TORCH_INPUTS = 0, DNN_TORCH_OUTPUTS = 1 } DnnTorchDirection;
+
+/** What plan_make() may do and use. */
+typedef struct DnnTorchPlanTerms {
+    size_t size;
+    double budget_seconds; /**< for about so long it may measure; 0: it does not */
+    /**
+     * Pictures as sessions will run them, [count, channels, height, width] of float32 without
+     * gaps: `precision=int8` is calibrated with them.  Their height and width may be others than
+     * the plan's.  NULL: there are none.  They are only read, until plan_make() returns.
+     */
+    const DnnTorchTensor *samples;
+} DnnTorchPlanTerms;
 
 /** What a plan's runs cost and want.  Zeros stand for what is not known. */
 typedef struct DnnTorchPlanFacts {
@@ -306,11 +318,10 @@ typedef struct DnnTorchEngine {
 
     /**
      * Settles how tensors of the shapes `in` are run: takes what an earlier call on
-     * this machine found, or measures for about `budget_seconds` (0: does not measure).
-     * The plan never changes.  The caller owns *plan and gives it to plan_close().
+     * this machine found, or measures.  The plan never changes.  The caller owns *plan and gives it to plan_close().
      */
     int (*plan_make)(DnnTorchModel *model, const DnnTorchTensor *in, size_t in_count,
-                     double budget_seconds, DnnTorchPlan **plan, DnnTorchMessage *message);
+                     const DnnTorchPlanTerms *terms, DnnTorchPlan **plan, DnnTorchMessage *message);
 
     /** Frees *plan, which may be NULL, and sets it to NULL. */
     void (*plan_close)(DnnTorchPlan **plan);

@@ -83,7 +83,7 @@ double time_run_within(std::chrono::microseconds timeout, const std::shared_ptr<
                        Size size, int channels)
 {
     DnnTorchTensor shape = picture_shape(1, channels, size);
-    std::shared_ptr<const ModelPlan> plan = model->plan({&shape, 1}, 0);
+    std::shared_ptr<const ModelPlan> plan = model->plan({&shape, 1}, {});
     TimeLimit limit = {.most = 2 * timeout,
                        .line = "two runs of " + to_text(size) + " take more than " +
                                in_seconds(2 * timeout) + "; raise --timeout"};
@@ -168,7 +168,7 @@ private:
     {
         PictureTask task(subject.model, subject.contract, 1);
         task.study();
-        return task.plan(shape_for(task, size_), tuning_seconds);
+        return task.plan(shape_for(task, size_), {.tuning_seconds = tuning_seconds});
     }
 
     static std::vector<std::string> notes_of(const NewPlan &work)

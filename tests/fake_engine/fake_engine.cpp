@@ -49,6 +49,7 @@ struct DnnTorchModel final {
 
 struct DnnTorchPlan final {
     DnnTorchModel &model;
+    float first_sample = 0; // of those that it was calibrated with
 };
 
 namespace
@@ -70,8 +71,10 @@ struct Images {
 
 struct DnnTorchSession final {
 public:
-    explicit DnnTorchSession(DnnTorchModel &model)
-        : model_(model), script_(model.script), tensors_(model.script.tensors)
+    explicit DnnTorchSession(const DnnTorchPlan &plan)
+        : model_(plan.model), script_(model_.script),
+          offset_(script_.offset + (script_.tells_samples ? plan.first_sample : 0)),
+          tensors_(script_.tensors)
     {
     }
 
@@ -89,6 +92,7 @@ private:
 
     DnnTorchModel &model_;
     const Script &script_;
+    const float offset_;
     int own_runs_ = 0; // since the session was opened or reset
     std::vector<fake_engine::ScriptedTensor> tensors_;
     std::vector<float> output_;
@@ -309,7 +313,7 @@ Images DnnTorchSession::run(const Images &input, const Images &wish)
         throw Failure(DNN_TORCH_OUT_OF_MEMORY, "the script says that memory ran out");
     Images output = shape_of(script_, input);
     const auto own_run = static_cast<float>(own_runs_++);
-    float offset = script_.offset + own_run * script_.each_run;
+    float offset = offset_ + own_run * script_.each_run;
     if (script_.tells_turn)
         offset += static_cast<float>(input.behind) + (input.more ? 100.0F : 0.0F);
     fill(script_, input, offset, output, output_);
@@ -399,7 +403,7 @@ std::vector<DnnTorchTensor> probe(DnnTorchModel &model, const DnnTorchTensor &sh
     input.row_stride = input.column_stride * input.width;
     input.channel_stride = input.row_stride * input.height;
     input.batch_stride = input.channel_stride * input.channels;
-    DnnTorchSession session(model);
+    DnnTorchSession session(DnnTorchPlan{model});
     std::vector<DnnTorchTensor> outputs = session.returns_all()
                                               ? session.run_for_all(input)
                                               : std::vector{tensor_of(session.run(input, {}))};
@@ -519,8 +523,18 @@ int model_probe(DnnTorchModel *model, const DnnTorchTensor *in, size_t in_count,
     });
 }
 
-int plan_make(DnnTorchModel *model, const DnnTorchTensor *in, size_t in_count, double,
-              DnnTorchPlan **plan, DnnTorchMessage *message) noexcept
+void log_samples(const std::string &path, const Images &samples)
+{
+    std::ofstream log(path, std::ios::app);
+    log << samples.channels << 'x' << samples.height << 'x' << samples.width;
+    for (int n = 0; n < samples.batch; n++)
+        log << ' ' << picture_number(samples, n);
+    log << std::endl;
+}
+
+int plan_make(DnnTorchModel *model, const DnnTorchTensor *in, size_t in_count,
+              const DnnTorchPlanTerms *terms, DnnTorchPlan **plan,
+              DnnTorchMessage *message) noexcept
 {
     return guarded(message, [&] {
         const Script &script = model->script;
@@ -532,7 +546,14 @@ int plan_make(DnnTorchModel *model, const DnnTorchTensor *in, size_t in_count, d
             throw Failure(DNN_TORCH_RUN_FAILED, script.fail_tune);
         if (script.hang_tune)
             hang_for_ever();
-        *plan = std::make_unique<DnnTorchPlan>(DnnTorchPlan{*model}).release();
+        auto made = std::make_unique<DnnTorchPlan>(DnnTorchPlan{*model});
+        if (const DnnTorchTensor *given = taken(terms).samples) {
+            const Images samples = images_of(taken(given));
+            made->first_sample = sample(samples, 0, 0, 0, 0);
+            if (!script.samples_log.empty())
+                log_samples(script.samples_log, samples);
+        }
+        *plan = made.release();
     });
 }
 
@@ -572,7 +593,7 @@ int session_open(const DnnTorchPlan *plan, int32_t threads, DnnTorchSession **se
             throw Failure(DNN_TORCH_BAD_OPTION, "threads is below 1");
         if (++model.sessions == model.script.fail_session_open)
             throw Failure(DNN_TORCH_RUN_FAILED, "the script says that this session fails");
-        *session = std::make_unique<DnnTorchSession>(model).release();
+        *session = std::make_unique<DnnTorchSession>(*plan).release();
     });
 }
 

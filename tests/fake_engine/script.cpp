@@ -68,10 +68,12 @@ const Key keys[] = {
     {"in_order", &Script::in_order},
     {"exclusive", &Script::exclusive},
     {"tells_turn", &Script::tells_turn},
+    {"tells_samples", &Script::tells_samples},
     {"each_run", &Script::each_run},
     {"advice", &Script::advice},
     {"notice", &Script::notice},
     {"log", &Script::log},
+    {"samples_log", &Script::samples_log},
 };
 
 std::string_view trimmed(std::string_view text)

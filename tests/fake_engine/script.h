@@ -73,6 +73,10 @@ struct Script {
     std::vector<ScriptedTensor> tensors;
 
     std::string notice;
+    int tells_samples = 0; // 1: results grow by the first sample that a plan is calibrated with
+    // A file that gets a line "CxHxW FIRST..." for each plan with pictures to calibrate with: their
+    // first samples, as codes of 8 bits.
+    std::string samples_log;
     std::string log; // a file that gets a line "thread batch number behind more" for each run
 };
 

@@ -127,7 +127,8 @@ void run(DnnTorchModel &model, const Wanted &wanted, fuzz::Digest &digest)
     std::vector<float> samples(4, 0.5F);
     DnnTorchTensor in = input(samples);
     probe(model, in, wanted, digest);
-    const DnnTorchPlan plan(model, &in, 1, 0);
+    const DnnTorchPlanTerms terms = {.size = sizeof terms, .budget_seconds = 0, .samples = &in};
+    const DnnTorchPlan plan(model, &in, 1, terms);
     const DnnTorchPlanFacts &facts = plan.facts();
     if (!std::isfinite(facts.run_seconds) || facts.run_seconds < 0 || facts.run_bytes < 0)
         throw Fault("a plan that costs what nothing costs");

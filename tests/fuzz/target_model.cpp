@@ -187,7 +187,8 @@ Outcome run_plan(DnnTorchModel *model, int channels)
     const DnnTorchTensor shape = shape_of(channels);
     DnnTorchMessage message = {};
     DnnTorchPlan *plan = nullptr;
-    const int status = engine->plan_make(model, &shape, 1, 0, &plan, &message);
+    const DnnTorchPlanTerms terms = {.size = sizeof terms, .budget_seconds = 0, .samples = nullptr};
+    const int status = engine->plan_make(model, &shape, 1, &terms, &plan, &message);
     const Outcome outcome =
         status == DNN_TORCH_OK ? run_session(plan, channels) : refusal(status, message);
     engine->plan_close(&plan);

@@ -96,8 +96,8 @@ int model_probe(DnnTorchModel *model, const DnnTorchTensor *in, size_t, DnnTorch
     return mischief(model, "probe", message);
 }
 
-int plan_make(DnnTorchModel *model, const DnnTorchTensor *, size_t, double, DnnTorchPlan **plan,
-              DnnTorchMessage *message)
+int plan_make(DnnTorchModel *model, const DnnTorchTensor *, size_t, const DnnTorchPlanTerms *,
+              DnnTorchPlan **plan, DnnTorchMessage *message)
 {
     int status = mischief(model, "plan", message);
     if (status == DNN_TORCH_OK)

@@ -204,6 +204,82 @@ TEST(Precision, Int8)
     EXPECT_EQ(run(other, pictures), run(frozen, pictures));
 }
 
+// Dark pictures, where a small part of the range is met.
+void soften(Pictures &pictures, float white)
+{
+    for (size_t i = 0; i < pictures.samples.size(); i++)
+        pictures.samples[i] = white * (0.5F + 0.5F * std::sin(0.05F * static_cast<float>(i % 200)));
+}
+
+// Gives the model's form in words for pictures to calibrate with.
+struct Calibrated {
+    explicit Calibrated(const DnnTorchTensor *samples)
+        : model(options_for(path_of("net_upscaler"), "1", "int8"))
+    {
+        EXPECT_EQ(model.tune({1, 3, 40, 48}, 0, samples).status, DNN_TORCH_OK);
+    }
+    std::vector<float> run(const Pictures &pictures)
+    {
+        Session session(model);
+        EXPECT_EQ(session.run(pictures).status, DNN_TORCH_OK);
+        return samples_of(session.output);
+    }
+    Model model;
+};
+
+TEST(Precision, Int8CalibratedWithAClip)
+{
+    Pictures samples(2, 3, 120, 200);
+    soften(samples, 0.4F);
+    const Pictures pictures(1, 3, 40, 48);
+    const DnnTorchTensor given = tensor_of(samples.view);
+    Calibrated usual(nullptr), of_clip(&given), again(&given);
+    if (contains(usual.model.notice(), "built without oneDNN"))
+        GTEST_SKIP() << usual.model.notice();
+    EXPECT_FALSE(contains(usual.model.form(), "clip")) << usual.model.form();
+    EXPECT_TRUE(contains(of_clip.model.form(), "in parts of the clip")) << of_clip.model.form();
+    const std::vector<float> result = of_clip.run(pictures);
+    EXPECT_NE(result, usual.run(pictures));
+    EXPECT_EQ(result, again.run(pictures));
+    Running full("net_upscaler", "0");
+    EXPECT_GE(psnr_decibel(result, run(full, pictures)), 35);
+}
+
+TEST(Precision, Int8CalibratedWithWhatTellsNothing)
+{
+    Pictures flat(1, 3, 40, 48), wild(2, 3, 40, 48);
+    const Pictures pictures(1, 3, 40, 48), tiny(1, 3, 1, 1);
+    std::fill(flat.samples.begin(), flat.samples.end(), 0.02F);
+    for (size_t i = 0; i < wild.samples.size(); i += 7)
+        wild.samples[i] = i % 2 ? NAN : INFINITY;
+    Calibrated usual(nullptr);
+    if (contains(usual.model.notice(), "built without oneDNN"))
+        GTEST_SKIP() << usual.model.notice();
+    for (const Pictures *samples : {&std::as_const(flat), &std::as_const(wild), &tiny}) {
+        const DnnTorchTensor given = tensor_of(samples->view);
+        Calibrated calibrated(&given);
+        EXPECT_TRUE(contains(calibrated.model.form(), "the clip's pictures are flat"))
+            << calibrated.model.form();
+        EXPECT_EQ(calibrated.run(pictures), usual.run(pictures));
+    }
+}
+
+TEST(Precision, Int8RefusesOtherSamples)
+{
+    Model model(options_for(path_of("net_upscaler"), "1", "int8"));
+    const Pictures grey(1, 1, 40, 48), pictures(1, 3, 40, 48);
+    const DnnTorchTensor other = tensor_of(grey.view);
+    expect_failure(model.tune(usual_shape, 0, &other), DNN_TORCH_BAD_INPUT, {"calibrate"});
+    DnnTorchTensor codes = tensor_of(pictures.view);
+    codes.type = DNN_TORCH_U8;
+    codes.white = 255;
+    expect_failure(model.tune(usual_shape, 0, &codes), DNN_TORCH_BAD_INPUT, {"calibrate"});
+    DnnTorchTensor gaps = tensor_of(pictures.view);
+    gaps.strides[2] *= 2;
+    gaps.dims[2] /= 2;
+    expect_failure(model.tune(usual_shape, 0, &gaps), DNN_TORCH_BAD_INPUT, {"gaps"});
+}
+
 // Works, or is told of; LibTorch 1.13 has no convolution for it.
 TEST(Precision, Half)
 {

@@ -176,12 +176,15 @@ public:
     Model &operator=(const Model &) = delete;
 
     // Makes another plan.  Without a budget nothing is measured.
-    Outcome tune(const Shape &shape, double budget_seconds = 0)
+    Outcome tune(const Shape &shape, double budget_seconds = 0,
+                 const DnnTorchTensor *samples = nullptr)
     {
         const DnnTorchTensor in = tensor_of(shape);
+        const DnnTorchPlanTerms terms = {
+            .size = sizeof terms, .budget_seconds = budget_seconds, .samples = samples};
         DnnTorchMessage message = {};
         DnnTorchPlan *plan = nullptr;
-        const int status = engine().plan_make(model_, &in, 1, budget_seconds, &plan, &message);
+        const int status = engine().plan_make(model_, &in, 1, &terms, &plan, &message);
         EXPECT_EQ(status == DNN_TORCH_OK, plan != nullptr);
         if (plan)
             keep(plan);

@@ -41,7 +41,7 @@ public:
         return grey;
     }
     Size output_for(const FrameShape &input) override { return input.size; }
-    NewPlan plan(const FrameShape &input, double) override
+    NewPlan plan(const FrameShape &input, const PlanTerms &) override
     {
         auto plan = std::make_shared<FakePlan>(kind_.per_frame, kind_.window, batch_size_);
         plan->input = input;

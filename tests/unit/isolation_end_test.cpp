@@ -249,6 +249,20 @@ TEST(Turns, AreForgottenWithTheChild)
     EXPECT_EQ(told_turn(session, 9, 1, 0), 1);
 }
 
+// The new child has not seen the pictures.
+TEST(Restarts, CalibrateAsBefore)
+{
+    Scripted scripted("tells_samples 1\ndie_run segfault\ndie_at 7", {{"restarts", "2"}});
+    const auto samples = picture(128);
+    const DnnTorchTensor given = tensor_of(samples->view);
+    ASSERT_EQ(scripted.model.tune(usual_shape, 0, &given).status, DNN_TORCH_OK);
+    Session session(scripted.model);
+    const float before = told_turn(session, 5, 0, 0);
+    EXPECT_EQ(before, samples->samples[0]);
+    EXPECT_EQ(run_counting(session, 7).status, DNN_TORCH_CRASHED);
+    EXPECT_EQ(told_turn(session, 5, 0, 0), before);
+}
+
 TEST(Restarts, AreUsedUp)
 {
     Scripted scripted("die_run abort\ndie_at 7", {{"restarts", "2"}});

@@ -166,6 +166,23 @@ TEST(Texts, ComeThrough)
     EXPECT_EQ(engine().list_devices(nullptr, 0), 0U);
 }
 
+TEST(Samples, ThatAreNoTensorAreRefused)
+{
+    Scripted scripted("");
+    Pictures pictures(1, 3, 4, 4);
+    DnnTorchTensor samples = tensor_of(pictures.view);
+    samples.data = nullptr;
+    expect_failure(scripted.model.tune(usual_shape, 0, &samples), DNN_TORCH_BAD_INPUT,
+                   {"calibrate"});
+    samples = tensor_of(pictures.view);
+    samples.dims[2] = INT64_MAX;
+    expect_failure(scripted.model.tune(usual_shape, 0, &samples), DNN_TORCH_BAD_INPUT,
+                   {"calibrate"});
+    samples.dims[2] = 0;
+    expect_failure(scripted.model.tune(usual_shape, 0, &samples), DNN_TORCH_BAD_INPUT,
+                   {"calibrate"});
+}
+
 TEST(Sources, AsFiles)
 {
     const std::string path = testing::TempDir() + "isolated-" + std::to_string(getpid());

@@ -281,12 +281,14 @@ TEST_F(ModelStoreTest, PlansThatNobodyUsesAreUsedAgain)
     std::shared_ptr<Model> model = store.open(engine_, options());
     DnnTorchTensor small = picture(), large = picture();
     large.dims[3] = 32;
-    const ModelPlan *first = model->plan({&small, 1}, 1).get();
-    std::shared_ptr<const ModelPlan> plan = model->plan({&small, 1}, 1);
+    const ModelPlan *first = model->plan({&small, 1}, {.tuning_seconds = 1}).get();
+    std::shared_ptr<const ModelPlan> plan = model->plan({&small, 1}, {.tuning_seconds = 1});
     EXPECT_EQ(plan.get(), first);
-    EXPECT_NE(model->plan({&small, 1}, 1), plan) << "another stream has its own first frames";
-    EXPECT_NE(model->plan({&large, 1}, 1), plan);
-    EXPECT_NE(model->plan({&small, 1}, 3), plan) << "it was measured for longer";
+    EXPECT_NE(model->plan({&small, 1}, {.tuning_seconds = 1}), plan)
+        << "another stream has its own first frames";
+    EXPECT_NE(model->plan({&large, 1}, {.tuning_seconds = 1}), plan);
+    EXPECT_NE(model->plan({&small, 1}, {.tuning_seconds = 3}), plan)
+        << "it was measured for longer";
 }
 
 // One user's call that does not come back is no failure of the others'.
@@ -296,7 +298,7 @@ TEST_F(ModelStoreTest, OthersGoOnWithAModelThatIsLost)
     std::shared_ptr<Model> model = store.open(engine_, options());
     model->give_up();
     DnnTorchTensor shape = picture();
-    EXPECT_NO_THROW(model->plan({&shape, 1}, 0));
+    EXPECT_NO_THROW(model->plan({&shape, 1}, {}));
     EXPECT_NE(store.open(engine_, options()), model);
 }
 
@@ -325,7 +327,7 @@ TEST_F(ModelStoreTest, AModelThatDidNotComeBackIsSharedWithNobody)
     hurried.timeout = 50ms;
     std::shared_ptr<Model> lost = store.open(engine_, hurried);
     DnnTorchTensor shape = picture();
-    EXPECT_THROW(lost->plan({&shape, 1}, 0), Error);
+    EXPECT_THROW(lost->plan({&shape, 1}, {}), Error);
     EXPECT_TRUE(lost->is_lost());
     EXPECT_NE(store.open(engine_, hurried), lost);
     EXPECT_EQ(loads(), 2);

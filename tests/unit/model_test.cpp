@@ -88,7 +88,7 @@ TEST_F(ModelTest, TellsOfARefusedFile)
     EXPECT_EQ(model.metadata("nosuch"), "");
     EXPECT_TRUE(model.tensors(DNN_TORCH_INPUTS).empty());
     DnnTorchTensor shape = picture_shape(1, 3, small);
-    EXPECT_THROW(model.plan({&shape, 1}, 0), Error);
+    EXPECT_THROW(model.plan({&shape, 1}, {}), Error);
 }
 
 // The law of pictures is the task's: the owner tells what comes out.
@@ -106,7 +106,7 @@ TEST_F(ModelTest, IsPlannedAndProbedBesideRuns)
 {
     Model model(engine_, script("latency_us 200\nadvice be quick\n"));
     DnnTorchTensor shape = picture_shape(1, 3, small);
-    std::shared_ptr<const ModelPlan> first = model.plan({&shape, 1}, 0);
+    std::shared_ptr<const ModelPlan> first = model.plan({&shape, 1}, {});
     std::atomic<bool> ended = false;
     std::vector<std::thread> threads;
     for (int i = 0; i < 2; i++)
@@ -118,7 +118,7 @@ TEST_F(ModelTest, IsPlannedAndProbedBesideRuns)
                           small.height);
         });
     for (int i = 0; i < 20; i++) {
-        EXPECT_EQ(model.plan({&shape, 1}, 0)->advice(), "be quick");
+        EXPECT_EQ(model.plan({&shape, 1}, {})->advice(), "be quick");
         EXPECT_EQ(probe_size(model, small, 3), small);
         EXPECT_EQ(model.notice(), "");
     }
@@ -132,7 +132,7 @@ TEST_F(ModelTest, IsOutlivedByItsPlans)
 {
     DnnTorchTensor shape = picture_shape(1, 1, small);
     std::shared_ptr<const ModelPlan> plan =
-        Model(engine_, script("each_run 1\n")).plan({&shape, 1}, 0);
+        Model(engine_, script("each_run 1\n")).plan({&shape, 1}, {});
     Session session(plan, 1);
     std::vector<float> samples(6U * 8, 0);
     auto first_sample = [&] {

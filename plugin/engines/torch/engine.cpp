@@ -43,6 +43,20 @@ void expect_outputs(const engine_torch::Source &source, size_t count)
         expect_one(count, "output");
 }
 
+// The samples stay the caller's.
+engine_torch::TuningTerms tuning_terms(const DnnTorchPlanTerms &terms, int32_t channels)
+{
+    engine_torch::TuningTerms made = {.budget_seconds = terms.budget_seconds, .samples = {}};
+    if (!terms.samples)
+        return made;
+    const auto samples = taken(terms.samples);
+    if (samples.type != DNN_TORCH_F32 || engine_torch::shape_of(samples).channels != channels)
+        throw Failure(DNN_TORCH_BAD_INPUT,
+                      "the pictures to calibrate with are none of floats with the plan's channels");
+    made.samples = engine_torch::tensor_over(samples);
+    return made;
+}
+
 // Where there are fewer tensors than `capacity`, the others get no type.
 void give_all(const std::vector<DnnTorchTensor> &tensors, DnnTorchTensor *out, size_t capacity)
 {
@@ -119,12 +133,15 @@ int model_probe(DnnTorchModel *model, const DnnTorchTensor *in, size_t in_count,
 }
 
 int plan_make(DnnTorchModel *model, const DnnTorchTensor *in, size_t in_count,
-              double budget_seconds, DnnTorchPlan **plan, DnnTorchMessage *message) noexcept
+              const DnnTorchPlanTerms *terms, DnnTorchPlan **plan,
+              DnnTorchMessage *message) noexcept
 {
     return guarded(Phase::running, message, [&] {
         expect_one(in_count, "input");
         const engine_torch::Shape shape = engine_torch::shape_of(taken(in));
-        *plan = std::make_unique<DnnTorchPlan>(*model, shape, budget_seconds).release();
+        *plan = std::make_unique<DnnTorchPlan>(*model, shape,
+                                               tuning_terms(taken(terms), shape.channels))
+                    .release();
     });
 }
 

@@ -79,13 +79,18 @@ size_t FrameLoop::in_flight() const
 {
     size_t jobs = pool_ && !is_orphaned() ? pool_->in_flight() : 0;
     size_t in_jobs = jobs ? jobs * work_->plan->batch_size : 0;
-    return in_jobs + gatherer_.frames() + (held_ ? 1 : 0) + (waiting_ ? 1 : 0) + results_.size();
+    return in_jobs + others() + results_.size();
+}
+
+// Frames that are to become jobs.
+size_t FrameLoop::others() const
+{
+    return early_.size() + gatherer_.frames() + (held_ ? 1 : 0) + (waiting_ ? 1 : 0);
 }
 
 Load FrameLoop::load() const
 {
-    Load load = {.results = results_.size(),
-                 .others = gatherer_.frames() + (held_ ? 1 : 0) + (waiting_ ? 1 : 0)};
+    Load load = {.results = results_.size(), .others = others()};
     if (!pool_)
         return load;
     load.pool = true;
@@ -168,6 +173,7 @@ void FrameLoop::send_one()
 void FrameLoop::fail(const Error &error)
 {
     failure_ = error;
+    early_.clear();
     waiting_.reset();
     state_.fail();
 }
@@ -242,6 +248,7 @@ int FrameLoop::end_with(int code)
 int FrameLoop::abandon()
 {
     gatherer_ = {};
+    early_.clear();
     waiting_.reset();
     return end_with(0);
 }

@@ -51,6 +51,9 @@ public:
     // Returns the shape of the frames that come now.
     const FrameShape &input() const { return input_; }
 
+    // Returns those that a model which comes later can be calibrated with.
+    std::shared_ptr<const std::vector<FrameItem>> first() const { return first_; }
+
     // Returns the size of the frames that go out.  Call it only while is_running().
     Size output() const { return work_->plan->output; }
 
@@ -88,6 +91,7 @@ private:
     bool drop_input();
     void hand_out();
     void send_one();
+    size_t others() const;
     Load load() const;
     bool is_orphaned() const { return pool_ && pool_->orphaned(); }
     void fail(const Error &error);
@@ -104,6 +108,8 @@ private:
     void accept(FrameItem item);
     bool complete_waiting(bool asks);
     void add(FrameItem item);
+    void begin();
+    void keep_first(const FrameItem &item);
     void submit_ready();
     void end_input(int status);
     void hold();
@@ -132,6 +138,10 @@ private:
     std::deque<Result> results_;
     int64_t next_number_ = 0;
     double last_seconds_ = 0; // the time of the last frame that came in
+
+    std::vector<FrameItem> early_; // until the planner has seen them
+    std::shared_ptr<const std::vector<FrameItem>> first_ =
+        std::make_shared<std::vector<FrameItem>>(); // the last one that the planner saw, or none
 
     std::optional<FrameItem> waiting_; // for its frames of the further inputs
 

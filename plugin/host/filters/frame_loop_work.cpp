@@ -4,6 +4,7 @@
 // Gives frames to the workers and takes results from them.
 #include "frame_loop.h"
 #include "host/inference/worker_places.h"
+#include "host/tasks/sample_gathering.h"
 #include "host/tasks/task_worker.h"
 
 extern "C" {
@@ -142,15 +143,42 @@ void FrameLoop::set_strength(float strength)
     settings_.strength = strength;
 }
 
-// Nothing is planned before the first frame: ffmpeg builds each graph once more than it runs.
+// Nothing is planned before the first frame: ffmpeg builds each graph once more than it runs.  With
+// async=0 nothing is kept back.
 void FrameLoop::add(FrameItem item)
 {
-    if (!work_)
-        go_on_with(planner_.prepare(input_));
+    if (!work_) {
+        early_.push_back(std::move(item));
+        if (early_.size() >= planner_.frames_wanted() || !settings_.async)
+            begin();
+        return;
+    }
     if (!item.bypass)
         item.bypass = item.skipped = work_->task->skips(item);
     gatherer_.add(std::move(item), work_->plan);
     submit_ready();
+}
+
+// Does nothing if there are no early frames.
+void FrameLoop::begin()
+{
+    if (early_.empty())
+        return;
+    Work work = planner_.prepare(input_, early_);
+    keep_first(early_.back());
+    go_on_with(std::move(work));
+    for (FrameItem &item : std::exchange(early_, {}))
+        add(std::move(item));
+}
+
+// Of a stream whose frames nobody asks for none is kept.
+void FrameLoop::keep_first(const FrameItem &item)
+{
+    if (planner_.frames_wanted() <= 1)
+        return;
+    std::vector<FrameItem> kept;
+    kept.push_back(another(item));
+    first_ = std::make_shared<const std::vector<FrameItem>>(std::move(kept));
 }
 
 void FrameLoop::submit_ready()
@@ -163,6 +191,7 @@ void FrameLoop::end_input(int status)
 {
     input_status_ = status;
     state_.end_input();
+    begin();
     gatherer_.flush();
     submit_ready();
 }
@@ -173,6 +202,7 @@ void FrameLoop::end_input(int status)
 // replaced, and their work would disturb what is measured for a new size.
 void FrameLoop::hold()
 {
+    begin();
     state_.hold();
     gatherer_.flush();
     submit_ready();
@@ -197,7 +227,8 @@ void FrameLoop::change_shape()
     check_format(item.frame.get(), input_.format);
     FrameShape shape = input_;
     shape.size = {item.frame->width, item.frame->height};
-    Work work = planner_.prepare(shape);
+    Work work = planner_.prepare(shape, {&item, 1});
+    keep_first(item);
     input_ = shape;
     log_.tell_shape(input_, work.plan->output);
     go_on_with(std::move(work));

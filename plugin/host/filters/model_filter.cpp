@@ -65,6 +65,17 @@ void ModelFilter::open()
     pads_ = opener_.task().further_pads();
     loop_.open(pads_.size());
     log_.tell_notice(*opener_.task().model());
+    warn_of_calibration();
+}
+
+void ModelFilter::warn_of_calibration()
+{
+    const Calibration &calibration = opener_.task().calibration();
+    if ((calibration.is_of_stream || !calibration.clip.empty()) &&
+        !opener_.task().model()->is_in_int8())
+        log_.warn(
+            "calibration is for precision=int8 alone, and without effect until a command sets "
+            "that");
 }
 
 void ModelFilter::configure(const AVFilterLink *in, AVFilterLink *out)
@@ -128,8 +139,10 @@ void ModelFilter::look_for_change()
 
 PrepareModel ModelFilter::preparation()
 {
-    return [setup = opener_.setup(), input = loop_.input(), output = loop_.output()](
-               const ModelRequest &request) { return setup.replace(request, input, output); };
+    return [setup = opener_.setup(), input = loop_.input(), first = loop_.first(),
+            output = loop_.output()](const ModelRequest &request) {
+        return setup.replace(request, input, *first, output);
+    };
 }
 
 std::optional<std::string> ModelFilter::answer(const std::string &command) const

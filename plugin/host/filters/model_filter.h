@@ -60,6 +60,7 @@ public:
 
 private:
     void look_for_change();
+    void warn_of_calibration();
     PrepareModel preparation();
 
     const AVFilterContext *const ctx_;

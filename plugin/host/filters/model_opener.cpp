@@ -8,6 +8,7 @@
 #include "host/inference/device_choice.h"
 #include "host/inference/model_store.h"
 #include "host/tasks/model_contract.h"
+#include "host/tasks/sample_gathering.h"
 
 extern "C" {
 #include <libavutil/error.h>
@@ -59,6 +60,7 @@ std::string describe(const EngineChoice &choice, const Model &model)
 
 OpenedModel ModelSetup::open(const ModelRequest &request) const
 {
+    Calibration calibration = parse_calibration(request.calibration);
     DeviceChoice choice = choose_device(request.device, request.engine);
     ModelOptions options = {.path = request.path,
                             .device = choice.device,
@@ -78,6 +80,7 @@ OpenedModel ModelSetup::open(const ModelRequest &request) const
         [&](const ModelOptions &wanted) { return model_store().open(*engine.engine, wanted); });
     std::string where = describe(engine, *model);
     std::shared_ptr<Task> made = task.make(model, contract, run.batch_size);
+    made->calibrate_with(std::move(calibration));
     TaskFindings findings = made->study();
     std::string numbers = findings.numbers.empty() ? contract_in_words(contract) : findings.numbers;
     return {.task = std::move(made),
@@ -90,9 +93,10 @@ OpenedModel ModelSetup::open(const ModelRequest &request) const
 }
 
 Work ModelSetup::plan(const std::shared_ptr<Task> &with, bool on_cpu, const FrameShape &input,
-                      double tuning_seconds) const
+                      std::span<const FrameItem> first, double tuning_seconds) const
 {
-    NewPlan made = with->plan(input, tuning_seconds);
+    NewPlan made = with->plan(
+        input, {.tuning_seconds = tuning_seconds, .samples = samples_for(*with, input, first)});
     CoreRequest cores = run.cores;
     cores.device = !on_cpu;
     cores.in_order = made.plan->in_order;
@@ -113,7 +117,8 @@ Work ModelSetup::plan(const std::shared_ptr<Task> &with, bool on_cpu, const Fram
 }
 
 // The filters behind are set up for one format and one size.
-Work ModelSetup::replace(const ModelRequest &request, const FrameShape &input, Size output) const
+Work ModelSetup::replace(const ModelRequest &request, const FrameShape &input,
+                         std::span<const FrameItem> first, Size output) const
 {
     OpenedModel opened = open(request);
     if (!holds(opened.task->formats(), input.format))
@@ -132,7 +137,7 @@ Work ModelSetup::replace(const ModelRequest &request, const FrameShape &input, S
         throw Error(AVERROR(EINVAL), "the model makes " + to_text(made) + " of " +
                                          to_text(input.size) + ", and the frames so far became " +
                                          to_text(output));
-    Work work = plan(opened.task, opened.on_cpu, input, run.tuning_seconds);
+    Work work = plan(opened.task, opened.on_cpu, input, first, run.tuning_seconds);
     if (!opened.findings.doubt.empty())
         work.doubt = opened.findings.doubt;
     // If no session can be opened, the change is refused here.  In a worker the same failure
@@ -180,9 +185,14 @@ void ModelOpener::warn_of_threads() const
                threads, cores, cores);
 }
 
-Work ModelOpener::prepare(const FrameShape &input)
+size_t ModelOpener::frames_wanted() const
 {
-    Work work = setup_.plan(task_, on_cpu_, input, tuning_seconds());
+    return task_->calibration().is_of_stream ? Samples::most : 1;
+}
+
+Work ModelOpener::prepare(const FrameShape &input, std::span<const FrameItem> first)
+{
+    Work work = setup_.plan(task_, on_cpu_, input, first, tuning_seconds());
     planned_ = Clock::now();
     return work;
 }

@@ -17,6 +17,7 @@ extern "C" {
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace dnn_torch
@@ -51,13 +52,14 @@ struct ModelSetup {
     // Throws Error.
     OpenedModel open(const ModelRequest &request) const;
 
-    // Measures for about `tuning_seconds`.  Throws Error.
+    // Measures for about `tuning_seconds`.  `first` are some of the frames.  Throws Error.
     Work plan(const std::shared_ptr<Task> &with, bool on_cpu, const FrameShape &input,
-              double tuning_seconds) const;
+              std::span<const FrameItem> first, double tuning_seconds) const;
 
     // Opens and plans a model that is to go on with frames of that shape.  Throws Error,
     // also if the model would make frames of another size than `output`.
-    Work replace(const ModelRequest &request, const FrameShape &input, Size output) const;
+    Work replace(const ModelRequest &request, const FrameShape &input,
+                 std::span<const FrameItem> first, Size output) const;
 };
 
 // Belongs to the thread that runs the graph.
@@ -75,7 +77,8 @@ public:
 
     // From now on plans are made with this task.
     void adopt(std::shared_ptr<Task> task) override { task_ = std::move(task); }
-    Work prepare(const FrameShape &input) override;
+    size_t frames_wanted() const override;
+    Work prepare(const FrameShape &input, std::span<const FrameItem> first) override;
     void end_without_frames() override { task_->end(); }
 
 private:

@@ -62,6 +62,7 @@ ModelRequest request_of(const FilterSettings &all)
             .output = text_or_empty(settings.output),
             .device = text_or_empty(settings.device),
             .precision = text_or_empty(settings.precision),
+            .calibration = text_or_empty(settings.calibration),
             .optimize = text_or_empty(settings.optimize),
             .allow = text_or_empty(settings.allow),
             .engine = text_or_empty(settings.engine),
@@ -105,6 +106,10 @@ OptionTable model_options(size_t offset)
         changeable(text_option("precision",
                                "what the model computes with: auto, fp32, bf16, fp16 or int8",
                                field(offsetof(ModelSettings, precision)), "auto")),
+        text_option("calibration",
+                    "what int8 is calibrated with: generated, first (frames of the stream) or a "
+                    "file's frames",
+                    field(offsetof(ModelSettings, calibration)), "generated"),
         changeable(text_option(
             "optimize", "0: run the model as it was saved; 1: its fastest form; or a form's name",
             field(offsetof(ModelSettings, optimize)), "1")),

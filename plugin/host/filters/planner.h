@@ -4,7 +4,9 @@
 
 #include "host/tasks/task.h"
 
+#include <cstddef>
 #include <memory>
+#include <span>
 
 namespace dnn_torch
 {
@@ -15,9 +17,12 @@ class Planner
 public:
     virtual ~Planner() = default;
 
-    // Finds the best way to run such frames.  May take seconds, also while the task's
-    // model runs.  Throws Error.
-    virtual Work prepare(const FrameShape &input) = 0;
+    // How many frames it would see before it prepares.
+    virtual size_t frames_wanted() const = 0;
+
+    // Finds the best way to run such frames, of which `first` are the first ones.  May take
+    // seconds, also while the task's model runs.  Throws Error.
+    virtual Work prepare(const FrameShape &input, std::span<const FrameItem> first) = 0;
 
     // From now on plans are made with this task.
     virtual void adopt(std::shared_ptr<Task> task) = 0;

@@ -214,7 +214,7 @@ Model::Model(const DnnTorchEngine &engine, const ModelOptions &options)
 
 Model::Model(const DnnTorchEngine &engine, const ModelOptions &options,
              const std::shared_ptr<const Descriptor> &file)
-    : engine_(engine), timeout_(options.timeout)
+    : engine_(engine), timeout_(options.timeout), is_in_int8_(options.precision == "int8")
 {
     model_ = within(limit_to_open(timeout_), "it was opened", [&engine, options, file] {
         return file ? open_model(engine, options, *file)
@@ -258,41 +258,44 @@ Model::Shapes Model::run_probe(const Shapes &in, size_t out_count)
 
 // A plan that was measured for longer may be a better one.
 std::shared_ptr<const ModelPlan> Model::plan(std::span<const DnnTorchTensor> in,
-                                             double budget_seconds)
+                                             const PlanTerms &terms)
 {
-    ShapeKey key = key_of(in, static_cast<int64_t>(budget_seconds * 1000));
-    if (std::shared_ptr<const ModelPlan> idle = find_idle_plan(key))
+    if (terms.gathered)
+        return std::make_shared<const ModelPlan>(engine_, model_, in, terms);
+    ShapeKey key = key_of(in, static_cast<int64_t>(terms.tuning_seconds * 1000));
+    if (std::shared_ptr<const ModelPlan> idle = find_idle_plan(key, terms.samples.get()))
         return idle;
-    std::shared_ptr<const ModelPlan> plan = make_plan({in.begin(), in.end()}, budget_seconds);
-    remember(std::move(key), plan);
+    std::shared_ptr<const ModelPlan> plan = make_plan({in.begin(), in.end()}, terms);
+    remember({.key = std::move(key), .samples = terms.samples, .plan = plan});
     return plan;
 }
 
-std::shared_ptr<const ModelPlan> Model::find_idle_plan(const ShapeKey &key)
+std::shared_ptr<const ModelPlan> Model::find_idle_plan(const ShapeKey &key, const Samples *samples)
 {
     std::lock_guard lock(mutex_);
     for (const RememberedPlan &each : plans_)
-        if (each.key == key && each.plan.use_count() == 1)
+        if (each.key == key && each.samples.get() == samples && each.plan.use_count() == 1)
             return each.plan;
     return nullptr;
 }
 
-void Model::remember(ShapeKey key, std::shared_ptr<const ModelPlan> plan)
+void Model::remember(RememberedPlan plan)
 {
     constexpr size_t most = 2;
     std::list<RememberedPlan> oldest; // freed without the lock
     std::lock_guard lock(mutex_);
-    plans_.push_back({.key = std::move(key), .plan = std::move(plan)});
+    plans_.push_back(std::move(plan));
     if (plans_.size() > most)
         oldest.splice(oldest.end(), plans_, plans_.begin());
 }
 
-std::shared_ptr<const ModelPlan> Model::make_plan(const Shapes &in, double budget_seconds)
+std::shared_ptr<const ModelPlan> Model::make_plan(const Shapes &in, const PlanTerms &terms)
 {
-    auto make = [engine = &engine_, model = model_, in, budget_seconds] {
-        return std::make_shared<const ModelPlan>(*engine, model, in, budget_seconds);
+    auto make = [engine = &engine_, model = model_, in, terms] {
+        return std::make_shared<const ModelPlan>(*engine, model, in, terms);
     };
-    return within(limit_to_plan(timeout_, budget_seconds), "its fastest form was looked for", make);
+    return within(limit_to_plan(timeout_, terms.tuning_seconds), "its fastest form was looked for",
+                  make);
 }
 
 void Model::try_out(const std::string &doing, std::function<void()> work)
@@ -320,13 +323,19 @@ std::string Model::metadata(const char *key) const
 // ---- a plan -----------------------------------------------------------------
 
 ModelPlan::ModelPlan(const DnnTorchEngine &engine, std::shared_ptr<DnnTorchModel> model,
-                     std::span<const DnnTorchTensor> shapes, double budget_seconds)
-    : engine_(engine), model_(std::move(model))
+                     std::span<const DnnTorchTensor> shapes, const PlanTerms &terms)
+    : engine_(engine), model_(std::move(model)), gathered_(terms.gathered)
 {
+    if (gathered_)
+        return;
     EngineCall call;
     DnnTorchMessage message{};
-    check(engine_.plan_make(model_.get(), shapes.data(), shapes.size(), budget_seconds, &plan_,
-                            &message),
+    const bool has_samples = terms.samples && !terms.samples->empty();
+    const DnnTorchTensor samples = has_samples ? terms.samples->tensor() : DnnTorchTensor{};
+    const DnnTorchPlanTerms given = {.size = sizeof(given),
+                                     .budget_seconds = terms.tuning_seconds,
+                                     .samples = has_samples ? &samples : nullptr};
+    check(engine_.plan_make(model_.get(), shapes.data(), shapes.size(), &given, &plan_, &message),
           message);
     if (!shapes.empty() && shapes[0].dims[0] > 0)
         operations_for_picture_ = facts().run_operations / static_cast<double>(shapes[0].dims[0]);
@@ -340,25 +349,30 @@ ModelPlan::~ModelPlan()
 DnnTorchPlanFacts ModelPlan::facts() const
 {
     DnnTorchPlanFacts facts = {.size = sizeof(facts)};
-    engine_.plan_facts(plan_, &facts);
+    if (plan_)
+        engine_.plan_facts(plan_, &facts);
     return facts;
 }
 
 Variants ModelPlan::variants() const
 {
+    if (!plan_)
+        return {};
     return {.usual = text_or_empty(engine_.plan_metadata(plan_, "variant")),
             .threaded = text_or_empty(engine_.plan_metadata(plan_, "threaded_variant"))};
 }
 
 std::string ModelPlan::advice() const
 {
-    return text_or_empty(engine_.plan_metadata(plan_, "advice"));
+    return plan_ ? text_or_empty(engine_.plan_metadata(plan_, "advice")) : "";
 }
 
 // ---- a session --------------------------------------------------------------
 
 Session::Session(std::shared_ptr<const ModelPlan> plan, int threads) : plan_(std::move(plan))
 {
+    if (plan_->gathered_)
+        return;
     EngineCall call;
     DnnTorchMessage message{};
     check(plan_->engine_.session_open(plan_->plan_, threads, &session_, &message), message);
@@ -371,13 +385,15 @@ Session::~Session()
 
 void *Session::memory(size_t bytes)
 {
+    if (!session_)
+        return nullptr;
     EngineCall call;
     return plan_->engine_.session_memory(session_, bytes);
 }
 
 void Session::warm()
 {
-    if (plan_->was_warmed_)
+    if (plan_->was_warmed_ || !session_)
         return;
     EngineCall call;
     plan_->engine_.session_warm(session_);
@@ -386,6 +402,8 @@ void Session::warm()
 
 void Session::reset()
 {
+    if (!session_)
+        return;
     EngineCall call;
     DnnTorchMessage message{};
     check(plan_->engine_.session_reset(session_, &message), message);
@@ -394,6 +412,10 @@ void Session::reset()
 void Session::run(std::span<const DnnTorchTensor> in, std::span<DnnTorchTensor> out,
                   DnnTorchRun &run)
 {
+    if (plan_->gathered_) {
+        plan_->gathered_->add(in[0]);
+        throw SampleTaken();
+    }
     EngineCall call;
     DnnTorchMessage message{};
     int status = plan_->engine_.session_run(session_, in.data(), in.size(), out.data(), out.size(),

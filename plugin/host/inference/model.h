@@ -8,6 +8,7 @@
 #include "base/descriptor.h"
 #include "host/error.h"
 #include "memo.h"
+#include "samples.h"
 
 #include "dnn_torch/engine.h"
 
@@ -48,6 +49,15 @@ struct ModelOptions {
 // Throws Error with the reason.  A named pipe is opened without waiting for a writer.
 Descriptor open_model_file(const std::string &path);
 
+// How a plan is made.
+struct PlanTerms {
+    double tuning_seconds = 0;                        // to measure for about so long
+    std::shared_ptr<const Samples> samples = nullptr; // to calibrate int8 with; null: none
+    // Not null: nothing is planned.  Sessions of the plan add here what they are to run, and throw
+    // SampleTaken.
+    std::shared_ptr<Samples> gathered = nullptr;
+};
+
 // How the engine runs a model.
 struct Variants {
     std::string usual;    // "fp32, frozen"
@@ -64,7 +74,7 @@ class ModelPlan
 {
 public:
     ModelPlan(const DnnTorchEngine &engine, std::shared_ptr<DnnTorchModel> model,
-              std::span<const DnnTorchTensor> shapes, double budget_seconds);
+              std::span<const DnnTorchTensor> shapes, const PlanTerms &terms);
     ~ModelPlan();
     ModelPlan(const ModelPlan &) = delete;
     ModelPlan &operator=(const ModelPlan &) = delete;
@@ -80,6 +90,7 @@ private:
 
     const DnnTorchEngine &engine_;
     const std::shared_ptr<DnnTorchModel> model_; // outlives the plan
+    const std::shared_ptr<Samples> gathered_;    // null, or there is no plan of the engine's
     DnnTorchPlan *plan_ = nullptr;
     double operations_for_picture_ = 0;
     mutable std::atomic<bool> was_warmed_{false};
@@ -112,12 +123,14 @@ public:
     // Leaves no trace in later results.
     std::vector<DnnTorchTensor> probe(std::span<const DnnTorchTensor> in, size_t out_count);
 
-    // Settles how tensors of those shapes are run; measures for about that long.  Other
-    // plans of the model may be running meanwhile.  The last two plans are remembered.  A
-    // plan is used again only once nobody uses it, because it watches the first frames of
-    // one stream.
+    // Settles how tensors of those shapes are run.  Other plans of the model may be running
+    // meanwhile.  The last two plans are remembered.  A plan is used again only once nobody
+    // uses it, because it watches the first frames of one stream.
     std::shared_ptr<const ModelPlan> plan(std::span<const DnnTorchTensor> in,
-                                          double budget_seconds);
+                                          const PlanTerms &terms);
+
+    // Whether it is to be computed in int8, which is calibrated.
+    bool is_in_int8() const { return is_in_int8_; }
 
     // Runs `work`, which runs a few sessions of the model, on a thread of its own, with the limit
     // that planning has.  `work` must own, or share, all that it uses.
@@ -134,18 +147,20 @@ private:
     using ShapeKey = std::vector<int64_t>;
     struct RememberedPlan {
         ShapeKey key;
+        std::shared_ptr<const Samples> samples;
         std::shared_ptr<const ModelPlan> plan;
     };
 
     template <class Work>
     auto within(std::chrono::microseconds limit, const std::string &doing, Work work);
     Shapes run_probe(const Shapes &in, size_t out_count);
-    std::shared_ptr<const ModelPlan> make_plan(const Shapes &in, double budget_seconds);
-    std::shared_ptr<const ModelPlan> find_idle_plan(const ShapeKey &key);
-    void remember(ShapeKey key, std::shared_ptr<const ModelPlan> plan);
+    std::shared_ptr<const ModelPlan> make_plan(const Shapes &in, const PlanTerms &terms);
+    std::shared_ptr<const ModelPlan> find_idle_plan(const ShapeKey &key, const Samples *samples);
+    void remember(RememberedPlan plan);
 
     const DnnTorchEngine &engine_;
     const std::chrono::microseconds timeout_;
+    const bool is_in_int8_;
     std::shared_ptr<DnnTorchModel> model_;
     // An error is remembered as a shape is: it tells as much about the model.
     Memo<ShapeKey, std::variant<Shapes, Error>> probed_{16};
@@ -166,7 +181,7 @@ public:
 
     // The views in `out` hold until the next run.  They have the types that the caller asked
     // for, or those that the engine gives instead.
-    // Throws Crash if the model's process has ended.
+    // Throws Crash if the model's process has ended, and SampleTaken as PlanTerms says.
     void run(std::span<const DnnTorchTensor> in, std::span<DnnTorchTensor> out, DnnTorchRun &run);
 
     // Returns how often the last run was tried again in a new process of the model, and how
@@ -184,7 +199,11 @@ public:
     void warm();
     // Forgets what earlier runs left behind.
     void reset();
-    void stop() noexcept { plan_->engine_.session_stop(session_); }
+    void stop() noexcept
+    {
+        if (session_)
+            plan_->engine_.session_stop(session_);
+    }
 
 private:
     const std::shared_ptr<const ModelPlan> plan_;

@@ -144,7 +144,7 @@ ClassMapTask::Tried ClassMapTask::picture_for(Size frame)
                        "{\"input\": {\"size\": [WIDTH, HEIGHT]}}"));
 }
 
-NewPlan ClassMapTask::plan(const FrameShape &input, double tuning_seconds)
+NewPlan ClassMapTask::plan(const FrameShape &input, const PlanTerms &terms)
 {
     const Tried tried = picture_for(input.size);
     auto plan = std::make_shared<ClassMapPlan>(input, contract_);
@@ -155,7 +155,7 @@ NewPlan ClassMapTask::plan(const FrameShape &input, double tuning_seconds)
     plan->shown = chosen_classes(contract_.classes, contract_.model.labels, classes_);
     const DnnTorchTensor shape =
         picture_shape(static_cast<int>(batch_size_), channels_, tried.size, contract_.input);
-    plan->model = model()->plan({&shape, 1}, tuning_seconds);
+    plan->model = model()->plan({&shape, 1}, terms);
     const DnnTorchPlanFacts facts = plan->model->facts();
     plan->in_order = facts.in_order != 0;
     plan->batch_size = plan->in_order ? 1 : batch_size_;

@@ -49,7 +49,7 @@ public:
     const AVPixelFormat *formats() const override;
     const AVPixelFormat *result_formats() const override;
     Size output_for(const FrameShape &input) override;
-    NewPlan plan(const FrameShape &input, double tuning_seconds) override;
+    NewPlan plan(const FrameShape &input, const PlanTerms &terms) override;
 
 private:
     int class_count() const;

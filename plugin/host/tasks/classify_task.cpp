@@ -66,7 +66,7 @@ size_t ClassifyTask::pictures_wanted() const
                                                 : std::max(batch_size_, settings.crops);
 }
 
-NewPlan ClassifyTask::plan(const FrameShape &input, double tuning_seconds)
+NewPlan ClassifyTask::plan(const FrameShape &input, const PlanTerms &terms)
 {
     auto plan = std::make_shared<ClassifyPlan>();
     plan->input = input;
@@ -87,7 +87,7 @@ NewPlan ClassifyTask::plan(const FrameShape &input, double tuning_seconds)
 
     const DnnTorchTensor shape = picture_shape(static_cast<int>(plan->pictures), plan->channels,
                                                plan->picture, plan->numbers);
-    plan->model = model()->plan({&shape, 1}, tuning_seconds);
+    plan->model = model()->plan({&shape, 1}, terms);
     const DnnTorchPlanFacts facts = plan->model->facts();
     plan->in_order = facts.in_order != 0;
     plan->interleaved = facts.interleaved != 0;

@@ -55,7 +55,7 @@ public:
     TaskFindings study() override;
     const AVPixelFormat *formats() const override { return formats_to_feed(probe_.channels()); }
     Size output_for(const FrameShape &input) override { return input.size; }
-    NewPlan plan(const FrameShape &input, double tuning_seconds) override;
+    NewPlan plan(const FrameShape &input, const PlanTerms &terms) override;
     bool skips(const FrameItem &item) override;
     void complete(FrameItem &item) override;
     void end() override;

@@ -107,7 +107,7 @@ Size DetectTask::output_for(const FrameShape &input)
     return input.size;
 }
 
-NewPlan DetectTask::plan(const FrameShape &input, double tuning_seconds)
+NewPlan DetectTask::plan(const FrameShape &input, const PlanTerms &terms)
 {
     const DetectorInput fed = probe_.input_for(input.size);
     auto plan = std::make_shared<DetectPlan>();
@@ -128,7 +128,7 @@ NewPlan DetectTask::plan(const FrameShape &input, double tuning_seconds)
 
     const auto batch = static_cast<int>(batch_size_);
     const DnnTorchTensor shape = picture_shape(batch, plan->channels, fed.size, plan->numbers);
-    plan->model = model()->plan({&shape, 1}, tuning_seconds);
+    plan->model = model()->plan({&shape, 1}, terms);
     const DnnTorchPlanFacts facts = plan->model->facts();
     plan->in_order = facts.in_order != 0;
     plan->interleaved = facts.interleaved != 0;

@@ -50,7 +50,7 @@ public:
     TaskFindings study() override;
     const AVPixelFormat *formats() const override;
     Size output_for(const FrameShape &input) override;
-    NewPlan plan(const FrameShape &input, double tuning_seconds) override;
+    NewPlan plan(const FrameShape &input, const PlanTerms &terms) override;
     bool skips(const FrameItem &item) override;
     void complete(FrameItem &item) override;
     void end() override;

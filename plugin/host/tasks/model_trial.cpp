@@ -53,7 +53,7 @@ void try_with(Model &model, const TrialTerms &given, const std::string &doing,
 {
     const Size size = taken_size(given, small_extent, small_extent);
     DnnTorchTensor shape = picture_shape(1, given.channels, size);
-    std::shared_ptr<const ModelPlan> plan = model.plan({&shape, 1}, 0);
+    std::shared_ptr<const ModelPlan> plan = model.plan({&shape, 1}, {});
     if (plan->facts().in_order)
         throw Error(AVERROR(EINVAL), "the model remembers earlier frames, so that frames cannot be "
                                      "cut into tiles; use tile=0");

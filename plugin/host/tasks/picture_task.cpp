@@ -197,31 +197,30 @@ void PictureTask::check_fit(const PictureFit &fit) const
 }
 
 std::shared_ptr<const PictureWork> PictureTask::work_for(PictureWorks &works,
-                                                         double tuning_seconds) const
+                                                         const PlanTerms &terms) const
 {
     const PictureFit &fit = works.fit();
     const Size wanted = contract_.sizes.tile && !contract_.sizes.never_tiles()
                             ? *contract_.sizes.tile
                             : PictureFitter::part_of(fit.padded, 0.5);
-    if (fit.is_tiled)
-        return works.plan_tiles(wanted, tuning_seconds);
+    if (fit.is_tiled && !terms.gathered)
+        return works.plan_tiles(wanted, terms);
     try {
-        std::shared_ptr<const PictureWork> whole = works.plan_whole(tuning_seconds);
+        std::shared_ptr<const PictureWork> whole = works.plan_whole(terms);
         const auto bytes = static_cast<double>(whole->model->facts().run_bytes);
         const auto memory = static_cast<double>(usable_machine().memory);
         const bool may_tile = !contract_.sizes.tile && !fit.only && !whole->model->facts().in_order;
         if (!may_tile || memory <= 0 || bytes <= memory)
             return whole;
-        return works.plan_tiles(PictureFitter::part_of(fit.padded, memory / bytes / 2),
-                                tuning_seconds);
+        return works.plan_tiles(PictureFitter::part_of(fit.padded, memory / bytes / 2), terms);
     } catch (const Error &error) {
         if (error.code() != AVERROR(ENOMEM) || contract_.sizes.never_tiles() || fit.only)
             throw;
-        return works.plan_tiles(wanted, tuning_seconds);
+        return works.plan_tiles(wanted, terms);
     }
 }
 
-NewPlan PictureTask::plan(const FrameShape &input, double tuning_seconds)
+NewPlan PictureTask::plan(const FrameShape &input, const PlanTerms &terms)
 {
     const PictureFit fitted = fit(input);
     check_fit(fitted);
@@ -236,8 +235,8 @@ NewPlan PictureTask::plan(const FrameShape &input, double tuning_seconds)
     plan->mixes = fitted.target == input.size && plan->keeps_format() &&
                   (channels.made == plan->channels || contract_.as == As::alpha);
     auto works = std::make_shared<PictureWorks>(model(), fitter_, fitted, channels, contract_.input,
-                                                batch_size_);
-    works->use(work_for(*works, tuning_seconds));
+                                                batch_size_, terms.samples);
+    works->use(work_for(*works, terms));
     fitter_ = works->fitter();
     const std::shared_ptr<const PictureWork> work = works->current();
     const DnnTorchPlanFacts facts = work->model->facts();

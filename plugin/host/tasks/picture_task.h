@@ -85,7 +85,7 @@ public:
     }
     std::vector<FurtherPad> further_pads() const override;
     Size output_for(const FrameShape &input) override;
-    NewPlan plan(const FrameShape &input, double tuning_seconds) override;
+    NewPlan plan(const FrameShape &input, const PlanTerms &terms) override;
 
 private:
     FoundChannels find_channels();
@@ -96,7 +96,7 @@ private:
     ChannelCounts counts_of(AVPixelFormat format) const;
     PictureFit fit(const FrameShape &input);
     void check_fit(const PictureFit &fit) const; // throws Error
-    std::shared_ptr<const PictureWork> work_for(PictureWorks &works, double tuning_seconds) const;
+    std::shared_ptr<const PictureWork> work_for(PictureWorks &works, const PlanTerms &terms) const;
 
     ModelProbe probe_;
     PictureFitter fitter_;

@@ -16,9 +16,10 @@ namespace dnn_torch
 {
 
 PictureWorks::PictureWorks(std::shared_ptr<Model> model, PictureFitter fitter, PictureFit fit,
-                           ChannelCounts channels, const PictureNumbers &numbers, size_t batch_size)
+                           ChannelCounts channels, const PictureNumbers &numbers, size_t batch_size,
+                           std::shared_ptr<const Samples> samples)
     : model_(std::move(model)), fit_(std::move(fit)), channels_(channels), numbers_(numbers),
-      batch_size_(batch_size), fitter_(std::move(fitter))
+      batch_size_(batch_size), samples_(std::move(samples)), fitter_(std::move(fitter))
 {
 }
 
@@ -28,11 +29,11 @@ PictureFitter PictureWorks::fitter() const
     return fitter_;
 }
 
-std::shared_ptr<const PictureWork> PictureWorks::planned(TileGrid grid, double tuning_seconds)
+std::shared_ptr<const PictureWork> PictureWorks::planned(TileGrid grid, const PlanTerms &terms)
 {
     DnnTorchTensor shape =
         picture_shape(static_cast<int>(batch_size_), channels_.in, grid.tile, numbers_);
-    std::shared_ptr<const ModelPlan> plan = model_->plan({&shape, 1}, tuning_seconds);
+    std::shared_ptr<const ModelPlan> plan = model_->plan({&shape, 1}, terms);
     if (grid.count() > 1 && plan->facts().in_order)
         throw Error(AVERROR(EINVAL), "the model remembers earlier frames, so that frames cannot be "
                                      "cut into tiles; use tile=0");
@@ -40,18 +41,18 @@ std::shared_ptr<const PictureWork> PictureWorks::planned(TileGrid grid, double t
         PictureWork{.grid = std::move(grid), .model = std::move(plan)});
 }
 
-std::shared_ptr<const PictureWork> PictureWorks::plan_tiles(Size wanted, double tuning_seconds)
+std::shared_ptr<const PictureWork> PictureWorks::plan_tiles(Size wanted, const PlanTerms &terms)
 {
     TileGrid grid = [&] {
         std::lock_guard lock(mutex_);
         return fitter_.cut(fit_, wanted, channels_);
     }();
-    return planned(std::move(grid), tuning_seconds);
+    return planned(std::move(grid), terms);
 }
 
-std::shared_ptr<const PictureWork> PictureWorks::plan_whole(double tuning_seconds)
+std::shared_ptr<const PictureWork> PictureWorks::plan_whole(const PlanTerms &terms)
 {
-    return planned(PictureFitter::whole(fit_), tuning_seconds);
+    return planned(PictureFitter::whole(fit_), terms);
 }
 
 void PictureWorks::use(std::shared_ptr<const PictureWork> work)
@@ -84,7 +85,7 @@ std::shared_ptr<const PictureWork> PictureWorks::smaller(const PictureWork *fail
         note = concat("memory ran out for ", to_text(before), ": frames go on in tiles of ",
                       to_text(grid.tile), grid.doubt.empty() ? "" : "; ", grid.doubt);
         try {
-            PictureWork work = *planned(std::move(grid), 0);
+            PictureWork work = *planned(std::move(grid), {.samples = samples_});
             work.is_second = true;
             return work_ = std::make_shared<const PictureWork>(std::move(work));
         } catch (const Error &error) {

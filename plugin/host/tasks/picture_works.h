@@ -27,16 +27,17 @@ class PictureWorks
 {
 public:
     PictureWorks(std::shared_ptr<Model> model, PictureFitter fitter, PictureFit fit,
-                 ChannelCounts channels, const PictureNumbers &numbers, size_t batch_size);
+                 ChannelCounts channels, const PictureNumbers &numbers, size_t batch_size,
+                 std::shared_ptr<const Samples> samples);
 
     const PictureFit &fit() const { return fit_; }
     // With what it has measured.
     PictureFitter fitter() const;
 
     // Plans tiles of about that size.  Throws Error.
-    std::shared_ptr<const PictureWork> plan_tiles(Size wanted, double tuning_seconds);
+    std::shared_ptr<const PictureWork> plan_tiles(Size wanted, const PlanTerms &terms);
     // Plans one run for each frame.  Throws Error.
-    std::shared_ptr<const PictureWork> plan_whole(double tuning_seconds);
+    std::shared_ptr<const PictureWork> plan_whole(const PlanTerms &terms);
 
     // Begins with that.
     void use(std::shared_ptr<const PictureWork> work);
@@ -48,13 +49,14 @@ public:
     std::shared_ptr<const PictureWork> smaller(const PictureWork *failed, std::string &note);
 
 private:
-    std::shared_ptr<const PictureWork> planned(TileGrid grid, double tuning_seconds);
+    std::shared_ptr<const PictureWork> planned(TileGrid grid, const PlanTerms &terms);
 
     const std::shared_ptr<Model> model_;
     const PictureFit fit_;
     const ChannelCounts channels_;
     const PictureNumbers numbers_;
     const size_t batch_size_;
+    const std::shared_ptr<const Samples> samples_; // for plans that are made later
     mutable std::mutex mutex_;
     // ---- under mutex_
     PictureFitter fitter_;

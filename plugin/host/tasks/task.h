@@ -10,6 +10,7 @@
 //     FrameJob     frames to work on, with the plan for them
 #pragma once
 
+#include "calibration.h"
 #include "host/ffmpeg_pointers.h"
 #include "host/inference/core_budget.h"
 #include "host/inference/model.h"
@@ -194,8 +195,8 @@ public:
     // Returns the size of what comes out.  Throws Error if the model takes no such frames.
     virtual Size output_for(const FrameShape &input) = 0;
 
-    // Measures for about `tuning_seconds` how to run such frames best.  Throws Error.
-    virtual NewPlan plan(const FrameShape &input, double tuning_seconds) = 0;
+    // Finds out how to run such frames best.  Throws Error.
+    virtual NewPlan plan(const FrameShape &input, const PlanTerms &terms) = 0;
 
     // The rest belongs to the thread of the filter, and is called in the order of frames.
 
@@ -208,8 +209,13 @@ public:
 
     const std::shared_ptr<Model> &model() const { return model_; }
 
+    // How the model is calibrated in int8.
+    const Calibration &calibration() const { return calibration_; }
+    void calibrate_with(Calibration calibration) { calibration_ = std::move(calibration); }
+
 private:
     std::shared_ptr<Model> model_;
+    Calibration calibration_;
 };
 
 // All that the frame loop needs to go on with a plan.

@@ -46,6 +46,19 @@ std::vector<DnnTorchTensor> tensors_of(const WireTensor *wires, size_t count)
     return tensors;
 }
 
+// Empty if there are none.
+Mapping samples_memory(const ShapesRequest &request, std::span<const Descriptor> descriptors)
+{
+    if (!request.samples_bytes)
+        return {};
+    Mapping memory;
+    if (!descriptors.empty())
+        memory = map_memory(descriptors.front().get(), request.samples_bytes, Writer::host);
+    if (!memory.start())
+        leave("the memory of samples cannot be mapped");
+    return memory;
+}
+
 void put_names(std::span<const DnnTorchTensor> tensors, WireOutputs &out)
 {
     for (size_t i = 0; i < tensors.size(); i++)
@@ -144,7 +157,7 @@ void Lane::answer(Kind kind, std::span<const char> bytes, std::vector<Descriptor
     case Kind::probe:
         return answer_probe(request_of<ShapesRequest>(bytes));
     case Kind::plan:
-        return answer_plan(request_of<ShapesRequest>(bytes));
+        return answer_plan(request_of<ShapesRequest>(bytes), descriptors);
     case Kind::session_open:
         return answer(request_of<SessionRequest>(bytes));
     case Kind::session_run:
@@ -211,14 +224,19 @@ void Lane::answer_probe(const ShapesRequest &request)
 
 // ---- a plan's -----------------------------------------------------------------------
 
-void Lane::answer_plan(const ShapesRequest &request)
+void Lane::answer_plan(const ShapesRequest &request, std::span<const Descriptor> descriptors)
 {
     auto reply = new_reply<PlanReply>(Kind::plan);
     const std::vector<DnnTorchTensor> in = tensors_of(request.in, request.in_count);
+    const Mapping memory = samples_memory(request, descriptors);
+    DnnTorchTensor samples = from_wire(request.samples);
+    samples.data = memory.start();
+    const DnnTorchPlanTerms terms = {.size = sizeof terms,
+                                     .budget_seconds = request.budget_seconds,
+                                     .samples = samples.data ? &samples : nullptr};
     DnnTorchPlan *plan = nullptr;
-    reply->head.status =
-        model_.engine().plan_make(model_.get(), in.data(), in.size(), request.budget_seconds, &plan,
-                                  &message_of(reply->head));
+    reply->head.status = model_.engine().plan_make(model_.get(), in.data(), in.size(), &terms,
+                                                   &plan, &message_of(reply->head));
     if (plan) {
         DnnTorchPlanFacts facts = {.size = sizeof facts};
         model_.engine().plan_facts(plan, &facts);

@@ -34,7 +34,7 @@ private:
     void answer_metadata(const KeyRequest &request);
     void answer_plan_metadata(const KeyRequest &request);
     void answer_probe(const ShapesRequest &request);
-    void answer_plan(const ShapesRequest &request);
+    void answer_plan(const ShapesRequest &request, std::span<const Descriptor> descriptors);
     void answer(const SessionRequest &request);
     void answer(const RunRequest &request, std::vector<Descriptor> descriptors);
     void hand_over(std::span<const DnnTorchTensor> out, RunReply &reply);

@@ -23,7 +23,7 @@ namespace isolation
 {
 
 // Raised with every change of a layout or a meaning below.
-constexpr uint32_t protocol_version = 5;
+constexpr uint32_t protocol_version = 6;
 
 // The number of the control lane in the child.
 constexpr int control_number = 3;
@@ -167,9 +167,13 @@ struct WireOutputs {
     char names[most_outputs][sizeof(DnnTorchTensor::name)];
 };
 
+// With a descriptor if `samples_bytes` is not 0, which only a plan's may be: memory that begins
+// with the samples.
 struct ShapesRequest {
     Head head;
     double budget_seconds;
+    uint64_t samples_bytes;
+    WireTensor samples;
     uint32_t in_count, out_count;
     WireTensor in[most_inputs];
 };

@@ -114,10 +114,11 @@ public:
 
     // The same over any idle lane, for requests that belong to no session.
     template <class Reply, class Request>
-    Reply ask(const Request &request, const Patience &patience)
+    Reply ask(const Request &request, const Patience &patience,
+              std::span<const int> descriptors = {})
     {
         Descriptor lane = take_lane();
-        Reply reply = ask<Reply>(lane.get(), request, patience);
+        Reply reply = ask<Reply>(lane.get(), request, patience, descriptors);
         give_lane(std::move(lane));
         return reply;
     }

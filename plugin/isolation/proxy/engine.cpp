@@ -90,11 +90,12 @@ int model_probe(DnnTorchModel *model, const DnnTorchTensor *in, size_t in_count,
 }
 
 int plan_make(DnnTorchModel *model, const DnnTorchTensor *in, size_t in_count,
-              double budget_seconds, DnnTorchPlan **plan, DnnTorchMessage *message) noexcept
+              const DnnTorchPlanTerms *terms, DnnTorchPlan **plan,
+              DnnTorchMessage *message) noexcept
 {
     return guarded(Phase::running, message, [&] {
         expect_ours(*model);
-        *plan = std::make_unique<DnnTorchPlan>(*model, in, in_count, budget_seconds).release();
+        *plan = std::make_unique<DnnTorchPlan>(*model, in, in_count, taken(terms)).release();
     });
 }
 

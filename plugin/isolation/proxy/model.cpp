@@ -5,6 +5,7 @@
 #include "base/compose.h"
 #include "engine_kit/sized.h"
 #include "engine_kit/text.h"
+#include "isolation/protocol/shared_memory.h"
 #include "isolation/protocol/tensor_views.h"
 #include "taken_outputs.h"
 
@@ -41,6 +42,21 @@ ShapesRequest shapes_request(Kind kind, int64_t id, const DnnTorchTensor *in, si
     for (size_t i = 0; i < in_count; i++)
         request.in[i] = to_wire(taken(element(in, i)));
     return request;
+}
+
+// Fills in what the request says of them.
+Descriptor memory_of_samples(const DnnTorchTensor &samples, ShapesRequest &request)
+{
+    request.samples = to_wire(samples);
+    const std::optional<int64_t> span = span_of(request.samples);
+    if (!span || !samples.data)
+        throw Failure(DNN_TORCH_BAD_INPUT, "the pictures to calibrate with are no tensor");
+    request.samples_bytes = static_cast<uint64_t>(*span);
+    Descriptor memory = make_constant_memory(samples.data, request.samples_bytes);
+    if (!memory.is_open())
+        throw Failure(DNN_TORCH_OUT_OF_MEMORY,
+                      "there is no memory for the pictures to calibrate with");
+    return memory;
 }
 
 bool makes_sense(const WireInfo &info)
@@ -198,16 +214,17 @@ void DnnTorchModel::probe(const DnnTorchTensor *in, size_t in_count, DnnTorchTen
 // ---- a plan -------------------------------------------------------------------------
 
 DnnTorchPlan::DnnTorchPlan(DnnTorchModel &model, const DnnTorchTensor *in, size_t in_count,
-                           double budget_seconds)
+                           const DnnTorchPlanTerms &terms)
     : model_(model), id_(model.new_id()), request_(shapes_request(Kind::plan, id_, in, in_count))
 {
-    request_.budget_seconds = budget_seconds;
+    request_.budget_seconds = terms.budget_seconds;
+    if (terms.samples)
+        samples_ = memory_of_samples(taken(terms.samples), request_);
     PlanReply reply;
     model.persist([&] {
         child_ = model.child();
-        reply = child_->ask<PlanReply>(request_, {.limit = model.limits().plan(budget_seconds)});
+        reply = make_in(*child_);
     });
-    check_status(reply.head);
     if (!makes_sense(reply))
         child_->refuse("what a run costs");
     facts_ = {.size = sizeof facts_,
@@ -220,6 +237,16 @@ DnnTorchPlan::DnnTorchPlan(DnnTorchModel &model, const DnnTorchTensor *in, size_
               .run_operations = reply.run_operations};
     // What was found once is not looked for again.
     request_.budget_seconds = 0;
+}
+
+PlanReply DnnTorchPlan::make_in(Child &child) const
+{
+    const int descriptor = samples_.get();
+    auto reply =
+        child.ask<PlanReply>(request_, {.limit = model_.limits().plan(request_.budget_seconds)},
+                             {&descriptor, samples_.is_open() ? 1U : 0U});
+    check_status(reply.head);
+    return reply;
 }
 
 DnnTorchPlan::~DnnTorchPlan()
@@ -246,8 +273,7 @@ void DnnTorchPlan::follow(const DnnTorchModel::ChildHandle &child) const
     const std::lock_guard lock(mutex_);
     if (child == child_)
         return;
-    const auto reply = child->ask<PlanReply>(request_, {.limit = model_.limits().plan(0)});
-    check_status(reply.head);
+    make_in(*child);
     child_ = child;
     has_moved_ = true;
 }

@@ -115,7 +115,7 @@ struct DnnTorchPlan final {
 public:
     // Throws a Failure.
     DnnTorchPlan(DnnTorchModel &model, const DnnTorchTensor *in, size_t in_count,
-                 double budget_seconds);
+                 const DnnTorchPlanTerms &terms);
     ~DnnTorchPlan();
     DnnTorchPlan(const DnnTorchPlan &) = delete;
     DnnTorchPlan &operator=(const DnnTorchPlan &) = delete;
@@ -131,9 +131,13 @@ public:
     bool has_moved() const { return has_moved_; }
 
 private:
+    // Asks for the plan in that child.  Throws a Failure.
+    isolation::PlanReply make_in(isolation::Child &child) const;
+
     DnnTorchModel &model_;
     const int64_t id_;
     isolation::ShapesRequest request_;
+    isolation::Descriptor samples_; // memory that no child can change, or none
     DnnTorchPlanFacts facts_ = {};
     mutable isolation::Texts texts_;
     mutable std::atomic<bool> has_moved_{false};

@@ -23,6 +23,7 @@ using engine_torch::Form;
 using engine_torch::FormKind;
 using engine_torch::Precision;
 using engine_torch::Shape;
+using engine_torch::TuningTerms;
 using engine_torch::Turn;
 
 // Pictures with a smaller range of samples are flat, as a film's black beginning is.
@@ -57,9 +58,9 @@ bool is_plain(const Form &form)
 
 } // namespace
 
-DnnTorchPlan::DnnTorchPlan(DnnTorchModel &model, const Shape &shape, double budget_seconds)
+DnnTorchPlan::DnnTorchPlan(DnnTorchModel &model, const Shape &shape, const TuningTerms &terms)
     : model_((model.expect_runnable(), model)), source_(engine_torch::settled_source(model, shape)),
-      shape_(with_numbers(shape, source_->binding)), facts_(tune(shape_, budget_seconds))
+      shape_(with_numbers(shape, source_->binding)), facts_(tune(shape_, terms))
 {
 }
 
@@ -72,7 +73,7 @@ const char *DnnTorchPlan::metadata(std::string_view key) const noexcept
     return key == "advice" ? advice_.c_str() : nullptr;
 }
 
-DnnTorchPlanFacts DnnTorchPlan::tune(const Shape &shape, double budget_seconds)
+DnnTorchPlanFacts DnnTorchPlan::tune(const Shape &shape, const TuningTerms &terms)
 {
     if (shape.is_empty())
         throw Failure(DNN_TORCH_BAD_INPUT,
@@ -88,14 +89,14 @@ DnnTorchPlanFacts DnnTorchPlan::tune(const Shape &shape, double budget_seconds)
                       "the model takes one picture at a time, and its tensors cannot be put "
                       "together; use batch_size=1");
     if (shape.batch > 1 && must_run_one_by_one())
-        return tune_part(shape, 1, budget_seconds);
+        return tune_part(shape, 1, terms);
     try {
-        return tune_whole(shape, budget_seconds);
+        return tune_whole(shape, terms);
     } catch (const std::exception &error) {
         if (shape.batch < 2 || source_->returns_all() || !engine_torch::is_out_of_memory(error))
             throw;
     }
-    return tune_part(shape, shape.batch / 2, budget_seconds);
+    return tune_part(shape, shape.batch / 2, terms);
 }
 
 bool DnnTorchPlan::must_run_one_by_one()
@@ -110,21 +111,22 @@ bool DnnTorchPlan::must_run_one_by_one()
 }
 
 // A session runs the whole batch in such parts.
-DnnTorchPlanFacts DnnTorchPlan::tune_part(const Shape &whole, int32_t batch, double budget_seconds)
+DnnTorchPlanFacts DnnTorchPlan::tune_part(const Shape &whole, int32_t batch,
+                                          const TuningTerms &terms)
 {
     Shape part = whole;
     part.batch = batch;
-    DnnTorchPlanFacts facts = tune(part, budget_seconds);
+    DnnTorchPlanFacts facts = tune(part, terms);
     const double parts = static_cast<double>(whole.batch) / part.batch;
     facts.run_seconds *= parts;
     facts.run_operations *= parts;
     return facts;
 }
 
-DnnTorchPlanFacts DnnTorchPlan::tune_whole(const Shape &shape, double budget_seconds)
+DnnTorchPlanFacts DnnTorchPlan::tune_whole(const Shape &shape, const TuningTerms &terms)
 {
     try {
-        const auto tuned = engine_torch::tune(*source_, model_.wishes(), shape, budget_seconds);
+        const auto tuned = engine_torch::tune(*source_, model_.wishes(), shape, terms);
         use(tuned);
         engine_torch::trim_allocator();
         DnnTorchPlanFacts facts = tuned.figures;

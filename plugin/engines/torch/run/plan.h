@@ -15,7 +15,8 @@
 struct DnnTorchPlan final {
 public:
     // Chooses the variant of the model.  Throws a Failure if the shape is empty or memory runs out.
-    DnnTorchPlan(DnnTorchModel &model, const engine_torch::Shape &shape, double budget_seconds);
+    DnnTorchPlan(DnnTorchModel &model, const engine_torch::Shape &shape,
+                 const engine_torch::TuningTerms &terms);
 
     // Runs forward() of a model that needs no copy, on the calling thread.  `number` is the
     // position of the first picture in the stream, and `turn` that of the run to which it belongs.
@@ -44,10 +45,12 @@ public:
     const char *metadata(std::string_view key) const noexcept;
 
 private:
-    DnnTorchPlanFacts tune(const engine_torch::Shape &shape, double budget_seconds);
+    DnnTorchPlanFacts tune(const engine_torch::Shape &shape,
+                           const engine_torch::TuningTerms &terms);
     DnnTorchPlanFacts tune_part(const engine_torch::Shape &whole, int32_t batch,
-                                double budget_seconds);
-    DnnTorchPlanFacts tune_whole(const engine_torch::Shape &shape, double budget_seconds);
+                                const engine_torch::TuningTerms &terms);
+    DnnTorchPlanFacts tune_whole(const engine_torch::Shape &shape,
+                                 const engine_torch::TuningTerms &terms);
     bool must_run_one_by_one();
     void use(const engine_torch::Tuned &tuned);
     c10::IValue run_chosen(const at::Tensor &images, int64_t number, const engine_torch::Turn &turn,

@@ -3,6 +3,7 @@
 
 #include "calibration.h"
 
+#include "clip_windows.h"
 #include "engines/torch/failure.h"
 #include "engines/torch/fusing/fuse.h"
 #include "trial.h"
@@ -81,9 +82,12 @@ std::optional<c10::IValue> result_of(const Form &form, const Source &source,
     return std::nullopt;
 }
 
+// Returns whether it took the picture.
+using Take = std::function<bool(const at::Tensor &)>;
+
 // Until `takes` returns true.  The second picture is the first one's corner, enlarged: wide areas,
 // and edges far apart.
-void try_pictures(const Shape &shape, const std::function<bool(const at::Tensor &)> &takes)
+void try_pictures(const Shape &shape, const Take &takes)
 {
     const auto picture = [&](int32_t rows, int32_t columns) {
         return calibration_picture(shape.sized(1, rows, columns));
@@ -94,11 +98,36 @@ void try_pictures(const Shape &shape, const std::function<bool(const at::Tensor 
         takes(calibration_picture(shape));
 }
 
+// The same of a clip.  Models that take no small pictures take one or two whole ones.
+void try_parts(const at::Tensor &samples, const Shape &shape, const Take &takes)
+{
+    constexpr int64_t most_whole = 2;
+    const at::Tensor small = liveliest_windows(samples, shape, height, width);
+    if (!small.defined() || takes(small) || takes(small.narrow(0, 0, 1)))
+        return;
+    const at::Tensor whole = liveliest_windows(samples, shape, samples.size(2), samples.size(3));
+    if (whole.defined() && !takes(whole.narrow(0, 0, std::min(whole.size(0), most_whole))))
+        takes(whole.narrow(0, 0, 1));
+}
+
 // What forms are compared with.
 struct Sample {
     at::Tensor images;
     c10::IValue plain;
 };
+
+// Returns the first that the model takes of those that `try_all` tries.
+std::optional<Sample> taken_sample(const Source &source,
+                                   const std::function<void(const Take &)> &try_all)
+{
+    std::optional<Sample> found;
+    try_all([&](const at::Tensor &tried) {
+        if (auto plain = result_of(plain_form(source), source, tried))
+            found = {tried, std::move(*plain)};
+        return found.has_value();
+    });
+    return found;
+}
 
 // Those that the model takes.
 std::vector<Sample> patterns_to_judge(const Source &source, const Shape &shape)
@@ -166,29 +195,45 @@ bool calibrate_for(const Int8Goal &goal, Form &form, const Source &source, const
     return !of_patterns || *of_patterns >= least_of_patterns;
 }
 
-} // namespace
-
-void calibrate(Form &form, const Source &source, const Shape &shape)
+// What stands between programs may add to what each of them loses.
+void calibrate_with(const Sample &sample, const std::vector<Sample> &patterns, Form &form,
+                    const Source &source, const Shape &shape)
 {
-    std::optional<c10::IValue> plain;
-    at::Tensor pictures;
-    try_pictures(shape, [&](const at::Tensor &tried) {
-        pictures = tried;
-        plain = result_of(plain_form(source), source, pictures);
-        return plain.has_value();
-    });
-    if (!plain)
-        throw Failure(DNN_TORCH_BAD_MODEL,
-                      "the model takes none of the pictures to calibrate with");
-    // What stands between programs may add to what each of them loses.
-    const double peak = peak_of(*plain, source, shape);
-    const Sample sample = {pictures, std::move(*plain)};
-    const std::vector<Sample> patterns = patterns_to_judge(source, shape);
+    const double peak = peak_of(sample.plain, source, shape);
     for (const double aim : aims)
         if (calibrate_for({aim, peak}, form, source, sample, patterns))
             return;
     throw Failure(DNN_TORCH_BAD_MODEL,
                   "no layer of it can be computed in int8 without losing too much");
+}
+
+// For all clips.
+void calibrate_with_generated(Form &form, const Source &source, const Shape &shape)
+{
+    const auto sample =
+        taken_sample(source, [&](const Take &takes) { try_pictures(shape, takes); });
+    if (!sample)
+        throw Failure(DNN_TORCH_BAD_MODEL,
+                      "the model takes none of the pictures to calibrate with");
+    calibrate_with(*sample, patterns_to_judge(source, shape), form, source, shape);
+}
+
+} // namespace
+
+// What a clip does not show is not judged.
+void calibrate(Form &form, const Source &source, const Shape &shape, const at::Tensor &samples)
+{
+    if (!samples.defined())
+        return calibrate_with_generated(form, source, shape);
+    const auto sample =
+        taken_sample(source, [&](const Take &takes) { try_parts(samples, shape, takes); });
+    if (sample) {
+        calibrate_with(*sample, {}, form, source, shape);
+        form.about += " in parts of the clip";
+        return;
+    }
+    calibrate_with_generated(form, source, shape);
+    form.about += "; the clip's pictures are flat, or the model takes none of them";
 }
 
 void show_pictures(const Form &form, const Source &source, const Shape &shape)

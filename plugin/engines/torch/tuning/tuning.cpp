@@ -84,12 +84,24 @@ std::string range_of(const Shape &shape)
     return "; " + std::to_string(shape.low) + " to " + std::to_string(shape.high);
 }
 
-TuningKey key_of(const Source &source, const Wishes &wishes, const Shape &shape)
+// Of the pictures that int8 is calibrated with; "" if they are those that are the same for all.
+std::string text_of(const at::Tensor &samples, Precision precision)
+{
+    if (!samples.defined() || precision != Precision::int8)
+        return "";
+    const at::Tensor numbers = samples.contiguous();
+    return "; calibrated with " +
+           content_hash({static_cast<const char *>(numbers.data_ptr()), numbers.nbytes()});
+}
+
+TuningKey key_of(const Source &source, const Wishes &wishes, const Shape &shape,
+                 const at::Tensor &samples)
 {
     return {wishes.path, wishes.contents,
             run_settings_of(source) + "; " + text_of(shape) + range_of(shape) + "; " +
                 (wishes.precision.is_automatic ? "auto" : name_of(wishes.precision.precision)) +
-                "; " + (wishes.pinned ? name_of(*wishes.pinned) : "fastest")};
+                "; " + (wishes.pinned ? name_of(*wishes.pinned) : "fastest") +
+                text_of(samples, wishes.precision.precision)};
 }
 
 // A record with this key exists if the form is a bad one.
@@ -119,9 +131,9 @@ std::optional<TuningRecord> recall(TuningCache &cache)
 class Tuner
 {
 public:
-    Tuner(const Source &source, const Wishes &wishes, const Shape &shape, double budget_seconds)
-        : source_(source), wishes_(wishes), shape_(shape), budget_seconds_(budget_seconds),
-          cache_(key_of(source, wishes, shape))
+    Tuner(const Source &source, const Wishes &wishes, const Shape &shape, const TuningTerms &terms)
+        : source_(source), wishes_(wishes), shape_(shape), budget_seconds_(terms.budget_seconds),
+          samples_(terms.samples), cache_(key_of(source, wishes, shape, terms.samples))
     {
     }
 
@@ -212,7 +224,7 @@ private:
         try {
             Form form = make_form(source_, kind, precision, shape_.channels);
             if (precision == Precision::int8)
-                calibrate(form, source_, shape_);
+                calibrate(form, source_, shape_, samples_);
             if (kind == FormKind::fused && precision == Precision::bf16)
                 show_pictures(form, source_, shape_);
             std::string fault = fault_of(form, try_it);
@@ -526,6 +538,7 @@ private:
     const Wishes &wishes_;
     const Shape shape_;
     const double budget_seconds_;
+    const at::Tensor samples_; // to calibrate int8 with
     TuningCache cache_;
     std::optional<Trial> trial_;
     bool is_enlarged_ = false;
@@ -551,12 +564,12 @@ std::string optimize_values()
     return "0, 1, " + form_names();
 }
 
-Tuned tune(const Source &source, const Wishes &wishes, const Shape &shape, double budget_seconds)
+Tuned tune(const Source &source, const Wishes &wishes, const Shape &shape, const TuningTerms &terms)
 {
     // Warnings about variants that may be dropped are not for the user.
     const Quiet quiet;
     const ThreadsScope one_thread(1);
-    return Tuner(source, wishes, shape, budget_seconds).run();
+    return Tuner(source, wishes, shape, terms).run();
 }
 
 void remember_as_bad(const Form &form, const Source &source, const Wishes &wishes)

@@ -28,6 +28,11 @@ std::optional<FormKind> parse_optimize(const std::string &text);
 // Returns the texts that it takes: "0, 1, saved, ...".
 std::string optimize_values();
 
+struct TuningTerms {
+    double budget_seconds = 0; // to measure for about so long; 0: nothing is measured
+    at::Tensor samples;        // pictures to calibrate int8 with; undefined: there are none
+};
+
 struct Tuned {
     Form form;
     DnnTorchPlanFacts figures = {};
@@ -35,10 +40,10 @@ struct Tuned {
     std::string notice, advice; // lines for the user, or ""
 };
 
-// Chooses the variant of a model that keeps no state.  Measures for about the budget, on the
-// calling thread and with one thread.  Measures nothing if the budget is 0 or an earlier result is
-// known.  Throws if memory runs out.
-Tuned tune(const Source &source, const Wishes &wishes, const Shape &shape, double budget_seconds);
+// Chooses the variant of a model that keeps no state.  Measures on the calling thread and with one
+// thread, unless an earlier result is known.  Throws if memory runs out.
+Tuned tune(const Source &source, const Wishes &wishes, const Shape &shape,
+           const TuningTerms &terms);
 
 // Records that the form gave another picture than the plain module.  No later tune() chooses it, in
 // this process and in others that share the folder.  Any thread.

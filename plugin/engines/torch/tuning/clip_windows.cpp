@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "clip_windows.h"
+
+#include <algorithm>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/isfinite.h>
+#include <ATen/ops/stack.h>
+#include <ATen/TensorOperators.h>
+#include <vector>
+
+namespace engine_torch
+{
+namespace
+{
+
+// Of each picture the liveliest window counts; so many of these, and those with the largest and the
+// smallest sample of all.
+constexpr int64_t most_pictures = 4;
+// Windows with a smaller range of samples are flat.
+constexpr double flat_range = 1.0 / 64;
+
+// [pictures, windows of each, channels, rows, columns], side by side from the middle of what is
+// left over at the edges.
+at::Tensor all_windows(const at::Tensor &samples, int64_t rows, int64_t columns)
+{
+    const int64_t down = samples.size(2) / rows, across = samples.size(3) / columns;
+    return samples.narrow(2, (samples.size(2) - down * rows) / 2, down * rows)
+        .narrow(3, (samples.size(3) - across * columns) / 2, across * columns)
+        .reshape({samples.size(0), samples.size(1), down, rows, across, columns})
+        .permute({0, 2, 4, 1, 3, 5})
+        .reshape({samples.size(0), down * across, samples.size(1), rows, columns});
+}
+
+// How much each window tells; below 0: nothing.  A colour alone is flat.
+at::Tensor liveliness_of(const at::Tensor &windows, const Shape &shape)
+{
+    const at::Tensor planes = windows.flatten(3);
+    const at::Tensor range = (planes.amax(3) - planes.amin(3)).amax(2);
+    const at::Tensor tells = at::isfinite(range).logical_and(range.ge(flat_range * shape.range()));
+    return planes.std(3, false).amax(2).masked_fill(tells.logical_not(), -1);
+}
+
+// A film begins dark, and its next scene is bright: what is there from the darkest to the brightest
+// sample of `all` may come from black to white.
+at::Tensor stretched(const at::Tensor &windows, const at::Tensor &all, const Shape &shape)
+{
+    const double low = all.min().item<double>(), high = all.max().item<double>();
+    return (windows - low) * (shape.range() / (high - low)) + shape.low;
+}
+
+} // namespace
+
+at::Tensor liveliest_windows(const at::Tensor &samples, const Shape &shape, int64_t rows,
+                             int64_t columns)
+{
+    const at::Tensor windows =
+        all_windows(samples, std::min(rows, samples.size(2)), std::min(columns, samples.size(3)));
+    const at::Tensor liveliness = liveliness_of(windows, shape);
+    const at::Tensor flat_windows = windows.flatten(0, 1);
+    const int64_t of_each = windows.size(1);
+    std::vector<int64_t> chosen;
+    const auto choose = [&](int64_t place) {
+        const bool tells = liveliness.view(-1)[place].item<double>() >= 0;
+        if (tells && std::find(chosen.begin(), chosen.end(), place) == chosen.end())
+            chosen.push_back(place);
+    };
+    const at::Tensor best = liveliness.argmax(1);
+    const at::Tensor order = liveliness.amax(1).argsort(0, true);
+    for (int64_t i = 0; i < std::min(most_pictures, order.size(0)); i++) {
+        const auto picture = order[i].item<int64_t>();
+        choose(picture * of_each + best[picture].item<int64_t>());
+    }
+    const at::Tensor telling = liveliness.view(-1).ge(0);
+    const at::Tensor all = flat_windows.flatten(1);
+    choose(all.amax(1).masked_fill(telling.logical_not(), shape.low).argmax().item<int64_t>());
+    choose(all.amin(1).masked_fill(telling.logical_not(), shape.high).argmin().item<int64_t>());
+    if (chosen.empty())
+        return {};
+    std::vector<at::Tensor> parts;
+    for (const int64_t place : chosen)
+        parts.push_back(flat_windows[place]);
+    const at::Tensor found = at::stack(parts);
+    return at::cat({found, stretched(found.narrow(0, 0, 1), found, shape)}).contiguous();
+}
+
+} // namespace engine_torch

@@ -1,0 +1,272 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "clip_frames.h"
+
+#include "base/compose.h"
+#include "base/terminal.h"
+#include "colours.h"
+#include "host/error.h"
+
+extern "C" {
+#include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
+#include <libavutil/pixdesc.h>
+}
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <new>
+#include <optional>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace dnn_torch
+{
+namespace
+{
+
+using Clock = std::chrono::steady_clock;
+
+constexpr auto patience = std::chrono::seconds(30);
+// From a key frame on.  Files with few of them are not decoded as a whole.
+constexpr int most_decoded = 250;
+// Between two frames of a file whose length is not known.
+constexpr int apart = 12;
+
+struct Deleter {
+    void operator()(AVFormatContext *file) const { avformat_close_input(&file); }
+    void operator()(AVCodecContext *decoder) const { avcodec_free_context(&decoder); }
+    void operator()(AVPacket *packet) const { av_packet_free(&packet); }
+};
+template <class Owned> using Owner = std::unique_ptr<Owned, Deleter>;
+
+template <class Pointer> Pointer made(Pointer pointer)
+{
+    if (!pointer)
+        throw std::bad_alloc();
+    return pointer;
+}
+
+bool is_rgb(AVPixelFormat format)
+{
+    return (av_pix_fmt_desc_get(format)->flags & AV_PIX_FMT_FLAG_RGB) != 0;
+}
+
+class Clip
+{
+public:
+    explicit Clip(const std::string &path) : path_(path)
+    {
+        AVFormatContext *file = made(avformat_alloc_context());
+        file->interrupt_callback = {.callback = is_late, .opaque = this};
+        AVDictionary *options = nullptr;
+        av_dict_set(&options, "protocol_whitelist", "file", 0);
+        const int ret = avformat_open_input(&file, ("file:" + path).c_str(), nullptr, &options);
+        const DictionaryPointer unused(options);
+        check(ret); // a failure has freed the file
+        file_.reset(file);
+        check(avformat_find_stream_info(file_.get(), nullptr));
+        const AVCodec *codec = nullptr;
+        index_ = av_find_best_stream(file_.get(), AVMEDIA_TYPE_VIDEO, -1, -1, &codec, 0);
+        check(index_);
+        decoder_.reset(made(avcodec_alloc_context3(codec)));
+        check(avcodec_parameters_to_context(decoder_.get(), stream().codecpar));
+        check(avcodec_open2(decoder_.get(), codec, nullptr));
+    }
+
+    std::vector<FramePointer> spread(size_t count)
+    {
+        std::vector<FramePointer> frames;
+        const int64_t length = this->length();
+        for (size_t i = 0; i < count; i++) {
+            const auto place =
+                static_cast<int64_t>((static_cast<double>(i) + 0.5) / static_cast<double>(count) *
+                                     static_cast<double>(length));
+            FramePointer frame = length > 0 && seek(start() + place)
+                                     ? next(start() + place)
+                                     : after(frames.empty() ? 1 : apart);
+            if (frame)
+                frames.push_back(std::move(frame));
+        }
+        if (frames.empty())
+            throw Error(AVERROR_INVALIDDATA, words("there is no picture in it"));
+        return frames;
+    }
+
+private:
+    static int is_late(void *clip) noexcept
+    {
+        return Clock::now() > static_cast<Clip *>(clip)->deadline_ ? 1 : 0;
+    }
+
+    std::string words(std::string_view what) const
+    {
+        return concat("calibration: '", printable(path_), "' cannot be read: ", what);
+    }
+
+    void check(int ret) const
+    {
+        if (ret >= 0)
+            return;
+        if (is_late(const_cast<Clip *>(this)))
+            throw Error(AVERROR(ETIMEDOUT), words("it takes too long"));
+        std::array<char, AV_ERROR_MAX_STRING_SIZE> text = {};
+        av_strerror(ret, text.data(), text.size());
+        throw Error(ret == AVERROR_EOF ? AVERROR_INVALIDDATA : ret, words(text.data()));
+    }
+
+    const AVStream &stream() const { return *file_->streams[index_]; }
+
+    int64_t start() const
+    {
+        return stream().start_time == AV_NOPTS_VALUE ? 0 : stream().start_time;
+    }
+
+    // In the stream's units; 0 if it is not known.
+    int64_t length() const
+    {
+        if (stream().duration > 0)
+            return stream().duration;
+        return file_->duration > 0
+                   ? av_rescale_q(file_->duration, {1, AV_TIME_BASE}, stream().time_base)
+                   : 0;
+    }
+
+    bool seek(int64_t place)
+    {
+        if (av_seek_frame(file_.get(), index_, place, AVSEEK_FLAG_BACKWARD) < 0)
+            return false;
+        avcodec_flush_buffers(decoder_.get());
+        has_ended_ = false;
+        return true;
+    }
+
+    // The frame to which a seek for that place has led, or a later one if that was taken before.
+    FramePointer next(int64_t place)
+    {
+        for (int i = 0; i < most_decoded; i++) {
+            FramePointer frame = decoded();
+            if (!frame)
+                break;
+            const int64_t pts = frame->best_effort_timestamp;
+            const bool is_new = !last_ || pts == AV_NOPTS_VALUE || pts > *last_;
+            if (is_new && (i == 0 || pts >= place)) {
+                last_ = pts;
+                return frame;
+            }
+        }
+        return nullptr;
+    }
+
+    FramePointer after(int count)
+    {
+        FramePointer frame;
+        for (int i = 0; i < count; i++)
+            if (frame = decoded(); !frame)
+                break;
+        return frame;
+    }
+
+    // Returns null at the end.
+    FramePointer decoded()
+    {
+        FramePointer frame(made(av_frame_alloc()));
+        while (!is_late(this)) {
+            const int ret = avcodec_receive_frame(decoder_.get(), frame.get());
+            if (ret >= 0)
+                return frame;
+            if (ret != AVERROR(EAGAIN) || has_ended_)
+                return nullptr;
+            send();
+        }
+        return nullptr;
+    }
+
+    // What is damaged is left out.
+    void send()
+    {
+        av_packet_unref(packet_.get());
+        if (av_read_frame(file_.get(), packet_.get()) < 0) {
+            has_ended_ = true;
+            avcodec_send_packet(decoder_.get(), nullptr);
+        } else if (packet_->stream_index == index_) {
+            avcodec_send_packet(decoder_.get(), packet_.get());
+        }
+    }
+
+    const std::string &path_;
+    const Clock::time_point deadline_ = Clock::now() + patience;
+    Owner<AVFormatContext> file_;
+    Owner<AVCodecContext> decoder_;
+    const Owner<AVPacket> packet_{made(av_packet_alloc())};
+    int index_ = 0;
+    bool has_ended_ = false;
+    std::optional<int64_t> last_; // when the frame that was taken last is shown
+};
+
+// Returns the frame in that format.  Throws Error.
+FramePointer in_format(FramePointer frame, AVPixelFormat format)
+{
+    const auto from = static_cast<AVPixelFormat>(frame->format);
+    if (from == format)
+        return frame;
+    FramePointer other(made(av_frame_alloc()));
+    other->format = format;
+    other->width = frame->width;
+    other->height = frame->height;
+    if (av_frame_get_buffer(other.get(), 0) < 0 ||
+        av_frame_copy_props(other.get(), frame.get()) < 0)
+        throw std::bad_alloc();
+    const bool was_full = is_full_range(frame.get()) || is_rgb(from);
+    const bool is_full = is_rgb(format) || (was_full && !is_rgb(from));
+    const bool has_matrix =
+        frame->colorspace != AVCOL_SPC_RGB && frame->colorspace != AVCOL_SPC_UNSPECIFIED;
+    const int *const matrix =
+        sws_getCoefficients(has_matrix ? static_cast<int>(frame->colorspace) : SWS_CS_DEFAULT);
+    other->color_range = is_full ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
+    other->colorspace = is_rgb(format) ? AVCOL_SPC_RGB
+                        : has_matrix   ? frame->colorspace
+                                       : AVCOL_SPC_UNSPECIFIED;
+    const ScalerPointer scaler(sws_getContext(frame->width, frame->height, from, frame->width,
+                                              frame->height, format, SWS_BICUBIC | SWS_ACCURATE_RND,
+                                              nullptr, nullptr, nullptr));
+    constexpr int unit = 1 << 16;
+    if (!scaler)
+        throw Error(AVERROR(EINVAL), concat("calibration: frames of ", av_get_pix_fmt_name(from),
+                                            " cannot become ", av_get_pix_fmt_name(format)));
+    sws_setColorspaceDetails(scaler.get(), matrix, was_full, matrix, is_full, 0, unit, unit);
+    if (const int ret = sws_scale(scaler.get(), frame->data, frame->linesize, 0, frame->height,
+                                  other->data, other->linesize);
+        ret < 0)
+        throw Error(ret, "libswscale failed");
+    return other;
+}
+
+} // namespace
+
+void check_clip(const std::string &path)
+{
+    struct stat about = {};
+    if (stat(path.c_str(), &about) != 0 || access(path.c_str(), R_OK) != 0)
+        throw Error(AVERROR(errno), concat("calibration: '", printable(path), "' cannot be read: ",
+                                           std::generic_category().message(errno)));
+    if (!S_ISREG(about.st_mode))
+        throw Error(AVERROR(EINVAL),
+                    concat("calibration: '", printable(path), "' is no regular file"));
+}
+
+std::vector<FramePointer> frames_of_clip(const std::string &path, AVPixelFormat format,
+                                         size_t count)
+{
+    check_clip(path);
+    std::vector<FramePointer> frames;
+    for (FramePointer &frame : Clip(path).spread(count))
+        if (frames.empty() ||
+            (frame->width == frames[0]->width && frame->height == frames[0]->height))
+            frames.push_back(in_format(std::move(frame), format));
+    return frames;
+}
+
+} // namespace dnn_torch

@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "sample_gathering.h"
+
+#include "base/compose.h"
+#include "host/error.h"
+#include "host/frames/clip_frames.h"
+#include "host/inference/fork_gate.h"
+
+extern "C" {
+#include <libavutil/error.h>
+}
+
+#include <algorithm>
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace dnn_torch
+{
+namespace
+{
+
+FramePointer another(const FramePointer &frame)
+{
+    NoFork no_fork;
+    FramePointer reference(av_frame_clone(frame.get()));
+    if (!reference)
+        throw std::bad_alloc();
+    return reference;
+}
+
+FrameItem item_of(FramePointer frame, int64_t number)
+{
+    return {.frame = std::move(frame),
+            .bypass = false,
+            .strength = 1,
+            .arrival = Clock::now(),
+            .number = number};
+}
+
+// Frames that go by the model count if no others are there.
+std::vector<FrameItem> items_of(std::span<const FrameItem> frames)
+{
+    const bool all_bypass = std::all_of(frames.begin(), frames.end(),
+                                        [](const FrameItem &frame) { return frame.bypass; });
+    std::vector<FrameItem> items;
+    for (const FrameItem &frame : frames)
+        if (!frame.bypass || all_bypass)
+            items.push_back(another(frame));
+    return items;
+}
+
+std::shared_ptr<const Samples> gathered(Task &task, const FrameShape &input,
+                                        std::vector<FrameItem> items)
+{
+    const auto samples = std::make_shared<Samples>();
+    PlanTerms terms;
+    terms.gathered = samples;
+    const std::shared_ptr<const TaskPlan> plan = task.plan(input, terms).plan;
+    const std::unique_ptr<TaskSession> session = plan->open_session();
+    for (FrameItem &item : items) {
+        FrameJob job;
+        job.plan = plan;
+        job.items.push_back(std::move(item));
+        try {
+            session->run(job);
+        } catch (const SampleTaken &) {
+            continue;
+        }
+    }
+    return samples;
+}
+
+std::shared_ptr<const Samples> gathered(Task &task, const FrameShape &input,
+                                        const std::string &clip)
+{
+    if (!input.beside.empty())
+        throw Error(AVERROR(EINVAL), "calibration: a file has no pictures beside its frames; "
+                                     "calibration=first takes them from the stream");
+    std::vector<FrameItem> items;
+    for (FramePointer &frame : frames_of_clip(clip, input.format, Samples::most))
+        items.push_back(item_of(std::move(frame), static_cast<int64_t>(items.size())));
+    FrameShape shape = input;
+    shape.size = {items.front().frame->width, items.front().frame->height};
+    try {
+        return gathered(task, shape, std::move(items));
+    } catch (const Crash &) {
+        throw;
+    } catch (const Error &error) {
+        throw Error(error.code(), concat("calibration: ", error.what()));
+    }
+}
+
+} // namespace
+
+FrameItem another(const FrameItem &item)
+{
+    FrameItem made = item_of(another(item.frame), item.number);
+    for (const FramePointer &beside : item.beside)
+        made.beside.push_back(another(beside));
+    return made;
+}
+
+std::shared_ptr<const Samples> samples_for(Task &task, const FrameShape &input,
+                                           std::span<const FrameItem> first)
+{
+    const Calibration &calibration = task.calibration();
+    if (!task.model()->is_in_int8())
+        return nullptr;
+    if (calibration.is_of_stream)
+        return gathered(task, input, items_of(first));
+    return calibration.clip.empty() ? nullptr : gathered(task, input, calibration.clip);
+}
+
+} // namespace dnn_torch
