@@ -246,6 +246,8 @@ typedef struct DnnTorchEngine {
      *              not come last and have the type 0.  `output` keeps the tensors of that name and
      *              below it.  A model that takes a list of pictures, [channels, height, width]
      *              each, gets the pictures of a batch so
+     *   weights    "node": each node of the machine's memory gets a copy of the weights, where
+     *              the engine can do that.  "shared", the default: there is one
      *   export     "torchscript" or "safetensors": the file of weights is written to the source's
      *              sink in that format.  The model can make no plan
      *

@@ -135,7 +135,7 @@ def test_of_large_frames_the_middle_is_seen(script, tmp_path):
     )
     channels, height, width = map(int, log.read_text().split()[0].split("x"))
     assert channels == 3 and abs(width - 2 * height) <= 2
-    assert 0.99 * 2**20 < width * height <= 2**20
+    assert 0.99 * 2**19 < width * height <= 2**19
 
 
 # ---- with a file ------------------------------------------------------------

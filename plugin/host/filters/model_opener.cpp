@@ -69,6 +69,7 @@ OpenedModel ModelSetup::open(const ModelRequest &request) const
                             .precision = request.precision,
                             .optimize = request.optimize,
                             .allow = request.allow,
+                            .weights = request.weights,
                             .results = task.takes_tensors ? "tensors" : "",
                             .timeout = request.timeout};
     EngineChoice engine = choose_engine(request.engine, choice.device, request.isolation);
@@ -95,8 +96,11 @@ OpenedModel ModelSetup::open(const ModelRequest &request) const
 Work ModelSetup::plan(const std::shared_ptr<Task> &with, bool on_cpu, const FrameShape &input,
                       std::span<const FrameItem> first, double tuning_seconds) const
 {
-    NewPlan made = with->plan(
-        input, {.tuning_seconds = tuning_seconds, .samples = samples_for(*with, input, first)});
+    const std::shared_ptr<const Samples> samples = samples_for(*with, input, first);
+    NewPlan made = with->plan(input, {.tuning_seconds = tuning_seconds, .samples = samples});
+    if (samples && samples->empty())
+        made.notes.emplace_back("the model gets nothing of the frames that int8 was to be calibrated "
+                                "with; it is calibrated with generated pictures");
     CoreRequest cores = run.cores;
     cores.device = !on_cpu;
     cores.in_order = made.plan->in_order;

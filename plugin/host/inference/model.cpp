@@ -103,6 +103,7 @@ NamedValues values_of(const ModelOptions &options)
         {"output_layout", options.output_layout},
         {"inputs", options.inputs},
         {"results", options.results},
+        {"weights", options.weights == "shared" ? "" : options.weights},
     };
     if (options.isolated.empty())
         return values;
@@ -263,18 +264,20 @@ std::shared_ptr<const ModelPlan> Model::plan(std::span<const DnnTorchTensor> in,
     if (terms.gathered)
         return std::make_shared<const ModelPlan>(engine_, model_, in, terms);
     ShapeKey key = key_of(in, static_cast<int64_t>(terms.tuning_seconds * 1000));
-    if (std::shared_ptr<const ModelPlan> idle = find_idle_plan(key, terms.samples.get()))
+    if (terms.samples)
+        key.push_back(static_cast<int64_t>(terms.samples->number()));
+    if (std::shared_ptr<const ModelPlan> idle = find_idle_plan(key))
         return idle;
     std::shared_ptr<const ModelPlan> plan = make_plan({in.begin(), in.end()}, terms);
-    remember({.key = std::move(key), .samples = terms.samples, .plan = plan});
+    remember({.key = std::move(key), .plan = plan});
     return plan;
 }
 
-std::shared_ptr<const ModelPlan> Model::find_idle_plan(const ShapeKey &key, const Samples *samples)
+std::shared_ptr<const ModelPlan> Model::find_idle_plan(const ShapeKey &key)
 {
     std::lock_guard lock(mutex_);
     for (const RememberedPlan &each : plans_)
-        if (each.key == key && each.samples.get() == samples && each.plan.use_count() == 1)
+        if (each.key == key && each.plan.use_count() == 1)
             return each.plan;
     return nullptr;
 }

@@ -30,6 +30,7 @@ struct ModelOptions {
     std::string path, device, input_name, output_name, precision, optimize, allow;
     // What the contract says of tensors; "" is found out.
     std::string input_type = {}, input_layout = {}, output_layout = {}, inputs = {};
+    std::string weights = {};             // "node": a copy on each node of memory
     std::string results = {};             // "tensors": all that the model returns
     bool inspect = false;                 // the model is looked at and never run on frames
     std::chrono::microseconds timeout{0}; // of one run; 0 is no limit
@@ -147,7 +148,6 @@ private:
     using ShapeKey = std::vector<int64_t>;
     struct RememberedPlan {
         ShapeKey key;
-        std::shared_ptr<const Samples> samples;
         std::shared_ptr<const ModelPlan> plan;
     };
 
@@ -155,7 +155,7 @@ private:
     auto within(std::chrono::microseconds limit, const std::string &doing, Work work);
     Shapes run_probe(const Shapes &in, size_t out_count);
     std::shared_ptr<const ModelPlan> make_plan(const Shapes &in, const PlanTerms &terms);
-    std::shared_ptr<const ModelPlan> find_idle_plan(const ShapeKey &key, const Samples *samples);
+    std::shared_ptr<const ModelPlan> find_idle_plan(const ShapeKey &key);
     void remember(RememberedPlan plan);
 
     const DnnTorchEngine &engine_;

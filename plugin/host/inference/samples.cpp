@@ -3,6 +3,7 @@
 #include "samples.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 
@@ -11,8 +12,8 @@ namespace dnn_torch
 namespace
 {
 
-// 12 MiB of RGB: of a larger picture the middle tells enough.
-constexpr double most_pixels = 1 << 20;
+// 6 MiB of RGB: of a larger picture the middle tells enough.
+constexpr double most_pixels = 1 << 19;
 
 void append_row(const std::byte *row, int64_t stride, int64_t columns, std::vector<float> &to)
 {
@@ -21,6 +22,14 @@ void append_row(const std::byte *row, int64_t stride, int64_t columns, std::vect
 }
 
 } // namespace
+
+Samples::Samples()
+    : number_([] {
+          static std::atomic<uint64_t> last{0};
+          return ++last;
+      }())
+{
+}
 
 void Samples::add(const DnnTorchTensor &pictures)
 {

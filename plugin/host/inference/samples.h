@@ -7,6 +7,7 @@
 #include "dnn_torch/engine.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace dnn_torch
@@ -16,6 +17,8 @@ namespace dnn_torch
 class Samples
 {
 public:
+    Samples();
+
     static constexpr size_t most = 8; // pictures; later ones are left out
 
     // Copies pictures of floats, [batch, channels, height, width].  Of large ones it keeps the
@@ -23,10 +26,13 @@ public:
     void add(const DnnTorchTensor &pictures);
 
     bool empty() const { return count_ == 0; }
+    // Tells it from all others of the process.
+    uint64_t number() const { return number_; }
     // All of them as one tensor in the memory of this object.
     DnnTorchTensor tensor() const;
 
 private:
+    const uint64_t number_;
     int64_t channels_ = 0, height_ = 0, width_ = 0; // of the pictures that came
     int64_t rows_ = 0, columns_ = 0;                // of those that are kept
     size_t count_ = 0;

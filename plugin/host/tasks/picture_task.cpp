@@ -235,7 +235,7 @@ NewPlan PictureTask::plan(const FrameShape &input, const PlanTerms &terms)
     plan->mixes = fitted.target == input.size && plan->keeps_format() &&
                   (channels.made == plan->channels || contract_.as == As::alpha);
     auto works = std::make_shared<PictureWorks>(model(), fitter_, fitted, channels, contract_.input,
-                                                batch_size_, terms.samples);
+                                                batch_size_);
     works->use(work_for(*works, terms));
     fitter_ = works->fitter();
     const std::shared_ptr<const PictureWork> work = works->current();

@@ -16,10 +16,9 @@ namespace dnn_torch
 {
 
 PictureWorks::PictureWorks(std::shared_ptr<Model> model, PictureFitter fitter, PictureFit fit,
-                           ChannelCounts channels, const PictureNumbers &numbers, size_t batch_size,
-                           std::shared_ptr<const Samples> samples)
+                           ChannelCounts channels, const PictureNumbers &numbers, size_t batch_size)
     : model_(std::move(model)), fit_(std::move(fit)), channels_(channels), numbers_(numbers),
-      batch_size_(batch_size), samples_(std::move(samples)), fitter_(std::move(fitter))
+      batch_size_(batch_size), fitter_(std::move(fitter))
 {
 }
 
@@ -85,7 +84,7 @@ std::shared_ptr<const PictureWork> PictureWorks::smaller(const PictureWork *fail
         note = concat("memory ran out for ", to_text(before), ": frames go on in tiles of ",
                       to_text(grid.tile), grid.doubt.empty() ? "" : "; ", grid.doubt);
         try {
-            PictureWork work = *planned(std::move(grid), {.samples = samples_});
+            PictureWork work = *planned(std::move(grid), {});
             work.is_second = true;
             return work_ = std::make_shared<const PictureWork>(std::move(work));
         } catch (const Error &error) {

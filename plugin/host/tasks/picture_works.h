@@ -27,8 +27,7 @@ class PictureWorks
 {
 public:
     PictureWorks(std::shared_ptr<Model> model, PictureFitter fitter, PictureFit fit,
-                 ChannelCounts channels, const PictureNumbers &numbers, size_t batch_size,
-                 std::shared_ptr<const Samples> samples);
+                 ChannelCounts channels, const PictureNumbers &numbers, size_t batch_size);
 
     const PictureFit &fit() const { return fit_; }
     // With what it has measured.
@@ -56,7 +55,6 @@ private:
     const ChannelCounts channels_;
     const PictureNumbers numbers_;
     const size_t batch_size_;
-    const std::shared_ptr<const Samples> samples_; // for plans that are made later
     mutable std::mutex mutex_;
     // ---- under mutex_
     PictureFitter fitter_;

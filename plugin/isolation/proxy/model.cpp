@@ -237,6 +237,8 @@ DnnTorchPlan::DnnTorchPlan(DnnTorchModel &model, const DnnTorchTensor *in, size_
               .run_operations = reply.run_operations};
     // What was found once is not looked for again.
     request_.budget_seconds = 0;
+    if (!model.may_start_anew())
+        samples_ = Descriptor();
 }
 
 PlanReply DnnTorchPlan::make_in(Child &child) const

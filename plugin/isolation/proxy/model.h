@@ -54,6 +54,7 @@ public:
 
     const isolation::Limits &limits() const { return settings_.limits; }
     isolation::Results results() const { return settings_.results; }
+    bool may_start_anew() const { return settings_.restarts != 0; }
     int64_t new_id() { return ++last_id_; }
 
     isolation::RunGate &run_gate() { return run_gate_; }

@@ -4,6 +4,8 @@
 #include "network.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <utility>
 
 namespace engine_torch::fused
@@ -11,38 +13,62 @@ namespace engine_torch::fused
 namespace
 {
 
-// A video has one or two.  Trials of a model take some more.
-constexpr size_t most_sizes = 4;
+// On each node.  A video has one or two.  Trials of a model take some more.
+constexpr ptrdiff_t most_sizes = 4;
 
 } // namespace
 
-Network::Network(Graph graph, Precision precision, LayerRanges int8, LayoutChoice layouts)
+Network::Network(Graph graph, Precision precision, LayerRanges int8, LayoutChoice layouts,
+                 NodeChoice nodes)
     : graph_(std::move(graph)), options_{.precision = precision,
                                          .int8 = std::move(int8),
-                                         .layouts = layouts}
+                                         .layouts = layouts},
+      nodes_(nodes)
 {
 }
 
-Network::Size &Network::size_for(Extent extent)
+Network::Size &Network::size_for(Extent extent, int node)
 {
     const auto known = std::find_if(sizes_.begin(), sizes_.end(), [&](const Size &size) {
-        return size.program->input_extent() == extent;
+        return size.node == node && size.program->input_extent() == extent;
     });
     if (known != sizes_.end()) {
         sizes_.splice(sizes_.begin(), sizes_, known);
         return sizes_.front();
     }
-    const Program *const like = sizes_.empty() ? nullptr : sizes_.front().program.get();
-    sizes_.push_front({Program::compile(graph_, extent, options_, like), {}});
-    if (sizes_.size() > most_sizes)
-        sizes_.pop_back();
+    sizes_.push_front({program_for(extent, node), node, {}});
+    drop_oldest_of(node);
     return sizes_.front();
+}
+
+// Weights are packed by the calling thread, and so lie on its node.
+std::shared_ptr<const Program> Network::program_for(Extent extent, int node)
+{
+    const Program *like = nullptr;
+    for (const Size &size : sizes_) {
+        if (nodes_.has_own_weights && size.node != node)
+            continue;
+        if (size.program->input_extent() == extent)
+            return size.program;
+        if (!like)
+            like = size.program.get();
+    }
+    return Program::compile(graph_, extent, options_, like);
+}
+
+void Network::drop_oldest_of(int node)
+{
+    const auto is_of_node = [&](const Size &size) { return size.node == node; };
+    if (std::count_if(sizes_.begin(), sizes_.end(), is_of_node) <= most_sizes)
+        return;
+    const auto oldest = std::find_if(sizes_.rbegin(), sizes_.rend(), is_of_node);
+    sizes_.erase(std::next(oldest).base());
 }
 
 std::unique_ptr<Run> Network::take(Extent extent)
 {
     const std::lock_guard<std::mutex> lock(mutex_);
-    Size &size = size_for(extent);
+    Size &size = size_for(extent, nodes_.node());
     if (size.idle.empty())
         return std::make_unique<Run>(size.program);
     std::unique_ptr<Run> run = std::move(size.idle.back());
@@ -52,9 +78,10 @@ std::unique_ptr<Run> Network::take(Extent extent)
 
 void Network::give_back(std::unique_ptr<Run> run)
 {
+    const int node = nodes_.node();
     const std::lock_guard<std::mutex> lock(mutex_);
     for (Size &size : sizes_)
-        if (size.program.get() == &run->program())
+        if (size.node == node && size.program.get() == &run->program())
             return size.idle.push_back(std::move(run));
 }
 

@@ -4,6 +4,7 @@
 // A graph with its programs for the sizes that it is run with.
 #pragma once
 
+#include "memory_node.h"
 #include "program.h"
 #include "run.h"
 
@@ -15,13 +16,20 @@
 namespace engine_torch::fused
 {
 
+// What becomes of several nodes of memory.  Each thread gets runs whose buffers are on its own
+// node.
+struct NodeChoice {
+    bool has_own_weights = false; // each node has the weights, too
+    int (*node)() noexcept = memory_node;
+};
+
 // Every member function may be called from several threads at once.
 class Network
 {
 public:
     // For the layers in int8 and the layouts see CompileOptions.
     Network(Graph graph, Precision precision, LayerRanges int8 = {},
-            LayoutChoice layouts = LayoutChoice::usual);
+            LayoutChoice layouts = LayoutChoice::usual, NodeChoice nodes = {});
 
     int64_t in_channels() const { return graph_.values()[graph_.input()].channels; }
     int64_t out_channels() const { return graph_.values()[graph_.output()].channels; }
@@ -35,13 +43,17 @@ public:
 private:
     struct Size {
         std::shared_ptr<const Program> program;
+        int node; // whose threads run it
         std::vector<std::unique_ptr<Run>> idle;
     };
 
-    Size &size_for(Extent extent);
+    Size &size_for(Extent extent, int node);
+    std::shared_ptr<const Program> program_for(Extent extent, int node);
+    void drop_oldest_of(int node);
 
     const Graph graph_;
     const CompileOptions options_;
+    const NodeChoice nodes_;
     std::mutex mutex_;
     // ---- under mutex_
     std::list<Size> sizes_; // that used last first

@@ -37,16 +37,16 @@ constexpr double most_to_usual = 2;
 class RareNetwork
 {
 public:
-    RareNetwork(fused::Precision precision, fused::LayoutChoice layouts)
-        : precision_(precision), layouts_(layouts)
+    RareNetwork(fused::Precision precision, fused::LayoutChoice layouts, fused::NodeChoice nodes)
+        : precision_(precision), layouts_(layouts), nodes_(nodes)
     {
     }
 
     fused::Network &get(const fused::Graph &graph)
     {
         std::call_once(is_made_, [&] {
-            network_ =
-                std::make_unique<fused::Network>(graph, precision_, fused::LayerRanges(), layouts_);
+            network_ = std::make_unique<fused::Network>(graph, precision_, fused::LayerRanges(),
+                                                        layouts_, nodes_);
         });
         return *network_;
     }
@@ -54,6 +54,7 @@ public:
 private:
     const fused::Precision precision_;
     const fused::LayoutChoice layouts_;
+    const fused::NodeChoice nodes_;
     std::once_flag is_made_;
     std::unique_ptr<fused::Network> network_;
 };
@@ -69,13 +70,13 @@ struct Work {
 class Part final : public torch::CustomClassHolder
 {
 public:
-    Part(const fused::Graph &graph, FusedNumbers numbers, bool makes_result)
-        : graph_(graph), makes_result_(makes_result)
+    Part(const fused::Graph &graph, const FusedWish &wish, bool makes_result)
+        : graph_(graph), makes_result_(makes_result),
+          nodes_({.has_own_weights = wish.weights_on_each_node})
     {
-        if (numbers != FusedNumbers::int8)
-            network_ = std::make_unique<fused::Network>(graph, numbers == FusedNumbers::bf16
-                                                                   ? fused::Precision::bf16
-                                                                   : fused::Precision::fp32);
+        if (wish.numbers != FusedNumbers::int8)
+            network_ = new_network(wish.numbers == FusedNumbers::bf16 ? fused::Precision::bf16
+                                                                      : fused::Precision::fp32);
     }
 
     // The next call of calibrate_if_asked() does, with its pictures.
@@ -110,11 +111,17 @@ public:
     void run(const Work &work);
 
 private:
+    std::unique_ptr<fused::Network> new_network(fused::Precision precision) const
+    {
+        return std::make_unique<fused::Network>(graph_, precision, calibration_.layers,
+                                                fused::LayoutChoice::usual, nodes_);
+    }
     void calibrate(const at::Tensor &input);
     bool has_usual_samples(const Work &work);
 
     const fused::Graph graph_;
     const bool makes_result_;
+    const fused::NodeChoice nodes_;
     bool is_learning_ = false;
     std::optional<double> largest_usual_; // in bf16, if it has learned
     bool is_calibrating_ = false;
@@ -122,10 +129,11 @@ private:
     fused::Calibration calibration_;
     std::shared_ptr<std::atomic<bool>> met_others_; // null unless in int8
     std::unique_ptr<fused::Network> network_;       // null in int8 until it is calibrated
-    RareNetwork plain_{fused::Precision::fp32, fused::LayoutChoice::usual}; // of a part in int8
+    RareNetwork plain_{fused::Precision::fp32, fused::LayoutChoice::usual,
+                       nodes_}; // of a part in int8
     // Without transforms, for pictures whose samples they harm.
-    RareNetwork bf16_direct_{fused::Precision::bf16, fused::LayoutChoice::direct};
-    RareNetwork direct_{fused::Precision::fp32, fused::LayoutChoice::direct};
+    RareNetwork bf16_direct_{fused::Precision::bf16, fused::LayoutChoice::direct, nodes_};
+    RareNetwork direct_{fused::Precision::fp32, fused::LayoutChoice::direct, nodes_};
 };
 
 const c10::Symbol &node_kind()
@@ -186,8 +194,7 @@ void Part::calibrate(const at::Tensor &input)
     for (int64_t place = 0; place < pictures.size(0); place++)
         samples.push_back({{pictures.size(2), pictures.size(3)}, picture_of(pictures, place)});
     calibration_ = fused::calibrate(graph_, samples, goal_);
-    network_ =
-        std::make_unique<fused::Network>(graph_, fused::Precision::fp32, calibration_.layers);
+    network_ = new_network(fused::Precision::fp32);
     is_calibrating_ = false;
 }
 
@@ -284,12 +291,12 @@ void register_node()
 }
 
 // Returns what the new node makes.
-Value *replace(torch::jit::Graph &graph, const Region &region, Value *input, FusedNumbers numbers)
+Value *replace(torch::jit::Graph &graph, const Region &region, Value *input, const FusedWish &wish)
 {
     Node *const node = graph.create(node_kind(), {input}, 1);
     const auto &uses = region.output->uses();
     const bool is_result = uses.size() == 1 && uses.front().user == graph.return_node();
-    const auto part = c10::make_intrusive<Part>(region.graph, numbers, is_result);
+    const auto part = c10::make_intrusive<Part>(region.graph, wish, is_result);
     node->ival_(part_attribute(), c10::IValue::make_capsule(part));
     node->output()->setType(c10::TensorType::get());
     node->insertBefore(region.output->node());
@@ -306,7 +313,7 @@ bool can_fuse()
 
 std::optional<torch::jit::Module> fused_copy(const torch::jit::Module &frozen,
                                              const std::string &input_name, int64_t channels,
-                                             FusedNumbers numbers)
+                                             const FusedWish &wish)
 {
     register_node();
     torch::jit::Module copy = frozen.clone(true);
@@ -318,7 +325,7 @@ std::optional<torch::jit::Module> fused_copy(const torch::jit::Module &frozen,
     for (const Region &region : regions) {
         const auto before = replaced.find(region.input);
         Value *const input = before == replaced.end() ? region.input : before->second;
-        replaced[region.output] = replace(*graph, region, input, numbers);
+        replaced[region.output] = replace(*graph, region, input, wish);
     }
     torch::jit::EliminateDeadCode(graph);
     return copy;

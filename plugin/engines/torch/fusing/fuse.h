@@ -21,12 +21,17 @@ bool can_fuse();
 // What fused programs compute with.
 enum class FusedNumbers { fp32, bf16, int8 };
 
+struct FusedWish {
+    FusedNumbers numbers = FusedNumbers::fp32;
+    bool weights_on_each_node = false; // of memory
+};
+
 // Returns a copy of a frozen module whose layers, as far as they are known, are computed by fused
 // programs, one frame at a time and on one thread.  Returns nullopt if there are none.  Pictures
 // that come in have `channels`.
 std::optional<torch::jit::Module> fused_copy(const torch::jit::Module &frozen,
                                              const std::string &input_name, int64_t channels,
-                                             FusedNumbers numbers);
+                                             const FusedWish &wish);
 
 // How many convolutions the programs have, and how many of them are computed in int8.
 struct Int8Layers {

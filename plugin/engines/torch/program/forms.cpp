@@ -134,7 +134,7 @@ Form fused_form(const Source &source, Precision precision, int64_t channels)
                                            "processors that have the precision");
     const Module frozen = frozen_in(source, precision);
     auto fused = fused_copy(frozen, source.input_name, source.binding.frame_channels(channels),
-                            numbers_of(precision));
+                            {numbers_of(precision), source.weights_on_each_node});
     if (!fused)
         throw Failure(DNN_TORCH_BAD_MODEL, "it has no layers that fused programs know");
     if (precision == Precision::bf16) {

@@ -47,6 +47,15 @@ std::vector<std::string> picture_names(const engine_torch::Source &source)
     return names;
 }
 
+// Returns whether each node of memory gets a copy.
+bool parse_weights(const std::string &text)
+{
+    if (!text.empty() && text != "shared" && text != "node")
+        throw Failure(DNN_TORCH_BAD_OPTION,
+                      "weights=" + text + " is unknown; choose among shared, node");
+    return text == "node";
+}
+
 bool parse_inspect(const std::string &text)
 {
     if (!text.empty() && text != "0" && text != "1")
@@ -135,6 +144,7 @@ void DnnTorchModel::open_checkpoint(const engine_torch::Checkpoint &checkpoint,
 
 void DnnTorchModel::take_module(const engine_kit::Options &options)
 {
+    source_.weights_on_each_node = parse_weights(options.value("weights"));
     const std::string wanted_input = options.value("input");
     const auto given = engine_torch::parse_constants(options.value("inputs"));
     source_.input_name =

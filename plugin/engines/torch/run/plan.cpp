@@ -153,6 +153,9 @@ void DnnTorchPlan::use(const engine_torch::Tuned &tuned)
     threaded_variant_ = tuned.form.threaded_text();
     advice_ = engine_kit::printable(tuned.advice);
     model_.note(tuned.notice);
+    if (source_->weights_on_each_node && tuned.form.kind != FormKind::fused)
+        model_.note("weights=node is for fused programs; " + tuned.form.text() +
+                    " has one copy of the weights");
 }
 
 // Needs no lock: LibTorch compiles each function under a lock of its own and keeps nothing else

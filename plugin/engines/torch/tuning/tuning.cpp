@@ -84,24 +84,15 @@ std::string range_of(const Shape &shape)
     return "; " + std::to_string(shape.low) + " to " + std::to_string(shape.high);
 }
 
-// Of the pictures that int8 is calibrated with; "" if they are those that are the same for all.
-std::string text_of(const at::Tensor &samples, Precision precision)
+// What is measured with one clip holds for others, too: calibrating is never left out.
+TuningKey key_of(const Source &source, const Wishes &wishes, const Shape &shape, bool has_samples)
 {
-    if (!samples.defined() || precision != Precision::int8)
-        return "";
-    const at::Tensor numbers = samples.contiguous();
-    return "; calibrated with " +
-           content_hash({static_cast<const char *>(numbers.data_ptr()), numbers.nbytes()});
-}
-
-TuningKey key_of(const Source &source, const Wishes &wishes, const Shape &shape,
-                 const at::Tensor &samples)
-{
-    return {wishes.path, wishes.contents,
-            run_settings_of(source) + "; " + text_of(shape) + range_of(shape) + "; " +
-                (wishes.precision.is_automatic ? "auto" : name_of(wishes.precision.precision)) +
-                "; " + (wishes.pinned ? name_of(*wishes.pinned) : "fastest") +
-                text_of(samples, wishes.precision.precision)};
+    return {
+        wishes.path, wishes.contents,
+        run_settings_of(source) + "; " + text_of(shape) + range_of(shape) + "; " +
+            (wishes.precision.is_automatic ? "auto" : name_of(wishes.precision.precision)) + "; " +
+            (wishes.pinned ? name_of(*wishes.pinned) : "fastest") +
+            (has_samples && wishes.precision.precision == Precision::int8 ? "; with a clip" : "")};
 }
 
 // A record with this key exists if the form is a bad one.
@@ -133,7 +124,7 @@ class Tuner
 public:
     Tuner(const Source &source, const Wishes &wishes, const Shape &shape, const TuningTerms &terms)
         : source_(source), wishes_(wishes), shape_(shape), budget_seconds_(terms.budget_seconds),
-          samples_(terms.samples), cache_(key_of(source, wishes, shape, terms.samples))
+          samples_(terms.samples), cache_(key_of(source, wishes, shape, terms.samples.defined()))
     {
     }
 
@@ -454,10 +445,18 @@ private:
         tuned.is_measured = true;
         if (const TriedForm *other = fastest(candidates, false))
             compare(*winner, *other, tuned);
+        const bool depends_on_clip =
+            samples_.defined() && tuned.form.precision != wishes_.precision.precision;
+        if (!depends_on_clip)
+            remember(tuned);
+        return tuned;
+    }
+
+    void remember(const Tuned &tuned)
+    {
         cache_.remember({name_of(tuned.form.kind), name_of(tuned.form.precision),
                          tuned.figures.run_seconds, tuned.figures.run_bytes, tuned.notice,
                          tuned.advice, tuned.figures.run_operations});
-        return tuned;
     }
 
     void note_none_is_right()

@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Where a thread's memory is, on machines with several nodes of it.
+#pragma once
+
+namespace engine_torch::fused
+{
+
+// Returns the node of the processor that the calling thread runs on; 0 if there is but one.  What
+// the thread writes to first lies there.
+int memory_node() noexcept;
+
+} // namespace engine_torch::fused
