@@ -20,32 +20,45 @@ constexpr int64_t places = winograd_in * winograd_in;
 constexpr int64_t tiles_at_once = 12;
 // With fewer channels the transforms cost more than they save.
 constexpr int64_t fewest_in = 16, fewest_out = 8;
+constexpr size_t most_lanes = 16; // of all processors
 
 // The polynomials are evaluated at 0, +-a, +-b and infinity.  With these numbers samples of all
 // places are about as large, which keeps rounding small.
 constexpr double a = 0.70710678118654752440, b = 1.41421356237309504880;
 constexpr double a2 = 0.5, b2 = 2;
 
+// What taps or weights are in the kernels of as many results as a vector has lanes.
+using Lanes = std::array<double, most_lanes>;
+
 // What a kernel's three taps are at each place: divided by what the products of the differences of
 // the points come to.
-std::array<double, winograd_in> transformed_taps(double first, double second, double third)
+std::array<Lanes, winograd_in> transformed_taps(const Lanes &first, const Lanes &second,
+                                                const Lanes &third)
 {
-    const auto at = [&](double x) { return first + x * second + x * x * third; };
-    const double of_a = 2 * a2 * (a2 - b2), of_b = 2 * b2 * (b2 - a2);
-    return {first / (a2 * b2), at(a) / of_a, at(-a) / of_a, at(b) / of_b, at(-b) / of_b, third};
+    constexpr double of_a = 2 * a2 * (a2 - b2), of_b = 2 * b2 * (b2 - a2);
+    std::array<Lanes, winograd_in> made;
+    for (size_t lane = 0; lane < most_lanes; lane++) {
+        const auto at = [&](double x) {
+            return first[lane] + x * second[lane] + x * x * third[lane];
+        };
+        made[0][lane] = first[lane] / (a2 * b2);
+        made[1][lane] = at(a) / of_a;
+        made[2][lane] = at(-a) / of_a;
+        made[3][lane] = at(b) / of_b;
+        made[4][lane] = at(-b) / of_b;
+        made[5][lane] = third[lane];
+    }
+    return made;
 }
 
-std::array<double, places> transformed_kernel(const float *kernel)
+std::array<Lanes, places> transformed_kernels(const std::array<Lanes, 9> &kernels)
 {
-    double rows[winograd_in][3];
-    for (int x = 0; x < 3; x++) {
-        const auto column = transformed_taps(kernel[x], kernel[3 + x], kernel[6 + x]);
-        for (int64_t y = 0; y < winograd_in; y++)
-            rows[y][x] = column[static_cast<size_t>(y)];
-    }
-    std::array<double, places> made;
-    for (int64_t y = 0; y < winograd_in; y++) {
-        const auto row = transformed_taps(rows[y][0], rows[y][1], rows[y][2]);
+    std::array<std::array<Lanes, winograd_in>, 3> columns;
+    for (size_t x = 0; x < columns.size(); x++)
+        columns[x] = transformed_taps(kernels[x], kernels[3 + x], kernels[6 + x]);
+    std::array<Lanes, places> made;
+    for (size_t y = 0; y < winograd_in; y++) {
+        const auto row = transformed_taps(columns[0][y], columns[1][y], columns[2][y]);
         std::copy(row.begin(), row.end(), made.begin() + y * winograd_in);
     }
     return made;
@@ -190,29 +203,37 @@ WinogradConvolution::WinogradConvolution(const Convolution &it, int64_t in_chann
         bf16_weights_.resize(static_cast<size_t>(count * divide_up(in_channels, 2) * 2));
     else
         weights_.resize(static_cast<size_t>(count * in_channels));
-    for (int64_t out = 0; out < it.out_channels; out++)
+    for (int64_t plane = 0; plane < out_planes_; plane++)
         for (int64_t in = 0; in < in_channels; in++)
-            keep_weights(out, in, it.weights.data() + (out * in_channels + in) * 9);
+            keep_weights(it, plane, in);
 }
 
-// Planes are multiplied in pairs, and the last one alone if their number is odd.
-void WinogradConvolution::keep_weights(int64_t out, int64_t in, const float *kernel)
+// A whole plane at a time, so that whole lines of the cache are written.  Planes are multiplied in
+// pairs, and the last one alone if their number is odd.
+void WinogradConvolution::keep_weights(const Convolution &it, int64_t plane, int64_t in)
 {
+    std::array<Lanes, 9> kernels = {};
+    const int64_t outs = std::min(lanes_, it.out_channels - plane * lanes_);
+    for (int64_t lane = 0; lane < outs; lane++) {
+        const float *const kernel =
+            it.weights.data() + ((plane * lanes_ + lane) * in_channels_ + in) * 9;
+        for (size_t tap = 0; tap < kernels.size(); tap++)
+            kernels[tap][static_cast<size_t>(lane)] = static_cast<double>(kernel[tap]);
+    }
+    const auto transformed = transformed_kernels(kernels);
     const bool in_pairs = precision_ == Precision::bf16;
     const int64_t together = in_pairs ? 2 : 1, in_groups = divide_up(in_channels_, together);
-    const int64_t plane = out / lanes_, pair = plane / 2 * 2;
-    const int64_t planes = std::min<int64_t>(2, out_planes_ - pair);
-    const auto transformed = transformed_kernel(kernel);
+    const int64_t pair = plane / 2 * 2, planes = std::min<int64_t>(2, out_planes_ - pair);
     for (int64_t place = 0; place < places; place++) {
-        const int64_t first = (place * out_planes_ + pair) * in_groups;
-        const int64_t vector = first + in / together * planes + plane - pair;
-        const auto at =
-            static_cast<size_t>((vector * lanes_ + out % lanes_) * together + in % together);
-        const auto weight = static_cast<float>(transformed[static_cast<size_t>(place)]);
-        if (in_pairs)
-            assign(bf16_weights_[at], weight);
-        else
-            weights_[at] = weight;
+        const Lanes &lanes = transformed[static_cast<size_t>(place)];
+        const int64_t vector =
+            (place * out_planes_ + pair) * in_groups + in / together * planes + plane - pair;
+        const auto first = static_cast<size_t>(vector * lanes_ * together + in % together);
+        for (size_t lane = 0; lane < static_cast<size_t>(lanes_); lane++)
+            if (in_pairs)
+                assign(bf16_weights_[first + lane * 2], static_cast<float>(lanes[lane]));
+            else
+                weights_[first + lane] = static_cast<float>(lanes[lane]);
     }
 }
 

@@ -67,7 +67,7 @@ private:
     Steps steps_of(int64_t planes) const;
     size_t sample_bytes() const;
     size_t product_bytes() const;
-    void keep_weights(int64_t out, int64_t in, const float *kernel);
+    void keep_weights(const Convolution &it, int64_t plane, int64_t in);
     template <int lanes, class Sample>
     bool make_rows_of(const WinogradRows<Sample> &rows, std::byte *scratch) const;
     template <int lanes, class Sample>
