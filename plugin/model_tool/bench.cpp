@@ -144,7 +144,7 @@ public:
         own_notes_ = notes_of(work);
         const std::vector<const char *> others = other_precisions();
         int share = static_cast<int>(others.size()) + (draws() ? 2 : 1);
-        measure_precision(*subject.model, std::move(work), "fp32", share);
+        measure_precision(*subject.model, work, "fp32", share);
         for (const char *precision : others) {
             subject.model.reset(); // only one model is in memory at a time
             try_precision(precision, --share);
@@ -202,7 +202,7 @@ private:
         }
     }
 
-    void measure_precision(const Model &model, NewPlan work, const std::string &precision,
+    void measure_precision(const Model &model, const NewPlan &work, const std::string &precision,
                            int share)
     {
         constexpr double for_rounds = 0.9; // whole rounds take the rest beyond their time

@@ -30,7 +30,7 @@ std::string name_of(int channels)
 std::string words_of(const FoundChannels &found, As as)
 {
     const bool is_any = found.channels == Channels::any;
-    const std::string takes = is_any ? "RGB and luma" : name_of(count_of(found.channels));
+    std::string takes = is_any ? "RGB and luma" : name_of(count_of(found.channels));
     if (as != As::picture)
         return takes + ", and makes " + dnn_torch::name_of(as);
     if (!found.made || found.made == count_of(found.channels))

@@ -83,7 +83,7 @@ struct Lane::Work {
         model.engine().session_close(&session);
     }
 
-    void take_areas(const RunRequest &request, const std::vector<Descriptor> &descriptors);
+    void take_areas(const RunRequest &request, std::span<const Descriptor> descriptors);
     std::vector<DnnTorchTensor> inputs(const RunRequest &request) const;
 
     ServedModel &model;
@@ -94,7 +94,7 @@ struct Lane::Work {
     Mapping output;
 };
 
-void Lane::Work::take_areas(const RunRequest &request, const std::vector<Descriptor> &descriptors)
+void Lane::Work::take_areas(const RunRequest &request, std::span<const Descriptor> descriptors)
 {
     size_t next = 0;
     for (size_t i = 0; i < area_count; i++) {
@@ -141,11 +141,11 @@ void Lane::serve()
         const ServedModel::Use use(model_);
         Head head = {};
         std::memcpy(&head, bytes.data(), sizeof head);
-        answer(head.kind, std::span(bytes).first(parcel.size), std::move(parcel.descriptors));
+        answer(head.kind, std::span(bytes).first(parcel.size), parcel.descriptors);
     }
 }
 
-void Lane::answer(Kind kind, std::span<const char> bytes, std::vector<Descriptor> descriptors)
+void Lane::answer(Kind kind, std::span<const char> bytes, std::span<const Descriptor> descriptors)
 {
     switch (kind) {
     case Kind::tensors:
@@ -161,7 +161,7 @@ void Lane::answer(Kind kind, std::span<const char> bytes, std::vector<Descriptor
     case Kind::session_open:
         return answer(request_of<SessionRequest>(bytes));
     case Kind::session_run:
-        return answer(request_of<RunRequest>(bytes), std::move(descriptors));
+        return answer(request_of<RunRequest>(bytes), descriptors);
     case Kind::session_warm:
     case Kind::session_reset:
     case Kind::session_close:
@@ -295,7 +295,7 @@ void Lane::answer_plain(const PlainRequest &request)
     send_reply(socket_.get(), *reply, model_);
 }
 
-void Lane::answer(const RunRequest &request, std::vector<Descriptor> descriptors)
+void Lane::answer(const RunRequest &request, std::span<const Descriptor> descriptors)
 {
     auto reply = new_reply<RunReply>(Kind::session_run);
     if (!work_) {

@@ -29,14 +29,14 @@ public:
 private:
     struct Work; // the session and its memory
 
-    void answer(Kind kind, std::span<const char> bytes, std::vector<Descriptor> descriptors);
+    void answer(Kind kind, std::span<const char> bytes, std::span<const Descriptor> descriptors);
     void answer(const TensorsRequest &request);
     void answer_metadata(const KeyRequest &request);
     void answer_plan_metadata(const KeyRequest &request);
     void answer_probe(const ShapesRequest &request);
     void answer_plan(const ShapesRequest &request, std::span<const Descriptor> descriptors);
     void answer(const SessionRequest &request);
-    void answer(const RunRequest &request, std::vector<Descriptor> descriptors);
+    void answer(const RunRequest &request, std::span<const Descriptor> descriptors);
     void hand_over(std::span<const DnnTorchTensor> out, RunReply &reply);
     bool ask_for_output(uint64_t bytes);
     void answer_plain(const PlainRequest &request);

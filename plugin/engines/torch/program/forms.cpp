@@ -79,7 +79,7 @@ Module with_constants(const Module &frozen, const Change &change)
 Module with_parameters(const Module &plain, at::ScalarType type)
 {
     Module copy = plain.deepcopy();
-    const auto convert = [type](at::Tensor tensor) { tensor.set_data(converted(tensor, type)); };
+    const auto convert = [type](const at::Tensor &tensor) { tensor.set_data(converted(tensor, type)); };
     for (const at::Tensor &parameter : copy.parameters())
         convert(parameter);
     for (const at::Tensor &buffer : copy.buffers())
@@ -143,8 +143,8 @@ Form fused_form(const Source &source, Precision precision, int64_t channels)
     }
     // Other numbers with more threads would be a surprise.
     if (precision == Precision::int8)
-        return {FormKind::fused, precision, std::move(*fused)};
-    return {FormKind::fused, precision, std::move(*fused), frozen};
+        return {FormKind::fused, precision, *fused};
+    return {FormKind::fused, precision, *fused, frozen};
 }
 
 at::ScalarType type_of(Precision precision)

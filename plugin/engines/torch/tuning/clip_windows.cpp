@@ -79,6 +79,7 @@ at::Tensor liveliest_windows(const at::Tensor &samples, const Shape &shape, int6
     if (chosen.empty())
         return {};
     std::vector<at::Tensor> parts;
+    parts.reserve(chosen.size());
     for (const int64_t place : chosen)
         parts.push_back(flat_windows[place]);
     const at::Tensor found = at::stack(parts);
