@@ -80,6 +80,19 @@ def test_first_frames(calibrate, frames, options):
     assert lines == [line_of(range(min(frames, MOST)))]
 
 
+def test_commands_come_before_frames_that_wait(calibrate):
+    """What a command asks for that the model cannot have ends nothing."""
+    wanted = bytes(255 - byte for byte in numbered(20))
+    lines, result = calibrate(
+        "first",
+        graph="sendcmd=c='0.12 dnn_torch strength 0.5',{},scale=48:32:flags=neighbor",
+        settings={"scale": 2},
+        wanted=wanted,
+    )
+    assert lines == [line_of(range(MOST))]
+    assert [line for line in result.filter_lines() if "strength mixes" in line], result
+
+
 def test_nothing_is_kept_back_without_async(calibrate):
     lines, _ = calibrate("first", **{"async": 0})
     assert lines == [line_of([0])]
@@ -167,8 +180,11 @@ def test_files_of_another_size_and_format(calibrate, clip):
     )
 
 
-def test_a_picture_will_do(calibrate, clip):
-    lines, _ = calibrate(clip(1, "picture.png", coder=("-frames:v", "1")), frames=2)
+@pytest.mark.parametrize("name", ["picture.png", "picture.jpg", "picture", "p%d.png", "p%03d.jpg"])
+def test_a_picture_will_do(calibrate, clip, tmp_path, name):
+    """Whatever it is called: no pattern of other files."""
+    picture = clip(1, "written.jpg" if "jpg" in name else "written.png", coder=("-frames:v", "1"))
+    lines, _ = calibrate(picture.rename(tmp_path / name), frames=2)
     assert lines == [line_of([0])]
 
 
@@ -200,6 +216,19 @@ def test_files_that_cannot_be_read(tmp_path):
     fails(pipe, "calibration", "no regular file")
     fails(text, "calibration", "text", "cannot be read")
     fails(empty, "calibration", "empty", "cannot be read")
+
+
+def test_playlists_open_no_other_files(tmp_path, clip):
+    """A named pipe would be waited for without an end."""
+    inner = clip(3, "inner.ts", coder=("-c:v", "mpeg2video"))
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for name in [inner, pipe, "list"]:
+        concat, hls = tmp_path / "list", tmp_path / "list.m3u8"
+        concat.write_text(f"ffconcat version 1.0\nfile {name}\n")
+        hls.write_text(f"#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n{name}\n#EXT-X-ENDLIST\n")
+        for playlist in [concat, hls]:
+            fails(playlist, "calibration", playlist.name, "cannot be read")
 
 
 def test_files_without_pictures(tmp_path):

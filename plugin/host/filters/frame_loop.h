@@ -110,6 +110,7 @@ private:
     void add(FrameItem item);
     void begin();
     void keep_first(const FrameItem &item);
+    void undo_strength();
     void submit_ready();
     void end_input(int status);
     void hold();
@@ -139,7 +140,8 @@ private:
     int64_t next_number_ = 0;
     double last_seconds_ = 0; // the time of the last frame that came in
 
-    std::vector<FrameItem> early_; // until the planner has seen them
+    std::vector<FrameItem> early_;           // until the planner has seen them
+    std::optional<float> strength_at_first_; // if a command changed it before there was a plan
     std::shared_ptr<const std::vector<FrameItem>> first_ =
         std::make_shared<std::vector<FrameItem>>(); // the last one that the planner saw, or none
 

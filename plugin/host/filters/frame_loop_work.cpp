@@ -140,7 +140,22 @@ void FrameLoop::set_strength(float strength)
 {
     if (work_ && !work_->plan->mixes && strength != 1 && strength != 0)
         throw Error(AVERROR(EINVAL), cannot_mix);
+    if (!work_ && !strength_at_first_)
+        strength_at_first_ = settings_.strength;
     settings_.strength = strength;
+}
+
+// After a command for which it was too early to be refused.
+void FrameLoop::undo_strength()
+{
+    const auto is_mixed = [](float strength) { return strength != 0 && strength != 1; };
+    const float before = *strength_at_first_;
+    if (is_mixed(settings_.strength))
+        settings_.strength = before;
+    for (FrameItem &item : early_)
+        if (is_mixed(item.strength))
+            item.strength = before;
+    log_.tell_error(cannot_mix);
 }
 
 // Nothing is planned before the first frame: ffmpeg builds each graph once more than it runs.  With
@@ -166,6 +181,8 @@ void FrameLoop::begin()
         return;
     Work work = planner_.prepare(input_, early_);
     keep_first(early_.back());
+    if (strength_at_first_ && !work.plan->mixes)
+        undo_strength();
     go_on_with(std::move(work));
     for (FrameItem &item : std::exchange(early_, {}))
         add(std::move(item));

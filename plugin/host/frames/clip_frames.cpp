@@ -3,6 +3,7 @@
 #include "clip_frames.h"
 
 #include "base/compose.h"
+#include "base/descriptor.h"
 #include "base/terminal.h"
 #include "colours.h"
 #include "host/error.h"
@@ -16,6 +17,7 @@ extern "C" {
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <fcntl.h>
 #include <new>
 #include <optional>
 #include <sys/stat.h>
@@ -54,44 +56,140 @@ bool is_rgb(AVPixelFormat format)
     return (av_pix_fmt_desc_get(format)->flags & AV_PIX_FMT_FLAG_RGB) != 0;
 }
 
+std::string words_for(const std::string &path, std::string_view what)
+{
+    return concat("calibration: '", printable(path), "' cannot be read: ", what);
+}
+
+std::string words_of(int error)
+{
+    std::array<char, AV_ERROR_MAX_STRING_SIZE> text = {};
+    av_strerror(error, text.data(), text.size());
+    return text.data();
+}
+
+// Opened without waiting for a writer.  Throws Error unless it is a regular file.
+Descriptor opened(const std::string &path)
+{
+    Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    struct stat about = {};
+    if (!file.is_open() || fstat(file.get(), &about) != 0) {
+        const int error = errno;
+        throw Error(AVERROR(error), words_for(path, std::generic_category().message(error)));
+    }
+    if (!S_ISREG(about.st_mode))
+        throw Error(AVERROR(EINVAL), words_for(path, "it is no regular file"));
+    return file;
+}
+
+// What libavformat reads an open file by.  It gets no name, and so neither takes one for a pattern
+// nor opens other files that a playlist names.
+class FileReader
+{
+public:
+    FileReader(const std::string &path, Clock::time_point deadline)
+        : file_(opened(path)), deadline_(deadline)
+    {
+        constexpr int buffer_size = 1 << 15;
+        auto *const buffer = static_cast<unsigned char *>(made(av_malloc(buffer_size)));
+        context_ = avio_alloc_context(buffer, buffer_size, 0, this, read, nullptr, seek);
+        if (context_)
+            return;
+        av_free(buffer);
+        throw std::bad_alloc();
+    }
+    // The buffer may be another one by now.
+    ~FileReader()
+    {
+        av_freep(&context_->buffer);
+        avio_context_free(&context_);
+    }
+    FileReader(const FileReader &) = delete;
+    FileReader &operator=(const FileReader &) = delete;
+
+    AVIOContext *context() const { return context_; }
+
+private:
+    static int read(void *reader, uint8_t *to, int size) noexcept
+    {
+        auto &it = *static_cast<FileReader *>(reader);
+        if (Clock::now() > it.deadline_)
+            return AVERROR_EXIT;
+        const ssize_t got = pread(it.file_.get(), to, static_cast<size_t>(size), it.position_);
+        if (got < 0)
+            return AVERROR(errno);
+        it.position_ += got;
+        return got == 0 ? AVERROR_EOF : static_cast<int>(got);
+    }
+
+    static int64_t seek(void *reader, int64_t offset, int whence) noexcept
+    {
+        auto &it = *static_cast<FileReader *>(reader);
+        struct stat about = {};
+        if (fstat(it.file_.get(), &about) != 0)
+            return AVERROR(errno);
+        if (whence & AVSEEK_SIZE)
+            return about.st_size;
+        const int from = whence & ~AVSEEK_FORCE;
+        if (from == SEEK_CUR)
+            offset += it.position_;
+        else if (from == SEEK_END)
+            offset += about.st_size;
+        if (offset < 0)
+            return AVERROR(EINVAL);
+        return it.position_ = offset;
+    }
+
+    const Descriptor file_;
+    const Clock::time_point deadline_;
+    off_t position_ = 0;
+    AVIOContext *context_ = nullptr;
+};
+
 class Clip
 {
 public:
-    explicit Clip(const std::string &path) : path_(path)
+    explicit Clip(const std::string &path) : path_(path), reader_(path, deadline_)
     {
         AVFormatContext *file = made(avformat_alloc_context());
+        file->pb = reader_.context();
         file->interrupt_callback = {.callback = is_late, .opaque = this};
         AVDictionary *options = nullptr;
-        av_dict_set(&options, "protocol_whitelist", "file", 0);
-        const int ret = avformat_open_input(&file, ("file:" + path).c_str(), nullptr, &options);
+        av_dict_set(&options, "protocol_whitelist", "none", 0);
+        const int ret = avformat_open_input(&file, nullptr, nullptr, &options);
         const DictionaryPointer unused(options);
         check(ret); // a failure has freed the file
         file_.reset(file);
         check(avformat_find_stream_info(file_.get(), nullptr));
         const AVCodec *codec = nullptr;
         index_ = av_find_best_stream(file_.get(), AVMEDIA_TYPE_VIDEO, -1, -1, &codec, 0);
-        check(index_);
+        if (index_ < 0)
+            throw Error(AVERROR_INVALIDDATA, words_for(path_, "there is no video in it that can be "
+                                                              "decoded"));
         decoder_.reset(made(avcodec_alloc_context3(codec)));
         check(avcodec_parameters_to_context(decoder_.get(), stream().codecpar));
         check(avcodec_open2(decoder_.get(), codec, nullptr));
     }
 
+    // Some files have but the frame that comes first, and none after a seek.
     std::vector<FramePointer> spread(size_t count)
     {
         std::vector<FramePointer> frames;
+        FramePointer first = decoded();
         const int64_t length = this->length();
         for (size_t i = 0; i < count; i++) {
             const auto place =
                 static_cast<int64_t>((static_cast<double>(i) + 0.5) / static_cast<double>(count) *
                                      static_cast<double>(length));
-            FramePointer frame = length > 0 && seek(start() + place)
-                                     ? next(start() + place)
-                                     : after(frames.empty() ? 1 : apart);
+            FramePointer frame =
+                length > 0 && seek(start() + place) ? next(start() + place) : after(apart);
             if (frame)
                 frames.push_back(std::move(frame));
         }
+        if (frames.empty() && first)
+            frames.push_back(std::move(first));
         if (frames.empty())
-            throw Error(AVERROR_INVALIDDATA, words("there is no picture in it"));
+            throw Error(AVERROR_INVALIDDATA, words_for(path_, "there is no picture in it"));
         return frames;
     }
 
@@ -101,20 +199,14 @@ private:
         return Clock::now() > static_cast<Clip *>(clip)->deadline_ ? 1 : 0;
     }
 
-    std::string words(std::string_view what) const
-    {
-        return concat("calibration: '", printable(path_), "' cannot be read: ", what);
-    }
-
     void check(int ret) const
     {
         if (ret >= 0)
             return;
         if (is_late(const_cast<Clip *>(this)))
-            throw Error(AVERROR(ETIMEDOUT), words("it takes too long"));
-        std::array<char, AV_ERROR_MAX_STRING_SIZE> text = {};
-        av_strerror(ret, text.data(), text.size());
-        throw Error(ret == AVERROR_EOF ? AVERROR_INVALIDDATA : ret, words(text.data()));
+            throw Error(AVERROR(ETIMEDOUT), words_for(path_, "it takes too long"));
+        const bool is_misread = ret == AVERROR_EOF || ret == AVERROR(EAGAIN);
+        throw Error(is_misread ? AVERROR_INVALIDDATA : ret, words_for(path_, words_of(ret)));
     }
 
     const AVStream &stream() const { return *file_->streams[index_]; }
@@ -198,6 +290,7 @@ private:
 
     const std::string &path_;
     const Clock::time_point deadline_ = Clock::now() + patience;
+    const FileReader reader_; // outlives the file
     Owner<AVFormatContext> file_;
     Owner<AVCodecContext> decoder_;
     const Owner<AVPacket> packet_{made(av_packet_alloc())};
@@ -248,19 +341,12 @@ FramePointer in_format(FramePointer frame, AVPixelFormat format)
 
 void check_clip(const std::string &path)
 {
-    struct stat about = {};
-    if (stat(path.c_str(), &about) != 0 || access(path.c_str(), R_OK) != 0)
-        throw Error(AVERROR(errno), concat("calibration: '", printable(path), "' cannot be read: ",
-                                           std::generic_category().message(errno)));
-    if (!S_ISREG(about.st_mode))
-        throw Error(AVERROR(EINVAL),
-                    concat("calibration: '", printable(path), "' is no regular file"));
+    opened(path);
 }
 
 std::vector<FramePointer> frames_of_clip(const std::string &path, AVPixelFormat format,
                                          size_t count)
 {
-    check_clip(path);
     std::vector<FramePointer> frames;
     for (FramePointer &frame : Clip(path).spread(count))
         if (frames.empty() ||

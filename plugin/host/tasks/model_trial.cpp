@@ -60,7 +60,8 @@ void try_with(Model &model, const TrialTerms &given, const std::string &doing,
     TrialTerms terms = given;
     const size_t threads = usable_machine().cores;
     for (const std::string &text : {plan->variants().with(threads), model.metadata("output_type")})
-        terms.is_coarse = terms.is_coarse || text.find("16") != std::string::npos;
+        for (const char *name : {"16", "int8"})
+            terms.is_coarse = terms.is_coarse || text.find(name) != std::string::npos;
     model.try_out(doing, [plan, terms, work, threads] {
         Session session(plan, static_cast<int>(threads));
         work(terms,

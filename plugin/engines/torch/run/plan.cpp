@@ -170,9 +170,16 @@ c10::IValue DnnTorchPlan::forward(const at::Tensor &images, int64_t number, cons
     return run_plain(images, number);
 }
 
+// What grey pictures meet is told of no frame.
 c10::IValue DnnTorchPlan::rehearse(const at::Tensor &images) const
 {
-    return form_ ? run_form(*form_, *source_, images) : model_.rehearse(*source_, images);
+    if (!form_)
+        return model_.rehearse(*source_, images);
+    const bool has_met = form_->met_others && *form_->met_others;
+    c10::IValue result = run_form(*form_, *source_, images);
+    if (form_->met_others && !has_met)
+        *form_->met_others = false;
+    return result;
 }
 
 c10::IValue DnnTorchPlan::run_chosen(const at::Tensor &images, int64_t number, const Turn &turn,
@@ -278,8 +285,9 @@ void DnnTorchPlan::note_others() const
 {
     const auto &met_others = form_->met_others;
     if (met_others && *met_others && !noted_others_.exchange(true))
-        model_.note("some frames have samples beyond those that int8 was calibrated for; these "
-                    "frames are computed in fp32");
+        model_.note(
+            "some frames have samples beyond those that int8 was calibrated for; what meets "
+            "them is computed in fp32");
 }
 
 // Drops warnings: the plain module gives the same ones, and the variant may not be used at all.
