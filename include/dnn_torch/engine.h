@@ -140,6 +140,7 @@ typedef struct DnnTorchPlanTerms {
      * the plan's.  NULL: there are none.  They are only read, until plan_make() returns.
      */
     const DnnTorchTensor *samples;
+    int32_t as_saved; /**< 1: the model runs as it was saved, whatever was asked for */
 } DnnTorchPlanTerms;
 
 /** What a plan's runs cost and want.  Zeros stand for what is not known. */
@@ -154,6 +155,11 @@ typedef struct DnnTorchPlanFacts {
     int32_t alone; /**< 1: runs wait for one another, so that a second session gains nothing */
     /** Multiplications and additions of one run's convolutions and products of matrices. */
     double run_operations;
+    /**
+     * 1: pictures have shown that no other variant may be used, and the model runs as it was saved.
+     * The one fact that may change, with a run.
+     */
+    int32_t as_saved;
 } DnnTorchPlanFacts;
 
 /** About one run. */

@@ -48,8 +48,11 @@ struct DnnTorchModel final {
 };
 
 struct DnnTorchPlan final {
+    explicit DnnTorchPlan(DnnTorchModel &planned) : model(planned) {}
+
     DnnTorchModel &model;
-    float first_sample = 0; // of those that it was calibrated with
+    float offset = 0; // what results grow by
+    mutable std::atomic<bool> has_given_up{false};
 };
 
 namespace
@@ -72,9 +75,8 @@ struct Images {
 struct DnnTorchSession final {
 public:
     explicit DnnTorchSession(const DnnTorchPlan &plan)
-        : model_(plan.model), script_(model_.script),
-          offset_(script_.offset + (script_.tells_samples ? plan.first_sample : 0)),
-          tensors_(script_.tensors)
+        : plan_(plan), model_(plan.model), script_(model_.script),
+          offset_(script_.offset + plan.offset), tensors_(script_.tensors)
     {
     }
 
@@ -90,6 +92,7 @@ private:
     void hang();
     void log_run(const Images &input);
 
+    const DnnTorchPlan &plan_;
     DnnTorchModel &model_;
     const Script &script_;
     const float offset_;
@@ -311,6 +314,7 @@ Images DnnTorchSession::run(const Images &input, const Images &wish)
         throw Failure(DNN_TORCH_RUN_FAILED, script_.fail_text);
     if (holds(input, script_.out_of_memory_at))
         throw Failure(DNN_TORCH_OUT_OF_MEMORY, "the script says that memory ran out");
+    plan_.has_given_up = script_.gives_up != 0;
     Images output = shape_of(script_, input);
     const auto own_run = static_cast<float>(own_runs_++);
     float offset = offset_ + own_run * script_.each_run;
@@ -403,7 +407,8 @@ std::vector<DnnTorchTensor> probe(DnnTorchModel &model, const DnnTorchTensor &sh
     input.row_stride = input.column_stride * input.width;
     input.channel_stride = input.row_stride * input.height;
     input.batch_stride = input.channel_stride * input.channels;
-    DnnTorchSession session(DnnTorchPlan{model});
+    const DnnTorchPlan plan(model);
+    DnnTorchSession session(plan);
     std::vector<DnnTorchTensor> outputs = session.returns_all()
                                               ? session.run_for_all(input)
                                               : std::vector{tensor_of(session.run(input, {}))};
@@ -546,10 +551,13 @@ int plan_make(DnnTorchModel *model, const DnnTorchTensor *in, size_t in_count,
             throw Failure(DNN_TORCH_RUN_FAILED, script.fail_tune);
         if (script.hang_tune)
             hang_for_ever();
-        auto made = std::make_unique<DnnTorchPlan>(DnnTorchPlan{*model});
+        auto made = std::make_unique<DnnTorchPlan>(*model);
+        if (script.gives_up && taken(terms).as_saved)
+            made->offset += 1000;
         if (const DnnTorchTensor *given = taken(terms).samples) {
             const Images samples = images_of(taken(given));
-            made->first_sample = sample(samples, 0, 0, 0, 0);
+            if (script.tells_samples)
+                made->offset += sample(samples, 0, 0, 0, 0);
             if (!script.samples_log.empty())
                 log_samples(script.samples_log, samples);
         }
@@ -571,7 +579,8 @@ void plan_facts(const DnnTorchPlan *plan, DnnTorchPlanFacts *facts) noexcept
                       .run_bytes = script.tuned_bytes,
                       .interleaved = script.interleaved,
                       .takes_codes = script.takes_codes,
-                      .in_order = script.in_order},
+                      .in_order = script.in_order,
+                      .as_saved = plan->has_given_up},
                      facts);
 }
 

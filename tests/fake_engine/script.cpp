@@ -68,6 +68,7 @@ const Key keys[] = {
     {"in_order", &Script::in_order},
     {"exclusive", &Script::exclusive},
     {"tells_turn", &Script::tells_turn},
+    {"gives_up", &Script::gives_up},
     {"tells_samples", &Script::tells_samples},
     {"each_run", &Script::each_run},
     {"advice", &Script::advice},

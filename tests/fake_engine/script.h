@@ -73,6 +73,9 @@ struct Script {
     std::vector<ScriptedTensor> tensors;
 
     std::string notice;
+    // 1: once a picture was run the model is said to run as it was saved.  Results of a plan that
+    // was to do so grow by 1000.
+    int gives_up = 0;
     int tells_samples = 0; // 1: results grow by the first sample that a plan is calibrated with
     // A file that gets a line "CxHxW FIRST..." for each plan with pictures to calibrate with: their
     // first samples, as codes of 8 bits.

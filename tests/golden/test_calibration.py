@@ -7,10 +7,13 @@ from this file is its number times STEP.
 """
 import os
 
+import numpy
 import pictures
 import pytest
 import support
 import test_int8
+import torch
+from torch import Tensor, nn
 
 WIDTH, HEIGHT, STEP = 48, 32, 5
 MOST = 8  # as host/inference/samples.h says
@@ -188,6 +191,13 @@ def test_a_picture_will_do(calibrate, clip, tmp_path, name):
     assert lines == [line_of([0])]
 
 
+def test_of_large_pictures_smaller_ones_are_made(calibrate, clip):
+    lines, _ = calibrate(clip(1, "large.png", (4096, 2048), ("-frames:v", "1")), frames=2)
+    channels, height, width = map(int, lines[0].split()[0].split("x"))
+    assert channels == 3 and abs(width - 2 * height) <= 2
+    assert 0.99 * 2**19 < width * height <= 2**19
+
+
 def test_files_of_unknown_length(calibrate, clip):
     lines, _ = calibrate(clip(48, "clip.y4m", coder=("-pix_fmt", "yuv444p")), frames=2)
     numbers = [int(word) for word in lines[0].split()[1:]]
@@ -285,3 +295,54 @@ def test_results_do_not_depend_on_workers(isolate):
         for options in [{"workers": 1}, {"workers": 3}, {"batch_size": 2}]
     ]
     assert (made[0] == made[1]).all() and (made[0] == made[2]).all()
+
+
+class SmallChroma(nn.Module):
+    """Looks at differences between channels with small numbers, of which much becomes.
+
+    Grey pictures have none, so that int8 has no code for them.
+    """
+
+    def __init__(self, small: float = 0.0018):
+        super().__init__()
+        self.first, self.second, self.third = (
+            nn.Conv2d(*channels, 3, padding=1) for channels in [(3, 8), (8, 8), (8, 3)]
+        )
+        with torch.no_grad():
+            for weights in self.parameters():
+                weights.zero_()
+            for channel in range(3):
+                self.first.weight[channel, channel, 1, 1] = 1
+                self.second.weight[channel, channel, 1, 1] = 1
+                self.third.weight[channel, channel, 1, 1] = 0.5
+                self.first.weight[3 + channel, channel, 1, 1] = small
+                self.first.weight[3 + channel, (channel + 1) % 3, 1, 1] = -small
+                self.second.weight[3 + channel, 3 + channel, 1, 1] = 0.6 / small
+                self.third.weight[channel, 3 + channel, 1, 1] = 0.8
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.third(torch.relu(self.second(torch.relu(self.first(x)))))
+
+
+def test_what_was_measured_with_another_clip_is_tried_again(tmp_path):
+    """A record of the cache says nothing of what this clip calibrates."""
+    model = tmp_path / "net.pt"
+    torch.jit.script(SmallChroma().eval()).save(str(model))
+    coloured, grey_at_first = "null", "hue=s='if(lt(t,0.5),0,1)'"
+
+    def run(graph, precision, **options):
+        result = support.succeed(
+            *("-f", "lavfi", "-i", "testsrc2=s=160x96:d=1"),
+            "-vf",
+            f"{graph},format=gbrp,{support.dnn(model, precision=precision, **options)}",
+            *("-pix_fmt", "rgb24", "-f", "rawvideo", "-"),
+            env={"DNN_TORCH_CACHE": str(tmp_path / "cache")},
+        )
+        return numpy.frombuffer(result.stdout, numpy.uint8).astype(float) / 255, result
+
+    plain, _ = run(grey_at_first, "fp32")
+    _, result = run(coloured, "int8", calibration="first")
+    assert "in parts of the clip" in result.stderr or "fused programs" in result.stderr, result
+    made, _ = run(grey_at_first, "int8", calibration="first")
+    frames = [each.reshape(25, -1) for each in (plain, made)]
+    assert min(test_int8.decibels(*frames)) > 30

@@ -263,6 +263,17 @@ TEST(Restarts, CalibrateAsBefore)
     EXPECT_EQ(told_turn(session, 5, 0, 0), before);
 }
 
+// What the first pictures showed need not show in those after the restart.
+TEST(Restarts, RunAsSavedWhatWasFoundToBeWrong)
+{
+    Scripted scripted("gives_up 1\ndie_run segfault\ndie_at 7", {{"restarts", "2"}});
+    Session session(scripted.model), other(scripted.model);
+    EXPECT_EQ(told_turn(session, 5, 0, 0), 0);
+    EXPECT_EQ(run_counting(session, 7).status, DNN_TORCH_CRASHED);
+    EXPECT_EQ(told_turn(session, 8, 0, 0), 1000);
+    EXPECT_EQ(told_turn(other, 9, 0, 0), 1000);
+}
+
 TEST(Restarts, AreUsedUp)
 {
     Scripted scripted("die_run abort\ndie_at 7", {{"restarts", "2"}});

@@ -46,7 +46,8 @@ void expect_outputs(const engine_torch::Source &source, size_t count)
 // The samples stay the caller's.
 engine_torch::TuningTerms tuning_terms(const DnnTorchPlanTerms &terms, int32_t channels)
 {
-    engine_torch::TuningTerms made = {.budget_seconds = terms.budget_seconds, .samples = {}};
+    engine_torch::TuningTerms made = {
+        .budget_seconds = terms.budget_seconds, .samples = {}, .as_saved = terms.as_saved != 0};
     if (!terms.samples)
         return made;
     const auto samples = taken(terms.samples);

@@ -191,7 +191,7 @@ void FrameLoop::begin()
 // Of a stream whose frames nobody asks for none is kept.
 void FrameLoop::keep_first(const FrameItem &item)
 {
-    if (planner_.frames_wanted() <= 1)
+    if (!planner_.wants_frame_kept())
         return;
     std::vector<FrameItem> kept;
     kept.push_back(another(item));

@@ -191,7 +191,7 @@ void ModelOpener::warn_of_threads() const
 
 size_t ModelOpener::frames_wanted() const
 {
-    return task_->calibration().is_of_stream ? Samples::most : 1;
+    return wants_frame_kept() && task_->model()->is_in_int8() ? Samples::most : 1;
 }
 
 Work ModelOpener::prepare(const FrameShape &input, std::span<const FrameItem> first)

@@ -78,6 +78,7 @@ public:
     // From now on plans are made with this task.
     void adopt(std::shared_ptr<Task> task) override { task_ = std::move(task); }
     size_t frames_wanted() const override;
+    bool wants_frame_kept() const override { return task_->calibration().is_of_stream; }
     Work prepare(const FrameShape &input, std::span<const FrameItem> first) override;
     void end_without_frames() override { task_->end(); }
 

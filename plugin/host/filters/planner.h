@@ -19,6 +19,8 @@ public:
 
     // How many frames it would see before it prepares.
     virtual size_t frames_wanted() const = 0;
+    // Whether it may want to see one later, for another model.
+    virtual bool wants_frame_kept() const = 0;
 
     // Finds the best way to run such frames, of which `first` are the first ones.  May take
     // seconds, also while the task's model runs.  Throws Error.

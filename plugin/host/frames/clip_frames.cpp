@@ -14,9 +14,11 @@ extern "C" {
 #include <libavutil/pixdesc.h>
 }
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <fcntl.h>
 #include <new>
 #include <optional>
@@ -36,6 +38,10 @@ constexpr auto patience = std::chrono::seconds(30);
 constexpr int most_decoded = 250;
 // Between two frames of a file whose length is not known.
 constexpr int apart = 12;
+// 8192x8192: decoders take memory for a picture as a whole.
+constexpr int64_t most_pixels_decoded = 1 << 26;
+// Of larger frames smaller ones tell as much.
+constexpr double most_pixels = 1 << 21;
 
 struct Deleter {
     void operator()(AVFormatContext *file) const { avformat_close_input(&file); }
@@ -146,6 +152,48 @@ private:
     AVIOContext *context_ = nullptr;
 };
 
+// Returns the frame in that format, and smaller if it is large; null for null.  Throws Error.
+FramePointer converted(FramePointer frame, AVPixelFormat format)
+{
+    if (!frame)
+        return nullptr;
+    const auto from = static_cast<AVPixelFormat>(frame->format);
+    const double pixels = static_cast<double>(frame->width) * frame->height;
+    const double part = std::min(1.0, std::sqrt(most_pixels / pixels));
+    if (from == format && part == 1)
+        return frame;
+    FramePointer other(made(av_frame_alloc()));
+    other->format = format;
+    other->width = std::max(1, static_cast<int>(frame->width * part));
+    other->height = std::max(1, static_cast<int>(frame->height * part));
+    if (av_frame_get_buffer(other.get(), 0) < 0 ||
+        av_frame_copy_props(other.get(), frame.get()) < 0)
+        throw std::bad_alloc();
+    const bool was_full = is_full_range(frame.get()) || is_rgb(from);
+    const bool is_full = is_rgb(format) || (was_full && !is_rgb(from));
+    const bool has_matrix =
+        frame->colorspace != AVCOL_SPC_RGB && frame->colorspace != AVCOL_SPC_UNSPECIFIED;
+    const int *const matrix =
+        sws_getCoefficients(has_matrix ? static_cast<int>(frame->colorspace) : SWS_CS_DEFAULT);
+    other->color_range = is_full ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
+    other->colorspace = is_rgb(format) ? AVCOL_SPC_RGB
+                        : has_matrix   ? frame->colorspace
+                                       : AVCOL_SPC_UNSPECIFIED;
+    const ScalerPointer scaler(sws_getContext(frame->width, frame->height, from, other->width,
+                                              other->height, format, SWS_BICUBIC | SWS_ACCURATE_RND,
+                                              nullptr, nullptr, nullptr));
+    constexpr int unit = 1 << 16;
+    if (!scaler)
+        throw Error(AVERROR(EINVAL), concat("calibration: frames of ", av_get_pix_fmt_name(from),
+                                            " cannot become ", av_get_pix_fmt_name(format)));
+    sws_setColorspaceDetails(scaler.get(), matrix, was_full, matrix, is_full, 0, unit, unit);
+    if (const int ret = sws_scale(scaler.get(), frame->data, frame->linesize, 0, frame->height,
+                                  other->data, other->linesize);
+        ret < 0)
+        throw Error(ret, "libswscale failed");
+    return other;
+}
+
 class Clip
 {
 public:
@@ -168,14 +216,15 @@ public:
                                                               "decoded"));
         decoder_.reset(made(avcodec_alloc_context3(codec)));
         check(avcodec_parameters_to_context(decoder_.get(), stream().codecpar));
+        decoder_->max_pixels = most_pixels_decoded;
         check(avcodec_open2(decoder_.get(), codec, nullptr));
     }
 
     // Some files have but the frame that comes first, and none after a seek.
-    std::vector<FramePointer> spread(size_t count)
+    std::vector<FramePointer> spread(size_t count, AVPixelFormat format)
     {
         std::vector<FramePointer> frames;
-        FramePointer first = decoded();
+        FramePointer first = converted(decoded(), format);
         const int64_t length = this->length();
         for (size_t i = 0; i < count; i++) {
             const auto place =
@@ -184,7 +233,7 @@ public:
             FramePointer frame =
                 length > 0 && seek(start() + place) ? next(start() + place) : after(apart);
             if (frame)
-                frames.push_back(std::move(frame));
+                frames.push_back(converted(std::move(frame), format));
         }
         if (frames.empty() && first)
             frames.push_back(std::move(first));
@@ -299,44 +348,6 @@ private:
     std::optional<int64_t> last_; // when the frame that was taken last is shown
 };
 
-// Returns the frame in that format.  Throws Error.
-FramePointer in_format(FramePointer frame, AVPixelFormat format)
-{
-    const auto from = static_cast<AVPixelFormat>(frame->format);
-    if (from == format)
-        return frame;
-    FramePointer other(made(av_frame_alloc()));
-    other->format = format;
-    other->width = frame->width;
-    other->height = frame->height;
-    if (av_frame_get_buffer(other.get(), 0) < 0 ||
-        av_frame_copy_props(other.get(), frame.get()) < 0)
-        throw std::bad_alloc();
-    const bool was_full = is_full_range(frame.get()) || is_rgb(from);
-    const bool is_full = is_rgb(format) || (was_full && !is_rgb(from));
-    const bool has_matrix =
-        frame->colorspace != AVCOL_SPC_RGB && frame->colorspace != AVCOL_SPC_UNSPECIFIED;
-    const int *const matrix =
-        sws_getCoefficients(has_matrix ? static_cast<int>(frame->colorspace) : SWS_CS_DEFAULT);
-    other->color_range = is_full ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
-    other->colorspace = is_rgb(format) ? AVCOL_SPC_RGB
-                        : has_matrix   ? frame->colorspace
-                                       : AVCOL_SPC_UNSPECIFIED;
-    const ScalerPointer scaler(sws_getContext(frame->width, frame->height, from, frame->width,
-                                              frame->height, format, SWS_BICUBIC | SWS_ACCURATE_RND,
-                                              nullptr, nullptr, nullptr));
-    constexpr int unit = 1 << 16;
-    if (!scaler)
-        throw Error(AVERROR(EINVAL), concat("calibration: frames of ", av_get_pix_fmt_name(from),
-                                            " cannot become ", av_get_pix_fmt_name(format)));
-    sws_setColorspaceDetails(scaler.get(), matrix, was_full, matrix, is_full, 0, unit, unit);
-    if (const int ret = sws_scale(scaler.get(), frame->data, frame->linesize, 0, frame->height,
-                                  other->data, other->linesize);
-        ret < 0)
-        throw Error(ret, "libswscale failed");
-    return other;
-}
-
 } // namespace
 
 void check_clip(const std::string &path)
@@ -348,10 +359,10 @@ std::vector<FramePointer> frames_of_clip(const std::string &path, AVPixelFormat 
                                          size_t count)
 {
     std::vector<FramePointer> frames;
-    for (FramePointer &frame : Clip(path).spread(count))
+    for (FramePointer &frame : Clip(path).spread(count, format))
         if (frames.empty() ||
             (frame->width == frames[0]->width && frame->height == frames[0]->height))
-            frames.push_back(in_format(std::move(frame), format));
+            frames.push_back(std::move(frame));
     return frames;
 }
 

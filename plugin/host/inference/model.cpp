@@ -264,6 +264,7 @@ std::shared_ptr<const ModelPlan> Model::plan(std::span<const DnnTorchTensor> in,
     if (terms.gathered)
         return std::make_shared<const ModelPlan>(engine_, model_, in, terms);
     ShapeKey key = key_of(in, static_cast<int64_t>(terms.tuning_seconds * 1000));
+    key.push_back(terms.as_saved);
     if (terms.samples)
         key.push_back(static_cast<int64_t>(terms.samples->number()));
     if (std::shared_ptr<const ModelPlan> idle = find_idle_plan(key))
@@ -337,7 +338,8 @@ ModelPlan::ModelPlan(const DnnTorchEngine &engine, std::shared_ptr<DnnTorchModel
     const DnnTorchTensor samples = has_samples ? terms.samples->tensor() : DnnTorchTensor{};
     const DnnTorchPlanTerms given = {.size = sizeof(given),
                                      .budget_seconds = terms.tuning_seconds,
-                                     .samples = has_samples ? &samples : nullptr};
+                                     .samples = has_samples ? &samples : nullptr,
+                                     .as_saved = terms.as_saved};
     check(engine_.plan_make(model_.get(), shapes.data(), shapes.size(), &given, &plan_, &message),
           message);
     if (!shapes.empty() && shapes[0].dims[0] > 0)

@@ -54,6 +54,7 @@ Descriptor open_model_file(const std::string &path);
 struct PlanTerms {
     double tuning_seconds = 0;                        // to measure for about so long
     std::shared_ptr<const Samples> samples = nullptr; // to calibrate int8 with; null: none
+    bool as_saved = false; // the model runs as it was saved, whatever was asked for
     // Not null: nothing is planned.  Sessions of the plan add here what they are to run, and throw
     // SampleTaken.
     std::shared_ptr<Samples> gathered = nullptr;

@@ -53,15 +53,14 @@ void try_with(Model &model, const TrialTerms &given, const std::string &doing,
 {
     const Size size = taken_size(given, small_extent, small_extent);
     DnnTorchTensor shape = picture_shape(1, given.channels, size);
-    std::shared_ptr<const ModelPlan> plan = model.plan({&shape, 1}, {});
+    std::shared_ptr<const ModelPlan> plan = model.plan({&shape, 1}, {.as_saved = true});
     if (plan->facts().in_order)
         throw Error(AVERROR(EINVAL), "the model remembers earlier frames, so that frames cannot be "
                                      "cut into tiles; use tile=0");
     TrialTerms terms = given;
     const size_t threads = usable_machine().cores;
     for (const std::string &text : {plan->variants().with(threads), model.metadata("output_type")})
-        for (const char *name : {"16", "int8"})
-            terms.is_coarse = terms.is_coarse || text.find(name) != std::string::npos;
+        terms.is_coarse = terms.is_coarse || text.find("16") != std::string::npos;
     model.try_out(doing, [plan, terms, work, threads] {
         Session session(plan, static_cast<int>(threads));
         work(terms,

@@ -32,7 +32,7 @@ struct TrialTerms {
     std::optional<Size> only; // the one size that the model takes
     NumberMap numbers;        // what the model's numbers are
     bool is_known = false;    // somebody who knows the model says that it is local
-    bool is_coarse = false;   // it counts with numbers of 16 bits, or of 8
+    bool is_coarse = false;   // it counts with numbers of 16 bits
 };
 
 enum class Axis { across, down };

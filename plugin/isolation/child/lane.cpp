@@ -233,13 +233,13 @@ void Lane::answer_plan(const ShapesRequest &request, std::span<const Descriptor>
     samples.data = memory.start();
     const DnnTorchPlanTerms terms = {.size = sizeof terms,
                                      .budget_seconds = request.budget_seconds,
-                                     .samples = samples.data ? &samples : nullptr};
+                                     .samples = samples.data ? &samples : nullptr,
+                                     .as_saved = request.as_saved};
     DnnTorchPlan *plan = nullptr;
     reply->head.status = model_.engine().plan_make(model_.get(), in.data(), in.size(), &terms,
                                                    &plan, &message_of(reply->head));
     if (plan) {
-        DnnTorchPlanFacts facts = {.size = sizeof facts};
-        model_.engine().plan_facts(plan, &facts);
+        const DnnTorchPlanFacts facts = facts_of(plan);
         reply->run_seconds = facts.run_seconds;
         reply->run_bytes = facts.run_bytes;
         reply->run_operations = facts.run_operations;
@@ -250,6 +250,13 @@ void Lane::answer_plan(const ShapesRequest &request, std::span<const Descriptor>
         model_.add_plan(request.head.id, plan);
     }
     send_reply(socket_.get(), *reply, model_);
+}
+
+DnnTorchPlanFacts Lane::facts_of(const DnnTorchPlan *plan) const
+{
+    DnnTorchPlanFacts facts = {.size = sizeof facts};
+    model_.engine().plan_facts(plan, &facts);
+    return facts;
 }
 
 void Lane::answer_plan_metadata(const KeyRequest &request)
@@ -320,6 +327,7 @@ void Lane::answer(const RunRequest &request, std::span<const Descriptor> descrip
         model_.engine().session_run(work_->session, in.data(), in.size(), out.data(), out.size(),
                                     &run, &message_of(reply->head));
     reply->had_nan = run.had_nan;
+    reply->as_saved = facts_of(work_->plan.get()).as_saved;
     if (reply->head.status == DNN_TORCH_OK)
         hand_over(out, *reply);
     send_reply(socket_.get(), *reply, model_);

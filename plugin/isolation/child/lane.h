@@ -32,6 +32,7 @@ private:
     void answer(Kind kind, std::span<const char> bytes, std::span<const Descriptor> descriptors);
     void answer(const TensorsRequest &request);
     void answer_metadata(const KeyRequest &request);
+    DnnTorchPlanFacts facts_of(const DnnTorchPlan *plan) const;
     void answer_plan_metadata(const KeyRequest &request);
     void answer_probe(const ShapesRequest &request);
     void answer_plan(const ShapesRequest &request, std::span<const Descriptor> descriptors);

@@ -174,6 +174,8 @@ struct ShapesRequest {
     double budget_seconds;
     uint64_t samples_bytes;
     WireTensor samples;
+    int32_t as_saved;
+    uint32_t reserved;
     uint32_t in_count, out_count;
     WireTensor in[most_inputs];
 };
@@ -225,7 +227,7 @@ struct RunReply {
     // an OutputRequest.
     uint64_t wanted_bytes;
     int32_t had_nan;
-    uint32_t reserved;
+    int32_t as_saved; // as the plan's facts say by now
     WireOutputs out;
 };
 

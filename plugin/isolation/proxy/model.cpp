@@ -218,6 +218,7 @@ DnnTorchPlan::DnnTorchPlan(DnnTorchModel &model, const DnnTorchTensor *in, size_
     : model_(model), id_(model.new_id()), request_(shapes_request(Kind::plan, id_, in, in_count))
 {
     request_.budget_seconds = terms.budget_seconds;
+    request_.as_saved = terms.as_saved;
     if (terms.samples)
         samples_ = memory_of_samples(taken(terms.samples), request_);
     PlanReply reply;
@@ -244,8 +245,11 @@ DnnTorchPlan::DnnTorchPlan(DnnTorchModel &model, const DnnTorchTensor *in, size_
 PlanReply DnnTorchPlan::make_in(Child &child) const
 {
     const int descriptor = samples_.get();
+    ShapesRequest request = request_;
+    if (is_as_saved_)
+        request.as_saved = 1;
     auto reply =
-        child.ask<PlanReply>(request_, {.limit = model_.limits().plan(request_.budget_seconds)},
+        child.ask<PlanReply>(request, {.limit = model_.limits().plan(request_.budget_seconds)},
                              {&descriptor, samples_.is_open() ? 1U : 0U});
     check_status(reply.head);
     return reply;

@@ -128,6 +128,9 @@ public:
 
     // Makes the plan in that child too if it is another one than before.
     void follow(const DnnTorchModel::ChildHandle &child) const;
+    // The model runs as it was saved by now: a plan that is made anew has to do so from the first
+    // run on.
+    void keep_as_saved() const { is_as_saved_ = true; }
     // Whether it was, so that runs may be behind others that the child never sees.
     bool has_moved() const { return has_moved_; }
 
@@ -141,7 +144,7 @@ private:
     isolation::Descriptor samples_; // memory that no child can change, or none
     DnnTorchPlanFacts facts_ = {};
     mutable isolation::Texts texts_;
-    mutable std::atomic<bool> has_moved_{false};
+    mutable std::atomic<bool> has_moved_{false}, is_as_saved_{false};
 
     mutable std::mutex mutex_; // held while the plan is made anew
     mutable DnnTorchModel::ChildHandle child_;

@@ -273,6 +273,8 @@ void DnnTorchSession::run_once(const DnnTorchTensor *in, size_t in_count, DnnTor
         check_status(reply.head);
         take_outputs(reply, out, out_count);
         run.had_nan = reply.had_nan != 0;
+        if (reply.as_saved)
+            plan_.keep_as_saved();
     });
 }
 

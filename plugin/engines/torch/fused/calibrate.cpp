@@ -97,10 +97,20 @@ class Calibrating
 public:
     Calibrating(const Graph &graph, std::span<const CalibrationPicture> samples,
                 const CalibrationGoal &goal)
-        : graph_(graph), samples_(samples), goal_(goal)
+        : graph_(graph), goal_(goal)
     {
+        const size_t judged = goal.judged ? std::min(goal.judged, samples.size()) : samples.size();
+        samples_ = samples.first(judged);
         for (const CalibrationPicture &sample : samples_)
-            compute_plain(sample);
+            plain_.push_back(computed_plainly(sample));
+        double products = 0;
+        for (const CalibrationPicture &sample : samples.subspan(judged))
+            if ((products += products_of(graph_, sample.extent)) <= most_products)
+                computed_plainly(sample);
+        for (const Plain &plain : plain_)
+            if (goal_.peak == 0)
+                for (const float number : plain.result)
+                    largest_ = std::max(largest_, static_cast<double>(std::abs(number)));
         groups_ = groups_of(graph_, samples_, ranges_.size());
     }
 
@@ -129,9 +139,18 @@ public:
     }
 
 private:
-    void compute_plain(const CalibrationPicture &sample)
+    struct Plain {
+        std::shared_ptr<const Program> program;
+        std::vector<float> result;
+    };
+
+    // Notes what layers meet.
+    Plain computed_plainly(const CalibrationPicture &sample)
     {
-        const auto program = Program::compile(graph_, sample.extent, {});
+        std::shared_ptr<const Program> program = plain_program_;
+        if (!program || program->input_extent() != sample.extent)
+            program = Program::compile(graph_, sample.extent, {}, program.get());
+        plain_program_ = program;
         std::map<TensorId, Range> seen;
         for (const Stage &stage : program->list().stages)
             if (std::holds_alternative<Convolution>(stage.core))
@@ -140,7 +159,7 @@ private:
             if (const auto found = seen.find(tensor); found != seen.end())
                 add_row(found->second, row, program->layout(tensor));
         };
-        plain_.push_back({program, Computed(program, sample, watch).samples()});
+        Plain made = {program, Computed(program, sample, watch).samples()};
         ranges_.resize(program->convolutions());
         size_t place = 0;
         for (const Stage &stage : program->list().stages)
@@ -149,9 +168,7 @@ private:
                 ranges_[place].add(range.low);
                 ranges_[place++].add(range.high);
             }
-        if (goal_.peak == 0)
-            for (const float number : plain_.back().result)
-                largest_ = std::max(largest_, static_cast<double>(std::abs(number)));
+        return made;
     }
 
     Calibration measured(LayerRanges layers) const
@@ -211,17 +228,13 @@ private:
         return layers;
     }
 
-    struct Plain {
-        std::shared_ptr<const Program> program;
-        std::vector<float> result;
-    };
-
     const Graph &graph_;
-    const std::span<const CalibrationPicture> samples_;
+    std::span<const CalibrationPicture> samples_; // that are judged
     const CalibrationGoal goal_;
-    std::vector<Plain> plain_;  // by sample
-    std::vector<Range> ranges_; // by convolution
-    size_t groups_ = 0;         // of layers that are measured together
+    std::shared_ptr<const Program> plain_program_; // that was run last
+    std::vector<Plain> plain_;                     // by sample
+    std::vector<Range> ranges_;                    // by convolution
+    size_t groups_ = 0;                            // of layers that are measured together
     double largest_ = 1e-6;
 };
 

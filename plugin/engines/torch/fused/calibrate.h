@@ -24,6 +24,9 @@ struct CalibrationPicture {
 struct CalibrationGoal {
     double decibel = 40; // PSNR of the result in int8 from that in fp32
     double peak = 1;     // of the result; 0: its largest sample
+    // So many of the first pictures are judged, 0: all.  Of the others only what layers meet
+    // counts, and of deep networks not all are looked at.
+    size_t judged = 0;
 };
 
 struct Calibration {

@@ -65,24 +65,25 @@ void Network::drop_oldest_of(int node)
     sizes_.erase(std::next(oldest).base());
 }
 
-std::unique_ptr<Run> Network::take(Extent extent)
-{
-    const std::lock_guard<std::mutex> lock(mutex_);
-    Size &size = size_for(extent, nodes_.node());
-    if (size.idle.empty())
-        return std::make_unique<Run>(size.program);
-    std::unique_ptr<Run> run = std::move(size.idle.back());
-    size.idle.pop_back();
-    return run;
-}
-
-void Network::give_back(std::unique_ptr<Run> run)
+Network::Taken Network::take(Extent extent)
 {
     const int node = nodes_.node();
     const std::lock_guard<std::mutex> lock(mutex_);
+    Size &size = size_for(extent, node);
+    if (size.idle.empty())
+        return {std::make_unique<Run>(size.program), node};
+    Taken taken = {std::move(size.idle.back()), node};
+    size.idle.pop_back();
+    return taken;
+}
+
+// The thread may be on another node by now.
+void Network::give_back(Taken taken)
+{
+    const std::lock_guard<std::mutex> lock(mutex_);
     for (Size &size : sizes_)
-        if (size.node == node && size.program.get() == &run->program())
-            return size.idle.push_back(std::move(run));
+        if (size.node == taken.node && size.program.get() == &taken.run->program())
+            return size.idle.push_back(std::move(taken.run));
 }
 
 } // namespace engine_torch::fused

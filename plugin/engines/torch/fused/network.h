@@ -35,10 +35,16 @@ public:
     int64_t out_channels() const { return graph_.values()[graph_.output()].channels; }
     Precision precision() const { return options_.precision; }
 
+    // A run, and the node that it came from.
+    struct Taken {
+        std::unique_ptr<Run> run;
+        int node = 0;
+    };
+
     // Returns a run for pictures of that size, which is the caller's until it gives it back.  The
     // first one of a size takes time.  Throws GraphError if the size cannot be had.
-    std::unique_ptr<Run> take(Extent extent);
-    void give_back(std::unique_ptr<Run> run);
+    Taken take(Extent extent);
+    void give_back(Taken taken);
 
 private:
     struct Size {

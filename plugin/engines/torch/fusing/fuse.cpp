@@ -83,7 +83,8 @@ public:
     void begin_calibration(const Int8Goal &goal, const std::shared_ptr<std::atomic<bool>> &others)
     {
         is_calibrating_ = true;
-        goal_ = {.decibel = goal.decibel, .peak = makes_result_ ? goal.peak : 0};
+        goal_ = {
+            .decibel = goal.decibel, .peak = makes_result_ ? goal.peak : 0, .judged = goal.judged};
         met_others_ = others;
     }
 
@@ -153,13 +154,13 @@ class Lease
 {
 public:
     Lease(fused::Network &network, fused::Extent extent)
-        : network_(network), run_(network.take(extent))
+        : network_(network), taken_(network.take(extent))
     {
     }
     ~Lease()
     {
         try {
-            network_.give_back(std::move(run_));
+            network_.give_back(std::move(taken_));
         } catch (...) {
             // Without memory for the list the next frame makes a run anew.
         }
@@ -167,11 +168,11 @@ public:
     Lease(const Lease &) = delete;
     Lease &operator=(const Lease &) = delete;
 
-    fused::Run *operator->() const { return run_.get(); }
+    fused::Run *operator->() const { return taken_.run.get(); }
 
 private:
     fused::Network &network_;
-    std::unique_ptr<fused::Run> run_;
+    fused::Network::Taken taken_;
 };
 
 fused::Picture picture_of(const at::Tensor &pictures, int64_t place)

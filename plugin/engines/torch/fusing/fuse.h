@@ -44,6 +44,7 @@ struct Int8Layers {
 struct Int8Goal {
     double decibel; // the PSNR to fp32 that programs must leave
     double peak;    // of the model's result
+    size_t judged;  // so many pictures of the batch count for it, the first ones; 0: all
 };
 
 // Calibrates the programs of a fused copy in int8: each of them with what it is given when `run`

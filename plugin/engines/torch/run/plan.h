@@ -40,7 +40,12 @@ public:
 
     DnnTorchModel &model() const noexcept { return model_; }
     const engine_torch::Shape &shape() const noexcept { return shape_; }
-    const DnnTorchPlanFacts &facts() const noexcept { return facts_; }
+    DnnTorchPlanFacts facts() const noexcept
+    {
+        DnnTorchPlanFacts now = facts_;
+        now.as_saved = form_is_wrong_;
+        return now;
+    }
     // Looks up a key of plan_metadata().  Returns null for what is not known.
     const char *metadata(std::string_view key) const noexcept;
 

@@ -98,22 +98,11 @@ void try_pictures(const Shape &shape, const Take &takes)
         takes(calibration_picture(shape));
 }
 
-// The same of a clip.  Models that take no small pictures take one or two whole ones.
-void try_parts(const at::Tensor &samples, const Shape &shape, const Take &takes)
-{
-    constexpr int64_t most_whole = 2;
-    const at::Tensor small = liveliest_windows(samples, shape, height, width);
-    if (!small.defined() || takes(small) || takes(small.narrow(0, 0, 1)))
-        return;
-    const at::Tensor whole = liveliest_windows(samples, shape, samples.size(2), samples.size(3));
-    if (whole.defined() && !takes(whole.narrow(0, 0, std::min(whole.size(0), most_whole))))
-        takes(whole.narrow(0, 0, 1));
-}
-
 // What forms are compared with.
 struct Sample {
     at::Tensor images;
     c10::IValue plain;
+    at::Tensor others = {}; // pictures that are run while layers are looked at, and not compared
 };
 
 // Returns the first that the model takes of those that `try_all` tries.
@@ -177,12 +166,17 @@ double peak_of(const c10::IValue &plain, const Source &source, const Shape &shap
     return made > 0 ? std::min<double>(made, shape.range()) : shape.range();
 }
 
+at::Tensor with_others(const Sample &sample)
+{
+    return sample.others.defined() ? at::cat({sample.images, sample.others}) : sample.images;
+}
+
 // Returns whether what is in int8 is near enough to fp32.
 bool calibrate_for(const Int8Goal &goal, Form &form, const Source &source, const Sample &pictures,
                    const std::vector<Sample> &patterns)
 {
     const Int8Layers layers =
-        calibrate_fused(form.module, goal, [&] { run_form(form, source, pictures.images); });
+        calibrate_fused(form.module, goal, [&] { run_form(form, source, with_others(pictures)); });
     if (layers.in_int8 == 0)
         return false;
     form.peak = goal.peak;
@@ -201,10 +195,34 @@ void calibrate_with(const Sample &sample, const std::vector<Sample> &patterns, F
 {
     const double peak = peak_of(sample.plain, source, shape);
     for (const double aim : aims)
-        if (calibrate_for({aim, peak}, form, source, sample, patterns))
+        if (calibrate_for({aim, peak, static_cast<size_t>(sample.images.size(0))}, form, source,
+                          sample, patterns))
             return;
     throw Failure(DNN_TORCH_BAD_MODEL,
                   "no layer of it can be computed in int8 without losing too much");
+}
+
+// Models that take no small pictures take one or two whole ones.
+std::optional<Sample> sample_of_clip(const Source &source, const at::Tensor &samples,
+                                     const Shape &shape)
+{
+    constexpr int64_t most_whole = 2;
+    const ClipWindows small = windows_of(samples, shape, height, width);
+    if (!small.liveliest.defined())
+        return std::nullopt;
+    bool takes_all = true;
+    std::optional<Sample> found = taken_sample(source, [&](const Take &takes) {
+        takes_all = takes(small.liveliest);
+        if (takes_all || takes(small.liveliest.narrow(0, 0, 1)))
+            return;
+        const at::Tensor whole =
+            windows_of(samples, shape, samples.size(2), samples.size(3)).liveliest;
+        if (whole.defined() && !takes(whole.narrow(0, 0, std::min(whole.size(0), most_whole))))
+            takes(whole.narrow(0, 0, 1));
+    });
+    if (found && takes_all)
+        found->others = small.others;
+    return found;
 }
 
 // For all clips.
@@ -225,9 +243,7 @@ void calibrate(Form &form, const Source &source, const Shape &shape, const at::T
 {
     if (!samples.defined())
         return calibrate_with_generated(form, source, shape);
-    const auto sample =
-        taken_sample(source, [&](const Take &takes) { try_parts(samples, shape, takes); });
-    if (sample) {
+    if (const auto sample = sample_of_clip(source, samples, shape)) {
         calibrate_with(*sample, {}, form, source, shape);
         form.about += " in parts of the clip";
         return;

@@ -5,8 +5,7 @@
 
 #include <algorithm>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/isfinite.h>
-#include <ATen/ops/stack.h>
+#include <ATen/ops/tensor.h>
 #include <ATen/TensorOperators.h>
 #include <vector>
 
@@ -18,8 +17,11 @@ namespace
 // Of each picture the liveliest window counts; so many of these, and those with the largest and the
 // smallest sample of all.
 constexpr int64_t most_pictures = 4;
-// Windows with a smaller range of samples are flat.
-constexpr double flat_range = 1.0 / 64;
+// As many samples as a frame of 960x544 has.
+constexpr int64_t most_others = 32;
+// Windows with a smaller range of samples are flat, and with a larger one broken, as shares of that
+// of pictures.
+constexpr double flat_range = 1.0 / 64, wild_range = 100;
 
 // [pictures, windows of each, channels, rows, columns], side by side from the middle of what is
 // left over at the edges.
@@ -38,7 +40,8 @@ at::Tensor liveliness_of(const at::Tensor &windows, const Shape &shape)
 {
     const at::Tensor planes = windows.flatten(3);
     const at::Tensor range = (planes.amax(3) - planes.amin(3)).amax(2);
-    const at::Tensor tells = at::isfinite(range).logical_and(range.ge(flat_range * shape.range()));
+    const at::Tensor tells =
+        range.ge(flat_range * shape.range()).logical_and(range.le(wild_range * shape.range()));
     return planes.std(3, false).amax(2).masked_fill(tells.logical_not(), -1);
 }
 
@@ -50,16 +53,10 @@ at::Tensor stretched(const at::Tensor &windows, const at::Tensor &all, const Sha
     return (windows - low) * (shape.range() / (high - low)) + shape.low;
 }
 
-} // namespace
-
-at::Tensor liveliest_windows(const at::Tensor &samples, const Shape &shape, int64_t rows,
-                             int64_t columns)
+// Returns places among the windows of all pictures.
+std::vector<int64_t> liveliest(const at::Tensor &windows, const at::Tensor &liveliness,
+                               const Shape &shape)
 {
-    const at::Tensor windows =
-        all_windows(samples, std::min(rows, samples.size(2)), std::min(columns, samples.size(3)));
-    const at::Tensor liveliness = liveliness_of(windows, shape);
-    const at::Tensor flat_windows = windows.flatten(0, 1);
-    const int64_t of_each = windows.size(1);
     std::vector<int64_t> chosen;
     const auto choose = [&](int64_t place) {
         const bool tells = liveliness.view(-1)[place].item<double>() >= 0;
@@ -70,20 +67,48 @@ at::Tensor liveliest_windows(const at::Tensor &samples, const Shape &shape, int6
     const at::Tensor order = liveliness.amax(1).argsort(0, true);
     for (int64_t i = 0; i < std::min(most_pictures, order.size(0)); i++) {
         const auto picture = order[i].item<int64_t>();
-        choose(picture * of_each + best[picture].item<int64_t>());
+        choose(picture * windows.size(1) + best[picture].item<int64_t>());
     }
-    const at::Tensor telling = liveliness.view(-1).ge(0);
-    const at::Tensor all = flat_windows.flatten(1);
-    choose(all.amax(1).masked_fill(telling.logical_not(), shape.low).argmax().item<int64_t>());
-    choose(all.amin(1).masked_fill(telling.logical_not(), shape.high).argmin().item<int64_t>());
+    const at::Tensor silent = liveliness.view(-1).lt(0), all = windows.flatten(0, 1).flatten(1);
+    choose(all.amax(1).masked_fill(silent, shape.low).argmax().item<int64_t>());
+    choose(all.amin(1).masked_fill(silent, shape.high).argmin().item<int64_t>());
+    return chosen;
+}
+
+// Those that are left lie as far apart as before.
+std::vector<int64_t> thinned(const std::vector<int64_t> &places)
+{
+    const auto count = std::min(static_cast<int64_t>(places.size()), most_others);
+    std::vector<int64_t> kept;
+    for (int64_t i = 0; i < count; i++)
+        kept.push_back(
+            places[static_cast<size_t>(i * static_cast<int64_t>(places.size()) / count)]);
+    return kept;
+}
+
+} // namespace
+
+ClipWindows windows_of(const at::Tensor &samples, const Shape &shape, int64_t rows, int64_t columns)
+{
+    const at::Tensor windows =
+        all_windows(samples, std::min(rows, samples.size(2)), std::min(columns, samples.size(3)));
+    const at::Tensor liveliness = liveliness_of(windows, shape);
+    const std::vector<int64_t> chosen = liveliest(windows, liveliness, shape);
     if (chosen.empty())
         return {};
-    std::vector<at::Tensor> parts;
-    parts.reserve(chosen.size());
-    for (const int64_t place : chosen)
-        parts.push_back(flat_windows[place]);
-    const at::Tensor found = at::stack(parts);
-    return at::cat({found, stretched(found.narrow(0, 0, 1), found, shape)}).contiguous();
+    const at::Tensor all = windows.flatten(0, 1), telling = liveliness.flatten().ge(0);
+    std::vector<int64_t> others;
+    for (int64_t place = 0; place < all.size(0); place++)
+        if (telling[place].item<bool>() &&
+            std::find(chosen.begin(), chosen.end(), place) == chosen.end())
+            others.push_back(place);
+    const at::Tensor found = all.index_select(0, at::tensor(chosen));
+    ClipWindows made = {.liveliest =
+                            at::cat({found, stretched(found.narrow(0, 0, 1), found, shape)}),
+                        .others = {}};
+    if (!others.empty())
+        made.others = all.index_select(0, at::tensor(thinned(others)));
+    return made;
 }
 
 } // namespace engine_torch

@@ -13,12 +13,15 @@
 namespace engine_torch
 {
 
-// What of samples is not finite tells nothing, nor does what is flat.
+// What is not finite tells nothing, nor does what is flat.
+struct ClipWindows {
+    at::Tensor liveliest; // a few, the liveliest first; undefined if none tells anything
+    at::Tensor others;    // some of the others; undefined if there are none
+};
 
-// Returns a few parts of `rows` and `columns`, or less if the pictures are smaller, the liveliest
-// first: [count, channels, rows, columns].  Undefined if no part tells anything.  `samples` are
+// Both are [count, channels, rows, columns], or less if the pictures are smaller.  `samples` are
 // [count, channels, height, width] of float32 and are only read.
-at::Tensor liveliest_windows(const at::Tensor &samples, const Shape &shape, int64_t rows,
-                             int64_t columns);
+ClipWindows windows_of(const at::Tensor &samples, const Shape &shape, int64_t rows,
+                       int64_t columns);
 
 } // namespace engine_torch

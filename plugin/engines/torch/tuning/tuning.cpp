@@ -128,6 +128,8 @@ public:
     {
     }
 
+    Tuned as_saved() const { return chosen(plain()); }
+
     Tuned run()
     {
         if (const auto known = recall(cache_))
@@ -179,13 +181,15 @@ private:
 
     // Returns nullopt if the record does not fit this model or the user's wishes after all.  The
     // form is not tried again: it was before it was remembered, and the first frame is compared.
+    // But what another clip has calibrated is another form.
     std::optional<Tuned> tuned_from(const TuningRecord &record)
     {
         const auto kind = find_form(record.form);
         if (!kind || !is_as_wished(*kind, record))
             return std::nullopt;
         const Precision precision = parse_precision(record.precision).precision;
-        const auto form = attempt_if_safe(*kind, precision, false).form;
+        const bool is_another = precision == Precision::int8 && samples_.defined();
+        const auto form = attempt_if_safe(*kind, precision, is_another).form;
         if (!form)
             return std::nullopt;
         return Tuned{.form = *form,
@@ -568,7 +572,8 @@ Tuned tune(const Source &source, const Wishes &wishes, const Shape &shape, const
     // Warnings about variants that may be dropped are not for the user.
     const Quiet quiet;
     const ThreadsScope one_thread(1);
-    return Tuner(source, wishes, shape, terms).run();
+    Tuner tuner(source, wishes, shape, terms);
+    return terms.as_saved ? tuner.as_saved() : tuner.run();
 }
 
 void remember_as_bad(const Form &form, const Source &source, const Wishes &wishes)

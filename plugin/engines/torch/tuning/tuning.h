@@ -31,6 +31,7 @@ std::string optimize_values();
 struct TuningTerms {
     double budget_seconds = 0; // to measure for about so long; 0: nothing is measured
     at::Tensor samples;        // pictures to calibrate int8 with; undefined: there are none
+    bool as_saved = false;     // no other variant is chosen
 };
 
 struct Tuned {
