@@ -99,8 +99,9 @@ Work ModelSetup::plan(const std::shared_ptr<Task> &with, bool on_cpu, const Fram
     const std::shared_ptr<const Samples> samples = samples_for(*with, input, first);
     NewPlan made = with->plan(input, {.tuning_seconds = tuning_seconds, .samples = samples});
     if (samples && samples->empty())
-        made.notes.emplace_back("the model gets nothing of the frames that int8 was to be calibrated "
-                                "with; it is calibrated with generated pictures");
+        made.notes.emplace_back(
+            "the model gets nothing of the frames that int8 was to be calibrated "
+            "with; it is calibrated with generated pictures");
     CoreRequest cores = run.cores;
     cores.device = !on_cpu;
     cores.in_order = made.plan->in_order;

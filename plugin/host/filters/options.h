@@ -27,7 +27,8 @@ namespace dnn_torch
 
 // Which model, and how it is run.
 struct ModelSettings {
-    char *path, *input, *output, *device, *precision, *calibration, *optimize, *allow, *engine, *weights;
+    char *path, *input, *output, *device, *precision, *calibration, *optimize, *allow, *engine,
+        *weights;
     int64_t timeout; // microseconds
     int watch;
     int isolate; // an Isolation
@@ -67,7 +68,8 @@ struct FilterSettings {
 
 // The model settings as a value, which commands change.
 struct ModelRequest {
-    std::string path, input, output, device, precision, calibration, optimize, allow, engine, weights;
+    std::string path, input, output, device, precision, calibration, optimize, allow, engine,
+        weights;
     std::chrono::microseconds timeout{0};
     Isolation isolation = Isolation::automatic;
     ContractOptions contract;

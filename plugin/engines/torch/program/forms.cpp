@@ -79,7 +79,9 @@ Module with_constants(const Module &frozen, const Change &change)
 Module with_parameters(const Module &plain, at::ScalarType type)
 {
     Module copy = plain.deepcopy();
-    const auto convert = [type](const at::Tensor &tensor) { tensor.set_data(converted(tensor, type)); };
+    const auto convert = [type](const at::Tensor &tensor) {
+        tensor.set_data(converted(tensor, type));
+    };
     for (const at::Tensor &parameter : copy.parameters())
         convert(parameter);
     for (const at::Tensor &buffer : copy.buffers())

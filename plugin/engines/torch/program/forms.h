@@ -48,7 +48,7 @@ struct Source {
     bool draws_random_numbers = false;        // then the frame's number seeds them
     bool forks = true;                        // forward() may start tasks, see forks.h
     double own_tolerance = 0; // how far fp32 variants may be off, as a share of the largest value
-    bool weights_on_each_node = false; // of memory: for fused programs
+    bool weights_on_each_node = false;                      // of memory: for fused programs
     c10::Device device = c10::Device(c10::DeviceType::CPU); // where the weights are
 
     // Whether forward() takes or returns one picture at a time.
