@@ -119,7 +119,10 @@ def test_each_size_of_frames_has_its_own(calibrate):
         f"scale={WIDTH}:{HEIGHT}:flags=neighbor",
         settings={},
     )
-    assert lines == [line_of(range(3)), line_of([3], "3x16x24")]
+    # FFmpeg 9.0 counts the frame with which scale begins twice.
+    assert lines in [
+        [line_of(range(change)), line_of([change], "3x16x24")] for change in (2, 3)
+    ], lines
 
 
 @pytest.mark.parametrize("calibration", ["", "generated"])
