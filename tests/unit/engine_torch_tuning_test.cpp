@@ -286,7 +286,8 @@ TEST(Precision, Int8CalibratedWithAClip)
 
 TEST(Precision, Int8CalibratedWithWhatTellsNothing)
 {
-    Pictures flat(1, 3, 40, 48), wild(2, 3, 40, 48);
+    Pictures flat(1, 3, 40, 48), wild(2, 3, 40, 48), huge(1, 3, 40, 48);
+    huge.samples[100] = 1e30F;
     const Pictures pictures(1, 3, 40, 48), tiny(1, 3, 1, 1);
     std::fill(flat.samples.begin(), flat.samples.end(), 0.02F);
     for (size_t i = 0; i < wild.samples.size(); i += 7)
@@ -294,7 +295,8 @@ TEST(Precision, Int8CalibratedWithWhatTellsNothing)
     Calibrated usual(nullptr);
     if (contains(usual.model.notice(), "built without oneDNN"))
         GTEST_SKIP() << usual.model.notice();
-    for (const Pictures *samples : {&std::as_const(flat), &std::as_const(wild), &tiny}) {
+    for (const Pictures *samples :
+         {&std::as_const(flat), &std::as_const(wild), &std::as_const(huge), &tiny}) {
         const DnnTorchTensor given = tensor_of(samples->view);
         Calibrated calibrated(&given);
         EXPECT_TRUE(contains(calibrated.model.form(), "the clip's pictures are flat"))
