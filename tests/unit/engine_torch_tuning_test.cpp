@@ -149,6 +149,54 @@ TEST(Forms, OfSeveralThreadsAreTold)
     EXPECT_EQ(threaded("fused", "int8"), "");
 }
 
+// ---- weights ------------------------------------------------------------------------
+
+// A model that is opened with that option.
+struct WithWeights {
+    explicit WithWeights(const char *weights, const char *optimize = "1")
+        : file(open(path.c_str(), O_RDONLY)),
+          model({.size = sizeof(DnnTorchSource), .name = path.c_str(), .fd = file},
+                {{"optimize", optimize}, {"weights", weights}})
+    {
+    }
+    ~WithWeights() { close(file); }
+    const std::string path = path_of("net_upscaler");
+    const int file;
+    Model model;
+};
+
+// This machine has maybe one node; fused_network_test.cpp pretends several.
+TEST(Weights, OnEachNode)
+{
+    const Pictures pictures(1, 3, 40, 48);
+    const auto result_of = [&](WithWeights &net) {
+        Session session(net.model);
+        EXPECT_EQ(session.run(pictures).status, DNN_TORCH_OK);
+        return samples_of(session.output);
+    };
+    WithWeights shared("shared", "fused"), own("node", "fused"), other("node", "frozen");
+    EXPECT_EQ(result_of(own), result_of(shared));
+    result_of(other);
+    const std::string told = "weights=node is for fused programs";
+    EXPECT_TRUE(contains(other.model.notice(), told)) << other.model.notice();
+    EXPECT_FALSE(contains(shared.model.notice(), told)) << shared.model.notice();
+    EXPECT_EQ(contains(own.model.notice(), told), own.model.form() != "fp32, fused");
+    // Nobody asked for that plan's form.
+    WithWeights measured("node", "fused");
+    const DnnTorchTensor shape = tensor_of(pictures.shape());
+    const DnnTorchPlanTerms terms = {
+        .size = sizeof terms, .budget_seconds = 0, .samples = nullptr, .as_saved = 1};
+    DnnTorchMessage message = {};
+    DnnTorchPlan *plan = nullptr;
+    EXPECT_EQ(engine().plan_make(measured.model.get(), &shape, 1, &terms, &plan, &message),
+              DNN_TORCH_OK);
+    EXPECT_FALSE(contains(measured.model.notice(), told)) << measured.model.notice();
+    EXPECT_STREQ(engine().plan_metadata(plan, "variant"), "as saved");
+    engine().plan_close(&plan);
+    expect_failure(WithWeights("everywhere").model.opened, DNN_TORCH_BAD_OPTION,
+                   {"weights=everywhere", "shared, node"});
+}
+
 // ---- precision ----------------------------------------------------------------------
 
 TEST(Precision, AutomaticChangesNoResult)
@@ -204,44 +252,6 @@ TEST(Precision, Int8)
     EXPECT_TRUE(contains(other.model.notice(), "precision=int8 cannot be used: only optimize"));
     EXPECT_EQ(run(other, pictures), run(frozen, pictures));
 }
-
-// ---- weights ------------------------------------------------------------------------
-
-// A model that is opened with that option.
-struct WithWeights {
-    explicit WithWeights(const char *weights, const char *optimize = "1")
-        : file(open(path.c_str(), O_RDONLY)),
-          model({.size = sizeof(DnnTorchSource), .name = path.c_str(), .fd = file},
-                {{"optimize", optimize}, {"weights", weights}})
-    {
-    }
-    ~WithWeights() { close(file); }
-    const std::string path = path_of("net_upscaler");
-    const int file;
-    Model model;
-};
-
-// This machine has maybe one node; fused_network_test.cpp pretends several.
-TEST(Weights, OnEachNode)
-{
-    const Pictures pictures(1, 3, 40, 48);
-    const auto result_of = [&](WithWeights &net) {
-        Session session(net.model);
-        EXPECT_EQ(session.run(pictures).status, DNN_TORCH_OK);
-        return samples_of(session.output);
-    };
-    WithWeights shared("shared", "fused"), own("node", "fused"), other("node", "frozen");
-    EXPECT_EQ(result_of(own), result_of(shared));
-    result_of(other);
-    const std::string told = "weights=node is for fused programs";
-    EXPECT_TRUE(contains(other.model.notice(), told)) << other.model.notice();
-    EXPECT_FALSE(contains(shared.model.notice(), told)) << shared.model.notice();
-    EXPECT_EQ(contains(own.model.notice(), told), own.model.form() != "fp32, fused");
-    expect_failure(WithWeights("everywhere").model.opened, DNN_TORCH_BAD_OPTION,
-                   {"weights=everywhere", "shared, node"});
-}
-
-// ---- int8 ---------------------------------------------------------------------------
 
 // Dark pictures, where a small part of the range is met.
 void soften(Pictures &pictures, float white)

@@ -128,6 +128,9 @@ DnnTorchPlanFacts DnnTorchPlan::tune_whole(const Shape &shape, const TuningTerms
     try {
         const auto tuned = engine_torch::tune(*source_, model_.wishes(), shape, terms);
         use(tuned);
+        if (source_->weights_on_each_node && !terms.as_saved && tuned.form.kind != FormKind::fused)
+            model_.note("weights=node is for fused programs; " + tuned.form.text() +
+                        " has one copy of the weights");
         engine_torch::trim_allocator();
         DnnTorchPlanFacts facts = tuned.figures;
         facts.alone = source_->runs_alone();
@@ -153,9 +156,6 @@ void DnnTorchPlan::use(const engine_torch::Tuned &tuned)
     threaded_variant_ = tuned.form.threaded_text();
     advice_ = engine_kit::printable(tuned.advice);
     model_.note(tuned.notice);
-    if (source_->weights_on_each_node && tuned.form.kind != FormKind::fused)
-        model_.note("weights=node is for fused programs; " + tuned.form.text() +
-                    " has one copy of the weights");
 }
 
 // Needs no lock: LibTorch compiles each function under a lock of its own and keeps nothing else
