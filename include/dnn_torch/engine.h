@@ -326,10 +326,12 @@ typedef struct DnnTorchEngine {
 
     /**
      * Settles how tensors of the shapes `in` are run: takes what an earlier call on
-     * this machine found, or measures.  The plan never changes.  The caller owns *plan and gives it to plan_close().
+     * this machine found, or measures.  The plan never changes.  The caller owns *plan and
+     * gives it to plan_close().
      */
     int (*plan_make)(DnnTorchModel *model, const DnnTorchTensor *in, size_t in_count,
-                     const DnnTorchPlanTerms *terms, DnnTorchPlan **plan, DnnTorchMessage *message);
+                     const DnnTorchPlanTerms *terms, DnnTorchPlan **plan,
+                     DnnTorchMessage *message);
 
     /** Frees *plan, which may be NULL, and sets it to NULL. */
     void (*plan_close)(DnnTorchPlan **plan);

@@ -4,6 +4,10 @@
 // What goes wrong with a frame or a model: a code for the program, a line for the user.
 #pragma once
 
+extern "C" {
+#include <libavutil/error.h>
+}
+
 #include <stdexcept>
 #include <string>
 
@@ -20,6 +24,14 @@ public:
 private:
     int code_;
 };
+
+// Returns FFmpeg's words for an AVERROR.
+inline std::string words_of_code(int code)
+{
+    char words[AV_ERROR_MAX_STRING_SIZE] = "";
+    av_strerror(code, words, sizeof(words));
+    return words;
+}
 
 // The process that ran the model has ended.
 class Crash : public Error

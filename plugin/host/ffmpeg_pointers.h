@@ -14,6 +14,7 @@ extern "C" {
 }
 
 #include <memory>
+#include <new>
 
 namespace dnn_torch
 {
@@ -33,5 +34,14 @@ using BufferPoolPointer = std::unique_ptr<AVBufferPool, FfmpegDeleter>;
 using DictionaryPointer = std::unique_ptr<AVDictionary, FfmpegDeleter>;
 using ScalerPointer = std::unique_ptr<SwsContext, FfmpegDeleter>;
 using TextPointer = std::unique_ptr<char, FfmpegDeleter>;
+
+// Returns another reference to the same picture.  Throws std::bad_alloc.
+inline FramePointer new_reference(const AVFrame *frame)
+{
+    FramePointer reference(av_frame_clone(frame));
+    if (!reference)
+        throw std::bad_alloc();
+    return reference;
+}
 
 } // namespace dnn_torch

@@ -29,11 +29,8 @@ std::unique_ptr<FrameJob> job_of(const AVFrame *frame, std::shared_ptr<const Tas
 {
     auto job = std::make_unique<FrameJob>();
     job->plan = std::move(plan);
-    FramePointer copy(av_frame_clone(frame));
-    if (!copy)
-        throw std::bad_alloc();
     job->items.push_back(
-        {.frame = std::move(copy), .bypass = false, .arrival = Clock::now(), .number = 0});
+        {.frame = new_reference(frame), .bypass = false, .arrival = Clock::now(), .number = 0});
     return job;
 }
 

@@ -51,8 +51,8 @@ public:
     // Returns the shape of the frames that come now.
     const FrameShape &input() const { return input_; }
 
-    // Returns those that a model which comes later can be calibrated with.
-    std::shared_ptr<const std::vector<FrameItem>> first() const { return first_; }
+    // Returns one that a model which comes later can be calibrated with, or null.
+    std::shared_ptr<const FrameItem> first() const { return first_; }
 
     // Returns the size of the frames that go out.  Call it only while is_running().
     Size output() const { return work_->plan->output; }
@@ -142,8 +142,7 @@ private:
 
     std::vector<FrameItem> early_;           // until the planner has seen them
     std::optional<float> strength_at_first_; // if a command changed it before there was a plan
-    std::shared_ptr<const std::vector<FrameItem>> first_ =
-        std::make_shared<std::vector<FrameItem>>(); // the last one that the planner saw, or none
+    std::shared_ptr<const FrameItem> first_; // the last one that the planner saw, if it wants that
 
     std::optional<FrameItem> waiting_; // for its frames of the further inputs
 

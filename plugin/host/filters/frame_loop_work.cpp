@@ -45,6 +45,11 @@ void check_format(const AVFrame *frame, AVPixelFormat format)
                     av_get_pix_fmt_name(format) + " before the filter");
 }
 
+bool is_mixed(float strength)
+{
+    return strength != 0 && strength != 1;
+}
+
 } // namespace
 
 // If a task makes nothing of a frame, there is room for the next one at once.
@@ -138,7 +143,7 @@ void FrameLoop::accept(FrameItem item)
 
 void FrameLoop::set_strength(float strength)
 {
-    if (work_ && !work_->plan->mixes && strength != 1 && strength != 0)
+    if (work_ && !work_->plan->mixes && is_mixed(strength))
         throw Error(AVERROR(EINVAL), cannot_mix);
     if (!work_ && !strength_at_first_)
         strength_at_first_ = settings_.strength;
@@ -148,7 +153,6 @@ void FrameLoop::set_strength(float strength)
 // After a command for which it was too early to be refused.
 void FrameLoop::undo_strength()
 {
-    const auto is_mixed = [](float strength) { return strength != 0 && strength != 1; };
     const float before = *strength_at_first_;
     if (is_mixed(settings_.strength))
         settings_.strength = before;
@@ -191,11 +195,8 @@ void FrameLoop::begin()
 // Of a stream whose frames nobody asks for none is kept.
 void FrameLoop::keep_first(const FrameItem &item)
 {
-    if (!planner_.wants_frame_kept())
-        return;
-    std::vector<FrameItem> kept;
-    kept.push_back(another(item));
-    first_ = std::make_shared<const std::vector<FrameItem>>(std::move(kept));
+    if (planner_.wants_frame_kept())
+        first_ = std::make_shared<const FrameItem>(another(item));
 }
 
 void FrameLoop::submit_ready()

@@ -101,10 +101,7 @@ FramePointer FurtherInputs::shared(size_t index, const AVFrame *frame) const
         throw Error(AVERROR(EINVAL),
                     concat("the frames of '", name(index), "' changed their format; put format=",
                            av_get_pix_fmt_name(input.format), " before that input"));
-    FramePointer other(av_frame_clone(current));
-    if (!other)
-        throw std::bad_alloc();
-    return other;
+    return new_reference(current);
 }
 
 bool FurtherInputs::complete(FrameItem &item, AVRational time_base, bool asks)

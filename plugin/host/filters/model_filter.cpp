@@ -141,7 +141,7 @@ PrepareModel ModelFilter::preparation()
 {
     return [setup = opener_.setup(), input = loop_.input(), first = loop_.first(),
             output = loop_.output()](const ModelRequest &request) {
-        return setup.replace(request, input, *first, output);
+        return setup.replace(request, input, {first.get(), first ? 1U : 0U}, output);
     };
 }
 

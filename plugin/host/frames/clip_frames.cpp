@@ -15,7 +15,6 @@ extern "C" {
 }
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
@@ -65,13 +64,6 @@ bool is_rgb(AVPixelFormat format)
 std::string words_for(const std::string &path, std::string_view what)
 {
     return concat("calibration: '", printable(path), "' cannot be read: ", what);
-}
-
-std::string words_of(int error)
-{
-    std::array<char, AV_ERROR_MAX_STRING_SIZE> text = {};
-    av_strerror(error, text.data(), text.size());
-    return text.data();
 }
 
 // Opened without waiting for a writer.  Throws Error unless it is a regular file.
@@ -171,14 +163,12 @@ FramePointer converted(FramePointer frame, AVPixelFormat format)
         throw std::bad_alloc();
     const bool was_full = is_full_range(frame.get()) || is_rgb(from);
     const bool is_full = is_rgb(format) || (was_full && !is_rgb(from));
-    const bool has_matrix =
-        frame->colorspace != AVCOL_SPC_RGB && frame->colorspace != AVCOL_SPC_UNSPECIFIED;
-    const int *const matrix =
-        sws_getCoefficients(has_matrix ? static_cast<int>(frame->colorspace) : SWS_CS_DEFAULT);
+    const int *const matrix = matrix_of(frame.get());
     other->color_range = is_full ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
-    other->colorspace = is_rgb(format) ? AVCOL_SPC_RGB
-                        : has_matrix   ? frame->colorspace
-                                       : AVCOL_SPC_UNSPECIFIED;
+    if (is_rgb(format))
+        other->colorspace = AVCOL_SPC_RGB;
+    else if (frame->colorspace == AVCOL_SPC_RGB)
+        other->colorspace = AVCOL_SPC_UNSPECIFIED;
     const ScalerPointer scaler(sws_getContext(frame->width, frame->height, from, other->width,
                                               other->height, format, SWS_BICUBIC | SWS_ACCURATE_RND,
                                               nullptr, nullptr, nullptr));
@@ -255,7 +245,7 @@ private:
         if (is_late(const_cast<Clip *>(this)))
             throw Error(AVERROR(ETIMEDOUT), words_for(path_, "it takes too long"));
         const bool is_misread = ret == AVERROR_EOF || ret == AVERROR(EAGAIN);
-        throw Error(is_misread ? AVERROR_INVALIDDATA : ret, words_for(path_, words_of(ret)));
+        throw Error(is_misread ? AVERROR_INVALIDDATA : ret, words_for(path_, words_of_code(ret)));
     }
 
     const AVStream &stream() const { return *file_->streams[index_]; }

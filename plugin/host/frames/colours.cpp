@@ -4,6 +4,7 @@
 
 extern "C" {
 #include <libavutil/pixdesc.h>
+#include <libswscale/swscale.h>
 }
 
 namespace dnn_torch
@@ -110,6 +111,13 @@ Colours colours_of(const AVFrame *frame)
     set_to_rgb(colours, share, range);
     set_from_rgb(colours, share, range);
     return colours;
+}
+
+const int *matrix_of(const AVFrame *frame)
+{
+    const bool is_known =
+        frame->colorspace != AVCOL_SPC_RGB && frame->colorspace != AVCOL_SPC_UNSPECIFIED;
+    return sws_getCoefficients(is_known ? static_cast<int>(frame->colorspace) : SWS_CS_DEFAULT);
 }
 
 } // namespace dnn_torch

@@ -20,4 +20,8 @@ bool is_full_range(const AVFrame *frame);
 // unknown or not one of YUV, and the limited range if the range is unknown.
 Colours colours_of(const AVFrame *frame);
 
+// Returns libswscale's coefficients for Y, U and V.  Those of a frame that does not say are of
+// BT.601, as in ffmpeg's scale filter.
+const int *matrix_of(const AVFrame *frame);
+
 } // namespace dnn_torch

@@ -29,14 +29,6 @@ std::string in_words(const AVFrame *frame)
            to_text({frame->width, frame->height});
 }
 
-// Y, U and V of a frame that does not say are of BT.601, as in ffmpeg's scale filter.
-const int *matrix_of(const AVFrame *frame)
-{
-    const bool is_known =
-        frame->colorspace != AVCOL_SPC_RGB && frame->colorspace != AVCOL_SPC_UNSPECIFIED;
-    return sws_getCoefficients(is_known ? static_cast<int>(frame->colorspace) : SWS_CS_DEFAULT);
-}
-
 // Grey and RGB have it, whatever the frame says.
 bool has_full_range(const AVFrame *frame)
 {

@@ -3,6 +3,7 @@
 #include "self_test.h"
 
 #include "gate.h"
+#include "host/error.h"
 #include "host/ffmpeg_pointers.h"
 #include "real_registry.h"
 #include "version_mismatch.h"
@@ -142,20 +143,13 @@ int TestGraph::run()
     return ret == AVERROR_EOF ? 0 : AVERROR_BUG;
 }
 
-std::string error_text(int error)
-{
-    char text[AV_ERROR_MAX_STRING_SIZE] = "";
-    av_strerror(error, text, sizeof(text));
-    return text;
-}
-
 std::string test_gate()
 {
     TestGraph test;
     if (int ret = test.make(); ret < 0)
-        return "no private graph can be made: " + error_text(ret);
+        return "no private graph can be made: " + words_of_code(ret);
     if (int ret = test.run(); ret < 0)
-        return "frames do not pass: " + error_text(ret);
+        return "frames do not pass: " + words_of_code(ret);
     return {};
 }
 

@@ -37,13 +37,6 @@ constexpr std::string_view used_here =
     " cannot be written: the program uses this very file; name another one";
 constexpr std::string_view pipe_protocol = "pipe:";
 
-std::string words_of(int error)
-{
-    std::array<char, AV_ERROR_MAX_STRING_SIZE> words = {};
-    av_strerror(error, words.data(), words.size());
-    return words.data();
-}
-
 // Returns the descriptor that "-", "pipe:" or "pipe:3" names.
 std::optional<int> number_in(std::string_view name)
 {
@@ -156,7 +149,7 @@ void Destination::refuse(int error, std::string_view advice) const
 {
     const bool is_late = error == AVERROR_EXIT || error == AVERROR(ETIMEDOUT);
     const std::string words =
-        is_late ? concat("nothing was read for ", patience_.count(), " seconds") : words_of(error);
+        is_late ? concat("nothing was read for ", patience_.count(), " seconds") : words_of_code(error);
     throw Error(is_late ? AVERROR(ETIMEDOUT) : error,
                 concat("destination=", name_, " cannot be written: ", words, advice));
 }

@@ -5,23 +5,9 @@
 #include "task_worker.h"
 
 #include <algorithm>
-#include <new>
 
 namespace dnn_torch
 {
-namespace
-{
-
-// Returns another reference to the same picture.
-FramePointer share(const FramePointer &frame)
-{
-    FramePointer other(av_frame_clone(frame.get()));
-    if (!other)
-        throw std::bad_alloc();
-    return other;
-}
-
-} // namespace
 
 void FrameGatherer::add(FrameItem item, std::shared_ptr<const TaskPlan> plan)
 {
@@ -68,7 +54,8 @@ void FrameGatherer::put_first_into_batch()
 {
     const std::shared_ptr<const TaskPlan> plan = seen_[first_].plan;
     FrameItem &seen = seen_[first_].item;
-    FrameItem item = {.frame = plan->window == Window{} ? std::move(seen.frame) : share(seen.frame),
+    FrameItem item = {.frame = plan->window == Window{} ? std::move(seen.frame)
+                                                        : new_reference(seen.frame.get()),
                       .bypass = seen.bypass,
                       .strength = seen.strength,
                       .arrival = seen.arrival,
@@ -108,9 +95,9 @@ void FrameGatherer::give_neighbours(FrameItem &item, const Window &window) const
     size_t begin = first_ - std::min(first_, window.before);
     size_t end = std::min(seen_.size(), first_ + 1 + window.after);
     for (size_t i = begin; i < first_; i++)
-        item.before.push_back(share(seen_[i].item.frame));
+        item.before.push_back(new_reference(seen_[i].item.frame.get()));
     for (size_t i = first_ + 1; i < end; i++)
-        item.after.push_back(share(seen_[i].item.frame));
+        item.after.push_back(new_reference(seen_[i].item.frame.get()));
 }
 
 void FrameGatherer::forget_what_no_window_reaches(const Window &window)

@@ -12,7 +12,6 @@ extern "C" {
 }
 
 #include <algorithm>
-#include <new>
 #include <utility>
 #include <vector>
 
@@ -24,10 +23,7 @@ namespace
 FramePointer another(const FramePointer &frame)
 {
     NoFork no_fork;
-    FramePointer reference(av_frame_clone(frame.get()));
-    if (!reference)
-        throw std::bad_alloc();
-    return reference;
+    return new_reference(frame.get());
 }
 
 FrameItem item_of(FramePointer frame, int64_t number)

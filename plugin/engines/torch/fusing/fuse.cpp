@@ -130,8 +130,8 @@ private:
     fused::Calibration calibration_;
     std::shared_ptr<std::atomic<bool>> met_others_; // null unless in int8
     std::unique_ptr<fused::Network> network_;       // null in int8 until it is calibrated
-    RareNetwork plain_{fused::Precision::fp32, fused::LayoutChoice::usual,
-                       nodes_}; // of a part in int8
+    // Of a part in int8.
+    RareNetwork plain_{fused::Precision::fp32, fused::LayoutChoice::usual, nodes_};
     // Without transforms, for pictures whose samples they harm.
     RareNetwork bf16_direct_{fused::Precision::bf16, fused::LayoutChoice::direct, nodes_};
     RareNetwork direct_{fused::Precision::fp32, fused::LayoutChoice::direct, nodes_};
