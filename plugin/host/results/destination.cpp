@@ -72,7 +72,7 @@ std::string place_of(const std::string &destination)
         return concat(pipe_protocol, STDOUT_FILENO);
     if (const std::optional<int> number = number_in(destination))
         return concat(pipe_protocol, *number);
-    const std::string path = without_file_protocol(destination);
+    std::string path = without_file_protocol(destination);
     if (has_address(path))
         return path;
     std::error_code unknown;
