@@ -12,9 +12,32 @@ _dnn_torch_program()
     fi
 }
 
+# The lines "  --option VALUE  what it is: A, B or C" of a command's help.
+_dnn_torch_options()
+{
+    "${COMP_WORDS[0]/#\~/$HOME}" "${COMP_WORDS[1]}" --help 2>/dev/null | grep '^  --'
+}
+
+# A, B and C.  Names of what the user has are in capitals there, and explanations in parentheses.
+_dnn_torch_values()
+{
+    _dnn_torch_options | sed -n "s/^  $1 [A-Z].*: //p" | sed 's/([^)]*)//g; s/ or /, /' |
+        tr ',' '\n' | sed -n 's/^ *\([a-z0-9]*\) *$/\1/p'
+}
+
+_dnn_torch_files()
+{
+    compopt -o filenames 2>/dev/null
+    mapfile -t COMPREPLY < <(
+        shopt -s extglob
+        compgen -d -- "$2"
+        compgen -f -X "!*.@($1)" -- "$2"
+    )
+}
+
 _dnn_torch()
 {
-    local word=${COMP_WORDS[COMP_CWORD]}
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
         mapfile -t COMPREPLY < <(
@@ -22,35 +45,26 @@ _dnn_torch()
         )
         return
     fi
+    # "--option=value" is three words.
+    [ "$word" = = ] && word='' && before="$before="
+    [ "$before" = = ] && before="${COMP_WORDS[COMP_CWORD - 2]}="
     case ${COMP_WORDS[1]} in
     run) _dnn_torch_program ;;
     doctor) mapfile -t COMPREPLY < <(compgen -W '--help' -- "$word") ;;
     devices) mapfile -t COMPREPLY < <(compgen -W '--help --json' -- "$word") ;;
-    convert)
-        if [[ $word == -* ]]; then
-            mapfile -t COMPREPLY < <(compgen -W '--help --timeout --engine --isolate' -- "$word")
-            return
+    inspect | bench | contract | convert)
+        before=${before%=}
+        if [ "$before" = --svg ]; then
+            _dnn_torch_files svg "$word"
+        elif _dnn_torch_options | grep -q -- "^  $before [A-Z]"; then
+            mapfile -t COMPREPLY < <(compgen -W "$(_dnn_torch_values "$before")" -- "$word")
+        elif [[ $word == -* ]]; then
+            mapfile -t COMPREPLY < <(
+                compgen -W "$(_dnn_torch_options | sed 's/^  \(--[a-z]*\).*/\1/')" -- "$word"
+            )
+        else
+            _dnn_torch_files 'pth|pt|ckpt|bin|safetensors' "$word"
         fi
-        compopt -o filenames
-        mapfile -t COMPREPLY < <(
-            compgen -d -- "$word"
-            compgen -f -X '!*.@(pth|pt|ckpt|bin|safetensors)' -- "$word"
-        )
-        ;;
-    inspect | bench | contract)
-        if [[ $word == -* ]]; then
-            local options='--help --size --timeout --device --engine --input --output --allow --isolate'
-            [ "${COMP_WORDS[1]}" = bench ] && options+=' --seconds --svg'
-            [ "${COMP_WORDS[1]}" = contract ] || options+=' --json'
-            [ "${COMP_WORDS[1]}" = bench ] || options+=' --range --order --mean --std'
-            mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
-            return
-        fi
-        compopt -o filenames
-        mapfile -t COMPREPLY < <(
-            compgen -d -- "$word"
-            compgen -f -X '!*.@(pth|pt|ckpt|bin|safetensors)' -- "$word"
-        )
         ;;
     esac
 }

@@ -131,16 +131,23 @@ def test_zsh_completes_every_command(commands):
     assert commands == set(offered)
 
 
-def test_bash_completes_every_command(commands):
+def completed_by_bash(*words):
+    """What the shell offers for the last of the words."""
     if not shutil.which("bash"):
         pytest.skip("bash is not installed")
     script = (
-        f". '{COMPLETIONS / 'dnn-torch.bash'}'; COMP_WORDS=(dnn-torch ''); COMP_CWORD=1;"
+        f". '{COMPLETIONS / 'dnn-torch.bash'}'; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1));"
         ' _dnn_torch; printf "%s\\n" "${COMPREPLY[@]}"'
     )
-    result = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=20)
-    offered = {word for word in result.stdout.split() if not word.startswith("-")}
-    assert commands == offered, result.stderr
+    result = subprocess.run(["bash", "-c", script, "bash", support.LAUNCHER, *words],
+                            capture_output=True, text=True, timeout=20,
+                            env=support.environment())
+    return set(result.stdout.split())
+
+
+def test_bash_completes_every_command(commands):
+    offered = {word for word in completed_by_bash("") if not word.startswith("-")}
+    assert commands == offered
 
 
 def options_of(command):
@@ -158,9 +165,34 @@ def test_man_page_has_every_option_of_a_command(commands, command):
     assert options_of(command) <= written
 
 
-def test_shells_complete_what_bench_alone_has(commands):
-    own = options_of("bench") - options_of("inspect")
-    assert {"seconds", "svg"} <= own
-    for name in ("dnn-torch.bash", "_dnn-torch"):
-        text = (COMPLETIONS / name).read_text()
-        assert own <= set(re.findall(r"--(\w+)", text)), name
+@pytest.mark.parametrize("command", ["inspect", "bench", "contract", "convert"])
+def test_bash_completes_every_option(commands, command):
+    offered = completed_by_bash(command, "net.pt", "--")
+    assert offered == {f"--{name}" for name in options_of(command)}
+
+
+@pytest.mark.parametrize("words,wanted", [
+    (["--as", ""], {"picture", "gray", "alpha", "depth", "index", "colors"}),
+    (["--as", "p"], {"picture"}),
+    (["--as", "="], {"picture", "gray", "alpha", "depth", "index", "colors"}),
+    (["--as", "=", "g"], {"gray"}),
+    (["--isolate", ""], {"auto", "0", "1", "require"}),
+    (["--order", ""], {"rgb", "bgr"}),
+    (["--padding", ""], {"reflect", "replicate"}),
+    (["--range", ""], {"1", "255"}),
+    (["--tile", ""], {"auto", "0"}),
+    (["--size", ""], set()),
+    (["--mean", ""], set()),
+])
+def test_bash_completes_values(commands, words, wanted):
+    offered = completed_by_bash("inspect", "net.pt", *words)
+    assert offered >= wanted and bool(offered) == bool(wanted), offered
+
+
+def test_bash_completes_files(commands, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("net.pt", "net.txt", "bars.svg"):
+        (tmp_path / name).touch()
+    assert completed_by_bash("inspect", "") == {"net.pt"}
+    assert completed_by_bash("bench", "net.pt", "--svg", "") == {"bars.svg"}
+    assert completed_by_bash("inspect", "--json", "n") == {"net.pt"}
