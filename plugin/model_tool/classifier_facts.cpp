@@ -3,6 +3,7 @@
 #include "classifier_facts.h"
 
 #include "command_line.h"
+#include "host/contract/label_lists.h"
 #include "host/tasks/classifier_probe.h"
 
 namespace dnn_torch
@@ -15,7 +16,7 @@ ClassifierFacts try_classifier(const Place &place, const Request &request)
     probe.study();
     return {.takes = probe.in_words(),
             .classes = probe.scores().classes,
-            .labels = subject.contract.model.labels,
+            .labels = labels_of(subject.contract.model, probe.scores().classes, false),
             .command = command_line("dnn_torch_classify", request.model, filter_options(request),
                                     ",metadata=print", "-f null -")};
 }

@@ -3,6 +3,7 @@
 #include "detector_facts.h"
 
 #include "command_line.h"
+#include "host/contract/label_lists.h"
 #include "host/tasks/detector_probe.h"
 
 namespace dnn_torch
@@ -27,7 +28,8 @@ DetectorFactsFound try_detector(const Place &place, const Request &request)
     return {.takes = probe.in_words(),
             .decoder = decoder->name(),
             .classes = decoder->classes(),
-            .labels = subject.contract.model.labels,
+            .labels =
+                labels_of(subject.contract.model, decoder->classes(), decoder->has_background()),
             .command = command_line("dnn_torch_detect", request.model, filter_options(request),
                                     ",drawbox=box_source=side_data_detection_bboxes:color=yellow",
                                     "out.mp4")};

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 // Side data, metadata and labels.
+#include "host/contract/label_lists.h"
+#include "host/contract/labels.h"
 #include "host/error.h"
 #include "host/ffmpeg_pointers.h"
-#include "host/results/labels.h"
 #include "host/results/metadata.h"
 #include "host/results/side_data.h"
 
@@ -354,10 +355,10 @@ TEST(Metadata, HasALimit)
 
 // ---- labels ---------------------------------------------------------------------
 
-class Labels : public testing::Test
+class LabelsOption : public testing::Test
 {
 protected:
-    ~Labels() override { unlink(path.c_str()); }
+    ~LabelsOption() override { unlink(path.c_str()); }
 
     std::vector<std::string> read(const std::string &text)
     {
@@ -384,7 +385,7 @@ protected:
     const std::string path = testing::TempDir() + "dnn_torch_labels_" + std::to_string(getpid());
 };
 
-TEST_F(Labels, AreLines)
+TEST_F(LabelsOption, AreLines)
 {
     const std::vector<std::string> labels = {"person", "", "caf\xC3\xA9 au lait"};
     EXPECT_EQ(read("person\n\ncaf\xC3\xA9 au lait"), labels);
@@ -395,7 +396,49 @@ TEST_F(Labels, AreLines)
     EXPECT_EQ(label_of(labels, -1), "-1");
 }
 
-TEST_F(Labels, AreRefusedInWords)
+// The places are those that datasets and exporters publish.
+TEST(LabelLists, FollowTheNumberOfClasses)
+{
+    const auto name = [](const char *list, int classes, size_t number) {
+        const Labels all = labels_of_list(list, classes, false);
+        EXPECT_EQ(all.size(), static_cast<size_t>(classes)) << list;
+        return all.at(number);
+    };
+    EXPECT_EQ(name("coco", 80, 0), "person");
+    EXPECT_EQ(name("coco", 80, 79), "toothbrush");
+    EXPECT_EQ(name("coco", 91, 1), "person");
+    EXPECT_EQ(name("coco", 91, 12), "");
+    EXPECT_EQ(name("coco", 91, 90), "toothbrush");
+    EXPECT_EQ(name("coco", 90, 0), "person");
+    EXPECT_EQ(name("voc", 20, 14), "person");
+    EXPECT_EQ(name("voc", 21, 0), "background");
+    EXPECT_EQ(name("voc", 21, 15), "person");
+    EXPECT_EQ(name("imagenet", 1000, 0), "tench");
+    EXPECT_EQ(name("imagenet", 1000, 999), "toilet tissue");
+    EXPECT_EQ(name("imagenet", 1001, 1), "tench");
+}
+
+TEST(LabelLists, HaveABackgroundWhereTheNumberIsNotKnown)
+{
+    EXPECT_EQ(labels_of_list("coco", 0, false).size(), 80U);
+    EXPECT_EQ(labels_of_list("coco", 0, true).size(), 91U);
+    EXPECT_EQ(labels_of_list("voc", 0, false).at(14), "person");
+    EXPECT_EQ(labels_of_list("voc", 0, true).at(15), "person");
+}
+
+TEST(LabelLists, RefuseAnotherNumberOfClasses)
+{
+    try {
+        labels_of_list("coco", 7, false);
+        FAIL();
+    } catch (const Error &error) {
+        EXPECT_STREQ(error.what(), "labels=coco has names for 80, 90 or 91 classes, and the model "
+                                   "tells 7 apart; labels=FILE names a text file with a label in "
+                                   "each line");
+    }
+}
+
+TEST_F(LabelsOption, AreRefusedInWords)
 {
     EXPECT_NE(fault("").find("has no labels"), std::string::npos);
     EXPECT_NE(fault("\n\r\n").find("has no labels"), std::string::npos);

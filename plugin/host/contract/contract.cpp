@@ -8,6 +8,8 @@
 #include "contract_inputs.h"
 #include "contract_json.h"
 #include "host/error.h"
+#include "label_lists.h"
+#include "labels.h"
 
 extern "C" {
 #include <libavutil/error.h>
@@ -89,6 +91,16 @@ void apply_classes(const std::string &text, Contract &contract)
     set_field_from_json("output.classes", names, "option", contract);
 }
 
+// A list that comes with the filters, or else a file.
+void apply_labels(const std::string &option, Contract &contract)
+{
+    ModelFacts &model = contract.model;
+    const bool is_list = is_label_list(option);
+    model.label_list = is_list ? option : "";
+    model.labels = is_list ? std::vector<std::string>() : read_labels(option);
+    contract.origins["labels"] = "option";
+}
+
 // What a result is like follows from the input, unless somebody says otherwise.
 void apply_options(const ContractOptions &options, Contract &contract)
 {
@@ -106,6 +118,8 @@ void apply_options(const ContractOptions &options, Contract &contract)
             set_field_from_text(name, text, "option", contract);
     if (!options.classes.empty())
         apply_classes(options.classes, contract);
+    if (!options.labels.empty())
+        apply_labels(options.labels, contract);
     if (!options.depth.empty() && contract.as != As::depth)
         throw Error(AVERROR(EINVAL), "depth is for as=depth");
     if (!options.layout.empty())

@@ -45,6 +45,7 @@ struct ModelFacts {
     int alignment = 0; // tiles begin at multiples of it
     std::string task;
     std::vector<std::string> labels;
+    std::string label_list = {}; // or a list that comes with the filters (label_lists.h)
     std::optional<bool> end2end; // detections need no nms
     std::string scores = {};     // of a classifier: "softmax", "sigmoid", "plain"
     // How many key points a pose has, and the numbers of each: 2, or 3 with its confidence.
@@ -90,7 +91,7 @@ inline bool makes_class_maps(const Contract &contract)
 // The options that say something of the contract, as the user wrote them; "" is not given.
 struct ContractOptions {
     std::string range, order, mean, std;
-    std::string type = {}, layout = {}, inputs = {}, as = {}, depth = {}, classes = {};
+    std::string type = {}, layout = {}, inputs = {}, as = {}, depth = {}, classes = {}, labels = {};
     std::string multiple = {}, padding = {};
     SizeOptions sizes = {};
 

@@ -8,6 +8,7 @@
 #include "base/terminal.h"
 #include "contract_values.h"
 #include "host/error.h"
+#include "label_lists.h"
 
 extern "C" {
 #include <libavutil/error.h>
@@ -199,6 +200,26 @@ bool set_key_points(const Json &value, ModelFacts &model)
     return true;
 }
 
+bool set_labels(const Json &value, ModelFacts &model)
+{
+    std::string list;
+    if (value.is_string() && is_label_list(value.get<std::string>()))
+        list = value.get<std::string>();
+    else if (!set_texts(value, model.labels))
+        return false;
+    if (!list.empty())
+        model.labels.clear();
+    model.label_list = list;
+    return true;
+}
+
+Json labels_of(const ModelFacts &model)
+{
+    if (model.labels.empty())
+        return text_or_null(model.label_list);
+    return model.labels;
+}
+
 constexpr Field<ModelFacts> model_fields[] = {
     {.name = "task",
      .takes = "picture, detect, classify, segment, matte, interpolate, pose, obb or depth",
@@ -243,12 +264,9 @@ constexpr Field<ModelFacts> model_fields[] = {
              return model.key_points[0] > 0 ? Json(model.key_points) : Json();
          }},
     {.name = "labels",
-     .takes = "a list of names",
-     .set = [](const Json &value, ModelFacts &model) { return set_texts(value, model.labels); },
-     .get =
-         [](const ModelFacts &model) {
-             return model.labels.empty() ? Json() : Json(model.labels);
-         }},
+     .takes = R"(a list of names, or "coco", "voc" or "imagenet")",
+     .set = set_labels,
+     .get = labels_of},
     {.name = "author",
      .takes = "a text",
      .set = [](const Json &value, ModelFacts &model) { return set_text(value, model.author); },

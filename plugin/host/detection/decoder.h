@@ -43,6 +43,8 @@ public:
     virtual const char *name() const = 0;
     // How many classes the tensors are for; 0: they do not show it.
     virtual int classes() const = 0;
+    // Whether class 0 is usually the background.
+    virtual bool has_background() const { return false; }
     // Whether boxes come that overlap and are of the same thing.
     virtual bool needs_suppression() const = 0;
     // Whether the facts' anchors and cells count.

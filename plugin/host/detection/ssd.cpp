@@ -53,6 +53,7 @@ public:
 
     const char *name() const override { return "ssd"; }
     int classes() const override { return 0; }
+    bool has_background() const override { return true; }
     bool needs_suppression() const override { return false; }
     void decode(std::span<const DnnTorchTensor> tensors, int index, const DecodeTerms &terms,
                 std::vector<Detection> &found) const override;

@@ -109,6 +109,7 @@ public:
 
     const char *name() const override { return "torchvision"; }
     int classes() const override { return 0; }
+    bool has_background() const override { return true; }
     bool needs_suppression() const override { return false; }
     bool has_masks() const override { return has_masks_; }
     void decode(std::span<const DnnTorchTensor> tensors, int index, const DecodeTerms &terms,

@@ -5,7 +5,6 @@
 #include "base/compose.h"
 #include "fit_options.h"
 #include "host/error.h"
-#include "host/results/labels.h"
 #include "option_kinds.h"
 #include "option_texts.h"
 
@@ -31,8 +30,6 @@ OptionTable word_options(size_t offset)
             field(offsetof(ClassifierSettings, top)), 1, 1, AV_NUM_DETECTION_BBOX_CLASSIFY)),
         changeable(float_option("confidence", "classes with less are not said",
                                 field(offsetof(ClassifierSettings, confidence)), 0, 0, 1)),
-        text_option("labels", "file with the names of classes, one a line",
-                    field(offsetof(ClassifierSettings, labels)), nullptr),
         with_unit(int_option("scores", "what the model's scores are",
                              field(offsetof(ClassifierSettings, scores)),
                              static_cast<int>(ScoreKind::automatic),
@@ -109,8 +106,6 @@ ClassifySettings request_of(const ClassifierSettings &settings)
                                 .crops = static_cast<size_t>(settings.crops)};
     if (const std::string size = text_or_empty(settings.size); !size.empty())
         request.size = picture_size_of(size, "");
-    if (settings.labels && *settings.labels)
-        request.labels = read_labels(settings.labels);
     return request;
 }
 

@@ -14,7 +14,7 @@ namespace dnn_torch
 
 // A group as those in options.h.
 struct ClassifierSettings {
-    char *target, *labels, *size;
+    char *target, *size;
     float confidence;
     int top, scores, on, fit, crops;
 };
@@ -24,7 +24,7 @@ OptionTable classifier_options(size_t offset);
 // What may change while frames pass.  Throws Error if the options contradict each other.
 ClassifyTerms terms_of(const ClassifierSettings &settings);
 
-// The rest.  Reads the file of labels.  Throws Error.
+// The rest.  Throws Error.
 ClassifySettings request_of(const ClassifierSettings &settings);
 
 } // namespace dnn_torch

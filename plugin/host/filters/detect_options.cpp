@@ -6,7 +6,6 @@
 #include "base/terminal.h"
 #include "fit_options.h"
 #include "host/error.h"
-#include "host/results/labels.h"
 #include "option_kinds.h"
 #include "option_texts.h"
 
@@ -56,8 +55,6 @@ OptionTable picture_options(size_t offset)
                    field(offsetof(DetectorSettings, border)), 114, 0, 255),
         text_option("size", "size of the model's picture: WxH, N, or frame",
                     field(offsetof(DetectorSettings, size)), nullptr),
-        text_option("labels", "file with the names of classes, one a line",
-                    field(offsetof(DetectorSettings, labels)), nullptr),
     };
 }
 
@@ -165,8 +162,6 @@ DetectSettings request_of(const DetectorSettings &settings)
     if (request.own_size && request.placing)
         throw Error(AVERROR(EINVAL), "size=frame scales nothing, so that fit has no meaning; give "
                                      "one of them");
-    if (settings.labels && *settings.labels)
-        request.labels = read_labels(settings.labels);
     return request;
 }
 

@@ -15,7 +15,7 @@ namespace dnn_torch
 
 // A group as those in options.h.
 struct DetectorSettings {
-    char *decoder, *classes, *labels, *size, *anchors;
+    char *decoder, *classes, *size, *anchors;
     float confidence, iou;
     int max_boxes, agnostic, fit, border;
     int model_type, cell_w, cell_h, nb_classes;
@@ -26,7 +26,7 @@ OptionTable detector_options(size_t offset);
 // What may change while frames pass.
 DetectTerms terms_of(const DetectorSettings &settings);
 
-// The rest.  Reads the file of labels.  Throws Error.
+// The rest.  Throws Error.
 DetectSettings request_of(const DetectorSettings &settings);
 
 } // namespace dnn_torch

@@ -5,11 +5,16 @@
 #include "base/compose.h"
 #include "filter_table.h"
 #include "filters.h"
+#include "host/error.h"
 #include "host/frames/formats.h"
 #include "host/guard.h"
 #include "host/tasks/class_map_task.h"
 #include "host/tasks/picture_task.h"
 #include "written_files.h"
+
+extern "C" {
+#include <libavutil/error.h>
+}
 
 #include <cstring>
 
@@ -25,6 +30,10 @@ std::unique_ptr<Task> make_task(std::shared_ptr<Model> model, const Contract &co
 {
     if (makes_class_maps(contract))
         return std::make_unique<ClassMapTask>(std::move(model), contract, batch_size);
+    if (const auto labels = contract.origins.find("labels");
+        labels != contract.origins.end() && labels->second == "option")
+        throw Error(AVERROR(EINVAL), "labels names the classes of a segmentation; give as=index, "
+                                     "as=colors or classes=NAMES, too");
     return std::make_unique<PictureTask>(std::move(model), contract, batch_size);
 }
 

@@ -79,6 +79,7 @@ ModelRequest request_of(const FilterSettings &all)
                          .as = text_or_empty(contract.as),
                          .depth = text_or_empty(contract.depth),
                          .classes = text_or_empty(contract.classes),
+                         .labels = text_or_empty(contract.labels),
                          .multiple = text_or_empty(all.sizes.multiple),
                          .padding = text_or_empty(all.sizes.padding),
                          .sizes = sizes_of(all.sizes)}};
@@ -172,6 +173,9 @@ OptionTable contract_options(size_t offset)
                                field(offsetof(ContractSettings, depth)), nullptr)),
         changeable(text_option("classes", "which classes of a segmentation are shown: person|car",
                                field(offsetof(ContractSettings, classes)), nullptr)),
+        text_option("labels",
+                    "names of classes: coco, voc, imagenet, or a file with one in each line",
+                    field(offsetof(ContractSettings, labels)), nullptr),
     };
 }
 

@@ -44,7 +44,7 @@ struct RunSettings {
 
 // What the model's numbers mean.
 struct ContractSettings {
-    char *range, *order, *mean, *std, *type, *layout, *inputs, *as, *depth, *classes;
+    char *range, *order, *mean, *std, *type, *layout, *inputs, *as, *depth, *classes, *labels;
 };
 
 // What sizes the model takes, and what size comes out.

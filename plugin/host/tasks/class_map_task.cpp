@@ -5,6 +5,7 @@
 #include "base/compose.h"
 #include "frame_feeder.h"
 #include "host/contract/contract_fields.h"
+#include "host/contract/label_lists.h"
 #include "host/frames/formats.h"
 #include "model_contract.h"
 #include "picture_tensors.h"
@@ -67,7 +68,8 @@ TaskFindings ClassMapTask::study()
     if (classes_ == 1 && !contract_.classes.empty())
         throw Error(AVERROR(EINVAL), "classes: the model makes one map alone, which has no classes "
                                      "to choose among; as=alpha without classes takes it");
-    chosen_classes(contract_.classes, contract_.model.labels, classes_);
+    labels_ = labels_of(contract_.model, classes_ == 1 ? 0 : classes_, true);
+    chosen_classes(contract_.classes, labels_, classes_);
     follow_types(model()->metadata("input_type"), "", contract_);
     const std::string kinds =
         classes_ ? concat("scores of ", classes_, " classes") : std::string("numbers of classes");
@@ -79,7 +81,7 @@ TaskFindings ClassMapTask::study()
 // Of maps of numbers only labels say it.
 int ClassMapTask::class_count() const
 {
-    return classes_ ? classes_ : static_cast<int>(contract_.model.labels.size());
+    return classes_ ? classes_ : static_cast<int>(labels_.size());
 }
 
 const AVPixelFormat *ClassMapTask::formats() const
@@ -152,7 +154,7 @@ NewPlan ClassMapTask::plan(const FrameShape &input, const PlanTerms &terms)
     plan->maps = tried.maps;
     plan->picture = tried.size;
     plan->placement = place(input.size, tried.size, placing());
-    plan->shown = chosen_classes(contract_.classes, contract_.model.labels, classes_);
+    plan->shown = chosen_classes(contract_.classes, labels_, classes_);
     const DnnTorchTensor shape =
         picture_shape(static_cast<int>(batch_size_), channels_, tried.size, contract_.input);
     plan->model = model()->plan({&shape, 1}, terms);

@@ -67,6 +67,7 @@ private:
     size_t batch_size_;
     int channels_ = 3;
     int classes_ = 0; // 0: not known
+    std::vector<std::string> labels_;
 };
 
 } // namespace dnn_torch

@@ -102,7 +102,10 @@ std::optional<size_t> number_in(const std::string &text)
     throw Error(AVERROR(EINVAL),
                 concat("classes: the model has no class '", printable(name), "'; it has ",
                        count ? concat("numbers from 0 to ", count - 1) : std::string("numbers"),
-                       known.empty() ? "" : concat(", and the names ", known)));
+                       known.empty()
+                           ? std::string("; labels=voc, labels=coco or labels=FILE gives them "
+                                         "names")
+                           : concat(", and the names ", known)));
 }
 
 } // namespace

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "classify_session.h"
 
-#include "host/results/labels.h"
+#include "host/contract/labels.h"
 #include "host/results/metadata.h"
 #include "host/results/side_data.h"
 #include "picture_tensors.h"

@@ -4,6 +4,7 @@
 
 #include "base/compose.h"
 #include "classify_session.h"
+#include "host/contract/label_lists.h"
 #include "model_contract.h"
 #include "picture_tensors.h"
 
@@ -38,12 +39,12 @@ ClassifyTask::ClassifyTask(std::shared_ptr<Model> model, const Contract &contrac
     : Task(std::move(model)), contract_(contract), shared_(std::move(shared)),
       batch_size_(batch_size), probe_(Task::model(), contract_, shared_.settings.size)
 {
-    labels_ = shared_.settings.labels.empty() ? contract_.model.labels : shared_.settings.labels;
 }
 
 TaskFindings ClassifyTask::study()
 {
     probe_.study();
+    labels_ = labels_of(contract_.model, probe_.scores().classes, false);
     return {.takes = concat(probe_.in_words(), ", and gives scores of ", probe_.scores().classes,
                             " classes"),
             .doubt = doubt_of_labels(),

@@ -32,10 +32,9 @@ struct ClassifyTerms {
 struct ClassifySettings {
     ScoreKind scores = ScoreKind::automatic;
     ClassifyWhat what = ClassifyWhat::automatic;
-    std::vector<std::string> labels = {}; // of a file; empty: the contract's
-    std::optional<Placing> placing = {};  // none: frames are cropped, boxes stretched
-    std::optional<Size> size = {};        // of the model's picture; none: found out
-    size_t crops = 8;                     // boxes in one run of the model
+    std::optional<Placing> placing = {}; // none: frames are cropped, boxes stretched
+    std::optional<Size> size = {};       // of the model's picture; none: found out
+    size_t crops = 8;                    // boxes in one run of the model
 };
 
 // Whether boxes of that label are to be classified.  Numbers that a tracker put behind labels do

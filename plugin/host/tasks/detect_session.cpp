@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "detect_session.h"
 
+#include "host/contract/labels.h"
 #include "host/results/findings.h"
-#include "host/results/labels.h"
 #include "picture_tensors.h"
 
 #include <algorithm>

@@ -4,6 +4,7 @@
 
 #include "base/compose.h"
 #include "detect_session.h"
+#include "host/contract/label_lists.h"
 #include "host/error.h"
 #include "model_contract.h"
 #include "picture_tensors.h"
@@ -46,8 +47,6 @@ DetectTask::DetectTask(std::shared_ptr<Model> model, const Contract &contract, s
     : Task(std::move(model)), contract_(contract), shared_(std::move(shared)),
       batch_size_(batch_size), probe_(Task::model(), contract_, shared_.settings)
 {
-    names_.labels =
-        shared_.settings.labels.empty() ? contract_.model.labels : shared_.settings.labels;
 }
 
 TaskFindings DetectTask::study()
@@ -57,6 +56,9 @@ TaskFindings DetectTask::study()
     const std::unique_ptr<const Decoder> decoder = probe_.decoder_for(usual.size);
     decoder_ = decoder->name();
     names_.count = decoder->classes();
+    names_.labels =
+        labels_of(contract_.model, names_.count ? names_.count : shared_.settings.classes,
+                  decoder->has_background());
     if (shared_.step->masks() != ShownMasks::none && !decoder->has_masks())
         throw Error(AVERROR(EINVAL), concat("the model makes no masks (", decoder_,
                                             " decodes boxes); leave masks away"));

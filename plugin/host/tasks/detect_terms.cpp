@@ -47,7 +47,8 @@ std::string some_of(const std::vector<std::string> &labels)
     const std::string numbers =
         names.count > 0 ? concat(" from 0 to ", names.count - 1) : std::string();
     throw Error(AVERROR(EINVAL), concat(fault, "; without labels, classes are numbers", numbers,
-                                        ", and labels=FILE gives them names"));
+                                        ", and labels=coco, labels=voc or labels=FILE gives "
+                                        "them names"));
 }
 
 // Several classes may have the same name.  A label goes before a number.

@@ -127,8 +127,7 @@ DetectorInput DetectorProbe::input_for(Size frame)
 
 DetectorFacts DetectorProbe::facts_for(Size picture) const
 {
-    const size_t labels =
-        settings_.labels.empty() ? contract_.model.labels.size() : settings_.labels.size();
+    const size_t labels = contract_.model.labels.size();
     return {.input = picture,
             .classes = settings_.classes ? settings_.classes : static_cast<int>(labels),
             .task = contract_.model.task,

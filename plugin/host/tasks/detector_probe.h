@@ -19,15 +19,14 @@ namespace dnn_torch
 
 // What is settled of a detector by options.
 struct DetectSettings {
-    std::string decoder = {};             // a decoder's name, or ""
-    std::optional<Placing> placing = {};  // none: by the model
-    std::optional<Size> size = {};        // of the model's picture
-    bool own_size = false;                // the model's picture has the frame's own size
-    float border = 114.0F / 255;          // a share of white, around letterboxed frames
-    std::vector<std::string> labels = {}; // of a file; empty: the contract's
-    int classes = 0;                      // 0: not known
-    std::vector<float> anchors = {};      // as DetectorFacts has them
-    Size cells = {0, 0};                  // of YOLO's grid; zeros are not known
+    std::string decoder = {};            // a decoder's name, or ""
+    std::optional<Placing> placing = {}; // none: by the model
+    std::optional<Size> size = {};       // of the model's picture
+    bool own_size = false;               // the model's picture has the frame's own size
+    float border = 114.0F / 255;         // a share of white, around letterboxed frames
+    int classes = 0;                     // 0: not known
+    std::vector<float> anchors = {};     // as DetectorFacts has them
+    Size cells = {0, 0};                 // of YOLO's grid; zeros are not known
 };
 
 // How pictures of frames come to the model.
