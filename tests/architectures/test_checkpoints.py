@@ -6,6 +6,8 @@ import json
 import os
 import pickle
 import struct
+import sys
+import types
 import zipfile
 
 import numpy
@@ -320,12 +322,14 @@ SAVE_WEIGHTS = "torch.save(model.state_dict()"
 OTHERS = {
     "module": (
         lambda: nn.Sequential(nn.Conv2d(3, 3, 3)),
-        [SAVE_WEIGHTS, "whole module", "torch.nn.modules.container.Sequential", "torch.jit"],
+        ["whole module (torch.nn.modules.container.Sequential)", "not known here",
+         "2 tensors (0.bias 3, 0.weight 3x3x3x3)", "torch.jit.trace(torch.load("],
     ),
     "module-in-dict": (
         lambda: {"epoch": 1, "model": nn.Conv2d(3, 3, 3)},
-        [SAVE_WEIGHTS, "whole module"],
+        ["whole module (torch.nn.modules.conv.Conv2d)", "not known here"],
     ),
+    "module-without-weights": (lambda: nn.ReLU(), ["whole module", "without weights", SAVE_WEIGHTS]),
     "empty": (dict, ["without weights", SAVE_WEIGHTS]),
     "no-tensors": (lambda: {"epoch": 3}, ["without weights", SAVE_WEIGHTS]),
     "number": (lambda: 3, ["without weights"]),
@@ -384,6 +388,38 @@ def test_others(engine, tmp_path, name):
     path = tmp_path / "net.pth"
     torch.save(make(), path)
     refused(engine, path, *words)
+
+
+def picklable(module):
+    """Python looks for the class of each module where it says that it is."""
+    for each in module.modules():
+        place = sys.modules.setdefault(type(each).__module__, types.ModuleType("made"))
+        setattr(place, type(each).__name__, type(each))
+    return module
+
+
+@pytest.mark.parametrize("form", ["zip", "zip-protocol4"])
+@pytest.mark.parametrize("place", [None, "model"])
+def test_whole_modules_of_known_networks(wanted, engine, tmp_path, form, place):
+    """torch.save(model): its weights are read, and its code is not needed."""
+    path = tmp_path / "net.pth"
+    module = nn.DataParallel(picklable(network())) if place else picklable(network())
+    torch.save({place: module} if place else module, path, **FORMS[form])
+    assert_same(path, wanted, engine)
+
+
+class Nested(nn.Module):
+    """Two uses of one module in each of many: a billion paths."""
+
+    def __init__(self, depth):
+        super().__init__()
+        self.one = self.other = Nested(depth - 1) if depth else nn.Conv2d(1, 1, 1)
+
+
+def test_modules_within_modules(engine, tmp_path):
+    path = tmp_path / "net.pth"
+    torch.save(Nested(30), path)
+    refused(engine, path, "more modules within modules")
 
 
 @pytest.mark.parametrize("name", ["module", "unknown", "missing"])
@@ -539,6 +575,10 @@ OTHER_FILES = {
     "keras": (b"\x89HDF\r\n", "HDF5"),
     "gguf": (b"GGUF\3\0\0\0", "GGUF"),
     "ncnn": (b"7767517\n2 2\n", "NCNN"),
+    "ncnn-weights": (b"Gk0\x01", "NCNN"),
+    "tensorflow-lite": (b"\x1c\0\0\0TFL3", "TensorFlow"),
+    "openvino": (b'<?xml version="1.0"?>\n<net name="net">', "OpenVINO"),
+    "tensorrt": (b"ftrt", "TensorRT"),
     "words": (b"hello", "no TorchScript model and no checkpoint"),
 }
 
@@ -582,10 +622,16 @@ def test_python_2(weights, wanted, engine, tmp_path):
     assert_same(path, wanted, engine)
 
 
+def test_formats_by_name(engine, tmp_path):
+    for name, start, word in (("net.pb", b"\n\x05", "TensorFlow"), ("net.onnx", b"\x08\x07", "ONNX")):
+        (tmp_path / name).write_bytes(start.ljust(600, b" "))
+        refused(engine, tmp_path / name, word)
+
+
 def test_pickle_of_python_is_no_checkpoint(engine, tmp_path):
     path = tmp_path / "net.pth"
     path.write_bytes(pickle.dumps({"epoch": 3}))
-    refused(engine, path, "no checkpoint")
+    refused(engine, path, "is a pickle of Python's own", "no checkpoint")
 
 
 # ---- dnn-torch convert ------------------------------------------------------------------

@@ -96,7 +96,7 @@ const BadFile bad_files[] = {
     {"file_exported", {"torch.export", "torch.jit.trace"}},
     {"file_safetensors", {"not known here", "(weight 1)", "torch.jit.trace"}},
     {"file_state_dict", {"not known here", "torch.jit.trace"}},
-    {"file_pickled_module", {"whole module", "torch.save(model.state_dict()", "torch.jit.script"}},
+    {"file_pickled_module", {"whole module", "not known here", "torch.jit.trace(torch.load("}},
     {"file_old_checkpoint", {"not known here", "torch.jit.trace"}},
     {"file_newer", {"newer PyTorch", "LibTorch"}},
     {"file_unknown_op", {"aten::nosuch", "LibTorch"}},

@@ -52,15 +52,33 @@ const Architecture *find_architecture(const Weights &weights)
     return nullptr;
 }
 
+// How a file that holds a module without its code becomes one that runs.
+std::string export_of(const std::string &module)
+{
+    if (module.starts_with("ultralytics."))
+        return "export it with Ultralytics' own program: yolo export model=FILE "
+               "format=torchscript";
+    if (module.starts_with("models.yolo."))
+        return "export it in the folder of YOLOv5 or YOLOv7 that it was made with: python "
+               "export.py --weights FILE";
+    return "in Python, where that code is: torch.jit.trace(torch.load('FILE', "
+           "weights_only=False).eval(), torch.rand(1, 3, 64, 64)).save('model.pt')";
+}
+
 [[noreturn]] void refuse(const Candidates &candidates)
 {
     const Candidate &largest = largest_of(candidates);
     if (!largest.fault.empty())
         throw WeightFault(largest.fault);
+    if (!largest.module.empty())
+        throw WeightFault(concat("is a whole module (", largest.module,
+                                 ") of an architecture that is not known here, and its code is "
+                                 "not in the file: it has ",
+                                 words_for(largest.weights), "; ", export_of(largest.module)));
     throw WeightFault(concat("is a checkpoint of an architecture that is not known here: it has ",
                              words_for(largest.weights),
-                             "; export the model with torch.jit.trace, or see docs/models.md for "
-                             "the architectures that are known"));
+                             "; export the model with torch.jit.trace: docs/i-have.md says how, "
+                             "and docs/models.md which architectures are known"));
 }
 
 } // namespace

@@ -120,6 +120,8 @@ private:
             return;
         if (value.kind == Kind::dict)
             look_into(value, place, depth);
+        if (value.kind == Kind::made && is_module(value))
+            take_module(value, place);
         if (value.kind == Kind::list || value.kind == Kind::tuple)
             for (size_t i = 0; i < value.parts.size() && i < most_groups; i++)
                 look(pickle_.at(value.parts[i]), within(place, std::to_string(i)), depth + 1);
@@ -169,6 +171,64 @@ private:
                 {.place = place, .weights = Weights(std::move(weights)), .fault = fault});
     }
 
+    // As its state_dict() names them.
+    void take_module(const PickledValue &module, const std::string &place)
+    {
+        std::vector<Item> items;
+        gather(module, "", 0, items);
+        const size_t before = found_.size();
+        take(items, place);
+        if (found_.size() > before)
+            found_.back().module = shown(module.text);
+    }
+
+    void gather(const PickledValue &module, const std::string &before, int depth,
+                std::vector<Item> &items)
+    {
+        constexpr int deepest_module = 64;
+        if (depth > deepest_module || before.size() > longest_name)
+            return;
+        for (const char *const group : {"_parameters", "_buffers"})
+            each_of(module, group, [&](std::string_view name, const PickledValue &value) {
+                check_count(items.size());
+                if (value.kind == Kind::tensor)
+                    items.push_back(
+                        {.key = *names_.insert(concat(before, name)).first, .value = &value});
+            });
+        each_of(module, "_modules", [&](std::string_view name, const PickledValue &value) {
+            check_steps(value.parts.empty() ? 0 : pickle_.at(value.parts[0]).parts.size());
+            if (is_module(value))
+                gather(value, concat(before, name, "."), depth + 1, items);
+        });
+    }
+
+    // A pickle can use one module a million times.
+    void check_steps(size_t further)
+    {
+        constexpr size_t most = 4'000'000;
+        steps_ += further;
+        if (steps_ > most)
+            throw WeightFault("has more modules within modules than anybody's model");
+    }
+
+    // Calls `use` with each name and value of one of a module's dictionaries.
+    template <class Use> void each_of(const PickledValue &module, std::string_view group, Use use)
+    {
+        const PickledValue &state = pickle_.at(module.parts[0]);
+        check_steps(state.parts.size());
+        for (size_t i = 0; i + 1 < state.parts.size(); i += 2) {
+            const PickledValue &key = pickle_.at(state.parts[i]);
+            const PickledValue &dict = pickle_.at(state.parts[i + 1]);
+            if (key.kind != Kind::text || key.text != group || dict.kind != Kind::dict)
+                continue;
+            check_steps(dict.parts.size());
+            for (size_t j = 0; j + 1 < dict.parts.size(); j += 2)
+                if (const PickledValue &name = pickle_.at(dict.parts[j]);
+                    name.kind == Kind::text && name.text.size() <= longest_name)
+                    use(name.text, pickle_.at(dict.parts[j + 1]));
+        }
+    }
+
     // A few numbers can be said to be a million large tensors.
     Weight weight(const Item &item)
     {
@@ -198,7 +258,7 @@ private:
     // Whether the value has the state of a torch.nn.Module.
     bool is_module(const PickledValue &made) const
     {
-        if (made.parts.empty())
+        if (made.kind != Kind::made || made.parts.empty())
             return false;
         const PickledValue &state = pickle_.at(made.parts[0]);
         for (size_t i = 0; state.kind == Kind::dict && i < state.parts.size(); i += 2)
@@ -211,8 +271,7 @@ private:
     std::string why_none() const
     {
         if (is_module_)
-            return concat("is a whole module (", made_, "), whose code is not in the file; ",
-                          how_to_save, ", or export it with torch.jit.trace or torch.jit.script");
+            return concat("is a whole module (", made_, ") without weights; ", how_to_save);
         if (!made_.empty())
             return concat("asks to run ", made_, ", which is not done; ", how_to_save);
         if (has_tensors_)
@@ -228,10 +287,12 @@ private:
     const TorchFile &file_;
     const Pickle &pickle_;
     std::set<const PickledValue *> seen_;
+    std::set<std::string, std::less<>> names_; // of weights in modules
     Candidates found_;
     std::string made_;
     uint64_t bytes_ = 0; // of one group
     size_t weights_ = 0; // of all groups
+    size_t steps_ = 0;   // through modules
     bool is_module_ = false, has_tensors_ = false, has_training_ = false;
 };
 

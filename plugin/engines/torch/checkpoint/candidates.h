@@ -23,6 +23,8 @@ struct Candidate {
     Weights weights;
     // Not empty: why these weights cannot be used, though their names may be a model's.
     std::string fault;
+    // Not empty: the file has a whole module of this class, and these are its weights.
+    std::string module = {};
 };
 using Candidates = std::vector<Candidate>;
 

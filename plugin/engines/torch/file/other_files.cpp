@@ -54,7 +54,7 @@ struct OtherFormat {
     const char *words;
 };
 
-constexpr std::array<OtherFormat, 7> other_formats = {{
+constexpr std::array<OtherFormat, 9> other_formats = {{
     {.start = "version https://git-lfs",
      .words = "is a pointer of Git LFS and not the file that "
               "it points to; get that with git lfs pull"},
@@ -66,12 +66,37 @@ constexpr std::array<OtherFormat, 7> other_formats = {{
               "PyTorch"},
     {.start = "GGUF", .words = "is a GGUF file; use the model's PyTorch file"},
     {.start = "7767517", .words = "is an NCNN model; use the model's PyTorch file"},
+    {.start = "Gk0\1", .words = "is the weights of an NCNN model; use the model's PyTorch file"},
+    {.start = "ftrt",
+     .words = "is a TensorRT engine, which runs on one kind of GPU; use the model's PyTorch file"},
 }};
 
 bool is_onnx(const FileBytes &file)
 {
     const std::string_view bytes = file.bytes();
     return bytes.starts_with("\x08") && file.name().ends_with(".onnx");
+}
+
+bool is_tensorflow(const FileBytes &file)
+{
+    constexpr size_t mark_place = 4;
+    const std::string_view bytes = file.bytes();
+    return file.name().ends_with(".pb") ||
+           (bytes.size() > mark_place && bytes.substr(mark_place).starts_with("TFL3"));
+}
+
+bool is_openvino(std::string_view bytes)
+{
+    const std::string_view start = bytes.substr(0, 256);
+    return start.starts_with("<") && start.find("<net ") != start.npos;
+}
+
+// What pickle.dump() writes from protocol 2 on.
+bool is_pickle(std::string_view bytes)
+{
+    constexpr char newest = 5;
+    return bytes.size() > 2 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= newest &&
+           bytes.back() == '.';
 }
 
 // The name of a model that somebody packed into an archive, or "".
@@ -101,6 +126,13 @@ void refuse_other_files(const FileBytes &file)
             file.refuse(format.words);
     if (is_onnx(file))
         file.refuse("is an ONNX model, which is not read; use the model's PyTorch file");
+    if (is_tensorflow(file))
+        file.refuse("is a TensorFlow model, which is not read; use the model's PyTorch file");
+    if (is_openvino(bytes))
+        file.refuse("is an OpenVINO model, which is not read; use the model's PyTorch file");
+    if (is_pickle(bytes))
+        file.refuse(
+            concat("is a pickle of Python's own and no checkpoint of torch.save()", how_to_export));
     file.refuse(concat("is no TorchScript model and no checkpoint", how_to_export));
 }
 
@@ -111,6 +143,8 @@ void refuse_other_archives(const FileBytes &file, const std::vector<ZipRecord> &
     if (any_contains(records, "serialized_exported_program") ||
         any_contains(records, "/archive_format"))
         file.refuse(concat("is a torch.export package, not TorchScript", how_to_export));
+    if (any_contains(records, "model.weights.h5"))
+        file.refuse("is a Keras model, which is not read; use the model's PyTorch file");
     if (const std::string_view name = packed_model(records); !name.empty())
         file.refuse(concat("is a zip archive with ", engine_kit::printable(name.substr(0, 80)),
                            " in it; unpack it first"));
