@@ -321,6 +321,14 @@ CASES = {
         "r, h = torch.gru(torch.ones([2, 4]), torch.tensor(annotate(List[int], [])), "
         "torch.ones([1, 1, 4]), [torch.ones([12, 4]), torch.ones([12, 4])], False, 1, 0., False, False)",
         "return torch.mul(x, torch.sum(r))")), "ok"),
+    **{f"argument_{kind}_{size}_{scale}": (records(module(
+        f"r = torch._upsample_{kind}2d_aa(torch.ones([1, 3, 64, 64]), [{size}, {size}], False, {scale}, {scale})",
+        "return torch.add(x, torch.sum(r))")), "ok")
+       for kind in ("bilinear", "bicubic")
+       for size, scale in ((64, 0.9), (64, 0.5), (64, 0.2), (64, 0.01), (66, 1.0), (1, 30.0))},
+    "operator_list": (records(module(
+        "n = ops.aten._tensor_to_list(torch.zeros([3, 0], dtype=3))", "return torch.add(x, n[0])")),
+        "aten::_tensor_to_list"),
     "operator_cell": (records(module(
         "return torch.gru_cell(x, x, torch.ones([2, 8]), torch.ones([2, 8]), None, None)")), "aten::gru_cell"),
     # ---- archives

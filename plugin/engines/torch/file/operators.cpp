@@ -140,7 +140,7 @@ constexpr std::string_view properties =
     "_autocast_to_reduced_precision is_autocast_enabled is_autocast_cpu_enabled get_autocast_dtype "
     "_shape_as_tensor _cast_Byte _cast_Char _cast_Double _cast_Float _cast_Half _cast_Int "
     "_cast_Long _cast_Short _to_copy _infer_size broadcast_shapes requires_grad device "
-    "_tensor_to_list _assert_async _assert_tensor_metadata "
+    "_assert_async _assert_tensor_metadata "
     "_get_tracing_state has_torch_function dequantize quantize_per_tensor quantize_per_channel "
     "fake_quantize_per_tensor_affine fake_quantize_per_channel_affine";
 

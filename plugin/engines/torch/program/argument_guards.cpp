@@ -5,7 +5,7 @@
 
 #include "graph_checks.h"
 #include "operator_traits.h"
-#include "sound_counts.h"
+#include "sound_arguments.h"
 #include "vision_operators.h"
 
 #include <array>
@@ -228,6 +228,31 @@ bool has_unusual_scale(const Node &node)
     return false;
 }
 
+bool averages(std::string_view name)
+{
+    return interpolates(name) && name.ends_with("_aa");
+}
+
+// The last dimension's scale comes last.
+void check_sizes(Node *node)
+{
+    const auto sizes = place_of("output_size", *node);
+    int64_t from_last = 0;
+    for (auto argument = scale_arguments.rbegin(); sizes && argument != scale_arguments.rend();
+         ++argument) {
+        const auto place = place_of(*argument, *node);
+        if (!place)
+            continue;
+        Value *scale = node->input(*place);
+        if (scale->type()->kind() == c10::TypeKind::FloatType)
+            node->replaceInput(*sizes, computed(node, sound_sizes,
+                                                {node->input(0), node->input(*sizes),
+                                                 constant(node, from_last), scale},
+                                                c10::ListType::ofInts()));
+        from_last++;
+    }
+}
+
 // ---- the weights' norm ------------------------------------------------------------
 
 // The operator writes as many norms as the direction has into a buffer that has as many as the
@@ -321,7 +346,7 @@ std::string find_unbounded_argument(const torch::jit::Module &module)
 
 void guard_arguments(const torch::jit::Module &module)
 {
-    register_sound_counts();
+    register_sound_arguments();
     for (Node *node : nodes_to_change(module)) {
         const std::string name = node->kind().toQualString();
         for (const Guard &guard : guards)
@@ -330,6 +355,8 @@ void guard_arguments(const torch::jit::Module &module)
         for (const Counts &checked : counts)
             if (checked.name == name)
                 check_counts(checked, node);
+        if (averages(name))
+            check_sizes(node);
         if (name == "aten::_weight_norm")
             replace_weight_norm(node);
         else if (name == "torchvision::deform_conv2d")

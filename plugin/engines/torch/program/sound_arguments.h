@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Operators of our own that look at arguments before an operator of LibTorch gets them.
+#pragma once
+
+namespace engine_torch
+{
+
+// Fails unless these are whole numbers that LibTorch can add up.  It does not look, and writes
+// beyond the tensor.  Whoever changes the counts afterwards changes another tensor.
+constexpr const char *sound_counts = "dnn_torch::sound_counts";
+
+// Fails unless the size of one dimension, counted from the last one, is what the scale makes of the
+// tensor's.  LibTorch computes where samples lie from the scale alone, and how many there are from
+// the size alone.  Returns the sizes.
+constexpr const char *sound_sizes = "dnn_torch::sound_sizes";
+
+// Makes them known.  Any thread, any number of times.
+void register_sound_arguments();
+
+} // namespace engine_torch
