@@ -129,6 +129,26 @@ TEST(Csv, QuotesFields)
     EXPECT_NE(rows.find(",indoors 1.0000\n"), std::string::npos);
 }
 
+TEST(Csv, GivesSpreadsheetsNoFormula)
+{
+    auto text = make_csv_text();
+    const auto row_of = [&](const char *label) { return text->record(frame(0), things({label})); };
+    for (const char *label : {"=cmd|'/C calc'!A0", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"})
+        EXPECT_NE(row_of(label).find(std::string(",\"'") + label + "\","), std::string::npos)
+            << label;
+    EXPECT_NE(row_of("=\"a\"").find(",\"'=\"\"a\"\"\","), std::string::npos);
+    for (const char *label : {"a;=1", "a\t=1"}) // other programs part fields there
+        EXPECT_NE(row_of(label).find(std::string(",\"") + label + "\","), std::string::npos)
+            << label;
+    EXPECT_NE(row_of("a=1").find(",a=1,"), std::string::npos);
+    Findings found = things({"x"});
+    found.things[0].classes = {{"=1", 0.5F}, {"=2", 0.25F}};
+    found.classes = {{"-1", 1.0F}};
+    const std::string rows = text->record(frame(0), found);
+    EXPECT_NE(rows.find(",\"'=1 0.5000;=2 0.2500\"\n"), std::string::npos) << rows;
+    EXPECT_NE(rows.find(",\"'-1 1.0000\"\n"), std::string::npos) << rows;
+}
+
 TEST(Csv, DoesNotDependOnTheLocale)
 {
     for (const char *name : {"de_DE.UTF-8", "fr_FR.UTF-8", "C"})

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// A row for each box, as RFC 4180 quotes fields.
+// A row for each box, as RFC 4180 quotes fields.  Labels come from strangers' models, and
+// spreadsheets compute what begins as a formula does.
 #include "base/compose.h"
 #include "record_text.h"
 #include "text.h"
@@ -21,14 +22,26 @@ constexpr std::string_view header =
     "frame,pts,time,width,height,label,class,confidence,x,y,w,h,track,middle_x,middle_y,turned_w,"
     "turned_h,angle,key_points,classes\n";
 
-std::string in_quotes(std::string_view field)
+std::string quoted(std::string_view field)
 {
-    if (field.find_first_of(",\"\r\n") == field.npos)
-        return std::string(field);
     std::string text = "\"";
     for (const char c : field)
         text.append(c == '"' ? 2 : 1, c);
     return text + "\"";
+}
+
+// Some programs part fields at semicolons or tabs.
+std::string in_quotes(std::string_view field)
+{
+    const bool is_plain = field.find_first_of(",;\"\t\r\n") == field.npos;
+    return is_plain ? std::string(field) : quoted(field);
+}
+
+// A spreadsheet computes a formula in quotes as well; what follows an apostrophe is a text.
+std::string as_text(std::string_view field)
+{
+    const bool is_formula = field.find_first_of("=+-@\t\r\n") == 0;
+    return is_formula ? quoted(concat("'", field)) : in_quotes(field);
 }
 
 std::string classes_text(const std::vector<LabelScore> &classes)
@@ -77,13 +90,13 @@ std::string turned_fields(const std::optional<TurnedBox> &turned)
 std::string thing_fields(const Finding &finding)
 {
     const Detection &detection = finding.detection;
-    return concat(in_quotes(finding.label), ",",
+    return concat(as_text(finding.label), ",",
                   detection.label < 0 ? std::string() : std::to_string(detection.label), ",",
                   fixed_text(detection.confidence, 4), ",", box_fields(detection.box), ",",
                   finding.track != 0 ? std::to_string(finding.track) : std::string(), ",",
                   turned_fields(detection.turned), ",",
                   in_quotes(key_points_text(detection.key_points)), ",",
-                  in_quotes(classes_text(finding.classes)));
+                  as_text(classes_text(finding.classes)));
 }
 
 class CsvText : public RecordText
@@ -98,7 +111,7 @@ public:
         // What is said of the frame as a whole has a row without a box.
         if (!found.classes.empty())
             rows +=
-                concat(beginning, ",,,,,,,,,,,,,,,", in_quotes(classes_text(found.classes)), "\n");
+                concat(beginning, ",,,,,,,,,,,,,,,", as_text(classes_text(found.classes)), "\n");
         for (const Finding &finding : found.things)
             rows += concat(beginning, ",", thing_fields(finding), "\n");
         return rows;
