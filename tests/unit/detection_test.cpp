@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 // Decoders, with tensors made by hand, and suppression.
+#include "host/detection/decoder_kinds.h"
 #include "host/detection/decoders.h"
 #include "host/detection/suppression.h"
 #include "host/error.h"
@@ -571,6 +572,43 @@ TEST(Torchvision, NeedsNoNames)
     other.add("0", {1, 4}, {1, 2, 11, 22}).add("1", {1}, {0.9F}).add_whole("2", {1}, {3});
     ASSERT_EQ(decoded(other).size(), 1U);
     expect_box(decoded(other)[0], {1, 2, 11, 22}, 0.9F, 3);
+}
+
+std::string fault_of(const Tensors &tensors, const DetectorFacts &facts = {})
+{
+    try {
+        return decoded(tensors, facts).empty() ? "nothing found" : "";
+    } catch (const Error &error) {
+        return error.what();
+    }
+}
+
+// One row of a decoder's tensors may stand for any number of points in the records.
+TEST(KeyPoints, AreBoundedTogether)
+{
+    for (const int64_t things : {2, 3}) {
+        Tensors listed;
+        listed.add_zeros("0.boxes", {things, 4})
+            .add_whole("0.labels", {things}, std::vector<int64_t>(static_cast<size_t>(things)))
+            .add("0.scores", {things}, std::vector<float>(static_cast<size_t>(things), 0.9F))
+            .add_zeros("0.keypoints", {things, most_key_points / 2, 3});
+        for (int64_t i = 0; i < things; i++)
+            listed.at(0, {i, 2}) = listed.at(0, {i, 3}) = 8;
+        EXPECT_EQ(contains(fault_of(listed), "key points together"), things == 3);
+    }
+    constexpr int64_t points = 3000;
+    for (const int64_t things : {most_key_points / points, most_key_points / points + 1}) {
+        Tensors rows;
+        rows.add_zeros("", {1, things, 6 + points * 3});
+        for (int64_t i = 0; i < things; i++) {
+            rows.at(0, {0, i, 2}) = rows.at(0, {0, i, 3}) = 8;
+            rows.at(0, {0, i, 4}) = 0.9F;
+        }
+        const std::string fault =
+            fault_of(rows, {.task = "pose", .end2end = true, .key_points = points});
+        EXPECT_EQ(contains(fault, "key points together"), things * points > most_key_points)
+            << fault;
+    }
 }
 
 TEST(Torchvision, HasMasksAndKeyPoints)

@@ -132,6 +132,14 @@ void MaskBudget::take(Size mask, int64_t terms)
                                     "max_boxes, confidence or classes"));
 }
 
+void check_key_points(int64_t each, size_t things)
+{
+    if (each > 0 && static_cast<int64_t>(things) > most_key_points / each)
+        throw Error(-EINVAL, concat("the boxes of one picture have more than ", most_key_points,
+                                    " key points together; ask for fewer with max_boxes, "
+                                    "confidence or classes"));
+}
+
 int64_t Listed::count() const
 {
     return std::min({boxes.count, labels.count, scores.count});

@@ -99,6 +99,12 @@ private:
     int64_t values_ = 0, products_ = 0;
 };
 
+// The most key points that the boxes of one picture have together.
+constexpr int64_t most_key_points = 256 << 10;
+
+// Throws Error if so many things with so many key points have too many together.
+void check_key_points(int64_t each, size_t things);
+
 // What a row of each says of one thing.
 struct Listed {
     Rows boxes, labels, scores;

@@ -83,6 +83,7 @@ void read_key_points(const Group &group, std::span<Detection> found)
     const DnnTorchTensor &points = *group.key_points;
     if (!has_shape(points, {group.boxes->dims[0], any_extent, 3}))
         return;
+    check_key_points(points.dims[1], found.size());
     const Rows each = rows_of(points, 0, {.rows = 0, .values = 1});
     for (Detection &detection : found)
         for (int64_t number = 0; number < points.dims[1]; number++) {

@@ -152,6 +152,7 @@ void read_key_points(const Rows &rows, int64_t first, const YoloLayout &layout,
                      std::span<Detection> found)
 {
     const int numbers = layout.key_point_numbers;
+    check_key_points(layout.key_points, found.size());
     for (Detection &detection : found)
         for (int64_t i = 0; i < layout.key_points; i++) {
             const int64_t row = detection.row, place = first + i * numbers;

@@ -12,6 +12,7 @@ extern "C" {
 }
 
 #include <cmath>
+#include <ctime>
 #include <new>
 
 namespace dnn_torch
@@ -43,6 +44,27 @@ void check_format(const AVFrame *frame, AVPixelFormat format)
                 std::string("the frames changed from ") + av_get_pix_fmt_name(format) + " to " +
                     (other ? other : "an unknown format") + " while the filter runs; put format=" +
                     av_get_pix_fmt_name(format) + " before the filter");
+}
+
+// That this thread has worked.
+double thread_seconds()
+{
+    struct timespec now = {};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
+}
+
+// The pool has an eye on the workers alone.  A reader of records may be slow: waiting is no work.
+bool is_too_much(double seconds, std::chrono::seconds patience)
+{
+    return patience.count() > 0 && seconds > static_cast<double>(patience.count());
+}
+
+Error impatience(std::chrono::seconds patience)
+{
+    return {AVERROR(ETIMEDOUT), "what the model returned took more than " +
+                                    std::to_string(patience.count()) +
+                                    " s to write down; raise timeout if it may, or ask for less"};
 }
 
 bool is_mixed(float strength)
@@ -331,6 +353,7 @@ try {
 
 void FrameLoop::keep(std::unique_ptr<FrameJob> job)
 {
+    const double began = thread_seconds();
     log_.add_job(*job);
     log_.tell_notice(*work_->task->model());
     for (FrameItem &item : job->items) {
@@ -340,6 +363,8 @@ void FrameLoop::keep(std::unique_ptr<FrameJob> job)
                                 .arrival = item.arrival,
                                 .job_seconds = job->stages.sum()});
     }
+    if (!failure_ && is_too_much(thread_seconds() - began, settings_.patience))
+        fail(impatience(settings_.patience));
     bool is_of_old_plan = job->plan != work_->plan;
     job.reset();
     if (is_of_old_plan)
