@@ -73,6 +73,16 @@ def clip(tmp_path):
     return write
 
 
+def test_the_clip_is_not_overwritten(script, clip):
+    path = clip(3)
+    before = path.read_bytes()
+    graph = support.fake(script(), precision="int8", calibration=path, stats=path)
+    result = support.ffmpeg("-f", "lavfi", "-i", "color=s=48x32:d=0.1", "-vf", graph, "-f", "null",
+                            "-", fake_engine=True)
+    support.assert_fails_clearly(result, "stats=.* names the calibration's clip, which it would")
+    assert path.read_bytes() == before
+
+
 # ---- with the stream's first frames -----------------------------------------
 
 

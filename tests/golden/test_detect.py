@@ -501,6 +501,38 @@ def test_what_is_read_is_not_overwritten(bright, tmp_path, option, read):
     assert {name: path.read_bytes() for name, path in files.items()} == before
 
 
+def test_one_file_has_one_writer(bright, tmp_path):
+    path = tmp_path / "lines"
+    graph = detect(bright, decoder="boxes", size="frame", tune=0, stats=path, destination=path)
+    support.assert_fails_clearly(refusal(graph), "destination=.* is stats as well; name another file")
+    assert not path.exists()
+    for one, other in (("stats", "stats"), ("destination", "destination"), ("stats", "destination")):
+        options = {"decoder": "boxes", "size": "frame", "tune": 0}
+        graph = ",".join(detect(bright, **options, **{each: path}) for each in (one, other))
+        support.assert_fails_clearly(
+            refusal(graph), f"{other}=.* is written by another filter; name another one")
+    # What many write to loses nothing.
+    graph = detect(bright, decoder="boxes", size="frame", tune=0, stats="/dev/null",
+                   destination="/dev/null")
+    result = refusal(f"{graph},{graph}")
+    assert result.returncode == 0, str(result)
+
+
+def test_what_another_filter_reads_is_not_overwritten(bright, tmp_path):
+    model, labels = tmp_path / "net.pt", tmp_path / "names"
+    model.write_bytes(bright.read_bytes())
+    labels.write_text("bright\n")
+    before = model.read_bytes()
+    options = {"decoder": "boxes", "size": "frame", "tune": 0}
+    reads = detect(model, **options, labels=labels)
+    for name, what in ((model, "the model"), (labels, "the labels")):
+        writes = detect(bright, **options, stats=name)
+        for graph in (f"{reads},{writes}", f"{writes},{reads}"):
+            support.assert_fails_clearly(
+                refusal(graph), f"stats=.* names {what} of another filter, which it would overwrite")
+    assert model.read_bytes() == before and labels.read_text() == "bright\n"
+
+
 def test_the_output_is_not_shared(bright, tmp_path):
     film = tmp_path / "film.y4m"
     graph = detect(bright, decoder="boxes", size="frame", tune=0, destination=film)

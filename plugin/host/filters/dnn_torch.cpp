@@ -10,7 +10,6 @@
 #include "host/guard.h"
 #include "host/tasks/class_map_task.h"
 #include "host/tasks/picture_task.h"
-#include "written_files.h"
 
 extern "C" {
 #include <libavutil/error.h>
@@ -39,10 +38,7 @@ std::unique_ptr<Task> make_task(std::shared_ptr<Model> model, const Contract &co
 
 int init(AVFilterContext *ctx) noexcept
 {
-    return guarded(ctx, [&] {
-        check_written_files(ctx->priv);
-        return open_filter(ctx, {.make = make_task}, table());
-    });
+    return guarded(ctx, [&] { return open_filter(ctx, {.make = make_task}, table()); });
 }
 
 // Handles our commands; libavfilter itself knows more.

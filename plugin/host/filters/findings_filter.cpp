@@ -3,7 +3,6 @@
 #include "findings_filter.h"
 
 #include "base/compose.h"
-#include "written_files.h"
 
 #include <string>
 
@@ -47,7 +46,6 @@ OptionTable findings_results_options()
 
 int prepare_findings(AVFilterContext *ctx)
 {
-    check_written_files(ctx->priv);
     CommonData &data = common_data(ctx);
     data.settings.run.strength = 1; // of a result that is found, not mixed
     return apply_backend_configs(&data, data.backend);

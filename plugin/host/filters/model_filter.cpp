@@ -38,8 +38,8 @@ bool is_in_list(const std::string &word, const std::string &list)
 } // namespace
 
 ModelFilter::ModelFilter(AVFilterContext *ctx, const FilterSettings &settings, TaskMaker task)
-    : ctx_(ctx), settings_(settings), log_(ctx, settings), opener_(ctx, settings, std::move(task)),
-      loop_(ctx, settings_of(settings), opener_, log_),
+    : ctx_(ctx), settings_(settings), files_(ctx), log_(ctx, settings),
+      opener_(ctx, settings, std::move(task)), loop_(ctx, settings_of(settings), opener_, log_),
       change_(request_of(settings), settings.model.watch != 0)
 {
 }

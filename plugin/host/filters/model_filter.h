@@ -10,6 +10,7 @@
 #include "model_opener.h"
 #include "options.h"
 #include "run_log.h"
+#include "used_files.h"
 
 #include <map>
 #include <memory>
@@ -65,6 +66,7 @@ private:
 
     const AVFilterContext *const ctx_;
     const FilterSettings &settings_;
+    const UsedFiles files_; // until all is written
     RunLog log_;
     ModelOpener opener_;
     FrameLoop loop_; // uses both
