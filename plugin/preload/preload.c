@@ -9,6 +9,7 @@
  */
 #include "base/lavfi_registry.h"
 #include "base/module_path.h"
+#include "base/standard_error.h"
 #include "lavfi.h"
 
 #include <dlfcn.h>
@@ -26,7 +27,8 @@
 
 static void refuse(const char *reason)
 {
-    fprintf(stderr, "dnn_torch: the filters are not offered: %s\n", reason);
+    if (dnn_torch_has_standard_error())
+        fprintf(stderr, "dnn_torch: the filters are not offered: %s\n", reason);
 }
 
 static const FilterModule *open_module_file(const Lavfi *lavfi, const char *path, char *reason,

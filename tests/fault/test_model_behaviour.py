@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Models that load and then do not behave."""
+import re
+
 import numpy
 import pictures
 import pytest
@@ -60,6 +62,31 @@ def test_message_is_the_model_s_own(model):
     text = support.assert_fails_clearly(run(support.dnn(model("throws"))), "this model never works")
     for noise in ("Traceback", "Exception raised from", "frame #", "/build/", ".cpp"):
         assert noise not in text
+
+
+def test_a_warning_comes_once(model):
+    result = run(support.dnn(model("warns"), isolate=1, tune=0, workers=2), frames=50)
+    assert result.returncode == 0, str(result)
+    assert len(re.findall("the model warns$", result.stderr, re.MULTILINE)) == 1, str(result)
+    assert len(re.findall(f"the model warns of {WIDTH}$", result.stderr, re.MULTILINE)) == 1
+    assert "prints too much" not in result.stderr
+
+
+@pytest.mark.parametrize("name,isolate", [("prints", 0), ("prints", 1), ("warns", 1)])
+@pytest.mark.parametrize("closed", ["2>&-", "<&- 2>&-"])
+def test_what_a_model_says_is_in_no_file(model, tmp_path, name, isolate, closed):
+    """A program that is started without standard error has another file in its place."""
+    film = tmp_path / "film"
+    frames = 3
+    command = support.ffmpeg_command(
+        *("-f", "lavfi", "-i", f"testsrc=s={WIDTH}x{HEIGHT}:r=25,format=rgb24"),
+        *("-vf", support.dnn(model(name), isolate=isolate), "-frames:v", frames),
+        *("-f", "rawvideo", film),
+        loglevel="quiet",
+    )
+    result = support.execute(["sh", "-c", f'exec "$@" {closed}', "sh", *command])
+    assert result.returncode == 0, str(result)
+    assert film.stat().st_size == frames * WIDTH * HEIGHT * 3
 
 
 @pytest.mark.parametrize("pixel_format", ["rgb24", "gbrpf32le", "gray"])

@@ -392,6 +392,19 @@ class BrightIsNan(nn.Module):
         return torch.where(x > 0.9, torch.full_like(x, float("nan")), x)
 
 
+class Prints(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        print("printed by the model")
+        return x
+
+
+class Warns(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        warnings.warn("the model warns")
+        warnings.warn("the model warns of " + str(x.size(3)))
+        return x
+
+
 class ExtremesAreInfinite(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         high = torch.where(x > 0.9, torch.full_like(x, float("inf")), x)
@@ -557,6 +570,8 @@ def scripted_models():
         "noise": Noise(),
         "noise_behind_an_interface": BehindAnInterface(Noise()),
         "bright_is_nan": BrightIsNan(),
+        "prints": Prints(),
+        "warns": Warns(),
         "extremes_are_infinite": ExtremesAreInfinite(),
         "throws": Throws(),
         "throws_at_1": ThrowsAt(1),

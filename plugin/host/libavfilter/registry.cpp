@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "registry.h"
 
+#include "base/standard_error.h"
 #include "parse_graph.h"
 #include "real_registry.h"
 #include "self_test.h"
@@ -94,7 +95,7 @@ const AVFilter *const *usable_filters()
 {
     static const bool usable = [] {
         const char *fault = gate_fault();
-        if (fault)
+        if (fault && dnn_torch_has_standard_error())
             fprintf(stderr, "dnn_torch: the filters are not offered: %s\n", fault);
         return !fault;
     }();

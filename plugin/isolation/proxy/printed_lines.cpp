@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "printed_lines.h"
 
+#include "base/standard_error.h"
 #include "base/terminal.h"
 
 #include <poll.h>
@@ -15,9 +16,21 @@ namespace
 // A full pipe or a closed descriptor loses the line.
 void write_now(const std::string &line)
 {
+    if (!dnn_torch_has_standard_error())
+        return;
     pollfd ready{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
     if (poll(&ready, 1, 0) == 1 && (ready.revents & POLLOUT))
         static_cast<void>(!write(STDERR_FILENO, line.data(), line.size()));
+}
+
+// "[W1126 04:20:33.123 NNPACK.cpp:61] Could not ..." is what LibTorch prints by itself, with the
+// time in it.  Empty for what is no warning.
+std::string_view warning_in(std::string_view line)
+{
+    if (line.starts_with("warning of LibTorch"))
+        return line;
+    const size_t end = line.find("] ");
+    return line.starts_with("[W") && end != line.npos ? line.substr(end) : std::string_view();
 }
 
 } // namespace
@@ -44,7 +57,15 @@ void PrintedLines::end_line()
     begun_.clear();
     if (line.find_first_not_of(" \t") != std::string::npos)
         last_ = line;
-    pass_on(line + "\n");
+    if (!is_known_warning(line))
+        pass_on(line + "\n");
+}
+
+bool PrintedLines::is_known_warning(const std::string &line)
+{
+    constexpr size_t most = 100;
+    const std::string_view text = warning_in(line);
+    return !text.empty() && warnings_.size() < most && !warnings_.emplace(text).second;
 }
 
 void PrintedLines::pass_on(const std::string &line)

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -14,7 +15,7 @@ namespace isolation
 
 // Passes a child's lines on to our standard error: never to our standard output, which may carry a
 // video.  A stranger's child may print without end, so that what is too much is left out.  Never
-// waits.
+// waits.  A warning of LibTorch comes once.
 class PrintedLines
 {
 public:
@@ -31,8 +32,10 @@ public:
 private:
     void end_line();
     void pass_on(const std::string &line);
+    bool is_known_warning(const std::string &line);
 
     std::string begun_, last_;
+    std::set<std::string> warnings_;
     Clock::time_point second_ = {};
     size_t bytes_in_second_ = 0;
 };

@@ -4,6 +4,7 @@
 #include "load.h"
 
 #include "base/compose.h"
+#include "base/standard_error.h"
 #include "engine_kit/text.h"
 #include "engines/torch/architectures/build_module.h"
 #include "engines/torch/failure.h"
@@ -112,8 +113,10 @@ void refuse_code_while_loading(const std::string &path)
 void print_to_stderr()
 {
     if (torch::jit::getPrintHandler() == torch::jit::getDefaultPrintHandler())
-        torch::jit::setPrintHandler(
-            [](const std::string &text) { std::cerr << engine_kit::printable(text); });
+        torch::jit::setPrintHandler([](const std::string &text) {
+            if (dnn_torch_has_standard_error())
+                std::cerr << engine_kit::printable(text);
+        });
 }
 
 // Calls `read`.  What LibTorch throws meanwhile becomes a failure of the file.
