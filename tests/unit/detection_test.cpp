@@ -278,6 +278,40 @@ TEST(YoloV8, HasTurnedBoxes)
     EXPECT_EQ(found[0].turned, (TurnedBox{20, 30, 10, 4, quarter}));
 }
 
+// One value more than 4 and the classes, if it is known how many there are, is an angle.
+TEST(YoloV8, HasTurnedBoxesIfTheClassesSaySo)
+{
+    Tensors tensors;
+    tensors.add_zeros("", {1, 4 + 2 + 1, cells});
+    const float row[] = {20, 30, 10, 4, 0.1F, 0.8F, -0.5F};
+    for (int64_t i = 0; i < 7; i++)
+        tensors.at(0, {0, i, 7}) = row[i];
+    const auto found = decoded(tensors, {.input = small_input, .classes = 2});
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].turned, (TurnedBox{20, 30, 10, 4, -0.5F}));
+    const auto upright = decoded(tensors, {.input = small_input, .classes = 3});
+    ASSERT_EQ(upright.size(), 1U);
+    EXPECT_FALSE(upright[0].turned);
+    EXPECT_EQ(upright[0].label, 1);
+    // Who names the decoder alone means its usual boxes.
+    EXPECT_FALSE(decoded(tensors, {.input = small_input}, "yolov8").at(0).turned);
+}
+
+TEST(YoloV8, IsNotGuessed)
+{
+    Tensors tensors;
+    tensors.add_shape("", {1, 20, 8400});
+    const std::string words = decoder_for(tensors, {.input = {640, 640}});
+    EXPECT_TRUE(contains(words, "boxes of 16 classes (nb_classes=16)")) << words;
+    EXPECT_TRUE(contains(words, "turned boxes of 15 classes and an angle (nb_classes=15)"));
+    EXPECT_EQ(decoder_for(tensors, {.input = {640, 640}, .task = "detect"}), "yolov8");
+    for (const int classes : {15, 16})
+        EXPECT_EQ(decoder_for(tensors, {.input = {640, 640}, .classes = classes}), "yolov8");
+    Tensors one; // without classes there is nothing to find
+    one.add_shape("", {1, 5, 8400});
+    EXPECT_EQ(find_decoder(one.views(), {.input = {640, 640}}, "")->classes(), 1);
+}
+
 TEST(YoloV8, HasMasks)
 {
     Tensors tensors;
@@ -926,7 +960,7 @@ TEST(Hostile, OtherTensorsThanTheFirstAreRefused)
     Tensors tensors, other;
     tensors.add_zeros("", {1, 7, cells});
     other.add_zeros("", {1, 6, cells});
-    const auto decoder = find_decoder(tensors.views(), {.input = small_input}, "");
+    const auto decoder = find_decoder(tensors.views(), {.input = small_input, .classes = 3}, "");
     std::vector<Detection> found;
     EXPECT_THROW(decoder->decode(other.views(), 0, {}, found), Error);
     EXPECT_THROW(decoder->decode({}, 0, {}, found), Error);

@@ -8,6 +8,7 @@
 #include "tensor_view.h"
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace dnn_torch
@@ -25,6 +26,7 @@ struct Match {
     Likeness likeness = Likeness::NONE;
     std::unique_ptr<const Decoder> decoder = {}; // null if nothing fits
     bool needs_input_size = false;               // of the facts
+    std::string doubt = {};                      // how else the shapes can be read; or ""
 };
 
 // Looks whether the tensors fit.

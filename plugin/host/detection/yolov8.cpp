@@ -9,7 +9,9 @@
 //   [N,4+nc+1,A]                turned boxes: the angle in radians
 //   [N,4+nc+32,A], [N,32,h,w]   with masks
 //
-// Without a task and the number of classes, 56 values are a pose of 17 points, as COCO has it.
+// Without a task and the number of classes, 56 values are a pose of 17 points, as COCO has it, and
+// 84 its 80 classes.  Of other widths nobody can tell whether the last value is an angle.
+#include "base/compose.h"
 #include "yolo_rows.h"
 
 namespace dnn_torch
@@ -17,6 +19,7 @@ namespace dnn_torch
 namespace
 {
 
+constexpr int64_t width_of_coco = 4 + 80;
 constexpr int64_t width_of_pose = 4 + 1 + 17 * 3;
 constexpr int64_t width_of_yolox = 5 + 80; // with the classes of COCO
 constexpr int64_t fewest_boxes = 21;       // of a picture of 32x32
@@ -35,7 +38,8 @@ YoloLayout layout_of(int64_t width, std::span<const DnnTorchTensor> shapes,
         layout.key_points = points.count;
         layout.key_point_numbers = points.numbers;
         classes = points.count > 0 ? known : 0;
-    } else if (facts.task == "obb") {
+    } else if (facts.task == "obb" || (facts.task.empty() && mask_coefficients(shapes) == 0 &&
+                                       facts.classes > 0 && classes == facts.classes + 1)) {
         layout.has_angle = true;
         classes = width - 5;
     } else if (mask_coefficients(shapes) > 0) {
@@ -83,6 +87,20 @@ Likeness likeness_of(const DnnTorchTensor &shape, const YoloLayout &layout,
     return are_classes && (is_long || !is_turned) ? Likeness::TYPICAL : Likeness::FITS;
 }
 
+// How else such rows can be read, if nothing says how many classes there are.
+std::string doubt_of(const YoloLayout &layout, const DetectorFacts &facts)
+{
+    const bool is_told = !facts.task.empty() || facts.classes > 0 ||
+                         layout.width == width_of_coco || layout.key_points > 0 ||
+                         layout.coefficients > 0;
+    if (is_told || layout.classes < 2)
+        return "";
+    return concat("which can be read in two ways: as boxes of ", layout.classes,
+                  " classes (nb_classes=", layout.classes, "), or as turned boxes of ",
+                  layout.classes - 1, " classes and an angle (nb_classes=", layout.classes - 1,
+                  "); labels=FILE says how many classes there are as well");
+}
+
 } // namespace
 
 Match match_yolov8(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts)
@@ -95,7 +113,9 @@ Match match_yolov8(std::span<const DnnTorchTensor> shapes, const DetectorFacts &
     layout.row_axis = axis;
     if (layout.classes < 1 || shapes[0].dims[axis] < fewest_boxes)
         return {};
-    return {likeness_of(shapes[0], layout, facts), make_yolo_rows(layout)};
+    return {.likeness = likeness_of(shapes[0], layout, facts),
+            .decoder = make_yolo_rows(layout),
+            .doubt = doubt_of(layout, facts)};
 }
 
 } // namespace dnn_torch
