@@ -39,7 +39,16 @@ int scaled(int extent, double scale)
     return std::max(static_cast<int>(std::lround(extent * scale)), 1);
 }
 
-int made_of(int extent, Ratio ratio)
+// Whether a model that keeps sizes may have rounded this one, or cut borders off.
+bool is_nearly(Size padded, Size made)
+{
+    const auto differ = [](int one, int other) { return std::abs(one - other); };
+    return padded != made && differ(padded.width, made.width) < small_extent &&
+           differ(padded.height, made.height) < small_extent &&
+           !(ratio_between(padded.width, made.width) && ratio_between(padded.height, made.height));
+}
+
+int scaled(int extent, Ratio ratio)
 {
     return static_cast<int>((int64_t{extent} * ratio.out + ratio.in - 1) / ratio.in);
 }
@@ -56,7 +65,7 @@ Size cropped(Size seen, Size padded, Size made)
                     concat("the model makes ", to_text(made), " of ", to_text(padded),
                            ", which has no simple scale: what it makes of the padding cannot be "
                            "cut off"));
-    return {made_of(seen.width, *across), made_of(seen.height, *down)};
+    return {scaled(seen.width, *across), scaled(seen.height, *down)};
 }
 
 Size fitted(Size frame, Size only)
@@ -120,7 +129,8 @@ void PictureFitter::fit_to_rule(PictureFit &fit, ChannelCounts channels)
         (terms_.tile->width < fit.padded.width || terms_.tile->height < fit.padded.height))
         return fit_in_tiles(fit, channels);
     try {
-        fit.made = cropped(fit.seen, fit.padded, try_size(fit.padded, channels));
+        const Size made = keep_size(fit, made_of(fit, fit.padded, channels), channels);
+        fit.made = cropped(fit.seen, fit.padded, made);
         fit.target = target_of(fit, fit.made);
         if (fit.padded != fit.frame)
             fit.note = note_of_padding(fit);
@@ -141,6 +151,63 @@ void PictureFitter::fit_to_rule(PictureFit &fit, ChannelCounts channels)
     }
 }
 
+// Returns of what width and height must be multiples for a model not to round them, if it does.
+// Small pictures that leave the same rests show it.
+std::optional<int> PictureFitter::multiple_of_rounding(Size padded, Size made,
+                                                       ChannelCounts channels)
+try {
+    constexpr int period = 3 * small_extent; // of all multiples that are looked for
+    const auto shorter = [](int extent) {
+        return extent < 2 * period ? extent : period + extent % period;
+    };
+    const Size sample = larger_of({shorter(padded.width), shorter(padded.height)},
+                                  terms_.minimum.value_or(Size{1, 1}));
+    const Size small = try_size(sample, channels);
+    if (small.width - sample.width != made.width - padded.width ||
+        small.height - sample.height != made.height - padded.height)
+        return std::nullopt;
+    const Size smooth = round_up(sample, period);
+    if (try_size(smooth, channels) != smooth)
+        return std::nullopt; // it cuts borders off
+    for (const int multiple : {2, 4, 8, 16, 32, 64, 3, 6, 12, 24, 48})
+        if (const Size size = round_up(sample, multiple);
+            size != sample && try_size(size, channels) == size)
+            return multiple;
+    return std::nullopt;
+} catch (const Crash &) {
+    throw;
+} catch (const Error &error) {
+    if (!is_refusal(error))
+        throw;
+    return std::nullopt;
+}
+
+// A model that rounds its frames' size keeps it if it gets them padded and its results are cut.
+// Returns what it makes of `fit.padded`, which may be larger then.
+Size PictureFitter::keep_size(PictureFit &fit, Size made, ChannelCounts channels)
+{
+    if (!is_nearly(fit.padded, made))
+        return made;
+    const std::optional<int> found = multiple_of_rounding(fit.padded, made, channels);
+    const int multiple = std::lcm(found_multiple_, found.value_or(1));
+    const Size size = round_up(fit.padded, multiple);
+    if (!found || terms_.multiple || made_of(fit, size, channels) != size) {
+        fit.note = concat("the model makes ", to_text(made), " of ", to_text(fit.padded),
+                          " and keeps no frame's size");
+        return made;
+    }
+    found_multiple_ = multiple;
+    found_rule_ = concat("multiples of ", multiple, " as they are");
+    fit.padded = size;
+    return size;
+}
+
+// Returns what the model makes of such a picture, or will make of its tiles.
+Size PictureFitter::made_of(const PictureFit &fit, Size padded, ChannelCounts channels)
+{
+    return fit.is_tiled ? try_representative(padded, channels) : try_size(padded, channels);
+}
+
 std::string PictureFitter::note_of_padding(const PictureFit &fit) const
 {
     return concat("frames are padded to ", to_text(fit.padded),
@@ -154,7 +221,7 @@ void PictureFitter::fit_by_search(PictureFit &fit, ChannelCounts channels, const
         if (std::chrono::steady_clock::now() > end)
             throw refused;
         try {
-            return fit.is_tiled ? try_representative(size, channels) : try_size(size, channels);
+            return made_of(fit, size, channels);
         } catch (const Crash &) {
             throw;
         } catch (const Error &error) {
@@ -201,8 +268,8 @@ void PictureFitter::fit_to_only(PictureFit &fit, Size only, Size made, ChannelCo
             only.width + round_up(std::max(frame.width - only.width, 0), found.across.step),
             only.height + round_up(std::max(frame.height - only.height, 0), found.down.step)};
         fit.is_tiled = true;
-        fit.made = {made_of(frame.width, found.across.ratio),
-                    made_of(frame.height, found.down.ratio)};
+        fit.made = {scaled(frame.width, found.across.ratio),
+                    scaled(frame.height, found.down.ratio)};
     }
     const auto as_frame = [&](int extent, int of_frame, int of_seen) {
         return static_cast<int>(std::lround(static_cast<double>(extent) * of_frame / of_seen));
@@ -249,21 +316,22 @@ PictureFitter::Ratios PictureFitter::find_ratios(std::optional<Size> only, Chann
 }
 
 // Returns what the model would make of `padded`, without running it on so much.
-std::optional<Size> PictureFitter::try_representative(Size padded, ChannelCounts channels)
+Size PictureFitter::try_representative(Size padded, ChannelCounts channels)
 {
     const Size sample = representative(padded), made = try_size(sample, channels);
     if (sample == padded)
         return made;
     const Ratios ratios = find_ratios(std::nullopt, channels);
-    return Size{made.width + made_of(padded.width - sample.width, ratios.across),
-                made.height + made_of(padded.height - sample.height, ratios.down)};
+    return {made.width + scaled(padded.width - sample.width, ratios.across),
+            made.height + scaled(padded.height - sample.height, ratios.down)};
 }
 
 void PictureFitter::fit_in_tiles(PictureFit &fit, ChannelCounts channels)
 {
     fit.is_tiled = true;
     try {
-        fit.made = cropped(fit.seen, fit.padded, *try_representative(fit.padded, channels));
+        const Size made = keep_size(fit, made_of(fit, fit.padded, channels), channels);
+        fit.made = cropped(fit.seen, fit.padded, made);
         fit.target = target_of(fit, fit.made);
     } catch (const Crash &) {
         throw;

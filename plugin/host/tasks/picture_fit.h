@@ -63,6 +63,9 @@ public:
     // Throws Error if its pictures cannot be cut.
     const Locality &locality(std::optional<Size> only, ChannelCounts channels);
 
+    // What to try the model with.
+    TrialTerms trial_terms(std::optional<Size> only, ChannelCounts channels) const;
+
     const SizeTerms &terms() const { return terms_; }
 
     // Of which width and height must be, as far as is known.
@@ -82,17 +85,19 @@ private:
     };
     // Throws Error if the model has no simple ones.
     Ratios find_ratios(std::optional<Size> only, ChannelCounts channels);
-    std::optional<Size> try_representative(Size padded, ChannelCounts channels);
+    Size try_representative(Size padded, ChannelCounts channels);
+    Size made_of(const PictureFit &fit, Size padded, ChannelCounts channels);
     Size representative(Size padded) const;
     void fit_to_rule(PictureFit &fit, ChannelCounts channels);
     void fit_by_search(PictureFit &fit, ChannelCounts channels, const Error &refused);
     void fit_to_only(PictureFit &fit, Size only, Size made, ChannelCounts channels);
     void fit_in_tiles(PictureFit &fit, ChannelCounts channels);
     std::string note_of_padding(const PictureFit &fit) const;
+    std::optional<int> multiple_of_rounding(Size padded, Size made, ChannelCounts channels);
+    Size keep_size(PictureFit &fit, Size made, ChannelCounts channels);
     Size target_of(const PictureFit &fit, Size usual) const;
     std::optional<Size> told_size() const;
     void align(Locality &locality) const;
-    TrialTerms trial_terms(std::optional<Size> only, ChannelCounts channels) const;
     Locality measure(std::optional<Size> only, ChannelCounts channels);
     Locality assumed(std::optional<Size> only, ChannelCounts channels);
     bool shows_seams(const PictureFit &fit, const TileAxis &across, const TileAxis &down,
