@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "model_probe.h"
 
+#include "base/compose.h"
 #include "host/contract/contract_fields.h"
 #include "picture_tensors.h"
 
@@ -62,6 +63,15 @@ Error mismatch(As as, int channels, int made)
                                          "classes, as=index, as=colors or classes= shows them"};
 }
 
+// A classifier may keep the rank of its features.
+Error numbers_instead(int made)
+{
+    return {AVERROR_INVALIDDATA, concat("the model makes one pixel of ", to_text(small), ", of ",
+                                        made, made == 1 ? " channel" : " channels",
+                                        ": that is no picture; a picture has "
+                                        "extents that follow the frame's")};
+}
+
 } // namespace
 
 int count_of(Channels channels)
@@ -101,12 +111,17 @@ FoundChannels ModelProbe::find_channels(As as)
     if (rgb.error && rgb.error->code() == AVERROR(ETIMEDOUT))
         throw *rgb.error;
     const Attempt luma = attempt(1, small);
+    for (const Attempt &tried : {rgb, luma})
+        if (!tried.error && tried.size == Size{1, 1})
+            throw numbers_instead(tried.made);
     if (const std::optional<FoundChannels> found = choose(as, rgb, luma))
         return *found;
     // A fault of the results has nothing to do with the channels that go in.
     for (const Attempt &tried : {rgb, luma})
-        if (tried.error && luma.error && tried.error->code() != AVERROR_EXTERNAL)
+        if (tried.error && luma.error && tried.error->code() != AVERROR_EXTERNAL) {
+            refuse_other_counts(rgb);
             throw *tried.error;
+        }
     if (!rgb.error)
         throw mismatch(as, 3, rgb.made);
     if (!luma.error && !can_become(as, luma.made))
@@ -145,6 +160,7 @@ FoundChannels ModelProbe::choose_among_larger(As as, const Attempt &rgb, const A
     if (luma.error) {
         if (const int made = made_of_larger(1); made != 1 && can_become(as, made))
             return {Channels::luma, made, ""};
+        refuse_other_counts(rgb);
         return {Channels::any, as == As::picture ? 0 : 1, ""};
     }
     if (!can_be_about_channels(*rgb.error))
@@ -192,11 +208,25 @@ try {
                                   kind(other) + ": " + tried.error->what());
 }
 
+// A model of video may take several pictures in one tensor, channel behind channel.
+void ModelProbe::refuse_other_counts(const Attempt &rgb)
+{
+    if (!rgb.error || rgb.error->code() != AVERROR_EXTERNAL || beside_ > 0)
+        return;
+    for (const int channels : {9, 15, 21, 6, 12, 5, 7})
+        if (is_picture(attempt(channels, small).made))
+            throw Error(AVERROR(EINVAL),
+                        concat("the model takes ", channels,
+                               " channels, such as several pictures one behind the other, and the "
+                               "filter gives it one picture of 3 or 1; export it with an argument "
+                               "for each picture, and name the further ones with inputs=NAME"));
+}
+
 ModelProbe::Attempt ModelProbe::attempt(int channels, Size size)
 {
     try {
-        return {.error = std::nullopt,
-                .made = probe_picture(*model_, size, channels + beside_).channels};
+        const MadePicture found = probe_picture(*model_, size, channels + beside_);
+        return {.error = std::nullopt, .made = found.channels, .size = found.size};
     } catch (const Crash &) {
         throw; // it says nothing about channels
     } catch (const Error &error) {

@@ -71,9 +71,11 @@ private:
     struct Attempt {
         std::optional<Error> error;
         int made = 0;
+        Size size = {0, 0};
     };
     Attempt attempt(int channels, Size size);
     int made_of_larger(int channels);
+    void refuse_other_counts(const Attempt &rgb);
     std::optional<FoundChannels> choose(As as, const Attempt &rgb, const Attempt &luma);
     FoundChannels choose_among_larger(As as, const Attempt &rgb, const Attempt &luma);
 

@@ -71,6 +71,12 @@ bool can_be_picture(const at::Tensor &tensor, const OutputWish &wish)
     return tensor.numel() > 0 && fits;
 }
 
+// Other tensors than these are pictures only if their extents say so, which may be by chance.
+bool has_usual_rank(const at::Tensor &tensor, const OutputWish &wish)
+{
+    return tensor.dim() == rank_of(wish.layout.value_or(wish.input));
+}
+
 // A dict has no first tensor.  If none can be a picture, the first one's fault is told.
 const ReturnedTensor &choose_by_kind(const c10::IValue &returned, const Tensors &tensors,
                                      const OutputWish &wish)
@@ -82,8 +88,11 @@ const ReturnedTensor &choose_by_kind(const c10::IValue &returned, const Tensors 
             if (each.name == "out" && can_be_picture(each.tensor, wish))
                 return each;
     for (const ReturnedTensor &each : tensors)
-        if (can_be_picture(each.tensor, wish) && pictures++ == 0)
-            chosen = &each;
+        if (can_be_picture(each.tensor, wish)) {
+            const bool is_likelier = chosen && !has_usual_rank(chosen->tensor, wish) &&
+                                     has_usual_rank(each.tensor, wish);
+            chosen = pictures++ == 0 || is_likelier ? &each : chosen;
+        }
     const bool is_clear = tensors.size() == 1 || pictures == 1;
     if (returned.isGenericDict() && !is_clear)
         refuse(concat("a dict of ", tensors.size(),

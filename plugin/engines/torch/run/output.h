@@ -23,9 +23,10 @@ struct OutputWish {
     bool is_map = false; // of any number of channels, such as one for each class
 };
 
-// Returns the tensor of the wanted name, or a single one, or the first that can be a picture.  Of
-// several maps it is the one named "out", as torchvision's segmentation models have it.
-// Throws a Failure that says what came instead, and lists the names if one has to be chosen.
+// Returns the tensor of the wanted name, or a single one, or the first that can be a picture, of
+// those with the usual rank if there are such.  Of several maps it is the one named "out", as
+// torchvision's segmentation models have it. Throws a Failure that says what came instead, and
+// lists the names if one has to be chosen.
 OutputChoice choose_output(const c10::IValue &returned, const OutputWish &wish);
 
 // Returns a float32 tensor [batch, channels, height, width] on `device`, of any strides.  It shares

@@ -13,8 +13,10 @@
 #include <algorithm>
 #include <ATen/core/Tensor.h>
 #include <chrono>
+#include <cstdlib>
 #include <exception>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 namespace engine_torch
@@ -71,6 +73,75 @@ bool tells_of_channels(const std::exception &error, const Shape &shape, const Bi
     return words_of(error).find(given) != std::string::npos;
 }
 
+// ---- whether a guess of a layout makes sense
+
+// Pictures, and what became of them.
+using Made = std::vector<std::pair<Shape, Shape>>;
+
+int32_t along(const Shape &shape, bool across)
+{
+    return across ? shape.width : shape.height;
+}
+
+// Whether three results grow with their pictures, all in one proportion.  They may be rounded.
+bool grow_alike(const Made &made, bool across)
+{
+    const auto in = [&](size_t i) { return int64_t{along(made[i].first, across)}; };
+    const auto out = [&](size_t i) { return int64_t{along(made[i].second, across)}; };
+    const int64_t more_in = in(1) - in(0), more_out = out(1) - out(0);
+    const int64_t wrong = (out(2) - out(0)) * more_in - (in(2) - in(0)) * more_out;
+    return more_out > 0 && std::abs(wrong) <= 2 * std::max(more_in, in(2) - in(0));
+}
+
+// A model of one size cannot show more than that it keeps it, or multiplies or divides it.
+bool is_whole_scale(const Shape &in, const Shape &out)
+{
+    const auto divides = [](int32_t extent, int32_t by) { return extent % by == 0; };
+    const bool is_one = int64_t{out.width} * in.height == int64_t{out.height} * in.width;
+    return is_one && (divides(out.width, in.width) || divides(in.width, out.width)) &&
+           (divides(out.height, in.height) || divides(in.height, out.height));
+}
+
+// Tables of numbers look like pictures at some sizes, and rows like channels.
+bool follow(const Made &made)
+{
+    const auto has_other_channels = [&](const auto &each) {
+        return each.second.channels != made.front().second.channels;
+    };
+    if (made.empty() || std::any_of(made.begin(), made.end(), has_other_channels))
+        return false;
+    if (made.size() < 3)
+        return made.size() == 1 && is_whole_scale(made[0].first, made[0].second);
+    return grow_alike(made, true) && grow_alike(made, false);
+}
+
+std::string sizes_in_words(const Made &made)
+{
+    std::string words;
+    for (const auto &[in, out] : made)
+        dnn_torch::add_to_list(
+            words, dnn_torch::concat(out.width, "x", out.height, " of ", in.width, "x", in.height));
+    return words;
+}
+
+std::string words_of_guess(Layout layout, const Made &made)
+{
+    return dnn_torch::concat("with the layout ", name_of(layout), " it makes ",
+                             sizes_in_words(made),
+                             ", which do not follow the pictures; if they are right, say so with "
+                             "layout=IN|OUT");
+}
+
+std::string words_of_result(Layout layout, const Made &made)
+{
+    return dnn_torch::concat(
+        "the model returned tensors of rank ", rank_of(layout), ", which as pictures (",
+        name_of(layout), ") are ", sizes_in_words(made),
+        " and do not follow the pictures that go in; if they are right, say so "
+        "with layout=IN|OUT, of ",
+        layout_names());
+}
+
 class Settler
 {
 public:
@@ -83,14 +154,16 @@ public:
     Rehearsal run()
     {
         try {
-            return take(bindings_.front(), attempt(model_, source_, shape_));
+            return take_if_it_follows(bindings_.front(), attempt(model_, source_, shape_));
         } catch (const std::exception &error) {
             if (bindings_.size() == 1 || is_out_of_memory(error) || is_fault_of_result(error) ||
                 tells_of_channels(error, shape_, bindings_.front()))
                 throw;
             if (const auto result = run_others())
                 return *result;
-            throw;
+            if (doubt_.empty())
+                throw;
+            throw Failure(DNN_TORCH_RUN_FAILED, dnn_torch::concat(words_of(error), "; ", doubt_));
         }
     }
 
@@ -107,11 +180,57 @@ private:
         return taken.result;
     }
 
-    std::optional<Attempt> try_quietly(const Binding &binding, const Shape &shape)
+    // What was guessed of an unusual layout of the result must hold at other sizes.
+    Rehearsal take_if_it_follows(const Binding &binding, const Attempt &taken)
+    {
+        if (const auto made = refuted(binding, taken))
+            throw Failure(DNN_TORCH_BAD_OUTPUT, words_of_result(taken.output.layout, *made));
+        return take(binding, taken);
+    }
+
+    // Returns what came out if a layout was guessed and that makes no sense.
+    std::optional<Made> refuted(const Binding &binding, const Attempt &taken)
+    {
+        if (!is_guessed(binding, taken.output))
+            return std::nullopt;
+        Made made = made_otherwise(binding, taken);
+        return follow(made) ? std::nullopt : std::optional(std::move(made));
+    }
+
+    bool is_guessed(const Binding &binding, const OutputChoice &output) const
+    {
+        if (source_.returns_all())
+            return false;
+        const bool is_input = !source_.asked.layout && binding.layout != bindings_.front().layout;
+        const bool is_result = !source_.asked.output_layout && output.layout != binding.layout;
+        return is_input || is_result;
+    }
+
+    // What comes of two further sizes, of other aspects, if the model takes them.
+    Made made_otherwise(const Binding &binding, const Attempt &taken)
+    {
+        Made made;
+        for (const int32_t step : {32, 64}) {
+            made = {{shape_, taken.result.picture}};
+            for (const auto &[rows, columns] : {std::pair(3, 1), std::pair(2, 3)}) {
+                const Shape size = shape_.sized(shape_.batch, shape_.height + rows * step,
+                                                shape_.width + columns * step);
+                if (const auto other = try_quietly(binding, size, taken.output))
+                    made.emplace_back(size, other->result.picture);
+            }
+            if (made.size() == 3)
+                break;
+        }
+        return made;
+    }
+
+    std::optional<Attempt> try_quietly(const Binding &binding, const Shape &shape,
+                                       const std::optional<OutputChoice> &output = std::nullopt)
     {
         const Quiet quiet;
         try {
             source_.binding = binding;
+            source_.output = output;
             return attempt(model_, source_, shape);
         } catch (const std::exception &error) {
             if (is_out_of_memory(error))
@@ -135,6 +254,10 @@ private:
                 continue;
             if (!is_usual_layout && (takes_larger() || takes_other_channels()))
                 return std::nullopt;
+            if (const auto made = refuted(bindings_[i], *taken)) {
+                doubt_ = words_of_guess(bindings_[i].layout, *made);
+                continue;
+            }
             return take(bindings_[i], *taken);
         }
         in_vain++;
@@ -167,6 +290,7 @@ private:
     const Shape shape_;
     Source source_;
     const std::vector<Binding> bindings_;
+    std::string doubt_; // why a layout that the model takes is none, in words
 };
 
 bool is_same(const Binding &one, const Binding &other)

@@ -106,7 +106,7 @@ TuningKey key_of_probe(const Source &source, const Wishes &wishes, const std::st
                        const Shape &shape)
 {
     return {wishes.path, wishes.contents,
-            settings_of(source) + "; " + output_name + "; of " + text_of(shape)};
+            settings_of(source) + "; " + output_name + "; made of " + text_of(shape)};
 }
 
 std::optional<TuningRecord> recall(TuningCache &cache)
