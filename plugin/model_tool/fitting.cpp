@@ -5,6 +5,7 @@
 #include "base/compose.h"
 #include "host/contract/contract_fields.h"
 #include "host/inference/statistics.h"
+#include "host/tasks/model_trial.h"
 #include "probed_contract.h"
 
 #include <chrono>
@@ -128,6 +129,9 @@ Fitting find_fitting(const ModelWithContract &subject, const Trials &trials)
         fitting.fit = fitter.fit(odd, channels);
         fitting.multiple = fitter.multiple();
         fitting.rule = fitter.found_rule();
+        if (contract.as == As::picture)
+            fitting.range = range_doubt_on(
+                *subject.model, fitter.trial_terms(fitting.fit->only, channels), contract);
     } catch (const Crash &) {
         throw;
     } catch (const Error &error) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/json.h"
+#include "host/tasks/picture_doubts.h"
 #include "host/tasks/picture_fit.h"
 #include "subject.h"
 
@@ -22,6 +23,7 @@ struct Fitting {
     std::optional<Locality> locality; // how far the model looks
     std::string far_operator;         // why it is not local, if its code says so
     std::string doubt;                // why that is not known
+    RangeDoubt range;                 // of the numbers that it makes
 };
 
 // Tries the model as the filter does.  Leaves out what would take a slow model long.

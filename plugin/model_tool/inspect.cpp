@@ -27,6 +27,7 @@
 //                     tiles begin at multiples (width, height); words
 //   scale             across, down: output = input * numerator / denominator + offset;
 //     words           rounded: if that is not whole
+//   range_doubt       what speaks against the range of the numbers that it makes
 //   detector          of a model for dnn_torch_detect: takes (words), decoder, classes (how many),
 //                     labels (empty: not known)
 //   classifier        of a model for dnn_torch_classify: takes, classes, labels, as a detector's
@@ -133,9 +134,13 @@ try {
     add_trials(trials, *seen.contract);
     seen.trials = trials;
     seen.fitting = find_fitting(subject, trials);
-    seen.command =
-        command_line(request.model, trials.channels, seen.fitting->fit ? nullptr : &trials.sizes,
-                     filter_options(request));
+    auto options = filter_options(request);
+    if (const std::string &range = seen.fitting->range.option; !range.empty()) {
+        std::erase_if(options, [](const auto &option) { return option.first == "range"; });
+        options.emplace_back("range", range);
+    }
+    seen.command = command_line(request.model, trials.channels,
+                                seen.fitting->fit ? nullptr : &trials.sizes, options);
 } catch (const Crash &) {
     throw;
 } catch (const Error &) {
@@ -292,6 +297,7 @@ void print_report(const Request &request, const Inspection &seen)
     if (seen.fitting && seen.contract) {
         print("padding", padding_in_words(*seen.fitting, *seen.contract));
         print("tiles", tiles_in_words(*seen.fitting, *seen.contract));
+        print("range", seen.fitting->range.words);
     }
     print("use", seen.command);
 }
@@ -417,6 +423,7 @@ void print_json(const Request &request, const Inspection &seen)
                  {"scale", trials ? scale_json(trials->sizes) : Value()},
                  {"padding", fits ? padding_as_json(*seen.fitting, *seen.contract) : Value()},
                  {"tiles", fits ? tiles_as_json(*seen.fitting, *seen.contract) : Value()},
+                 {"range_doubt", json::text_or_null(fits ? seen.fitting->range.words : "")},
                  {"command", json::text_or_null(seen.command)}};
     printf("%s\n", json::line_of(all).c_str());
 }

@@ -68,12 +68,12 @@ namespace
 {
 
 // "nhwc", or "nhwc|nchw" for both sides.
-void apply_layout(const std::string &text, Contract &contract)
+void apply_to_sides(const std::string &field, const std::string &text, Contract &contract)
 {
     const size_t end = text.find('|');
-    set_field_from_text("input.layout", text.substr(0, end), "option", contract);
+    set_field_from_text(concat("input.", field), text.substr(0, end), "option", contract);
     if (end != std::string::npos)
-        set_field_from_text("output.layout", text.substr(end + 1), "option", contract);
+        set_field_from_text(concat("output.", field), text.substr(end + 1), "option", contract);
 }
 
 // Names of classes may look like numbers, and have spaces.
@@ -105,9 +105,8 @@ void apply_labels(const std::string &option, Contract &contract)
 void apply_options(const ContractOptions &options, Contract &contract)
 {
     const std::pair<const char *, const std::string &> given[] = {
-        {"range", options.range},    {"order", options.order}, {"mean", options.mean},
-        {"std", options.std},        {"type", options.type},   {"multiple", options.multiple},
-        {"padding", options.padding}};
+        {"order", options.order}, {"mean", options.mean},         {"std", options.std},
+        {"type", options.type},   {"multiple", options.multiple}, {"padding", options.padding}};
     for (const auto &[name, text] : given)
         if (!text.empty())
             set_field_from_text(concat("input.", name), text, "option", contract);
@@ -123,7 +122,9 @@ void apply_options(const ContractOptions &options, Contract &contract)
     if (!options.depth.empty() && contract.as != As::depth)
         throw Error(AVERROR(EINVAL), "depth is for as=depth");
     if (!options.layout.empty())
-        apply_layout(options.layout, contract);
+        apply_to_sides("layout", options.layout, contract);
+    if (!options.range.empty())
+        apply_to_sides("range", options.range, contract);
     if (!options.inputs.empty())
         apply_inputs_option(options.inputs, contract);
     apply_size_options(options.sizes, contract.sizes);

@@ -122,8 +122,9 @@ void RunLog::add_job(const FrameJob &job)
     if (job.saw_nan && !warned_of_nan_)
         av_log(ctx_, AV_LOG_WARNING, "the model returns NaN, which becomes 0 here\n");
     warned_of_nan_ = warned_of_nan_ || job.saw_nan;
-    if (!job.note.empty())
-        warn(job.note.c_str());
+    for (const std::string &note : job.notes)
+        if (told_notes_.insert(note).second)
+            warn(note.c_str());
     statistics_->add_job(job.stages, job.items.size(), job.operations);
     if (job.retries)
         tell_crash(job);

@@ -9,6 +9,7 @@
 #include "stats_report.h"
 
 #include <optional>
+#include <set>
 #include <string>
 
 namespace dnn_torch
@@ -64,6 +65,7 @@ private:
     RunFacts facts_{};
     std::optional<Statistics> statistics_; // from the first frame on
     std::string told_notice_;
+    std::set<std::string> told_notes_; // of jobs
     bool warned_of_nan_ = false;
 };
 

@@ -51,8 +51,11 @@ void AdaptiveSession::run(FrameJob &job)
         } catch (const Crash &) {
             throw;
         } catch (const Error &error) {
-            if (error.code() != AVERROR(ENOMEM) || !plan_.works->smaller(work_.get(), job.note))
+            std::string note;
+            if (error.code() != AVERROR(ENOMEM) || !plan_.works->smaller(work_.get(), note))
                 throw;
+            if (!note.empty())
+                job.notes.push_back(note);
         }
     }
 }

@@ -68,6 +68,13 @@ void try_with(Model &model, const TrialTerms &given, const std::string &doing,
     });
 }
 
+// Whether the model cannot run such pictures, so that a trial tells nothing.
+bool is_about_the_picture(const Error &error)
+{
+    return error.code() == AVERROR_EXTERNAL || error.code() == AVERROR_INVALIDDATA ||
+           error.code() == AVERROR(ENOMEM);
+}
+
 } // namespace
 
 // The work may outlive this call if it is given up, and so owns what it fills in.
@@ -93,11 +100,32 @@ try {
 } catch (const Crash &) {
     throw;
 } catch (const Error &error) {
-    const bool cannot_tell = error.code() == AVERROR_EXTERNAL ||
-                             error.code() == AVERROR_INVALIDDATA || error.code() == AVERROR(ENOMEM);
-    if (!cannot_tell)
+    if (!is_about_the_picture(error))
         throw;
     return false;
+}
+
+RangeDoubt range_doubt_on(Model &model, const TrialTerms &terms, const Contract &contract)
+try {
+    auto found = std::make_shared<RangeDoubt>();
+    try_with(model, terms, "it was tried which numbers it makes",
+             [found, contract](const TrialTerms &all, const RunTrial &run) {
+                 const Size size = taken_size(all, small_extent, small_extent);
+                 TrialPicture fed = trial_picture(all, Content::slope, size, Axis::across);
+                 TrialPicture made = run(fed);
+                 const int channels = all.made ? all.made : all.channels;
+                 *found = doubt_of_range(
+                     contract, float_planes(fed.samples.data(), 1, all.channels, fed.size),
+                     float_planes(made.samples.data(), 1, channels, made.size));
+             });
+    return *found;
+} catch (const Crash &) {
+    throw;
+} catch (const Error &error) {
+    const bool is_stateful = error.code() == AVERROR(EINVAL);
+    if (!is_stateful && !is_about_the_picture(error))
+        throw;
+    return {};
 }
 
 } // namespace dnn_torch

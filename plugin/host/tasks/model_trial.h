@@ -6,6 +6,7 @@
 
 #include "host/inference/model.h"
 #include "locality.h"
+#include "picture_doubts.h"
 #include "seams.h"
 
 #include <vector>
@@ -18,5 +19,9 @@ Locality measure_on(Model &model, const TrialTerms &terms);
 
 // See is_seamless().  False also if the model cannot run such strips.
 bool is_seamless_on(Model &model, const TrialTerms &terms, const std::vector<Cut> &cuts);
+
+// See doubt_of_range(); of a picture that goes from dark to bright.  Nothing speaks against the
+// range either if the model cannot run it.
+RangeDoubt range_doubt_on(Model &model, const TrialTerms &terms, const Contract &contract);
 
 } // namespace dnn_torch

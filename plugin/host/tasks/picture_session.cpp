@@ -115,6 +115,7 @@ void PictureSession::run(FrameJob &job)
     job.add_run(session_);
     check_size(output);
     job.saw_nan |= output.had_nan != 0;
+    plan_.doubts->look_at(job, input, output);
     convert_out(job, output);
 }
 

@@ -8,6 +8,7 @@
 #include "host/error.h"
 #include "host/frames/formats.h"
 #include "model_contract.h"
+#include "model_trial.h"
 #include "picture_tensors.h"
 
 extern "C" {
@@ -232,6 +233,9 @@ NewPlan PictureTask::plan(const FrameShape &input, const PlanTerms &terms)
     plan->fed = channels.in;
     plan->beside = pictures_beside(contract_, plan->channels);
     plan->made = channels.made;
+    if (!doubts_)
+        doubts_ = std::make_shared<PictureDoubts>(contract_);
+    plan->doubts = doubts_;
     plan->mixes = fitted.target == input.size && plan->keeps_format() &&
                   (channels.made == plan->channels || contract_.as == As::alpha);
     auto works = std::make_shared<PictureWorks>(model(), fitter_, fitted, channels, contract_.input,
@@ -242,6 +246,11 @@ NewPlan PictureTask::plan(const FrameShape &input, const PlanTerms &terms)
     const DnnTorchPlanFacts facts = work->model->facts();
     plan->follow(std::move(works));
     plan->batch_size = plan->in_order ? 1 : batch_size_;
+    // What comes back as codes has been cut off already.
+    const RangeDoubt range =
+        plan->codes
+            ? range_doubt_on(*model(), fitter_.trial_terms(fitted.only, channels), contract_)
+            : RangeDoubt{};
     RunCost cost = cost_of(facts);
     cost.seconds *= static_cast<double>(work->grid.count());
     return {.plan = std::move(plan),
@@ -249,7 +258,7 @@ NewPlan PictureTask::plan(const FrameShape &input, const PlanTerms &terms)
             .variants = work->model->variants(),
             .advice = work->model->advice(),
             .notes = {fitted.note, work->grid.note},
-            .doubt = work->grid.doubt};
+            .doubt = work->grid.doubt.empty() ? range.words : work->grid.doubt};
 }
 
 } // namespace dnn_torch

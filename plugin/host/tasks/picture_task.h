@@ -11,6 +11,7 @@
 #include "host/frames/picture.h"
 #include "link_formats.h"
 #include "model_probe.h"
+#include "picture_doubts.h"
 #include "picture_fit.h"
 #include "picture_works.h"
 #include "task.h"
@@ -59,7 +60,8 @@ struct PicturePlan : TaskPlan {
     std::shared_ptr<const ModelPlan> model;
     Contract contract;
     std::vector<BesidePicture> beside;
-    int channels = 3;         // of the frames that go in
+    std::shared_ptr<PictureDoubts> doubts; // of the task, so that each is told once
+    int channels = 3;                      // of the frames that go in
     int fed = 3;              // of the model's input: with those of the pictures beside them
     int made = 3;             // channels of its output
     bool interleaved = false; // the model is fastest with its channels side by side
@@ -102,6 +104,7 @@ private:
     PictureFitter fitter_;
     Contract contract_;
     size_t batch_size_;
+    std::shared_ptr<PictureDoubts> doubts_; // from the first plan on
     FoundChannels found_{Channels::any, 0, ""};
 };
 

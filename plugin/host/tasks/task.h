@@ -87,9 +87,9 @@ struct FrameJob : AnyJob {
     StageSeconds stages;
     double operations = 0; // multiplications and additions of the model; 0: not known
     bool saw_nan = false;
-    int retries = 0;     // how often it was tried again, in a new process of the model
-    std::string crash;   // how that process ended, with the first frame's time; or ""
-    std::string note;    // what the log should have of it, once; or ""
+    int retries = 0;   // how often it was tried again, in a new process of the model
+    std::string crash; // how that process ended, with the first frame's time; or ""
+    std::vector<std::string> notes = {}; // what the log should have of it as warnings, each once
     bool passed = false; // its frames go out without the model, whose process ended twice
 
     // Keeps what the session says of its last run.

@@ -84,6 +84,7 @@ void TiledSession::run_tile(FrameJob &job, const TileSpan &across, const TileSpa
     job.add_run(session_);
     check(output, across, down);
     job.saw_nan |= output.had_nan != 0;
+    plan_.doubts->look_at(job, input, output);
     Stopwatch watch(job.stages.convert_out);
     write_tile(job, output, across, down);
 }
