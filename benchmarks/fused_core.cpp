@@ -3,8 +3,11 @@
 
 // How fast fused programs are on one thread: whole layers against bands.
 //
-// usage: fused_core [--bf16 | --int8] [--interleaved | --direct] [--text]
+// usage: fused_core [--bf16 | --int8] [--interleaved | --direct] [--text] [--frames=FILE]
 //                   [NET...]
+//
+// --frames measures nothing and counts the tiles of 3x3 layers that go without transforms, in
+// frames of the net's size as ffmpeg writes them with -pix_fmt gbrpf32le -f rawvideo.
 //
 // Times are the processor's, the best of some rounds by turns, which holds while others use the
 // machine.  --text says how each layer is computed.
@@ -16,6 +19,7 @@
 #include <cmath>
 #include <cstdio>
 #include <exception>
+#include <fstream>
 #include <functional>
 #include <random>
 #include <string>
@@ -244,6 +248,28 @@ void measure(const char *name, const Graph &graph, Extent extent, CompileOptions
     std::fflush(stdout);
 }
 
+// In which order the colours come does not matter here.
+void count_tiles(const char *name, const Graph &graph, Extent extent, const CompileOptions &options,
+                 const std::string &path)
+{
+    const auto program = Program::compile(graph, extent, options);
+    Run run(program);
+    Memory memory(*program);
+    std::vector<std::byte> scratch(run.memory_bytes());
+    std::ifstream file(path, std::ios::binary);
+    const auto bytes = static_cast<std::streamsize>(memory.in.size() * sizeof(float));
+    Run::Tiles tiles;
+    int frames = 0;
+    for (; file.read(reinterpret_cast<char *>(memory.in.data()), bytes); frames++) {
+        run.compute(memory.from, memory.to, scratch.data());
+        tiles.all += run.tiles().all;
+        tiles.direct += run.tiles().direct;
+    }
+    std::printf("%s: %lld of %lld tiles of %d frames of %dx%d without transforms\n", name,
+                static_cast<long long>(tiles.direct), static_cast<long long>(tiles.all), frames,
+                int(extent.width), int(extent.height));
+}
+
 struct Net {
     const char *name;
     Graph (*make)();
@@ -272,8 +298,16 @@ try {
         options.layouts = LayoutChoice::interleaved;
     if (has("--direct"))
         options.layouts = LayoutChoice::direct;
+    const std::string frames = "--frames=";
+    const auto file = std::find_if(given.begin(), given.end(), [&](const std::string &word) {
+        return word.rfind(frames, 0) == 0;
+    });
     for (const Net &net : nets)
-        if (all || has(net.name))
+        if (!all && !has(net.name))
+            continue;
+        else if (file != given.end())
+            count_tiles(net.name, net.make(), net.extent, options, file->substr(frames.size()));
+        else
             measure(net.name, net.make(), net.extent, options, has("--int8"), has("--text"));
 } catch (const std::exception &error) {
     std::fprintf(stderr, "fused_core: %s\n", error.what());

@@ -73,7 +73,8 @@ inline ValueId add_affine(Graph &graph, ValueId value, std::vector<float> scales
 }
 
 inline std::vector<float> compute(const std::shared_ptr<const Program> &program,
-                                  const std::vector<float> &input, bool *is_sound = nullptr)
+                                  const std::vector<float> &input, bool *is_sound = nullptr,
+                                  Run::Tiles *tiles = nullptr)
 {
     Run run(program);
     const Extent in = program->input_extent(), out = program->output_extent();
@@ -86,6 +87,8 @@ inline std::vector<float> compute(const std::shared_ptr<const Program> &program,
                 reinterpret_cast<std::byte *>(memory.data()));
     if (is_sound)
         *is_sound = run.is_sound();
+    if (tiles)
+        *tiles = run.tiles();
     return result;
 }
 

@@ -158,34 +158,6 @@ TEST(FusedNodes, Constants)
     expect_all_right(graph, {6, 9}, "constants");
 }
 
-// Wherever they stand: at edges too, and in any channel.
-TEST(FusedTransforms, TellOfSamplesThatHarmOthers)
-{
-    constexpr Extent extent = {14, 15};
-    for (const Pair padding : {Pair{1, 1}, Pair{0, 0}}) {
-        Dice dice(3);
-        Graph graph(17);
-        graph.add(convolution(dice, 17, 16, {3, 3}, padding), {0});
-        const auto program = Program::compile(graph, extent, {});
-        const auto direct = Program::compile(graph, extent, {.layouts = LayoutChoice::direct});
-        const std::vector<float> harmless = dice.numbers(17 * extent.height * extent.width);
-        const auto is_sound = [&](const auto &which, size_t place, float sample) {
-            std::vector<float> samples = harmless;
-            samples[place] = sample;
-            bool sound = false;
-            compute(which, samples, &sound);
-            return sound;
-        };
-        for (size_t place = 0; place < harmless.size(); place += 11) {
-            EXPECT_TRUE(is_sound(program, place, 1e4F)) << place;
-            for (const float sample : {NAN, INFINITY, -INFINITY, 3e5F, -1e30F}) {
-                EXPECT_FALSE(is_sound(program, place, sample)) << place << ' ' << sample;
-                EXPECT_TRUE(is_sound(direct, place, sample)) << place << ' ' << sample;
-            }
-        }
-    }
-}
-
 // Channels of groups never meet in the model, and an activation makes no number of NaN.
 TEST(FusedPrograms, TellOfSamplesThatAreNotFinite)
 {

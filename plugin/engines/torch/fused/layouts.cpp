@@ -67,15 +67,16 @@ public:
     }
 
 private:
-    StageKernel choose_in_floats(const Stage &stage, const StageKernel &known) const
+    StageKernel choose_in_floats(const Stage &stage, const StageKernel &known)
     {
         const auto &it = std::get<Convolution>(stage.core);
         const int64_t channels = list_.tensors[stage.inputs.front()].channels;
         if (choice_ == LayoutChoice::usual && transforms_pay(precision_) &&
             WinogradConvolution::takes(it, channels))
-            return {.winograd = known.winograd ? known.winograd
-                                               : std::make_shared<const WinogradConvolution>(
-                                                     it, channels, stage.tail, precision_)};
+            return {.winograd = known.winograd
+                                    ? known.winograd
+                                    : std::make_shared<const WinogradConvolution>(
+                                          it, channels, stage.tail, precision_, gains(stage))};
         if (precision_ == Precision::bf16) {
             if (auto made = by_onednn(stage, known.onednn.get()))
                 return {.onednn = std::move(made)};
@@ -90,6 +91,14 @@ private:
         return {.direct = known.direct ? known.direct
                                        : std::make_shared<const DirectConvolution>(it, channels,
                                                                                    stage.tail)};
+    }
+
+    // All gains are found when the first ones are needed.
+    const Gains &gains(const Stage &stage)
+    {
+        if (gains_.empty())
+            gains_ = gains_of(list_);
+        return gains_[static_cast<size_t>(&stage - list_.stages.data())];
     }
 
     // Weights are shared if the codes are the same.
@@ -138,6 +147,7 @@ private:
     const LayoutChoice choice_;
     const LayerRanges &ranges_;
     std::vector<StageKernel> known_; // of convolutions, in order
+    std::vector<Gains> gains_;       // by stage
     size_t next_ = 0;
 };
 

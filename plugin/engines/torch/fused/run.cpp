@@ -73,6 +73,7 @@ void Run::compute(const Picture &from, const Picture &to, std::byte *memory)
     to_ = to;
     memory_ = memory;
     is_sound_ = true;
+    tiles_ = {};
     std::ranges::fill(cut_off_, 0);
     std::memset(memory, 0, parts_.end);
     if (program_->precision() == Precision::bf16)
@@ -236,7 +237,8 @@ template <class Sample> void Run::convolve_tiles(const Step &step)
             rows.out[static_cast<size_t>(i)] =
                 y + i < end ? row<Sample>(stage.output, y + i) : nullptr;
         const auto &winograd = program_->kernel(step.stage).winograd;
-        is_sound_ = winograd->make_rows(rows, memory_ + parts_.scratch) && is_sound_;
+        tiles_.direct += winograd->make_rows(rows, memory_ + parts_.scratch);
+        tiles_.all += divide_up(rows.out_width, winograd_out);
     }
 }
 

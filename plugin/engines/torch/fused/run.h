@@ -29,10 +29,14 @@ public:
     void compute(const Picture &from, const Picture &to, std::byte *memory);
 
     // Whether the results of the last compute() are what the network makes of the frame.  Not so if
-    // samples were so large, or no numbers, that they reached others of their tile (see
-    // winograd.h); if codes of int8 cut too much off; or if the program needs finite samples and
-    // there were others.
+    // codes of int8 cut too much off, or if the program needs finite samples and there were others.
     bool is_sound() const { return is_sound_; }
+
+    // The tiles of the last compute(), and how many of them had no transforms (see winograd.h).
+    struct Tiles {
+        int64_t all = 0, direct = 0;
+    };
+    const Tiles &tiles() const { return tiles_; }
 
     // Calls `watch` with each row that a program in fp32 has made, but for the caller's.
     using Watch = std::function<void(TensorId tensor, const float *row)>;
@@ -77,6 +81,7 @@ private:
     Picture from_, to_;
     std::byte *memory_ = nullptr;
     bool is_sound_ = true;
+    Tiles tiles_;
     std::vector<double> cut_off_; // by tensor of codes: the squares, with their step as unit
     Watch watch_;
 };

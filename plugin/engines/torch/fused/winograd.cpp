@@ -6,6 +6,7 @@
 #include "simd_target.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <type_traits>
 
@@ -89,28 +90,57 @@ template <class V> FUSED_INLINE void transform_out(const V (&m)[6], V (&y)[4])
     y[3] = static_cast<float>(a * a2) * apart_a + static_cast<float>(b * b2) * apart_b + m[5];
 }
 
-// Samples up to a hundred thousand are harmless.  The sum of fourth powers is a largest sample that
-// costs little and does not lose a NaN.
-constexpr float most_of_powers = 1e20F;
+// Sums of squares of a tile's samples: of its four quarters without the border, and of the border.
+// The 3x3 window of each result holds one of the quarters.
+constexpr int quarters = 4, parts = quarters + 1;
 
-// What each sample of a tile is in at least one of.
-constexpr bool tells_of_samples(int place)
+// How many times the squares of a quarter those of its tile may be; they are 9 times as many where
+// all samples are alike.  Footage was seen to have up to 120.
+//
+// This bounds what is lost, in any net.  Let share[c] be the most that a unit of channel c counts
+// in the network's results: over the layer's results k, the sum of gain[k] times the norm
+// |w[k][c]|, the sum of a kernel's absolute weights.  Rounding in transforms, products and sums
+// moves result k of a tile by no more than
+//     e * sum over c of |w[k][c]| * most[c],   most[c]: the tile's largest sample of channel c,
+// with e = 190 * (channels + 30) * 2^-24: 190 is the square of 13.7, the largest row of the
+// absolute matrices of one direction, multiplied; as a rule it is 10.  So it moves the network's
+// results by no more than
+//     e * sum over c of share[c] * most[c]  <=  e * sqrt(channels) * S(tile),
+//     S: the root of the sum of squares of share[c] * sample.
+// Transforms are used if S(tile)^2 <= most_apart * S(quarter)^2 for each quarter, so that
+//     S(tile) <= sqrt(most_apart) * S(window)
+// for the window of each result: what a result loses is bounded by what it depends on, and nothing
+// else in the tile can spoil it.  In fp32 that is 30 times what it loses in a tile whose samples
+// are alike, or 5 bits of 24; in bf16 11 times, because there are no bits to lose.
+//
+// That is relative to what the window may count.  A net whose layers cancel most of that (features
+// of 1 and a thousandth, of which the next layer takes 1 away) loses as many bits of the rest.
+constexpr float most_apart(Precision precision)
 {
-    return place == 0 || place == 1 || place == 5;
+    return precision == Precision::bf16 ? 1024.0F : 8192.0F;
 }
 
-// One plane of a tile of the input.  Samples of a line lie side by side.  Adds fourth powers of
-// what it makes.
+constexpr int part_at(int y, int x)
+{
+    const bool is_border = y == 0 || y == 5 || x == 0 || x == 5;
+    return is_border ? quarters : (y > 2 ? 2 : 0) + (x > 2 ? 1 : 0);
+}
+
+// One plane of a tile of the input.  Samples of a line lie side by side.  Adds their squares.
 template <int lanes, class Sample>
 FUSED_INLINE void transform_tile(const Sample *const *lines, float *to, int64_t place_step,
-                                 typename Vector<lanes>::Type &powers)
+                                 typename Vector<lanes>::Type (&squares)[parts])
 {
     using V = typename Vector<lanes>::Type;
     V rows[6][6];
+#pragma GCC unroll 6
     for (int y = 0; y < 6; y++) {
         V line[6];
-        for (int x = 0; x < 6; x++)
+#pragma GCC unroll 6
+        for (int x = 0; x < 6; x++) {
             load(lines[y] + x * lanes, line[x]);
+            squares[part_at(y, x)] += line[x] * line[x];
+        }
         transform_in(line, rows[y]);
     }
     for (int x = 0; x < 6; x++) {
@@ -118,28 +148,25 @@ FUSED_INLINE void transform_tile(const Sample *const *lines, float *to, int64_t 
         for (int y = 0; y < 6; y++)
             column[y] = rows[y][x];
         transform_in(column, made);
-        for (int y = 0; y < 6; y++) {
+        for (int y = 0; y < 6; y++)
             store(made[y], to + (y * 6 + x) * place_step);
-            if (const V square = made[y] * made[y]; tells_of_samples(x) && tells_of_samples(y))
-                powers += square * square;
-        }
     }
 }
 
 // The same for either kind of samples.
 template <int lanes>
 FUSED_INLINE void transform_and_keep(const float *const *lines, float *to, int64_t place_step,
-                                     typename Vector<lanes>::Type &powers)
+                                     typename Vector<lanes>::Type (&squares)[parts])
 {
-    transform_tile<lanes>(lines, to, place_step, powers);
+    transform_tile<lanes>(lines, to, place_step, squares);
 }
 
 template <int lanes>
 FUSED_INLINE void transform_and_keep(const Bf16 *const *lines, Bf16 *to, int64_t place_step,
-                                     typename Vector<lanes>::Type &powers)
+                                     typename Vector<lanes>::Type (&squares)[parts])
 {
     alignas(64) float wide[places * lanes];
-    transform_tile<lanes>(lines, wide, lanes, powers);
+    transform_tile<lanes>(lines, wide, lanes, squares);
     round_vectors(wide, places, to, place_step);
 }
 
@@ -161,6 +188,34 @@ FUSED_INLINE void store_pixels(const LayerEnd &end, const V *sums, int64_t count
     alignas(64) float wide[winograd_out * lanes];
     store_pixels(end, sums, count, plane, wide);
     round_vectors(wide, count, to, lanes);
+}
+
+template <class V> FUSED_INLINE float sum_of_lanes(const V &vector)
+{
+    constexpr int lanes = sizeof(V) / sizeof(float);
+    alignas(64) float each[lanes];
+    store(vector, each);
+    for (int width = lanes / 2; width > 0; width /= 2)
+        for (int lane = 0; lane < width; lane++)
+            each[lane] += each[lane + width];
+    return each[0];
+}
+
+// Whether a quarter that some result needs holds too little of what the tile holds, or there are
+// samples that are none, or too large or too small to be squared.
+template <class V>
+FUSED_INLINE bool harms_results(const V (&weighed)[parts], float most, int64_t columns,
+                                int64_t lines)
+{
+    constexpr float smallest = 1e-30F;
+    float all = sum_of_lanes(weighed[quarters]), least = INFINITY;
+    for (int part = 0; part < quarters; part++) {
+        const float one = sum_of_lanes(weighed[part]);
+        const bool is_needed = (part % 2 == 0 || columns > 2) && (part < 2 || lines > 2);
+        all += one;
+        least = is_needed && one < least ? one : least;
+    }
+    return !(all <= most * least && all < INFINITY && all > smallest);
 }
 
 // Tiles times planes sums stay in registers.
@@ -193,11 +248,13 @@ bool WinogradConvolution::computes(Precision precision)
 }
 
 WinogradConvolution::WinogradConvolution(const Convolution &it, int64_t in_channels,
-                                         const std::vector<TailStep> &tail, Precision precision)
+                                         const std::vector<TailStep> &tail, Precision precision,
+                                         const Gains &gains)
     : precision_(precision), lanes_(block_lanes()), in_channels_(in_channels),
       in_planes_(divide_up(in_channels, lanes_)), out_planes_(divide_up(it.out_channels, lanes_)),
-      padding_(it.padding.x), end_(it, tail)
+      padding_(it.padding.x), end_(it, tail), convolution_(it), tail_(tail)
 {
+    keep_shares(it, gains);
     const int64_t count = places * out_planes_ * lanes_;
     if (precision == Precision::bf16)
         bf16_weights_.resize(static_cast<size_t>(count * divide_up(in_channels, 2) * 2));
@@ -206,6 +263,23 @@ WinogradConvolution::WinogradConvolution(const Convolution &it, int64_t in_chann
     for (int64_t plane = 0; plane < out_planes_; plane++)
         for (int64_t in = 0; in < in_channels; in++)
             keep_weights(it, plane, in);
+}
+
+// Ones if there are none to be had: where gains are zero nothing counts.
+void WinogradConvolution::keep_shares(const Convolution &it, const Gains &gains)
+{
+    Gains shares(static_cast<size_t>(in_channels_));
+    const float *weight = it.weights.data();
+    for (int64_t out = 0; out < it.out_channels; out++)
+        for (long double &share : shares)
+            for (int tap = 0; tap < 9; tap++)
+                share +=
+                    gains[static_cast<size_t>(out)] * static_cast<long double>(std::abs(*weight++));
+    const long double most = *std::ranges::max_element(shares);
+    const bool is_known = most > 0 && std::isfinite(most);
+    shares_.resize(static_cast<size_t>(in_planes_ * lanes_));
+    for (size_t in = 0; in < shares.size(); in++)
+        shares_[in] = is_known ? static_cast<float>(std::pow(shares[in] / most, 2)) : 1;
 }
 
 // A whole plane at a time, so that whole lines of the cache are written.  Planes are multiplied in
@@ -260,16 +334,18 @@ size_t WinogradConvolution::weight_bytes() const
 template <int lanes, class Sample>
 FUSED_INLINE void WinogradConvolution::gather_tiles(const WinogradRows<Sample> &rows, int64_t first,
                                                     int64_t count, Sample *samples,
-                                                    float *powers) const
+                                                    uint32_t &harmed) const
 {
-    typename Vector<lanes>::Type added_up;
-    load(powers, added_up);
+    using V = typename Vector<lanes>::Type;
+    const int64_t made = std::count_if(rows.out.begin(), rows.out.end(),
+                                       [](const Sample *row) { return row != nullptr; });
     const Steps steps = steps_of(in_planes_);
     alignas(64) Sample edge[winograd_in][winograd_in * lanes];
     alignas(64) static constexpr Sample zeros[winograd_in * lanes] = {};
     for (int64_t tile = 0; tile < count; tile++) {
         const int64_t x = (first + tile) * winograd_out - padding_;
         const bool is_inside = x >= 0 && x + winograd_in <= rows.in_width;
+        V weighed[parts] = {};
         for (int64_t plane = 0; plane < in_planes_; plane++) {
             const Sample *lines[winograd_in];
             const int64_t start = plane * rows.in_width;
@@ -285,11 +361,17 @@ FUSED_INLINE void WinogradConvolution::gather_tiles(const WinogradRows<Sample> &
                 }
                 lines[y] = edge[y];
             }
+            V squares[parts] = {}, share;
             transform_and_keep<lanes>(lines, samples + tile * steps.tile + plane * lanes,
-                                      steps.place, added_up);
+                                      steps.place, squares);
+            load(shares_.data() + plane * lanes, share);
+            for (int part = 0; part < parts; part++)
+                weighed[part] += share * squares[part];
         }
+        const int64_t columns = rows.out_width - (first + tile) * winograd_out;
+        if (harms_results(weighed, most_apart(precision_), columns, made))
+            harmed |= uint32_t{1} << tile;
     }
-    store(added_up, powers);
 }
 
 template <int lanes>
@@ -366,22 +448,78 @@ FUSED_INLINE void WinogradConvolution::spread_tiles(const float *products, int64
     }
 }
 
+// The part of the input that a tile sees, as floats.
+template <class Sample>
+void WinogradConvolution::copy_tile(const WinogradRows<Sample> &rows, int64_t x, float *to) const
+{
+    for (size_t y = 0; y < winograd_in; y++)
+        for (int64_t plane = 0; plane < in_planes_; plane++)
+            for (int64_t column = x; column < x + winograd_in; column++, to += lanes_) {
+                const bool is_there = rows.in[y] && column >= 0 && column < rows.in_width;
+                for (int64_t lane = 0; lane < lanes_; lane++)
+                    to[lane] =
+                        is_there
+                            ? to_float(rows.in[y][(plane * rows.in_width + column) * lanes_ + lane])
+                            : 0;
+            }
+}
+
+// Where transformed samples and products were there is room for all of it.  Returns false, and
+// makes nothing, if all samples are zero: transforms are exact then.
+template <class Sample>
+bool WinogradConvolution::make_directly(const WinogradRows<Sample> &rows, int64_t tile,
+                                        std::byte *scratch) const
+{
+    const int64_t x = tile * winograd_out, row = in_planes_ * winograd_in * lanes_;
+    const int64_t columns = std::min(winograd_out, rows.out_width - x);
+    auto *const samples = reinterpret_cast<float *>(scratch);
+    auto *const made = reinterpret_cast<float *>(scratch + sample_bytes());
+    copy_tile(rows, x - padding_, samples);
+    if (std::all_of(samples, samples + winograd_in * row, [](float it) { return it == 0; }))
+        return false;
+    for (int64_t y = 0; y < winograd_out; y++) {
+        Sample *const to = rows.out[static_cast<size_t>(y)];
+        if (!to)
+            continue;
+        const std::array<const float *, 3> lines = {samples + y * row, samples + (y + 1) * row,
+                                                    samples + (y + 2) * row};
+        direct().make_row(lines.data(), winograd_in, made, winograd_out,
+                          samples + winograd_in * row);
+        for (int64_t plane = 0; plane < out_planes_; plane++)
+            for (int64_t i = 0; i < columns * lanes_; i++)
+                assign(to[(plane * rows.out_width + x) * lanes_ + i],
+                       made[plane * winograd_out * lanes_ + i]);
+    }
+    return true;
+}
+
+const DirectConvolution &WinogradConvolution::direct() const
+{
+    std::call_once(direct_is_made_, [this] {
+        Convolution unpadded = convolution_;
+        unpadded.padding = {0, 0};
+        direct_ = std::make_unique<const DirectConvolution>(unpadded, in_channels_, tail_);
+    });
+    return *direct_;
+}
+
 // Each step is compiled by itself: among the others the compiler found no registers for all sums of
 // the products, which took a quarter longer then.
 template <int lanes, class Sample>
-bool WinogradConvolution::make_rows_of(const WinogradRows<Sample> &rows, std::byte *scratch) const
+int64_t WinogradConvolution::make_rows_of(const WinogradRows<Sample> &rows,
+                                          std::byte *scratch) const
 {
     const auto *const self = this;
     const WinogradRows<Sample> *const which = &rows;
     auto *const samples = reinterpret_cast<Sample *>(scratch);
     auto *const products = reinterpret_cast<float *>(scratch + sample_bytes());
-    alignas(64) float powers[lanes] = {};
-    float *const added_up = powers;
+    uint32_t harmed = 0, *const which_harmed = &harmed;
+    int64_t in_all = 0;
     const int64_t tiles = divide_up(rows.out_width, winograd_out);
     for (int64_t first = 0; first < tiles; first += tiles_at_once) {
         const int64_t count = std::min(tiles_at_once, tiles - first);
         run_vectorized([=]() __attribute__((always_inline)) {
-            self->template gather_tiles<lanes>(*which, first, count, samples, added_up);
+            self->template gather_tiles<lanes>(*which, first, count, samples, *which_harmed);
         });
         run_vectorized([=]() __attribute__((always_inline)) {
             self->template multiply_tiles<lanes>(samples, count, products);
@@ -389,12 +527,14 @@ bool WinogradConvolution::make_rows_of(const WinogradRows<Sample> &rows, std::by
         run_vectorized([=]() __attribute__((always_inline)) {
             self->template spread_tiles<lanes>(products, first, count, *which);
         });
+        for (; harmed; harmed &= harmed - 1)
+            in_all += make_directly(rows, first + std::countr_zero(harmed), scratch);
     }
-    return std::ranges::all_of(powers, [](float it) { return it < most_of_powers; });
+    return in_all;
 }
 
 template <class Sample>
-bool WinogradConvolution::make_rows(const WinogradRows<Sample> &rows, void *scratch) const
+int64_t WinogradConvolution::make_rows(const WinogradRows<Sample> &rows, void *scratch) const
 {
     auto *const memory = static_cast<std::byte *>(scratch);
     if constexpr (std::is_same_v<Sample, float>)
@@ -403,7 +543,7 @@ bool WinogradConvolution::make_rows(const WinogradRows<Sample> &rows, void *scra
     return make_rows_of<16>(rows, memory);
 }
 
-template bool WinogradConvolution::make_rows(const WinogradRows<float> &, void *) const;
-template bool WinogradConvolution::make_rows(const WinogradRows<Bf16> &, void *) const;
+template int64_t WinogradConvolution::make_rows(const WinogradRows<float> &, void *) const;
+template int64_t WinogradConvolution::make_rows(const WinogradRows<Bf16> &, void *) const;
 
 } // namespace engine_torch::fused

@@ -6,13 +6,17 @@
 // Winograd's method F(4x4, 3x3): tiles of 6x6 samples of the input and the kernels are transformed,
 // multiplied channel by channel, and transformed back to 4x4 samples of the result.  Sums are
 // rounded in another way than those of a plain convolution, by about as much.  A sample's last bits
-// depend on its place in its tile.  A sample that is not finite, or far larger than others, reaches
-// all results of its tile.
+// depend on its place in its tile.
+//
+// A sample reaches all results of its tile by rounding, also those that do not depend on it.  So
+// tiles in which samples are too unlike are computed without transforms: see most_apart.
 //
 // In bf16 rows and what is multiplied have 16 bits; transforms and sums have 32.
 #pragma once
 
 #include "bf16_units.h"
+#include "direct.h"
+#include "gains.h"
 #include "layer_end.h"
 #include "rows.h"
 #include "stages.h"
@@ -21,6 +25,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <vector>
 
 namespace engine_torch::fused
@@ -46,13 +52,15 @@ public:
     // Whether there are fast products of two samples in that precision.
     static bool computes(Precision precision);
 
+    // `gains` say how much a unit of each of the convolution's results may count in the network's
+    // (see gains.h).
     WinogradConvolution(const Convolution &convolution, int64_t in_channels,
-                        const std::vector<TailStep> &tail, Precision precision);
+                        const std::vector<TailStep> &tail, Precision precision, const Gains &gains);
 
-    // `scratch` begins at a cache line and has scratch_bytes(), zeros at first.  Returns false if
-    // there is a sample of which results suffer that do not depend on it.  Sample is that of the
-    // precision.
-    template <class Sample> bool make_rows(const WinogradRows<Sample> &rows, void *scratch) const;
+    // `scratch` begins at a cache line and has scratch_bytes(), zeros at first.  Returns how many
+    // tiles were computed without transforms.  Sample is that of the precision.
+    template <class Sample>
+    int64_t make_rows(const WinogradRows<Sample> &rows, void *scratch) const;
 
     size_t scratch_bytes() const { return sample_bytes() + product_bytes(); }
     size_t fused_steps() const { return end_.steps(); }
@@ -68,11 +76,17 @@ private:
     size_t sample_bytes() const;
     size_t product_bytes() const;
     void keep_weights(const Convolution &it, int64_t plane, int64_t in);
+    void keep_shares(const Convolution &it, const Gains &gains);
     template <int lanes, class Sample>
-    bool make_rows_of(const WinogradRows<Sample> &rows, std::byte *scratch) const;
+    int64_t make_rows_of(const WinogradRows<Sample> &rows, std::byte *scratch) const;
+    // Sets a bit for each tile that is not to be had by transforms.
     template <int lanes, class Sample>
     void gather_tiles(const WinogradRows<Sample> &rows, int64_t first, int64_t count,
-                      Sample *samples, float *powers) const;
+                      Sample *samples, uint32_t &harmed) const;
+    template <class Sample>
+    void copy_tile(const WinogradRows<Sample> &rows, int64_t x, float *to) const;
+    template <class Sample>
+    bool make_directly(const WinogradRows<Sample> &rows, int64_t tile, std::byte *scratch) const;
     template <int lanes>
     void multiply_tiles(const float *samples, int64_t count, float *products) const;
     template <int lanes>
@@ -81,12 +95,21 @@ private:
     void spread_tiles(const float *products, int64_t first, int64_t count,
                       const WinogradRows<Sample> &rows) const;
 
+    const DirectConvolution &direct() const;
+
     Precision precision_;
     int64_t lanes_, in_channels_, in_planes_, out_planes_, padding_;
     std::vector<float> weights_; // [place][pair of out planes][in channel][plane of pair][lane]
     // [place][pair of out planes][pair of in channels][plane of pair][lane][channel of pair]
     std::vector<Bf16> bf16_weights_;
+    // By padded channel of the input: the square of the most that a unit of it may count in the
+    // network's results, with the largest as unit.
+    std::vector<float> shares_;
     LayerEnd end_;
+    const Convolution convolution_;
+    const std::vector<TailStep> tail_;
+    mutable std::once_flag direct_is_made_;
+    mutable std::unique_ptr<const DirectConvolution> direct_; // few videos need it
 };
 
 } // namespace engine_torch::fused
