@@ -84,16 +84,17 @@ try {
 
 void ClassifierProbe::refuse(std::span<const DnnTorchTensor> shapes, Size picture) const
 {
+    const std::string said = contradicting_task(contract_);
     if (is_detector(shapes, picture))
-        throw Error(AVERROR(EINVAL), concat("the model returns boxes (", shapes_text(shapes),
+        throw Error(AVERROR(EINVAL), concat(said, "the model returns boxes (", shapes_text(shapes),
                                             ") and no scores of a picture as a whole; use "
                                             "dnn_torch_detect for it"));
     if (!shapes.empty() && are_maps(shapes[0]))
-        throw Error(AVERROR(EINVAL), concat("the model makes pictures (", shapes_text(shapes),
+        throw Error(AVERROR(EINVAL), concat(said, "the model makes pictures (", shapes_text(shapes),
                                             ") and no scores of a picture as a whole; use "
                                             "dnn_torch for it"));
     throw Error(AVERROR(EINVAL),
-                concat("the model returns ", shapes_text(shapes),
+                concat(said, "the model returns ", shapes_text(shapes),
                        ", and a classifier returns [batch, classes]; use dnn_torch_detect for a "
                        "detector, or name another of the model's tensors with output=NAME"));
 }

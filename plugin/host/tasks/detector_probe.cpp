@@ -3,6 +3,7 @@
 #include "detector_probe.h"
 
 #include "base/compose.h"
+#include "base/counted.h"
 #include "host/detection/decoders.h"
 #include "host/error.h"
 #include "model_contract.h"
@@ -161,14 +162,16 @@ std::unique_ptr<const Decoder> DetectorProbe::decoder_for(Size picture)
 
 void DetectorProbe::refuse_pictures(const Shapes &shapes, Size picture) const
 {
+    const std::string said = contradicting_task(contract_);
     if (are_pictures(shapes, picture))
-        throw Error(AVERROR(EINVAL), concat("the model makes pictures of ", shapes[0].dims[1],
-                                            " channels and finds nothing in them; use dnn_torch "
+        throw Error(AVERROR(EINVAL), concat(said, "the model makes pictures of ",
+                                            counted(shapes[0].dims[1], "channel"),
+                                            " and finds nothing in them; use dnn_torch "
                                             "for it, or name a decoder with decoder=NAME"));
     if (are_scores(shapes))
         throw Error(AVERROR(EINVAL),
-                    "the model gives scores of a picture as a whole and no boxes; use "
-                    "dnn_torch_classify for it, or name a decoder with decoder=NAME");
+                    concat(said, "the model gives scores of a picture as a whole and no boxes; use "
+                                 "dnn_torch_classify for it, or name a decoder with decoder=NAME"));
 }
 
 std::string DetectorProbe::in_words() const

@@ -37,8 +37,7 @@ std::string text_of(const Model &model, const std::string &key)
 [[noreturn]] void refuse(const std::string &name, const Contract &contract,
                          const std::string &truth)
 {
-    throw Error(AVERROR(EINVAL),
-                "the contract says " + field_with_origin(name, contract) + ", but " + truth);
+    throw Error(AVERROR(EINVAL), contradicting(name, contract) + truth);
 }
 
 bool is_of_pictures(const std::string &task)
@@ -180,6 +179,16 @@ std::string field_with_origin(const std::string &name, const Contract &contract)
     const auto origin = contract.origins.find(name);
     return name + " " + field_in_words(name, contract) + " (" +
            (origin == contract.origins.end() ? "usual" : origin->second) + ")";
+}
+
+std::string contradicting(const std::string &name, const Contract &contract)
+{
+    return concat("the contract says ", field_with_origin(name, contract), ", but ");
+}
+
+std::string contradicting_task(const Contract &contract)
+{
+    return contract.model.task.empty() ? "" : contradicting("task", contract);
 }
 
 Channels agreed_channels(const Contract &contract, Channels found)

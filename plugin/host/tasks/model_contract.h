@@ -41,6 +41,11 @@ void follow_types(const std::string &input_type, const std::string &output_type,
 // Returns a field's value with its origin: "input.channels 3 (net.pt.json)".
 std::string field_with_origin(const std::string &name, const Contract &contract);
 
+// "the contract says task classify (net.pt.json), but ", in front of what is true.
+std::string contradicting(const std::string &name, const Contract &contract);
+// "" if nobody says what the model is for.
+std::string contradicting_task(const Contract &contract);
+
 // The channels that both the model and the contract take.  Throws Error if there are none, and if
 // the contract is one of another task than pictures.
 Channels agreed_channels(const Contract &contract, Channels found);

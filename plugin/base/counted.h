@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Counts in words.
+#pragma once
+
+#include "compose.h"
+
+#include <concepts>
+#include <string>
+#include <string_view>
+
+namespace dnn_torch
+{
+
+// "1 frame", "2 frames".  `many` is the plural, if it has more than an s.
+std::string counted(std::integral auto count, std::string_view noun, std::string_view many = {})
+{
+    if (count == 1)
+        return concat("1 ", noun);
+    return many.empty() ? concat(count, " ", noun, "s") : concat(count, " ", many);
+}
+
+inline std::string counted_classes(std::integral auto count)
+{
+    return counted(count, "class", "classes");
+}
+
+} // namespace dnn_torch
