@@ -56,7 +56,7 @@ def test_products_are_right(model, options):
     # Newer releases of ffmpeg make each graph twice.
     lines = {line for line in result.filter_lines() if "libopenblas0-pthread" in line}
     assert len(lines) == 1 and "one at a time" in lines.pop(), result
-    assert "workers of" not in result.stderr or " 1 workers of" in result.stderr, result
+    assert "in flight" not in result.stderr or " 1 worker of" in result.stderr, result
 
 
 @pytest.mark.parametrize("isolate", [0, 1])
@@ -92,5 +92,5 @@ def test_lapack_counts_too(model, lapack_alone):
 def test_runs_that_wait_have_one_worker(model):
     """Else each would wait for all others, and the time limit would count it."""
     result, _ = run(model("noise"), "pthread", workers=8)
-    assert result.returncode == 0 and " 1 workers of" in result.stderr, result
+    assert result.returncode == 0 and " 1 worker of" in result.stderr, result
     assert "one worker does them, not 8" in result.stderr, result

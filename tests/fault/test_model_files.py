@@ -160,7 +160,7 @@ def one_core():
 def test_many_more_threads_than_cores_are_told(model, one_core, threads, warns):
     result = run(support.dnn(model("identity"), threads=threads))
     assert result.returncode == 0, str(result)
-    words = f"threads={threads} are many for the 1 cores here, and slow: leave threads out"
+    words = f"threads={threads} are many for the 1 core here, and slow: leave threads out"
     assert (words in result.stderr) == warns, str(result)
 
 

@@ -239,7 +239,7 @@ def forgets_what_was_before(outcome):
 def told_as_lost(outcome):
     """ffmpeg asks a filter behind one that fails for nothing more."""
     lines = " ".join(outcome.result.filter_lines("info"))
-    return sum(map(int, re.findall(r"ended with up to (\d+) frames in flight", lines)))
+    return sum(map(int, re.findall(r"ended with up to (\d+) frames? in flight", lines)))
 
 
 def expect_frames(plan, clip, outcome, least, most):

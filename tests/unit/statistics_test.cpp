@@ -96,6 +96,19 @@ TEST(Statistics, ABatchIsSeveralFrames)
     EXPECT_NEAR(summary.wait, 0.1, 1e-9);
 }
 
+TEST(Statistics, OneIsNotMany)
+{
+    Statistics statistics(1);
+    statistics.add_job({0.01, 0.08, 0.005}, 1);
+    statistics.add_frame(start, 0.1, start + 1s);
+    statistics.add_crash(1, 1);
+    const std::string line = to_line(statistics.summary());
+    EXPECT_TRUE(line.starts_with("1 frame in 1.000 s")) << line;
+    EXPECT_TRUE(line.ends_with("; 1 run was tried again in a new process, 1 frame passed without "
+                               "the model"))
+        << line;
+}
+
 TEST(Statistics, TheModelsArithmeticIsToldIfItIsKnown)
 {
     Statistics statistics = ten_frames(1, {0.01, 0.08, 0.005});

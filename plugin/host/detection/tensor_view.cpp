@@ -3,6 +3,7 @@
 #include "tensor_view.h"
 
 #include "base/compose.h"
+#include "base/counted.h"
 #include "base/terminal.h"
 #include "host/error.h"
 
@@ -82,8 +83,8 @@ Rows rows_of(const DnnTorchTensor &tensor, int index, const RowAxes &axes)
     const int64_t pictures = axes.picture < 0 ? 1 : tensor.dims[axes.picture];
     if (index < 0 || index >= pictures)
         throw Error(invalid,
-                    concat("the model returns detections of ", pictures, " pictures, and picture ",
-                           index + 1, " is missing; use batch_size=1"));
+                    concat("the model returns detections of ", counted(pictures, "picture"),
+                           ", and picture ", index + 1, " is missing; use batch_size=1"));
     if (tensor.type != DNN_TORCH_F32 && tensor.type != DNN_TORCH_I64)
         throw Error(invalid, "a detector's tensors hold floats or 64-bit integers");
     if (has_too_many_values(tensor, axes.picture))

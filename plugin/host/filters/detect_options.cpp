@@ -3,6 +3,7 @@
 #include "detect_options.h"
 
 #include "base/compose.h"
+#include "base/counted.h"
 #include "base/terminal.h"
 #include "fit_options.h"
 #include "host/error.h"
@@ -98,9 +99,8 @@ std::vector<float> anchors_of(const std::string &text)
     for (const std::string &part : parts_of(text, "&|,"))
         add(part);
     if (anchors.size() % 2 != 0)
-        throw Error(AVERROR(EINVAL),
-                    concat("anchors takes a width and a height for each, and there are ",
-                           anchors.size(), " numbers"));
+        throw Error(AVERROR(EINVAL), concat("anchors takes a width and a height for each, not ",
+                                            counted(anchors.size(), "number")));
     return anchors;
 }
 

@@ -3,6 +3,7 @@
 #include "model_opener.h"
 
 #include "base/compose.h"
+#include "base/counted.h"
 #include "devices/cpu.h"
 #include "host/error.h"
 #include "host/inference/device_choice.h"
@@ -185,9 +186,9 @@ void ModelOpener::warn_of_threads() const
     const size_t threads = setup_.run.cores.threads, cores = usable_cores();
     if (threads > most_of_a_core * cores)
         av_log(ctx_, AV_LOG_WARNING,
-               "threads=%zu are many for the %zu cores here, and slow: leave threads out, or give "
-               "%zu at most\n",
-               threads, cores, cores);
+               "threads=%zu are many for the %s here, and slow: leave threads out, or give %zu at "
+               "most\n",
+               threads, counted(cores, "core").c_str(), cores);
 }
 
 size_t ModelOpener::frames_wanted() const

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "statistics.h"
 
+#include "base/counted.h"
 #include "base/json.h"
 
 #include <algorithm>
@@ -171,20 +172,21 @@ std::string crashes_of(const Summary &known)
 {
     if (!known.retries)
         return "";
-    return print(
-        "; %zu runs were tried again in a new process, %zu frames passed without the model",
-        known.retries, known.passed);
+    return concat("; ", counted(known.retries, "run was", "runs were"),
+                  " tried again in a new process, ", counted(known.passed, "frame"),
+                  " passed without the model");
 }
 
 std::string to_line(const Summary &known)
 {
-    return print("%zu frames in %.3f s, %.2f fps; latency %.1f ms, 99 %% within %.1f ms; a frame: "
+    return print("%s in %.3f s, %.2f fps; latency %.1f ms, 99 %% within %.1f ms; a frame: "
                  "wait %.2f, convert in %.2f, model %.2f, convert out %.2f ms; workers busy "
                  "%.0f %%; limited by %s",
-                 known.frames, known.seconds, known.frames_per_second, known.latency_mean * 1e3,
-                 known.latency_99 * 1e3, known.wait * 1e3, known.per_frame.convert_in * 1e3,
-                 known.per_frame.forward * 1e3, known.per_frame.convert_out * 1e3,
-                 std::min(known.busy, 1.0) * 100, name_of(known.limit)) +
+                 counted(known.frames, "frame").c_str(), known.seconds, known.frames_per_second,
+                 known.latency_mean * 1e3, known.latency_99 * 1e3, known.wait * 1e3,
+                 known.per_frame.convert_in * 1e3, known.per_frame.forward * 1e3,
+                 known.per_frame.convert_out * 1e3, std::min(known.busy, 1.0) * 100,
+                 name_of(known.limit)) +
            operations_of(known) + crashes_of(known);
 }
 

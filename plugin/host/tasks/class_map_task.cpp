@@ -3,6 +3,7 @@
 #include "class_map_task.h"
 
 #include "base/compose.h"
+#include "base/counted.h"
 #include "frame_feeder.h"
 #include "host/contract/contract_fields.h"
 #include "host/contract/label_lists.h"
@@ -71,8 +72,8 @@ TaskFindings ClassMapTask::study()
     labels_ = labels_of(contract_.model, classes_ == 1 ? 0 : classes_, true);
     chosen_classes(contract_.classes, labels_, classes_);
     follow_types(model()->metadata("input_type"), "", contract_);
-    const std::string kinds =
-        classes_ ? concat("scores of ", classes_, " classes") : std::string("numbers of classes");
+    const std::string kinds = classes_ ? concat("scores of ", counted_classes(classes_))
+                                       : std::string("numbers of classes");
     return {.takes = concat(channels_in_words(channels_), ", and makes ", kinds, " for each pixel"),
             .doubt = "",
             .numbers = contract_in_words(contract_)};

@@ -3,6 +3,7 @@
 #include "classify_task.h"
 
 #include "base/compose.h"
+#include "base/counted.h"
 #include "classify_session.h"
 #include "host/contract/label_lists.h"
 #include "model_contract.h"
@@ -45,8 +46,8 @@ TaskFindings ClassifyTask::study()
 {
     probe_.study();
     labels_ = labels_of(contract_.model, probe_.scores().classes, false);
-    return {.takes = concat(probe_.in_words(), ", and gives scores of ", probe_.scores().classes,
-                            " classes"),
+    return {.takes = concat(probe_.in_words(), ", and gives scores of ",
+                            counted_classes(probe_.scores().classes)),
             .doubt = doubt_of_labels(),
             .numbers = contract_in_words(contract_)};
 }
@@ -56,8 +57,9 @@ std::string ClassifyTask::doubt_of_labels() const
     const auto classes = static_cast<size_t>(probe_.scores().classes);
     if (labels_.empty() || labels_.size() >= classes)
         return "";
-    return concat("the model tells ", classes, " classes apart, and there are ", labels_.size(),
-                  " labels; the others are called by their numbers");
+    return concat("the model tells ", counted_classes(classes), " apart, and there ",
+                  labels_.size() == 1 ? "is " : "are ", counted(labels_.size(), "label"),
+                  "; the others are called by their numbers");
 }
 
 size_t ClassifyTask::pictures_wanted() const

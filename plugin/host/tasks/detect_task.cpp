@@ -3,6 +3,7 @@
 #include "detect_task.h"
 
 #include "base/compose.h"
+#include "base/counted.h"
 #include "detect_session.h"
 #include "host/contract/label_lists.h"
 #include "host/error.h"
@@ -84,8 +85,8 @@ std::string DetectTask::doubt_of_labels() const
     const size_t labels = names_.labels.size(), classes = static_cast<size_t>(names_.count);
     if (labels == 0 || labels >= classes)
         return "";
-    return concat("the model tells ", classes, " classes apart, and there are labels for ", labels,
-                  "; the others are called by their numbers");
+    return concat("the model tells ", counted_classes(classes), " apart, and there are labels for ",
+                  labels, "; the others are called by their numbers");
 }
 
 std::string DetectTask::doubt_of_anchors(const Decoder &decoder) const

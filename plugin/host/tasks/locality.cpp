@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "locality.h"
 
+#include "base/counted.h"
 #include "host/error.h"
 
 extern "C" {
@@ -76,7 +77,7 @@ private:
     {
         const std::optional<Ratio> ratio = ratio_between(length_, made);
         if (!ratio)
-            throw Error(AVERROR(EINVAL), "the model makes " + std::to_string(made) + " pixels of " +
+            throw Error(AVERROR(EINVAL), "the model makes " + counted(made, "pixel") + " of " +
                                              std::to_string(length_) +
                                              ", which is no multiple and no simple fraction");
         found_.ratio = *ratio;

@@ -3,6 +3,7 @@
 
 // How pictures are cut into tiles.
 #include "base/compose.h"
+#include "base/counted.h"
 #include "host/error.h"
 #include "model_trial.h"
 #include "picture_fit.h"
@@ -227,7 +228,8 @@ TileGrid PictureFitter::cut(const PictureFit &fit, Size wanted, ChannelCounts ch
             add_to_list(grid.doubt,
                         concat("overlap=", *terms_.overlap, " is more than tiles of ",
                                to_text(Size{across.axis.tile, down.axis.tile}),
-                               " have room for: they overlap by ", most, " pixels on each side"),
+                               " have room for: they overlap by ", counted(most, "pixel"),
+                               " on each side"),
                         "; ");
     }
     grid.tile = {across.axis.tile, down.axis.tile};

@@ -3,6 +3,7 @@
 #include "picture_session.h"
 
 #include "adaptive_session.h"
+#include "base/counted.h"
 #include "host/error.h"
 #include "host/frames/alpha.h"
 #include "host/frames/codes.h"
@@ -144,7 +145,7 @@ void PictureSession::check_size(const Images &output) const
         output.channels == plan_.made)
         return;
     throw Error(AVERROR_INVALIDDATA,
-                "the model returned " + std::to_string(output.channels) + " channels of " +
+                "the model returned " + counted(output.channels, "channel") + " of " +
                     to_text({output.width, output.height}) + ", not " + std::to_string(plan_.made) +
                     " of " + to_text(plan_.output) +
                     " as before; its output size must depend on its input size alone");

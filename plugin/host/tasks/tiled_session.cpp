@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tiled_session.h"
 
+#include "base/counted.h"
 #include "host/error.h"
 #include "host/frames/alpha.h"
 #include "host/frames/codes.h"
@@ -142,8 +143,8 @@ void TiledSession::check(const Images &output, const TileSpan &across, const Til
     if (made == tile_made_ && output.channels == plan_.made &&
         made.width >= across.end - across.offset && made.height >= down.end - down.offset)
         return;
-    throw Error(AVERROR_INVALIDDATA, "the model returned " + std::to_string(output.channels) +
-                                         " channels of " + to_text(made) + " for a tile of " +
+    throw Error(AVERROR_INVALIDDATA, "the model returned " + counted(output.channels, "channel") +
+                                         " of " + to_text(made) + " for a tile of " +
                                          to_text(work_->grid.tile) +
                                          "; its output size must depend on its input size alone");
 }
