@@ -9,7 +9,7 @@ import support
 
 SOURCE = ("-f", "lavfi", "-i", "testsrc=s=64x48:r=25:d=4")
 LINE = re.compile(
-    r"(\d+) frames in ([\d.]+) s, ([\d.]+) fps; latency ([\d.]+) ms, 99 % within ([\d.]+) ms; "
+    r"(\d+) frames? in ([\d.]+) s, ([\d.]+) fps; latency ([\d.]+) ms, 99 % within ([\d.]+) ms; "
     r"a frame: wait ([\d.]+), convert in ([\d.]+), model ([\d.]+), convert out ([\d.]+) ms; "
     r"workers busy (\d+) %; limited by ([\w ]+)(?:; [\d.]+ GFLOP/s, \d+ % of the cores' peak in fp32)?"
 )
@@ -102,6 +102,39 @@ def test_progress_is_told_on_command(need, script):
     assert told["state"] == "running" and 65 <= told["frames"] <= 75
 
 
+@pytest.mark.parametrize("skip", [{"enable": "'gte(t,1)'"}, {"enable": "'lt(mod(t,1),0.5)'"},
+                                  {"strength": 0}])
+def test_frames_that_pass_by_the_model_do_not_count(script, stats, skip):
+    model = script(latency_us=20000)
+    options = dict(skip, workers=1, threads=1, nireq=1, stats=stats.path)
+    result = run(support.fake(model, **options) + ",realtime")  # the rest takes its time, too
+    assert result.returncode == 0, str(result)
+    told = stats()
+    counts = {"'gte(t,1)'": 75, "'lt(mod(t,1),0.5)'": 52}
+    wanted = counts.get(skip.get("enable"), 0)
+    assert told["frames"] == wanted and told["excluded"] == 100 - wanted
+    assert told["frame_ms"]["forward"] == pytest.approx(20, rel=0.3) if wanted else True
+    assert told["fps"] == 0 if wanted == 0 else told["fps"] == pytest.approx(25, rel=0.3), told
+    assert f"; {100 - wanted} frames passed by the model" in result.stderr
+
+
+def test_the_start_does_not_count(model, stats):
+    """What is measured before the first frame is no time of that frame."""
+    graph = support.dnn(model("espcn_rgb"), workers=1, tune=3, stats=stats.path)
+    result = support.succeed("-f", "lavfi", "-i", "testsrc=s=320x180:r=25:d=0.2", "-vf", graph,
+                             *("-f", "null", "-"))
+    told = stats()
+    assert told["frames"] == 5 and told["latency_ms"]["p99"] < 1500, str(result)
+    assert told["seconds"] < 1.5
+
+
+def test_statistics_that_cannot_be_written_are_an_error(script):
+    """All frames have gone out, and the program says that something is missing."""
+    result = run(support.fake(script(), stats="/dev/full"), "-vcodec", "rawvideo",
+                 loglevel="error")
+    support.assert_fails_clearly(result, "stats=/dev/full cannot be written: No space left on device")
+
+
 def test_unwritable_file_is_refused_at_once(script, tmp_path):
     result = run(support.fake(script(), stats=tmp_path))
     support.assert_fails_clearly(result, "stats=.*cannot be written: Is a directory", "name a file")
@@ -145,6 +178,7 @@ def test_form_is_the_one_that_runs(model, stats, form, threads, told, isolate):
         *("-f", "lavfi", "-i", "testsrc=s=64x48:r=25:d=0.2"),
         *("-vf", support.dnn(model("counted"), stats=stats.path, **options), "-f", "null", "-"),
     )
-    line = f"1 workers of {threads} threads, 2 requests of 1 frames in flight; {told}"
+    plural = "" if threads == 1 else "s"
+    line = f"1 worker of {threads} thread{plural}, 2 requests of 1 frame in flight; {told}"
     assert line in result.filter_lines("info"), str(result)
     assert stats()["form"] == told

@@ -163,7 +163,10 @@ void FrameLoop::send_one()
     Result &result = results_.front();
     if (int ret = gate_.send(ctx_->outputs[0], result.frame.get()); ret < 0)
         throw Error(ret, "a frame cannot be handed on");
-    log_.add_frame(result.arrival, result.job_seconds);
+    if (result.excluded)
+        log_.add_excluded_frame();
+    else
+        log_.add_frame(result.arrival, result.job_seconds);
     state_.frame_sent();
     results_.pop_front();
 }
@@ -221,6 +224,7 @@ int FrameLoop::finish()
         work_->task->end();
     else
         planner_.end_without_frames();
+    log_.end("stopped");
     end_with(input_status_ == AVERROR_EOF ? 0 : input_status_);
     const int ret = gate_.forward_end(ctx_->outputs[0]);
     further_.close();

@@ -82,6 +82,7 @@ private:
         FramePointer frame;
         Clock::time_point arrival;
         double job_seconds;
+        bool excluded; // it has passed by the model, as the user wanted
     };
 
     // frame_loop.cpp: a turn, and its end.
@@ -108,6 +109,7 @@ private:
     void accept(FrameItem item);
     bool complete_waiting(bool asks);
     void add(FrameItem item);
+    void add_as_new(FrameItem item);
     void begin();
     void keep_first(const FrameItem &item);
     void undo_strength();

@@ -11,6 +11,7 @@ extern "C" {
 #include <libavutil/pixdesc.h>
 }
 
+#include <algorithm>
 #include <cmath>
 #include <ctime>
 #include <new>
@@ -65,6 +66,12 @@ Error impatience(std::chrono::seconds patience)
     return {AVERROR(ETIMEDOUT), "what the model returned took more than " +
                                     std::to_string(patience.count()) +
                                     " s to write down; raise timeout if it may, or ask for less"};
+}
+
+// By the timeline, or with strength 0.
+bool is_excluded(const FrameItem &item)
+{
+    return item.bypass && !item.skipped;
 }
 
 bool is_mixed(float strength)
@@ -200,6 +207,13 @@ void FrameLoop::add(FrameItem item)
     submit_ready();
 }
 
+// What was measured and tried meanwhile is no time of the frame's own.
+void FrameLoop::add_as_new(FrameItem item)
+{
+    item.arrival = Clock::now();
+    add(std::move(item));
+}
+
 // Does nothing if there are no early frames.
 void FrameLoop::begin()
 {
@@ -211,7 +225,7 @@ void FrameLoop::begin()
         undo_strength();
     go_on_with(std::move(work));
     for (FrameItem &item : std::exchange(early_, {}))
-        add(std::move(item));
+        add_as_new(std::move(item));
 }
 
 // Of a stream whose frames nobody asks for none is kept.
@@ -272,7 +286,7 @@ void FrameLoop::change_shape()
     input_ = shape;
     log_.tell_shape(input_, work.plan->output);
     go_on_with(std::move(work));
-    add(std::move(item));
+    add_as_new(std::move(item));
 }
 
 void FrameLoop::take_over()
@@ -354,14 +368,16 @@ try {
 void FrameLoop::keep(std::unique_ptr<FrameJob> job)
 {
     const double began = thread_seconds();
-    log_.add_job(*job);
+    const auto excluded = std::count_if(job->items.begin(), job->items.end(), is_excluded);
+    log_.add_job(*job, static_cast<size_t>(excluded));
     log_.tell_notice(*work_->task->model());
     for (FrameItem &item : job->items) {
         complete(item);
         for (FramePointer &frame : item.results)
             results_.push_back({.frame = std::move(frame),
                                 .arrival = item.arrival,
-                                .job_seconds = job->stages.sum()});
+                                .job_seconds = job->stages.sum(),
+                                .excluded = is_excluded(item)});
     }
     if (!failure_ && is_too_much(thread_seconds() - began, settings_.patience))
         fail(impatience(settings_.patience));

@@ -3,7 +3,9 @@
 #include "run_log.h"
 
 #include "base/compose.h"
+#include "base/counted.h"
 #include "devices/peak.h"
+#include "host/error.h"
 #include "lost_frames.h"
 
 extern "C" {
@@ -56,14 +58,16 @@ void RunLog::tell_work(const Work &work, const AnyPool &pool)
     if (work.plan->in_order)
         warn_of_order();
     if (!pool.shortfall().empty())
-        av_log(ctx_, AV_LOG_WARNING,
-               "no more than %zu worker threads can be started: %s; raise the limit of memory or "
-               "of threads (ulimit -v, -u)\n",
-               pool.workers(), pool.shortfall().c_str());
-    av_log(ctx_, AV_LOG_INFO,
-           "%zu workers of %zu threads, %zu requests of %zu frames in flight; %s\n", pool.workers(),
-           work.budget.threads_per_worker, work.budget.in_flight, work.plan->batch_size,
-           work.variant.c_str());
+        av_log(
+            ctx_, AV_LOG_WARNING,
+            "no more than %s can be started: %s; raise the limit of memory or of threads (ulimit "
+            "-v, -u)\n",
+            counted(pool.workers(), "worker thread").c_str(), pool.shortfall().c_str());
+    av_log(ctx_, AV_LOG_INFO, "%s of %s, %s of %s in flight; %s\n",
+           counted(pool.workers(), "worker").c_str(),
+           counted(work.budget.threads_per_worker, "thread").c_str(),
+           counted(work.budget.in_flight, "request").c_str(),
+           counted(work.plan->batch_size, "frame").c_str(), work.variant.c_str());
     if (!work.advice.empty())
         av_log(ctx_, AV_LOG_INFO, "%s\n", work.advice.c_str());
 }
@@ -107,7 +111,7 @@ void RunLog::tell_error(const char *text)
 
 void RunLog::begin_turn()
 {
-    if (statistics_)
+    if (statistics_ && !uncounted_.skips())
         statistics_->enter();
 }
 
@@ -117,7 +121,7 @@ void RunLog::end_turn(bool sent)
         statistics_->leave(sent);
 }
 
-void RunLog::add_job(const FrameJob &job)
+void RunLog::add_job(const FrameJob &job, size_t excluded)
 {
     if (job.saw_nan && !warned_of_nan_)
         av_log(ctx_, AV_LOG_WARNING, "the model returns NaN, which becomes 0 here\n");
@@ -125,7 +129,7 @@ void RunLog::add_job(const FrameJob &job)
     for (const std::string &note : job.notes)
         if (told_notes_.insert(note).second)
             warn(note.c_str());
-    statistics_->add_job(job.stages, job.items.size(), job.operations);
+    statistics_->add_job(job.stages, job.items.size() - excluded, job.operations);
     if (job.retries)
         tell_crash(job);
 }
@@ -145,7 +149,15 @@ void RunLog::tell_crash(const FrameJob &job)
 
 void RunLog::add_frame(Clock::time_point arrival, double job_seconds)
 {
-    statistics_->add_frame(arrival, job_seconds);
+    const Clock::time_point now = Clock::now();
+    const Clock::duration uncounted = uncounted_.until(arrival, now);
+    statistics_->add_frame(arrival - uncounted, job_seconds, now - uncounted);
+}
+
+void RunLog::add_excluded_frame()
+{
+    uncounted_.skip();
+    facts_.excluded++;
 }
 
 std::optional<std::string> RunLog::answer(const std::string &command, const char *state,
@@ -167,15 +179,22 @@ Summary RunLog::summary() const
     return known;
 }
 
-void RunLog::tell_end(const char *state)
+void RunLog::end(const char *state)
 {
     if (statistics_)
         report_.tell(facts_, summary(), state);
 }
 
+void RunLog::tell_end(const char *state)
+try {
+    end(state);
+} catch (const Error &error) {
+    tell_error(error.what());
+}
+
 void RunLog::tell_lost(size_t frames, double last_seconds)
 {
-    av_log(ctx_, AV_LOG_INFO, "ended with up to %zu frames in flight\n", frames);
+    av_log(ctx_, AV_LOG_INFO, "ended with up to %s in flight\n", counted(frames, "frame").c_str());
     remember_lost({.frames = frames, .model = first_model_, .last_seconds = last_seconds});
 }
 

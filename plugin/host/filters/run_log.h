@@ -15,6 +15,29 @@
 namespace dnn_torch
 {
 
+// What a run of frames that pass by the model takes does not count.
+class UncountedTime
+{
+public:
+    // A frame goes out that has passed by the model.
+    void skip() { skips_ = true; }
+    bool skips() const { return skips_; }
+    // One goes out that the model has seen.  Returns what has not counted until now.
+    Clock::duration until(Clock::time_point arrival, Clock::time_point now)
+    {
+        if (skips_ && last_ != Clock::time_point{} && arrival > last_)
+            sum_ += arrival - last_;
+        skips_ = false;
+        last_ = now;
+        return sum_;
+    }
+
+private:
+    bool skips_ = false;
+    Clock::time_point last_{}; // when the last one went out that the model has seen
+    Clock::duration sum_{0};
+};
+
 // Belongs to the thread that runs the graph.
 class RunLog
 {
@@ -40,14 +63,19 @@ public:
 
     // Call it only after tell_work().
     double &waiting_for_workers() { return statistics_->waiting_for_workers(); }
-    void add_job(const FrameJob &job);
+    // `excluded`: so many of its frames pass by the model as the user wanted.
+    void add_job(const FrameJob &job, size_t excluded);
     void add_frame(Clock::time_point arrival, double job_seconds);
+    void add_excluded_frame();
 
     // Returns the answer to the command "progress" or "stats"; nullopt for any other.
     std::optional<std::string> answer(const std::string &command, const char *state,
                                       size_t in_flight) const;
 
-    // Tells the statistics of the whole run.  Does nothing from the second call on.
+    // Tells the statistics of the whole run.  Does nothing from the second call on.  Throws Error
+    // if they cannot be written.
+    void end(const char *state);
+    // The same; what cannot be written is logged.
     void tell_end(const char *state);
 
     // Tells that the filter is freed with frames in it.
@@ -64,6 +92,7 @@ private:
     std::string first_model_; // from the options, as in a new graph of the same text
     RunFacts facts_{};
     std::optional<Statistics> statistics_; // from the first frame on
+    UncountedTime uncounted_;
     std::string told_notice_;
     std::set<std::string> told_notes_; // of jobs
     bool warned_of_nan_ = false;

@@ -178,6 +178,9 @@ void StatsFile::write(const std::string &text)
         return;
     Descriptor opened = pipe_.is_open() ? std::move(pipe_) : open_for_writing(path_, O_TRUNC);
     write_all(opened.get(), path_, text);
+    // A disk of another machine may say only now that it is full.
+    if (close(opened.release()) != 0 && errno != EINTR)
+        refuse(path_, errno, strerror(errno));
 }
 
 } // namespace dnn_torch

@@ -2,13 +2,24 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "stats_report.h"
 
+#include "base/counted.h"
 #include "base/json.h"
-#include "host/error.h"
 
 #include <cstdio>
 
 namespace dnn_torch
 {
+namespace
+{
+
+// Says nothing as long as there is none.
+std::string excluded_of(size_t frames)
+{
+    return frames ? concat("; ", counted(frames, "frame"), " passed by the model") : "";
+}
+
+} // namespace
+
 StatsReport::StatsReport(AVFilterContext *ctx, const std::string &path) : ctx_(ctx), file_(path) {}
 
 std::string StatsReport::json(const RunFacts &facts, const Summary &summary, const char *state,
@@ -16,6 +27,7 @@ std::string StatsReport::json(const RunFacts &facts, const Summary &summary, con
 {
     json::Value all = json_of(summary);
     all.update({
+        {"excluded", facts.excluded},
         {"state", state},
         {"in_flight", in_flight},
         {"workers", facts.budget.workers},
@@ -44,12 +56,9 @@ void StatsReport::tell(const RunFacts &facts, const Summary &summary, const char
     if (told_)
         return;
     told_ = true;
-    av_log(ctx_, AV_LOG_INFO, "%s\n", to_line(summary).c_str());
-    try {
-        file_.write(json(facts, summary, state, 0));
-    } catch (const Error &error) {
-        av_log(ctx_, AV_LOG_WARNING, "%s\n", error.what());
-    }
+    av_log(ctx_, AV_LOG_INFO, "%s%s\n", to_line(summary).c_str(),
+           excluded_of(facts.excluded).c_str());
+    file_.write(json(facts, summary, state, 0));
 }
 
 } // namespace dnn_torch

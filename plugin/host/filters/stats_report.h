@@ -25,6 +25,7 @@ struct RunFacts {
     size_t batch_size;
     std::string format;
     Size input, output;
+    size_t excluded = 0; // frames that passed by the model as the user wanted
 };
 
 // Belongs to the filter's thread.
@@ -40,7 +41,8 @@ public:
     // "frames 12 fps 3.40 in_flight 2".
     static std::string progress(const Summary &summary, size_t in_flight);
 
-    // Logs the line and writes the file.  Does nothing from the second call on.
+    // Logs the line and writes the file.  Does nothing from the second call on.  Throws Error if
+    // the file cannot be written.
     void tell(const RunFacts &facts, const Summary &summary, const char *state);
 
 private:
