@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <system_error>
 #include <thread>
@@ -57,6 +58,17 @@ Failure no_resources(const char *what, int error)
                    ", or write isolate=0")};
 }
 
+// Libraries that compute do not always look whether they got the memory that they asked for.
+std::string words_on_address_space(int number)
+{
+    rlimit limit = {};
+    const bool is_fault = number == SIGSEGV || number == SIGBUS || number == SIGABRT;
+    if (!is_fault || getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return "";
+    return concat(", as when its address space runs out, which is limited to ",
+                  limit.rlim_cur >> 20, " MiB; raise it (ulimit -v)");
+}
+
 std::string describe(const dnn_torch::ChildEnd &end)
 {
     if (!end.known)
@@ -66,7 +78,7 @@ std::string describe(const dnn_torch::ChildEnd &end)
     const int number = WTERMSIG(end.status);
     const char *name = sigdescr_np(number);
     return concat("was ended by signal ", number, " (", name ? name : "of no name", ")",
-                  number == SIGKILL ? ", as when memory runs out" : "");
+                  number == SIGKILL ? ", as when memory runs out" : words_on_address_space(number));
 }
 
 std::string in_seconds(std::chrono::microseconds time)
