@@ -7,6 +7,7 @@
 
 #include <climits>
 #include <filesystem>
+#include <sys/auxv.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -17,10 +18,18 @@ namespace
 
 namespace fs = std::filesystem;
 
-std::string installed_folders()
+// Where /proc is not mounted, the kernel itself has told how the program was called.
+fs::path own_file()
 {
     std::error_code error;
-    fs::path own = fs::read_symlink("/proc/self/exe", error).parent_path();
+    const fs::path own = fs::read_symlink("/proc/self/exe", error);
+    const auto *const called = reinterpret_cast<const char *>(getauxval(AT_EXECFN));
+    return error && called ? fs::canonical(called, error) : own;
+}
+
+std::string installed_folders()
+{
+    const fs::path own = own_file().parent_path();
     return own.string() + ":" + (own / MODULE_DIR_FROM_BINDIR).lexically_normal().string();
 }
 

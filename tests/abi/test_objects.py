@@ -233,6 +233,24 @@ def test_launcher_says_what_is_not_there():
     assert denied.returncode == 126
 
 
+# In a rescue system or a chroot.
+@sanitized
+@pytest.mark.parametrize("called", ["by its path", "by its name", "through a link"])
+def test_launcher_finds_its_parts_without_proc(tmp_path, called):
+    bare = ["unshare", "--mount", "--propagation", "private", "sh", "-c",
+            'umount -l /proc && exec "$@"', "sh"]
+    if output(*bare, "test", "!", "-e", "/proc/self").returncode != 0:
+        pytest.skip("/proc cannot be taken away here")
+    (tmp_path / "link").symlink_to(LAUNCHER)
+    launcher = {"by its path": LAUNCHER, "by its name": LAUNCHER.name,
+                "through a link": tmp_path / "link"}[called]
+    path = f"{LAUNCHER.parent}:{os.environ['PATH']}"
+    result = output(*bare, launcher, "run", "ffmpeg", "-hide_banner", "-filters", PATH=path)
+    assert "dnn_torch " in result.stdout and not result.stderr, result.stderr
+    result = output(*bare, launcher, "inspect", "--help", PATH=path)
+    assert result.returncode == 0 and "--json" in result.stdout
+
+
 def test_launcher_help_and_version():
     assert output(LAUNCHER, "--help").stdout.startswith("usage: dnn-torch run PROGRAM")
     assert re.match(r"dnn-torch \d+\.\d+\.\d+\n$", output(LAUNCHER, "--version").stdout)
