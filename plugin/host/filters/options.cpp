@@ -4,6 +4,7 @@
 
 #include "base/compose.h"
 #include "host/error.h"
+#include "host/inference/time_limit.h"
 #include "option_kinds.h"
 
 extern "C" {
@@ -126,7 +127,8 @@ OptionTable model_options(size_t offset)
         duration_option("timeout",
                         "time that one run of the model may take, and 10 s at least where it is "
                         "opened (0: no limit)",
-                        field(offsetof(ModelSettings, timeout)), INT64_C(600000000), 1e15),
+                        field(offsetof(ModelSettings, timeout)),
+                        std::chrono::microseconds(usual_time_limit).count(), 1e15),
         bool_option("watch", "change to what is in the model's file when it changes",
                     field(offsetof(ModelSettings, watch)), false),
         text_option("engine", "what runs the model: NAME of an engine-NAME.so",

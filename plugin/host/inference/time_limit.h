@@ -14,6 +14,9 @@
 namespace dnn_torch
 {
 
+// What a run of a model may take where nobody says otherwise.
+constexpr std::chrono::minutes usual_time_limit{10};
+
 struct TimeLimit {
     std::chrono::microseconds most; // 0 is no limit
     std::string line;               // the text of the Error if it is exceeded
