@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 // dnn-torch bench: frames a second by precision, workers and threads, as a table and as bars.
+#include "base/counted.h"
 #include "bench_report.h"
-#include "command_line.h"
+#include "bench_task.h"
 #include "host/inference/core_budget.h"
 #include "host/inference/time_limit.h"
-#include "host/tasks/picture_task.h"
 #include "host/tasks/picture_tensors.h"
 #include "model_commands.h"
 #include "new_file.h"
@@ -31,12 +31,7 @@ double seconds_since(Clock::time_point start)
 
 std::string in_words(const Setting &setting)
 {
-    auto count = [](size_t number, const char *noun) {
-        std::string text = std::to_string(number);
-        text += noun;
-        return text + (number == 1 ? "" : "s");
-    };
-    return count(setting.workers, " worker") + " of " + count(setting.threads, " thread");
+    return counted(setting.workers, "worker") + " of " + counted(setting.threads, "thread");
 }
 
 bool holds(const AVPixelFormat *formats, AVPixelFormat format)
@@ -91,16 +86,32 @@ double time_run_within(std::chrono::microseconds timeout, const std::shared_ptr<
 }
 
 // 640x360, or less if a run would take much of the given time.
-Size usual_size(const std::shared_ptr<Model> &model, const Trials &trials, const Request &request)
+Size usual_size(const BenchModel &model, const Request &request)
 {
     constexpr Size candidates[] = {{640, 360}, {480, 270}, {320, 180}, {160, 90}};
-    Size small = fit_size(trials.sizes, {2 * small_extent, 2 * small_extent});
-    double a_run = time_run_within(request.timeout, model, small, trials.fed_channels());
+    if (!model.sizes)
+        return candidates[0]; // a detector's picture has its own size
+    const FoundSizes &sizes = *model.sizes;
+    Size small = fit_size(sizes, {2 * small_extent, 2 * small_extent});
+    double a_run =
+        time_run_within(request.timeout, model.in_fp32.model, small, count_of(model.channels));
     double a_pixel = a_run / small.width / small.height;
     for (Size size : candidates)
         if (a_pixel * size.width * size.height < request.seconds / 40)
-            return fit_size(trials.sizes, size);
-    return fit_size(trials.sizes, {96, 54});
+            return fit_size(sizes, size);
+    return fit_size(sizes, {96, 54});
+}
+
+std::string format_in_words(Channels channels)
+{
+    switch (channels) {
+    case Channels::luma:
+        return "luma of YUV 4:2:0";
+    case Channels::rgba:
+        return "RGBA";
+    default:
+        return "RGB";
+    }
 }
 
 // Begins the file before anything is measured, so that nobody waits for a fault.
@@ -126,17 +137,19 @@ public:
     void run()
     {
         report_.say("trying what the model takes ...");
-        ModelWithContract subject = open_model(place_, request_, "fp32");
-        trials_ = try_model(subject, request_);
-        trials_->channels = agreed_channels(subject.contract, trials_->channels);
-        size_ = request_.size ? *request_.size : usual_size(subject.model, *trials_, request_);
+        BenchModel model = open_for_bench(place_, request_);
+        kind_ = model.kind;
+        channels_ = model.channels;
+        size_ = request_.size ? *request_.size : usual_size(model, request_);
+        ModelWithContract subject = std::move(model.in_fp32);
         start_ = Clock::now();
         NewPlan work = plan(subject, "fp32");
         report_.begin({.model = request_.model,
                        .device = place_.device.device,
                        .size = size_,
                        .result = work.plan->output,
-                       .format = channels() == 3 ? "RGB" : "luma of YUV 4:2:0",
+                       .format = format_in_words(channels_),
+                       .filter = filter_for(kind_),
                        .cores = machine_.cores,
                        .seconds = request_.seconds,
                        .notice = subject.model->notice(),
@@ -166,9 +179,8 @@ private:
 
     NewPlan plan_within(const ModelWithContract &subject, double tuning_seconds)
     {
-        PictureTask task(subject.model, subject.contract, 1);
-        task.study();
-        return task.plan(shape_for(task, size_), {.tuning_seconds = tuning_seconds});
+        const std::unique_ptr<Task> task = task_for(request_, kind_, subject);
+        return task->plan(shape_for(*task, size_), {.tuning_seconds = tuning_seconds});
     }
 
     static std::vector<std::string> notes_of(const NewPlan &work)
@@ -195,7 +207,7 @@ private:
         if (seconds_left() <= 0)
             return leave_out(precision, time_is_up);
         try {
-            const ModelWithContract subject = open_model(place_, request_, precision);
+            const ModelWithContract subject = open_again(place_, request_, kind_, precision);
             measure_precision(*subject.model, plan(subject, precision), precision, share);
         } catch (const Error &error) {
             leave_out(precision, error.what());
@@ -309,7 +321,7 @@ private:
     bool decides_tiles() const
     {
         const std::string &tile = request_.contract.sizes.tile;
-        return tile.empty() || tile == "auto";
+        return kind_ == Kind::picture && (tile.empty() || tile == "auto");
     }
 
     // The form's name as optimize= takes it: "frozen" of "fp32, frozen".
@@ -330,7 +342,7 @@ private:
             " ...");
         const Clock::time_point start = Clock::now();
         try {
-            const ModelWithContract subject = open_model(place_, other, "fp32");
+            const ModelWithContract subject = open_again(place_, other, kind_, "fp32");
             const NewPlan work = plan_within(subject, 0);
             seconds = std::max(seconds - seconds_since(start), 0.0);
             const std::string &form = work.variants.with(own_setting_.threads);
@@ -355,7 +367,7 @@ private:
         options.emplace_back("workers", std::to_string(rate.setting.workers));
         options.emplace_back("threads", std::to_string(rate.setting.threads));
         options.emplace_back("precision", rate.precision);
-        return command_line(request_.model, trials_->channels, nullptr, options);
+        return command_for(request_, kind_, channels_, options);
     }
 
     void write_svg()
@@ -372,7 +384,6 @@ private:
     }
 
     double seconds_left() const { return request_.seconds - seconds_since(start_); }
-    int channels() const { return trials_->fed_channels(); } // of the model
     bool on_cpu() const { return place_.on_cpu(); }
     const char *own_precision() const { return on_cpu() ? "fp32" : "fp16"; } // precision=auto
 
@@ -383,7 +394,8 @@ private:
     Place place_;
     BenchReport report_;
     Machine machine_ = usable_machine();
-    std::optional<Trials> trials_;
+    Kind kind_ = Kind::picture;
+    Channels channels_ = Channels::rgb;
     Size size_{};
     Clock::time_point start_;
     double fp32_seconds_ = 0;
@@ -396,9 +408,13 @@ private:
 } // namespace
 
 int bench(const Request &request)
-{
+try {
     Bench(request).run();
     return 0;
+} catch (const Error &error) {
+    if (request.json)
+        print_failure(request.model, error.what());
+    throw;
 }
 
 } // namespace dnn_torch

@@ -9,8 +9,11 @@
 //                 chosen (whether the filter takes this setting by itself)
 //   left_out      what was not measured, in words
 //   best, best_fp32   a row with its `command`; null if nothing was measured
+//   filter        that the model is for
+//   error         null; if nothing could be measured, why: then model and error are all
 #include "bench_report.h"
 
+#include "base/counted.h"
 #include "base/json.h"
 #include "base/terminal.h"
 
@@ -36,7 +39,7 @@ json::Value json_of(const Rate &rate)
 
 std::string place_of(const BenchFacts &facts)
 {
-    return facts.device == "cpu" ? std::to_string(facts.cores) + " cores" : facts.device;
+    return facts.device == "cpu" ? counted(facts.cores, "core") : facts.device;
 }
 
 // Splits "int8, fused, 15 of 18 layers, 43.0 dB PSNR from fp32" into the form, which is
@@ -63,6 +66,13 @@ std::string label_of(const Rate &rate)
 
 } // namespace
 
+void print_failure(const std::string &model, const std::string &error)
+{
+    const json::Value all = {{"model", model}, {"error", error}};
+    printf("%s\n", json::line_of(all).c_str());
+    fflush(stdout);
+}
+
 std::string form_in(const std::string &variant)
 {
     return variant.substr(0, variant.find(" ("));
@@ -80,9 +90,9 @@ void BenchReport::begin(const BenchFacts &facts)
     say("");
     if (as_json_)
         return;
-    printf("%s at %s, %s, on %s; takes about %.0f s at most\n", printable(facts.model).c_str(),
-           to_text(facts.size).c_str(), facts.format.c_str(), place_of(facts).c_str(),
-           facts.seconds);
+    printf("%s in %s at %s, %s, on %s; takes about %.0f s at most\n",
+           printable(facts.model).c_str(), facts.filter.c_str(), to_text(facts.size).c_str(),
+           facts.format.c_str(), place_of(facts).c_str(), facts.seconds);
     if (!facts.notice.empty())
         printf("%s\n", facts.notice.c_str());
     for (const std::string &note : facts.notes)
@@ -192,6 +202,8 @@ void BenchReport::print_json() const
     };
     json::Value all = {
         {"model", facts_.model},
+        {"filter", facts_.filter},
+        {"error", json::Value()},
         {"device", facts_.device},
         {"size", {{"width", facts_.size.width}, {"height", facts_.size.height}}},
         {"result", {{"width", facts_.result.width}, {"height", facts_.result.height}}},

@@ -20,6 +20,7 @@ struct BenchFacts {
     std::string model, device;
     Size size, result;
     std::string format; // of the frames, in words
+    std::string filter; // that the model is for
     size_t cores;
     double seconds;
     std::string notice;             // may be empty
@@ -34,6 +35,9 @@ struct Rate {
     bool chosen;           // the filter takes this setting by itself
     std::string tile = {}; // the option, where it is not the request's
 };
+
+// In the place of a report as JSON, if there is none.
+void print_failure(const std::string &model, const std::string &error);
 
 // "fp32, frozen" of the engine's words "fp32, frozen (measured)".
 std::string form_in(const std::string &variant);

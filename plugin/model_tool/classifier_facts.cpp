@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "classifier_facts.h"
 
-#include "command_line.h"
 #include "host/contract/label_lists.h"
 #include "host/tasks/classifier_probe.h"
+
+#include <utility>
 
 namespace dnn_torch
 {
@@ -17,8 +18,15 @@ ClassifierFacts try_classifier(const Place &place, const Request &request)
     return {.takes = probe.in_words(),
             .classes = probe.scores().classes,
             .labels = labels_of(subject.contract.model, probe.scores().classes, false),
-            .command = command_line("dnn_torch_classify", request.model, filter_options(request),
-                                    ",metadata=print", "-f null -")};
+            .command = classifier_command(request, filter_options(request))};
+}
+
+std::string classifier_command(const Request &request, FilterOptions options)
+{
+    if (request.size)
+        options.emplace_back("size", to_text(*request.size));
+    return command_line("dnn_torch_classify", request.model, std::move(options), ",metadata=print",
+                        "-f null -");
 }
 
 } // namespace dnn_torch

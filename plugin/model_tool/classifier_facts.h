@@ -4,6 +4,7 @@
 // What dnn_torch_classify finds out about a model, for inspect.
 #pragma once
 
+#include "command_line.h"
 #include "request.h"
 #include "subject.h"
 
@@ -20,6 +21,9 @@ struct ClassifierFacts {
     std::vector<std::string> labels = {};
     std::string command; // a command line that uses the model
 };
+
+// Returns a command line that uses the model with these options, and with the request's size.
+std::string classifier_command(const Request &request, FilterOptions options);
 
 // Opens the model as the filter does, and tries it.  Throws Error if it is no classifier.
 ClassifierFacts try_classifier(const Place &place, const Request &request);

@@ -3,6 +3,9 @@
 
 // dnn-torch contract: what a model's tensors mean, as a file to edit (docs/contract.md).
 #include "base/terminal.h"
+#include "classifier_facts.h"
+#include "detector_facts.h"
+#include "kind.h"
 #include "model_commands.h"
 #include "probed_contract.h"
 
@@ -13,17 +16,29 @@ namespace dnn_torch
 namespace
 {
 
-// A model that is no picture filter has a contract, too.
+Kind kind_of(const Place &place, const Request &request, const Contract &known,
+             std::optional<Trials> &trials)
+{
+    return find_kind(
+        known, {.picture = [&] { trials = try_model(open_model(place, request, "auto"), request); },
+                .detector = [&] { try_detector(place, request); },
+                .classifier = [&] { try_classifier(place, request); }});
+}
+
+// What nobody could try has a contract, too.
 void try_it(const Place &place, const Request &request, Contract &contract)
 {
     std::optional<Trials> trials;
+    Kind kind = Kind::picture;
     try {
-        trials = try_model(open_model(place, request, "auto"), request);
+        kind = kind_of(place, request, contract, trials);
     } catch (const Error &error) {
         fprintf(stderr, "dnn-torch: the model could not be tried: %s\n",
                 printable(error.what()).c_str());
     }
-    if (trials)
+    if (kind != Kind::picture)
+        add_task(kind == Kind::detector ? "detect" : "classify", contract);
+    else if (trials)
         add_trials(*trials, contract);
 }
 

@@ -15,10 +15,13 @@
 #include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
+#include <filesystem>
 #include <future>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <unistd.h>
 
@@ -68,19 +71,42 @@ void say(const std::string &words)
 }
 
 // What the numbers mean is not in the file itself, so the contract goes with it.
-void copy_contract(const std::string &from, const std::string &to)
+class ContractCopy
 {
-    const std::string source = file_beside(from), target = file_beside(to);
-    if (source == target)
-        return;
-    if (const std::optional<std::string> text = contract_text(source)) {
-        NewFile file(target);
-        file.write(*text);
-        file.keep();
-        say("the contract '" + source + "' was copied to '" + target + "'");
-    } else if (contract_text(target)) {
-        say("the contract '" + target + "' was there before; it holds for '" + to + "' now");
+public:
+    // Begins the file, if there is a contract.  Throws Error if it is not to be replaced.
+    ContractCopy(const Request &request, Existing existing)
+        : model_(request.output_file), from_(file_beside(request.model)), to_(file_beside(model_))
+    {
+        if (from_ == to_)
+            return;
+        text_ = contract_text(from_);
+        if (text_ && contract_text(to_) != text_)
+            file_ = std::make_unique<NewFile>(to_, existing);
     }
+
+    void keep()
+    {
+        if (file_) {
+            file_->write(*text_);
+            file_->keep();
+            say("the contract '" + from_ + "' was copied to '" + to_ + "'");
+        } else if (!text_ && from_ != to_ && contract_text(to_)) {
+            say("the contract '" + to_ + "' was there before; it holds for '" + model_ + "' now");
+        }
+    }
+
+private:
+    const std::string model_, from_, to_;
+    std::optional<std::string> text_;
+    std::unique_ptr<NewFile> file_;
+};
+
+void refuse_same_file(const Request &request)
+{
+    std::error_code error;
+    if (std::filesystem::equivalent(request.output_file, request.model, error))
+        throw UsageError(request.output_file + " is the file to convert; give another name");
 }
 
 } // namespace
@@ -88,8 +114,11 @@ void copy_contract(const std::string &from, const std::string &to)
 int convert(const Request &request)
 {
     const char *format = format_of(request.output_file);
+    refuse_same_file(request);
+    const Existing existing = request.force ? Existing::replaced : Existing::kept;
     const Place place = find_place(request);
-    NewFile file(request.output_file);
+    NewFile file(request.output_file, existing);
+    ContractCopy contract(request, existing);
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         file.refuse(errno);
@@ -105,7 +134,7 @@ int convert(const Request &request)
     file.keep();
     if (!notice.empty())
         say(notice);
-    copy_contract(request.model, request.output_file);
+    contract.keep();
     return 0;
 }
 

@@ -2,18 +2,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "detector_facts.h"
 
-#include "command_line.h"
 #include "host/contract/label_lists.h"
 #include "host/tasks/detector_probe.h"
 
+#include <utility>
+
 namespace dnn_torch
 {
-
-bool is_of_detector(const Contract &contract)
-{
-    const std::string &task = contract.model.task;
-    return task == "detect" || task == "pose" || task == "obb";
-}
 
 DetectorFactsFound try_detector(const Place &place, const Request &request)
 {
@@ -30,9 +25,15 @@ DetectorFactsFound try_detector(const Place &place, const Request &request)
             .classes = decoder->classes(),
             .labels =
                 labels_of(subject.contract.model, decoder->classes(), decoder->has_background()),
-            .command = command_line("dnn_torch_detect", request.model, filter_options(request),
-                                    ",drawbox=box_source=side_data_detection_bboxes:color=yellow",
-                                    "out.mp4")};
+            .command = detector_command(request, filter_options(request))};
+}
+
+std::string detector_command(const Request &request, FilterOptions options)
+{
+    if (request.size)
+        options.emplace_back("size", to_text(*request.size));
+    return command_line("dnn_torch_detect", request.model, std::move(options),
+                        ",drawbox=box_source=side_data_detection_bboxes:color=yellow", "out.mp4");
 }
 
 } // namespace dnn_torch

@@ -4,6 +4,7 @@
 // What dnn_torch_detect finds out about a model, for inspect.
 #pragma once
 
+#include "command_line.h"
 #include "request.h"
 #include "subject.h"
 
@@ -21,8 +22,8 @@ struct DetectorFactsFound {
     std::string command; // a command line that uses the model
 };
 
-// Whether the contract says that the model finds things.
-bool is_of_detector(const Contract &contract);
+// Returns a command line that uses the model with these options, and with the request's size.
+std::string detector_command(const Request &request, FilterOptions options);
 
 // Opens the model as the filter does, and tries it.  Throws Error if it is no detector.
 DetectorFactsFound try_detector(const Place &place, const Request &request);

@@ -18,7 +18,8 @@
 //   contract          what the tensors mean (docs/contract.md): by its name each field's value and
 //                     origin
 //   channels          3, 1, or both
-//   sizes             complete (false: too slow to try many); tried, result (width, height);
+//   sizes             complete (false: too slow to try many, and width and height are not known);
+//                     tried, result (width, height);
 //     width, height   smallest, step (0: the smallest alone)
 //     words
 //   padding           of frames that the model does not take: multiple, minimum, only (each with
@@ -32,12 +33,14 @@
 //                     labels (empty: not known)
 //   classifier        of a model for dnn_torch_classify: takes, classes, labels, as a detector's
 //   command           a command line that uses the model
+#include "base/counted.h"
 #include "base/json.h"
 #include "base/terminal.h"
 #include "classifier_facts.h"
 #include "command_line.h"
 #include "detector_facts.h"
 #include "fitting.h"
+#include "kind.h"
 #include "model_commands.h"
 #include "probed_contract.h"
 #include "subject.h"
@@ -64,6 +67,7 @@ struct FileFacts {
 struct Inspection {
     Place place;
     RunningEngine engine;
+    bool is_read = false; // the file, so that what the engine tells of it is known
     FileFacts file;
     std::optional<Trials> trials;
     std::optional<Contract> contract;
@@ -111,22 +115,8 @@ void try_as_classifier(const Request &request, Inspection &seen)
     seen.command = seen.classifier->command;
 }
 
-using Attempt = void(const Request &, Inspection &);
-
-// Whether the model might be one of which nobody says so.  What it says as a picture model tells
-// more if it is not.
-bool succeeds(Attempt *attempt, const Request &request, Inspection &seen)
-try {
-    attempt(request, seen);
-    return true;
-} catch (const Crash &) {
-    return false;
-} catch (const Error &) {
-    return false;
-}
-
 void try_as_picture(const Request &request, Inspection &seen)
-try {
+{
     const ModelWithContract subject = open_model(seen.place, request, "auto");
     seen.file.refused.clear();
     seen.notice = subject.model->notice();
@@ -139,33 +129,30 @@ try {
         std::erase_if(options, [](const auto &option) { return option.first == "range"; });
         options.emplace_back("range", range);
     }
-    seen.command = command_line(request.model, trials.channels,
-                                seen.fitting->fit ? nullptr : &trials.sizes, options);
-} catch (const Crash &) {
-    throw;
-} catch (const Error &) {
-    const bool could_be_opened = seen.file.refused.empty();
-    if (!could_be_opened ||
-        !(succeeds(try_as_detector, request, seen) || succeeds(try_as_classifier, request, seen)))
-        throw;
+    // Of a slow model it is not known which sizes it takes, so the filter fits frames to it.
+    const bool needs_size = trials.sizes.complete && !seen.fitting->fit;
+    seen.command =
+        command_line(request.model, trials.channels, needs_size ? &trials.sizes : nullptr, options);
+}
+
+void look_at_file(const Request &request, Inspection &seen)
+{
+    seen.place = find_place(request);
+    const std::shared_ptr<Model> looked_at = look_at_model(seen.place, request);
+    seen.engine = running_engine(seen.place.engine, *looked_at);
+    seen.file = facts_of(*looked_at);
+    seen.is_read = true;
+    seen.contract = known_contract(*looked_at, request);
 }
 
 Inspection look_at(const Request &request)
 {
     Inspection seen;
-    seen.place = find_place(request);
-    std::shared_ptr<Model> looked_at = look_at_model(seen.place, request);
-    seen.engine = running_engine(seen.place.engine, *looked_at);
-    seen.file = facts_of(*looked_at);
     try {
-        seen.contract = known_contract(*looked_at, request);
-        looked_at.reset();
-        if (is_of_detector(*seen.contract))
-            try_as_detector(request, seen);
-        else if (seen.contract->model.task == "classify")
-            try_as_classifier(request, seen);
-        else
-            try_as_picture(request, seen);
+        look_at_file(request, seen);
+        find_kind(*seen.contract, {.picture = [&] { try_as_picture(request, seen); },
+                                   .detector = [&] { try_as_detector(request, seen); },
+                                   .classifier = [&] { try_as_classifier(request, seen); }});
     } catch (const Error &error) {
         seen.error = error.what();
     }
@@ -253,8 +240,7 @@ std::string channels_in_words(const Trials &trials)
 
 void print_detector(const DetectorFactsFound &detector)
 {
-    print("finds", detector.classes ? "things of " + std::to_string(detector.classes) + " classes"
-                                    : std::string("things"));
+    print("finds", detector.classes ? "things of " + counted_classes(detector.classes) : "things");
     print("takes", detector.takes);
     print("decoder", detector.decoder);
     print("use", detector.command);
@@ -262,7 +248,7 @@ void print_detector(const DetectorFactsFound &detector)
 
 void print_classifier(const ClassifierFacts &classifier)
 {
-    print("tells", std::to_string(classifier.classes) + " classes apart");
+    print("tells", counted_classes(classifier.classes) + " apart");
     print("takes", classifier.takes);
     print("use", classifier.command);
 }
@@ -346,9 +332,12 @@ Value json_of(Channels channels)
 
 Value json_of(const FoundSizes &sizes)
 {
-    return {{"complete", sizes.complete},      {"tried", json_of(sizes.tried)},
-            {"result", json_of(sizes.result)}, {"width", json_of(sizes.width)},
-            {"height", json_of(sizes.height)}, {"words", sizes_in_words(sizes)}};
+    return {{"complete", sizes.complete},
+            {"tried", json_of(sizes.tried)},
+            {"result", json_of(sizes.result)},
+            {"width", sizes.complete ? json_of(sizes.width) : Value()},
+            {"height", sizes.complete ? json_of(sizes.height) : Value()},
+            {"words", sizes_in_words(sizes)}};
 }
 
 Value json_of(const DetectorFactsFound &detector)
@@ -396,6 +385,13 @@ Value architecture_json(const FileFacts &file)
             {"parameters", parameters}};
 }
 
+Value engine_json(const RunningEngine &engine)
+{
+    if (engine.name.empty())
+        return {};
+    return {{"name", engine.name}, {"version", engine.version}};
+}
+
 void print_json(const Request &request, const Inspection &seen)
 {
     const FileFacts &file = seen.file;
@@ -409,9 +405,9 @@ void print_json(const Request &request, const Inspection &seen)
                  {"parameters", parameters_json(file)},
                  {"architecture", architecture_json(file)},
                  {"refused", file.refused},
-                 {"engine", {{"name", seen.engine.name}, {"version", seen.engine.version}}},
+                 {"engine", engine_json(seen.engine)},
                  {"cage", json::text_or_null(seen.engine.cage)},
-                 {"device", seen.place.device.device},
+                 {"device", json::text_or_null(seen.place.device.device)},
                  {"accepted", trials || seen.detector || seen.classifier},
                  {"error", json::text_or_null(seen.error)},
                  {"notice", json::text_or_null(seen.notice)},
@@ -433,7 +429,10 @@ void print_json(const Request &request, const Inspection &seen)
 int inspect(const Request &request)
 {
     Inspection seen = look_at(request);
-    (request.json ? print_json : print_report)(request, seen);
+    if (request.json)
+        print_json(request, seen);
+    else if (seen.is_read)
+        print_report(request, seen);
     fflush(stdout);
     if (!seen.error.empty())
         fprintf(stderr, "dnn-torch: %s\n", printable(seen.error).c_str());

@@ -56,11 +56,15 @@ Descriptor open_unnamed(const std::string &folder)
 
 } // namespace
 
-NewFile::NewFile(const std::string &path) : path_(followed(path))
+NewFile::NewFile(const std::string &path, Existing existing)
+    : path_(followed(path)), existing_(existing)
 {
     struct stat about;
-    if (stat(path_.c_str(), &about) == 0 && !S_ISREG(about.st_mode))
+    const bool is_there = stat(path_.c_str(), &about) == 0;
+    if (is_there && !S_ISREG(about.st_mode))
         refuse(S_ISDIR(about.st_mode) ? EISDIR : EINVAL);
+    if (is_there && existing_ == Existing::kept)
+        refuse(EEXIST);
     file_ = open_unnamed(folder_of(path_));
     if (file_.is_open())
         return;
@@ -81,8 +85,10 @@ NewFile::~NewFile()
 
 void NewFile::refuse(int error) const
 {
-    throw Error(AVERROR(error),
-                "'" + path_ + "' cannot be written: " + std::generic_category().message(error));
+    const char *const advice =
+        error == EEXIST ? "; give another name, or --force to replace it" : "";
+    throw Error(AVERROR(error), "'" + path_ + "' cannot be written: " +
+                                    std::generic_category().message(error) + advice);
 }
 
 void NewFile::write(std::string_view text)
@@ -112,13 +118,24 @@ void NewFile::name_draft()
     refuse(errno);
 }
 
+// File systems that know no renaming without replacing have links, or nobody else's files.
+bool NewFile::rename_draft()
+{
+    const unsigned flags = existing_ == Existing::kept ? RENAME_NOREPLACE : 0;
+    if (renameat2(AT_FDCWD, draft_.c_str(), AT_FDCWD, path_.c_str(), flags) == 0)
+        return true;
+    const bool is_unknown = flags && (errno == EINVAL || errno == ENOSYS);
+    return is_unknown && access(path_.c_str(), F_OK) != 0 &&
+           rename(draft_.c_str(), path_.c_str()) == 0;
+}
+
 void NewFile::keep()
 {
     if (fsync(file_.get()) != 0)
         refuse(errno);
     if (draft_.empty())
         name_draft();
-    if (rename(draft_.c_str(), path_.c_str()) != 0)
+    if (!rename_draft())
         refuse(errno);
     draft_.clear();
 }

@@ -87,6 +87,11 @@ void add_trials(const Trials &trials, Contract &contract)
     add("output.channels", trials.made, contract);
 }
 
+void add_task(const std::string &task, Contract &contract)
+{
+    add("task", task, contract);
+}
+
 std::string origin_of(const std::string &field, const Contract &contract)
 {
     const auto found = contract.origins.find(field);

@@ -23,6 +23,9 @@ Contract known_contract(const Model &model, const Request &request);
 // Adds what nobody has said before.  Throws Error if the model does not keep to the contract.
 void add_trials(const Trials &trials, Contract &contract);
 
+// Adds what the model is for, if nobody has said it before.
+void add_task(const std::string &task, Contract &contract);
+
 // "architecture": who says the field.
 std::string origin_of(const std::string &field, const Contract &contract);
 

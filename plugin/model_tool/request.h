@@ -6,6 +6,7 @@
 
 #include "host/contract/contract.h"
 #include "host/inference/engine_choice.h"
+#include "host/inference/time_limit.h"
 #include "host/size.h"
 
 #include <chrono>
@@ -33,10 +34,11 @@ struct Request {
     std::string optimize;                       // as the filter's option; no command has it yet
     Isolation isolation = Isolation::automatic; // what `isolate` means
     bool json = false;
+    bool force = false;       // only convert has it: files may be replaced
     bool help = false;        // only the command's help is wanted
     std::optional<Size> size; // measured with, or tried first
     double seconds = 30;      // only bench uses it
-    std::chrono::microseconds timeout = std::chrono::seconds(60); // for one run; 0: no limit
+    std::chrono::microseconds timeout = usual_time_limit; // for one run; 0: no limit
 };
 
 // Reads a command line that begins with the command's name.  Throws UsageError.

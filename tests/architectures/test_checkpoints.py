@@ -692,7 +692,7 @@ def test_convert_tells_what_it_leaves_out(weights, tmp_path):
     assert result.returncode == 0 and said in result.stderr, str(result)
     torch.save({"D": {"a": torch.ones(3)}, "G": {"a": torch.ones(3), "b": torch.ones(3)},
                 "list": [torch.ones(3)], 5: torch.ones(3)}, path)
-    result = convert(path, made)
+    result = convert(path, made, "--force")
     assert "of the file's 5 tensors 2 were written: G" in result.stderr, str(result)
 
 
@@ -705,7 +705,44 @@ def test_convert_copies_the_contract(weights, tmp_path):
     assert result.returncode == 0 and "contract" in result.stderr, str(result)
     assert (tmp_path / "made.pt.json").read_text() == contract.read_text()
     contract.unlink()
-    assert "was there before" in convert(path, made).stderr
+    assert "was there before" in convert(path, made, "--force").stderr
+
+
+def test_convert_replaces_nothing_by_itself(weights, tmp_path):
+    path, made, beside = (tmp_path / name for name in ("net.pth", "made.pt", "made.pt.json"))
+    torch.save(weights, path)
+    (tmp_path / "net.pth.json").write_text('{"input": {"range": 255}}')
+    for existing in (made, beside):
+        existing.write_text('{"author": "Me"}')
+        result = convert(path, made)
+        assert result.returncode == 1 and result.stderr.count("\n") == 1, str(result)
+        assert f"'{existing}' cannot be written: File exists" in result.stderr
+        assert "--force" in result.stderr and existing.read_text() == '{"author": "Me"}'
+        assert len(list(tmp_path.iterdir())) == 3, list(tmp_path.iterdir())
+        existing.unlink()
+    made.write_text("old")
+    beside.write_text("{}")
+    assert convert(path, made, "--force").returncode == 0
+    assert made.stat().st_size > 1000 and "255" in beside.read_text()
+
+
+def test_convert_does_not_ask_for_the_same_contract(weights, tmp_path):
+    path, made = tmp_path / "net.pth", tmp_path / "made.pt"
+    torch.save(weights, path)
+    for place in (path, made):
+        place.with_name(place.name + ".json").write_text('{"input": {"range": 255}}')
+    assert convert(path, made).returncode == 0
+
+
+def test_convert_never_replaces_what_it_reads(weights, tmp_path):
+    path = tmp_path / "net.pt"
+    torch.save(weights, path)
+    before = path.read_bytes()
+    (tmp_path / "link.pt").symlink_to(path)
+    for name in ("net.pt", "link.pt"):
+        result = convert(path, tmp_path / name, "--force")
+        assert result.returncode == 2 and "is the file to convert" in result.stderr, str(result)
+    assert path.read_bytes() == before
 
 
 def test_convert_keeps_what_the_name_tells(engine, tmp_path):

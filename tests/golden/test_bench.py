@@ -9,8 +9,11 @@ import signal
 import time
 import xml.etree.ElementTree
 
+import classifiers
+import detectors
 import pytest
 import support
+import torch
 
 pytestmark = pytest.mark.skipif(support.PATCHED, reason="the patched ffmpeg needs no launcher")
 
@@ -29,6 +32,17 @@ def facts(path, *arguments, **options):
 
 def fake_facts(path, *arguments):
     return facts(path, "--engine", "fake", *arguments, fake_engine=True)
+
+
+def assert_command_runs(command, folder):
+    """As one who pastes it."""
+    support.succeed(
+        *("-f", "lavfi", "-i", "testsrc2=s=64x48:d=0.2", "-c:v", "mpeg4", folder / "in.mp4"),
+        plain=True,
+    )
+    path = f"{pathlib.Path(support.LAUNCHER).parent}:/usr/bin:/bin"
+    result = support.execute(["sh", "-c", command], cwd=folder, env={"PATH": path})
+    assert result.returncode == 0, str(result)
 
 
 def assert_rows_make_sense(found):
@@ -52,6 +66,40 @@ def test_rows(model):
     fastest = max(row["fps"] for row in found["rows"])
     assert found["best"]["fps"] >= 0.97 * fastest
     assert found["best_fp32"]["precision"] == "fp32"
+
+
+# Trying out and measuring both takes a while.
+DETECTORS = {
+    "Bright": (detectors.Bright, []),
+    "Sized": (lambda: detectors.Sized(96, 64), ["--size", "96x64"]),
+    "Lists": (detectors.Lists, []),
+}
+
+
+@pytest.mark.parametrize("name", DETECTORS)
+def test_detectors(tmp_path, name):
+    make, arguments = DETECTORS[name]
+    torch.jit.script(make().eval()).save(str(tmp_path / "net.pt"))
+    found = facts("net.pt", "--seconds", "2", *arguments, cwd=tmp_path)
+    assert_rows_make_sense(found)
+    assert found["filter"] == "dnn_torch_detect"
+    assert_command_runs(found["best"]["command"], tmp_path)
+
+
+@pytest.mark.parametrize("name", ["Colour", "Sized"])
+def test_classifiers(tmp_path, name):
+    arguments = ["--size", "96x64"] if name == "Sized" else []
+    module = classifiers.Sized(96, 64) if name == "Sized" else classifiers.Colour()
+    torch.jit.script(module.eval()).save(str(tmp_path / "net.pt"))
+    found = facts("net.pt", "--seconds", "2", *arguments, cwd=tmp_path)
+    assert_rows_make_sense(found)
+    assert found["filter"] == "dnn_torch_classify"
+    assert_command_runs(found["best"]["command"], tmp_path)
+
+
+def test_what_no_filter_takes_is_said_as_for_pictures(model):
+    result = bench(model("returns_string"), "--json", *SMALL)
+    assert result.returncode == 1 and json.loads(result.stdout)["error"] in result.stderr
 
 
 def test_int8(model):
@@ -78,16 +126,9 @@ def test_every_division_of_the_cores(script):
 
 
 def test_the_best_setting_runs(model, tmp_path):
-    """As one who pastes it."""
     command = facts(model("espcn_rgb"), *SMALL)["best"]["command"]
     assert re.search(r":workers=\d+:threads=\d+:precision=\w+ out.mp4$", command)
-    support.succeed(
-        *("-f", "lavfi", "-i", "testsrc2=s=64x48:d=0.2", "-c:v", "mpeg4", tmp_path / "in.mp4"),
-        plain=True,
-    )
-    path = f"{pathlib.Path(support.LAUNCHER).parent}:/usr/bin:/bin"
-    result = support.execute(["sh", "-c", command], cwd=tmp_path, env={"PATH": path})
-    assert result.returncode == 0, str(result)
+    assert_command_runs(command, tmp_path)
     assert (tmp_path / "out.mp4").stat().st_size > 0
 
 

@@ -310,6 +310,21 @@ def test_paths_that_are_no_files(tmp_path, name):
     assert_says(result, filter_says(tmp_path / name))
 
 
+@pytest.mark.parametrize("arguments", [
+    ["absent.pt"], ["."], ["net.pt", "--device=nosuch"], ["net.pt", "--engine=nosuch"],
+    ["damaged.pt"], ["net.pt", "--range=5..5"],
+])
+@pytest.mark.parametrize("command", ["inspect", "bench"])
+def test_json_has_each_failure(model, tmp_path, command, arguments):
+    (tmp_path / "net.pt").symlink_to(model("identity"))
+    (tmp_path / "damaged.pt").write_bytes(b"PK\x03\x04" + bytes(60))
+    result = support.execute([support.LAUNCHER, command, "--json", *arguments], cwd=tmp_path)
+    found = json.loads(result.stdout)
+    assert result.returncode == 1 and found["model"] == arguments[0]
+    assert found["error"] and result.stderr == f"dnn-torch: {found['error']}\n"
+    assert not found.get("accepted") and not found.get("rows")
+
+
 @pytest.mark.parametrize("option,value", [("device", "nosuch"), ("engine", "nosuch")])
 def test_places_that_are_none(model, option, value):
     result = inspect(model("identity"), f"--{option}", value)
@@ -338,6 +353,24 @@ def test_command_lines_that_make_no_sense(arguments, phrase):
 def test_help(command):
     result = support.execute([support.LAUNCHER, command, "--help"])
     assert result.returncode == 0 and f"dnn-torch {command} MODEL" in result.stdout.decode()
+
+
+class Slow(torch.nn.Module):
+    """Doubles small pictures in two seconds."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for _ in range(2600):
+            x = x + 0.0 * torch.mm(torch.ones(600, 600), torch.ones(600, 600)).mean()
+        return torch.nn.functional.interpolate(x, scale_factor=2.0, mode="nearest")
+
+
+def test_a_slow_model_needs_no_size(tmp_path):
+    """Of which there was no time to try more sizes than one."""
+    torch.jit.script(Slow()).save(str(tmp_path / "slow.pt"))
+    found = facts(tmp_path / "slow.pt")
+    assert not found["sizes"]["complete"], found
+    assert found["sizes"]["width"] is None and found["sizes"]["height"] is None
+    assert "scale=" not in found["command"] and "crop=" not in found["command"]
 
 
 # ---- another engine -----------------------------------------------------------
