@@ -91,6 +91,7 @@ def test_classifiers(tmp_path, name):
     arguments = ["--size", "96x64"] if name == "Sized" else []
     module = classifiers.Sized(96, 64) if name == "Sized" else classifiers.Colour()
     torch.jit.script(module.eval()).save(str(tmp_path / "net.pt"))
+    (tmp_path / "net.pt.json").write_text('{"task": "classify"}')
     found = facts("net.pt", "--seconds", "2", *arguments, cwd=tmp_path)
     assert_rows_make_sense(found)
     assert found["filter"] == "dnn_torch_classify"
