@@ -55,8 +55,10 @@ AVPixelFormat first_of(const AVPixelFormat *formats)
 FrameShape shape_for(const Task &task, Size size)
 {
     FrameShape shape = {.format = first_of(task.formats()), .size = size, .time_base = {1, 25}};
-    if (task.formats() != task.result_formats())
-        shape.result_format = first_of(task.result_formats());
+    std::vector<AVPixelFormat> results = task.results_of(shape.format);
+    results.push_back(AV_PIX_FMT_NONE);
+    if (!holds(results.data(), shape.format))
+        shape.result_format = first_of(results.data());
     return shape;
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 // Whole frames of every format: through floats, around the model, past it.
+#include "host/frames/chroma.h"
 #include "host/frames/colours.h"
 #include "host/frames/formats.h"
 #include "host/frames/frame_pool.h"
@@ -458,6 +459,70 @@ double red_in(const AVFrame *frame, const Component &component, int c)
     if (frame->color_range == AVCOL_RANGE_JPEG)
         return c == 0 ? red * component.white() : 128 * step + chroma * component.white();
     return c == 0 ? (16 + 219 * red) * step : (128 + 224 * chroma) * step;
+}
+
+// A slope of chroma comes to lie where the frame says that chroma lies.
+TEST(Chroma, LiesWhereTheFrameSays)
+{
+    struct Case {
+        AVChromaLocation location;
+        double across, down; // of the first sample, in pixels
+    };
+    constexpr Size size = {40, 24};
+    for (const Case &sited : {Case{AVCHROMA_LOC_UNSPECIFIED, 0, 0.5},
+                              {AVCHROMA_LOC_LEFT, 0, 0.5},
+                              {AVCHROMA_LOC_CENTER, 0.5, 0.5},
+                              {AVCHROMA_LOC_TOPLEFT, 0, 0},
+                              {AVCHROMA_LOC_TOP, 0.5, 0}})
+        for (AVPixelFormat format : {AV_PIX_FMT_YUV420P10, AV_PIX_FMT_P010}) {
+            SCOPED_TRACE(testing::Message()
+                         << av_chroma_location_name(sited.location) << av_get_pix_fmt_name(format));
+            FramePointer from = FramePool(format, size).take();
+            fill_randomly(from.get(), 3);
+            from->chroma_location = sited.location;
+            for (int c : {1, 2})
+                Component(from.get(), c).fill([&](int x, int y) {
+                    return 100 + 8 * (2 * x + sited.across) + 16 * (2 * y + sited.down);
+                });
+            FramePointer to = FramePool(full_chroma_format(format), size).take();
+            ChromaConverter().widen(from.get(), to.get());
+            for (int c : {1, 2})
+                for (int y = 4; y < size.height - 4; y++)
+                    for (int x = 4; x < size.width - 4; x++)
+                        ASSERT_EQ(Component(to.get(), c).get(x, y), 100 + 8 * x + 16 * y)
+                            << x << "," << y;
+        }
+}
+
+// Of every format and size, also where rows end in the middle of a vector.
+TEST(Chroma, ComesBackToTheBit)
+{
+    for (AVPixelFormat format : all_formats()) {
+        const AVPixFmtDescriptor *described = av_pix_fmt_desc_get(format);
+        if (described->flags & AV_PIX_FMT_FLAG_RGB || described->nb_components < 3)
+            continue;
+        for (Size size : {Size{1, 1}, {2, 1}, {1, 2}, {3, 3}, odd, {130, 6}})
+            for (int location = 0; location < AVCHROMA_LOC_NB; location++) {
+                SCOPED_TRACE(testing::Message() << described->name << " " << size.width << "x"
+                                                << size.height << " " << location);
+                const FramePool pool(format, size);
+                FramePointer in = pool.take(), out = pool.take();
+                FramePointer full = FramePool(full_chroma_format(format), size).take();
+                fill_randomly(in.get(), 11);
+                fill_bytes(out.get(), nullptr);
+                in->chroma_location = out->chroma_location =
+                    static_cast<AVChromaLocation>(location);
+                ChromaConverter converter;
+                converter.widen(in.get(), full.get());
+                converter.narrow(full.get(), out.get());
+                for (int c = 0; c < components(in.get()); c++) {
+                    const Component before(in.get(), c), after(out.get(), c);
+                    for (int y = 0; y < before.height; y++)
+                        for (int x = 0; x < before.width; x++)
+                            ASSERT_EQ(before.get(x, y), after.get(x, y)) << c << x << "," << y;
+                }
+            }
+    }
 }
 
 TEST(Colours, OfFormatsWhoseNameSaysTheRange)

@@ -21,15 +21,35 @@ namespace dnn_torch
 namespace
 {
 
+// libavfilter asks a filter that says EAGAIN again in its next round, as long as each round brings
+// something new.  The first one does: sources say what they make.  So does each in which another
+// filter of ours is before this one: it waits for those before it alone, so that the first answers.
+bool shall_wait(const AVFilterContext *ctx, const ComingFormat &coming, unsigned round)
+{
+    return round == 0 || (coming.is_pending && round <= ctx->graph->nb_filters);
+}
+
 // Of the AVFilter whose links have several lists.
 int query_formats(AVFilterContext *ctx) noexcept
 {
     return guarded(ctx, [&] {
-        const ModelFilter &filter = *common_data(ctx).filter;
+        CommonData &data = common_data(ctx);
+        const ModelFilter &filter = *data.filter;
         std::vector<const AVPixelFormat *> in = {filter.formats()};
         for (const FurtherPad &pad : filter.further_pads())
             in.push_back(pad.formats);
-        return set_link_formats(ctx, in, filter.result_formats());
+        if (filter.result_formats())
+            return set_link_formats(ctx, in, filter.result_formats());
+        const ComingFormat coming = format_to_come(ctx->inputs[0], in[0]);
+        if (shall_wait(ctx, coming, data.format_rounds++))
+            return AVERROR(EAGAIN);
+        if (!coming.format)
+            return set_link_formats(ctx, in, in[0]);
+        const AVPixelFormat taken[] = {*coming.format, AV_PIX_FMT_NONE};
+        std::vector<AVPixelFormat> results = filter.task().results_of(*coming.format);
+        results.push_back(AV_PIX_FMT_NONE);
+        in[0] = taken;
+        return set_link_formats(ctx, in, results.data());
     });
 }
 

@@ -20,7 +20,8 @@ struct CommonData {
     const AVClass *av_class;
     FilterSettings settings;
     BackendSettings backend;
-    ModelFilter *filter; // made by open_filter(), deleted by close_filter()
+    ModelFilter *filter;    // made by open_filter(), deleted by close_filter()
+    unsigned format_rounds; // how often libavfilter has asked for formats
 };
 
 CommonData &common_data(AVFilterContext *ctx);

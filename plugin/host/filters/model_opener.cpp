@@ -19,6 +19,7 @@ extern "C" {
 #include <algorithm>
 #include <chrono>
 #include <utility>
+#include <vector>
 
 namespace dnn_torch
 {
@@ -132,8 +133,8 @@ Work ModelSetup::replace(const ModelRequest &request, const FrameShape &input,
                                          ", and the frames are " +
                                          av_get_pix_fmt_name(input.format));
     const AVPixelFormat result = format_of_results(input);
-    const bool keeps = opened.task->formats() == opened.task->result_formats();
-    if (keeps ? result != input.format : !holds(opened.task->result_formats(), result))
+    const std::vector<AVPixelFormat> results = opened.task->results_of(input.format);
+    if (std::find(results.begin(), results.end(), result) == results.end())
         throw Error(AVERROR(EINVAL), "the model takes " + opened.findings.takes +
                                          ", and the frames so far became " +
                                          av_get_pix_fmt_name(result));

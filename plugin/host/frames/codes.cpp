@@ -10,7 +10,6 @@ extern "C" {
 
 #include <algorithm>
 #include <limits>
-#include <vector>
 
 namespace dnn_torch
 {
@@ -36,59 +35,6 @@ Rows image_rows(const Images &images, int index, int channel)
             .stride = static_cast<int>(images.row_stride)};
 }
 
-bool needs_colours(const AVFrame *frame, const Images &images)
-{
-    return dnn_torch::needs_colours(static_cast<AVPixelFormat>(frame->format), images.channels);
-}
-
-// Converts between the rows of a YUV frame and rows of packed R, G, B, through floats.
-class ColourRows
-{
-public:
-    ColourRows(const AVFrame *frame, const Images &images, int index)
-        : frame_(frame), images_(images), index_(index), picture_(frame, images.channels, {}),
-          packed_(row_layout(images.element == Element::u8 ? AV_PIX_FMT_RGB24 : AV_PIX_FMT_RGB48,
-                             images.channels)),
-          memory_(static_cast<size_t>(images.width) * 3),
-          width_(static_cast<size_t>(images.width)), floats_{{memory_.data(), memory_.data() + 1,
-                                                              memory_.data() + 2},
-                                                             3}
-    {
-    }
-
-    void read()
-    {
-        for (int y = 0; y < images_.height; y++) {
-            read_row(picture_.row, frame_row(frame_, picture_.row, y), floats_, width_);
-            write_row(packed_, floats_, nullptr, packed_row(y), width_);
-        }
-    }
-
-    void write()
-    {
-        for (int y = 0; y < images_.height; y++) {
-            read_row(packed_, packed_row(y), floats_, width_);
-            write_row(picture_.row, floats_, nullptr, frame_row(frame_, picture_.row, y), width_);
-        }
-    }
-
-private:
-    FrameRow packed_row(int y) const
-    {
-        Rows rows = image_rows(images_, index_, 0);
-        return {{rows.data + static_cast<ptrdiff_t>(y) * rows.stride}};
-    }
-
-    const AVFrame *frame_;
-    const Images &images_;
-    int index_;
-    PictureLayout picture_;
-    RowLayout packed_;
-    std::vector<float> memory_;
-    size_t width_;
-    FloatRow floats_;
-};
-
 template <class Copy> void for_each_plane(const Images &images, const Copy &copy)
 {
     bool side_by_side = images.channels > 1 && images.column_stride > images.channel_stride;
@@ -111,13 +57,6 @@ void copy_limited(const Rows &to, const Rows &from, int bytes, int height, uint1
 }
 
 } // namespace
-
-AVPixelFormat format_of_codes(AVPixelFormat format, int channels)
-{
-    if (!needs_colours(format, channels))
-        return format;
-    return av_pix_fmt_desc_get(format)->comp[0].depth <= 8 ? AV_PIX_FMT_RGB24 : AV_PIX_FMT_RGB48;
-}
 
 bool can_pass_codes(AVPixelFormat format)
 {
@@ -148,8 +87,6 @@ Images code_images(AVPixelFormat format, int batch, Size size)
 
 void read_codes(const AVFrame *frame, const Images &images, int index)
 {
-    if (needs_colours(frame, images))
-        return ColourRows(frame, images, index).read();
     for_each_plane(images, [&](int channel, int bytes) {
         Rows from = frame_rows(frame, channel), to = image_rows(images, index, channel);
         av_image_copy_plane(to.data, to.stride, from.data, from.stride, bytes, images.height);
@@ -158,8 +95,6 @@ void read_codes(const AVFrame *frame, const Images &images, int index)
 
 void write_codes(const Images &images, int index, AVFrame *frame)
 {
-    if (needs_colours(frame, images))
-        return ColourRows(frame, images, index).write();
     for_each_plane(images, [&](int channel, int bytes) {
         Rows from = image_rows(images, index, channel), to = frame_rows(frame, channel);
         constexpr int32_t largest = std::numeric_limits<uint16_t>::max();

@@ -13,10 +13,6 @@
 namespace dnn_torch
 {
 
-// Returns the format in which the samples of such frames are passed: the same one, or
-// RGB of as many bits if a model sees YUV frames as RGB.
-AVPixelFormat format_of_codes(AVPixelFormat format, int channels);
-
 // Whether a model's channels of this format can be copied unchanged: integers without
 // a shift, and packed pixels in the order R, G, B.
 bool can_pass_codes(AVPixelFormat format);
@@ -24,8 +20,7 @@ bool can_pass_codes(AVPixelFormat format);
 // Describes images without gaps between rows and planes.  The caller sets the memory.
 Images code_images(AVPixelFormat format, int batch, Size size);
 
-// Copy a model's channels, converting YUV frames that the model sees as RGB.  `images`
-// has the layout that code_images(format_of_codes()) returns.
+// Copy a model's channels.  `images` has the layout that code_images() returns.
 void read_codes(const AVFrame *frame, const Images &images, int index);
 void write_codes(const Images &images, int index, AVFrame *frame);
 

@@ -306,6 +306,8 @@ HWY_ATTR void pad(Pieces<float> &pieces, size_t count)
         std::fill(channel + count, channel + end, 0.0F);
 }
 
+constexpr float most_rgb = 4;
+
 // Rounds each sum and each product by itself, on every instruction set.
 template <class V> HWY_ATTR V blend(const float (&factor)[4], V a, V b, V c)
 {
@@ -314,10 +316,11 @@ template <class V> HWY_ATTR V blend(const float (&factor)[4], V a, V b, V c)
     return hn::Add(hn::Add(ab, hn::Mul(c, hn::Set(d, factor[2]))), hn::Set(d, factor[3]));
 }
 
-template <class V> HWY_ATTR V unit(V value)
+// No sample of YUV comes of more.  Infinities would become NaN where they meet.
+template <class V> HWY_ATTR V bounded(V value)
 {
     const Floats d;
-    return hn::Min(hn::Max(value, hn::Zero(d)), hn::Set(d, 1.0F));
+    return hn::Min(hn::Max(value, hn::Set(d, -most_rgb)), hn::Set(d, most_rgb));
 }
 
 // The map that follows where colours are made.
@@ -348,7 +351,7 @@ HWY_ATTR void make_rgb(const RowLayout &layout, Pieces<float> &pieces, size_t co
         const auto blue = hn::Load(d, pieces.channel[1] + x);
         const auto red = hn::Load(d, pieces.channel[2] + x);
         for (int c = 0; c < 3; c++) {
-            const auto value = unit(blend(colours.to_rgb[c], luma, blue, red));
+            const auto value = blend(colours.to_rgb[c], luma, blue, red);
             hn::Store(scale[c].is_mapped ? mapped(value, scale[c]) : value, d,
                       pieces.channel[c] + x);
         }
@@ -369,7 +372,7 @@ HWY_ATTR bool make_yuv(const RowLayout &layout, Pieces<float> &pieces, size_t co
         const auto is_nan = hn::IsNaN(given);
         sound = hn::AndNot(is_nan, sound);
         const auto value = scale[channel].is_mapped ? mapped(given, scale[channel]) : given;
-        return unit(hn::IfThenZeroElse(is_nan, value));
+        return bounded(hn::IfThenZeroElse(is_nan, value));
     };
     for (size_t x = 0; x < count; x += hn::Lanes(d)) {
         const auto red = checked(0, x);

@@ -52,13 +52,14 @@ struct FloatRow {
 };
 
 // Fills `to` with value / white, correctly rounded.  If the layout has colours, fills it
-// with R, G and B from 0 to 1.  If it has numbers, fills it with what they make of these.
+// with R, G and B, which lie beyond 0..1 where Y, U and V are out of gamut.  If it has numbers,
+// fills it with what they make of these.
 void read_row(const RowLayout &layout, const FrameRow &from, const FloatRow &to, size_t width);
 
 // Fills `to` from floats, the other way round.  Integers are clamped and rounded to nearest, halves
-// to even; formats of floats take any number.  If the layout has colours, R, G and B are clamped to
-// 0..1 and become Y, U and V.  Samples that the model does not see are copied from `source`, a row
-// of the same format, or become all ones if `source` is null.  Returns whether there was a NaN,
+// to even; formats of floats take any number.  If the layout has colours, R, G and B become Y, U
+// and V, which alone are clamped.  Samples that the model does not see are copied from `source`, a
+// row of the same format, or become all ones if `source` is null.  Returns whether there was a NaN,
 // which counts as 0.
 bool write_row(const RowLayout &layout, const FloatRow &from, const FrameRow *source,
                const FrameRow &to, size_t width);

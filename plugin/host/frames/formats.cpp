@@ -82,6 +82,20 @@ constexpr auto any_formats = [] {
     return all;
 }();
 
+constexpr auto luma_first_formats = [] {
+    std::array<AVPixelFormat, rgb_count + luma_count + 1> all{};
+    auto end = std::copy(std::begin(luma_table), std::end(luma_table), all.begin());
+    end = std::copy(std::begin(rgb_table), std::end(rgb_table), end);
+    *end = AV_PIX_FMT_NONE;
+    return all;
+}();
+
+constexpr auto full_chroma = [] {
+    std::array<AVPixelFormat, std::size(full_yuv_table) + 1> all{};
+    *std::copy(std::begin(full_yuv_table), std::end(full_yuv_table), all.begin()) = AV_PIX_FMT_NONE;
+    return all;
+}();
+
 constexpr auto rgb_formats = [] {
     std::array<AVPixelFormat, rgb_count + std::size(full_yuv_table) + 1> all{};
     auto end = std::copy(std::begin(rgb_table), std::end(rgb_table), all.begin());
@@ -165,6 +179,22 @@ const AVPixelFormat *formats_for_rgb_models()
 const AVPixelFormat *formats_for_luma_models()
 {
     return any_formats.data() + rgb_count;
+}
+
+const AVPixelFormat *full_chroma_formats()
+{
+    return full_chroma.data();
+}
+const AVPixelFormat *formats_with_luma_first()
+{
+    return luma_first_formats.data();
+}
+const AVPixelFormat *formats_with_colours()
+{
+    static const auto list =
+        chosen_of(formats_for_any_model(),
+                  [](AVPixelFormat, const auto &format) { return format.nb_components >= 3; });
+    return list.data();
 }
 
 const AVPixelFormat *grey_formats()

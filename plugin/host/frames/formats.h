@@ -19,6 +19,11 @@ namespace dnn_torch
 const AVPixelFormat *formats_for_any_model();
 const AVPixelFormat *formats_for_rgb_models();
 const AVPixelFormat *formats_for_luma_models();
+const AVPixelFormat *full_chroma_formats(); // YUV without subsampling, in planes
+
+// For who converts frames to one of those first: all RGB and YUV; all, luma first.
+const AVPixelFormat *formats_with_colours();
+const AVPixelFormat *formats_with_luma_first();
 
 // The same for what comes out of a model that makes something else than it takes, and for
 // what goes into it.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "frame_scaler.h"
 
+#include "component_samples.h"
 #include "formats.h"
 #include "frame_pool.h"
 #include "host/error.h"
@@ -20,21 +21,6 @@ namespace
 const AVPixFmtDescriptor &descriptor(const AVFrame *frame)
 {
     return *av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame->format));
-}
-
-bool is_chroma(const AVPixFmtDescriptor &format, int component)
-{
-    return !(format.flags & AV_PIX_FMT_FLAG_RGB) && format.nb_components >= 3 &&
-           (component == 1 || component == 2);
-}
-
-Size component_size(const AVFrame *frame, int component)
-{
-    const AVPixFmtDescriptor &format = descriptor(frame);
-    if (!is_chroma(format, component))
-        return {.width = frame->width, .height = frame->height};
-    return {.width = AV_CEIL_RSHIFT(frame->width, format.log2_chroma_w),
-            .height = AV_CEIL_RSHIFT(frame->height, format.log2_chroma_h)};
 }
 
 // Returns the grey format whose samples are like those of `format`.
@@ -61,79 +47,7 @@ AVPixelFormat grey_like(const AVPixFmtDescriptor &format)
     }
 }
 
-// Where the samples of one component are.
-struct Samples {
-    uint8_t *data;
-    int row_stride, step, shift;
-
-    Samples(const AVFrame *frame, int component)
-    {
-        const AVComponentDescriptor &described = descriptor(frame).comp[component];
-        data = frame->data[described.plane] + described.offset;
-        row_stride = frame->linesize[described.plane];
-        step = described.step;
-        shift = described.shift;
-    }
-
-    template <class Sample> Sample *at(int x, int y) const
-    {
-        return reinterpret_cast<Sample *>(data + static_cast<ptrdiff_t>(y) * row_stride +
-                                          static_cast<ptrdiff_t>(x) * step);
-    }
-};
-
-// Steps are in samples.  Those that compilers know make the loop several times as fast.
-template <int known_from, int known_to, class Sample>
-void copy_row(const Sample *from, ptrdiff_t from_step, Sample *to, ptrdiff_t to_step, int width)
-{
-    const ptrdiff_t across = known_from ? known_from : from_step;
-    const ptrdiff_t along = known_to ? known_to : to_step;
-    for (int x = 0; x < width; x++)
-        to[x * along] = from[x * across];
-}
-
-template <class Sample>
-void copy_row(const Sample *from, ptrdiff_t from_step, Sample *to, ptrdiff_t to_step, int width)
-{
-    if (from_step == 3 && to_step == 1)
-        copy_row<3, 1>(from, from_step, to, to_step, width);
-    else if (from_step == 4 && to_step == 1)
-        copy_row<4, 1>(from, from_step, to, to_step, width);
-    else if (from_step == 2 && to_step == 1)
-        copy_row<2, 1>(from, from_step, to, to_step, width);
-    else
-        copy_row<0, 0>(from, from_step, to, to_step, width);
-}
-
-// One of the two shifts is 0.
-template <class Sample> void copy_samples(const Samples &from, const Samples &to, Size size)
-{
-    constexpr ptrdiff_t bytes = sizeof(Sample);
-    const ptrdiff_t from_step = from.step / bytes, to_step = to.step / bytes;
-    const int down = from.shift, up = to.shift;
-    for (int y = 0; y < size.height; y++) {
-        const Sample *const source = from.at<Sample>(0, y);
-        Sample *const target = to.at<Sample>(0, y);
-        if (down == 0 && up == 0) {
-            copy_row(source, from_step, target, to_step, size.width);
-            continue;
-        }
-        for (int x = 0; x < size.width; x++)
-            target[x * to_step] = static_cast<Sample>(source[x * from_step] >> down << up);
-    }
-}
-
-void copy_samples(const Samples &from, const Samples &to, Size size, int bytes)
-{
-    if (bytes == 1)
-        copy_samples<uint8_t>(from, to, size);
-    else if (bytes == 2)
-        copy_samples<uint16_t>(from, to, size);
-    else
-        copy_samples<uint32_t>(from, to, size);
-}
-
-void run(SwsContext *scaler, const Samples &from, int height, const Samples &to)
+void run(SwsContext *scaler, const ComponentSamples &from, int height, const ComponentSamples &to)
 {
     const uint8_t *const source[4] = {from.data};
     uint8_t *const target[4] = {to.data};
@@ -194,15 +108,15 @@ void ComponentScaler::scale(const AVFrame *from, AVFrame *to, int component)
     const int bytes = sample_bytes(format);
     prepare(old_size, new_size, grey);
 
-    Samples source(from, component), target(to, component);
+    ComponentSamples source(from, component), target(to, component);
     const bool from_apart = source.step != bytes || source.shift != 0;
     const bool to_apart = target.step != bytes || target.shift != 0;
     if (from_apart && !before_)
         before_ = FramePool(grey, old_size).take();
     if (to_apart && !after_)
         after_ = FramePool(grey, new_size).take();
-    const Samples old_plane = from_apart ? Samples(before_.get(), 0) : source;
-    const Samples new_plane = to_apart ? Samples(after_.get(), 0) : target;
+    const ComponentSamples old_plane = from_apart ? ComponentSamples(before_.get(), 0) : source;
+    const ComponentSamples new_plane = to_apart ? ComponentSamples(after_.get(), 0) : target;
     if (from_apart)
         copy_samples(source, old_plane, old_size, bytes);
     run(scaler_.get(), old_plane, old_size.height, new_plane);

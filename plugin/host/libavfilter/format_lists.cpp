@@ -5,13 +5,17 @@
 #include <lavfi_abi.h>
 
 extern "C" {
+#include <libavutil/avstring.h>
 #include <libavutil/error.h>
 #include <libavutil/mem.h>
+#include <libavutil/pixdesc.h>
 }
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <utility>
+#include <vector>
 
 namespace dnn_torch
 {
@@ -87,7 +91,70 @@ int set_common_formats(FormatList **one, FormatList **other, const AVPixelFormat
     return share(*one, other);
 }
 
+// As libavfilter chooses among formats, see pick_format() in its avfiltergraph.c.
+AVPixelFormat best_of(std::span<const AVPixelFormat> formats, AVPixelFormat for_frames_of)
+{
+    const int alpha = av_pix_fmt_desc_get(for_frames_of)->nb_components % 2 == 0;
+    AVPixelFormat best = AV_PIX_FMT_NONE;
+    for (const AVPixelFormat format : formats)
+        best = av_find_best_pix_fmt_of_2(best, format, for_frames_of, alpha, nullptr);
+    return best;
+}
+
+std::vector<AVPixelFormat> listed(const FormatList *list)
+{
+    std::vector<AVPixelFormat> formats;
+    for (unsigned i = 0; list && i < list->nb_formats; i++)
+        formats.push_back(static_cast<AVPixelFormat>(list->formats[i]));
+    return formats;
+}
+
+// What the source of a link will make of its own first input, if `formats` are what the link may
+// have.
+AVPixelFormat chosen_for(const AVFilterLink *link, std::span<const AVPixelFormat> formats)
+{
+    if (formats.size() == 1)
+        return formats.front();
+    const AVFilterContext *const source = link->src;
+    if (formats.empty() || source->nb_inputs == 0 || source->inputs[0]->type != AVMEDIA_TYPE_VIDEO)
+        return AV_PIX_FMT_NONE;
+    AVFilterLink *const before = source->inputs[0];
+    const AVPixelFormat frames = chosen_for(before, listed(*lavfi_abi::source_formats(before)));
+    return frames == AV_PIX_FMT_NONE ? frames : best_of(formats, frames);
+}
+
+// Whether a filter of ours has not said yet what it makes, from the source of the link on.
+bool is_pending(AVFilterLink *link)
+{
+    if (!*lavfi_abi::source_formats(link) &&
+        av_strstart(link->src->filter->name, "dnn_torch", nullptr))
+        return true;
+    for (unsigned i = 0; i < link->src->nb_inputs; i++)
+        if (is_pending(link->src->inputs[i]))
+            return true;
+    return false;
+}
+
 } // namespace
+
+ComingFormat format_to_come(AVFilterLink *link, const AVPixelFormat *taken)
+{
+    if (is_pending(link))
+        return {.is_pending = true, .format = {}};
+    std::vector<AVPixelFormat> all, both;
+    for (; *taken != AV_PIX_FMT_NONE; taken++)
+        all.push_back(*taken);
+    const std::vector<AVPixelFormat> given = listed(*lavfi_abi::source_formats(link));
+    std::copy_if(given.begin(), given.end(), std::back_inserter(both), [&](AVPixelFormat format) {
+        return std::find(all.begin(), all.end(), format) != all.end();
+    });
+    AVPixelFormat coming = chosen_for(link, both.empty() ? given : both);
+    if (both.empty() && coming != AV_PIX_FMT_NONE) // libavfilter will insert a conversion
+        coming = best_of(all, coming);
+    if (coming == AV_PIX_FMT_NONE)
+        return {.is_pending = false, .format = {}};
+    return {.is_pending = false, .format = coming};
+}
 
 int set_link_formats(AVFilterContext *ctx, std::span<const AVPixelFormat *const> in,
                      const AVPixelFormat *out)

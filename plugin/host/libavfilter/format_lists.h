@@ -9,6 +9,7 @@ extern "C" {
 #include <libavfilter/avfilter.h>
 }
 
+#include <optional>
 #include <span>
 
 namespace dnn_torch
@@ -19,5 +20,13 @@ namespace dnn_torch
 // end with AV_PIX_FMT_NONE, and are copied.  Returns 0, or AVERROR(ENOMEM).
 int set_link_formats(AVFilterContext *ctx, std::span<const AVPixelFormat *const> in,
                      const AVPixelFormat *out);
+
+// The same: what is known of the format of the frames that will come, of which a filter takes
+// those in `taken`.  libavfilter asks in rounds, and each round lets it know more.
+struct ComingFormat {
+    bool is_pending;                     // a filter of ours before it has not said what it makes
+    std::optional<AVPixelFormat> format; // as libavfilter will choose it, if it has no other choice
+};
+ComingFormat format_to_come(AVFilterLink *link, const AVPixelFormat *taken);
 
 } // namespace dnn_torch

@@ -4,18 +4,22 @@
 
 #include "host/frames/formats.h"
 
+#include <cstdint>
+#include <string_view>
+
 namespace dnn_torch
 {
 namespace
 {
 
+// Those that a picture of so many channels is converted to and from are among them.
 const AVPixelFormat *taken(Channels channels)
 {
     switch (channels) {
     case Channels::rgb:
-        return formats_for_rgb_models();
+        return formats_with_colours();
     case Channels::luma:
-        return formats_for_luma_models();
+        return formats_with_luma_first();
     case Channels::rgba:
         return rgb_formats_with_alpha();
     default:
@@ -23,9 +27,36 @@ const AVPixelFormat *taken(Channels channels)
     }
 }
 
-LinkFormats unchanged(const AVPixelFormat *formats)
+LinkFormats like_frames(const AVPixelFormat *formats)
 {
-    return {.in = formats, .out = formats};
+    return {.in = formats, .out = nullptr};
+}
+
+const AVPixFmtDescriptor &described(AVPixelFormat format)
+{
+    return *av_pix_fmt_desc_get(format);
+}
+
+bool has(AVPixelFormat format, uint64_t flag)
+{
+    return (described(format).flags & flag) != 0;
+}
+
+bool has_forced_range(AVPixelFormat format)
+{
+    return std::string_view(described(format).name).starts_with("yuvj");
+}
+
+// Whether it holds all of a picture that is made of the other one.
+bool holds_results_of(AVPixelFormat frame, AVPixelFormat result)
+{
+    const AVPixFmtDescriptor &from = described(frame), &to = described(result);
+    if (has(result, AV_PIX_FMT_FLAG_ALPHA) || to.comp[0].depth < from.comp[0].depth)
+        return false;
+    if (has(result, AV_PIX_FMT_FLAG_RGB))
+        return row_layout(result, 3).rest < 0;
+    return has_forced_range(frame) == has_forced_range(result) &&
+           to.log2_chroma_w <= from.log2_chroma_w && to.log2_chroma_h <= from.log2_chroma_h;
 }
 
 } // namespace
@@ -36,20 +67,41 @@ LinkFormats link_formats(const FoundChannels &found, As as)
 {
     const int in = count_of(found.channels), out = found.made ? found.made : in;
     if (as == As::alpha)
-        return unchanged(in == 4 ? rgb_formats_with_alpha() : formats_with_alpha(in));
+        return like_frames(in == 4 ? rgb_formats_with_alpha() : formats_with_alpha(in));
     const bool makes_grey = as == As::grey || as == As::depth;
     if (!makes_grey && (found.channels == Channels::any || in == out))
-        return unchanged(taken(found.channels));
+        return like_frames(taken(found.channels));
     // Luma of YUV has a range of its own and is not grey.
     if (in == 1 && out == 1)
-        return unchanged(grey_formats());
+        return like_frames(grey_formats());
     if (in == 1)
         return {.in = grey_formats(),
                 .out = out == 4 ? rgb_formats_with_alpha() : opaque_rgb_formats()};
     if (out == 1)
-        return {.in = in == 4 ? rgb_formats_with_alpha() : formats_for_rgb_models(),
+        return {.in = in == 4 ? rgb_formats_with_alpha() : formats_with_colours(),
                 .out = grey_formats()};
-    return unchanged(rgb_formats_with_alpha());
+    return like_frames(rgb_formats_with_alpha());
+}
+
+std::vector<AVPixelFormat> results_like(AVPixelFormat format, int channels)
+{
+    std::vector<AVPixelFormat> results = {format};
+    if (needs_colours(format, channels) && !has(format, AV_PIX_FMT_FLAG_ALPHA))
+        for (const AVPixelFormat *other = formats_with_colours(); *other != AV_PIX_FMT_NONE;
+             other++)
+            if (*other != format && holds_results_of(format, *other))
+                results.push_back(*other);
+    return results;
+}
+
+std::vector<AVPixelFormat> results_beside(AVPixelFormat format, const AVPixelFormat *results)
+{
+    const auto is_byte = [](AVPixelFormat other) { return described(other).comp[0].depth == 8; };
+    std::vector<AVPixelFormat> fitting;
+    for (; *results != AV_PIX_FMT_NONE; results++)
+        if (!has(*results, AV_PIX_FMT_FLAG_RGB) || is_byte(*results) == is_byte(format))
+            fitting.push_back(*results);
+    return fitting;
 }
 
 } // namespace dnn_torch

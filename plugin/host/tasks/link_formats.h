@@ -10,14 +10,24 @@ extern "C" {
 #include <libavutil/pixfmt.h>
 }
 
+#include <vector>
+
 namespace dnn_torch
 {
 
-// The lists live for ever.  If they are the same list, each frame keeps its format.
+// The lists live for ever.  If `out` is null, results have the formats that results_like() tells.
 struct LinkFormats {
     const AVPixelFormat *in, *out;
 };
 
 LinkFormats link_formats(const FoundChannels &found, As as);
+
+// What results of a frame's own channels may become: the frame's format, which is the first.  YUV
+// that a model sees as RGB may also become YUV of finer chroma or more bits, and RGB, which all
+// hold what the model made.
+std::vector<AVPixelFormat> results_like(AVPixelFormat format, int channels);
+
+// The same of a list of other channels.  Colours of 8 bits stay so.
+std::vector<AVPixelFormat> results_beside(AVPixelFormat format, const AVPixelFormat *results);
 
 } // namespace dnn_torch

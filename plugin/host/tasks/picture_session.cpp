@@ -4,6 +4,7 @@
 
 #include "adaptive_session.h"
 #include "base/counted.h"
+#include "converted_session.h"
 #include "host/error.h"
 #include "host/frames/alpha.h"
 #include "host/frames/codes.h"
@@ -40,9 +41,14 @@ FramePointer taken_from(const FramePool &pool, const AVFrame *like)
 
 std::unique_ptr<TaskSession> PicturePlan::open_session() const
 {
+    std::unique_ptr<TaskSession> session;
     if (works)
-        return std::make_unique<AdaptiveSession>(*this);
-    return std::make_unique<PictureSession>(*this);
+        session = std::make_unique<AdaptiveSession>(*this);
+    else
+        session = std::make_unique<PictureSession>(*this);
+    if (!taken_frames && !given_frames)
+        return session;
+    return std::make_unique<ConvertedSession>(*this, std::move(session));
 }
 
 PictureSession::PictureSession(const PicturePlan &plan)
@@ -95,7 +101,7 @@ Images PictureSession::input_for(const FrameJob &job)
 {
     int batch = static_cast<int>(job.items.size());
     auto floats = plan_.interleaved ? float_pixels : float_planes;
-    Images input = plan_.codes ? code_images(plan_.code_format(), batch, plan_.input.size)
+    Images input = plan_.codes ? code_images(plan_.formats.taken, batch, plan_.input.size)
                                : floats(nullptr, batch, plan_.fed, plan_.input.size);
     input.data = memory_.of(session_, static_cast<size_t>(input.batch_stride) * plan_.batch_size);
     input.number = job.items.front().number;

@@ -41,6 +41,20 @@ std::string words_of(const FoundChannels &found, As as)
 
 } // namespace
 
+PicturePlan::PicturePlan(const FrameShape &frames_in, Size size_out, const Contract &numbers,
+                         int frame_channels)
+    : contract(numbers),
+      formats(work_formats(frames_in.format, format_of_results(frames_in), frame_channels)),
+      channels(frame_channels), frames(formats.made, size_out)
+{
+    input = frames_in;
+    output = size_out;
+    if (formats.taken != input.format)
+        taken_frames.emplace(formats.taken, input.size);
+    if (formats.made != format_of_results(input))
+        given_frames.emplace(format_of_results(input), output);
+}
+
 void PicturePlan::follow(std::shared_ptr<const ModelPlan> plan)
 {
     DnnTorchPlanFacts facts = plan->facts();
@@ -52,9 +66,10 @@ void PicturePlan::follow(std::shared_ptr<const ModelPlan> plan)
 
 bool PicturePlan::passes_codes(const ModelPlan &run) const
 {
-    return run.facts().takes_codes != 0 && beside.empty() && can_pass_codes(code_format()) &&
-           are_plain(contract.input) && are_plain(contract.output) && made == channels &&
-           channels < 4 && contract.as == As::picture;
+    return run.facts().takes_codes != 0 && beside.empty() && can_pass_codes(formats.taken) &&
+           !needs_colours(formats.taken, channels) && are_plain(contract.input) &&
+           are_plain(contract.output) && made == channels && channels < 4 &&
+           contract.as == As::picture;
 }
 
 void PicturePlan::read(const AVFrame *frame, const std::vector<FramePointer> &others,
@@ -72,9 +87,9 @@ void PicturePlan::follow(std::shared_ptr<PictureWorks> how)
     follow(works->current()->model);
     const PictureFit &fit = works->fit();
     if (fit.seen != fit.frame)
-        seen_frames.emplace(input.format, fit.seen);
+        seen_frames.emplace(formats.taken, fit.seen);
     if (fit.made != fit.target)
-        made_frames.emplace(format_of_results(input), fit.made);
+        made_frames.emplace(formats.made, fit.made);
     if (contract.as == As::depth)
         depths.emplace(AV_PIX_FMT_GRAYF32, fit.made);
 }
@@ -137,6 +152,13 @@ ChannelCounts PictureTask::counts_of(AVPixelFormat format) const
     const int channels = channels_of(format);
     return {.in = channels + channels_beside(contract_),
             .made = found_.made ? found_.made : channels};
+}
+
+std::vector<AVPixelFormat> PictureTask::results_of(AVPixelFormat format) const
+{
+    if (result_formats())
+        return results_beside(format, result_formats());
+    return results_like(format, channels_of(format));
 }
 
 std::vector<FurtherPad> PictureTask::further_pads() const
@@ -226,9 +248,9 @@ NewPlan PictureTask::plan(const FrameShape &input, const PlanTerms &terms)
     const PictureFit fitted = fit(input);
     check_fit(fitted);
     follow_model(); // small pictures may have shown nothing
-    auto plan = std::make_shared<PicturePlan>(input, fitted.target, contract_);
+    auto plan =
+        std::make_shared<PicturePlan>(input, fitted.target, contract_, channels_of(input.format));
     const ChannelCounts channels = counts_of(input.format);
-    plan->channels = channels_of(input.format);
     check_contract(plan->channels);
     plan->fed = channels.in;
     plan->beside = pictures_beside(contract_, plan->channels);

@@ -9,6 +9,7 @@
 #include "host/frames/codes.h"
 #include "host/frames/frame_pool.h"
 #include "host/frames/picture.h"
+#include "host/frames/recoder.h"
 #include "link_formats.h"
 #include "model_probe.h"
 #include "picture_doubts.h"
@@ -25,23 +26,19 @@ namespace dnn_torch
 
 // All threads take frames from `frames`; they only read the rest.
 struct PicturePlan : TaskPlan {
-    PicturePlan(const FrameShape &frames_in, Size size_out, const Contract &numbers)
-        : contract(numbers), frames(format_of_results(frames_in), size_out)
-    {
-        input = frames_in;
-        output = size_out;
-    }
+    PicturePlan(const FrameShape &frames_in, Size size_out, const Contract &numbers,
+                int frame_channels);
 
     std::unique_ptr<TaskSession> open_session() const override;
-    AVPixelFormat code_format() const { return format_of_codes(input.format, channels); }
-    // Whether results keep the format of their frames.
-    bool keeps_format() const { return format_of_results(input) == input.format; }
+    // Whether what the model makes of a frame has the format that it was taken in.
+    bool keeps_format() const { return formats.made == formats.taken; }
     // What of a result the model makes.
     Part part() const { return contract.as == As::alpha ? Part::alpha : Part::seen; }
     // Whether such runs take and give a frame's own integer samples.
     bool passes_codes(const ModelPlan &run) const;
 
-    // Returns a frame for the result of `source`.  Throws Error or std::bad_alloc.
+    // Returns a frame for the result of `source`, in the formats of the work.  Throws Error or
+    // std::bad_alloc.
     FramePointer frame_for(const AVFrame *source) const;
 
     // Throws Error if results cannot be mixed with their frames and one is to be.
@@ -61,12 +58,15 @@ struct PicturePlan : TaskPlan {
     Contract contract;
     std::vector<BesidePicture> beside;
     std::shared_ptr<PictureDoubts> doubts; // of the task, so that each is told once
-    int channels = 3;                      // of the frames that go in
+    WorkFormats formats;      // of frames and results between the conversions
+    int channels;             // of the frames that go in
     int fed = 3;              // of the model's input: with those of the pictures beside them
     int made = 3;             // channels of its output
     bool interleaved = false; // the model is fastest with its channels side by side
     bool codes = false;       // the model takes and gives a frame's own integer samples
     FramePool frames;         // for results
+    // For frames in the formats of the work, and for results in that of the link, if they differ.
+    std::optional<FramePool> taken_frames, given_frames;
     // Null: each frame is run as it is, and what comes out is the result.
     std::shared_ptr<PictureWorks> works;
     std::optional<FramePool> seen_frames; // for frames that are scaled for the model
@@ -85,6 +85,7 @@ public:
     {
         return link_formats(found_, contract_.as).out;
     }
+    std::vector<AVPixelFormat> results_of(AVPixelFormat format) const override;
     std::vector<FurtherPad> further_pads() const override;
     Size output_for(const FrameShape &input) override;
     NewPlan plan(const FrameShape &input, const PlanTerms &terms) override;

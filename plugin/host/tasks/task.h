@@ -186,8 +186,18 @@ public:
     // Returns the formats that the filter offers.  The list lives for ever and ends with
     // AV_PIX_FMT_NONE.
     virtual const AVPixelFormat *formats() const = 0;
-    // The same for what comes out.  If it is the same list, each frame keeps its format.
+    // The same for what comes out.  If it is the same list, each frame keeps its format.  Null:
+    // they depend on the frames'.
     virtual const AVPixelFormat *result_formats() const { return formats(); }
+    // Returns those in which results of such frames may come out.
+    virtual std::vector<AVPixelFormat> results_of(AVPixelFormat format) const
+    {
+        std::vector<AVPixelFormat> results = {format};
+        if (const AVPixelFormat *other = result_formats(); other != formats())
+            for (results.clear(); *other != AV_PIX_FMT_NONE; other++)
+                results.push_back(*other);
+        return results;
+    }
 
     // Returns the further pads that the model needs, in order.
     virtual std::vector<FurtherPad> further_pads() const { return {}; }

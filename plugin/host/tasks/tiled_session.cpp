@@ -21,8 +21,8 @@ TiledSession::TiledSession(const PicturePlan &plan, std::shared_ptr<const Pictur
       interleaved_(work_->model->facts().interleaved != 0 && plan.beside.empty()),
       codes_(plan.passes_codes(*work_->model) && !work_->grid.is_blended),
       session_(work_->model, plan.threads),
-      seen_(components_of(plan.input.format, plan.channels, Part::seen)),
-      made_(components_of(format_of_results(plan.input), plan.made, plan.part()))
+      seen_(components_of(plan.formats.taken, plan.channels, Part::seen)),
+      made_(components_of(plan.formats.made, plan.made, plan.part()))
 {
     // A model that remembers earlier runs must see no other picture before the first frame.
     if (!work_->model->facts().in_order)
@@ -95,7 +95,7 @@ Images TiledSession::input_for(const FrameJob &job)
 {
     const int batch = static_cast<int>(job.items.size());
     const auto floats = interleaved_ ? float_pixels : float_planes;
-    Images input = codes_ ? code_images(plan_.code_format(), batch, work_->grid.tile)
+    Images input = codes_ ? code_images(plan_.formats.taken, batch, work_->grid.tile)
                           : floats(nullptr, batch, plan_.fed, work_->grid.tile);
     input.data = memory_.of(session_, static_cast<size_t>(input.batch_stride) * plan_.batch_size);
     input.number = job.items.front().number;

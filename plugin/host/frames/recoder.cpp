@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "recoder.h"
+
+#include "frame_converter.h"
+#include "frame_pool.h"
+#include "picture.h"
+
+namespace dnn_torch
+{
+namespace
+{
+
+AVPixelFormat format_of(const AVFrame *frame)
+{
+    return static_cast<AVPixelFormat>(frame->format);
+}
+
+bool is_rgb(AVPixelFormat format)
+{
+    return (av_pix_fmt_desc_get(format)->flags & AV_PIX_FMT_FLAG_RGB) != 0;
+}
+
+bool is_yuv(AVPixelFormat format)
+{
+    return !is_rgb(format) && av_pix_fmt_desc_get(format)->nb_components >= 3;
+}
+
+bool has_alpha(AVPixelFormat format)
+{
+    return (av_pix_fmt_desc_get(format)->flags & AV_PIX_FMT_FLAG_ALPHA) != 0;
+}
+
+AVPixelFormat without_subsampling(AVPixelFormat format)
+{
+    return is_yuv(format) ? full_chroma_format(format) : format;
+}
+
+// Returns `kept`, a frame like `frame` of that format.
+AVFrame *full_like(const AVFrame *frame, AVPixelFormat format, FramePointer &kept)
+{
+    if (!kept)
+        kept = FramePool(format, {frame->width, frame->height}).take();
+    kept->colorspace = frame->colorspace;
+    kept->color_range = frame->color_range;
+    return kept.get();
+}
+
+void copy_rows(const AVFrame *from, AVFrame *to, int channels, Part part, const FloatRow &floats)
+{
+    const PictureLayout in(from, channels, {}, part), out(to, channels, {}, part);
+    const auto width = static_cast<size_t>(from->width);
+    for (int y = 0; y < from->height; y++) {
+        read_row(in.row, frame_row(from, in.row, y), floats, width);
+        // What shares the row with alpha is there already.
+        const FrameRow kept = frame_row(to, out.row, y);
+        write_row(out.row, floats, part == Part::alpha ? &kept : nullptr, kept, width);
+    }
+}
+
+} // namespace
+
+WorkFormats work_formats(AVPixelFormat in, AVPixelFormat out, int channels)
+{
+    if (channels == 1 && is_rgb(in)) {
+        const AVPixelFormat yuv = has_alpha(in) ? AV_PIX_FMT_YUVA444P16 : AV_PIX_FMT_YUV444P16;
+        return {.taken = yuv, .made = out == in ? yuv : out};
+    }
+    if (channels == 1 || is_rgb(in))
+        return {.taken = in, .made = out};
+    const AVPixelFormat full = full_chroma_format(in);
+    if (!is_rgb(out) && !is_yuv(out))
+        return {.taken = full, .made = out};
+    if (!is_rgb(out) && full_chroma_format(out) == full)
+        return {.taken = full, .made = full};
+    return {.taken = AV_PIX_FMT_GBRPF32, .made = AV_PIX_FMT_GBRPF32};
+}
+
+void Recoder::recode(const AVFrame *from, AVFrame *to)
+{
+    constexpr int channels = 3;
+    rows_.resize(static_cast<size_t>(from->width) * channels);
+    FloatRow floats{};
+    for (ptrdiff_t c = 0; c < channels; c++)
+        floats.channel[c] = rows_.data() + c * from->width;
+    floats.step = 1;
+    copy_rows(from, to, channels, Part::seen, floats);
+    if (has_alpha(format_of(from)) && has_alpha(format_of(to)))
+        copy_rows(from, to, 1, Part::alpha, floats);
+}
+
+void Recoder::convert(const AVFrame *from, AVFrame *to)
+{
+    const AVPixelFormat full_from = without_subsampling(format_of(from)),
+                        full_to = without_subsampling(format_of(to));
+    if (full_from == format_of(to))
+        return chroma_.widen(from, to);
+    if (full_to == format_of(from))
+        return chroma_.narrow(from, to);
+    if (full_from != format_of(from)) {
+        AVFrame *const full = full_like(from, full_from, full_from_);
+        chroma_.widen(from, full);
+        from = full;
+    }
+    if (full_to == format_of(to))
+        return recode(from, to);
+    AVFrame *const full = full_like(to, full_to, full_to_);
+    recode(from, full);
+    chroma_.narrow(full, to);
+}
+
+void carry_colour_properties(const AVFrame *from, AVFrame *to)
+{
+    if (is_rgb(format_of(from)) == is_rgb(format_of(to))) {
+        to->colorspace = from->colorspace;
+        to->color_range = from->color_range;
+        to->chroma_location = from->chroma_location;
+        return;
+    }
+    set_colour_properties(to);
+    if (is_yuv(format_of(to)))
+        to->color_range = AVCOL_RANGE_MPEG;
+}
+
+} // namespace dnn_torch

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Converts whole frames of YUV and RGB to the formats that models are run on, and back.
+#pragma once
+
+#include "chroma.h"
+#include "host/ffmpeg_pointers.h"
+
+#include <vector>
+
+namespace dnn_torch
+{
+
+// What frames are converted to before the model, and what results have before they are converted.
+struct WorkFormats {
+    AVPixelFormat taken, made;
+};
+
+// For a model with so many channels, which gets frames of `in` and whose results become `out`.
+// The same formats if nothing is to be converted.  Conversions of different formats lose nothing:
+// of YUV, chroma is doubled, or all becomes R, G and B of floats; of RGB, for luma alone, there
+// comes YUV of 16 bits.
+WorkFormats work_formats(AVPixelFormat in, AVPixelFormat out, int channels);
+
+// Belongs to one thread.  Both frames of a call have the same size, and those of all calls the same
+// formats.
+class Recoder
+{
+public:
+    // Fills `to`, whose colour properties say what its samples mean.  Throws Error.
+    void convert(const AVFrame *from, AVFrame *to);
+
+private:
+    void recode(const AVFrame *from, AVFrame *to);
+
+    ChromaConverter chroma_;
+    FramePointer full_from_, full_to_; // without subsampling
+    std::vector<float> rows_;
+};
+
+// Sets what the samples of `to` mean, which comes of `from`: the same if both are RGB or YUV.
+void carry_colour_properties(const AVFrame *from, AVFrame *to);
+
+} // namespace dnn_torch

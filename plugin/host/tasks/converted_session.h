@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// A session whose frames have other formats than its task works in.
+#pragma once
+
+#include "host/frames/recoder.h"
+#include "picture_task.h"
+
+#include <memory>
+#include <vector>
+
+namespace dnn_torch
+{
+
+class ConvertedSession : public TaskSession
+{
+public:
+    // `session` works in the formats of the plan, which must live during run() and bypass().
+    ConvertedSession(const PicturePlan &plan, std::unique_ptr<TaskSession> session);
+
+    void run(FrameJob &job) override;
+    void bypass(FrameJob &job) override;
+    void stop() noexcept override { session_->stop(); }
+
+private:
+    void convert_in(FrameJob &job);
+    void convert_out(FrameJob &job);
+    template <class Run> void run_converted(FrameJob &job, const Run &run);
+
+    const PicturePlan &plan_;
+    std::unique_ptr<TaskSession> session_;
+    Recoder in_, out_;
+    std::vector<FramePointer> sources_; // what the frames of a job were, while it is worked on
+};
+
+} // namespace dnn_torch
