@@ -51,9 +51,8 @@ struct FloatRow {
     ptrdiff_t step;
 };
 
-// Fills `to` with value / white, correctly rounded.  If the layout has colours, fills it
-// with R, G and B, which lie beyond 0..1 where Y, U and V are out of gamut.  If it has numbers,
-// fills it with what they make of these.
+// Fills `to` with value / white, correctly rounded; if the layout has colours, with R, G and B,
+// beyond 0..1 where out of gamut.  If it has numbers, fills it with what they make of these.
 void read_row(const RowLayout &layout, const FrameRow &from, const FloatRow &to, size_t width);
 
 // Fills `to` from floats, the other way round.  Integers are clamped and rounded to nearest, halves

@@ -94,14 +94,4 @@ std::vector<AVPixelFormat> results_like(AVPixelFormat format, int channels)
     return results;
 }
 
-std::vector<AVPixelFormat> results_beside(AVPixelFormat format, const AVPixelFormat *results)
-{
-    const auto is_byte = [](AVPixelFormat other) { return described(other).comp[0].depth == 8; };
-    std::vector<AVPixelFormat> fitting;
-    for (; *results != AV_PIX_FMT_NONE; results++)
-        if (!has(*results, AV_PIX_FMT_FLAG_RGB) || is_byte(*results) == is_byte(format))
-            fitting.push_back(*results);
-    return fitting;
-}
-
 } // namespace dnn_torch

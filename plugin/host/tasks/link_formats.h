@@ -27,7 +27,4 @@ LinkFormats link_formats(const FoundChannels &found, As as);
 // hold what the model made.
 std::vector<AVPixelFormat> results_like(AVPixelFormat format, int channels);
 
-// The same of a list of other channels.  Colours of 8 bits stay so.
-std::vector<AVPixelFormat> results_beside(AVPixelFormat format, const AVPixelFormat *results);
-
 } // namespace dnn_torch
