@@ -256,3 +256,14 @@ def test_png_keeps_its_depth(need, script, pixel_format, depth, channels):
     plain = run("null", pixel_format, data, *output)
     if pixel_format == "rgb48le" and channels == 3:
         assert result.stdout == plain.stdout
+
+
+@pytest.mark.parametrize(("pixel_format", "names"), [
+    ("gray", ("rgb24", "bgr24", "gbrp")),
+    ("yuv420p", ("rgb24", "bgr24", "gbrp")),
+    ("gray16le", ("rgb48le", "bgr48le", "gbrp16le")),
+])  # fmt: skip
+def test_colours_made_of_gray_keep_its_depth(script, pixel_format, names):
+    graph = support.fake(script(channels=1, output_channels=3))
+    _, (made,) = formats_of(f"{graph},showinfo", pixel_format)
+    assert made in names

@@ -38,13 +38,13 @@ int query_formats(AVFilterContext *ctx) noexcept
         std::vector<const AVPixelFormat *> in = {filter.formats()};
         for (const FurtherPad &pad : filter.further_pads())
             in.push_back(pad.formats);
-        if (filter.result_formats())
-            return set_link_formats(ctx, in, filter.result_formats());
+        const AVPixelFormat *const out =
+            filter.result_formats() ? filter.result_formats() : filter.formats();
         const ComingFormat coming = format_to_come(ctx->inputs[0], in[0]);
         if (shall_wait(ctx, coming, data.format_rounds++))
             return AVERROR(EAGAIN);
         if (!coming.format)
-            return set_link_formats(ctx, in, in[0]);
+            return set_link_formats(ctx, in, out);
         const AVPixelFormat taken[] = {*coming.format, AV_PIX_FMT_NONE};
         std::vector<AVPixelFormat> results = filter.task().results_of(*coming.format);
         results.push_back(AV_PIX_FMT_NONE);

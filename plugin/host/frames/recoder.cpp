@@ -46,15 +46,16 @@ AVFrame *full_like(const AVFrame *frame, AVPixelFormat format, FramePointer &kep
     return kept.get();
 }
 
-void copy_rows(const AVFrame *from, AVFrame *to, int channels, Part part, const FloatRow &floats)
+// What shares rows with these samples is copied from `kept`, which may be null or `to` itself.
+void copy_rows(const AVFrame *from, AVFrame *to, const AVFrame *kept, int channels, Part part,
+               const FloatRow &floats)
 {
     const PictureLayout in(from, channels, {}, part), out(to, channels, {}, part);
     const auto width = static_cast<size_t>(from->width);
     for (int y = 0; y < from->height; y++) {
         read_row(in.row, frame_row(from, in.row, y), floats, width);
-        // What shares the row with alpha is there already.
-        const FrameRow kept = frame_row(to, out.row, y);
-        write_row(out.row, floats, part == Part::alpha ? &kept : nullptr, kept, width);
+        const FrameRow rest = kept ? frame_row(kept, out.row, y) : FrameRow{};
+        write_row(out.row, floats, kept ? &rest : nullptr, frame_row(to, out.row, y), width);
     }
 }
 
@@ -76,7 +77,7 @@ WorkFormats work_formats(AVPixelFormat in, AVPixelFormat out, int channels)
     return {.taken = AV_PIX_FMT_GBRPF32, .made = AV_PIX_FMT_GBRPF32};
 }
 
-void Recoder::recode(const AVFrame *from, AVFrame *to)
+void Recoder::recode(const AVFrame *from, AVFrame *to, const AVFrame *kept)
 {
     constexpr int channels = 3;
     rows_.resize(static_cast<size_t>(from->width) * channels);
@@ -84,12 +85,12 @@ void Recoder::recode(const AVFrame *from, AVFrame *to)
     for (ptrdiff_t c = 0; c < channels; c++)
         floats.channel[c] = rows_.data() + c * from->width;
     floats.step = 1;
-    copy_rows(from, to, channels, Part::seen, floats);
+    copy_rows(from, to, kept, channels, Part::seen, floats);
     if (has_alpha(format_of(from)) && has_alpha(format_of(to)))
-        copy_rows(from, to, 1, Part::alpha, floats);
+        copy_rows(from, to, to, 1, Part::alpha, floats);
 }
 
-void Recoder::convert(const AVFrame *from, AVFrame *to)
+void Recoder::convert(const AVFrame *from, AVFrame *to, const AVFrame *kept)
 {
     const AVPixelFormat full_from = without_subsampling(format_of(from)),
                         full_to = without_subsampling(format_of(to));
@@ -103,9 +104,9 @@ void Recoder::convert(const AVFrame *from, AVFrame *to)
         from = full;
     }
     if (full_to == format_of(to))
-        return recode(from, to);
+        return recode(from, to, kept);
     AVFrame *const full = full_like(to, full_to, full_to_);
-    recode(from, full);
+    recode(from, full, nullptr);
     chroma_.narrow(full, to);
 }
 

@@ -28,11 +28,12 @@ WorkFormats work_formats(AVPixelFormat in, AVPixelFormat out, int channels);
 class Recoder
 {
 public:
-    // Fills `to`, whose colour properties say what its samples mean.  Throws Error.
-    void convert(const AVFrame *from, AVFrame *to);
+    // Fills `to`, whose colour properties say what its samples mean.  Padding of packed pixels is
+    // copied from `kept`, a frame like `to`, or becomes all ones if that is null.  Throws Error.
+    void convert(const AVFrame *from, AVFrame *to, const AVFrame *kept = nullptr);
 
 private:
-    void recode(const AVFrame *from, AVFrame *to);
+    void recode(const AVFrame *from, AVFrame *to, const AVFrame *kept);
 
     ChromaConverter chroma_;
     FramePointer full_from_, full_to_; // without subsampling

@@ -42,7 +42,10 @@ void ConvertedSession::convert_out(FrameJob &job)
         for (FramePointer &result : item.results) {
             FramePointer given = taken_from(*plan_.given_frames, result.get());
             carry_colour_properties(source->get(), given.get());
-            out_.convert(result.get(), given.get());
+            const bool is_alike = (*source)->format == given->format &&
+                                  (*source)->width == given->width &&
+                                  (*source)->height == given->height;
+            out_.convert(result.get(), given.get(), is_alike ? source->get() : nullptr);
             result.swap(given);
             NoFork no_fork;
             given.reset();

@@ -94,4 +94,15 @@ std::vector<AVPixelFormat> results_like(AVPixelFormat format, int channels)
     return results;
 }
 
+std::vector<AVPixelFormat> results_beside(AVPixelFormat format, const AVPixelFormat *results)
+{
+    const auto is_byte = [](AVPixelFormat other) { return described(other).comp[0].depth == 8; };
+    const bool is_grey = described(format).nb_components < 3;
+    std::vector<AVPixelFormat> fitting;
+    for (; *results != AV_PIX_FMT_NONE; results++)
+        if (!is_grey || is_byte(*results) == is_byte(format))
+            fitting.push_back(*results);
+    return fitting;
+}
+
 } // namespace dnn_torch

@@ -157,7 +157,7 @@ ChannelCounts PictureTask::counts_of(AVPixelFormat format) const
 std::vector<AVPixelFormat> PictureTask::results_of(AVPixelFormat format) const
 {
     if (result_formats())
-        return Task::results_of(format);
+        return results_beside(format, result_formats());
     return results_like(format, channels_of(format));
 }
 
