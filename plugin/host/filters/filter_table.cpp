@@ -142,6 +142,8 @@ FilterTable::FilterTable(const FilterFace &face)
 
 const AVFilter *FilterTable::fitting(const ModelFilter &instance) const
 {
+    if (!instance.has_model())
+        return offered();
     if (instance.formats() != instance.result_formats() || !instance.further_pads().empty())
         return &lavfi_abi::public_part(asking_);
     for (const lavfi_abi::Filter &with : listing_)

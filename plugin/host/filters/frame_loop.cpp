@@ -4,8 +4,10 @@
 
 #include "host/libavfilter/version_differences.h"
 
+#include <algorithm>
 #include <cassert>
 #include <new>
+#include <thread>
 
 namespace dnn_torch
 {
@@ -128,10 +130,12 @@ int FrameLoop::pass_frames_or_report()
         further_.close();
         return abandon();
     }
+    if (is_told_to_end())
+        return give_up();
     try {
         return pass_frames();
     } catch (const Error &error) {
-        return report(error);
+        return is_told_to_end() ? give_up() : report(error);
     }
 }
 
@@ -161,8 +165,13 @@ void FrameLoop::hand_out()
 void FrameLoop::send_one()
 {
     Result &result = results_.front();
+    const int64_t pts = result.frame->pts;
     if (int ret = gate_.send(ctx_->outputs[0], result.frame.get()); ret < 0)
         throw Error(ret, "a frame cannot be handed on");
+    if (pts != AV_NOPTS_VALUE) {
+        end_pts_ = pts + (last_pts_ < pts && last_pts_ != AV_NOPTS_VALUE ? pts - last_pts_ : 1);
+        last_pts_ = pts;
+    }
     if (result.excluded)
         log_.add_excluded_frame();
     else
@@ -220,15 +229,20 @@ bool FrameLoop::drop_input()
 // Passes the input's end on downstream, once everything before it has gone out.
 int FrameLoop::finish()
 {
-    if (work_)
-        work_->task->end();
-    else
-        planner_.end_without_frames();
+    tell_task_of_end();
     log_.end("stopped");
     end_with(input_status_ == AVERROR_EOF ? 0 : input_status_);
     const int ret = gate_.forward_end(ctx_->outputs[0]);
     further_.close();
     return ret;
+}
+
+void FrameLoop::tell_task_of_end()
+{
+    if (work_)
+        work_->task->end();
+    else
+        planner_.end_without_frames();
 }
 
 int FrameLoop::report(const Error &error)
@@ -251,10 +265,54 @@ int FrameLoop::end_with(int code)
 // Nobody wants our frames any more.
 int FrameLoop::abandon()
 {
+    forget_what_waits();
+    return end_with(0);
+}
+
+void FrameLoop::forget_what_waits()
+{
     gatherer_ = {};
     early_.clear();
     waiting_.reset();
-    return end_with(0);
+    held_.reset();
+}
+
+// A signal asks the program to end, which waits for this turn: what is nearly done goes out, and
+// nothing else is waited for.  To downstream it is an end as any other, so that the program
+// completes its files.
+int FrameLoop::give_up()
+{
+    const size_t all = in_flight();
+    size_t done = 0;
+    forget_what_waits();
+    try {
+        finish_what_is_begun();
+        for (; !results_.empty(); done++)
+            send_one();
+        tell_task_of_end();
+    } catch (const Error &error) {
+        log_.tell_error(error.what());
+    }
+    log_.tell_given_up(all - std::min(all, done));
+    end_with(0);
+    const int ret = gate_.end(ctx_->outputs[0], end_pts_);
+    further_.close();
+    return ret;
+}
+
+// Workers begin nothing more.
+void FrameLoop::finish_what_is_begun()
+{
+    constexpr std::chrono::milliseconds patience(150), look_every(5);
+    const Clock::time_point end = Clock::now() + patience;
+    while (pool_ && !pool_->empty()) {
+        if (pool_->oldest_is_due())
+            keep(pool_->take());
+        else if (Clock::now() < end)
+            std::this_thread::sleep_for(look_every);
+        else
+            return;
+    }
 }
 
 } // namespace dnn_torch

@@ -7,6 +7,7 @@
 
 #include "further_inputs.h"
 #include "host/error.h"
+#include "host/inference/end_signals.h"
 #include "host/libavfilter/gate.h"
 #include "host/tasks/frame_gatherer.h"
 #include "loop_state.h"
@@ -63,6 +64,9 @@ public:
     // Whether frames pass, and another plan may take over.
     bool is_running() const { return work_ && state_.phase() == Phase::running && !is_orphaned(); }
 
+    // Whether a signal asks the program to end.  Then turns give up what is in flight, and end.
+    bool is_told_to_end() const { return signals_.came(); }
+
     // libavfilter's turn: takes frames in, hands results out.  Returns an AVERROR,
     // but neither EAGAIN nor EOF, by which programs mean "later" and wait for ever.
     int take_turn();
@@ -98,6 +102,10 @@ private:
     void fail(const Error &error);
     int finish();
     int abandon();
+    int give_up();
+    void tell_task_of_end();
+    void finish_what_is_begun();
+    void forget_what_waits();
     int report(const Error &error);
     int end_with(int code);
 
@@ -140,7 +148,9 @@ private:
     FrameGatherer gatherer_;
     std::deque<Result> results_;
     int64_t next_number_ = 0;
-    double last_seconds_ = 0; // the time of the last frame that came in
+    int64_t last_pts_ = AV_NOPTS_VALUE; // of what went out
+    int64_t end_pts_ = 0;               // where that frame ends
+    double last_seconds_ = 0;           // the time of the last frame that came in
 
     std::vector<FrameItem> early_;           // until the planner has seen them
     std::optional<float> strength_at_first_; // if a command changed it before there was a plan
@@ -156,6 +166,7 @@ private:
     std::optional<Error> failure_; // while failing
     int input_status_ = 0;         // how the input ended
     int result_ = 0;               // what turns return after the end
+    const EndSignals signals_;
 };
 
 } // namespace dnn_torch

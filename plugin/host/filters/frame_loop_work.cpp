@@ -271,6 +271,8 @@ void FrameLoop::change()
         else
             change_shape();
     } catch (const Error &error) {
+        if (is_told_to_end())
+            throw;
         fail(error);
     }
 }
@@ -349,6 +351,8 @@ std::unique_ptr<FrameJob> FrameLoop::take()
     try {
         return pool_->take();
     } catch (const Error &error) {
+        if (is_told_to_end())
+            throw;
         if (error.code() == AVERROR(ETIMEDOUT))
             work_->task->model()->give_up();
         fail(error);

@@ -58,12 +58,25 @@ void ModelFilter::open()
     // If a program looks the filter up by name, the gate was not tested before.
     if (const char *fault = gate_fault())
         throw Error(AVERROR(ENOSYS), fault);
+    try {
+        if (!loop_.is_told_to_end())
+            open_model();
+    } catch (const Error &) {
+        // What takes a failed run for an answer may have thrown something else than what the
+        // signal did.
+        if (!loop_.is_told_to_end())
+            throw;
+    }
+    loop_.open(pads_.size());
+}
+
+void ModelFilter::open_model()
+{
     opener_.open(request_of(settings_));
     for (const char *option : {"precision", "optimize"})
         engine_values_[option] =
             opener_.task().model()->metadata(concat(option, "_values").c_str());
     pads_ = opener_.task().further_pads();
-    loop_.open(pads_.size());
     log_.tell_notice(*opener_.task().model());
     warn_of_calibration();
 }
@@ -85,12 +98,29 @@ void ModelFilter::configure(const AVFilterLink *in, AVFilterLink *out)
                         .time_base = in->time_base,
                         .result_format = static_cast<AVPixelFormat>(out->format),
                         .beside = loop_.configure_further_inputs()};
-    Size output = opener_.task().output_for(shape);
+    Size output = output_for(shape);
     log_.tell_shape(shape, output);
     loop_.expect(shape);
     out->w = output.width;
     out->h = output.height;
     out->sample_aspect_ratio = sample_aspect_after(in->sample_aspect_ratio, shape.size, output);
+}
+
+// Once a signal has come, no frame goes out, and any size will do.
+Size ModelFilter::output_for(const FrameShape &input)
+try {
+    return has_model() ? task().output_for(input) : input.size;
+} catch (const Error &) {
+    if (!loop_.is_told_to_end())
+        throw;
+    return input.size;
+}
+
+Task &ModelFilter::task() const
+{
+    if (!has_model())
+        throw Error(AVERROR_EXIT, "the model was not opened: the program was asked to end");
+    return opener_.task();
 }
 
 // The engine would say the same, but only after it was given the model.

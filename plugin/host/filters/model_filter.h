@@ -32,10 +32,14 @@ public:
     // Loads the model and finds out what it takes.  Throws Error.
     void open();
 
-    // What the next frames are given to.
-    Task &task() const { return opener_.task(); }
+    // False if a signal asked the program to end before the model was open: then frames of any
+    // format come in, and none goes out.
+    bool has_model() const { return opener_.has_task(); }
 
-    // Returns the formats of the task; the list lives for ever.
+    // What the next frames are given to.  Throws Error if there is no model.
+    Task &task() const;
+
+    // Returns the formats of the task; the list lives for ever.  Call it only with a model.
     const AVPixelFormat *formats() const { return opener_.task().formats(); }
     // The same for what comes out; the same list if each frame keeps its format.
     const AVPixelFormat *result_formats() const { return opener_.task().result_formats(); }
@@ -60,6 +64,8 @@ public:
     std::optional<std::string> answer(const std::string &command) const;
 
 private:
+    void open_model();
+    Size output_for(const FrameShape &input);
     void look_for_change();
     void warn_of_calibration();
     PrepareModel preparation();

@@ -162,6 +162,7 @@ ModelOpener::ModelOpener(AVFilterContext *ctx, const FilterSettings &settings, T
 
 void ModelOpener::open(const ModelRequest &request)
 {
+    LongWait wait(teller());
     OpenedModel opened = setup_.open(request);
     task_ = std::move(opened.task);
     on_cpu_ = opened.on_cpu;
@@ -179,6 +180,13 @@ void ModelOpener::open(const ModelRequest &request)
     av_log(ctx_, AV_LOG_VERBOSE, "the model takes %s\n", opened.findings.takes.c_str());
     if (!opened.numbers.empty())
         av_log(ctx_, AV_LOG_VERBOSE, "its contract: %s\n", opened.numbers.c_str());
+}
+
+// Nothing else tells that the filter is at work before the first frame.
+LongWait::Tell ModelOpener::teller() const
+{
+    return
+        [ctx = ctx_](const std::string &doing) { av_log(ctx, AV_LOG_INFO, "%s\n", doing.c_str()); };
 }
 
 void ModelOpener::warn_of_threads() const
@@ -199,6 +207,7 @@ size_t ModelOpener::frames_wanted() const
 
 Work ModelOpener::prepare(const FrameShape &input, std::span<const FrameItem> first)
 {
+    LongWait wait(teller());
     Work work = setup_.plan(task_, on_cpu_, input, first, tuning_seconds());
     planned_ = Clock::now();
     return work;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "host/inference/core_budget.h"
+#include "host/inference/time_limit.h"
 #include "host/tasks/task.h"
 #include "options.h"
 #include "planner.h"
@@ -73,6 +74,7 @@ public:
     void open(const ModelRequest &request);
 
     const ModelSetup &setup() const { return setup_; }
+    bool has_task() const { return task_ != nullptr; }
     Task &task() const { return *task_; }
 
     // From now on plans are made with this task.
@@ -80,10 +82,15 @@ public:
     size_t frames_wanted() const override;
     bool wants_frame_kept() const override { return task_->calibration().is_of_stream; }
     Work prepare(const FrameShape &input, std::span<const FrameItem> first) override;
-    void end_without_frames() override { task_->end(); }
+    void end_without_frames() override
+    {
+        if (task_)
+            task_->end();
+    }
 
 private:
     double tuning_seconds() const;
+    LongWait::Tell teller() const;
     void warn_of_threads() const;
 
     AVFilterContext *ctx_;

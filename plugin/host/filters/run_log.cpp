@@ -192,6 +192,12 @@ try {
     tell_error(error.what());
 }
 
+void RunLog::tell_given_up(size_t frames)
+{
+    if (frames)
+        av_log(ctx_, AV_LOG_VERBOSE, "a signal ended up to %zu frames in flight\n", frames);
+}
+
 void RunLog::tell_lost(size_t frames, double last_seconds)
 {
     av_log(ctx_, AV_LOG_INFO, "ended with up to %s in flight\n", counted(frames, "frame").c_str());

@@ -78,6 +78,9 @@ public:
     // The same; what cannot be written is logged.
     void tell_end(const char *state);
 
+    // Tells that a signal ended the filter with so many frames in it.
+    void tell_given_up(size_t frames);
+
     // Tells that the filter is freed with frames in it.
     void tell_lost(size_t frames, double last_seconds);
 

@@ -5,6 +5,7 @@
 #include "devices/verdict.h"
 #include "engine_library.h"
 #include "host/error.h"
+#include "time_limit.h"
 
 extern "C" {
 #include <libavutil/error.h>
@@ -17,9 +18,13 @@ DeviceChoice choose_device(const std::string &device, const std::string &engine)
 {
     // Asks no driver for the CPU, nor for a word that is no device.
     Facts facts;
-    if (std::string places; needs_probe(device))
-        facts = gather_facts_for(device,
-                                 {find_module_file("device-probe", places), find_engine(engine)});
+    if (std::string places; needs_probe(device)) {
+        const ProbePlaces programs = {find_module_file("device-probe", places),
+                                      find_engine(engine)};
+        const NowDoing now("asking the drivers for " + device);
+        facts = value_within({.most = {}, .line = ""},
+                             [=] { return gather_facts_for(device, programs); });
+    }
     Verdict verdict = verdict_for(device, facts);
     if (!verdict.usable)
         throw Error(AVERROR(ENODEV), "device=" + device + " cannot be used: " + verdict.reason +

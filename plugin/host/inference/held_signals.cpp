@@ -24,20 +24,24 @@ void leave(int)
     _exit(status_to_leave_with);
 }
 
+bool is_ours(int number)
+{
+    struct sigaction now = {};
+    return sigaction(number, nullptr, &now) == 0 && is_held_back(now);
+}
+
+} // namespace
+
 bool is_handled(const struct sigaction &action)
 {
     return (action.sa_flags & SA_SIGINFO) ||
            (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
 }
 
-bool is_ours(int number)
+bool is_held_back(const struct sigaction &action)
 {
-    struct sigaction now = {};
-    return sigaction(number, nullptr, &now) == 0 && !(now.sa_flags & SA_SIGINFO) &&
-           now.sa_handler == count;
+    return !(action.sa_flags & SA_SIGINFO) && action.sa_handler == count;
 }
-
-} // namespace
 
 HeldSignals::HeldSignals()
     : held_{{{SIGINT, false, {}}, {SIGTERM, false, {}}, {SIGQUIT, false, {}}, {SIGHUP, false, {}}}}

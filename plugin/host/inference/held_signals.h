@@ -34,6 +34,12 @@ private:
     std::array<Held, 4> held_; // SIGINT, SIGTERM, SIGQUIT and SIGHUP
 };
 
+// Whether that action is a handler of somebody's, and not what a signal does by default.
+bool is_handled(const struct sigaction &action);
+
+// Whether that action belongs to a HeldSignals.
+bool is_held_back(const struct sigaction &action);
+
 // From now on each of these signals ends the process at once with that status, if the
 // program has a handler for it.  Call it while exit() runs: a handler that calls exit()
 // again would run later handlers in the midst of a destructor.

@@ -61,11 +61,15 @@ Time limit_to_open(Time timeout)
     return timeout.count() ? std::max<Time>(timeout, std::chrono::seconds(10)) : timeout;
 }
 
+Time to_time(double seconds)
+{
+    return std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds));
+}
+
 // Each variant of a model is tried on some pictures, most of them small.
 Time limit_to_plan(Time timeout, double budget_seconds)
 {
-    auto budget = std::chrono::duration_cast<Time>(std::chrono::duration<double>(budget_seconds));
-    return timeout.count() ? 4 * timeout + 2 * budget : timeout;
+    return timeout.count() ? 4 * timeout + 2 * to_time(budget_seconds) : timeout;
 }
 
 TimeLimit limit_of(Time most, const std::string &doing)
@@ -202,7 +206,7 @@ template <class Work> auto Model::within(Time limit, const std::string &doing, W
     try {
         return value_within(limit_of(limit, doing), std::move(work));
     } catch (const Error &error) {
-        if (error.code() == AVERROR(ETIMEDOUT))
+        if (error.code() == AVERROR(ETIMEDOUT) || error.code() == AVERROR(ECANCELED))
             give_up();
         throw;
     }
@@ -217,6 +221,7 @@ Model::Model(const DnnTorchEngine &engine, const ModelOptions &options,
              const std::shared_ptr<const Descriptor> &file)
     : engine_(engine), timeout_(options.timeout), is_in_int8_(options.precision == "int8")
 {
+    const NowDoing now("opening the model");
     model_ = within(limit_to_open(timeout_), "it was opened", [&engine, options, file] {
         return file ? open_model(engine, options, *file)
                     : open_model(engine, options, open_model_file(options.path));
@@ -254,6 +259,7 @@ Model::Shapes Model::run_probe(const Shapes &in, size_t out_count)
               message);
         return found;
     };
+    const NowDoing now("finding out what the model makes of " + extents_of(in));
     return within(timeout_, "it was tried on " + extents_of(in), run);
 }
 
@@ -298,12 +304,18 @@ std::shared_ptr<const ModelPlan> Model::make_plan(const Shapes &in, const PlanTe
     auto make = [engine = &engine_, model = model_, in, terms] {
         return std::make_shared<const ModelPlan>(*engine, model, in, terms);
     };
+    std::string doing = "making the model ready for " + extents_of(in);
+    if (terms.tuning_seconds > 0)
+        doing = "trying the model's variants for " + extents_of(in) + ", at most " +
+                in_seconds(to_time(terms.tuning_seconds)) + " (option tune)";
+    const NowDoing now(std::move(doing));
     return within(limit_to_plan(timeout_, terms.tuning_seconds), "its fastest form was looked for",
                   make);
 }
 
 void Model::try_out(const std::string &doing, std::function<void()> work)
 {
+    const NowDoing now("trying the model on small pictures");
     within(limit_to_plan(timeout_, 0), doing, [work = std::move(work)] {
         work();
         return true;

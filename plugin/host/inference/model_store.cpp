@@ -67,6 +67,7 @@ TimeLimit limit_to_read(const ModelOptions &options)
 
 OpenedFile open_and_read(const ModelOptions &options)
 {
+    const NowDoing now("reading the model's file");
     return value_within(limit_to_read(options), [path = options.path] {
         auto file = std::make_shared<const Descriptor>(open_model_file(path));
         return OpenedFile{.file = file, .identity = identity_of(*file)};

@@ -3,6 +3,7 @@
 #include "ordered_pool.h"
 
 #include "base/blocked_signals.h"
+#include "end_signals.h"
 #include "engine_call.h"
 #include "host/error.h"
 
@@ -22,6 +23,8 @@ namespace dnn_torch
 namespace
 {
 
+using Clock = std::chrono::steady_clock;
+
 struct alignas(line_bytes) InFlight {
     std::unique_ptr<AnyJob> job;
     std::exception_ptr failure;
@@ -33,6 +36,7 @@ struct alignas(line_bytes) InFlight {
 // Outlives the pool if a worker never comes back.
 struct AnyPool::Shared {
     std::vector<std::thread> threads; // the pool's thread alone
+    const EndSignals signals;
 
     alignas(line_bytes) mutable std::mutex mutex;
     std::condition_variable work_came;   // for the workers
@@ -56,6 +60,10 @@ struct AnyPool::Shared {
     void give_up(const std::exception_ptr &why);
     void enlist(AnyWorker *worker);
     void dismiss(AnyWorker *worker);
+
+    enum class Wait { met, late, signalled };
+    template <class IsMet>
+    Wait wait(std::unique_lock<std::mutex> &lock, std::chrono::seconds patience, IsMet is_met);
 };
 
 // Under the mutex.  A pool can fail with nothing in flight, if a worker cannot be made.
@@ -103,11 +111,13 @@ void AnyPool::Shared::run_all(AnyWorker &worker)
 std::shared_ptr<InFlight> AnyPool::Shared::wait_for_job(size_t &releases_seen, bool &stop)
 {
     std::unique_lock lock(mutex);
+    // Nothing is begun after a signal that ends the program.
     work_came.wait(lock, [&] {
-        return state == State::stopped || !waiting.empty() || releases != releases_seen;
+        return state == State::stopped || (!waiting.empty() && !signals.came()) ||
+               releases != releases_seen;
     });
     stop = state == State::stopped;
-    if (stop || waiting.empty()) {
+    if (stop || waiting.empty() || signals.came()) {
         releases_seen = releases;
         return nullptr;
     }
@@ -256,15 +266,44 @@ bool AnyPool::oldest_is_due() const
     return shared_->oldest_is_due();
 }
 
+// A signal can wake nobody who waits here, so this looks for one every now and then.  Without
+// patience there is no limit.
+template <class IsMet>
+AnyPool::Shared::Wait AnyPool::Shared::wait(std::unique_lock<std::mutex> &lock,
+                                            std::chrono::seconds patience, IsMet is_met)
+{
+    constexpr Clock::duration look_every = std::chrono::milliseconds(20);
+    if (is_met())
+        return Wait::met;
+    EndSignals::watch();
+    const Clock::time_point start = Clock::now();
+    for (;;) {
+        Clock::duration next = look_every;
+        if (patience.count() != 0)
+            next = std::min<Clock::duration>(next, start + patience - Clock::now());
+        if (work_is_due.wait_for(lock, next, is_met))
+            return Wait::met;
+        if (signals.came())
+            return Wait::signalled;
+        if (patience.count() != 0 && Clock::now() >= start + patience)
+            return Wait::late;
+    }
+}
+
+// Throws Error with -ECANCELED after a signal that ends the program.
 std::unique_ptr<AnyJob> AnyPool::take_any()
 {
     std::unique_lock lock(shared_->mutex);
     Shared &shared = *shared_;
-    auto due = [&] { return shared.oldest_is_due(); };
-    if (patience_.count() == 0)
-        shared.work_is_due.wait(lock, due);
-    else if (!shared.work_is_due.wait_for(lock, patience_, due))
+    switch (shared.wait(lock, patience_, [&] { return shared.oldest_is_due(); })) {
+    case Shared::Wait::met:
+        break;
+    case Shared::Wait::late:
         fail_for_impatience();
+        break;
+    case Shared::Wait::signalled:
+        throw Error(-ECANCELED, "the program was asked to end");
+    }
     if (shared.reported)
         std::rethrow_exception(shared.reported);
 
@@ -294,11 +333,12 @@ void AnyPool::fail_for_impatience()
 
 bool AnyPool::wait_for_threads(std::unique_lock<std::mutex> &lock)
 {
+    constexpr std::chrono::milliseconds after_signal(80);
     auto gone = [&] { return shared_->alive == 0; };
-    if (patience_.count() != 0)
-        return shared_->work_is_due.wait_for(lock, patience_, gone);
-    shared_->work_is_due.wait(lock, gone);
-    return true;
+    const Shared::Wait end = shared_->wait(lock, patience_, gone);
+    if (end == Shared::Wait::signalled)
+        return shared_->work_is_due.wait_for(lock, after_signal, gone);
+    return end == Shared::Wait::met;
 }
 
 bool AnyPool::orphaned() const
@@ -314,6 +354,8 @@ size_t AnyPool::stop()
         new std::shared_ptr<Shared>(shared_);
         return 0;
     }
+    if (shared_->threads.empty()) // one that is left to itself may be alive still
+        return 0;
     std::unique_lock lock(shared_->mutex);
     size_t given_up = shared_->in_flight.size();
     shared_->state = State::stopped;

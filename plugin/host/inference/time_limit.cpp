@@ -3,6 +3,7 @@
 #include "time_limit.h"
 
 #include "background.h"
+#include "end_signals.h"
 #include "engine_call.h"
 #include "host/error.h"
 
@@ -17,35 +18,78 @@ namespace
 
 using Clock = std::chrono::steady_clock;
 
+constexpr Clock::duration look_every = std::chrono::milliseconds(20);
+
+// The innermost ones on this thread.
+thread_local LongWait *listener = nullptr;
+thread_local const std::string *doing = nullptr;
+
 // The work may register for exit() all the while, so watch_exit() is called again and
 // again.  It is called less often as time passes: some hundred times in an hour.
-Clock::duration until_next_look(Clock::duration waited)
+Clock::duration until_next_watch(Clock::duration waited)
 {
-    return std::max<Clock::duration>(waited / 32, std::chrono::milliseconds(20));
+    return std::max<Clock::duration>(waited / 32, look_every);
 }
 
-bool wait_for(const Background &work, std::chrono::microseconds most)
+void wait_for(const Background &work, const TimeLimit &limit)
 {
+    const EndSignals signals;
     const Clock::time_point start = Clock::now();
+    Clock::duration watched{0};
     for (;;) {
-        Clock::duration waited = Clock::now() - start, next = until_next_look(waited);
-        if (most.count() != 0)
-            next = std::min<Clock::duration>(next, most - waited);
+        Clock::duration next = look_every, waited = Clock::now() - start;
+        if (limit.most.count() != 0)
+            next = std::min<Clock::duration>(next, limit.most - waited);
         if (work.wait_for(next))
-            return true;
-        if (most.count() != 0 && Clock::now() - start >= most)
-            return false;
+            return;
+        if (signals.came())
+            throw Error(-ECANCELED, "the program was asked to end");
+        waited = Clock::now() - start;
+        if (limit.most.count() != 0 && waited >= limit.most)
+            throw Error(-ETIMEDOUT, limit.line);
+        if (listener && doing)
+            listener->note(*doing);
+        if (waited - watched < until_next_watch(watched))
+            continue;
+        watched = waited;
         watch_exit();
     }
 }
 
 } // namespace
 
+LongWait::LongWait(Tell tell)
+    : tell_(std::move(tell)), start_(Clock::now()), outer_(std::exchange(listener, this))
+{
+}
+
+LongWait::~LongWait()
+{
+    listener = outer_;
+}
+
+NowDoing::NowDoing(std::string what) : what_(std::move(what)), outer_(std::exchange(doing, &what_))
+{
+}
+
+NowDoing::~NowDoing()
+{
+    doing = outer_;
+}
+
+void LongWait::note(const std::string &doing)
+{
+    constexpr std::chrono::seconds long_time(1);
+    if (is_told_ || Clock::now() - start_ < long_time)
+        return;
+    is_told_ = true;
+    tell_(doing);
+}
+
 void run_within(const TimeLimit &limit, std::function<void()> work)
 {
     Background background(std::move(work));
-    if (!wait_for(background, limit.most))
-        throw Error(-ETIMEDOUT, limit.line);
+    wait_for(background, limit);
     background.finish();
 }
 

@@ -22,10 +22,44 @@ struct TimeLimit {
     std::string line;               // the text of the Error if it is exceeded
 };
 
+// While one lives, run_within() on this thread waits for that: "opening the model".
+class NowDoing
+{
+public:
+    explicit NowDoing(std::string what);
+    ~NowDoing();
+    NowDoing(const NowDoing &) = delete;
+    NowDoing &operator=(const NowDoing &) = delete;
+
+private:
+    const std::string what_;
+    const std::string *const outer_;
+};
+
+// While one lives, it hears once what run_within() waits for on this thread, if that is more than
+// a second after it was made.
+class LongWait
+{
+public:
+    using Tell = std::function<void(const std::string &doing)>;
+    explicit LongWait(Tell tell);
+    ~LongWait();
+    LongWait(const LongWait &) = delete;
+    LongWait &operator=(const LongWait &) = delete;
+
+    void note(const std::string &doing);
+
+private:
+    const Tell tell_;
+    const std::chrono::steady_clock::time_point start_;
+    LongWait *const outer_;
+    bool is_told_ = false;
+};
+
 // Runs `work` on a thread of its own, which takes no signals, and waits for it.
 // Throws what `work` throws.  Past the limit it throws Error with the limit's
-// line and -ETIMEDOUT: the thread is left to itself, so `work` must own, or share,
-// everything that it uses.
+// line and -ETIMEDOUT, and after a signal that ends the program with -ECANCELED: the thread is left
+// to itself, so `work` must own, or share, everything that it uses.
 void run_within(const TimeLimit &limit, std::function<void()> work);
 
 // The same, for work with a result.

@@ -259,6 +259,12 @@ int Gate::forward_end(AVFilterLink *out)
     return av_buffersrc_close(relay_source_, AV_NOPTS_VALUE, AV_BUFFERSRC_FLAG_PUSH);
 }
 
+int Gate::end(AVFilterLink *out, int64_t pts)
+{
+    Loan loan(lend_source_->outputs, out);
+    return av_buffersrc_close(lend_source_, pts, 0);
+}
+
 bool Gate::forward_close(AVFilterLink *in, AVFilterLink *out)
 {
     if (closed_)

@@ -45,6 +45,10 @@ public:
     // AVERROR_EOF, otherwise the status.
     int forward_end(AVFilterLink *out);
 
+    // Ends `out` at that time, whatever becomes of its filter's input.  Returns an AVERROR on
+    // failure.
+    int end(AVFilterLink *out, int64_t pts);
+
     // If downstream wants no more frames, ends `in` too, so that upstream makes none,
     // and returns true.  Then nothing else may be called.
     bool forward_close(AVFilterLink *in, AVFilterLink *out);
