@@ -22,7 +22,7 @@ constexpr std::string_view header =
     "frame,pts,time,width,height,label,class,confidence,x,y,w,h,track,middle_x,middle_y,turned_w,"
     "turned_h,angle,key_points,classes\n";
 
-std::string quoted(std::string_view field)
+std::string double_quoted(std::string_view field)
 {
     std::string text = "\"";
     for (const char c : field)
@@ -34,14 +34,14 @@ std::string quoted(std::string_view field)
 std::string in_quotes(std::string_view field)
 {
     const bool is_plain = field.find_first_of(",;\"\t\r\n") == field.npos;
-    return is_plain ? std::string(field) : quoted(field);
+    return is_plain ? std::string(field) : double_quoted(field);
 }
 
 // A spreadsheet computes a formula in quotes as well; what follows an apostrophe is a text.
 std::string as_text(std::string_view field)
 {
     const bool is_formula = field.find_first_of("=+-@\t\r\n") == 0;
-    return is_formula ? quoted(concat("'", field)) : in_quotes(field);
+    return is_formula ? double_quoted(concat("'", field)) : in_quotes(field);
 }
 
 std::string classes_text(const std::vector<LabelScore> &classes)
