@@ -20,13 +20,15 @@ extern "C" {
 
 struct AVClass;
 struct AVFilter;
+struct AVFilterContext;
 struct AVFilterGraph;
 struct AVFilterGraphSegment;
 struct AVFilterInOut;
 struct AVFilterPad;
+struct AVFrame;
 
 /** Raised with every change of a layout or a meaning below. */
-#define FILTER_MODULE_ABI 2u
+#define FILTER_MODULE_ABI 3u
 
 /** The name of the one symbol that a module exports. */
 #define FILTER_MODULE_SYMBOL "filter_module_open"
@@ -35,10 +37,11 @@ struct AVFilterPad;
 #define DNN_TORCH_FILTER_PREFIX "dnn_torch"
 
 /**
- * libavfilter's ways from a filter's name to a filter.  As a set of the real
- * functions it goes into a module; as a set of wrappers it comes out.  The
- * functions of segments are NULL where the libavfilter has none (before 6.0),
- * and pad_count where it has it no longer (since 6.0).
+ * libavfilter's ways from a filter's name to a filter, and from a graph to its
+ * frames.  As a set of the real functions it goes into a module; as a set of
+ * wrappers it comes out.  The functions of segments are NULL where the
+ * libavfilter has none (before 6.0), and pad_count where it has it no longer
+ * (since 6.0).
  */
 typedef struct FilterRegistry {
     const struct AVFilter *(*get_by_name)(const char *name);
@@ -58,6 +61,13 @@ typedef struct FilterRegistry {
     int (*pad_count)(const struct AVFilterPad *pads);
     /** Its children are the options of all filters, which `ffmpeg -h full` prints. */
     const struct AVClass *(*get_class)(void);
+    /**
+     * Where ffmpeg frees a graph and makes it anew in mid-stream, frames that are in our
+     * filters come out of the new one first.
+     */
+    void (*graph_free)(struct AVFilterGraph **graph);
+    int (*graph_request_oldest)(struct AVFilterGraph *graph);
+    int (*sink_get_frame)(struct AVFilterContext *sink, struct AVFrame *frame, int flags);
 } FilterRegistry;
 
 typedef struct FilterModule {

@@ -25,7 +25,10 @@ extern "C" {
     USE(segment_parse, avfilter_graph_segment_parse)                                               \
     USE(segment_create_filters, avfilter_graph_segment_create_filters)                             \
     USE(segment_apply, avfilter_graph_segment_apply)                                               \
-    USE(pad_count, avfilter_pad_count)
+    USE(pad_count, avfilter_pad_count)                                                             \
+    USE(graph_free, avfilter_graph_free)                                                           \
+    USE(graph_request_oldest, avfilter_graph_request_oldest)                                       \
+    USE(sink_get_frame, av_buffersink_get_frame_flags)
 
 /**
  * The functions of the libavfilter with this dlopen() handle.  A function that

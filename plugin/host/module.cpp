@@ -6,7 +6,9 @@
 #include "dnn_torch/filter_module.h"
 
 #include "guard.h"
+#include "host/filters/filter_table.h"
 #include "host/filters/filters.h"
+#include "host/libavfilter/parked_graphs.h"
 #include "host/libavfilter/real_registry.h"
 #include "host/libavfilter/registry.h"
 #include "host/libavfilter/self_test.h"
@@ -82,6 +84,7 @@ const FilterModule *open_module(const FilterModuleHost &host)
     static std::recursive_mutex mutex;
     std::lock_guard lock(mutex);
     register_filters(all_filters());
+    set_parked_filter(parked_filter());
     static const FilterModule extending = describe(registry_wrappers());
     static const FilterModule served = describe(&real_registry());
     std::string fault = find_fault(host);

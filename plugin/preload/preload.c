@@ -3,7 +3,8 @@
 
 /*
  * The preload object: wraps libavfilter's functions that lead to a filter, and asks
- * the host module if a name may be ours.  It links to neither libavfilter nor
+ * the host module if a name may be ours; and those by which ffmpeg takes frames from a
+ * graph and frees it.  It links to neither libavfilter nor
  * LibTorch, has no constructor, and opens nothing until such a name turns up or
  * somebody lists the filters.
  */
@@ -115,7 +116,7 @@ static const FilterRegistry *registry_for(void *caller, const char *text)
     return is_ours ? extended(caller) : real(dnn_torch_lavfi_of(caller));
 }
 
-/* A segment or pads can belong to a filter of ours only if its name opened the module. */
+/* A segment, pads or a graph can have to do with ours only if a name opened the module. */
 static const FilterRegistry *registry_for_object(void *caller)
 {
     Lavfi *lavfi = dnn_torch_lavfi_of(caller);
@@ -192,6 +193,26 @@ EXPORT int avfilter_pad_count(const struct AVFilterPad *pads)
 {
     const FilterRegistry *use = registry_for_object(CALLER);
     return use->pad_count ? use->pad_count(pads) : -ENOSYS;
+}
+
+EXPORT void avfilter_graph_free(struct AVFilterGraph **graph)
+{
+    const FilterRegistry *use = registry_for_object(CALLER);
+    if (use->graph_free)
+        use->graph_free(graph);
+}
+
+EXPORT int avfilter_graph_request_oldest(struct AVFilterGraph *graph)
+{
+    const FilterRegistry *use = registry_for_object(CALLER);
+    return use->graph_request_oldest ? use->graph_request_oldest(graph) : -ENOSYS;
+}
+
+EXPORT int av_buffersink_get_frame_flags(struct AVFilterContext *sink, struct AVFrame *frame,
+                                         int flags)
+{
+    const FilterRegistry *use = registry_for_object(CALLER);
+    return use->sink_get_frame ? use->sink_get_frame(sink, frame, flags) : -ENOSYS;
 }
 
 /* Does not compile unless each function of the list is wrapped above, with its own type. */

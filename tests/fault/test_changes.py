@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Frames that change while the graph stays, and graphs that change under the frames."""
+import re
+
 import pictures
 import pytest
 import support
@@ -119,16 +121,186 @@ def test_a_scale_behind_sees_the_new_size(need, script, options, behind):
     assert support.digests(got.stdout) == support.digests(wanted.stdout)
 
 
-def test_what_a_new_graph_loses_is_told(need, script):
-    """ffmpeg frees the old one without asking for what it holds."""
+# ---- graphs that ffmpeg makes anew --------------------------------------------------------
+# ffmpeg frees the old graph without asking for what it holds.  Whatever is behind the filter, the
+# same must come as with ffmpeg's own null in its place: pictures, times and order.
+
+SIZE_CHANGES = {
+    "once": [(64, 48)] * 10 + [(40, 30)] * 10,
+    "there and back": [(64, 48)] * 6 + [(40, 30)] * 6 + [(64, 48)] * 6,
+    "at every frame": [(16 + 2 * number, 40 - 2 * number) for number in range(12)],
+    "at every second frame": [(64 - 8 * (number // 2 % 3), 48) for number in range(14)],
+    "at the second and the last": [(64, 48)] + [(40, 30)] * 8 + [(20, 50)],
+}
+
+BEHIND = {
+    "nothing": "",
+    "flip": ",hflip",
+    "scale": ",scale=32:24",
+    "more frames a second": ",fps=60",
+    "fewer frames a second": ",fps=7",
+    "padded in time": ",tpad=start=2:stop=3",
+    "another time base": ",settb=1/1000,setpts=PTS+7",
+}
+
+SLOW = {"latency_us": 8000, "latency_random_us": 8000, "seed": 3}
+
+RUNS_OF_SEVERAL = {
+    "in flight": {"nireq": 8, "workers": 2},
+    "many in flight": {"nireq": 16, "workers": 4},
+    "batches": {"batch_size": 4, "nireq": 3, "workers": 2},
+}
+
+
+def assert_as_with_null(graph, filter_text, sizes, before=(), behind=AS_THEY_COME):
+    """`graph` has the filter as {}."""
+    words = [word.replace("{}", filter_text) for word in graph]
+    plain = [word.replace("{}", "null") for word in graph]
+    got, wanted = (
+        support.ffmpeg(
+            *("-f", "image2pipe", "-framerate", "25", "-c:v", "ppm", *before, "-i", "pipe:0"),
+            *(*here, *behind),
+            stdin=sequence(sizes),
+            fake_engine=True,
+            timeout=30,
+        )
+        for here in (words, plain)
+    )
+    assert wanted.returncode == 0 and wanted.stdout, str(wanted)
+    assert got.returncode == 0, str(got)
+    assert got.stdout == wanted.stdout, str(got)
+    assert not got.errors and not got.warnings, str(got)
+    return got
+
+
+@pytest.mark.parametrize("sizes", SIZE_CHANGES.values(), ids=SIZE_CHANGES.keys())
+@pytest.mark.parametrize("several", RUNS_OF_SEVERAL.values(), ids=RUNS_OF_SEVERAL.keys())
+def test_new_graphs_lose_nothing(need, script, sizes, several):
     need(demuxers=["image2pipe"], decoders=["ppm"])
-    sizes = [(64, 48)] * 10 + [(40, 30)] * 10
-    graph = support.fake(script(latency_us=20000), nireq=8, workers=2)
-    result = run_sequence(graph, sizes)
-    assert result.returncode == 0, str(result)
-    lost = 20 - len(support.digests(result.stdout))
-    assert lost > 0
-    assert len(result.warnings) == 1 and "async=0" in result.warnings[0], str(result)
+    ours = support.fake(script(**SLOW), **several)
+    got = assert_as_with_null(("-vf", "{}"), ours, sizes)
+    assert len(support.digests(got.stdout)) == len(sizes)
+
+
+@pytest.mark.parametrize("filters", BEHIND.values(), ids=BEHIND.keys())
+def test_new_graphs_with_filters_behind(need, script, filters):
+    need(
+        filters=["scale", "fps", "tpad", "hflip", "settb"],
+        demuxers=["image2pipe"],
+        decoders=["ppm"],
+    )
+    ours = support.fake(script(**SLOW), nireq=8, workers=2)
+    for sizes in (SIZE_CHANGES["there and back"], SIZE_CHANGES["at every frame"]):
+        assert_as_with_null(("-vf", "{}" + filters), ours, sizes)
+
+
+ENCODED = {
+    "raw": ("-f", "rawvideo", "-"),
+    "raw, each of its size": ("-autoscale", "0", "-f", "rawvideo", "-"),
+    "pictures": ("-c:v", "png", "-f", "image2pipe", "-"),
+    "a container that keeps the aspect": ("-c:v", "ffv1", "-f", "matroska", "-bitexact", "-"),
+}
+
+
+@pytest.mark.parametrize("encoded", ENCODED.values(), ids=ENCODED.keys())
+@pytest.mark.parametrize("sizes", SIZE_CHANGES.values(), ids=SIZE_CHANGES.keys())
+def test_new_graphs_before_encoders(need, script, sizes, encoded):
+    """The encoder is opened with the first frame's size and aspect, whichever graph is the last."""
+    need(
+        filters=["scale"],
+        demuxers=["image2pipe"],
+        decoders=["ppm"],
+        encoders=["png", "ffv1"],
+        muxers=["matroska"],
+    )
+    ours = support.fake(script(**SLOW), nireq=16, workers=2)
+    exact = ("-fps_mode", "passthrough", "-fflags", "+bitexact")
+    assert_as_with_null(("-vf", "{}"), ours, sizes, behind=(*exact, *encoded))
+
+
+@pytest.mark.parametrize(
+    "graph,maps",
+    {
+        "in a row": ("{},{}", ()),
+        "in a row, with others between": ("{},hflip,{},vflip,{}", ()),
+        "two chains of the same text": (
+            "split[a][b];[a]{}[x];[b]{},hflip[y]",
+            ("-map", "[x]", "-map", "[y]"),
+        ),
+        "two chains, one without": ("split[a][b];[a]{}[x];[b]hflip[y]", ("-map", "[x]", "-map", "[y]")),
+        "joined again": ("split[a][b];[a]{}[x];[x][b]hstack", ()),
+    }.values(),
+)
+def test_new_graphs_with_several_filters(need, script, graph, maps):
+    need(
+        filters=["split", "hstack", "hflip", "vflip"], demuxers=["image2pipe"], decoders=["ppm"]
+    )
+    ours = support.fake(script(**SLOW), nireq=8, workers=2)
+    for sizes in (SIZE_CHANGES["there and back"], SIZE_CHANGES["at every frame"]):
+        assert_as_with_null(("-filter_complex", graph, *maps), ours, sizes)
+
+
+def test_two_graphs_of_the_same_text(need, script, tmp_path):
+    """Each takes up its own."""
+    need(demuxers=["image2pipe"], decoders=["ppm"])
+    ours = support.fake(script(**SLOW), nireq=8, workers=2)
+    stdin = sequence(SIZE_CHANGES["there and back"])
+    texts = {}
+    for name, here in (("ours", ours), ("null", "null")):
+        paths = [tmp_path / f"{name}{number}.md5" for number in range(2)]
+        outputs = [
+            word for path in paths for word in ("-vf", here, *AS_THEY_COME[:-1], str(path))
+        ]
+        result = support.ffmpeg(
+            *("-f", "image2pipe", "-framerate", "25", "-c:v", "ppm", "-i", "pipe:0", *outputs),
+            stdin=stdin,
+            fake_engine=True,
+            timeout=30,
+        )
+        assert result.returncode == 0 and not result.warnings, str(result)
+        texts[name] = [path.read_text() for path in paths]
+    assert texts["ours"] == texts["null"]
+
+
+def test_new_graphs_beside_sound(need, script):
+    """The sound has a graph of its own, which no picture changes, and is not held up."""
+    need(filters=["sine", "anull"], demuxers=["image2pipe", "lavfi"], decoders=["ppm"])
+    ours = support.fake(script(**SLOW), nireq=8, workers=2)
+    words = ("-f", "lavfi", "-i", "sine=d=0.8", "-vf", "{}", "-af", "anull")
+    got = assert_as_with_null(words, ours, SIZE_CHANGES["there and back"])
+    assert b"\n1," in got.stdout
+
+
+def test_new_graphs_with_other_pixel_formats(need, script):
+    """A change of the format makes a new graph as well."""
+    need(demuxers=["image2pipe"], decoders=["pgm", "ppm"])
+    frames = []
+    for number in range(15):
+        is_grey = number // 4 % 2
+        kind, samples = (b"P5", 1) if is_grey else (b"P6", 3)
+        frames.append(kind + b"\n16 8\n255\n" + bytes([number * 9]) * 128 * samples)
+    ours = support.fake(script(**SLOW), nireq=8, workers=2)
+    results = [
+        support.ffmpeg(
+            *("-f", "image2pipe", "-framerate", "25", "-c:v", "ppm", "-i", "pipe:0"),
+            *("-vf", here, *AS_THEY_COME),
+            stdin=b"".join(frames),
+            fake_engine=True,
+        )
+        for here in (ours, "null")
+    ]
+    times = [re.findall(r"^0, *(\d+), *(\d+),", got.stdout.decode(), re.M) for got in results]
+    assert results[0].returncode == 0 and len(times[0]) == 15, str(results[0])
+    assert times[0] == times[1]
+
+
+def test_a_frame_of_the_old_graph_that_fails(need, script):
+    """Those before it come out of the new graph, and then the failure is told once."""
+    need(demuxers=["image2pipe"], decoders=["ppm"])
+    graph = support.fake(script(latency_us=20000, fail_at_run=6), nireq=8, workers=1)
+    result = run_sequence(graph, [(64, 48)] * 8 + [(40, 30)] * 8)
+    support.assert_fails_clearly(result)
+    assert len(support.digests(result.stdout)) <= 8
 
 
 def test_an_early_end_is_no_loss(need, script):

@@ -158,8 +158,11 @@ int open_filter(AVFilterContext *ctx, TaskMaker task, const FilterTable &table)
     if (int ret = apply_backend_configs(&data, data.backend); ret < 0)
         return ret;
     settle_threads(ctx, data.settings.run.threads);
+    const std::optional<Error> earlier = settle_parked_graphs(); // before files are opened again
     data.filter = new ModelFilter(ctx, data.settings, std::move(task));
     data.filter->open();
+    if (earlier)
+        data.filter->inherit(*earlier);
     ctx->filter = table.fitting(*data.filter);
     for (const FurtherPad &pad : data.filter->further_pads())
         if (int ret = append_input_pad(ctx, pad.name); ret < 0)
@@ -172,6 +175,27 @@ void close_filter(AVFilterContext *ctx) noexcept
     CommonData &data = common_data(ctx);
     delete data.filter;
     data.filter = nullptr;
+}
+
+const ParkedFilter &parked_filter()
+{
+    static constexpr ParkedFilter functions = {
+        .holds_frames =
+            [](AVFilterContext *ctx) {
+                const ModelFilter *const filter = common_data(ctx).filter;
+                return filter && filter->holds_frames();
+            },
+        .hand_out =
+            [](AVFilterContext *ctx) {
+                ModelFilter *const filter = common_data(ctx).filter;
+                return filter && filter->hand_out_all();
+            },
+        .leave = [](AVFilterContext *ctx) -> std::optional<Error> {
+            ModelFilter *const filter = common_data(ctx).filter;
+            return filter ? filter->leave() : std::nullopt;
+        },
+    };
+    return functions;
 }
 
 bool is_changeable(const AVFilterContext *ctx, const char *option)

@@ -4,6 +4,7 @@
 // What our filters have in common as libavfilter sees them: tables of callbacks over a ModelFilter.
 #pragma once
 
+#include "host/libavfilter/parked_graphs.h"
 #include "model_filter.h"
 #include "options.h"
 
@@ -68,6 +69,9 @@ int open_filter(AVFilterContext *ctx, TaskMaker task, const FilterTable &table);
 
 // For uninit(), also if init() failed.
 void close_filter(AVFilterContext *ctx) noexcept;
+
+// Returns how graphs that are freed in mid-stream speak to an instance of any of our filters.
+const ParkedFilter &parked_filter();
 
 // Whether a command of that name changes an option of the filter.
 bool is_changeable(const AVFilterContext *ctx, const char *option);

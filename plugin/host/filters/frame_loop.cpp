@@ -3,6 +3,7 @@
 #include "frame_loop.h"
 
 #include "host/libavfilter/version_differences.h"
+#include "host/tasks/shared_place.h"
 
 #include <algorithm>
 #include <cassert>
@@ -313,6 +314,79 @@ void FrameLoop::finish_what_is_begun()
         else
             return;
     }
+}
+
+// ---- leaving a graph in mid-stream ---------------------------------------------
+
+bool FrameLoop::holds_frames() const
+{
+    const bool goes_on = state_.phase() != Phase::ended && !is_orphaned();
+    return goes_on && (in_flight() != 0 || failure_);
+}
+
+bool FrameLoop::hand_out_all()
+{
+    if (!holds_frames())
+        return false;
+    bool any = false;
+    log_.begin_turn();
+    state_.begin_turn();
+    try {
+        while (!state_.failing() && empty_once())
+            any = true;
+        while (!results_.empty())
+            send_one();
+        if (state_.is_drained(load()))
+            finish();
+    } catch (const Error &error) {
+        if (!is_told_to_end()) // then nobody wants them
+            fail(error);
+    }
+    log_.end_turn(state_.sent_any());
+    return any || state_.sent_any();
+}
+
+// The gatherer gets no more neighbours, as at the stream's end.
+bool FrameLoop::empty_once()
+{
+    const int64_t next_before = next_number_;
+    take_in();
+    begin();
+    gatherer_.flush();
+    submit_ready();
+    bool any = next_number_ != next_before;
+    while (!state_.failing() && pool_ && !pool_->empty())
+        if (std::unique_ptr<FrameJob> done = take()) {
+            keep(std::move(done));
+            any = true;
+        }
+    for (; !results_.empty(); any = true)
+        send_one();
+    return any;
+}
+
+// What waits for a frame of a further input gets none.
+std::optional<Error> FrameLoop::leave()
+{
+    if (state_.phase() == Phase::ended || is_orphaned())
+        return std::nullopt;
+    if (pool_)
+        pool_->stop();
+    log_.tell_end("stopped");
+    if (auto *writer = work_ ? dynamic_cast<WritesToSharedPlace *>(work_->task.get()) : nullptr)
+        writer->let_go();
+    forget_what_waits();
+    next_work_.reset();
+    pool_.reset();
+    work_.reset();
+    state_.resume(); // for requests, which go on upstream
+    return std::exchange(failure_, std::nullopt);
+}
+
+void FrameLoop::inherit(const Error &failure)
+{
+    fail(failure);
+    state_.wait_for_earlier_graph();
 }
 
 } // namespace dnn_torch

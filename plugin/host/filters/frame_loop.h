@@ -76,6 +76,21 @@ public:
     // of another shape than those that come, warns and drops it.
     void go_over_to(Work work) { offered_ = std::move(work); }
 
+    // ---- for a graph that is freed in mid-stream, outside of turns ----
+    // Whether it has frames for downstream, or a failure to tell.
+    bool holds_frames() const;
+
+    // Hands out all of them, whether or not downstream wants them.  The input stays open.
+    // Returns whether there were any.
+    bool hand_out_all();
+
+    // Lets go of workers and of what the task has open, and tells the statistics.  Returns what
+    // failed.
+    std::optional<Error> leave();
+
+    // Fails, because frames of an earlier graph do: once those that are older are out.
+    void inherit(const Error &failure);
+
     // Returns a word for the statistics.
     const char *state() const;
     size_t in_flight() const; // frames
@@ -106,6 +121,7 @@ private:
     void tell_task_of_end();
     void finish_what_is_begun();
     void forget_what_waits();
+    bool empty_once();
     int report(const Error &error);
     int end_with(int code);
 

@@ -95,6 +95,10 @@ public:
     // least one of ours.
     void wait_with_failure() { on_the_way_ = sent_; }
 
+    // The same for frames of an earlier graph: the program takes all of them after the first
+    // frame that comes here.
+    void wait_for_earlier_graph() { on_the_way_ = 1; }
+
     // Whether a turn is too early to tell the failure.  The turn begins with nothing else
     // left.  `frame_came` says whether a frame has woken us.
     bool is_too_early(bool frame_came);

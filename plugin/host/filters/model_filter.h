@@ -54,6 +54,12 @@ public:
     // libavfilter's turn, see FrameLoop::take_turn().
     int activate();
 
+    // As those of FrameLoop.
+    bool holds_frames() const { return loop_.holds_frames(); }
+    bool hand_out_all() { return loop_.hand_out_all(); }
+    std::optional<Error> leave() { return loop_.leave(); }
+    void inherit(const Error &failure) { loop_.inherit(failure); }
+
     // A command that changes the model, see ModelChange.  Throws Error.
     void change(const std::string &name, const std::string &value);
 

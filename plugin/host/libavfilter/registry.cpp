@@ -3,6 +3,7 @@
 #include "registry.h"
 
 #include "base/standard_error.h"
+#include "parked_graphs.h"
 #include "parse_graph.h"
 #include "real_registry.h"
 #include "self_test.h"
@@ -132,6 +133,7 @@ const FilterRegistry *registry_wrappers()
         made.get_class = get_class;
         made.pad_count = pad_count;
         add_parsers(made);
+        add_parking(made);
         return made;
     }();
     return &wrappers;

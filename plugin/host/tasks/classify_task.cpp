@@ -127,4 +127,9 @@ void ClassifyTask::end()
     shared_.step->end();
 }
 
+void ClassifyTask::let_go()
+{
+    shared_.step->let_go();
+}
+
 } // namespace dnn_torch

@@ -8,6 +8,7 @@
 #include "classify_terms.h"
 #include "findings_step.h"
 #include "frame_feeder.h"
+#include "shared_place.h"
 #include "task.h"
 #include "terms_in_time.h"
 
@@ -46,7 +47,7 @@ struct ClassifyPlan : TaskPlan {
     bool interleaved = false; // the model is fastest with its channels side by side
 };
 
-class ClassifyTask : public Task
+class ClassifyTask : public Task, public WritesToSharedPlace
 {
 public:
     ClassifyTask(std::shared_ptr<Model> model, const Contract &contract, size_t batch_size,
@@ -59,6 +60,7 @@ public:
     bool skips(const FrameItem &item) override;
     void complete(FrameItem &item) override;
     void end() override;
+    void let_go() override;
 
 private:
     std::string doubt_of_labels() const;

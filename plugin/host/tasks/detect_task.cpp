@@ -167,4 +167,9 @@ void DetectTask::end()
     shared_.step->end();
 }
 
+void DetectTask::let_go()
+{
+    shared_.step->let_go();
+}
+
 } // namespace dnn_torch

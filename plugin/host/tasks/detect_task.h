@@ -8,6 +8,7 @@
 #include "detector_probe.h"
 #include "findings_step.h"
 #include "frame_feeder.h"
+#include "shared_place.h"
 #include "task.h"
 #include "terms_in_time.h"
 
@@ -41,7 +42,7 @@ struct DetectPlan : TaskPlan {
     bool interleaved = false; // the model is fastest with its channels side by side
 };
 
-class DetectTask : public Task
+class DetectTask : public Task, public WritesToSharedPlace
 {
 public:
     DetectTask(std::shared_ptr<Model> model, const Contract &contract, size_t batch_size,
@@ -54,6 +55,7 @@ public:
     bool skips(const FrameItem &item) override;
     void complete(FrameItem &item) override;
     void end() override;
+    void let_go() override;
 
     // Throws Error if the model knows no such classes.
     void check(const DetectTerms &terms) const;

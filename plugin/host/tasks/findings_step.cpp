@@ -197,4 +197,9 @@ void FindingsStep::end()
     state_->records.reset();
 }
 
+void FindingsStep::let_go()
+{
+    state_->records.reset();
+}
+
 } // namespace dnn_torch

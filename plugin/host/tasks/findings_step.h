@@ -66,6 +66,9 @@ public:
     // As Task::end().  Throws Error.
     void end();
 
+    // Closes the records, so that a filter of a later graph can go on with them.
+    void let_go();
+
 private:
     struct State;
     std::unique_ptr<State> state_;
