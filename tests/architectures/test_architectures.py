@@ -104,6 +104,34 @@ def test_a_missing_weight_is_named(network, engine, tmp_path):
 
 
 @pytest.mark.parametrize("network", sorted(FIRST))
+def test_a_network_that_lacks_a_weight_is_known_all_the_same(network, engine, tmp_path):
+    """Also one of those by which it is recognised, if its shape can be guessed."""
+    case = ALL[FIRST[network]]
+    whole = randomise(case.make()).state_dict()
+    names = [name for name in whole if name.endswith(".weight")]
+    path = tmp_path / case.file
+    unknown, other = [], []
+    for name in dict.fromkeys(names[:6] + names[6:: max(1, len(names) // 8)] + names[-3:]):
+        save_safetensors({key: whole[key] for key in whole if key != name} | case.extras(), path)
+        error = engine.run(path, picture(case)).error
+        if "not known here" in error:
+            unknown.append(name)
+        if "looks like " in error and "but lacks " in error and name not in error:
+            other.append((name, error))
+    # Each of its kernels has another size.
+    assert (not unknown or network == "SRCNN") and not other
+
+
+@pytest.mark.parametrize("names", [["conv1", "conv2", "fc1"], ["conv_first", "conv_last"],
+                                   ["body.0", "head.0"], ["model.0"], ["input", "output"]])
+def test_what_has_a_few_names_in_common_is_not_taken_for_a_network(names, engine, tmp_path):
+    path = tmp_path / "net.safetensors"
+    save_safetensors({f"{name}.weight": torch.ones(8, 8, 3, 3) for name in names}, path)
+    error = engine.run(path, picture(ALL[FIRST["Compact"]])).error
+    assert "not known here" in error, error
+
+
+@pytest.mark.parametrize("network", sorted(FIRST))
 def test_converted_to_torchscript(network, engine, tmp_path):
     """What convert writes is taken, and makes the same picture."""
     case = ALL[FIRST[network]]

@@ -346,7 +346,7 @@ OTHERS = {
         ["_rebuild_qtensor"],
     ),
     "complex": (lambda: {"a": torch.ones(3, dtype=torch.complex64)}, ["ComplexFloat"]),
-    "unknown": (lambda: {"a.weight": torch.ones(3, 2)}, ["not known here", "1 tensors (a.weight 3x2)"]),
+    "unknown": (lambda: {"a.weight": torch.ones(3, 2)}, ["not known here", "1 tensor (a.weight 3x2)"]),
     "unknown-deep": (
         lambda: {"when": torch.ones(1), "params": {"x.a": torch.ones(3), "x.b": torch.ones(2)}},
         ["not known here", "2 tensors (x.a 3, x.b 2)"],

@@ -8,6 +8,7 @@
 #include "architecture.h"
 
 #include "base/compose.h"
+#include "base/counted.h"
 
 #include <algorithm>
 #include <charconv>
@@ -103,7 +104,8 @@ Kind kind_of(const Net &net, const Row &row, int64_t in_channels, int64_t out_ch
     if (in_channels == out_channels)
         return row.convolutions == of_ircnn && row.last == 12 ? Kind::ircnn : Kind::dncnn;
     if (in_channels != out_channels + 1)
-        net.contradict(concat("takes ", in_channels, " channels and returns ", out_channels));
+        net.contradict(concat("takes ", dnn_torch::counted(in_channels, "channel"), " and returns ",
+                              out_channels));
     return out_channels == 4 || out_channels == 12 ? Kind::ffdnet : Kind::fdncnn;
 }
 

@@ -4,6 +4,7 @@
 #include "dysample.h"
 
 #include "base/compose.h"
+#include "base/counted.h"
 
 namespace engine_torch
 {
@@ -40,8 +41,8 @@ Expression dysample(Net &net, const Expression &x, const std::string &name, int6
     const int64_t channels = net.weights().size(name + ".offset.weight", 0);
     const int64_t of_a_group = 2 * scale * scale;
     if (channels % of_a_group != 0 || channels < of_a_group || channels > largest * of_a_group)
-        net.contradict(concat(name, ".offset returns ", channels, " channels for ", scale * scale,
-                              " samples"));
+        net.contradict(concat(name, ".offset returns ", dnn_torch::counted(channels, "channel"),
+                              " for ", scale * scale, " samples"));
     net.function(sample_function);
     const Expression offset = net.conv(x, name + ".offset");
     const Expression scope = net.conv(x, name + ".scope");

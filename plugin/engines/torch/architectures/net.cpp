@@ -4,6 +4,7 @@
 #include "net.h"
 
 #include "base/compose.h"
+#include "base/counted.h"
 
 #include <algorithm>
 #include <array>
@@ -192,7 +193,8 @@ void Net::expect_shape(const std::string &name, size_t dimensions, const char *l
 {
     const Weight &weight = weights_.at(name + ".weight");
     if (weight.shape.size() != dimensions)
-        contradict(concat(name, ".weight has ", weight.shape.size(), " dimensions, and that of ",
+        contradict(concat(name, ".weight has ",
+                          dnn_torch::counted(weight.shape.size(), "dimension"), ", and that of ",
                           layer, " has ", dimensions));
     expect_bias(name, weight.shape[0]);
 }
@@ -304,8 +306,8 @@ int64_t Net::shuffle_factor(const std::string &layer, int64_t to) const
     for (int64_t factor = 1; factor <= 16; factor++)
         if (to > 0 && channels % (factor * factor) == 0 && channels / (factor * factor) == to)
             return factor;
-    contradict(
-        concat(layer, " returns ", channels, " channels, which are no whole enlargement of ", to));
+    contradict(concat(layer, " returns ", dnn_torch::counted(channels, "channel"),
+                      ", no whole enlargement of ", to));
 }
 
 Expression Net::channel_norm(const Expression &x, const std::string &name, double epsilon)

@@ -4,7 +4,10 @@
 #include "architecture.h"
 
 #include "base/compose.h"
+#include "base/counted.h"
+#include "near_miss.h"
 
+#include <algorithm>
 #include <string>
 
 namespace engine_torch
@@ -40,7 +43,7 @@ std::string words_for(const Weights &weights)
             break;
         dnn_torch::add_to_list(list, concat(name.substr(0, longest), " ", shape_text(weight)));
     }
-    return concat(weights.all().size(), " tensors (", list,
+    return concat(dnn_torch::counted(weights.all().size(), "tensor"), " (", list,
                   weights.all().size() > most ? ", ...)" : ")");
 }
 
@@ -65,11 +68,22 @@ std::string export_of(const std::string &module)
            "weights_only=False).eval(), torch.rand(1, 3, 64, 64)).save('model.pt')";
 }
 
+void refuse_near_miss(const Candidates &candidates)
+{
+    constexpr size_t most = 8; // it takes a moment for each
+    for (size_t i = 0; i < std::min(candidates.size(), most); i++)
+        for (const Architecture *each : architectures)
+            if (const std::string name = missing_weight(*each, candidates[i].weights);
+                !name.empty())
+                throw WeightFault(concat("looks like ", each->name, ", but lacks ", name));
+}
+
 [[noreturn]] void refuse(const Candidates &candidates)
 {
     const Candidate &largest = largest_of(candidates);
     if (!largest.fault.empty())
         throw WeightFault(largest.fault);
+    refuse_near_miss(candidates);
     if (!largest.module.empty())
         throw WeightFault(concat("is a whole module (", largest.module,
                                  ") of an architecture that is not known here, and its code is "

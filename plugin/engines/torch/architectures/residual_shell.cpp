@@ -4,6 +4,7 @@
 #include "residual_shell.h"
 
 #include "base/compose.h"
+#include "base/counted.h"
 
 #include <cmath>
 #include <vector>
@@ -31,7 +32,8 @@ public:
         } else if (!is_of_authors) {
             range_ = 255;
             if (channels != static_cast<int64_t>(mean.size()))
-                net.contradict(concat("takes ", channels, " channels and not the 3 of its mean"));
+                net.contradict(concat("takes ", dnn_torch::counted(channels, "channel"),
+                                      " and not the 3 of its mean"));
             mean_ = net.numbers({1, channels, 1, 1}, mean);
         }
         net.tell("range", range_);
@@ -67,8 +69,8 @@ int64_t unshuffle_of(const Net &net, const ResidualShell &shell, int64_t out_cha
     for (const int64_t factor : {1, 2, 4})
         if (channels == out_channels * factor * factor)
             return factor;
-    net.contradict(concat(shell.first, " takes ", channels, " channels, and ", shell.last,
-                          " returns ", out_channels));
+    net.contradict(concat(shell.first, " takes ", dnn_torch::counted(channels, "channel"), ", and ",
+                          shell.last, " returns ", out_channels));
 }
 
 } // namespace

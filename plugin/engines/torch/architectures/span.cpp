@@ -10,6 +10,7 @@
 #include "architecture.h"
 
 #include "base/compose.h"
+#include "base/counted.h"
 
 namespace engine_torch
 {
@@ -93,7 +94,8 @@ Expression body(Net &net, const Expression &x)
 Expression normalised(Net &net, int64_t channels)
 {
     if (channels != static_cast<int64_t>(mean.size()))
-        net.contradict(concat("takes ", channels, " channels and not the 3 of its mean"));
+        net.contradict(concat("takes ", dnn_torch::counted(channels, "channel"),
+                              " and not the 3 of its mean"));
     return net.scaled(net.let(concat("x - ", net.numbers({1, channels, 1, 1}, mean))), range);
 }
 

@@ -5,6 +5,7 @@
 #include "architecture.h"
 
 #include "base/compose.h"
+#include "base/counted.h"
 
 #include <algorithm>
 #include <array>
@@ -53,7 +54,7 @@ Blueprint build(const Weights &weights)
     }
     const int64_t made = size_of(layers.back(), 0);
     if (made != channels)
-        net.contradict(concat("returns ", made, " channels for ", channels));
+        net.contradict(concat("returns ", dnn_torch::counted(made, "channel"), " for ", channels));
     net.tell("features", size_of(layers.front(), 0));
     net.tell("kernels", kernels);
     return net.finish(x, 1, channels, channels);

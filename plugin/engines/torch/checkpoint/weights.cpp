@@ -4,6 +4,7 @@
 #include "weights.h"
 
 #include "base/compose.h"
+#include "base/counted.h"
 
 #include <algorithm>
 #include <bit>
@@ -88,6 +89,15 @@ std::vector<int64_t> packed_strides(const std::vector<int64_t> &shape)
     return strides;
 }
 
+bool Weights::has(std::string_view name) const
+{
+    if (weights_.find(name) != weights_.end())
+        return true;
+    if (missing_)
+        missing_->emplace(name);
+    return false;
+}
+
 bool Weights::has_all(std::initializer_list<std::string_view> names) const
 {
     return std::all_of(names.begin(), names.end(),
@@ -106,8 +116,9 @@ int64_t Weights::size(std::string_view name, size_t dimension) const
 {
     const Weight &weight = at(name);
     if (dimension >= weight.shape.size())
-        throw WeightFault(
-            concat("has ", name, " with ", weight.shape.size(), " dimensions, which are too few"));
+        throw WeightFault(concat("has ", name, " with ",
+                                 dnn_torch::counted(weight.shape.size(), "dimension"),
+                                 ", which is too few"));
     const int64_t size = weight.shape[dimension];
     if (size < 0 || size > largest_size)
         throw WeightFault(

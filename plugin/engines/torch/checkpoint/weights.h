@@ -8,6 +8,7 @@
 #include <functional>
 #include <initializer_list>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -51,7 +52,8 @@ struct WeightFault : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// Never changes; any thread.  The bytes belong to somebody else, who must outlive it.
+// Never changes; any thread, unless missing names are noted.  The bytes belong to somebody else,
+// who must outlive it.
 class Weights
 {
 public:
@@ -61,7 +63,7 @@ public:
     explicit Weights(Map weights) : weights_(std::move(weights)) {}
 
     const Map &all() const noexcept { return weights_; }
-    bool has(std::string_view name) const { return weights_.find(name) != weights_.end(); }
+    bool has(std::string_view name) const;
     bool has_all(std::initializer_list<std::string_view> names) const;
 
     // Throws a WeightFault that names the weight if there is none.
@@ -84,9 +86,13 @@ public:
     int64_t named_scale() const noexcept { return named_scale_; }
     void set_named_scale(int64_t scale) noexcept { named_scale_ = scale; }
 
+    // has() adds the names that are asked for in vain.  `names` outlives the weights; null: none.
+    void note_missing(std::set<std::string> *names) noexcept { missing_ = names; }
+
 private:
     Map weights_;
     int64_t named_scale_ = 0;
+    std::set<std::string> *missing_ = nullptr;
 };
 
 } // namespace engine_torch

@@ -4,6 +4,7 @@
 #include "export.h"
 
 #include "base/compose.h"
+#include "base/counted.h"
 #include "engines/torch/architectures/architecture.h"
 #include "engines/torch/checkpoint/safetensors.h"
 #include "engines/torch/failure.h"
@@ -53,7 +54,8 @@ std::string left_out(const Checkpoint &checkpoint, const Candidate &candidate)
     const size_t written = candidate.weights.all().size(), all = checkpoint.tensor_count();
     if (written >= all)
         return "";
-    return concat("of the file's ", all, " tensors ", written, " were written",
+    return concat("of the file's ", dnn_torch::counted(all, "tensor"), " ", written,
+                  written == 1 ? " was" : " were", " written",
                   candidate.place.empty() ? "" : concat(": ", candidate.place));
 }
 

@@ -4,6 +4,7 @@
 #include "load.h"
 
 #include "base/compose.h"
+#include "base/counted.h"
 #include "base/standard_error.h"
 #include "engine_kit/text.h"
 #include "engines/torch/architectures/build_module.h"
@@ -208,7 +209,7 @@ Arguments missing_beside(const c10::Argument &input, const Arguments &arguments,
         dnn_torch::add_to_list(types, argument.name() + " of type " + argument.type()->repr_str(),
                                " and ");
     }
-    refuse(path, "has a forward() of " + std::to_string(arguments.size()) + " inputs (" +
+    refuse(path, "has a forward() of " + dnn_torch::counted(arguments.size(), "input") + " (" +
                      names_of(arguments) + "); the filter gives " + input +
                      ", and needs inputs=" + option + " for " + types +
                      (takes_tensor ? " (a name alone is a picture, from a second input)" : ""));

@@ -4,6 +4,7 @@
 #include "picture_layout.h"
 
 #include "base/compose.h"
+#include "base/counted.h"
 #include "engines/torch/failure.h"
 
 #include <algorithm>
@@ -117,8 +118,8 @@ at::Tensor in_layout(const at::Tensor &pictures, Layout layout)
     if (!has_channels(layout) && pictures.size(1) != 1)
         throw Failure(DNN_TORCH_RUN_FAILED,
                       dnn_torch::concat("the model takes pictures of 1 channel (layout ",
-                                        name_of(layout), "), not of ", pictures.size(1),
-                                        " channels"));
+                                        name_of(layout), "), not of ",
+                                        dnn_torch::counted(pictures.size(1), "channel")));
     at::Tensor tensor = ends_with_channels(layout) ? pictures.permute({0, 2, 3, 1}) : pictures;
     if (!has_channels(layout))
         tensor = tensor.select(1, 0);

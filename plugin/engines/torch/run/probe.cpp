@@ -4,6 +4,7 @@
 #include "probe.h"
 
 #include "base/compose.h"
+#include "base/counted.h"
 #include "engines/torch/failure.h"
 #include "settle.h"
 
@@ -76,8 +77,9 @@ Shape result_of_network(DnnTorchModel &model, const Blueprint &network, const Sh
     });
     if (shape.channels != network.in_channels)
         throw Failure(DNN_TORCH_RUN_FAILED,
-                      dnn_torch::concat("the network takes ", network.in_channels,
-                                        " channels, not ", shape.channels));
+                      dnn_torch::concat("the network takes ",
+                                        dnn_torch::counted(network.in_channels, "channel"),
+                                        ", not ", shape.channels));
     return result_of(network, shape);
 }
 

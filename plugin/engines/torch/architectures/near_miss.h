@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// A checkpoint that would be of a known architecture if it had one weight more.
+#pragma once
+
+#include "architecture.h"
+
+#include <string>
+
+namespace engine_torch
+{
+
+// Returns the name of the weight without which the architecture does not recognise its own network:
+// with it, and with a shape that fits, all others are used and none is missing.  "" if there is no
+// such weight.  Throws nothing but std::bad_alloc.
+std::string missing_weight(const Architecture &architecture, const Weights &weights);
+
+} // namespace engine_torch
