@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "frame_loop.h"
 
+#include "host/inference/engine_call.h"
 #include "host/libavfilter/version_differences.h"
 #include "host/tasks/shared_place.h"
 
@@ -41,6 +42,10 @@ FrameLoop::~FrameLoop()
     size_t lost = state_.phase() == Phase::ended ? 0 : in_flight();
     if (pool_)
         pool_->stop();
+    // The program is about to call exit(), and what was left to itself registers for it all the
+    // while.
+    if (is_told_to_end())
+        watch_exit();
     if (lost)
         log_.tell_lost(lost, last_seconds_);
     log_.tell_end(state());

@@ -31,9 +31,14 @@ Clock::duration until_next_watch(Clock::duration waited)
     return std::max<Clock::duration>(waited / 32, look_every);
 }
 
-void wait_for(const Background &work, const TimeLimit &limit)
+void check(const EndSignals &signals)
 {
-    const EndSignals signals;
+    if (signals.came())
+        throw Error(-ECANCELED, "the program was asked to end");
+}
+
+void wait_for(const Background &work, const TimeLimit &limit, const EndSignals &signals)
+{
     const Clock::time_point start = Clock::now();
     Clock::duration watched{0};
     for (;;) {
@@ -42,8 +47,7 @@ void wait_for(const Background &work, const TimeLimit &limit)
             next = std::min<Clock::duration>(next, limit.most - waited);
         if (work.wait_for(next))
             return;
-        if (signals.came())
-            throw Error(-ECANCELED, "the program was asked to end");
+        check(signals);
         waited = Clock::now() - start;
         if (limit.most.count() != 0 && waited >= limit.most)
             throw Error(-ETIMEDOUT, limit.line);
@@ -88,8 +92,10 @@ void LongWait::note(const std::string &doing)
 
 void run_within(const TimeLimit &limit, std::function<void()> work)
 {
+    const EndSignals signals;
+    check(signals); // as after LibTorch was loaded: nothing is begun that exit() would meet
     Background background(std::move(work));
-    wait_for(background, limit);
+    wait_for(background, limit, signals);
     background.finish();
 }
 
