@@ -192,7 +192,8 @@ int source_of(const Script &script, int position, int extent)
 void fill_plane(const Script &script, const Images &input, int n, int c, float offset,
                 const Images &output, float *plane)
 {
-    const bool is_nan = picture_number(input, n) == script.nan_at;
+    // Samples of YUV may lie below 0, and a number that is not set is -1.
+    const bool is_nan = script.nan_at >= 0 && picture_number(input, n) == script.nan_at;
     for (int y = 0; y < output.height; y++)
         for (int x = 0; x < output.width; x++) {
             const float value = sample(input, n, c, source_of(script, y, input.height),

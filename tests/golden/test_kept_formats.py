@@ -188,7 +188,7 @@ SIDES = (352, 288)  # H.261 and H.263 take few others
 # By what it is that they take: RGB and gray, palettes, YUV of the full range, YUV alone, ...
 ENCODERS = {
     "png": "png", "bmp": "bmp", "tiff": "tiff", "targa": "tga", "ppm": "ppm", "gif": "gif",
-    "qtrle": "mov", "mjpeg": "jpg", "mpeg4": "avi", "ffv1": "avi", "huffyuv": "avi", "rawvideo": "avi",
+    "qtrle": "mov", "mjpeg": "jpg", "mpeg4": "avi", "ffv1": "avi", "huffyuv": "avi", "rawvideo": "nut",
     "jpeg2000": "jp2", "msrle": "avi", "sgi": "sgi", "zlib": "avi",
 }  # fmt: skip
 
