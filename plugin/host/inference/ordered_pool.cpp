@@ -266,16 +266,14 @@ bool AnyPool::oldest_is_due() const
     return shared_->oldest_is_due();
 }
 
-// A signal can wake nobody who waits here, so this looks for one every now and then.  Without
-// patience there is no limit.
+// A signal can wake nobody who waits here, so this looks for one every now and then, and whether
+// the program has set a handler since: a wait that is short pays for neither.  Without patience
+// there is no limit.
 template <class IsMet>
 AnyPool::Shared::Wait AnyPool::Shared::wait(std::unique_lock<std::mutex> &lock,
                                             std::chrono::seconds patience, IsMet is_met)
 {
     constexpr Clock::duration look_every = std::chrono::milliseconds(20);
-    if (is_met())
-        return Wait::met;
-    EndSignals::watch();
     const Clock::time_point start = Clock::now();
     for (;;) {
         Clock::duration next = look_every;
@@ -283,6 +281,7 @@ AnyPool::Shared::Wait AnyPool::Shared::wait(std::unique_lock<std::mutex> &lock,
             next = std::min<Clock::duration>(next, start + patience - Clock::now());
         if (work_is_due.wait_for(lock, next, is_met))
             return Wait::met;
+        EndSignals::watch();
         if (signals.came())
             return Wait::signalled;
         if (patience.count() != 0 && Clock::now() >= start + patience)
