@@ -138,8 +138,8 @@ UsedFiles::UsedFiles(const AVFilterContext *ctx) : ctx_(ctx)
 {
     std::list<UsedFile> files = files_of(ctx);
     const std::lock_guard lock(mutex);
-    for (auto own = files.begin(); own != files.end(); ++own) {
-        for (auto other = files.begin(); other != own; ++other)
+    for (auto own = files.begin(); own != files.end(); own++) {
+        for (auto other = files.begin(); other != own; other++)
             check(*own, *other);
         for (const UsedFile &other : all_used())
             check(*own, other);

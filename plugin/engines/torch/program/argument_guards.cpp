@@ -239,7 +239,7 @@ void check_sizes(Node *node)
     const auto sizes = place_of("output_size", *node);
     int64_t from_last = 0;
     for (auto argument = scale_arguments.rbegin(); sizes && argument != scale_arguments.rend();
-         ++argument) {
+         argument++) {
         const auto place = place_of(*argument, *node);
         if (!place)
             continue;
