@@ -66,8 +66,6 @@ template <class Sample> ComponentSamples samples_of(const AVFrame *like, const P
     return samples;
 }
 
-constexpr int spare = row_room;
-
 template <class Sample> ptrdiff_t with_room(int width)
 {
     constexpr auto room = static_cast<ptrdiff_t>(row_room / sizeof(Sample));
@@ -210,7 +208,7 @@ private:
         const int width = from.size.width;
         const auto count = static_cast<size_t>(width);
         Sample *const here = row(0, width), *const first = row(1, width),
-                      *const second = row(2, width), *const both = row(3, 2 * width + spare);
+                      *const second = row(2, width), *const both = row(3, 2 * width + row_room);
         for (int y = 0; y < from.size.height; y++) {
             memcpy(here, from.row(y), count * sizeof(Sample));
             here[-1] = here[0];
@@ -230,7 +228,7 @@ private:
     {
         const int width = to.size.width;
         const auto count = static_cast<size_t>(width);
-        Sample *const both = row(0, 2 * width + spare), *const even = row(1, width),
+        Sample *const both = row(0, 2 * width + row_room), *const even = row(1, width),
                       *const odd = row(2, width);
         for (int y = 0; y < to.size.height; y++) {
             memcpy(both, from.row(y), static_cast<size_t>(from.size.width) * sizeof(Sample));
@@ -286,30 +284,29 @@ AVPixelFormat full_chroma_format(AVPixelFormat format)
 
 void ChromaConverter::widen(const AVFrame *from, AVFrame *to)
 {
-    const AVPixFmtDescriptor &format = descriptor(from);
-    const int bytes = sample_bytes(format);
-    for (int c = 0; c < format.nb_components; c++)
-        if (!is_chroma(format, c) || format.log2_chroma_w + format.log2_chroma_h == 0)
-            copy_samples(ComponentSamples(from, c), ComponentSamples(to, c),
-                         component_size(from, c), bytes);
-        else if (bytes == 1)
-            Work<uint8_t>(*this, from).widen(to, c);
-        else
-            Work<uint16_t>(*this, from).widen(to, c);
+    convert(from, from, to, [&](auto work, int component) { work.widen(to, component); });
 }
 
 void ChromaConverter::narrow(const AVFrame *from, AVFrame *to)
 {
-    const AVPixFmtDescriptor &format = descriptor(to);
+    convert(to, from, to, [&](auto work, int component) { work.narrow(from, to, component); });
+}
+
+// Copies what is as large in both frames, and has `change` do the rest.
+template <class Change>
+void ChromaConverter::convert(const AVFrame *subsampled, const AVFrame *from, AVFrame *to,
+                              const Change &change)
+{
+    const AVPixFmtDescriptor &format = descriptor(subsampled);
     const int bytes = sample_bytes(format);
     for (int c = 0; c < format.nb_components; c++)
         if (!is_chroma(format, c) || format.log2_chroma_w + format.log2_chroma_h == 0)
             copy_samples(ComponentSamples(from, c), ComponentSamples(to, c),
                          component_size(from, c), bytes);
         else if (bytes == 1)
-            Work<uint8_t>(*this, to).narrow(from, to, c);
+            change(Work<uint8_t>(*this, subsampled), c);
         else
-            Work<uint16_t>(*this, to).narrow(from, to, c);
+            change(Work<uint16_t>(*this, subsampled), c);
 }
 
 } // namespace dnn_torch

@@ -33,6 +33,9 @@ public:
 private:
     template <class Sample> class Work;
 
+    template <class Change>
+    void convert(const AVFrame *subsampled, const AVFrame *from, AVFrame *to, const Change &change);
+
     std::vector<std::byte> planes_[2], rows_[4];
 };
 

@@ -6,6 +6,7 @@
 #include "base/descriptor.h"
 #include "base/terminal.h"
 #include "colours.h"
+#include "formats.h"
 #include "host/error.h"
 
 extern "C" {
@@ -54,11 +55,6 @@ template <class Pointer> Pointer made(Pointer pointer)
     if (!pointer)
         throw std::bad_alloc();
     return pointer;
-}
-
-bool is_rgb(AVPixelFormat format)
-{
-    return (av_pix_fmt_desc_get(format)->flags & AV_PIX_FMT_FLAG_RGB) != 0;
 }
 
 std::string words_for(const std::string &path, std::string_view what)

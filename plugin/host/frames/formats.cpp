@@ -111,16 +111,6 @@ Element element_of(const AVPixFmtDescriptor &format)
     return sample_bytes(format) == 1 ? Element::u8 : Element::u16;
 }
 
-bool is_rgb(const AVPixFmtDescriptor &format)
-{
-    return format.flags & AV_PIX_FMT_FLAG_RGB;
-}
-
-bool has_alpha(const AVPixFmtDescriptor &format)
-{
-    return format.flags & AV_PIX_FMT_FLAG_ALPHA;
-}
-
 // Returns those of `list` that are wanted, as a list.
 template <class Wanted>
 std::vector<AVPixelFormat> chosen_of(const AVPixelFormat *list, const Wanted &is_wanted)
@@ -168,6 +158,26 @@ RowLayout layout_of(const AVPixFmtDescriptor &descriptor, int channels, int firs
 
 } // namespace
 
+bool is_rgb(const AVPixFmtDescriptor &format)
+{
+    return (format.flags & AV_PIX_FMT_FLAG_RGB) != 0;
+}
+
+bool is_rgb(AVPixelFormat format)
+{
+    return is_rgb(*av_pix_fmt_desc_get(format));
+}
+
+bool has_alpha(const AVPixFmtDescriptor &format)
+{
+    return (format.flags & AV_PIX_FMT_FLAG_ALPHA) != 0;
+}
+
+bool has_alpha(AVPixelFormat format)
+{
+    return has_alpha(*av_pix_fmt_desc_get(format));
+}
+
 const AVPixelFormat *formats_for_any_model()
 {
     return any_formats.data();
@@ -185,10 +195,12 @@ const AVPixelFormat *full_chroma_formats()
 {
     return full_chroma.data();
 }
+
 const AVPixelFormat *formats_with_luma_first()
 {
     return luma_first_formats.data();
 }
+
 const AVPixelFormat *formats_with_colours()
 {
     static const auto list =
@@ -234,7 +246,7 @@ const AVPixelFormat *any_formats_with_alpha()
 
 int model_channels(AVPixelFormat format)
 {
-    return is_rgb(*av_pix_fmt_desc_get(format)) ? 3 : 1;
+    return is_rgb(format) ? 3 : 1;
 }
 
 bool needs_colours(AVPixelFormat format, int channels)

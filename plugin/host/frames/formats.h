@@ -33,6 +33,11 @@ const AVPixelFormat *rgb_formats_with_alpha();
 const AVPixelFormat *formats_with_alpha(int channels); // for models with so many channels
 const AVPixelFormat *any_formats_with_alpha();
 
+bool is_rgb(const AVPixFmtDescriptor &format);
+bool is_rgb(AVPixelFormat format);
+bool has_alpha(const AVPixFmtDescriptor &format);
+bool has_alpha(AVPixelFormat format);
+
 // Returns how many channels of this format a model sees if it takes 1 and 3: 3 of RGB, 1 of
 // grey and YUV.
 int model_channels(AVPixelFormat format);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "recoder.h"
 
+#include "formats.h"
 #include "frame_converter.h"
 #include "frame_pool.h"
 #include "picture.h"
@@ -16,19 +17,9 @@ AVPixelFormat format_of(const AVFrame *frame)
     return static_cast<AVPixelFormat>(frame->format);
 }
 
-bool is_rgb(AVPixelFormat format)
-{
-    return (av_pix_fmt_desc_get(format)->flags & AV_PIX_FMT_FLAG_RGB) != 0;
-}
-
 bool is_yuv(AVPixelFormat format)
 {
     return !is_rgb(format) && av_pix_fmt_desc_get(format)->nb_components >= 3;
-}
-
-bool has_alpha(AVPixelFormat format)
-{
-    return (av_pix_fmt_desc_get(format)->flags & AV_PIX_FMT_FLAG_ALPHA) != 0;
 }
 
 AVPixelFormat without_subsampling(AVPixelFormat format)

@@ -3,6 +3,7 @@
 #include "stencil.h"
 
 #include "colours.h"
+#include "formats.h"
 
 extern "C" {
 #include <libavutil/pixdesc.h>
@@ -80,11 +81,6 @@ struct Plane {
     ptrdiff_t stride;
     float largest;
 };
-
-bool has_alpha(const AVPixFmtDescriptor &format)
-{
-    return (format.flags & AV_PIX_FMT_FLAG_ALPHA) != 0;
-}
 
 // Returns what the components of such a frame are for a colour, as shares of their largest value.
 std::array<float, 3> components_of(const std::array<uint8_t, 3> &colour, const AVFrame *frame)

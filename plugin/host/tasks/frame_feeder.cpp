@@ -33,11 +33,6 @@ const AVPixFmtDescriptor &described(AVPixelFormat format)
     return *av_pix_fmt_desc_get(format);
 }
 
-bool is_rgb(AVPixelFormat format)
-{
-    return (described(format).flags & AV_PIX_FMT_FLAG_RGB) != 0;
-}
-
 bool is_grey(AVPixelFormat format)
 {
     return described(format).nb_components < 3;
