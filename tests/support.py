@@ -79,6 +79,11 @@ class Result:
     def warnings(self):
         return self.filter_lines("warning")
 
+    @property
+    def warnings_but_range(self):
+        """For nets of seeded weights, whose results lie in any range."""
+        return [text for text in self.warnings if "of which those outside" not in text]
+
     def __str__(self):
         return f"exit {self.returncode} of {' '.join(self.command)}\n{self.stderr[-4000:]}"
 

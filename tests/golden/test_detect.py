@@ -346,13 +346,24 @@ class Three(nn.Module):
         return rows
 
 
-def test_a_label_too_few_makes_no_turned_boxes(made, tmp_path):
+@pytest.mark.parametrize("count,turned", [(2, True), (3, False)])
+def test_labels_tell_turned_boxes_from_one_class_more(made, tmp_path, count, turned):
+    """Three values behind a box are three classes, or two and an angle; and a line says which."""
     names = tmp_path / "names.txt"
-    names.write_text("one\ntwo\n")
+    names.write_text("one\ntwo\nthree\n"[: {2: 8, 3: 14}[count]])
     graph = detect(made(Three(), "three"), size=64, tune=0, labels=names)
     (record,), result = records(graph, tmp_path, bright_clip((64, 64), (8, 8, 16, 16)))
-    assert [thing["label"] for thing in record["things"]] == ["one", "two", "2"]
-    assert all("turned" not in thing for thing in record["things"])
+    assert [thing["label"] for thing in record["things"]] == ["one", "two", "three"][:count]
+    assert all(("turned" in thing) == turned for thing in record["things"])
+    assert ("turned boxes" in result.stderr) == turned, result
+
+
+def test_a_label_too_few_is_told(made, tmp_path):
+    names = tmp_path / "names.txt"
+    names.write_text("one\n")
+    graph = detect(made(Three(), "three"), size=64, tune=0, labels=names)
+    (record,), result = records(graph, tmp_path, bright_clip((64, 64), (8, 8, 16, 16)))
+    assert [thing["label"] for thing in record["things"]] == ["one", "1", "2"]
     assert "3 classes" in result.warnings[0], result
 
 

@@ -116,7 +116,8 @@ def inspect(path, *options):
 
 
 def run(graph, size="64x48", source="testsrc2", count=1):
-    return support.ffmpeg("-f", "lavfi", "-i", f"{source}=size={size}", *("-frames:v", count),
+    source += f"{':' if '=' in source else '='}size={size}"
+    return support.ffmpeg("-f", "lavfi", "-i", source, *("-frames:v", count),
                           *("-vf", graph, "-pix_fmt", "rgb24", "-f", "rawvideo", "-"))
 
 
@@ -197,7 +198,7 @@ def test_a_plane_of_one_size_is_a_picture(tmp_path):
 
 def test_the_picture_behind_a_table_is_taken(tmp_path):
     path = save(TableFirst(), tmp_path / "net.pt")
-    result = run(support.dnn(path), "64x64", "color=white")
+    result = run("format=rgb24," + support.dnn(path), "64x64", "color=c=white")
     assert result.returncode == 0, str(result)
     assert len(result.stdout) == 3 * 64 * 64 and max(result.stdout) == 0
 
@@ -262,10 +263,11 @@ def test_black_frames_first(tmp_path):
     assert len(warnings_of_range(result)) == 1, str(result)
 
 
-@pytest.mark.parametrize("source", ["color=black", "color=white", "color=gray", "testsrc2"])
+@pytest.mark.parametrize("source", ["color=c=black", "color=c=white", "color=c=gray", "testsrc2"])
 def test_nothing_is_told_of_usual_numbers(tmp_path, source):
     path = save(Ranged(0, 1), tmp_path / "net.pt")
-    assert not run(support.dnn(path), "96x80", source.replace("=", "=c="), 4).warnings
+    result = run(support.dnn(path), "96x80", source, 4)
+    assert result.returncode == 0 and not result.warnings, str(result)
 
 
 def test_formats_of_codes(tmp_path):

@@ -85,12 +85,12 @@ def frames_of(pixel_format, count=3, width=WIDTH, height=HEIGHT):
 
 
 def rgb_of_yuv(frame, white):
-    """By BT.601 in the limited range."""
+    """By BT.601 in the limited range; colours outside RGB's are kept."""
     scale = (white + 1) / 256
     y = (frame.image[0].astype(float) - 16 * scale) / (219 * scale)
     u, v = ((plane.astype(float) - 128 * scale) / (224 * scale) for plane in frame.chroma)
     rgb = numpy.stack([y + 1.402 * v, y - 0.344136 * u - 0.714136 * v, y + 1.772 * u])
-    return numpy.clip(rgb, 0, 1).astype(numpy.float32)
+    return rgb.astype(numpy.float32)
 
 
 def seen(frame, pixel_format, channels):

@@ -91,7 +91,7 @@ const BadFile bad_files[] = {
     {"file_without_end", {"cut short"}},
     {"file_text", {"no TorchScript", "torch.jit.trace"}},
     {"file_png", {"no TorchScript", "torch.jit.trace"}},
-    {"file_pickle", {"no TorchScript", "torch.jit.trace"}},
+    {"file_pickle", {"no checkpoint of torch.save()", "torch.jit.trace"}},
     {"file_zip", {"zip archive", "torch.jit.trace"}},
     {"file_exported", {"torch.export", "torch.jit.trace"}},
     {"file_safetensors", {"not known here", "(weight 1)", "torch.jit.trace"}},

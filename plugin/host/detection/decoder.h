@@ -45,6 +45,8 @@ public:
     virtual int classes() const = 0;
     // Whether class 0 is usually the background.
     virtual bool has_background() const { return false; }
+    // Whether boxes have an angle.
+    virtual bool has_turned_boxes() const { return false; }
     // Whether boxes come that overlap and are of the same thing.
     virtual bool needs_suppression() const = 0;
     // Whether the facts' anchors and cells count.

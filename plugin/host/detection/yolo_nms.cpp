@@ -25,6 +25,7 @@ public:
 
     const char *name() const override { return "yolo-nms"; }
     int classes() const override { return 0; }
+    bool has_turned_boxes() const override { return layout_.has_angle; }
     bool needs_suppression() const override { return false; }
     bool has_masks() const override { return layout_.coefficients > 0; }
     void decode(std::span<const DnnTorchTensor> tensors, int index, const DecodeTerms &terms,

@@ -58,6 +58,7 @@ public:
 
     const char *name() const override { return layout_.name; }
     int classes() const override { return layout_.classes; }
+    bool has_turned_boxes() const override { return layout_.has_angle; }
     bool needs_suppression() const override { return true; }
     bool has_masks() const override { return layout_.coefficients > 0; }
     void decode(std::span<const DnnTorchTensor> tensors, int index, const DecodeTerms &terms,

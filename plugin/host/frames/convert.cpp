@@ -351,7 +351,8 @@ HWY_ATTR void make_rgb(const RowLayout &layout, Pieces<float> &pieces, size_t co
         const auto blue = hn::Load(d, pieces.channel[1] + x);
         const auto red = hn::Load(d, pieces.channel[2] + x);
         for (int c = 0; c < 3; c++) {
-            const auto value = blend(colours.to_rgb[c], luma, blue, red);
+            const auto whole = blend(colours.to_rgb[c], luma, blue, red);
+            const auto value = layout.cut ? hn::Clamp(whole, hn::Zero(d), hn::Set(d, 1.0F)) : whole;
             hn::Store(scale[c].is_mapped ? mapped(value, scale[c]) : value, d,
                       pieces.channel[c] + x);
         }

@@ -38,6 +38,7 @@ struct RowLayout {
     const Colours *colours = nullptr;   // null unless Y, U and V become R, G and B
     const NumberMap *numbers = nullptr; // null if the model takes the fractions as they are
     bool reversed = false;              // the model's first channel is the frame's last one
+    bool cut = false;                   // what is out of R, G and B's gamut is cut off
 };
 
 // Where each channel's row begins.  Packed formats have one row for all channels.
@@ -52,7 +53,7 @@ struct FloatRow {
 };
 
 // Fills `to` with value / white, correctly rounded; if the layout has colours, with R, G and B,
-// beyond 0..1 where out of gamut.  If it has numbers, fills it with what they make of these.
+// beyond 0..1 where out of gamut unless that is cut off.  If it has numbers, fills it with what they make of these.
 void read_row(const RowLayout &layout, const FrameRow &from, const FloatRow &to, size_t width);
 
 // Fills `to` from floats, the other way round.  Integers are clamped and rounded to nearest, halves

@@ -69,9 +69,10 @@ void PictureLayout::reverse()
 }
 
 void read_picture(const AVFrame *frame, const PictureNumbers &numbers, const Images &images,
-                  int index)
+                  int index, Gamut gamut)
 {
-    const PictureLayout picture(frame, images.channels, numbers);
+    PictureLayout picture(frame, images.channels, numbers);
+    picture.row.cut = gamut == Gamut::cut;
     const RowLayout &layout = picture.row;
     for (int y = 0; y < images.height; y++)
         read_row(layout, frame_row(frame, layout, y), image_row(images, index, y),

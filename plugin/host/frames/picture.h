@@ -47,9 +47,13 @@ private:
 FrameRow frame_row(const AVFrame *frame, const RowLayout &layout, int y);
 FloatRow image_row(const Images &images, int picture, int y);
 
+// What a model gets of colours out of R, G and B's gamut, which Y, U and V can have.  They come back
+// if they are whole; models that only look have learnt from pictures without them.
+enum class Gamut { whole, cut };
+
 // Fills picture `index` of `images` from `frame`.
 void read_picture(const AVFrame *frame, const PictureNumbers &numbers, const Images &images,
-                  int index);
+                  int index, Gamut gamut = Gamut::whole);
 
 // Fills the model's channels of `result` from picture `index` of `images`, as
 // write_row() does.  Alpha and padding of packed formats share these rows: they are

@@ -36,6 +36,12 @@ const char *name_of(Placing placing)
     }
 }
 
+std::string in_words(const Decoder &decoder)
+{
+    return concat(decoder.name(), " decodes what it finds",
+                  decoder.has_turned_boxes() ? ", turned boxes" : "");
+}
+
 } // namespace
 
 std::unique_ptr<TaskSession> DetectPlan::open_session() const
@@ -67,8 +73,7 @@ TaskFindings DetectTask::study()
     std::string doubt = doubt_of_labels();
     if (const std::string of_anchors = doubt_of_anchors(*decoder); !of_anchors.empty())
         add_to_list(doubt, of_anchors, "; ");
-    return {.takes = concat(probe_.in_words(), ", ", name_of(usual.placing), "; ", decoder_,
-                            " decodes what it finds"),
+    return {.takes = concat(probe_.in_words(), ", ", name_of(usual.placing), "; ", in_words(*decoder)),
             .doubt = std::move(doubt),
             .numbers = contract_in_words(contract_)};
 }
@@ -139,7 +144,7 @@ NewPlan DetectTask::plan(const FrameShape &input, const PlanTerms &terms)
     time_base_ = input.time_base;
     const std::string note =
         concat("frames come to the model as ", to_text(fed.size), ", ", name_of(fed.placing), "; ",
-               plan->decoder->name(), " decodes what it finds");
+               in_words(*plan->decoder));
     const ModelPlan &run = *plan->model;
     Variants variants = run.variants();
     std::string advice = run.advice();

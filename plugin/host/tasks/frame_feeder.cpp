@@ -190,7 +190,7 @@ void FrameFeeder::feed(const AVFrame *frame, const Placement &placement, const I
     const AVFrame *seen = is_direct ? frame : scale(frame, placement, images.channels);
     if (images.channels != 1 && is_grey(format_of(seen)))
         seen = as_rgb(seen);
-    read_picture(seen, numbers_, part_of(images, placement.target), index);
+    read_picture(seen, numbers_, part_of(images, placement.target), index, Gamut::cut);
     fill_border(placement.target, images, index);
 }
 

@@ -67,9 +67,14 @@ Locality PictureFitter::measure(std::optional<Size> only, ChannelCounts channels
         throw;
     } catch (const Error &error) {
         constexpr int large = 4 * small_extent;
-        if (error.code() != AVERROR_EXTERNAL || only || terms_.minimum)
+        if (only)
             throw;
-        terms.least = {large, large}; // it refused small pictures
+        if (error.code() == AVERROR_EXTERNAL && !terms_.minimum)
+            terms.least = {large, large}; // it refused small pictures
+        else if (error.code() == AVERROR(EINVAL) && find_rounding(channels))
+            terms.multiple = multiple(); // it rounded the trial's
+        else
+            throw;
         return measure_on(*model_, terms);
     }
 }

@@ -112,8 +112,9 @@ RangeDoubt doubt_of_range(const Contract &contract, const Images &in, const Imag
     const float width = std::abs(contract.output.high - contract.output.low);
     const double below = share_below(made, low - width / 50);
     const double above = 1 - share_below(made, low + width + width / 50);
-    // What is black is so in any range from 0 on.
-    const double black = share_below(made, low + width / 50) - below;
+    // What is black is so in any range from 0 on, and is not quite 0 where it comes of YUV.
+    const float whole = std::max(width, after.high - low);
+    const double black = share_below(made, low + whole / 50) - below;
     const bool are_most_outside = below + above >= 0.3 && below + above >= 0.9 * (1 - black);
     // Of pictures from -1 to 1 the darker half alone is outside.
     const bool is_half_below = below >= 0.25 && after.low < low - 0.4F * width;

@@ -34,6 +34,8 @@ bool is_refusal(const Error &error)
            error.code() == AVERROR(EINVAL);
 }
 
+constexpr int period_of_multiples = 3 * small_extent; // of all that are looked for
+
 int scaled(int extent, double scale)
 {
     return std::max(static_cast<int>(std::lround(extent * scale)), 1);
@@ -156,7 +158,7 @@ void PictureFitter::fit_to_rule(PictureFit &fit, ChannelCounts channels)
 std::optional<int> PictureFitter::multiple_of_rounding(Size padded, Size made,
                                                        ChannelCounts channels)
 try {
-    constexpr int period = 3 * small_extent; // of all multiples that are looked for
+    constexpr int period = period_of_multiples;
     const auto shorter = [](int extent) {
         return extent < 2 * period ? extent : period + extent % period;
     };
@@ -188,18 +190,37 @@ Size PictureFitter::keep_size(PictureFit &fit, Size made, ChannelCounts channels
 {
     if (!is_nearly(fit.padded, made))
         return made;
-    const std::optional<int> found = multiple_of_rounding(fit.padded, made, channels);
-    const int multiple = std::lcm(found_multiple_, found.value_or(1));
-    const Size size = round_up(fit.padded, multiple);
-    if (!found || terms_.multiple || made_of(fit, size, channels) != size) {
+    const bool is_found = fit.is_tiled ? find_rounding(channels)
+                                       : find_rounding_of(fit.padded, made, channels);
+    const Size size = round_up(fit.padded, multiple());
+    if (!is_found || made_of(fit, size, channels) != size) {
         fit.note = concat("the model makes ", to_text(made), " of ", to_text(fit.padded),
                           " and keeps no frame's size");
         return made;
     }
-    found_multiple_ = multiple;
-    found_rule_ = concat("multiples of ", multiple, " as they are");
     fit.padded = size;
     return size;
+}
+
+// Returns whether the model was found to round sizes.
+bool PictureFitter::find_rounding(ChannelCounts channels)
+{
+    const int odd = period_of_multiples + 1; // each multiple rounds it to another size
+    const Size padded = larger_of({odd, odd}, terms_.minimum.value_or(Size{1, 1}));
+    const Size made = try_size(padded, channels);
+    return is_nearly(padded, made) && find_rounding_of(padded, made, channels);
+}
+
+bool PictureFitter::find_rounding_of(Size padded, Size made, ChannelCounts channels)
+{
+    if (terms_.multiple)
+        return false;
+    const std::optional<int> found = multiple_of_rounding(padded, made, channels);
+    if (!found || found_multiple_ % *found == 0)
+        return false;
+    found_multiple_ = std::lcm(found_multiple_, *found);
+    found_rule_ = concat("multiples of ", found_multiple_, " as they are");
+    return true;
 }
 
 // Returns what the model makes of such a picture, or will make of its tiles.

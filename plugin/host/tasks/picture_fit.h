@@ -95,6 +95,8 @@ private:
     std::string note_of_padding(const PictureFit &fit) const;
     std::optional<int> multiple_of_rounding(Size padded, Size made, ChannelCounts channels);
     Size keep_size(PictureFit &fit, Size made, ChannelCounts channels);
+    bool find_rounding(ChannelCounts channels);
+    bool find_rounding_of(Size padded, Size made, ChannelCounts channels);
     Size target_of(const PictureFit &fit, Size usual) const;
     std::optional<Size> told_size() const;
     void align(Locality &locality) const;
