@@ -26,6 +26,14 @@ std::set<std::string> names_asked_in_vain(const Architecture &architecture, cons
     return names;
 }
 
+// The shape of a first or last layer that enlarges, beside one of that shape.
+Shape enlarging(const Shape &shape, size_t side, int64_t kernel)
+{
+    Shape changed = {shape[0], shape[1], kernel, kernel};
+    changed[side] = 3;
+    return changed;
+}
+
 // Those that the checkpoint has, and those of a first or last layer: of few channels on one side.
 std::set<Shape> likely_shapes(const Weights &weights)
 {
@@ -36,6 +44,10 @@ std::set<Shape> likely_shapes(const Weights &weights)
         if (!weight.shape.empty())
             present.insert(weight.shape);
     all = present;
+    for (const Shape &shape : present)
+        for (const int64_t kernel : {4, 5})
+            for (size_t side = 0; side < 2 && shape.size() == 4 && all.size() < most; side++)
+                all.insert(enlarging(shape, side, kernel));
     for (const Shape &shape : present)
         for (const int64_t channels : channel_counts)
             for (size_t side = 0; side < 2 && shape.size() == 4 && all.size() < most; side++) {
