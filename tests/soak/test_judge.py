@@ -54,6 +54,9 @@ GOOD = {
     "none, of no model": lambda: Case(
         plan_with(faults=[plans.NO_BEGINNING]), [], 1, logged("error", "is no model")
     ),
+    "all, and the statistics fail": lambda: Case(
+        plan_with(faults=[plans.DISK_FULL]), range(COUNT), 1, logged("error", "No space left")
+    ),
     "until it fails": lambda: Case(failing_plan(), range(FAILING), 1, logged("error", THROWS)),
     "ffmpeg dropped some": lambda: Case(
         failing_plan(), range(FAILING - 3), 1, logged("error", THROWS), FAILING

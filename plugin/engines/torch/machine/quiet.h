@@ -16,7 +16,8 @@ namespace engine_torch
 
 inline void print_warning(const std::string &text)
 {
-    std::cerr << "warning of LibTorch or of the model: " << engine_kit::printable(text) << '\n';
+    // In one piece: several threads may run the model.
+    std::cerr << "warning of LibTorch or of the model: " + engine_kit::printable(text) + '\n';
 }
 
 #if TORCH_VERSION_MAJOR >= 2
