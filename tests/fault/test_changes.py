@@ -152,8 +152,14 @@ RUNS_OF_SEVERAL = {
 }
 
 
-def assert_as_with_null(graph, filter_text, sizes, before=(), behind=AS_THEY_COME):
-    """`graph` has the filter as {}."""
+def by_stream(text):
+    """Lines of framemd5 in the order of their streams, which ffmpeg mixes as it pleases."""
+    return sorted(text.splitlines(), key=lambda line: line.split(b",")[0])
+
+
+def assert_as_with_null(graph, filter_text, sizes, before=(), behind=AS_THEY_COME, seen=bytes,
+                        may_refuse=False):
+    """`graph` has the filter as {}; of what comes out `seen` is compared."""
     words = [word.replace("{}", filter_text) for word in graph]
     plain = [word.replace("{}", "null") for word in graph]
     got, wanted = (
@@ -166,9 +172,11 @@ def assert_as_with_null(graph, filter_text, sizes, before=(), behind=AS_THEY_COM
         )
         for here in (words, plain)
     )
-    assert wanted.returncode == 0 and wanted.stdout, str(wanted)
-    assert got.returncode == 0, str(got)
-    assert got.stdout == wanted.stdout, str(got)
+    assert wanted.stdout and (may_refuse or wanted.returncode == 0), str(wanted)
+    assert got.returncode == wanted.returncode, str(got)
+    if wanted.returncode != 0:
+        return got
+    assert seen(got.stdout) == seen(wanted.stdout), str(got)
     assert not got.errors and not got.warnings, str(got)
     return got
 
@@ -215,7 +223,11 @@ def test_new_graphs_before_encoders(need, script, sizes, encoded):
     )
     ours = support.fake(script(**SLOW), nireq=16, workers=2)
     exact = ("-fps_mode", "passthrough", "-fflags", "+bitexact")
-    assert_as_with_null(("-vf", "{}"), ours, sizes, behind=(*exact, *encoded))
+    # FFmpeg 7.1's rawvideo refuses frames of another size.
+    may_refuse = "-autoscale" in encoded
+    assert_as_with_null(
+        ("-vf", "{}"), ours, sizes, behind=(*exact, *encoded), may_refuse=may_refuse
+    )
 
 
 @pytest.mark.parametrize(
@@ -237,7 +249,7 @@ def test_new_graphs_with_several_filters(need, script, graph, maps):
     )
     ours = support.fake(script(**SLOW), nireq=8, workers=2)
     for sizes in (SIZE_CHANGES["there and back"], SIZE_CHANGES["at every frame"]):
-        assert_as_with_null(("-filter_complex", graph, *maps), ours, sizes)
+        assert_as_with_null(("-filter_complex", graph, *maps), ours, sizes, seen=by_stream)
 
 
 def test_two_graphs_of_the_same_text(need, script, tmp_path):
