@@ -25,22 +25,51 @@ bool promises_tiles_without_palettes()
     return !__get_cpuid_count(palettes, 0, &a, &b, &c, &d) || a == 0;
 }
 
-// The declaration is that of oneDNN's C interface, in versions 2.6 to 3.12 alike.  No suite of
+// Whether neither Intel's leaf nor AMD's describes a cache.
+bool hides_caches()
+{
+    constexpr unsigned of_intel = 4, of_amd = 0x8000001d, kind = 0x1f;
+    for (const unsigned leaf : {of_intel, of_amd}) {
+        unsigned a = 0, b = 0, c = 0, d = 0;
+        if (__get_cpuid_count(leaf, 0, &a, &b, &c, &d) && (a & kind) != 0)
+            return false;
+    }
+    return true;
+}
+
+// The declarations are those of oneDNN's C interface, in versions 2.6 to 3.12 alike.  No suite of
 // Debian installs its headers by default.
 using SetMaxCpuIsa = int(int isa);
-constexpr int avx512_core_bf16 = 0xe7;
+struct OneDnnVersion {
+    int major, minor; // and more
+};
+using GetVersion = const OneDnnVersion *();
+constexpr int avx2 = 0x7, avx512_core_bf16 = 0xe7;
+
+template <class Function> Function *of_onednn(const char *name)
+{
+    return reinterpret_cast<Function *>(dlsym(RTLD_DEFAULT, name));
+}
+
+bool needs_sizes_of_caches()
+{
+    const auto get_version = of_onednn<GetVersion>("dnnl_version");
+    const OneDnnVersion *const version = get_version ? get_version() : nullptr;
+    return version && version->major == 3 && version->minor < 12;
+}
 
 // Also returns true if LibTorch does not use oneDNN.
-bool limit_onednn()
+bool limit_onednn(int isa)
 {
-    const auto set_max =
-        reinterpret_cast<SetMaxCpuIsa *>(dlsym(RTLD_DEFAULT, "dnnl_set_max_cpu_isa"));
-    return !set_max || set_max(avx512_core_bf16) == 0;
+    const auto set_max = of_onednn<SetMaxCpuIsa>("dnnl_set_max_cpu_isa");
+    return !set_max || set_max(isa) == 0;
 }
 
 bool avoid()
 {
-    return !promises_tiles_without_palettes() || limit_onednn();
+    if (hides_caches() && needs_sizes_of_caches())
+        return limit_onednn(avx2);
+    return !promises_tiles_without_palettes() || limit_onednn(avx512_core_bf16);
 }
 
 #else
@@ -54,7 +83,7 @@ bool avoid()
 
 } // namespace
 
-bool avoid_missing_instructions()
+bool avoid_unsound_instructions()
 {
     static const bool avoided = avoid();
     return avoided;

@@ -64,7 +64,7 @@ bool computes_bf16_fast()
 {
 #if defined(__x86_64__)
     // Processors with AMX also have AVX-512 BF16.
-    return __builtin_cpu_supports("avx512bf16") != 0 && avoid_missing_instructions();
+    return __builtin_cpu_supports("avx512bf16") != 0 && avoid_unsound_instructions();
 #else
     return false;
 #endif

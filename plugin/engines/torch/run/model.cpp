@@ -69,7 +69,7 @@ DnnTorchModel::DnnTorchModel(const DnnTorchSource &source, const engine_kit::Opt
     : wishes_(wishes_of(source, options)), output_name_(options.value("output")),
       is_inspected_(parse_inspect(options.value("inspect")) || !options.value("export").empty())
 {
-    engine_torch::avoid_missing_instructions();
+    engine_torch::avoid_unsound_instructions();
     engine_torch::keep_blas_in_the_calling_thread();
     if (!is_inspected_)
         source_.device = engine_torch::open_device(wishes_.device);
