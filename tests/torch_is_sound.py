@@ -13,10 +13,18 @@ class Version(ctypes.Structure):
     _fields_ = [("major", ctypes.c_int), ("minor", ctypes.c_int)]
 
 
+def onednn():
+    for name in ("libdnnl.so.3.6", "libdnnl.so.3"):  # Debian's name, and that of others
+        try:
+            return ctypes.CDLL(name)
+        except OSError:
+            continue
+    return None
+
+
 def may_be_wrong():
-    try:
-        library = ctypes.CDLL("libdnnl.so.3")
-    except OSError:
+    library = onednn()
+    if not library:
         return False
     library.dnnl_version.restype = ctypes.POINTER(Version)
     version = library.dnnl_version().contents
