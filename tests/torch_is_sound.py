@@ -4,7 +4,7 @@
 """Exits with 1 where PyTorch computes convolutions wrongly, with oneDNN as it is.
 
 Tests compare with PyTorch.  The engine avoids the fault that is known (see
-plugin/engines/torch/machine/processor_quirks.h); PyTorch does with ONEDNN_MAX_CPU_ISA=AVX2."""
+plugin/engines/torch/machine/processor_quirks.h); PyTorch does with ONEDNN_MAX_CPU_ISA=SSE41."""
 import ctypes
 import sys
 

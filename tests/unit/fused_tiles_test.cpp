@@ -5,6 +5,7 @@
 // is bright must not spoil what does not depend on it.
 #include "engines/torch/fused/bf16_units.h"
 #include "engines/torch/fused/gains.h"
+#include "engines/torch/fused/onednn.h"
 #include "fused_checks.h"
 
 namespace engine_torch::fused
@@ -136,7 +137,7 @@ TEST(FusedTiles, BrightFeaturesSpoilNoOthersInInt8)
 // In bf16 numbers have 8 bits, and no layer's dark features are lost by more.
 TEST(FusedTiles, BrightFeaturesSpoilNoOthersInBf16)
 {
-    if (!transforms_pay(Precision::bf16))
+    if (!transforms_pay(Precision::bf16) || !onednn_has_bf16())
         GTEST_SKIP() << "no tiles in bf16 on this processor";
     for (const Leaking &net : leaking_nets) {
         Graph graph(3);

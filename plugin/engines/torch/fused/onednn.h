@@ -35,12 +35,14 @@ private:
 };
 
 // Unless oneDNN was told to do without (see machine/processor_quirks.h).
-inline bool onednn_has_amx()
+inline bool onednn_has(dnnl::cpu_isa isa)
 {
     const auto has = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
-    const auto amx = static_cast<unsigned>(dnnl::cpu_isa::avx512_core_amx);
-    return (has & amx) == amx;
+    return (has & static_cast<unsigned>(isa)) == static_cast<unsigned>(isa);
 }
+
+inline bool onednn_has_amx() { return onednn_has(dnnl::cpu_isa::avx512_core_amx); }
+inline bool onednn_has_bf16() { return onednn_has(dnnl::cpu_isa::avx512_core_bf16); }
 
 inline dnnl::memory::data_type type_of(Precision precision)
 {

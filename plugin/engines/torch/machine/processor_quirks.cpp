@@ -44,7 +44,7 @@ struct OneDnnVersion {
     int major, minor; // and more
 };
 using GetVersion = const OneDnnVersion *();
-constexpr int avx2 = 0x7, avx512_core_bf16 = 0xe7;
+constexpr int sse41 = 0x1, avx512_core_bf16 = 0xe7;
 
 template <class Function> Function *of_onednn(const char *name)
 {
@@ -67,8 +67,10 @@ bool limit_onednn(int isa)
 
 bool avoid()
 {
-    if (hides_caches() && needs_sizes_of_caches())
-        return limit_onednn(avx2);
+    if (hides_caches() && needs_sizes_of_caches()) {
+        limit_onednn(sse41);
+        return false;
+    }
     return !promises_tiles_without_palettes() || limit_onednn(avx512_core_bf16);
 }
 
