@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 // Convolutions in int8 against the same whole numbers in doubles, and what calibration chooses.
-#include "engines/torch/fused/onednn.h"
 #include "engines/torch/fused/calibrate.h"
+#include "engines/torch/fused/onednn.h"
 #include "fused_checks.h"
 
 namespace engine_torch::fused
