@@ -4,11 +4,11 @@
 #
 # The checks that take too long for each change: all tests in each suite, the
 # thread sanitizer, all tests with a patched FFmpeg, the packages of the other
-# suites, an hour of fuzzing and an hour of long runs with random faults. Some four
-# hours.
+# suites, an hour of fuzzing, all operators in each suite's LibTorch, and an hour of
+# long runs with random faults. Some five hours.
 #
 # usage: nightly.sh [PART...]      as .ci/run has them
 set -eu -o pipefail
 cd "$(dirname "$(dirname "$(realpath "$0")")")"
-[ $# -gt 0 ] || set -- whole threads patched packages-trixie packages-sid fuzz soak
+[ $# -gt 0 ] || set -- whole threads patched packages-trixie packages-sid fuzz operators soak
 exec .ci/run "$@"

@@ -47,6 +47,8 @@ struct Target {
     double seconds;       // of the processor's time that one input may take
     uint64_t memory;      // bytes that a child may have more than the parent
     size_t inputs_a_fork; // what a child leaks, it leaks for so long
+    // What all there is to fuzz, a line each, after prepare().
+    std::string (*inventory)() = nullptr;
 };
 
 // The one of this program.
@@ -55,5 +57,8 @@ extern const Target target;
 // Says that from here on the input has been let in and does what it says: it may then
 // take as long and as much as it likes, for whoever runs it has limits for that.
 void input_runs(bool runs);
+
+// Says what a crash from here on is a crash of.
+void input_is_about(std::string_view subject);
 
 } // namespace fuzz

@@ -96,6 +96,18 @@ int run_files(const std::vector<std::string> &files)
     return findings != 0;
 }
 
+// Beside what is found, so that a later reader knows what was looked at.
+void save_inventory(const Plan &plan)
+{
+    if (!target.inventory || plan.save.empty())
+        return;
+    const std::string text = target.inventory();
+    std::filesystem::create_directories(plan.save);
+    std::ofstream(plan.save / "inventory") << "seed " << plan.seed << ", " << text;
+    std::printf("seed %llu, %s\n", static_cast<unsigned long long>(plan.seed),
+                text.substr(0, text.find('\n')).c_str());
+}
+
 int run(Request request)
 {
     std::vector<CorpusFile> corpus = fuzz::read_corpus(request.corpus / target.name);
@@ -105,6 +117,7 @@ int run(Request request)
     if (target.prepare)
         target.prepare(seeds);
     fuzz::require_one_thread();
+    save_inventory(request.plan);
     if (!request.files.empty())
         return run_files(request.files);
     fuzz::Campaign campaign(std::move(request.plan), std::move(corpus));

@@ -42,6 +42,7 @@ struct Board {
     std::atomic<int64_t> started_ns; // of the input under way; 0: none is
     std::atomic<int64_t> cpu_ns;     // that the child had used by then
     std::atomic<bool> runs;          // it has been let in
+    char subject[80];                // what it is about; may be empty
     CrashPlace crash;
     Note notes[most_at_once];
 };
@@ -193,7 +194,8 @@ Result last_result(int status, bool killed)
     result.seconds = static_cast<double>(now_ns() - board().started_ns) / 1e9;
     if (crashed) {
         result.signal = crash.signal ? crash.signal : WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-        result.place = words_of(crash);
+        const std::string subject = board().subject;
+        result.place = subject + (subject.empty() ? "" : ": ") + words_of(crash);
     }
     return result;
 }
@@ -204,6 +206,7 @@ void clear_board()
     board().started_ns = 0;
     board().runs = false;
     board().crash = {};
+    board().subject[0] = '\0';
 }
 
 // Returns how many it got through, the one that ended it included.
@@ -290,6 +293,13 @@ void require_one_thread()
 void input_runs(bool runs)
 {
     board().runs = runs;
+}
+
+void input_is_about(std::string_view subject)
+{
+    const size_t size = std::min(subject.size(), sizeof board().subject - 1);
+    memcpy(board().subject, subject.data(), size);
+    board().subject[size] = '\0';
 }
 
 } // namespace fuzz
