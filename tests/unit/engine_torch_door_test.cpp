@@ -140,6 +140,21 @@ TEST(Door, BoundsChangeNoSoundArgument)
               1e-5F);
 }
 
+TEST(Door, ANumberIsATypeOrTheRunFails)
+{
+    const Pictures pictures(1, 3, 8, 8);
+    for (const char *name : {"eye_99", "view_262", "zeros_18", "cast_minus_1", "computed"}) {
+        SCOPED_TRACE(name);
+        Running running(std::string("hostile/argument_type_") + name, "0");
+        const Outcome outcome = running.session.run(pictures);
+        EXPECT_EQ(outcome.status, DNN_TORCH_RUN_FAILED);
+        EXPECT_NE(outcome.message.find("is the number of no type"), std::string::npos)
+            << outcome.message;
+    }
+    Running usual("hostile/argument_type_usual", "0");
+    EXPECT_LT(difference(run(usual, pictures), times(pictures.samples, 3)), 1e-5F);
+}
+
 TEST(Door, NoControlCharacterGetsOut)
 {
     Running running("hostile/raises_escapes");

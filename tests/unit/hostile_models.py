@@ -326,6 +326,25 @@ CASES = {
         "return torch.add(x, torch.sum(r))")), "ok")
        for kind in ("bilinear", "bicubic")
        for size, scale in ((64, 0.9), (64, 0.5), (64, 0.2), (64, 0.01), (66, 1.0), (1, 30.0))},
+    # Numbers that are no type, and the low byte of some is that of one.
+    **{f"argument_type_{name}_{'minus_' if number < 0 else ''}{abs(number)}": (records(module(
+        f"r = {call.format(number)}", "return torch.add(x, torch.sum(torch.to(r, 6)))")), "ok")
+       for name, call in (
+           ("eye", "torch.eye(3, dtype={})"),
+           ("window", "torch.kaiser_window(9, True, dtype={})"),
+           ("view", "torch.view(x, dtype={})"),
+           ("zeros", "torch.zeros([3], dtype={})"),
+           ("cast", "torch.to(x, {})"),
+           ("sum", "torch.sum(x, dtype={})"))
+       for number in (99, -1, 18, 256 + 6)},
+    "argument_type_computed": (records(module(
+        "r = torch.eye(3, dtype=torch.add(torch.size(x, 0), 98))", "return torch.add(x, torch.sum(r))")), "ok"),
+    "argument_type_optional": (records(module(
+        "n : Optional[int] = None", "if torch.eq(torch.size(x, 0), 1):", "  n0 : Optional[int] = 99", "else:",
+        "  n0 = n", "r = torch.eye(3, dtype=n0)", "return torch.add(x, torch.sum(r))")), "ok"),
+    "argument_type_usual": (records(module(
+        "n : Optional[int] = None", "if torch.eq(torch.size(x, 0), 1):", "  n0 : Optional[int] = 7", "else:",
+        "  n0 = n", "r = torch.eye(3, dtype=n0)", "return torch.mul(x, torch.to(torch.sum(r), 6))")), "ok"),
     "operator_list": (records(module(
         "n = ops.aten._tensor_to_list(torch.zeros([3, 0], dtype=3))", "return torch.add(x, n[0])")),
         "aten::_tensor_to_list"),

@@ -8,6 +8,7 @@
 #include "sound_arguments.h"
 #include "vision_operators.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string_view>
@@ -295,6 +296,38 @@ void check_counts(const Counts &checked, Node *node)
                                         c10::TensorType::get()));
 }
 
+// ---- types ------------------------------------------------------------------------
+
+// LibTorch's own declarations say ScalarType; those of TorchScript's primitives say int.
+bool is_type_argument(const c10::Argument &argument)
+{
+    return argument.name() == "dtype" ||
+           argument.real_type()->str().find("ScalarType") != std::string::npos;
+}
+
+bool is_sound_type(const Value &value)
+{
+    if (value.node()->kind() == c10::prim::dtype) // a tensor's own
+        return true;
+    const auto known = torch::jit::toIValue(&value);
+    return known && (known->isNone() || (known->isInt() && is_type(known->toInt())));
+}
+
+void check_types(Node *node)
+{
+    const c10::FunctionSchema *schema = node->maybeSchema();
+    if (!schema)
+        return;
+    const size_t count = std::min(schema->arguments().size(), node->inputs().size());
+    for (size_t i = 0; i < count; i++) {
+        Value *value = node->input(i);
+        const bool is_number =
+            value->type()->isSubtypeOf(*c10::OptionalType::create(c10::IntType::get()));
+        if (is_number && is_type_argument(schema->arguments()[i]) && !is_sound_type(*value))
+            node->replaceInput(i, computed(node, sound_type, {value}, value->type()));
+    }
+}
+
 // ---- torchvision ------------------------------------------------------------------
 
 // Finds where a sample lies by whole numbers, which NaN makes of any size.
@@ -355,6 +388,7 @@ void guard_arguments(const torch::jit::Module &module)
         for (const Counts &checked : counts)
             if (checked.name == name)
                 check_counts(checked, node);
+        check_types(node);
         if (averages(name))
             check_sizes(node);
         if (name == "aten::_weight_norm")

@@ -4,8 +4,9 @@
 #include "sound_arguments.h"
 
 #include <algorithm>
+#include <array>
+#include <c10/core/ScalarType.h>
 #include <cmath>
-#include <cstdint>
 #include <torch/library.h>
 #include <vector>
 
@@ -46,7 +47,27 @@ std::vector<int64_t> check_sizes(const at::Tensor &input, at::IntArrayRef sizes,
     return sizes.vec();
 }
 
+// LibTorch's own optional differs from version to version.
+using OptionalNumber = decltype(c10::IValue().toOptional<int64_t>());
+
+OptionalNumber check_type(OptionalNumber type)
+{
+    TORCH_CHECK(!type || is_type(*type), *type, " is the number of no type that tensors may have");
+    return type;
+}
+
 } // namespace
+
+// Those of files (pickle_check.cpp), and the quantised ones of 8 and 32 bits.  Up to bfloat16 they
+// have no gap; the last three are the unsigned ones, which LibTorch 1.13 and 2.2 do not have.
+bool is_type(int64_t number)
+{
+    constexpr auto no_type = static_cast<int64_t>(c10::ScalarType::Undefined);
+    constexpr auto last = static_cast<int64_t>(c10::ScalarType::BFloat16);
+    constexpr std::array<int64_t, 3> later = {27, 28, 29};
+    const bool is_later = std::find(later.begin(), later.end(), number) != later.end();
+    return number >= 0 && (number <= last || (is_later && number < no_type));
+}
 
 // LibTorch keeps what a library has registered as long as the library lives.
 void register_sound_arguments()
@@ -56,6 +77,7 @@ void register_sound_arguments()
         made.def("sound_counts(Tensor counts, bool may_be_empty) -> Tensor", &check_counts);
         made.def("sound_sizes(Tensor input, int[] sizes, int from_last, float scale) -> int[]",
                  &check_sizes);
+        made.def("sound_type(int? type) -> int?", &check_type);
         return made;
     }();
 }

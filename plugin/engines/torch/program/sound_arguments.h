@@ -4,6 +4,8 @@
 // Operators of our own that look at arguments before an operator of LibTorch gets them.
 #pragma once
 
+#include <cstdint>
+
 namespace engine_torch
 {
 
@@ -15,6 +17,13 @@ constexpr const char *sound_counts = "dnn_torch::sound_counts";
 // tensor's.  LibTorch computes where samples lie from the scale alone, and how many there are from
 // the size alone.  Returns the sizes.
 constexpr const char *sound_sizes = "dnn_torch::sound_sizes";
+
+// Fails unless this is the number of a type that tensors may have, or none.  LibTorch takes the low
+// byte of any number, and looks up what stands beyond its tables.
+constexpr const char *sound_type = "dnn_torch::sound_type";
+
+// Whether sound_type takes it.
+bool is_type(int64_t number);
 
 // Makes them known.  Any thread, any number of times.
 void register_sound_arguments();
