@@ -143,7 +143,7 @@ TEST(Door, BoundsChangeNoSoundArgument)
 TEST(Door, ANumberIsATypeOrTheRunFails)
 {
     const Pictures pictures(1, 3, 8, 8);
-    for (const char *name : {"eye_99", "view_262", "zeros_18", "cast_minus_1", "computed"}) {
+    for (const char *name : {"eye_99", "sum_262", "zeros_18", "cast_minus_1", "computed"}) {
         SCOPED_TRACE(name);
         Running running(std::string("hostile/argument_type_") + name, "0");
         const Outcome outcome = running.session.run(pictures);

@@ -332,7 +332,7 @@ CASES = {
        for name, call in (
            ("eye", "torch.eye(3, dtype={})"),
            ("window", "torch.kaiser_window(9, True, dtype={})"),
-           ("view", "torch.view(x, dtype={})"),
+           ("rand", "torch.rand([3], dtype={})"),
            ("zeros", "torch.zeros([3], dtype={})"),
            ("cast", "torch.to(x, {})"),
            ("sum", "torch.sum(x, dtype={})"))
