@@ -53,7 +53,8 @@ struct FloatRow {
 };
 
 // Fills `to` with value / white, correctly rounded; if the layout has colours, with R, G and B,
-// beyond 0..1 where out of gamut unless that is cut off.  If it has numbers, fills it with what they make of these.
+// beyond 0..1 where out of gamut unless that is cut off.  If it has numbers, fills it with what
+// they make of these.
 void read_row(const RowLayout &layout, const FrameRow &from, const FloatRow &to, size_t width);
 
 // Fills `to` from floats, the other way round.  Integers are clamped and rounded to nearest, halves

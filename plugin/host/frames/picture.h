@@ -47,8 +47,8 @@ private:
 FrameRow frame_row(const AVFrame *frame, const RowLayout &layout, int y);
 FloatRow image_row(const Images &images, int picture, int y);
 
-// What a model gets of colours out of R, G and B's gamut, which Y, U and V can have.  They come back
-// if they are whole; models that only look have learnt from pictures without them.
+// What a model gets of colours out of R, G and B's gamut, which Y, U and V can have.  They come
+// back if they are whole; models that only look have learnt from pictures without them.
 enum class Gamut { whole, cut };
 
 // Fills picture `index` of `images` from `frame`.

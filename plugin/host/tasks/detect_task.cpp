@@ -73,7 +73,8 @@ TaskFindings DetectTask::study()
     std::string doubt = doubt_of_labels();
     if (const std::string of_anchors = doubt_of_anchors(*decoder); !of_anchors.empty())
         add_to_list(doubt, of_anchors, "; ");
-    return {.takes = concat(probe_.in_words(), ", ", name_of(usual.placing), "; ", in_words(*decoder)),
+    return {.takes =
+                concat(probe_.in_words(), ", ", name_of(usual.placing), "; ", in_words(*decoder)),
             .doubt = std::move(doubt),
             .numbers = contract_in_words(contract_)};
 }
@@ -142,9 +143,8 @@ NewPlan DetectTask::plan(const FrameShape &input, const PlanTerms &terms)
     plan->interleaved = facts.interleaved != 0;
     plan->batch_size = plan->in_order ? 1 : batch_size_;
     time_base_ = input.time_base;
-    const std::string note =
-        concat("frames come to the model as ", to_text(fed.size), ", ", name_of(fed.placing), "; ",
-               in_words(*plan->decoder));
+    const std::string note = concat("frames come to the model as ", to_text(fed.size), ", ",
+                                    name_of(fed.placing), "; ", in_words(*plan->decoder));
     const ModelPlan &run = *plan->model;
     Variants variants = run.variants();
     std::string advice = run.advice();

@@ -190,8 +190,8 @@ Size PictureFitter::keep_size(PictureFit &fit, Size made, ChannelCounts channels
 {
     if (!is_nearly(fit.padded, made))
         return made;
-    const bool is_found = fit.is_tiled ? find_rounding(channels)
-                                       : find_rounding_of(fit.padded, made, channels);
+    const bool is_found =
+        fit.is_tiled ? find_rounding(channels) : find_rounding_of(fit.padded, made, channels);
     const Size size = round_up(fit.padded, multiple());
     if (!is_found || made_of(fit, size, channels) != size) {
         fit.note = concat("the model makes ", to_text(made), " of ", to_text(fit.padded),

@@ -41,8 +41,14 @@ inline bool onednn_has(dnnl::cpu_isa isa)
     return (has & static_cast<unsigned>(isa)) == static_cast<unsigned>(isa);
 }
 
-inline bool onednn_has_amx() { return onednn_has(dnnl::cpu_isa::avx512_core_amx); }
-inline bool onednn_has_bf16() { return onednn_has(dnnl::cpu_isa::avx512_core_bf16); }
+inline bool onednn_has_amx()
+{
+    return onednn_has(dnnl::cpu_isa::avx512_core_amx);
+}
+inline bool onednn_has_bf16()
+{
+    return onednn_has(dnnl::cpu_isa::avx512_core_bf16);
+}
 
 inline dnnl::memory::data_type type_of(Precision precision)
 {

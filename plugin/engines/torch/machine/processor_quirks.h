@@ -13,9 +13,9 @@ namespace engine_torch
 // 2.6 at the first, 3.7 at some.
 //
 // Others hide what caches there are.  Version 3.7, of Debian 13, takes them to have no size then:
-// its convolutions for AVX-512 leave input channels out where those are more than 16 and no multiple
-// of it, those for AVX2 are wrong for some small pictures, and some end the program with SIGFPE.
-// Those for SSE4.1 are right, and so are versions 2.6 and 3.12.
+// its convolutions for AVX-512 leave input channels out where those are more than 16 and no
+// multiple of it, those for AVX2 are wrong for some small pictures, and some end the program with
+// SIGFPE. Those for SSE4.1 are right, and so are versions 2.6 and 3.12.
 //
 // This function forbids oneDNN what is missing or wrong.  Call it before anything runs.  Returns
 // false where bf16 must not be tried unless the user asks: it cannot forbid it, or nothing is left
