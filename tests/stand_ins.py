@@ -1,10 +1,18 @@
 # SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Models that find the same in every picture, as detectors and segmentations are exported."""
+"""What stands for the files that pages name: small, and of the same kind."""
+import re
+import shutil
+import sys
 from typing import Dict, List
 
+import classifiers
+import detectors
+import support
 import torch
 from torch import Tensor, nn
+
+MODELS = support.REPOSITORY / "models"
 
 
 class Torchvision(nn.Module):
@@ -35,6 +43,15 @@ class Rows(nn.Module):
         return rows
 
 
+class Rows5(nn.Module):
+    """Returns one box as YOLOv5 writes it, three to a cell."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        rows = torch.zeros(x.size(0), x.size(2) * x.size(3) // 1024 * 63, 85) + x.mean() * 0.0
+        rows[:, 0, :6] = torch.tensor([30.0, 30.0, 20.0, 20.0, 0.9, 0.9])
+        return rows
+
+
 class Halves(nn.Module):
     """Says of the left half that it is class 15 of 21, which is a person in VOC, and 0 of the rest."""
 
@@ -43,3 +60,152 @@ class Halves(nn.Module):
         scores[:, 15, :, : x.size(3) // 2] = 20.0
         scores[:, 0, :, x.size(3) // 2 :] = 20.0
         return {"out": scores}
+
+
+class Matte(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x[:, :1]
+
+
+class WithPicture(nn.Module):
+    def forward(self, x: Tensor, reference: Tensor) -> Tensor:
+        return (x + reference) / 2.0
+
+
+class WithMask(nn.Module):
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        return x * mask
+
+
+class WithNoise(nn.Module):
+    def forward(self, x: Tensor, noise: float, steps: int) -> Tensor:
+        return x * (1.0 - noise) / float(steps)
+
+
+class WithSigma(nn.Module):
+    def forward(self, x: Tensor, sigma: float) -> Tensor:
+        return x * (1.0 - sigma)
+
+
+class LastOf8Bits(nn.Module):
+    """Takes and returns uint8 with the channels last."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return 255 - x
+
+
+class OneOfHeights(nn.Module):
+    """Takes a picture with the channels last, and returns one without."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x.mean(2)
+
+
+NET = """
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Conv2d(3, 3, 3, padding=1)
+
+    def forward(self, x):
+        return self.layer(x) * 0.0 + x
+"""
+
+
+def module(made, **contract):
+    """A maker of a TorchScript file."""
+    def write(path, *_):
+        detectors.save(made, path, contract)
+
+    return write
+
+
+def copy_of(name):
+    def write(path, *_):
+        shutil.copyfile(MODELS / name, path)
+
+    return write
+
+
+def clip(source="testsrc2", frames=4):
+    def write(path, *_):
+        support.succeed("-f", "lavfi", "-i", f"{source}=size=64x48:rate=10", "-frames:v", frames,
+                        *(("-update", 1) if path.suffix == ".png" else ()), path, plain=True)
+
+    return write
+
+
+def class_of(code, name):
+    space = {"__name__": name}
+    exec(code, space)  # noqa: S102
+    return space
+
+
+def code_of_net(path, *_):
+    path.write_text(NET)
+
+
+def weights_of_net(path, *_):
+    torch.save(class_of(NET, "net")["Net"]().state_dict(), path)
+
+
+def whole_net(path, *_):
+    """As Python saves the module when net.py lies beside it."""
+    (path.parent / "net.py").write_text(NET)
+    code = "import sys; sys.path.insert(0, '.'); import torch, net; torch.save(net.Net(), 'whole.pt')"
+    result = support.execute([sys.executable, "-c", code], cwd=path.parent)
+    assert result.returncode == 0, result
+
+
+def block_with(page, words):
+    """The code of a page that has these words."""
+    (block,) = [each for each in re.findall(r"(?:^(?:    .*)?\n)+", page, re.MULTILINE)
+                if words in each]
+    return re.sub(r"^    ", "", block, flags=re.MULTILINE)
+
+
+def code_of_dncnn(path, page):
+    path.write_text(block_with(page, "class DnCNN"))
+
+
+def weights_of_dncnn(path, page):
+    made = class_of(block_with(page, "class DnCNN"), "dncnn")["DnCNN"](depth=20)
+    torch.save(made.state_dict(), path)
+
+
+COCO = {"labels": "coco"}
+
+# File, words that the command has besides, and what writes it: the first row that fits.
+STAND_INS = [
+    ("*.mp4", "", clip()),
+    ("*.png", "", clip(frames=1)),
+    ("upscale.pt", "", copy_of("upscale2x.pt")),
+    ("denoise.pt", "", copy_of("denoise.pt")),
+    ("4x-UltraSharp.pth", "", copy_of("compact2x.pth")),
+    ("yolo11n.torchscript", "", module(Rows(80, 0), **COCO)),
+    ("yolo.torchscript", "", module(Rows(80, 0), **COCO)),
+    ("yolov5s.torchscript", "", module(Rows5())),
+    ("seg.torchscript", "", module(detectors.Prototypes(), labels=["car", "person"])),
+    ("fasterrcnn.pt", "", module(Torchvision(1))),
+    ("resnet18.pt", "", module(classifiers.Fixed([0.0] * 999 + [9.0]))),
+    ("breeds.pt", "", module(classifiers.Fixed([0.0, 1.0, 0.0, 0.0]), labels=["tabby", "siamese", "pug", "corgi"])),
+    ("deeplab.pt", "", module(Halves())),
+    ("matting.pt", "", module(Matte())),
+    ("inpaint.pt", "", module(WithMask())),
+    ("ffdnet.pth", "", module(WithSigma())),
+    ("net.py", "", code_of_net),
+    ("net.pth", "--from", weights_of_net),
+    ("net.pth", "", copy_of("compact2x.pth")),
+    ("whole.pt", "", whole_net),
+    ("dncnn.py", "", code_of_dncnn),
+    ("dncnn.pth", "", weights_of_dncnn),
+    ("net.pt", "inputs=reference", module(WithPicture())),
+    ("net.pt", "inputs=noise", module(WithNoise())),
+    ("net.pt", "layout=nhwc", module(LastOf8Bits())),
+    ("net.pt", "layout=hwc|hw", module(OneOfHeights())),
+    ("net.pt", "", copy_of("denoise.pt")),
+]
