@@ -198,9 +198,10 @@ def put_stand_ins(folder, page, command):
 
 
 def output_of(command):
-    """The file that an ffmpeg writes, or None."""
+    """The file that an ffmpeg or a conversion writes, or None."""
     name = shlex.split(command, comments=True)[-1]
-    return name if "ffmpeg" in command and re.fullmatch(r"[\w-]+\.\w+", name) else None
+    writes = "ffmpeg" in command or "dnn-torch convert" in command
+    return name if writes and re.fullmatch(r"[\w-]+\.\w+", name) else None
 
 
 def as_here(command):
@@ -216,7 +217,7 @@ def fault_of(folder, page, command, environment):
     output = output_of(command)
     if output:
         (folder / output).unlink(missing_ok=True)
-    put_stand_ins(folder, page, command.removesuffix(output or ""))
+    put_stand_ins(folder, page, re.sub(r"\s+#.*", "", command).removesuffix(output or ""))
     result = subprocess.run(
         ["bash", "-eu", "-o", "pipefail", "-c", command], cwd=folder, stdin=subprocess.DEVNULL,
         env={**os.environ, **environment}, capture_output=True, timeout=4 * support.TIME_LIMIT,
