@@ -9,6 +9,7 @@
 #include "engine_kit/tuning_cache.h"
 #include "engines/torch/failure.h"
 #include "engines/torch/fusing/fuse.h"
+#include "engines/torch/machine/processor_quirks.h"
 #include "engines/torch/machine/quiet.h"
 #include "engines/torch/machine/run_scope.h"
 #include "measure.h"
@@ -289,6 +290,9 @@ private:
         if (!source_.device.is_cpu())
             return {FormKind::channels_last, FormKind::frozen};
         Kinds all = {FormKind::inference, FormKind::frozen};
+        // Sums of oneDNN's own tensors divide by the caches' size.
+        if (!avoid_unsound_instructions())
+            all.erase(all.begin());
         if (budget_seconds_ > 0)
             all.push_back(FormKind::channels_last);
         if (can_fuse() && source_.binding.is_plain())
