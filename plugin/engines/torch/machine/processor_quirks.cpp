@@ -6,6 +6,7 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #include <dlfcn.h>
+#include <initializer_list>
 #endif
 
 namespace engine_torch
