@@ -349,11 +349,12 @@ class Three(nn.Module):
 @pytest.mark.parametrize("count,turned", [(2, True), (3, False)])
 def test_labels_tell_turned_boxes_from_one_class_more(made, tmp_path, count, turned):
     """Three values behind a box are three classes, or two and an angle; and a line says which."""
+    labels = ["one", "two", "three"][:count]
     names = tmp_path / "names.txt"
-    names.write_text("one\ntwo\nthree\n"[: {2: 8, 3: 14}[count]])
+    names.write_text("".join(f"{label}\n" for label in labels))
     graph = detect(made(Three(), "three"), size=64, tune=0, labels=names)
     (record,), result = records(graph, tmp_path, bright_clip((64, 64), (8, 8, 16, 16)))
-    assert [thing["label"] for thing in record["things"]] == ["one", "two", "three"][:count]
+    assert [thing["label"] for thing in record["things"]] == labels
     assert all(("turned" in thing) == turned for thing in record["things"])
     assert ("turned boxes" in result.stderr) == turned, result
 

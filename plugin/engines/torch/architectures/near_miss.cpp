@@ -26,15 +26,15 @@ std::set<std::string> names_asked_in_vain(const Architecture &architecture, cons
     return names;
 }
 
-// The shape of a first or last layer that enlarges, beside one of that shape.
-Shape enlarging(const Shape &shape, size_t side, int64_t kernel)
+// That of a first or last layer beside one of that shape.
+Shape at_end(Shape shape, size_t side, int64_t channels)
 {
-    Shape changed = {shape[0], shape[1], kernel, kernel};
-    changed[side] = 3;
-    return changed;
+    shape[side] = channels;
+    return shape;
 }
 
-// Those that the checkpoint has, and those of a first or last layer: of few channels on one side.
+// Those that the checkpoint has, and those of a first or last layer: of few channels on one side,
+// with kernels of their own where it enlarges.
 std::set<Shape> likely_shapes(const Weights &weights)
 {
     constexpr size_t most = 200;
@@ -47,14 +47,11 @@ std::set<Shape> likely_shapes(const Weights &weights)
     for (const Shape &shape : present)
         for (const int64_t kernel : {4, 5})
             for (size_t side = 0; side < 2 && shape.size() == 4 && all.size() < most; side++)
-                all.insert(enlarging(shape, side, kernel));
+                all.insert(at_end({shape[0], shape[1], kernel, kernel}, side, 3));
     for (const Shape &shape : present)
         for (const int64_t channels : channel_counts)
-            for (size_t side = 0; side < 2 && shape.size() == 4 && all.size() < most; side++) {
-                Shape changed = shape;
-                changed[side] = channels;
-                all.insert(std::move(changed));
-            }
+            for (size_t side = 0; side < 2 && shape.size() == 4 && all.size() < most; side++)
+                all.insert(at_end(shape, side, channels));
     return all;
 }
 

@@ -18,8 +18,8 @@ namespace engine_torch
 // SIGFPE. Those for SSE4.1 are right, and so are versions 2.6 and 3.12.
 //
 // This function forbids oneDNN what is missing or wrong.  Call it before anything runs.  Returns
-// false where bf16 must not be tried unless the user asks: it cannot forbid it, or nothing is left
-// for it.
+// false where bf16 and optimize_for_inference() must not be tried unless the user asks: it cannot
+// forbid all that is wrong, or nothing is left for bf16.
 bool avoid_unsound_instructions();
 
 } // namespace engine_torch

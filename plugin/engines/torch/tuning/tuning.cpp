@@ -289,10 +289,11 @@ private:
         // optimize_for_inference optimises for the CPU.
         if (!source_.device.is_cpu())
             return {FormKind::channels_last, FormKind::frozen};
-        Kinds all = {FormKind::inference, FormKind::frozen};
-        // Sums of oneDNN's own tensors divide by the caches' size.
-        if (!avoid_unsound_instructions())
-            all.erase(all.begin());
+        Kinds all;
+        // Where oneDNN is not sound, sums of its own tensors divide by the caches' size.
+        if (avoid_unsound_instructions())
+            all.push_back(FormKind::inference);
+        all.push_back(FormKind::frozen);
         if (budget_seconds_ > 0)
             all.push_back(FormKind::channels_last);
         if (can_fuse() && source_.binding.is_plain())
