@@ -3,6 +3,8 @@
 
 #include "list_conversion.h"
 
+#include "sound_arguments.h"
+
 #include <algorithm>
 #include <torch/csrc/jit/ir/constants.h>
 
@@ -44,12 +46,14 @@ const Node *only_append(const Node &set)
     return append;
 }
 
-// Whether the body does nothing but take an element, convert it and append it.
+// Whether the body does nothing but take an element, convert it and append it.  The type may come
+// through a guard.
 bool only_converts(const Block &body)
 {
     return std::all_of(body.nodes().begin(), body.nodes().end(), [](const Node *node) {
         return node->kind() == c10::prim::Constant || is_operator(*node, "aten::__getitem__") ||
-               is_operator(*node, "aten::to") || is_operator(*node, "aten::append");
+               is_operator(*node, "aten::to") || is_operator(*node, "aten::append") ||
+               is_operator(*node, sound_type);
     });
 }
 
