@@ -154,7 +154,7 @@ int FrameLoop::pass_frames()
         if (state_.failing())
             return go_on_failing();
         if (state_.is_drained(load()))
-            return finish();
+            return finish_or_fail();
         // After a frame has gone out, downstream wakes us when it wants another one.
     } while (state_.wants_input() && request());
     return 0;
@@ -241,6 +241,17 @@ int FrameLoop::finish()
     const int ret = gate_.forward_end(ctx_->outputs[0]);
     further_.close();
     return ret;
+}
+
+// What cannot be written in the end is no reason to lose the last frames.
+int FrameLoop::finish_or_fail()
+try {
+    return finish();
+} catch (const Error &error) {
+    if (is_told_to_end())
+        throw;
+    fail(error);
+    return go_on_failing();
 }
 
 void FrameLoop::tell_task_of_end()

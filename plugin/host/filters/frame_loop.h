@@ -116,6 +116,7 @@ private:
     bool is_orphaned() const { return pool_ && pool_->orphaned(); }
     void fail(const Error &error);
     int finish();
+    int finish_or_fail();
     int abandon();
     int give_up();
     void tell_task_of_end();
