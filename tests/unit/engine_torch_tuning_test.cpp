@@ -400,17 +400,35 @@ TEST(Tuning, AnyBudgetWillDo)
     }
 }
 
-// Nobody would run a model that takes minutes for a frame in a form that was not compared.
-TEST(Tuning, SlowModelsRunOnceInEachForm)
+// Of a model whose trials alone take all the time, the first form that passes them is taken.
+TEST(Tuning, SlowModelsAreNotMeasured)
 {
     const Copy copy("net_prelu");
     Model model(options_for(copy.path));
     const double took = seconds_of([&] {
         EXPECT_EQ(model.tune(Pictures(1, 3, 2160, 3840).shape(), 1e-3).status, DNN_TORCH_OK);
     });
-    EXPECT_TRUE(contains(model.form(), "(measured)")) << model.form();
+    EXPECT_FALSE(contains(model.form(), "as saved")) << model.form();
     EXPECT_GT(model.tuning.run_seconds, 0);
     EXPECT_LT(took, model.tuning.run_seconds); // of a whole frame
+}
+
+// Trials, measuring and the trial with a whole picture together.  A busy machine may disturb it,
+// but not time after time.
+TEST(Tuning, KeepsTheBudget)
+{
+    constexpr double budget_seconds = 0.6;
+    double least = 1e9;
+    for (int attempt = 0; attempt < 5 && least > budget_seconds * 1.3; attempt++) {
+        const Copy copy("net_memory");
+        Model model(options_for(copy.path));
+        least = std::min(
+            least, seconds_of([&] {
+                EXPECT_EQ(model.tune({1, 3, 640, 640}, budget_seconds).status, DNN_TORCH_OK);
+            }));
+        EXPECT_TRUE(contains(model.form(), "(measured)")) << model.form();
+    }
+    EXPECT_LE(least, budget_seconds * 1.3);
 }
 
 // Whether what tuning tells of a run is near to what a run takes.
@@ -619,11 +637,11 @@ TEST(Remembered, FormsAreNotTriedAgain)
 {
     const Folder folder("DNN_TORCH_CACHE");
     const Copy here("many_times"), there("many_times");
-    tune(here.path, 1e-3);
+    const Found found = tune(here.path, 1e-3);
     Model model(options_for(there.path));
     const double took =
         seconds_of([&] { EXPECT_EQ(model.tune(small_shape, short_seconds).status, DNN_TORCH_OK); });
-    EXPECT_TRUE(contains(model.form(), "(measured)")) << model.form();
+    EXPECT_EQ(model.form(), found.form);
     Session session(model);
     const Pictures pictures(1, 3, 64, 64);
     const double first = seconds_of([&] { session.run(pictures.view); }); // also as it was saved

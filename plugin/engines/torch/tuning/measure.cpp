@@ -105,7 +105,10 @@ private:
     {
         const at::Tensor images = on_device(part_);
         for (TriedForm &candidate : candidates_) {
-            if (&candidate != &candidates_.front())
+            const bool is_first = &candidate == &candidates_.front();
+            if (!is_first && seconds_since(start_) > budget_seconds_)
+                break;
+            if (!is_first)
                 run(candidate, images);
             candidate.is_compared = true;
         }

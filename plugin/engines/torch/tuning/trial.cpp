@@ -45,12 +45,14 @@ constexpr double most_decibel = 99.9;
 // image of a batch on (LibTorch 1.13).  The sides are even and odd.  The larger sizes are for
 // models that refuse smaller pictures.
 constexpr std::array<std::array<int32_t, 3>, 4> trial_sizes = {{
-    {2, 32, 48},
     {2, 19, 29},
+    {2, 32, 48},
     {1, 64, 64},
     {1, 256, 256},
 }};
-constexpr size_t enough_pictures = 2;
+constexpr int enough_sizes = 2;
+// A further size that takes more of the budget is left out: each form runs it as well.
+constexpr double most_of_budget = 0.1;
 constexpr int64_t small_samples = 1 << 18;
 constexpr double runs_of_trial = 5; // how many runs of the model a trial takes
 
@@ -102,14 +104,18 @@ std::vector<at::Tensor> tensors_of(const c10::IValue &value)
 // Few enough that all temporary tensors fit into the processor's caches.
 constexpr int64_t samples_at_once = int64_t{1} << 17;
 
-// Calls look(a, b) with parts of the two tensors as doubles, as long as it returns true.
+at::Tensor in_numbers(const at::Tensor &samples)
+{
+    return samples.scalar_type() == at::kFloat ? samples : samples.to(at::kDouble);
+}
+
+// Calls look(a, b) with parts of the two tensors as floats or doubles, as long as it returns true.
 template <class Look> bool look_through(const at::Tensor &a, const at::Tensor &b, Look &&look)
 {
     const at::Tensor flat_a = a.reshape({-1}), flat_b = b.reshape({-1});
     for (int64_t at = 0; at < flat_a.numel(); at += samples_at_once) {
         const int64_t count = std::min(samples_at_once, flat_a.numel() - at);
-        if (!look(flat_a.narrow(0, at, count).to(at::kDouble),
-                  flat_b.narrow(0, at, count).to(at::kDouble)))
+        if (!look(in_numbers(flat_a.narrow(0, at, count)), in_numbers(flat_b.narrow(0, at, count))))
             return false;
     }
     return true;
@@ -122,7 +128,14 @@ at::Tensor finite(const at::Tensor &samples)
 
 double largest_of(const at::Tensor &samples)
 {
-    return samples.abs().max().item<double>();
+    const auto [least, most] = samples.aminmax();
+    return std::max(-least.item<double>(), most.item<double>());
+}
+
+// Whether all samples are finite.  A sum may be infinite all the same, and costs one pass.
+bool surely_finite(const at::Tensor &samples)
+{
+    return std::isfinite(samples.sum().item<double>());
 }
 
 bool same_other_numbers(const at::Tensor &a, const at::Tensor &b)
@@ -145,14 +158,19 @@ std::optional<Distance> distance_of(const at::Tensor &plain, const at::Tensor &o
 {
     Distance distance;
     const auto look = [&](const at::Tensor &a, const at::Tensor &b) {
-        if (!same_other_numbers(a, b))
+        const bool all_finite = surely_finite(a) && surely_finite(b);
+        if (!all_finite && !same_other_numbers(a, b))
             return false;
-        const at::Tensor a_finite = finite(a), b_finite = finite(b);
+        const at::Tensor a_finite = all_finite ? a : finite(a),
+                         b_finite = all_finite ? b : finite(b);
         const at::Tensor apart = a_finite - b_finite;
-        distance.largest = std::max(distance.largest, largest_of(a_finite));
-        distance.apart = std::max(distance.apart, largest_of(apart));
-        distance.apart_in_range = std::max(distance.apart_in_range,
-                                           largest_of(a_finite.clamp(0, 1) - b_finite.clamp(0, 1)));
+        const double largest = largest_of(a_finite), most_apart = largest_of(apart);
+        distance.largest = std::max(distance.largest, largest);
+        distance.apart = std::max(distance.apart, most_apart);
+        // Clamping brings samples no farther apart.
+        if (most_apart > distance.apart_in_range)
+            distance.apart_in_range = std::max(
+                distance.apart_in_range, largest_of(a_finite.clamp(0, 1) - b_finite.clamp(0, 1)));
         distance.squares += apart.square().sum().item<double>();
         distance.count += static_cast<double>(apart.numel());
         return true;
@@ -291,24 +309,34 @@ double range_of(const at::Tensor &tensor)
 
 Trial::Trial(const Source &source, const Shape &shape, double budget_seconds) : source_(source)
 {
+    int taken = 0;
     for (const auto &[batch, height, width] : trial_sizes)
-        if (pictures_.size() < enough_pictures)
-            add_small(shape.sized(batch, height, width));
+        if (taken < enough_sizes && !takes_long(shape.sized(batch, height, width), budget_seconds))
+            taken += add_small(shape.sized(batch, height, width));
     if (pictures_.empty())
         add_whole(shape, budget_seconds);
 }
 
-// Each image of a batch has different content.  Once the model has taken enough of them, flat
-// pictures, as films begin and end with, and noise follow.
-void Trial::add_small(const Shape &shape)
+// Without a budget nothing takes long, and before the first picture nothing is known.
+bool Trial::takes_long(const Shape &shape, double budget_seconds) const
 {
-    add(test_picture(shape));
-    if (pictures_.size() != enough_pictures)
-        return;
+    const double pixels = static_cast<double>(shape.batch) * shape.height * shape.width;
+    return budget_seconds > 0 &&
+           plain_seconds_of_pixel() * pixels > most_of_budget * budget_seconds;
+}
+
+// Each image of a batch has different content.  At the first size that the model takes, flat
+// pictures, as films begin and end with, and noise follow.
+bool Trial::add_small(const Shape &shape)
+{
+    const bool is_first = pictures_.empty(), is_taken = add(test_picture(shape));
+    if (!is_taken || !is_first)
+        return is_taken;
     const Shape one = shape.sized(1, shape.height, shape.width);
     const at::Tensor rough = noise(one);
     for (const at::Tensor &fractions : {at::zeros_like(rough), at::ones_like(rough), rough})
         add(in_range(fractions, one));
+    return true;
 }
 
 void Trial::add_whole(const Shape &shape, double budget_seconds)
@@ -327,16 +355,19 @@ void Trial::enlarge(const Shape &shape)
 }
 
 // Adds nothing if the plain module does not take the images.
-void Trial::add(const at::Tensor &images)
+bool Trial::add(const at::Tensor &images)
 {
     try {
         const auto start = Clock::now();
         c10::IValue result = run_form(plain_form(source_), source_, images);
         plain_seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
+        plain_pixels_ += static_cast<double>(images.size(0) * images.size(2) * images.size(3));
         pictures_.push_back({images, std::move(result)});
+        return true;
     } catch (const std::exception &error) {
         if (is_out_of_memory(error))
             throw;
+        return false;
     }
 }
 

@@ -41,8 +41,9 @@ double range_of(const at::Tensor &tensor);
 class Trial
 {
 public:
-    // Runs the plain module on small pictures of several contents.  If it takes none of them, runs
-    // it on a picture of `shape`, if that is small or can be run a few times within the budget.
+    // Runs the plain module on small pictures of several contents, of fewer if they take much of
+    // the budget.  If it takes none of them, runs it on a picture of `shape`, if that is small or
+    // can be run a few times within the budget.
     // Throws if memory runs out.
     Trial(const Source &source, const Shape &shape, double budget_seconds);
 
@@ -51,6 +52,11 @@ public:
 
     // How long the plain module took for all pictures, once each.
     double plain_seconds() const noexcept { return plain_seconds_; }
+    // The same for one pixel; 0 if it took no picture.
+    double plain_seconds_of_pixel() const noexcept
+    {
+        return plain_pixels_ > 0 ? plain_seconds_ / plain_pixels_ : 0;
+    }
 
     // Returns "" if the form gives the plain module's results, or else what is wrong.  Throws if
     // memory runs out.
@@ -64,13 +70,15 @@ private:
         at::Tensor images;
         c10::IValue result;
     };
-    void add(const at::Tensor &images);
-    void add_small(const Shape &shape);
+    bool add(const at::Tensor &images);
+    bool takes_long(const Shape &shape, double budget_seconds) const;
+    // Both return whether the plain module takes it.
+    bool add_small(const Shape &shape);
     void add_whole(const Shape &shape, double budget_seconds);
 
     const Source &source_;
     std::vector<Picture> pictures_;
-    double plain_seconds_ = 0;
+    double plain_seconds_ = 0, plain_pixels_ = 0;
 };
 
 } // namespace engine_torch

@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <ATen/Version.h>
+#include <chrono>
 #include <cstdio>
 #include <torch/version.h>
 #include <utility>
@@ -29,13 +30,26 @@ namespace
 // Variants that are slower than the fastest by less than this factor count as fast.  The plainest
 // of them is taken, so that the choice does not depend on disturbances.
 constexpr double as_fast = 1.03;
-// A trial with a whole picture may take this share of the budget in addition.  It takes as long as
+// A trial with a whole picture may take this share of the budget.  It takes as long as
 // this many runs of the variant, because it also runs the plain module.
 constexpr double whole_share = 0.5, runs_of_whole = 3;
+// No further form is tried once this share of the budget is spent: what is left is to measure.
+constexpr double most_for_trials = 0.5;
 // The user is told about differences by these factors.
 constexpr double much_faster = 1.5, slower = 1.05;
 
 using Kinds = std::vector<FormKind>;
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start)
+{
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+double pixels_of(const Shape &shape)
+{
+    return static_cast<double>(shape.batch) * shape.height * shape.width;
+}
 
 void add_line(std::string &lines, const std::string &line)
 {
@@ -256,8 +270,8 @@ private:
     Forms usable(const Kinds &kinds, Precision precision)
     {
         Forms forms;
-        for (const FormKind kind : kinds) {
-            if (!forms.list.empty() && kind != FormKind::fused && is_slow())
+        for (const FormKind kind : by_worth(kinds)) {
+            if (!is_sound(kind) || !is_worth_trying(kind, forms.list))
                 continue;
             Attempt attempted = attempt(kind, precision);
             if (kind != FormKind::fused || kinds.size() == 1)
@@ -270,13 +284,49 @@ private:
         return forms;
     }
 
-    // Of a model whose trials take most of the time, one of LibTorch's own forms is enough: they
-    // differ less from each other than from fused programs.
+    // Where oneDNN is not sound, sums of its own tensors divide by the caches' size.
+    static bool is_sound(FormKind kind)
+    {
+        return kind != FormKind::inference || avoid_unsound_instructions();
+    }
+
+    // The budget is for all that is tried and measured.  Without one, nothing is measured and the
+    // first form that can be used is taken.
+    double left_seconds() const { return budget_seconds_ - seconds_since(start_); }
+    bool has_spent(double share) const
+    {
+        return budget_seconds_ > 0 && left_seconds() < (1 - share) * budget_seconds_;
+    }
+
+    // Whether the trials of all forms would take more than the budget.
     bool is_slow()
     {
-        constexpr double share_of_plain_trial = 0.25;
+        constexpr double share_of_plain_trial = 0.1;
         return budget_seconds_ > 0 &&
                trial().plain_seconds() > share_of_plain_trial * budget_seconds_;
+    }
+
+    // If there is no time for all, fused programs come first: most often they win.
+    Kinds by_worth(Kinds kinds)
+    {
+        if (kinds.size() > 1 && is_slow())
+            std::stable_partition(kinds.begin(), kinds.end(),
+                                  [](FormKind kind) { return kind == FormKind::fused; });
+        return kinds;
+    }
+
+    // Of a slow model, one of LibTorch's own forms is enough: they differ less from each other than
+    // from fused programs.
+    bool is_worth_trying(FormKind kind, const std::vector<Form> &usable)
+    {
+        if (usable.empty())
+            return true;
+        if (has_spent(most_for_trials))
+            return false;
+        const bool has_own = std::any_of(usable.begin(), usable.end(), [](const Form &form) {
+            return form.kind != FormKind::fused;
+        });
+        return kind == FormKind::fused || !has_own || !is_slow();
     }
 
     // Returns the kinds to try.  If nothing is measured, the first one that can be used is taken.
@@ -289,11 +339,7 @@ private:
         // optimize_for_inference optimises for the CPU.
         if (!source_.device.is_cpu())
             return {FormKind::channels_last, FormKind::frozen};
-        Kinds all;
-        // Where oneDNN is not sound, sums of its own tensors divide by the caches' size.
-        if (avoid_unsound_instructions())
-            all.push_back(FormKind::inference);
-        all.push_back(FormKind::frozen);
+        Kinds all = {FormKind::inference, FormKind::frozen};
         if (budget_seconds_ > 0)
             all.push_back(FormKind::channels_last);
         if (can_fuse() && source_.binding.is_plain())
@@ -418,7 +464,8 @@ private:
     // Adds variants that cannot win, but that the user should hear of.
     void add_others(std::vector<TriedForm> &candidates)
     {
-        if (!source_.device.is_cpu() || source_.branches_on_data || is_slow())
+        if (!source_.device.is_cpu() || source_.branches_on_data || is_slow() ||
+            has_spent(most_for_trials))
             return;
         const Precision used = candidates.front().form.precision;
         Kinds others;
@@ -438,7 +485,9 @@ private:
     Tuned measured(std::vector<TriedForm> &candidates)
     {
         add_others(candidates);
-        const Compared compared = measure_all(candidates);
+        if (!can_be_measured(candidates))
+            return guessed(candidates.front());
+        const Compared compared = measure_all(candidates, left_seconds());
         if (compared == Compared::not_at_all)
             return chosen(candidates.front());
         const TriedForm *winner = fastest(candidates, true);
@@ -457,6 +506,29 @@ private:
         const bool depends_on_clip =
             samples_.defined() && tuned.form.precision != wishes_.precision.precision;
         if (!depends_on_clip)
+            remember(tuned);
+        return tuned;
+    }
+
+    // Whether there is time for a run of each on the smallest part that is measured.
+    bool can_be_measured(const std::vector<TriedForm> &candidates)
+    {
+        constexpr double smallest_part = 64.0 * 64;
+        const double run = seconds_for(std::min(smallest_part, pixels_of(shape_)));
+        return static_cast<double>(candidates.size()) * run <= left_seconds();
+    }
+
+    // Of the plain module.
+    double seconds_for(double pixels) { return trial().plain_seconds_of_pixel() * pixels; }
+
+    // The form that was tried first.  One run of it on a small part tells what a frame takes.  The
+    // next start has no more time.
+    Tuned guessed(const TriedForm &candidate)
+    {
+        std::vector<TriedForm> alone = {candidate};
+        measure_all(alone, 0);
+        Tuned tuned = chosen(alone.front());
+        if (tuned.figures.run_seconds > 0 && !samples_.defined())
             remember(tuned);
         return tuned;
     }
@@ -480,7 +552,8 @@ private:
     // compared at its first frame, as every model is.
     bool fails_whole(const TriedForm &winner)
     {
-        if (winner.seconds * runs_of_whole > budget_seconds_ * whole_share)
+        if (winner.seconds * runs_of_whole >
+            std::min(left_seconds(), budget_seconds_ * whole_share))
             return false;
         trial_with_whole();
         return !trial().fault_of(winner.form).empty();
@@ -499,10 +572,10 @@ private:
     }
 
     // If the model refuses the picture, the user is told when it runs.
-    Compared measure_all(std::vector<TriedForm> &candidates)
+    Compared measure_all(std::vector<TriedForm> &candidates, double budget_seconds)
     {
         try {
-            return measure(candidates, source_, shape_, budget_seconds_);
+            return measure(candidates, source_, shape_, budget_seconds);
         } catch (const std::exception &error) {
             if (is_out_of_memory(error))
                 throw;
@@ -546,6 +619,7 @@ private:
     const Wishes &wishes_;
     const Shape shape_;
     const double budget_seconds_;
+    const Clock::time_point start_ = Clock::now();
     const at::Tensor samples_; // to calibrate int8 with
     TuningCache cache_;
     std::optional<Trial> trial_;
