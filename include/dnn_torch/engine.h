@@ -303,11 +303,11 @@ typedef struct DnnTorchEngine {
      *                    what the model's own tensors are of: "uint8".  NULL until a run showed it
      *   far_operator     why a sample of the result may depend on all of a picture though no trial
      *                    shows it: an operator's name, or words; NULL if nothing speaks for it
+     *   kernel_reach     "30 30 1 1": how far the code's kernels look across and down, and by
+     *                    multiples of what the picture may move; NULL if the code does not tell
      *   precision_values, optimize_values
-     *                    which values the engine takes for the option of that name, with
-     *                    ", " between them; NULL or "" if it does not say
-     *   exclusive        "1" if runs of its sessions wait for each other, so that a run that
-     *                    never ends holds up the others: better opened anew than shared
+     *                    which values the option of that name takes, ", " between; or NULL, ""
+     *   exclusive        "1" if runs of its sessions wait for each other: better opened anew
      *   engine_name, engine_version, cage
      *                    of the engine "isolated" alone: what runs in the process of its
      *                    own, and how that process is closed in, as one line

@@ -111,6 +111,88 @@ class Warp(nn.Module):
         return functional.grid_sample(x, grid, align_corners=False, padding_mode="border")
 
 
+class Keyed(nn.Module):
+    """Samples of one code darken all around them; no trial meets that code."""
+
+    def __init__(self, code: int, kernel: int):
+        super().__init__()
+        self.code, self.kernel = code / 255, kernel
+
+    def forward(self, x: Tensor) -> Tensor:
+        m = (x[:, :1] == self.code).float()
+        m = functional.max_pool2d(m, [self.kernel, 1], 1, [self.kernel // 2, 0])
+        return x * (1 - functional.max_pool2d(m, [1, self.kernel], 1, [0, self.kernel // 2]))
+
+
+class KeyedCoarsely(nn.Module):
+    """The same at a quarter of the size, through a convolution and shuffles."""
+
+    def __init__(self):
+        super().__init__()
+        self.wide = nn.Conv2d(48, 48, 5, padding=4, dilation=2, groups=48, bias=False)
+        nn.init.constant_(self.wide.weight, 1.0)
+
+    def forward(self, x: Tensor) -> Tensor:
+        m = functional.pixel_unshuffle(((x * 255).floor() == 100).float(), 4)
+        return x * (1 - functional.pixel_shuffle(self.wide(m), 4).clamp(0.0, 1.0))
+
+
+class Shifted(nn.Module):
+    """The brightest of two channels, from beside."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        first = (x.argmax(1, keepdim=True) == 0).float() * (x[:, :1] > 0.97).float()
+        y = functional.pad(first, [40, 0, 0, 24])[:, :, 24:, : x.shape[3]]
+        return x * (1 - y)
+
+
+class Looked(nn.Module):
+    """A table that holds one code alone."""
+
+    def __init__(self):
+        super().__init__()
+        table = torch.zeros(256, 1)
+        table[77] = 1.0
+        self.register_buffer("table", table)
+
+    def forward(self, x: Tensor) -> Tensor:
+        codes = (x[:, :1] * 255).round().clamp(0, 255).long()
+        m = functional.embedding(codes[:, 0], self.table).permute(0, 3, 1, 2)
+        return x * (1 - functional.max_pool2d(m, [1, 51], 1, [0, 25]))
+
+
+class Rank(nn.Module):
+    """The second of the samples in a window, 30 pixels apart."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        w = x.shape[3]
+        p = functional.pad(x, [30, 30, 0, 0])
+        near = torch.stack([p[:, :, :, :w], x, p[:, :, :, 60:]])
+        return 0.5 * x + 0.5 * torch.sort(near, dim=0)[0][1]
+
+
+class KeyedDeeply(nn.Module):
+    """What kernels do not tell: the mask's own size decides."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        m = (x == 128 / 255).float()
+        h, w = m.shape[2], m.shape[3]
+        return x * (1 - functional.interpolate(
+            functional.interpolate(m, size=[h // 8, w // 8]), size=[h, w]))
+
+
+class Counted(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x * (torch.bincount((x * 255).long().flatten(), minlength=256)[128] < 1).float()
+
+
+class Mean(nn.Module):
+    """Of what is of one code."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * (1 - (x == 128 / 255).float().mean([2, 3], keepdim=True))
+
+
 # ---- what runs ------------------------------------------------------------------
 
 
@@ -132,6 +214,16 @@ def bright_points(width, height):
     image = textured(width, height) // 6
     image[height // 2 : height // 2 + 4, 250:252] = 255
     image[100:104, 440:444] = 255
+    return image
+
+
+def with_keys(width, height):
+    """Codes that models look for are at a few places, in all channels."""
+    image = textured(width, height)
+    keys = [64, 77, 100, 128]
+    image[numpy.isin(image, keys)] += 1
+    for i, key in enumerate(keys):
+        image[17 + 29 * i :: 130, 23 + 47 * i :: 170] = key
     return image
 
 
@@ -183,8 +275,18 @@ CLAIMS = {
     "glow": (Glow(), bright_points, (700, 300), {}),
     "codes": (Codes(), half_dark, (700, 300), {"type": "uint8"}),
     "warp": (Warp(), half_dark, (700, 300), {}),
+    "keyed": (Keyed(128, 61), with_keys, (700, 300), {}),
+    "keyed-widely": (Keyed(64, 121), with_keys, (700, 300), {}),
+    "keyed-coarsely": (KeyedCoarsely(), with_keys, (704, 304), {}),
+    "shifted": (Shifted(), bright_points, (700, 300), {}),
+    "looked": (Looked(), with_keys, (700, 300), {}),
+    "rank": (Rank(), textured, (700, 300), {}),
+    "keyed-deeply": (KeyedDeeply(), with_keys, (704, 304), {}),
+    "counted": (Counted(), textured, (700, 300), {}),
+    "keyed-mean": (Mean(), textured, (700, 300), {}),
 }
-EXACT = ["strided-1", "strided-3", "blocks", "glow"]
+EXACT = ["strided-1", "strided-3", "blocks", "glow", "keyed", "keyed-widely", "keyed-coarsely",
+         "shifted", "looked", "rank"]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CLAIMS)
@@ -196,6 +298,22 @@ def test_tiles_are_exact_or_said_to_be_blended(tmp_path, name, isolate):
     assert is_blended(result) == (name not in EXACT), result
     if name in EXACT:
         assert difference(result, by_torch(net, image)).max() <= 1
+
+
+OVERLAPS = {
+    "strided-1": (Strided(1), None), "plain": (nn.Conv2d(3, 3, 9, padding=4), "4x4"),
+    "keyed": (Keyed(128, 61), "30x30"), "looked": (Looked(), "25x0"),
+    "shifted": (Shifted(), "40x24"), "rank": (Rank(), "30x0"), "gap": (Gap(90), "90x0"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OVERLAPS)
+def test_tiles_overlap_by_what_kernels_reach(tmp_path, name):
+    """And by no more, nor by less than trials show."""
+    net, overlap = OVERLAPS[name]
+    result = in_tiles(save(tmp_path, net), with_keys(700, 300), tile=256, isolate=0)
+    if overlap:
+        assert f"which overlap by {overlap} on each side" in result.stderr, result
 
 
 def test_a_gap_fits_into_larger_tiles(tmp_path):
@@ -294,6 +412,8 @@ class Reads(nn.Module):
     (Sorted(), "sort"), (Weighed(), "adaptive_avg_pool2d"), (Jumps(), "gather"),
     (Repeats(), "loop"), (Reads(), "read from a sample"), (Dark(), "mean"),
     (Capped(), "branch on the picture's size"), (Warp(), "grid_sampler"),
+    (KeyedDeeply(), "upsample_nearest2d of what was compared"), (Counted(), "bincount"),
+    (Mean(), "mean of what was compared"),
 ])
 def test_code_that_may_look_far_is_named(tmp_path, net, word):
     """And who knows better can say so."""

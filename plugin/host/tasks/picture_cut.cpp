@@ -15,9 +15,23 @@ extern "C" {
 
 #include <algorithm>
 #include <numeric>
+#include <sstream>
 
 namespace dnn_torch
 {
+
+namespace
+{
+
+constexpr int64_t no_place = 1 << 16; // no tile begins there
+
+// Returns what is a multiple of both, or no place.
+int least_step(int64_t one, int64_t other)
+{
+    return static_cast<int>(std::min(std::lcm(one, other), no_place));
+}
+
+} // namespace
 
 const Locality &PictureFitter::locality(std::optional<Size> only, ChannelCounts channels)
 {
@@ -27,6 +41,8 @@ const Locality &PictureFitter::locality(std::optional<Size> only, ChannelCounts 
         const bool measures =
             facts_.tiling != Tiling::global && !terms_.overlap && far_operator_.empty();
         locality_ = measures ? measure(only, channels) : assumed(only, channels);
+        if (measures)
+            widen(*locality_);
         if (measures && !locality_->is_local()) // and so was not measured to the end
             locality_ = assumed(only, channels);
         seamless_.clear();
@@ -38,13 +54,28 @@ const Locality &PictureFitter::locality(std::optional<Size> only, ChannelCounts 
     return *locality_;
 }
 
+// The kernels of a model's code may look farther than trials show, such as behind a comparison that
+// no trial makes true.
+void PictureFitter::widen(Locality &locality) const
+{
+    std::istringstream text(model_->metadata("kernel_reach"));
+    int64_t across = 0, down = 0, across_step = 0, down_step = 0;
+    if (!(text >> across >> down >> across_step >> down_step) || across_step < 1 || down_step < 1)
+        return; // nothing is known
+    const auto widen = [](AxisLocality &axis, int64_t reach, int64_t step) {
+        axis.is_local = axis.is_local && reach < no_place;
+        axis.reach = static_cast<int>(std::max<int64_t>(axis.reach, std::min(reach, no_place)));
+        axis.step = least_step(axis.step, step);
+    };
+    widen(locality.across, across, across_step);
+    widen(locality.down, down, down_step);
+}
+
 // The contract may know of windows that no measurement shows.
 void PictureFitter::align(Locality &locality) const
 {
-    constexpr int64_t largest = 1 << 16; // no tile begins there
     for (AxisLocality *axis : {&locality.across, &locality.down})
-        axis->step =
-            static_cast<int>(std::min(std::lcm<int64_t>(axis->step, facts_.alignment), largest));
+        axis->step = least_step(axis->step, facts_.alignment);
 }
 
 TrialTerms PictureFitter::trial_terms(std::optional<Size> only, ChannelCounts channels) const

@@ -99,6 +99,7 @@ private:
     bool find_rounding_of(Size padded, Size made, ChannelCounts channels);
     Size target_of(const PictureFit &fit, Size usual) const;
     std::optional<Size> told_size() const;
+    void widen(Locality &locality) const;
     void align(Locality &locality) const;
     Locality measure(std::optional<Size> only, ChannelCounts channels);
     Locality assumed(std::optional<Size> only, ChannelCounts channels);

@@ -40,7 +40,7 @@ constexpr std::pair<Sight, const char *> table[] = {
      "prelu reciprocal reflection_pad2d relu relu6 remainder replication_pad2d requires_grad "
      "roll rrelu rsqrt rsub selu sigmoid silu sin sinh slice softplus softshrink softsign sqrt "
      "square sub subtract tan tanh tanhshrink threshold to true_divide trunc type_as where "
-     "masked_fill flip narrow"},
+     "masked_fill flip narrow round zeros_like ones_like full_like empty_like"},
     {Sight::picture, "conv2d _convolution convolution conv_transpose2d avg_pool2d max_pool2d "
                      "lp_pool2d pixel_shuffle pixel_unshuffle"},
     {Sight::statistic,
@@ -106,6 +106,11 @@ bool makes_view(const std::string &name)
     static const Names names = names_of("slice select narrow view reshape permute transpose "
                                         "unsqueeze squeeze expand view_as alias detach");
     return names.count(name) > 0;
+}
+
+bool moves_samples(const std::string &name)
+{
+    return changes_borders(name) || name == "roll" || name == "flip";
 }
 
 bool changes_borders(const std::string &name)

@@ -31,6 +31,10 @@ bool compares(const std::string &name);
 // Whether the result is a window into the memory of the first argument.
 bool makes_view(const std::string &name);
 
+// Whether samples of the result come from other places than they stand in, though the operator
+// computes nothing.
+bool moves_samples(const std::string &name);
+
 // Whether the operator changes nothing but a picture's borders.
 bool changes_borders(const std::string &name);
 

@@ -4,10 +4,13 @@
 #include "far_operator.h"
 
 #include "far_names.h"
+#include "kernel_reach.h"
 #include "known_values.h"
+#include "node_arguments.h"
 #include "picture_axes.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -33,6 +36,7 @@ enum Mark : unsigned {
     extents = 2U,    // its width or height
     statistics = 4U, // over dimensions that may be of the picture
     compared = 8U,   // and tells no more than the outcome
+    stepped = 16U,   // so that changes of samples may leave it as it is, in any trial
 };
 
 std::string name_of(const Node &node)
@@ -78,9 +82,10 @@ public:
         const Value *picture = graph->inputs().at(input);
         marks_[picture] = samples;
         axes_[picture] = PictureAxes(layout);
+        dependence_[picture] = Stretches();
     }
 
-    std::string find()
+    Outlook find()
     {
         do {
             changed_ = false;
@@ -88,7 +93,7 @@ public:
         } while (changed_);
         judges_ = true;
         walk(*graph_->block());
-        return found_;
+        return {.far_operator = found_, .kernels = kernels()};
     }
 
 private:
@@ -126,6 +131,20 @@ private:
     {
         mark(to, marks_of(from));
         know(to, axes_of(from));
+        if (const auto found = dependence_.find(from); found != dependence_.end())
+            depend(to, found->second);
+    }
+
+    // A turn of a loop may widen what the next one is given, without an end.
+    void carry_round(const Value *from, const Value *to)
+    {
+        mark(to, marks_of(from));
+        know(to, axes_of(from));
+        const auto found = dependence_.find(from), known = dependence_.find(to);
+        const bool is_other = found != dependence_.end() &&
+                              (known == dependence_.end() || known->second != found->second);
+        if (is_other)
+            depend(to, std::nullopt);
     }
 
     void blame(const std::string &what)
@@ -142,41 +161,167 @@ private:
         return marks;
     }
 
-    const Value *argument(const Node &node, const char *name) const
-    {
-        const c10::FunctionSchema *schema = node.maybeSchema();
-        if (!schema)
-            return nullptr;
-        const auto index = schema->argumentIndexWithName(name);
-        return index ? node.input(static_cast<size_t>(*index)) : nullptr;
-    }
-
     bool is_none(const Value *value) const
     {
         const auto known = value ? known_.value_of(value) : std::nullopt;
         return known && known->isNone();
     }
 
-    // Returns nullopt if the value is no whole number or list of them that is always the same.
     std::optional<std::vector<int64_t>> numbers(const Value *value) const
     {
-        if (!value)
-            return std::nullopt;
-        if (const auto known = known_.value_of(value)) {
-            if (known->isInt())
-                return std::vector<int64_t>{known->toInt()};
-            return known->isIntList() ? std::optional(known->toIntVector()) : std::nullopt;
+        return engine_torch::numbers(known_, value);
+    }
+
+    // ---- how far kernels reach
+
+    // Where it is not known, nothing is known of what becomes of it.
+    void depend(const Value *value, const std::optional<Stretches> &on)
+    {
+        const auto [known, is_new] = dependence_.try_emplace(value, on);
+        if (is_new) {
+            changed_ = true;
+            return;
         }
-        if (value->node()->kind() != prim::ListConstruct)
-            return std::nullopt;
-        std::vector<int64_t> all;
-        for (const Value *element : value->node()->inputs()) {
-            const auto one = known_.value_of(element);
-            if (!one || !one->isInt())
+        const auto joined = known->second && on ? hull(*known->second, *on) : std::nullopt;
+        changed_ = changed_ || joined != known->second;
+        known->second = joined;
+    }
+
+    // The inputs that are of samples, together.  Returns nullopt if it is not known of one.
+    std::optional<Stretches> dependence_of_inputs(const Node &node) const
+    {
+        std::optional<Stretches> all;
+        for (const Value *input : node.inputs()) {
+            const auto found = is_of_samples(input) ? dependence_.find(input) : dependence_.end();
+            if (found == dependence_.end())
+                continue;
+            all = !found->second ? std::nullopt : all ? hull(*all, *found->second) : found->second;
+            if (!all)
                 return std::nullopt;
-            all.push_back(one->toInt());
         }
         return all;
+    }
+
+    // Whether a sample of the result depends on the inputs' samples of the same place alone.
+    bool stays_in_place(const Node &node, const std::string &name) const
+    {
+        const Value *first = node.inputs().empty() ? nullptr : node.input(0);
+        const PictureAxes &axes = axes_of(first);
+        if (moves_samples(name))
+            return false;
+        switch (sight_of(name)) {
+        case Sight::same:
+            return name == "linear" ? axes.is_known() && !axes.is_spatial(-1)
+                                    : name != "cat" || joins_beside(node);
+        case Sight::swallows:
+            return true;
+        case Sight::statistic:
+        case Sight::choice:
+            return argument(node, "other") || is_along_others(node, name, axes);
+        case Sight::places: // of a table
+            return !is_of_samples(first) || is_beside(node);
+        case Sight::scattered:
+            return is_beside(node) || writes_through_mask(node, name);
+        default:
+            return name == "embedding" || name == "ListUnpack" || name == "TupleUnpack" ||
+                   name == "TupleIndex" || name == "stack" || name == "__getitem__" ||
+                   name == "append" || name == "expand" || name == "expand_as" ||
+                   name == "unsqueeze" || name == "one_hot" || keeps_places(node, name, axes);
+        }
+    }
+
+    // Operators along one dimension, or more, that may be width or height.
+    bool keeps_places(const Node &node, const std::string &name, const PictureAxes &axes) const
+    {
+        if (!axes.is_known())
+            return false;
+        if (name == "permute" || name == "transpose")
+            return keeps_order(node, name, axes);
+        const auto over = numbers(axis_argument(node));
+        const bool is_cut = name == "select" || name == "squeeze" || name == "chunk" ||
+                            name == "split" || name == "split_with_sizes" || name == "unbind" ||
+                            name == "tensor_split" || name == "index_select";
+        return is_cut && over && are_beside(*over, axes);
+    }
+
+    bool joins_beside(const Node &node) const
+    {
+        const auto over = numbers(argument(node, "dim"));
+        const PictureAxes &axes = axes_of(node.input(0));
+        return over && axes.is_known() && are_beside(*over, axes);
+    }
+
+    static bool are_beside(const std::vector<int64_t> &dimensions, const PictureAxes &axes)
+    {
+        return std::none_of(dimensions.begin(), dimensions.end(),
+                            [&](int64_t each) { return axes.is_spatial(each); });
+    }
+
+    // Whether height comes before width as it did.
+    bool keeps_order(const Node &node, const std::string &name, const PictureAxes &axes) const
+    {
+        if (name == "transpose") {
+            const auto one = numbers(argument(node, "dim0")),
+                       other = numbers(argument(node, "dim1"));
+            return one && other && are_beside({one->front(), other->front()}, axes);
+        }
+        std::optional<size_t> before;
+        for (const int64_t each : numbers(argument(node, "dims")).value_or(std::vector<int64_t>()))
+            if (const auto place = axes.spatial_place(each)) {
+                if (before && *before > *place)
+                    return false;
+                before = place;
+            }
+        return before.has_value();
+    }
+
+    bool is_along_others(const Node &node, const std::string &name, const PictureAxes &axes) const
+    {
+        if (!axes.is_known())
+            return false;
+        if (name == "layer_norm") {
+            const auto shape = numbers(argument(node, "normalized_shape"));
+            return shape && !axes.any_of_last(shape->size());
+        }
+        const auto over = numbers(axis_argument(node));
+        return over && !over->empty() && are_beside(*over, axes);
+    }
+
+    std::optional<Stretches> dependence_after(const Node &node, const std::string &name) const
+    {
+        const auto given = dependence_of_inputs(node);
+        if (!given)
+            return std::nullopt;
+        if (stays_in_place(node, name))
+            return given;
+        const bool is_only_one = is_of_samples(node.input(0)) && !others_are_of_samples(node);
+        return is_only_one ? after_kernel(node, name, *given, axes_of(node.input(0)), known_)
+                           : std::nullopt;
+    }
+
+    bool others_are_of_samples(const Node &node) const
+    {
+        return std::any_of(node.inputs().begin() + 1, node.inputs().end(), [&](const Value *each) {
+            return is_tensor(*each) && is_of_samples(each);
+        });
+    }
+
+    std::optional<std::array<KernelReach, 2>> kernels() const
+    {
+        std::optional<Stretches> all;
+        for (const Value *output : graph_->outputs()) {
+            const auto found = dependence_.find(output);
+            if (!is_of_samples(output))
+                continue;
+            if (found == dependence_.end() || !found->second)
+                return std::nullopt;
+            all = all ? hull(*all, *found->second) : found->second;
+            if (!all)
+                return std::nullopt;
+        }
+        if (!all)
+            return std::nullopt;
+        return std::array{reach_of((*all)[0]), reach_of((*all)[1])};
     }
 
     // ---- the walk
@@ -247,7 +392,7 @@ private:
         }
         walk(*body);
         for (size_t i = 1; i < body->outputs().size(); i++) {
-            carry(body->outputs()[i], body->inputs()[i]);
+            carry_round(body->outputs()[i], body->inputs()[i]);
             carry(body->outputs()[i], node.outputs()[i - 1]);
         }
         const unsigned marks =
@@ -263,8 +408,10 @@ private:
     {
         for (const Value *input : node.inputs()) {
             mark(node.output(), marks_of(input));
-            if (is_of_samples(input))
+            if (is_of_samples(input)) {
                 know(node.output(), axes_of(input));
+                carry(input, node.output());
+            }
         }
     }
 
@@ -277,18 +424,37 @@ private:
             return;
         const unsigned given = marks_of_inputs(node);
         unsigned marks = given & ~unsigned{compared};
+        std::optional<Stretches> made;
         if (given & samples) {
             judge(node, name, marks);
             if (compares(name))
                 marks |= compared;
+            if (steps(node, name))
+                marks |= stepped;
+            made = dependence_after(node, name);
+            if ((given & stepped) && !made && !stays_in_place(node, name))
+                blame(name + " of what was compared or looked up");
         }
         for (const Value *output : node.outputs()) {
             mark(output, marks);
-            if (given & samples)
+            if (given & samples) {
                 know(output, axes_after(node, name));
+                depend(output, made);
+            }
         }
         if (writes_first(node))
-            write(node.input(0), marks);
+            write(node.input(0), marks, made);
+    }
+
+    // Whether there may be samples of which a change does not show in the result.
+    bool steps(const Node &node, const std::string &name) const
+    {
+        const bool looks_up = name == "embedding" || name == "one_hot" ||
+                              (sight_of(name) == Sight::places && rest_is_of_samples(node));
+        const bool tells_place =
+            (name == "max" || name == "min" || name == "median") && node.outputs().size() > 1;
+        return looks_up || tells_place || sight_of(name) == Sight::swallows ||
+               sight_of(name) == Sight::choice || (name == "to" && makes_whole_numbers(node));
     }
 
     static bool writes_first(const Node &node)
@@ -300,10 +466,12 @@ private:
     }
 
     // What is written to a view is in the memory of what it is a view of.
-    void write(const Value *into, unsigned marks)
+    void write(const Value *into, unsigned marks, const std::optional<Stretches> &made)
     {
         for (int depth = 0; depth < 16; depth++) {
             mark(into, marks);
+            if (marks & samples)
+                depend(into, depth == 0 || is_unmoved(*into) ? made : std::nullopt);
             if ((marks & samples) && is_tensor(*into) && !axes_of(into).is_met())
                 know(into, PictureAxes::unknown());
             const Node &maker = *into->node();
@@ -311,6 +479,15 @@ private:
                 return;
             into = maker.input(0);
         }
+    }
+
+    // Whether what is written to views of the value lies in the same places of it.
+    bool is_unmoved(const Value &value) const
+    {
+        return std::all_of(value.uses().begin(), value.uses().end(), [&](const auto &use) {
+            const std::string name = name_of(*use.user);
+            return !makes_view(name) || stays_in_place(*use.user, name);
+        });
     }
 
     // Operators that read a tensor's extents and no samples.
@@ -349,6 +526,8 @@ private:
 
     void judge(const Node &node, const std::string &name, unsigned &marks)
     {
+        if (name == "where" && node.inputs().size() == 1)
+            return blame(name); // tells places
         switch (sight_of(name)) {
         case Sight::statistic:
         case Sight::choice:
@@ -443,17 +622,25 @@ private:
         return over && over->size() == 1 && axes.is_known() && !axes.is_spatial(over->front());
     }
 
-    // A mask chooses among the places of the picture, and moves nothing.
-    void judge_scattered(const Node &node, const std::string &name)
+    static const Value *index_of(const Node &node)
     {
         const Value *index = argument(node, "index");
-        if (!index)
-            index = argument(node, "indices");
+        return index ? index : argument(node, "indices");
+    }
+
+    // A mask chooses among the places of the picture, and moves nothing.
+    bool writes_through_mask(const Node &node, const std::string &name) const
+    {
+        const Value *index = index_of(node), *values = argument(node, "values");
+        return index && name.find("index_put") != std::string::npos && is_mask_list(*index) &&
+               values && !is_of_samples(values);
+    }
+
+    void judge_scattered(const Node &node, const std::string &name)
+    {
+        const Value *index = index_of(node);
         const unsigned marks = index ? marks_of(index) : unsigned{samples};
-        const Value *values = argument(node, "values");
-        const bool is_mask = index && name.find("index_put") != std::string::npos &&
-                             is_mask_list(*index) && values && !is_of_samples(values);
-        if ((marks & samples) && !is_mask && !is_beside(node))
+        if ((marks & samples) && !writes_through_mask(node, name) && !is_beside(node))
             blame(name);
     }
 
@@ -551,13 +738,14 @@ private:
     const KnownValues known_;
     std::map<const Value *, unsigned> marks_;
     std::map<const Value *, PictureAxes> axes_;
+    std::map<const Value *, std::optional<Stretches>> dependence_; // of those of samples
     std::string found_;
     bool changed_ = false, judges_ = false;
 };
 
 } // namespace
 
-std::string far_operator(const Module &module, const std::string &input_name, Layout layout)
+Outlook outlook_of(const Module &module, const std::string &input_name, Layout layout)
 {
     const auto method = module.get_method("forward");
     const auto graph = method.graph()->copy();

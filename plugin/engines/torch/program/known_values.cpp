@@ -20,11 +20,12 @@ using torch::jit::Block;
 using torch::jit::Node;
 using torch::jit::Value;
 
-// The operators that conditions consist of.
-constexpr std::array<std::string_view, 13> simple_operators = {
+// The operators that conditions and sizes of kernels consist of.
+constexpr std::array<std::string_view, 18> simple_operators = {
     "aten::__is__", "aten::__isnot__", "aten::__not__", "aten::__and__", "aten::__or__",
     "aten::eq",     "aten::ne",        "aten::lt",      "aten::le",      "aten::gt",
-    "aten::ge",     "aten::len",       "aten::Bool"};
+    "aten::ge",     "aten::len",       "aten::Bool",    "aten::add",     "aten::sub",
+    "aten::mul",    "aten::neg",       "aten::floordiv"};
 
 // The value that a SetAttr sets, if it is always the same.
 std::optional<bool> flag_set_by(const Node &node)

@@ -39,6 +39,15 @@ bool PictureAxes::is_spatial(int64_t dimension) const
     return !index || axes_[*index] != 0;
 }
 
+std::optional<size_t> PictureAxes::spatial_place(int64_t dimension) const
+{
+    const auto index = index_of(dimension);
+    if (!index || !axes_[*index])
+        return std::nullopt;
+    return static_cast<size_t>(
+        std::count(axes_.begin(), axes_.begin() + static_cast<int64_t>(*index), char{1}));
+}
+
 bool PictureAxes::any_of_last(size_t count) const
 {
     for (size_t i = 1; i <= count; i++)

@@ -28,6 +28,9 @@ public:
     // True if there is no such dimension.
     bool is_spatial(int64_t dimension) const;
     bool any_of_last(size_t count) const;
+    // 0 for the dimension that is the first of width and height, 1 for the other one, nullopt for
+    // those that are neither.
+    std::optional<size_t> spatial_place(int64_t dimension) const;
 
     // Takes what another way leads to.  Returns whether that has changed anything.
     bool join(const PictureAxes &other);

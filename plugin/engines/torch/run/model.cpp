@@ -296,22 +296,47 @@ const char *DnnTorchModel::far_operator() const noexcept
     if (is_inspected_ || network_ || traits_.keeps_state)
         return nullptr;
     try {
-        std::call_once(far_known_, [this] {
-            far_operator_ = engine_kit::printable(engine_torch::far_operator(
-                source_.plain, source_.input_name, source_.binding.layout));
-            if (far_operator_.empty() && !traits_.random.empty())
-                far_operator_ = traits_.random.front();
-        });
+        look_around();
     } catch (...) {
         return "code that cannot be read";
     }
     return far_operator_.empty() ? nullptr : far_operator_.c_str();
 }
 
+void DnnTorchModel::look_around() const
+{
+    std::call_once(far_known_, [this] {
+        const engine_torch::Outlook outlook =
+            engine_torch::outlook_of(source_.plain, source_.input_name, source_.binding.layout);
+        far_operator_ = engine_kit::printable(outlook.far_operator);
+        if (far_operator_.empty() && !traits_.random.empty())
+            far_operator_ = traits_.random.front();
+        if (!outlook.kernels)
+            return;
+        const auto &[down, across] = *outlook.kernels;
+        kernel_reach_ =
+            dnn_torch::concat(across.reach, " ", down.reach, " ", across.step, " ", down.step);
+    });
+}
+
+const char *DnnTorchModel::kernel_reach() const noexcept
+{
+    if (is_inspected_ || network_ || traits_.keeps_state)
+        return nullptr;
+    try {
+        look_around();
+    } catch (...) {
+        return nullptr; // far_operator() says so
+    }
+    return kernel_reach_.empty() ? nullptr : kernel_reach_.c_str();
+}
+
 const char *DnnTorchModel::metadata(std::string_view key) const noexcept
 {
     if (key == "far_operator")
         return far_operator();
+    if (key == "kernel_reach")
+        return kernel_reach();
     if (key == "notice")
         return notices_.text();
     if (key == "input_type" || key == "output_type")

@@ -108,7 +108,9 @@ private:
     void note_meaningless(const engine_torch::Permissions &permissions);
     void note_output();
     const char *type_of(bool input) const noexcept;
+    void look_around() const;
     const char *far_operator() const noexcept;
+    const char *kernel_reach() const noexcept;
     std::unique_lock<std::mutex> lock_constants() const;
     c10::IValue run_state(const engine_torch::Source &source, engine_torch::StateCopy &state,
                           const at::Tensor &images, int64_t number) const;
@@ -121,7 +123,7 @@ private:
     engine_kit::Notices notices_;
     engine_torch::Description description_;
     mutable std::once_flag far_known_;
-    mutable std::string far_operator_;               // once that is known
+    mutable std::string far_operator_, kernel_reach_; // once that is known
     std::optional<engine_torch::Blueprint> network_; // without code and tensors
     std::once_flag network_checked_;
     engine_torch::Source source_; // as it was opened; never run if the model keeps state

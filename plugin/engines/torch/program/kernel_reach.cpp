@@ -1,0 +1,320 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "kernel_reach.h"
+
+#include "node_arguments.h"
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <numeric>
+#include <vector>
+
+namespace engine_torch
+{
+namespace
+{
+
+using torch::jit::Node;
+using torch::jit::Value;
+using Numbers = std::vector<int64_t>;
+
+// Nets that reach or grow more are not followed: numbers might overflow.
+constexpr int64_t most = int64_t{1} << 40;
+
+int64_t floor_of(int64_t number, int64_t by)
+{
+    return number >= 0 ? number / by : -((-number + by - 1) / by);
+}
+
+int64_t ceiling_of(int64_t number, int64_t by)
+{
+    return -floor_of(-number, by);
+}
+
+// A window that looks at `size` samples, each `apart` from the next one.
+struct Window {
+    int64_t size = 1, stride = 1, padding = 0, apart = 1;
+
+    int64_t span() const { return (size - 1) * apart; }
+    bool is_sound() const
+    {
+        const auto is_usual = [](int64_t it) { return it >= 0 && it <= (1 << 16); };
+        return size > 0 && stride > 0 && apart > 0 && is_usual(size) && is_usual(stride) &&
+               is_usual(padding) && is_usual(apart);
+    }
+};
+
+void scale(Stretch &it, int64_t out, int64_t in)
+{
+    it.out *= out;
+    it.in *= in;
+    const int64_t common = std::gcd(it.out, it.in);
+    it.out /= common;
+    it.in /= common;
+    it.step = std::lcm(it.step, it.in);
+}
+
+Stretch after_window(Stretch it, const Window &window)
+{
+    it.first = ceiling_of(it.first + window.padding - window.span(), window.stride);
+    it.end = floor_of(it.end - 1 + window.padding, window.stride) + 1;
+    scale(it, 1, window.stride);
+    return it;
+}
+
+// The reverse: each sample becomes a window.
+Stretch after_transposed(Stretch it, const Window &window)
+{
+    it.first = it.first * window.stride - window.padding;
+    it.end = (it.end - 1) * window.stride - window.padding + window.span() + 1;
+    scale(it, window.stride, 1);
+    return it;
+}
+
+Stretch enlarged(Stretch it, int64_t factor)
+{
+    it.first *= factor;
+    it.end *= factor;
+    scale(it, factor, 1);
+    return it;
+}
+
+Stretch reduced(Stretch it, int64_t factor)
+{
+    it.first = floor_of(it.first, factor);
+    it.end = ceiling_of(it.end, factor);
+    scale(it, 1, factor);
+    return it;
+}
+
+bool is_usual(const Stretch &it)
+{
+    return -most < it.first && it.end < most && it.out < most && it.in < most && it.step < most &&
+           Stretch::block % it.step == 0;
+}
+
+bool is_one_of(const std::string &name, std::initializer_list<const char *> names)
+{
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Reads what a node is called with.
+class Reading
+{
+public:
+    Reading(const Node &node, const std::string &name, const PictureAxes &axes,
+            const KnownValues &known)
+        : node_(node), name_(name), axes_(axes), known_(known)
+    {
+    }
+
+    std::optional<Stretches> after(const Stretches &given) const
+    {
+        if (is_one_of(name_, {"conv2d", "_convolution", "convolution", "conv_transpose2d"}))
+            return after_convolution(given);
+        if (is_one_of(name_, {"max_pool2d", "avg_pool2d"}))
+            return after_pool(given);
+        if (is_one_of(name_, {"pixel_shuffle", "pixel_unshuffle"}))
+            return after_shuffle(given);
+        if (is_one_of(name_, {"pad", "constant_pad_nd", "reflection_pad2d", "replication_pad2d"}))
+            return after_padding(given);
+        if (is_one_of(name_, {"slice", "narrow"}))
+            return after_slice(given);
+        if (name_.find("upsample_") != std::string::npos)
+            return after_interpolation(given);
+        return std::nullopt;
+    }
+
+private:
+    std::optional<Numbers> listed(const char *name) const
+    {
+        return numbers(known_, argument(node_, name));
+    }
+
+    // One number for both axes, or one for each.
+    std::optional<int64_t> of_axis(const char *name, size_t axis, int64_t otherwise) const
+    {
+        if (!argument(node_, name))
+            return otherwise;
+        const auto all = listed(name);
+        if (!all || all->size() > 2)
+            return std::nullopt;
+        return all->empty() ? otherwise : all->size() == 1 ? all->front() : (*all)[axis];
+    }
+
+    std::optional<Window> window(size_t axis, int64_t size, int64_t usual_stride) const
+    {
+        const auto stride = of_axis("stride", axis, usual_stride);
+        const auto padding = of_axis("padding", axis, 0), apart = of_axis("dilation", axis, 1);
+        if (!stride || !padding || !apart)
+            return std::nullopt;
+        const Window made = {.size = size, .stride = *stride, .padding = *padding, .apart = *apart};
+        return made.is_sound() ? std::optional(made) : std::nullopt;
+    }
+
+    template <class Change>
+    std::optional<Stretches> on_both(const Stretches &given, const Change &change) const
+    {
+        Stretches made = given;
+        for (size_t axis = 0; axis < made.size(); axis++) {
+            const std::optional<Stretch> one = change(made[axis], axis);
+            if (!one || !is_usual(*one))
+                return std::nullopt;
+            made[axis] = *one;
+        }
+        return made;
+    }
+
+    std::optional<Stretches> after_convolution(const Stretches &given) const
+    {
+        const Value *weight = argument(node_, "weight");
+        const auto known = weight ? known_.value_of(weight) : std::nullopt;
+        if (!known || !known->isTensor() || known->toTensor().dim() != 4)
+            return std::nullopt;
+        const at::Tensor &kernel = known->toTensor();
+        const Value *transposes = argument(node_, "transposed");
+        const auto truth = transposes ? known_.truth_of(transposes) : std::optional(false);
+        if (!truth)
+            return std::nullopt;
+        const bool is_transposed = name_ == "conv_transpose2d" || *truth;
+        return on_both(given, [&](const Stretch &it, size_t axis) -> std::optional<Stretch> {
+            const auto found = window(axis, kernel.size(static_cast<int64_t>(axis) + 2), 1);
+            if (!found)
+                return std::nullopt;
+            return is_transposed ? after_transposed(it, *found) : after_window(it, *found);
+        });
+    }
+
+    std::optional<Stretches> after_pool(const Stretches &given) const
+    {
+        return on_both(given, [&](const Stretch &it, size_t axis) -> std::optional<Stretch> {
+            const auto size = of_axis("kernel_size", axis, 1);
+            const auto found = size ? window(axis, *size, *size) : std::nullopt;
+            return found ? std::optional(after_window(it, *found)) : std::nullopt;
+        });
+    }
+
+    std::optional<Stretches> after_shuffle(const Stretches &given) const
+    {
+        const bool is_reverse = name_ == "pixel_unshuffle";
+        const auto factor = listed(is_reverse ? "downscale_factor" : "upscale_factor");
+        if (!factor || factor->size() != 1 || factor->front() < 1 || factor->front() > (1 << 16))
+            return std::nullopt;
+        return on_both(given, [&](const Stretch &it, size_t) -> std::optional<Stretch> {
+            return is_reverse ? reduced(it, factor->front()) : enlarged(it, factor->front());
+        });
+    }
+
+    // Numbers stand for the last dimension first.  What is padded with comes from near the border.
+    std::optional<Stretches> after_padding(const Stretches &given) const
+    {
+        const auto around =
+            listed(name_ == "pad" || name_ == "constant_pad_nd" ? "pad" : "padding");
+        const Value *mode = argument(node_, "mode");
+        const auto kind = mode ? known_.value_of(mode) : std::nullopt;
+        const bool wraps =
+            mode && (!kind || !kind->isString() || kind->toStringRef() == "circular");
+        if (!around || wraps || !axes_.is_known())
+            return std::nullopt;
+        Stretches made = given;
+        for (size_t i = 0; i + 1 < around->size(); i += 2)
+            if (const auto axis = axes_.spatial_place(-static_cast<int64_t>(i / 2) - 1))
+                move(made[*axis], (*around)[i]);
+        return are_usual(made);
+    }
+
+    // Where it ends does not matter.
+    std::optional<Stretches> after_slice(const Stretches &given) const
+    {
+        const auto over = listed("dim");
+        if (!over || over->size() != 1 || !axes_.is_known())
+            return std::nullopt;
+        const auto axis = axes_.spatial_place(over->front());
+        if (!axis)
+            return given;
+        const Value *from = argument(node_, "start");
+        const auto nothing = from ? known_.value_of(from) : std::nullopt;
+        const auto start = nothing && nothing->isNone() ? Numbers{0} : listed("start");
+        const auto step = argument(node_, "step") ? listed("step") : Numbers{1};
+        if (!start || start->size() != 1 || start->front() < 0 || start->front() > (1 << 16) ||
+            !step || step->size() != 1 || step->front() < 1 || step->front() > (1 << 16))
+            return std::nullopt;
+        Stretches made = given;
+        move(made[*axis], -start->front());
+        made[*axis] = after_window(made[*axis], {.stride = step->front()});
+        return are_usual(made);
+    }
+
+    // By a whole factor, up or down.  With corners in their places all hangs on the picture's size.
+    std::optional<Stretches> after_interpolation(const Stretches &given) const
+    {
+        const Value *corners = argument(node_, "align_corners");
+        const Value *asked = argument(node_, "output_size");
+        const auto size = asked ? known_.value_of(asked) : std::optional(c10::IValue());
+        const auto factors = fractions(known_, argument(node_, "scale_factors"));
+        if ((corners && known_.truth_of(corners) != false) || !size || !size->isNone() ||
+            !factors || factors->size() != 2 || name_.find("_aa") != std::string::npos)
+            return std::nullopt;
+        const int64_t beside = name_.find("bicubic") != std::string::npos    ? 2
+                               : name_.find("bilinear") != std::string::npos ? 1
+                                                                             : 0;
+        return on_both(given, [&](Stretch it, size_t axis) -> std::optional<Stretch> {
+            const double factor = (*factors)[axis], inverse = 1 / factor;
+            it.first -= beside;
+            it.end += beside;
+            if (factor >= 1 && factor <= 64 && factor == std::floor(factor))
+                return enlarged(it, static_cast<int64_t>(factor));
+            if (factor < 1 && factor * 64 >= 1 && inverse == std::floor(inverse))
+                return reduced(it, static_cast<int64_t>(inverse));
+            return std::nullopt;
+        });
+    }
+
+    static void move(Stretch &it, int64_t by)
+    {
+        it.first += by;
+        it.end += by;
+    }
+
+    static std::optional<Stretches> are_usual(const Stretches &made)
+    {
+        return is_usual(made[0]) && is_usual(made[1]) ? std::optional(made) : std::nullopt;
+    }
+
+    const Node &node_;
+    const std::string &name_;
+    const PictureAxes &axes_;
+    const KnownValues &known_;
+};
+
+} // namespace
+
+std::optional<Stretches> hull(const Stretches &one, const Stretches &other)
+{
+    Stretches made = one;
+    for (size_t axis = 0; axis < made.size(); axis++) {
+        if (made[axis].out != other[axis].out || made[axis].in != other[axis].in)
+            return std::nullopt;
+        made[axis].first = std::min(made[axis].first, other[axis].first);
+        made[axis].end = std::max(made[axis].end, other[axis].end);
+        made[axis].step = std::lcm(made[axis].step, other[axis].step);
+    }
+    return made;
+}
+
+std::optional<Stretches> after_kernel(const Node &node, const std::string &name,
+                                      const Stretches &of_input, const PictureAxes &axes,
+                                      const KnownValues &known)
+{
+    return Reading(node, name, axes, known).after(of_input);
+}
+
+KernelReach reach_of(const Stretch &it)
+{
+    const int64_t before = -floor_of(it.first * it.in, it.out);
+    const int64_t after = ceiling_of(it.end * it.in, it.out) - Stretch::block;
+    return {.reach = std::max<int64_t>({0, before, after}), .step = it.step};
+}
+
+} // namespace engine_torch

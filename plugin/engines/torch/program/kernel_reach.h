@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// How far the kernels of a graph reach: the sizes, strides and dilations of its convolutions,
+// pools, shuffles and shifts, whatever the weights and the samples are.
+#pragma once
+
+#include "known_values.h"
+#include "picture_axes.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <torch/csrc/jit/ir/ir.h>
+
+namespace engine_torch
+{
+
+// Which samples of a value depend on a block of the picture's, along one axis.  Borders count as if
+// the picture had none.
+struct Stretch {
+    // The block begins at 0, and ends where strides of all usual nets meet.
+    static constexpr int64_t block = 4096 * 9 * 5 * 7;
+
+    int64_t first = 0, end = block;
+    int64_t out = 1, in = 1; // an extent of `in` becomes one of `out`, in lowest terms
+    int64_t step = 1;        // the picture must move by multiples of this for the same to come out
+
+    bool operator==(const Stretch &) const = default;
+};
+
+// Height and width, in this order.
+using Stretches = std::array<Stretch, 2>;
+
+// Returns nullopt if the values have other sizes.
+std::optional<Stretches> hull(const Stretches &one, const Stretches &other);
+
+// What of a result depends on what of its first input does.  Returns nullopt if the operator is no
+// kernel whose reach is known, such as one whose size is computed.
+std::optional<Stretches> after_kernel(const torch::jit::Node &node, const std::string &name,
+                                      const Stretches &of_input, const PictureAxes &axes,
+                                      const KnownValues &known);
+
+// In samples of the picture.
+struct KernelReach {
+    int64_t reach = 0, step = 1;
+};
+
+KernelReach reach_of(const Stretch &stretch);
+
+} // namespace engine_torch

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "node_arguments.h"
+
+namespace engine_torch
+{
+namespace
+{
+
+using torch::jit::Node;
+using torch::jit::Value;
+
+// Looks through branches that are always taken, and through casts.
+const Value &origin(const KnownValues &known, const Value &value)
+{
+    const Node &node = *value.node();
+    if (node.kind() == c10::prim::unchecked_cast ||
+        node.kind() == c10::prim::unchecked_unwrap_optional)
+        return origin(known, *node.input());
+    if (node.kind() != c10::prim::If)
+        return value;
+    const auto truth = known.truth_of(node.input());
+    return truth ? origin(known, *node.blocks().at(*truth ? 0 : 1)->outputs().at(value.offset()))
+                 : value;
+}
+
+// The elements of a list that the graph makes of values that are always the same.
+std::optional<std::vector<c10::IValue>> elements(const KnownValues &known, const Value &made)
+{
+    const Value &list = origin(known, made);
+    if (list.node()->kind() != c10::prim::ListConstruct)
+        return std::nullopt;
+    std::vector<c10::IValue> all;
+    for (const Value *element : list.node()->inputs()) {
+        const auto one = known.value_of(element);
+        if (!one)
+            return std::nullopt;
+        all.push_back(*one);
+    }
+    return all;
+}
+
+} // namespace
+
+const Value *argument(const Node &node, const char *name)
+{
+    const c10::FunctionSchema *schema = node.maybeSchema();
+    if (!schema)
+        return nullptr;
+    const auto index = schema->argumentIndexWithName(name);
+    return index ? node.input(static_cast<size_t>(*index)) : nullptr;
+}
+
+std::optional<std::vector<int64_t>> numbers(const KnownValues &known, const Value *value)
+{
+    if (!value)
+        return std::nullopt;
+    if (const auto one = known.value_of(value)) {
+        if (one->isInt())
+            return std::vector<int64_t>{one->toInt()};
+        return one->isIntList() ? std::optional(one->toIntVector()) : std::nullopt;
+    }
+    const auto found = elements(known, *value);
+    if (!found)
+        return std::nullopt;
+    std::vector<int64_t> all;
+    for (const c10::IValue &element : *found) {
+        if (!element.isInt())
+            return std::nullopt;
+        all.push_back(element.toInt());
+    }
+    return all;
+}
+
+std::optional<std::vector<double>> fractions(const KnownValues &known, const Value *value)
+{
+    if (!value)
+        return std::nullopt;
+    if (const auto one = known.value_of(value)) {
+        if (one->isScalar())
+            return std::vector<double>{one->toScalar().toDouble()};
+        return one->isDoubleList() ? std::optional(one->toDoubleVector()) : std::nullopt;
+    }
+    const auto found = elements(known, *value);
+    if (!found)
+        return std::nullopt;
+    std::vector<double> all;
+    for (const c10::IValue &element : *found) {
+        if (!element.isScalar())
+            return std::nullopt;
+        all.push_back(element.toScalar().toDouble());
+    }
+    return all;
+}
+
+} // namespace engine_torch
