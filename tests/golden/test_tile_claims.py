@@ -124,6 +124,34 @@ class Keyed(nn.Module):
         return x * (1 - functional.max_pool2d(m, [1, self.kernel], 1, [0, self.kernel // 2]))
 
 
+class KeyedAround(nn.Module):
+    """The same in one window."""
+
+    def __init__(self, code: int, kernel: int):
+        super().__init__()
+        self.code, self.kernel = code / 255, kernel
+
+    def forward(self, x: Tensor) -> Tensor:
+        m = (x == self.code).float()
+        return x * (1 - functional.max_pool2d(m, self.kernel, 1, self.kernel // 2))
+
+
+class Rounded(nn.Module):
+    """Whole parts of brightest samples, through a look at windows of unknown reach."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        m = functional.max_pool1d(x[:, 0].floor(), 41, 1, 20)
+        return x * (1 - m[:, None])
+
+
+class KeyedLate(nn.Module):
+    """What is compared comes from afar."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        m = functional.max_pool1d(x[:, 0], 41, 1, 20)
+        return x * (m == 128 / 255).float()[:, None]
+
+
 class KeyedCoarsely(nn.Module):
     """The same at a quarter of the size, through a convolution and shuffles."""
 
@@ -277,6 +305,10 @@ CLAIMS = {
     "warp": (Warp(), half_dark, (700, 300), {}),
     "keyed": (Keyed(128, 61), with_keys, (700, 300), {}),
     "keyed-widely": (Keyed(64, 121), with_keys, (700, 300), {}),
+    "keyed-around": (KeyedAround(128, 61), with_keys, (700, 300), {}),
+    "keyed-around-widely": (KeyedAround(64, 121), with_keys, (700, 300), {}),
+    "keyed-late": (KeyedLate(), with_keys, (700, 300), {}),
+    "rounded": (Rounded(), textured, (700, 300), {}),
     "keyed-coarsely": (KeyedCoarsely(), with_keys, (704, 304), {}),
     "shifted": (Shifted(), bright_points, (700, 300), {}),
     "looked": (Looked(), with_keys, (700, 300), {}),
@@ -285,8 +317,8 @@ CLAIMS = {
     "counted": (Counted(), textured, (700, 300), {}),
     "keyed-mean": (Mean(), textured, (700, 300), {}),
 }
-EXACT = ["strided-1", "strided-3", "blocks", "glow", "keyed", "keyed-widely", "keyed-coarsely",
-         "shifted", "looked", "rank"]  # fmt: skip
+EXACT = ["strided-1", "strided-3", "blocks", "glow", "keyed", "keyed-widely", "keyed-around",
+         "keyed-around-widely", "keyed-coarsely", "shifted", "looked", "rank"]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CLAIMS)
@@ -302,7 +334,8 @@ def test_tiles_are_exact_or_said_to_be_blended(tmp_path, name, isolate):
 
 OVERLAPS = {
     "strided-1": (Strided(1), None), "plain": (nn.Conv2d(3, 3, 9, padding=4), "4x4"),
-    "keyed": (Keyed(128, 61), "30x30"), "looked": (Looked(), "25x0"),
+    "keyed": (Keyed(128, 61), "30x30"),
+    "keyed-around": (KeyedAround(128, 61), "30x30"), "looked": (Looked(), "25x0"),
     "shifted": (Shifted(), "40x24"), "rank": (Rank(), "30x0"), "gap": (Gap(90), "90x0"),
 }  # fmt: skip
 
@@ -414,6 +447,7 @@ class Reads(nn.Module):
     (Capped(), "branch on the picture's size"), (Warp(), "grid_sampler"),
     (KeyedDeeply(), "upsample_nearest2d of what was compared"), (Counted(), "bincount"),
     (Mean(), "mean of what was compared"),
+    (Rounded(), "of what was compared or looked up"), (KeyedLate(), "a comparison of what"),
 ])
 def test_code_that_may_look_far_is_named(tmp_path, net, word):
     """And who knows better can say so."""

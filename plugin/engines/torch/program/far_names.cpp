@@ -54,7 +54,7 @@ constexpr std::pair<Sight, const char *> table[] = {
                         "_unique _unique2 unique_consecutive unique_dim nms roi_align roi_pool "
                         "ps_roi_align ps_roi_pool fractional_max_pool2d"},
     {Sight::places, "grid_sampler grid_sampler_2d grid_sampler_3d gather take take_along_dim "
-                    "index index_select deform_conv2d"},
+                    "index index_select embedding deform_conv2d"},
     {Sight::scattered, "scatter scatter_add scatter_reduce index_add index_copy index_reduce "
                        "put index_put _index_put_impl max_unpool2d"},
     {Sight::number, "item Bool Int Float ScalarImplicit IntImplicit FloatImplicit "
@@ -98,6 +98,13 @@ bool compares(const std::string &name)
         "eq ne lt le gt ge greater greater_equal less less_equal not_equal isnan isfinite isinf "
         "isposinf isneginf isclose logical_and logical_or logical_xor logical_not __and__ __or__ "
         "__xor__ bitwise_and bitwise_or bitwise_xor bitwise_not");
+    return names.count(name) > 0;
+}
+
+bool rounds(const std::string &name)
+{
+    static const Names names = names_of("floor ceil round trunc floor_divide threshold "
+                                        "hardshrink softshrink one_hot");
     return names.count(name) > 0;
 }
 

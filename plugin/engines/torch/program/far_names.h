@@ -28,6 +28,9 @@ Sight sight_of(const std::string &name);
 // Whether the operator is of one place alone where it brings a comparison forth.
 bool compares(const std::string &name);
 
+// Whether small changes of samples may leave the result as it is.
+bool rounds(const std::string &name);
+
 // Whether the result is a window into the memory of the first argument.
 bool makes_view(const std::string &name);
 

@@ -223,10 +223,10 @@ private:
         case Sight::scattered:
             return is_beside(node) || writes_through_mask(node, name);
         default:
-            return name == "embedding" || name == "ListUnpack" || name == "TupleUnpack" ||
-                   name == "TupleIndex" || name == "stack" || name == "__getitem__" ||
-                   name == "append" || name == "expand" || name == "expand_as" ||
-                   name == "unsqueeze" || name == "one_hot" || keeps_places(node, name, axes);
+            return name == "ListUnpack" || name == "TupleUnpack" || name == "TupleIndex" ||
+                   name == "stack" || name == "__getitem__" || name == "append" ||
+                   name == "expand" || name == "expand_as" || name == "unsqueeze" ||
+                   name == "one_hot" || keeps_places(node, name, axes);
         }
     }
 
@@ -434,6 +434,8 @@ private:
             made = dependence_after(node, name);
             if ((given & stepped) && !made && !stays_in_place(node, name))
                 blame(name + " of what was compared or looked up");
+            else if (compares(name) && !made)
+                blame("a comparison of what may be of far samples");
         }
         for (const Value *output : node.outputs()) {
             mark(output, marks);
@@ -449,11 +451,12 @@ private:
     // Whether there may be samples of which a change does not show in the result.
     bool steps(const Node &node, const std::string &name) const
     {
-        const bool looks_up = name == "embedding" || name == "one_hot" ||
-                              (sight_of(name) == Sight::places && rest_is_of_samples(node));
+        const bool looks_up = sight_of(name) == Sight::places && rest_is_of_samples(node);
+        const bool has_mode = argument(node, "rounding_mode") != nullptr; // of a division
         const bool tells_place =
             (name == "max" || name == "min" || name == "median") && node.outputs().size() > 1;
-        return looks_up || tells_place || sight_of(name) == Sight::swallows ||
+        return rounds(name) || (has_mode && !is_none(argument(node, "rounding_mode"))) ||
+               looks_up || tells_place || sight_of(name) == Sight::swallows ||
                sight_of(name) == Sight::choice || (name == "to" && makes_whole_numbers(node));
     }
 
@@ -697,7 +700,10 @@ private:
         case Sight::fixed_size:
             return axes.is_known() ? axes : PictureAxes(Layout::nchw);
         case Sight::statistic:
+        case Sight::choice:
             return after_statistic(node, name, axes);
+        case Sight::places:
+            return after_look_up(node, name);
         case Sight::same:
         case Sight::swallows:
             return common_axes(node);
@@ -710,11 +716,26 @@ private:
         }
     }
 
+    // What a table of one value, or of a row, holds for each place.
+    PictureAxes after_look_up(const Node &node, const std::string &name) const
+    {
+        const Value *index = index_of(node);
+        if (!index || is_of_samples(node.input(0)))
+            return PictureAxes::unknown();
+        const PictureAxes &axes = axes_of(index);
+        if (name == "embedding")
+            return axes.with(-1);
+        const auto table = known_.value_of(node.input(0));
+        const bool is_flat = table && table->isTensor() && table->toTensor().dim() == 1;
+        const bool is_one = name == "take" || index->node()->inputs().size() == 1;
+        return is_one && (name == "take" || is_flat) ? axes : PictureAxes::unknown();
+    }
+
     PictureAxes after_statistic(const Node &node, const std::string &name,
                                 const PictureAxes &axes) const
     {
         if (name == "softmax" || name == "log_softmax" || name == "layer_norm" ||
-            name.rfind("cum", 0) == 0 || argument(node, "other"))
+            name.rfind("cum", 0) == 0 || argument(node, "other") || keeps_extents(name))
             return axes;
         const Value *keeps = argument(node, "keepdim");
         const auto truth = keeps ? known_.truth_of(keeps) : std::nullopt;
@@ -722,6 +743,11 @@ private:
         if (!truth || !over)
             return PictureAxes::unknown();
         return *truth ? axes : axes.without(*over);
+    }
+
+    static bool keeps_extents(const std::string &name)
+    {
+        return name == "sort" || name == "argsort" || name == "topk";
     }
 
     // Tensors are brought to the rank of the largest.

@@ -64,6 +64,17 @@ bool tests_identity(const Node &node)
     return name == "aten::__is__" || name == "aten::__isnot__";
 }
 
+// Whether something is compared with None that its type does not allow to be.
+bool is_never_none(const Node &node)
+{
+    const c10::TypePtr none = c10::NoneType::get();
+    const auto is_at = [&](size_t input) {
+        return node.input(input)->type()->kind() == c10::TypeKind::NoneType &&
+               !none->isSubtypeOf(*node.input(1 - input)->type());
+    };
+    return is_at(0) || is_at(1);
+}
+
 } // namespace
 
 KnownValues::KnownValues(const torch::jit::Module &module, const torch::jit::Graph &graph)
@@ -137,6 +148,8 @@ std::optional<c10::IValue> KnownValues::attribute(const Node &node) const
 // Tensors may be written to, so what is read from them is never known.
 std::optional<c10::IValue> KnownValues::computed(const Node &node) const
 {
+    if (tests_identity(node) && is_never_none(node))
+        return c10::IValue(std::string_view(node.kind().toQualString()) == "aten::__isnot__");
     torch::jit::Stack stack;
     for (const Value *input : node.inputs()) {
         const auto known = value_of(input);
