@@ -136,6 +136,15 @@ Values run_nodes(const Model &model, const Values &values)
     return results;
 }
 
+// aten::view.dtype and some others are in the registry, and no code can name them.
+bool can_be_compiled(const Model &model, const std::string &name)
+{
+    const auto nodes = model.graph->nodes();
+    return std::all_of(nodes.begin(), nodes.end(), [&](const Node *node) {
+        return node->kind() != c10::Symbol::fromQualString(name) || node->maybeOperator();
+    });
+}
+
 // The node itself would find the overload that fits first.
 bool is_changed(const Model &model, const std::string &name)
 {
@@ -176,6 +185,8 @@ uint64_t digest_of_call(const Json &call, const OperatorPointer &called)
     const at::NoGradGuard no_gradients;
     Values values = fuzz::values_of(call, called->schema());
     const Model model = model_of(called->schema(), values);
+    if (!can_be_compiled(model, called->schema().name()))
+        throw std::invalid_argument("TorchScript hides this overload");
     if (!engine_torch::find_unbounded_argument(model.module).empty())
         throw std::invalid_argument("the engine refuses it");
     engine_torch::guard_arguments(model.module);
