@@ -90,8 +90,12 @@ Model model_of(const c10::FunctionSchema &schema, const Values &values)
     for (size_t i = 0; i < schema.returns().size(); i++)
         node->output(i)->setType(schema.returns()[i].type());
     model.graph->insertNode(node);
-    for (Value *output : node->outputs())
-        model.graph->registerOutput(output);
+    // A method returns one value.
+    if (node->outputs().size() == 1)
+        model.graph->registerOutput(node->output());
+    else
+        model.graph->registerOutput(
+            model.graph->insertNode(model.graph->createTuple(node->outputs()))->output());
     model.module.type()->addMethod(model.module._ivalue()->compilation_unit()->create_function(
         "__torch__.M.forward", model.graph));
     return model;
@@ -125,7 +129,9 @@ Values run_nodes(const Model &model, const Values &values)
             for (const IValue &each : stack)
                 list.push_back(each.toInt());
             stack = {list};
-        } else
+        } else if (node->kind() == c10::prim::TupleConstruct)
+            return stack;
+        else
             node->getOperation()(stack);
         for (size_t i = 0; i < node->outputs().size(); i++)
             known[node->outputs()[i]] = stack.at(i);
@@ -151,6 +157,7 @@ bool is_changed(const Model &model, const std::string &name)
     size_t others = 0;
     for (const Node *node : model.graph->nodes())
         others += node->kind() != c10::prim::Constant &&
+                  node->kind() != c10::prim::TupleConstruct &&
                   node->kind() != c10::Symbol::fromQualString(name);
     return others > 0;
 }
@@ -187,7 +194,7 @@ uint64_t digest_of_call(const Json &call, const OperatorPointer &called)
     const Model model = model_of(called->schema(), values);
     if (!can_be_compiled(model, called->schema().name()))
         throw std::invalid_argument("TorchScript hides this overload");
-    if (!engine_torch::find_unbounded_argument(model.module).empty())
+    if (engine_torch::find_unsound_call(model.module))
         throw std::invalid_argument("the engine refuses it");
     engine_torch::guard_arguments(model.module);
     engine_torch::clear_raw_memory(model.module);

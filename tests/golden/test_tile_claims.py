@@ -445,7 +445,7 @@ class Reads(nn.Module):
     (Sorted(), "sort"), (Weighed(), "adaptive_avg_pool2d"), (Jumps(), "gather"),
     (Repeats(), "loop"), (Reads(), "read from a sample"), (Dark(), "mean"),
     (Capped(), "branch on the picture's size"), (Warp(), "grid_sampler"),
-    (KeyedDeeply(), "upsample_nearest2d of what was compared"), (Counted(), "bincount"),
+    (KeyedDeeply(), "of what was compared"), (Counted(), "of what was compared"),
     (Mean(), "mean of what was compared"),
     (Rounded(), "of what was compared or looked up"), (KeyedLate(), "a comparison of what"),
 ])

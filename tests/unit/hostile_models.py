@@ -279,6 +279,11 @@ CASES = {
         records(module("return torch.upsample_bilinear2d(x, [9, 11], False, 1e-10, 1e-10)")),
         "aten::upsample_bilinear2d", "a scale that PyTorch does not write",
     ),
+    "operator_several_out": (
+        records(module("a = torch.empty_like(x)", "b = torch.to(a, 4)",
+                       "v, i = torch.mode(x, 1, True, values=a, indices=b)", "return torch.add(x, v)")),
+        "aten::mode", "tensors for several results (out=)",
+    ),
     "operator_usual_scale": (
         records(module("return torch.upsample_bilinear2d(x, [9, 11], False, 0.5, None)")), "ok"),
     # ---- arguments: opened, and then no memory but the tensors' own may matter

@@ -214,8 +214,8 @@ bool inspect_loaded(const Archive &archive, Description &description)
     try {
         const Module module = load_any_module(archive, c10::kCPU);
         add_refused(find_refused(module, Permissions()), description);
-        if (const std::string name = find_unbounded_argument(module); !name.empty())
-            add_refused({name}, description);
+        if (const auto call = find_unsound_call(module))
+            add_refused({call->name}, description);
         describe_module(module, description);
         return true;
     } catch (const Failure &) {

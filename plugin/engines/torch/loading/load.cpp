@@ -220,10 +220,8 @@ void accept(Module &module, const std::string &path, const Permissions &permissi
 {
     reading(path, [&] {
         refuse_names(path, find_refused(module, permissions));
-        if (const std::string name = find_unbounded_argument(module); !name.empty())
-            refuse(path, "uses " + name +
-                             " with a scale that PyTorch does not write; export it with a "
-                             "constant one");
+        if (const auto call = find_unsound_call(module))
+            refuse(path, "uses " + call->name + " with " + call->with);
         inline_forks(module);
         guard_arguments(module);
         clear_raw_memory(module);

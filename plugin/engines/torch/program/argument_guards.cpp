@@ -229,9 +229,11 @@ bool has_unusual_scale(const Node &node)
     return false;
 }
 
-bool averages(std::string_view name)
+// Others look no farther than the last sample.
+bool trusts_scales(std::string_view name)
 {
-    return interpolates(name) && name.ends_with("_aa");
+    return interpolates(name) &&
+           (name.ends_with("_aa") || name.find("linear") != std::string_view::npos);
 }
 
 // The last dimension's scale comes last.
@@ -252,6 +254,19 @@ void check_sizes(Node *node)
                                                 c10::ListType::ofInts()));
         from_last++;
     }
+}
+
+// ---- results in given tensors ------------------------------------------------------
+
+// LibTorch refers to the given tensors when it has let go of them already.  One alone is returned
+// before.
+bool fills_several(const Node &node)
+{
+    const c10::FunctionSchema *schema = node.maybeSchema();
+    return schema && std::count_if(schema->returns().begin(), schema->returns().end(),
+                                   [](const c10::Argument &result) {
+                                       return result.alias_info() && result.alias_info()->isWrite();
+                                   }) > 1;
 }
 
 // ---- the weights' norm ------------------------------------------------------------
@@ -328,6 +343,53 @@ void check_types(Node *node)
     }
 }
 
+// ---- decompositions ---------------------------------------------------------------
+
+bool decomposes(std::string_view name, const Node &node)
+{
+    static constexpr std::array names = {
+        std::string_view("cond"),     std::string_view("eig"),         std::string_view("eigh"),
+        std::string_view("eigvals"),  std::string_view("eigvalsh"),    std::string_view("lstsq"),
+        std::string_view("orgqr"),    std::string_view("matrix_norm"), std::string_view("pinv"),
+        std::string_view("pinverse"), std::string_view("matrix_rank"), std::string_view("qr"),
+        std::string_view("svd"),      std::string_view("svdvals"),     std::string_view("symeig"),
+        std::string_view("nuclear_norm")};
+    for (const std::string_view prefix : {"aten::linalg_", "aten::"})
+        if (name.starts_with(prefix)) {
+            name.remove_prefix(prefix.size());
+            break;
+        }
+    if (name == "norm") { // those of vectors decompose nothing
+        const auto order = place_of("ord", node);
+        return order && !node.input(*order)->mustBeNone();
+    }
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+void check_reals(Node *node)
+{
+    node->replaceInput(0, computed(node, sound_reals, {node->input(0)}, node->input(0)->type()));
+}
+
+// ---- Fourier transforms -------------------------------------------------------------
+
+// Over no dimension, LibTorch 1.13 returns what was in memory.
+void check_dimensions(Node *node)
+{
+    const auto place = place_of("dim", *node);
+    if (!place)
+        return;
+    Value *dimensions = node->input(*place);
+    const bool is_list =
+        dimensions->type()->isSubtypeOf(*c10::OptionalType::create(c10::ListType::ofInts()));
+    const auto known = torch::jit::toIValue(dimensions);
+    const bool is_sound =
+        known && (known->isNone() || (known->isIntList() && !known->toIntList().empty()));
+    if (is_list && !is_sound)
+        node->replaceInput(*place,
+                           computed(node, sound_dimensions, {dimensions}, dimensions->type()));
+}
+
 // ---- torchvision ------------------------------------------------------------------
 
 // Finds where a sample lies by whole numbers, which NaN makes of any size.
@@ -366,13 +428,17 @@ void replace_overlaps_of_rotated(Node *node)
 
 } // namespace
 
-std::string find_unbounded_argument(const torch::jit::Module &module)
+std::optional<UnsoundCall> find_unsound_call(const torch::jit::Module &module)
 {
-    std::string found;
+    std::optional<UnsoundCall> found;
     visit_nodes(module, [&](const Node &node) {
-        if (const std::string name = node.kind().toQualString();
-            found.empty() && interpolates(name) && has_unusual_scale(node))
-            found = name;
+        const std::string name = node.kind().toQualString();
+        if (found)
+            return;
+        if (interpolates(name) && has_unusual_scale(node))
+            found = {name, "a scale that PyTorch does not write; export it with a constant one"};
+        else if (fills_several(node))
+            found = {name, "tensors for several results (out=); let it make them itself"};
     });
     return found;
 }
@@ -389,8 +455,12 @@ void guard_arguments(const torch::jit::Module &module)
             if (checked.name == name)
                 check_counts(checked, node);
         check_types(node);
-        if (averages(name))
+        if (trusts_scales(name))
             check_sizes(node);
+        if (decomposes(name, *node))
+            check_reals(node);
+        if (name.starts_with("aten::fft_"))
+            check_dimensions(node);
         if (name == "aten::_weight_norm")
             replace_weight_norm(node);
         else if (name == "torchvision::deform_conv2d")

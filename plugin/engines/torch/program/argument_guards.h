@@ -5,14 +5,20 @@
 // does not check some of them, and crashes or reads memory that no tensor owns.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <torch/csrc/jit/api/module.h>
 
 namespace engine_torch
 {
 
-// Returns the first operator with an argument that cannot be bounded, or "".
-std::string find_unbounded_argument(const torch::jit::Module &module);
+// An operator, and with what it is called so that no guard makes it safe.
+struct UnsoundCall {
+    std::string name, with;
+};
+
+// Returns the first one.
+std::optional<UnsoundCall> find_unsound_call(const torch::jit::Module &module);
 
 // Changes every function that came with the module, so that such arguments reach the operators
 // within their bounds.  Arguments within their bounds stay as they are.  A division of whole

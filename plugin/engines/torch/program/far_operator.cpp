@@ -716,11 +716,15 @@ private:
         }
     }
 
-    // What a table of one value, or of a row, holds for each place.
+    // What a table of one value, of a row or of channels holds for each place.
     PictureAxes after_look_up(const Node &node, const std::string &name) const
     {
+        if (is_of_samples(node.input(0)))
+            return PictureAxes::unknown();
+        if (const Value *grid = argument(node, "grid"))
+            return axes_of(grid).without({-1}).with(1);
         const Value *index = index_of(node);
-        if (!index || is_of_samples(node.input(0)))
+        if (!index)
             return PictureAxes::unknown();
         const PictureAxes &axes = axes_of(index);
         if (name == "embedding")

@@ -227,18 +227,24 @@ private:
     // Where it ends does not matter.
     std::optional<Stretches> after_slice(const Stretches &given) const
     {
+        const Value *from = argument(node_, "start");
+        const auto nothing = from ? known_.value_of(from) : std::nullopt;
+        const auto start = nothing && nothing->isNone() ? Numbers{0} : listed("start");
+        const auto step = argument(node_, "step") ? listed("step") : Numbers{1};
+        const auto is_within = [](const std::optional<Numbers> &numbers, int64_t least) {
+            return numbers && numbers->size() == 1 && numbers->front() >= least &&
+                   numbers->front() <= 1 << 16;
+        };
+        const bool is_clear = is_within(start, 0) && is_within(step, 1);
+        if (is_clear && start->front() == 0 && step->front() == 1)
+            return given;
         const auto over = listed("dim");
         if (!over || over->size() != 1 || !axes_.is_known())
             return std::nullopt;
         const auto axis = axes_.spatial_place(over->front());
         if (!axis)
             return given;
-        const Value *from = argument(node_, "start");
-        const auto nothing = from ? known_.value_of(from) : std::nullopt;
-        const auto start = nothing && nothing->isNone() ? Numbers{0} : listed("start");
-        const auto step = argument(node_, "step") ? listed("step") : Numbers{1};
-        if (!start || start->size() != 1 || start->front() < 0 || start->front() > (1 << 16) ||
-            !step || step->size() != 1 || step->front() < 1 || step->front() > (1 << 16))
+        if (!is_clear)
             return std::nullopt;
         Stretches made = given;
         move(made[*axis], -start->front());

@@ -27,11 +27,12 @@ at::Tensor check_counts(const at::Tensor &counts, bool may_be_empty)
     return counts.clone();
 }
 
-// A size may be rounded up or down.
+// A size may be rounded up or down, as long as the last sample comes from within the picture.
 bool is_scaled(int64_t size, int64_t before, double scale)
 {
     constexpr double rounding = 1 + 1e-5;
-    return std::abs(static_cast<double>(size) - static_cast<double>(before) * scale) < rounding;
+    const auto made = static_cast<double>(size), from = static_cast<double>(before);
+    return std::abs(made - from * scale) < rounding && (made - 0.5) / scale - 0.5 < from;
 }
 
 std::vector<int64_t> check_sizes(const at::Tensor &input, at::IntArrayRef sizes, int64_t from_last,
@@ -56,6 +57,20 @@ OptionalNumber check_type(OptionalNumber type)
     return type;
 }
 
+at::Tensor check_reals(const at::Tensor &matrix)
+{
+    TORCH_CHECK(!matrix.is_complex(), "matrices of complex numbers are not decomposed here");
+    return matrix.alias();
+}
+
+using OptionalList = decltype(c10::IValue().toOptional<std::vector<int64_t>>());
+
+OptionalList check_dimensions(OptionalList dimensions)
+{
+    TORCH_CHECK(!dimensions || !dimensions->empty(), "there should be one dimension or more");
+    return dimensions;
+}
+
 } // namespace
 
 // Those of files (pickle_check.cpp), and the quantised ones of 8 and 32 bits.  Up to bfloat16 they
@@ -78,6 +93,8 @@ void register_sound_arguments()
         made.def("sound_sizes(Tensor input, int[] sizes, int from_last, float scale) -> int[]",
                  &check_sizes);
         made.def("sound_type(int? type) -> int?", &check_type);
+        made.def("sound_dimensions(int[]? dimensions) -> int[]?", &check_dimensions);
+        made.def("sound_reals(Tensor(a) matrix) -> Tensor(a)", &check_reals);
         return made;
     }();
 }

@@ -22,6 +22,12 @@ constexpr const char *sound_sizes = "dnn_torch::sound_sizes";
 // byte of any number, and looks up what stands beyond its tables.
 constexpr const char *sound_type = "dnn_torch::sound_type";
 
+// Fails if the matrix is of complex numbers: OpenBLAS reads beyond those that LAPACK hands it.
+constexpr const char *sound_reals = "dnn_torch::sound_reals";
+
+// Fails if the list is empty.
+constexpr const char *sound_dimensions = "dnn_torch::sound_dimensions";
+
 // Whether sound_type takes it.
 bool is_type(int64_t number);
 
