@@ -14,11 +14,12 @@ namespace engine_torch
 namespace
 {
 
-constexpr std::string_view head = "dnn-torch tuning 3", end = "end";
+constexpr std::string_view head = "dnn-torch tuning 4", end = "end";
 // A record is wrong if its run takes a day, or more memory than any machine has.
 constexpr double longest_run = 86400;
 constexpr int64_t largest_run = int64_t{1} << 50;
 constexpr double most_operations = 1e18;
+constexpr std::string_view measured = "measured", guessed = "guessed";
 
 template <class Number> std::string number_text(Number number)
 {
@@ -58,7 +59,8 @@ std::string text_of(const TuningRecord &record, const std::string &line)
     for (const std::string &each :
          {std::string(head), line, record.form, record.precision, number_text(record.run_seconds),
           number_text(record.run_bytes), record.notice, record.advice,
-          number_text(record.run_operations), std::string(end)})
+          number_text(record.run_operations), std::string(record.is_measured ? measured : guessed),
+          std::string(end)})
         contents += each + "\n";
     return contents;
 }
@@ -66,11 +68,12 @@ std::string text_of(const TuningRecord &record, const std::string &line)
 std::optional<TuningRecord> parse_record(const std::string &text, const std::string &line)
 {
     const std::vector<std::string> lines = lines_of(text);
-    if (lines.size() != 10 || lines[0] != head || lines[1] != line || lines[9] != end ||
+    if (lines.size() != 11 || lines[0] != head || lines[1] != line || lines[10] != end ||
         !std::all_of(lines.begin(), lines.end(), is_tuning_line))
         return std::nullopt;
-    TuningRecord record = {lines[2], lines[3], 0, 0, lines[6], lines[7], 0};
-    if (!parse(lines[4], record.run_seconds) || !parse(lines[5], record.run_bytes) ||
+    TuningRecord record = {lines[2], lines[3], 0, 0, lines[6], lines[7], 0, lines[9] == measured};
+    if ((!record.is_measured && lines[9] != guessed) || !parse(lines[4], record.run_seconds) ||
+        !parse(lines[5], record.run_bytes) ||
         !(record.run_seconds >= 0 && record.run_seconds <= longest_run) || record.run_bytes < 0 ||
         record.run_bytes > largest_run || !parse(lines[8], record.run_operations) ||
         !(record.run_operations >= 0 && record.run_operations <= most_operations))

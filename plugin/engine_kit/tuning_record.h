@@ -19,6 +19,7 @@ struct TuningRecord {
     int64_t run_bytes = 0;
     std::string notice, advice; // lines for the user, or ""
     double run_operations = 0;  // 0: not known
+    bool is_measured = true;    // false: there was no time to compare it with others
 };
 
 // More is no record.

@@ -133,7 +133,7 @@ Outcome run(std::string_view input)
     return outcome;
 }
 
-const fuzz::Language language = {{"dnn-torch tuning 1", "end", "\n", "\r", "@HEAD@", "saved",
+const fuzz::Language language = {{"dnn-torch tuning 4", "measured", "guessed", "end", "\n", "\r", "@HEAD@", "saved",
                                   "frozen", "inference", "channels_last", "fp32", "bf16", "fp16",
                                   "1e300", "1e-300", "\x1b[31m", " ", "-", "."},
                                  2000};

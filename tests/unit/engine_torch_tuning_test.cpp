@@ -418,17 +418,16 @@ TEST(Tuning, SlowModelsAreNotMeasured)
 TEST(Tuning, KeepsTheBudget)
 {
     constexpr double budget_seconds = 0.6;
-    double least = 1e9;
-    for (int attempt = 0; attempt < 5 && least > budget_seconds * 1.3; attempt++) {
+    bool keeps_it = false;
+    for (int attempt = 0; attempt < 5 && !keeps_it; attempt++) {
         const Copy copy("net_memory");
         Model model(options_for(copy.path));
-        least = std::min(
-            least, seconds_of([&] {
-                EXPECT_EQ(model.tune({1, 3, 640, 640}, budget_seconds).status, DNN_TORCH_OK);
-            }));
-        EXPECT_TRUE(contains(model.form(), "(measured)")) << model.form();
+        const double took = seconds_of([&] {
+            EXPECT_EQ(model.tune({1, 3, 640, 640}, budget_seconds).status, DNN_TORCH_OK);
+        });
+        keeps_it = took <= budget_seconds * 1.3 && contains(model.form(), "(measured)");
     }
-    EXPECT_LE(least, budget_seconds * 1.3);
+    EXPECT_TRUE(keeps_it);
 }
 
 // Whether what tuning tells of a run is near to what a run takes.
@@ -637,11 +636,12 @@ TEST(Remembered, FormsAreNotTriedAgain)
 {
     const Folder folder("DNN_TORCH_CACHE");
     const Copy here("many_times"), there("many_times");
-    const Found found = tune(here.path, 1e-3);
+    Model before(options_for(here.path));
+    EXPECT_EQ(before.tune(small_shape, 1e-3).status, DNN_TORCH_OK);
     Model model(options_for(there.path));
     const double took =
         seconds_of([&] { EXPECT_EQ(model.tune(small_shape, short_seconds).status, DNN_TORCH_OK); });
-    EXPECT_EQ(model.form(), found.form);
+    EXPECT_EQ(model.form(), before.form());
     Session session(model);
     const Pictures pictures(1, 3, 64, 64);
     const double first = seconds_of([&] { session.run(pictures.view); }); // also as it was saved

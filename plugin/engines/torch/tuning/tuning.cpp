@@ -210,7 +210,7 @@ private:
         return Tuned{.form = *form,
                      .figures = figures_of(*form, record.run_seconds, record.run_bytes,
                                            record.run_operations),
-                     .is_measured = true,
+                     .is_measured = record.is_measured,
                      .notice = record.notice,
                      .advice = record.advice};
     }
@@ -537,7 +537,7 @@ private:
     {
         cache_.remember({name_of(tuned.form.kind), name_of(tuned.form.precision),
                          tuned.figures.run_seconds, tuned.figures.run_bytes, tuned.notice,
-                         tuned.advice, tuned.figures.run_operations});
+                         tuned.advice, tuned.figures.run_operations, tuned.is_measured});
     }
 
     void note_none_is_right()
