@@ -196,6 +196,7 @@ def test_tiny_frames(net, pixel_format, size):
     "taken,made,options,words",
     [
         (3, 2, {}, "turns 3 channels into 2; a picture has 1, 3 or 4"),
+        (1, 2, {}, r"turns 1 channel into 2, as the colours \(a and b\) of Lab"),
         (3, 3, {"as": "alpha"}, "turns 3 channels into 3; as=alpha needs one channel"),
         (3, 4, {"as": "depth"}, "turns 3 channels into 4; as=depth needs one channel"),
         (3, 1, {"as": "mask"}, "as takes picture, gray, alpha, depth, index or colors, not 'mask'"),
@@ -211,6 +212,20 @@ def test_what_cannot_be(net, taken, made, options, words):
     _, path = net(taken, made)
     result = run(support.dnn(path, tune=0, isolate=0, **options), "rgb24", frames_of("rgb24"))
     support.assert_fails_clearly(result, words)
+
+
+class Unpacks(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        n, t, c, h, w = x.shape
+        return x[:, t // 2]
+
+
+@pytest.mark.parametrize("module", [Unpacks(), torch.nn.Conv3d(3, 3, 3, padding=1)],
+                         ids=["unpacks", "convolves"])
+def test_frames_along_an_axis_of_time(tmp_path, module):
+    torch.jit.script(module).save(str(tmp_path / "time.pt"))
+    result = run(support.dnn(tmp_path / "time.pt", tune=0, isolate=0), "rgb24", frames_of("rgb24"))
+    support.assert_fails_clearly(result, "the model takes tensors of 5 dimensions", "inputs=NAME")
 
 
 # ---- alpha --------------------------------------------------------------------

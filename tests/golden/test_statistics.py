@@ -127,6 +127,19 @@ def test_statistics_that_cannot_be_written_are_an_error(script):
         assert len(support.digests(result.stdout)) == 100
 
 
+def test_two_graphs_of_ffmpeg_write_two_files(script, stats):
+    """One that is made anew because frames change writes on to its own."""
+    ours = support.fake(script(), stats=stats.path)
+    output = ("-vf", ours, "-f", "null", "-")
+    result = support.ffmpeg(*SOURCE, *output, *output, fake_engine=True)
+    support.assert_fails_clearly(result, "stats=.* is written by another filter; name another one")
+    images = b"".join(b"P6 %d 24 255\n" % width + bytes(width * 24 * 3) for width in (32, 40) * 5)
+    source = ("-f", "image2pipe", "-framerate", "25", "-c:v", "ppm", "-i", "pipe:0")
+    result = support.ffmpeg(*source, *output, stdin=images, fake_engine=True)
+    assert result.returncode == 0, str(result)
+    assert stats()["frames"] >= 1
+
+
 def test_unwritable_file_is_refused_at_once(script, tmp_path):
     result = run(support.fake(script(), stats=tmp_path))
     support.assert_fails_clearly(result, "stats=.*cannot be written: Is a directory", "name a file")

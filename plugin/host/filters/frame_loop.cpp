@@ -150,6 +150,8 @@ int FrameLoop::pass_frames()
     take_over();
     do {
         work_on_what_is_there();
+        if (state_.fails_now_or_never(load()))
+            check_end();
         hand_out();
         if (state_.failing())
             return go_on_failing();
@@ -254,8 +256,23 @@ try {
     return go_on_failing();
 }
 
+// Before the last results go out, one by one, in turns that could not tell it any more.
+void FrameLoop::check_end()
+{
+    if (task_knows_end_)
+        return;
+    try {
+        tell_task_of_end();
+        log_.check_end("draining");
+    } catch (const Error &error) {
+        fail(error);
+    }
+}
+
 void FrameLoop::tell_task_of_end()
 {
+    if (std::exchange(task_knows_end_, true))
+        return;
     if (work_)
         work_->task->end();
     else

@@ -119,6 +119,7 @@ private:
     int finish_or_fail();
     int abandon();
     int give_up();
+    void check_end();
     void tell_task_of_end();
     void finish_what_is_begun();
     void forget_what_waits();
@@ -183,6 +184,7 @@ private:
     std::optional<Error> failure_; // while failing
     int input_status_ = 0;         // how the input ended
     int result_ = 0;               // what turns return after the end
+    bool task_knows_end_ = false;
     const EndSignals signals_;
 };
 

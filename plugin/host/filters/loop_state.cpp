@@ -55,6 +55,12 @@ bool LoopState::sends(const Load &load) const
     return load.results != 0 && (sent_ == 0 || too_late_to_fail());
 }
 
+bool LoopState::fails_now_or_never(const Load &load) const
+{
+    return phase_ == Phase::draining && ignores_late_failures_ && load.jobs == 0 &&
+           load.others == 0 && load.results != 0;
+}
+
 bool LoopState::is_drained(const Load &load) const
 {
     return phase_ == Phase::draining && load.jobs == 0 && load.results == 0 && load.others == 0;

@@ -74,6 +74,9 @@ public:
     // Whether one more result goes out in this turn.
     bool sends(const Load &load) const;
 
+    // Whether a failure at the end is told in this turn or not at all.
+    bool fails_now_or_never(const Load &load) const;
+
     // Whether the input's end may go on downstream.
     bool is_drained(const Load &load) const;
 

@@ -91,8 +91,17 @@ void ModelFilter::warn_of_calibration()
             "that");
 }
 
+std::optional<Error> ModelFilter::leave()
+{
+    std::optional<Error> failure = loop_.leave();
+    files_.reset();
+    return failure;
+}
+
 void ModelFilter::configure(const AVFilterLink *in, AVFilterLink *out)
 {
+    if (files_)
+        files_->check_graph();
     FrameShape shape = {.format = static_cast<AVPixelFormat>(in->format),
                         .size = {in->w, in->h},
                         .time_base = in->time_base,

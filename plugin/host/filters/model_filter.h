@@ -57,7 +57,7 @@ public:
     // As those of FrameLoop.
     bool holds_frames() const { return loop_.holds_frames(); }
     bool hand_out_all() { return loop_.hand_out_all(); }
-    std::optional<Error> leave() { return loop_.leave(); }
+    std::optional<Error> leave();
     void inherit(const Error &failure) { loop_.inherit(failure); }
 
     // A command that changes the model, see ModelChange.  Throws Error.
@@ -78,7 +78,7 @@ private:
 
     const AVFilterContext *const ctx_;
     const FilterSettings &settings_;
-    const UsedFiles files_; // until all is written
+    std::optional<UsedFiles> files_; // until all is written
     RunLog log_;
     ModelOpener opener_;
     FrameLoop loop_; // uses both

@@ -185,6 +185,12 @@ void RunLog::end(const char *state)
         report_.tell(facts_, summary(), state);
 }
 
+void RunLog::check_end(const char *state)
+{
+    if (statistics_)
+        report_.check(facts_, summary(), state);
+}
+
 void RunLog::tell_end(const char *state)
 try {
     end(state);

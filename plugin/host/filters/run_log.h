@@ -75,7 +75,9 @@ public:
     // Tells the statistics of the whole run.  Does nothing from the second call on.  Throws Error
     // if they cannot be written.
     void end(const char *state);
-    // The same; what cannot be written is logged.
+    // Throws Error if they cannot be written, as far as that can be found out before the end.
+    void check_end(const char *state);
+    // As end(); what cannot be written is logged.
     void tell_end(const char *state);
 
     // Tells that a signal ended the filter with so many frames in it.

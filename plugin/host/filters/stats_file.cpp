@@ -172,6 +172,12 @@ StatsFile::~StatsFile()
         keep(path_, std::move(pipe_));
 }
 
+void StatsFile::check(const std::string &text)
+{
+    if (!pipe_.is_open() && !number_in(path_))
+        write(text);
+}
+
 void StatsFile::write(const std::string &text)
 {
     if (path_.empty())

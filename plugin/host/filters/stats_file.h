@@ -26,6 +26,9 @@ public:
     // Replaces what a file held before.  Throws Error, also if a reader does not read.
     void write(const std::string &text);
 
+    // Writes a text that write() replaces, if that can be.  Throws Error.
+    void check(const std::string &text);
+
 private:
     std::string path_;
     Descriptor pipe_; // kept open, so that its reader does not see an end too early

@@ -51,6 +51,13 @@ std::string StatsReport::progress(const Summary &summary, size_t in_flight)
     return text;
 }
 
+void StatsReport::check(const RunFacts &facts, const Summary &summary, const char *state)
+{
+    is_writable_ = false;
+    file_.check(json(facts, summary, state, 0));
+    is_writable_ = true;
+}
+
 void StatsReport::tell(const RunFacts &facts, const Summary &summary, const char *state)
 {
     if (told_)
@@ -58,7 +65,8 @@ void StatsReport::tell(const RunFacts &facts, const Summary &summary, const char
     told_ = true;
     av_log(ctx_, AV_LOG_INFO, "%s%s\n", to_line(summary).c_str(),
            excluded_of(facts.excluded).c_str());
-    file_.write(json(facts, summary, state, 0));
+    if (is_writable_)
+        file_.write(json(facts, summary, state, 0));
 }
 
 } // namespace dnn_torch

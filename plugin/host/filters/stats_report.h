@@ -44,11 +44,14 @@ public:
     // Logs the line and writes the file.  Does nothing from the second call on.  Throws Error if
     // the file cannot be written.
     void tell(const RunFacts &facts, const Summary &summary, const char *state);
+    // Throws Error if the file could not be written.
+    void check(const RunFacts &facts, const Summary &summary, const char *state);
 
 private:
     AVFilterContext *ctx_;
     StatsFile file_;
     bool told_ = false;
+    bool is_writable_ = true; // as far as check() knows
 };
 
 } // namespace dnn_torch

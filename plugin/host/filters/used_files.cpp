@@ -5,6 +5,7 @@
 #include "base/compose.h"
 #include "host/contract/contract.h"
 #include "host/error.h"
+#include "host/libavfilter/parked_graphs.h"
 #include "host/results/destination.h"
 
 extern "C" {
@@ -35,6 +36,7 @@ struct UsedFile {
     std::string option;
     std::string place; // see place_of()
     bool is_written;
+    bool is_of_ffmpeg = false; // its graph, as far as that is known
 };
 
 std::mutex mutex;
@@ -101,10 +103,11 @@ bool is_same_file(const UsedFile &one, const UsedFile &other)
     return one.place == other.place || std::filesystem::equivalent(one.place, other.place, absent);
 }
 
-// A program that makes its graph anew may free the old one later.
+// A program that makes its graph anew may free the old one later; ffmpeg does not.
 bool may_follow(const UsedFile &one, const UsedFile &other)
 {
     return one.ctx->graph != other.ctx->graph && one.option == other.option &&
+           !(one.is_of_ffmpeg && other.is_of_ffmpeg) &&
            one.ctx->filter->priv_class == other.ctx->filter->priv_class;
 }
 
@@ -145,6 +148,20 @@ UsedFiles::UsedFiles(const AVFilterContext *ctx) : ctx_(ctx)
             check(*own, other);
     }
     all_used().splice(all_used().end(), files);
+}
+
+void UsedFiles::check_graph()
+{
+    if (!is_of_ffmpeg(*ctx_->graph))
+        return;
+    const std::lock_guard lock(mutex);
+    for (UsedFile &own : all_used())
+        if (own.ctx == ctx_)
+            own.is_of_ffmpeg = true;
+    for (const UsedFile &own : all_used())
+        for (const UsedFile &other : all_used())
+            if (own.ctx == ctx_ && other.ctx != ctx_)
+                check(own, other);
 }
 
 UsedFiles::~UsedFiles()

@@ -19,6 +19,11 @@ public:
     // or a file that is read is written by another filter.
     explicit UsedFiles(const AVFilterContext *ctx);
     ~UsedFiles();
+    // Call it once the filter's graph is whole.  What ffmpeg has made anew comes after the graph in
+    // whose place it is, so that the filters of two graphs that both are there are two filters.
+    // Throws Error as above.
+    void check_graph();
+
     UsedFiles(const UsedFiles &) = delete;
     UsedFiles &operator=(const UsedFiles &) = delete;
 

@@ -349,6 +349,11 @@ std::optional<Error> settle_parked_graphs()
     return failure;
 }
 
+bool is_of_ffmpeg(const AVFilterGraph &graph)
+{
+    return number_of(graph).has_value();
+}
+
 void add_parking(FilterRegistry &wrappers)
 {
     wrappers.graph_free = graph_free;

@@ -44,6 +44,9 @@ void set_parked_filter(const ParkedFilter &functions);
 // Returns the failure that keeps some from it.
 std::optional<Error> settle_parked_graphs();
 
+// Whether the program ffmpeg has made it.  Before its sources are in it, nobody can tell.
+bool is_of_ffmpeg(const AVFilterGraph &graph);
+
 // Adds avfilter_graph_free(), avfilter_graph_request_oldest() and
 // av_buffersink_get_frame_flags().
 void add_parking(FilterRegistry &wrappers);

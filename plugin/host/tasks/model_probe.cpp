@@ -3,12 +3,16 @@
 #include "model_probe.h"
 
 #include "base/compose.h"
+#include "base/counted.h"
 #include "host/contract/contract_fields.h"
 #include "picture_tensors.h"
 
 extern "C" {
 #include <libavutil/error.h>
 }
+
+#include <algorithm>
+#include <string_view>
 
 namespace dnn_torch
 {
@@ -41,6 +45,22 @@ bool speaks_of_channels(const std::string &text)
     return false;
 }
 
+// LibTorch's words for shapes that a model unpacks, of convolutions in space and time, and of
+// checks.
+bool speaks_of_time(const std::string &text)
+{
+    for (const char *words : {"Expected 5 elements in a list but found 4", "5D", "5-D",
+                              "not enough values to unpack (expected 5"})
+        if (text.find(words) != std::string::npos)
+            return true;
+    constexpr std::string_view weight = "weight of size [";
+    const size_t begin = text.find(weight);
+    if (begin == std::string::npos)
+        return false;
+    const auto end = std::find(text.begin() + static_cast<std::ptrdiff_t>(begin), text.end(), ']');
+    return std::count(text.begin() + static_cast<std::ptrdiff_t>(begin), end, ',') == 4;
+}
+
 bool is_picture(int channels)
 {
     return channels == 1 || channels == 3 || channels == 4;
@@ -55,10 +75,15 @@ bool can_become(As as, int made)
 Error mismatch(As as, int channels, int made)
 {
     const std::string turns =
-        "the model turns " + std::to_string(channels) + " channels into " + std::to_string(made);
+        "the model turns " + counted(channels, "channel") + " into " + std::to_string(made);
     if (as != As::picture)
         return {AVERROR_INVALIDDATA,
                 turns + "; as=" + name_of(as) + " needs one channel that comes out"};
+    if (channels == 1 && made == 2)
+        return {AVERROR_INVALIDDATA,
+                turns +
+                    ", as the colours (a and b) of Lab to its lightness are; export it with RGB "
+                    "that goes in and comes out"};
     return {AVERROR_INVALIDDATA, turns + "; a picture has 1, 3 or 4; if they are maps of "
                                          "classes, as=index, as=colors or classes= shows them"};
 }
@@ -92,7 +117,7 @@ Size probe_size(Model &model, Size size, int channels, int made)
     const MadePicture found = probe_picture(model, size, channels);
     if (found.channels == made)
         return found.size;
-    const std::string turns = "the model turns " + std::to_string(channels) + " channels into " +
+    const std::string turns = "the model turns " + counted(channels, "channel") + " into " +
                               std::to_string(found.channels);
     if (made == channels)
         throw Error(AVERROR_INVALIDDATA, turns);
@@ -187,10 +212,9 @@ Size ModelProbe::find_output(Size input, int channels, int made)
 try {
     const MadePicture found = probe_picture(*model_, input, channels + beside_);
     if (found.channels != made)
-        throw Error(AVERROR_INVALIDDATA, "the model turns " + std::to_string(channels) +
-                                             " channels into " + std::to_string(found.channels) +
-                                             " at " + to_text(input) + ", not into " +
-                                             std::to_string(made));
+        throw Error(AVERROR_INVALIDDATA, "the model turns " + counted(channels, "channel") +
+                                             " into " + std::to_string(found.channels) + " at " +
+                                             to_text(input) + ", not into " + std::to_string(made));
     return found.size;
 } catch (const Crash &) {
     throw;
@@ -208,11 +232,17 @@ try {
                                   kind(other) + ": " + tried.error->what());
 }
 
-// A model of video may take several pictures in one tensor, channel behind channel.
+// A model of video may take several pictures in one tensor, along a dimension of their own or
+// channel behind channel.
 void ModelProbe::refuse_other_counts(const Attempt &rgb)
 {
     if (!rgb.error || rgb.error->code() != AVERROR_EXTERNAL || beside_ > 0)
         return;
+    if (speaks_of_time(rgb.error->what()))
+        throw Error(AVERROR(EINVAL),
+                    "the model takes tensors of 5 dimensions, such as several pictures one behind "
+                    "the other in time, and the filter gives it one picture, of 4; export it with "
+                    "an argument for each picture, and name the further ones with inputs=NAME");
     for (const int channels : {9, 15, 21, 6, 12, 5, 7})
         if (is_picture(attempt(channels, small).made))
             throw Error(AVERROR(EINVAL),
