@@ -57,8 +57,8 @@ bool speaks_of_time(const std::string &text)
     const size_t begin = text.find(weight);
     if (begin == std::string::npos)
         return false;
-    const auto end = std::find(text.begin() + static_cast<std::ptrdiff_t>(begin), text.end(), ']');
-    return std::count(text.begin() + static_cast<std::ptrdiff_t>(begin), end, ',') == 4;
+    const std::string sizes = text.substr(begin, text.find(']', begin) - begin);
+    return std::count(sizes.begin(), sizes.end(), ',') == 4;
 }
 
 bool is_picture(int channels)
