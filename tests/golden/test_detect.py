@@ -640,6 +640,17 @@ def test_anchors_that_nothing_reads(bright, options, said):
     assert [said in line for line in ignored] == ([True] if said else []), result
 
 
+def test_records_go_on_behind_a_relative_name(bright, tmp_path, monkeypatch):
+    """It names the same file once that is there."""
+    monkeypatch.chdir(tmp_path)
+    images = b"".join(b"P6 %d 48 255\n" % width + bytes(width * 48 * 3) for width in (64, 48) * 3)
+    graph = detect(bright, decoder="boxes", size="frame", tune=0, destination="found.jsonl")
+    result = support.ffmpeg("-f", "image2pipe", "-framerate", "25", "-c:v", "ppm", "-i", "pipe:0",
+                            "-vf", graph, "-f", "null", "-", stdin=images)
+    assert result.returncode == 0, str(result)
+    assert len((tmp_path / "found.jsonl").read_text().splitlines()) == 6
+
+
 @pytest.mark.parametrize("other", ["{folder}/./found.jsonl", "file:{folder}/found.jsonl"])
 def test_two_names_of_one_destination(bright, tmp_path, other):
     one = tmp_path / "found.jsonl"

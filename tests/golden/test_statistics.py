@@ -127,6 +127,14 @@ def test_statistics_that_cannot_be_written_are_an_error(script):
         assert len(support.digests(result.stdout)) == 100
 
 
+def test_a_stream_without_frames_has_statistics(script, stats):
+    graph = f"trim=start=9,{support.fake(script(), stats=stats.path)}"
+    result = run(graph)
+    assert result.returncode == 0 and stats()["frames"] == 0, str(result)
+    result = run(f"trim=start=9,{support.fake(script(), stats='/dev/full')}", loglevel="error")
+    support.assert_fails_clearly(result, "stats=/dev/full cannot be written")
+
+
 def test_two_graphs_of_ffmpeg_write_two_files(script, stats):
     """One that is made anew because frames change writes on to its own."""
     ours = support.fake(script(), stats=stats.path)

@@ -284,6 +284,11 @@ CASES = {
                        "v, i = torch.mode(x, 1, True, values=a, indices=b)", "return torch.add(x, v)")),
         "aten::mode", "tensors for several results (out=)",
     ),
+    "operator_size_and_scale": (
+        records(module("y = torch.__interpolate(torch.zeros([1, 1, 96]), [2048], [0.5], \"linear\", False, False)",
+                       "return torch.add(x, torch.sum(y))")),
+        "aten::__interpolate", "a size and a scale at once",
+    ),
     "operator_usual_scale": (
         records(module("return torch.upsample_bilinear2d(x, [9, 11], False, 0.5, None)")), "ok"),
     # ---- arguments: opened, and then no memory but the tensors' own may matter

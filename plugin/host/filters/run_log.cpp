@@ -181,8 +181,7 @@ Summary RunLog::summary() const
 
 void RunLog::end(const char *state)
 {
-    if (statistics_)
-        report_.tell(facts_, summary(), state);
+    report_.tell(facts_, summary(), state);
 }
 
 void RunLog::check_end(const char *state)
@@ -193,7 +192,8 @@ void RunLog::check_end(const char *state)
 
 void RunLog::tell_end(const char *state)
 try {
-    end(state);
+    if (statistics_)
+        end(state);
 } catch (const Error &error) {
     tell_error(error.what());
 }

@@ -63,8 +63,9 @@ void StatsReport::tell(const RunFacts &facts, const Summary &summary, const char
     if (told_)
         return;
     told_ = true;
-    av_log(ctx_, AV_LOG_INFO, "%s%s\n", to_line(summary).c_str(),
-           excluded_of(facts.excluded).c_str());
+    if (facts.budget.workers != 0) // else no frame came
+        av_log(ctx_, AV_LOG_INFO, "%s%s\n", to_line(summary).c_str(),
+               excluded_of(facts.excluded).c_str());
     if (is_writable_)
         file_.write(json(facts, summary, state, 0));
 }

@@ -75,8 +75,11 @@ std::string place_of(const std::string &destination)
     std::string path = without_file_protocol(destination);
     if (has_address(path))
         return path;
+    // A relative path stays relative as long as nothing is there.
     std::error_code unknown;
-    const std::string whole = std::filesystem::weakly_canonical(path, unknown).string();
+    const std::string whole =
+        std::filesystem::weakly_canonical(std::filesystem::absolute(path, unknown), unknown)
+            .string();
     return unknown || whole.empty() ? path : whole;
 }
 

@@ -229,6 +229,14 @@ bool has_unusual_scale(const Node &node)
     return false;
 }
 
+// Those that take a size and a scale of their callers hand both on.
+bool may_have_both(const Node &node)
+{
+    const auto size = place_of("size", node), scale = place_of("scale_factor", node);
+    return std::string_view(node.kind().toQualString()).starts_with("aten::__") && size && scale &&
+           !node.input(*size)->mustBeNone() && !node.input(*scale)->mustBeNone();
+}
+
 // Others look no farther than the last sample.
 bool trusts_scales(std::string_view name)
 {
@@ -439,6 +447,8 @@ std::optional<UnsoundCall> find_unsound_call(const torch::jit::Module &module)
             return;
         if (interpolates(name) && has_unusual_scale(node))
             found = {name, "a scale that PyTorch does not write; export it with a constant one"};
+        else if (may_have_both(node))
+            found = {name, "a size and a scale at once; give one of them"};
         else if (fills_several(node))
             found = {name, "tensors for several results (out=); let it make them itself"};
     });
