@@ -237,6 +237,26 @@ bool may_have_both(const Node &node)
            !node.input(*size)->mustBeNone() && !node.input(*scale)->mustBeNone();
 }
 
+bool may_be_none(std::string_view argument, const Node &node)
+{
+    const auto place = place_of(argument, node);
+    return !place || node.input(*place)->type()->kind() == c10::TypeKind::NoneType ||
+           node.input(*place)->type()->kind() == c10::TypeKind::OptionalType;
+}
+
+// TorchScript's own to() reads the type that it was not given if it has to copy.
+bool copies_to_nothing(const Node &node)
+{
+    const c10::FunctionSchema *schema = node.maybeSchema();
+    const auto copy = place_of("copy", node);
+    if (node.kind() != c10::aten::to || !schema || !copy ||
+        schema->overload_name().rfind("prim_", 0) != 0)
+        return false;
+    const auto copies = torch::jit::toIValue(node.input(*copy));
+    const bool never_copies = copies && copies->isBool() && !copies->toBool();
+    return !never_copies && may_be_none("dtype", node) && may_be_none("device", node);
+}
+
 // Others look no farther than the last sample.
 bool trusts_scales(std::string_view name)
 {
@@ -449,6 +469,8 @@ std::optional<UnsoundCall> find_unsound_call(const torch::jit::Module &module)
             found = {name, "a scale that PyTorch does not write; export it with a constant one"};
         else if (may_have_both(node))
             found = {name, "a size and a scale at once; give one of them"};
+        else if (copies_to_nothing(node))
+            found = {name, "neither a type nor a device; write clone()"};
         else if (fills_several(node))
             found = {name, "tensors for several results (out=); let it make them itself"};
     });
