@@ -96,6 +96,15 @@ bool is_sink(const AVFilterContext *ctx)
     return ctx->nb_outputs == 0 && strstr(ctx->filter->name, "buffersink");
 }
 
+// Also those behind none of ours: ffmpeg 7.1 takes frames from no sink while it waits for one.
+Filters sinks_of(const AVFilterGraph &graph)
+{
+    Filters sinks;
+    std::copy_if(graph.filters, graph.filters + graph.nb_filters, std::back_inserter(sinks),
+                 is_sink);
+    return sinks;
+}
+
 bool has_frame(AVFilterContext *sink)
 {
     return real_registry().sink_get_frame(
@@ -110,9 +119,8 @@ class ParkedGraph
 public:
     ParkedGraph(AVFilterGraph *graph, int number) : number_(number), graph_(graph)
     {
-        for (AVFilterContext *ctx : all_behind(ours_in(*graph)))
-            if (is_sink(ctx))
-                sinks_.push_back({.ctx = ctx, .frames = {}});
+        for (AVFilterContext *ctx : sinks_of(*graph))
+            sinks_.push_back({.ctx = ctx, .frames = {}});
     }
     ~ParkedGraph()
     {
@@ -253,9 +261,8 @@ bool is_worth_parking(const AVFilterGraph &graph)
     const Filters ours = ours_in(graph);
     if (std::any_of(ours.begin(), ours.end(), parked_filter.holds_frames))
         return true;
-    const Filters behind = all_behind(ours);
-    return std::any_of(behind.begin(), behind.end(),
-                       [](AVFilterContext *ctx) { return is_sink(ctx) && has_frame(ctx); });
+    const Filters sinks = sinks_of(graph);
+    return !ours.empty() && std::any_of(sinks.begin(), sinks.end(), has_frame);
 }
 
 // Returns whether the graph is ours now.
