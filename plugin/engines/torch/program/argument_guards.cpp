@@ -375,15 +375,10 @@ void check_types(Node *node)
 
 bool decomposes(std::string_view name, const Node &node)
 {
-    static constexpr std::array names = {
-        std::string_view("cond"),        std::string_view("eig"),
-        std::string_view("eigh"),        std::string_view("eigvals"),
-        std::string_view("eigvalsh"),    std::string_view("lstsq"),
-        std::string_view("orgqr"),       std::string_view("matrix_norm"),
-        std::string_view("pinv"),        std::string_view("pinverse"),
-        std::string_view("matrix_rank"), std::string_view("qr"),
-        std::string_view("svd"),         std::string_view("svdvals"),
-        std::string_view("symeig"),      std::string_view("nuclear_norm")};
+    static constexpr std::array<std::string_view, 16> names = {
+        "cond",  "eig",         "eigh",   "eigvals",     "eigvalsh",    "lstsq",
+        "orgqr", "matrix_norm", "pinv",   "pinverse",    "matrix_rank", "qr",
+        "svd",   "svdvals",     "symeig", "nuclear_norm"};
     for (const std::string_view prefix : {"aten::linalg_", "aten::"})
         if (name.starts_with(prefix)) {
             name.remove_prefix(prefix.size());

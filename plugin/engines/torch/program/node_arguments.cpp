@@ -40,6 +40,34 @@ std::optional<std::vector<c10::IValue>> elements(const KnownValues &known, const
     return all;
 }
 
+// Each element as `read` has it, which returns nullopt for what is no such number.
+template <class Number, class Read>
+std::optional<std::vector<Number>> all_read(const KnownValues &known, const Value &made,
+                                            const Read &read)
+{
+    const auto found = elements(known, made);
+    if (!found)
+        return std::nullopt;
+    std::vector<Number> all;
+    for (const c10::IValue &element : *found) {
+        const std::optional<Number> number = read(element);
+        if (!number)
+            return std::nullopt;
+        all.push_back(*number);
+    }
+    return all;
+}
+
+std::optional<int64_t> whole_in(const c10::IValue &value)
+{
+    return value.isInt() ? std::optional(value.toInt()) : std::nullopt;
+}
+
+std::optional<double> fraction_in(const c10::IValue &value)
+{
+    return value.isScalar() ? std::optional(value.toScalar().toDouble()) : std::nullopt;
+}
+
 } // namespace
 
 const Value *argument(const Node &node, const char *name)
@@ -60,16 +88,7 @@ std::optional<std::vector<int64_t>> numbers(const KnownValues &known, const Valu
             return std::vector<int64_t>{one->toInt()};
         return one->isIntList() ? std::optional(one->toIntVector()) : std::nullopt;
     }
-    const auto found = elements(known, *value);
-    if (!found)
-        return std::nullopt;
-    std::vector<int64_t> all;
-    for (const c10::IValue &element : *found) {
-        if (!element.isInt())
-            return std::nullopt;
-        all.push_back(element.toInt());
-    }
-    return all;
+    return all_read<int64_t>(known, *value, whole_in);
 }
 
 std::optional<std::vector<double>> fractions(const KnownValues &known, const Value *value)
@@ -81,16 +100,7 @@ std::optional<std::vector<double>> fractions(const KnownValues &known, const Val
             return std::vector<double>{one->toScalar().toDouble()};
         return one->isDoubleList() ? std::optional(one->toDoubleVector()) : std::nullopt;
     }
-    const auto found = elements(known, *value);
-    if (!found)
-        return std::nullopt;
-    std::vector<double> all;
-    for (const c10::IValue &element : *found) {
-        if (!element.isScalar())
-            return std::nullopt;
-        all.push_back(element.toScalar().toDouble());
-    }
-    return all;
+    return all_read<double>(known, *value, fraction_in);
 }
 
 } // namespace engine_torch

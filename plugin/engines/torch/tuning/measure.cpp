@@ -19,8 +19,6 @@ namespace engine_torch
 namespace
 {
 
-using Clock = std::chrono::steady_clock;
-
 // Networks that halve their pictures several times need sides that are multiples of a power of two.
 constexpr int32_t side_step = 64;
 constexpr int32_t smallest_side = 64, first_width = 256, smallest_width = 128, smallest_height = 64;
@@ -29,16 +27,6 @@ constexpr int fewest_rounds = 2, most_rounds = 15;
 constexpr double hopeless = 1.5;
 // The plain module runs once, and may take as long as this many runs of the others.
 constexpr double plain_runs = 2;
-
-double seconds_since(Clock::time_point start)
-{
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-double pixels_of(const Shape &shape)
-{
-    return static_cast<double>(shape.batch) * shape.height * shape.width;
-}
 
 class Meter
 {
@@ -228,6 +216,16 @@ private:
 };
 
 } // namespace
+
+double seconds_since(Clock::time_point start)
+{
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+double pixels_of(const Shape &shape)
+{
+    return static_cast<double>(shape.batch) * shape.height * shape.width;
+}
 
 Compared measure(std::vector<TriedForm> &candidates, const Source &source, const Shape &shape,
                  double budget_seconds)

@@ -7,10 +7,17 @@
 #include "engines/torch/program/forms.h"
 #include "engines/torch/shape.h"
 
+#include <chrono>
 #include <vector>
 
 namespace engine_torch
 {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start);
+// Of all images of a batch.
+double pixels_of(const Shape &shape);
 
 struct TriedForm {
     Form form;
@@ -28,10 +35,10 @@ struct TriedForm {
 enum class Compared { not_at_all, with_parts, with_whole_pictures };
 
 // Times the candidates in turn, on the calling thread, on as much of a picture as the rest of the
-// budget allows, and for about that time.  If that is less than a small part needs, each runs once on
-// a small part.  There must be at least one candidate.  If the model takes no parts and the budget
-// allows no comparison, the first candidate's figures are an estimate, or missing.  Throws if memory
-// runs out.
+// budget allows, and for about that time.  If that is less than a small part needs, each runs once
+// on a small part.  There must be at least one candidate.  If the model takes no parts and the
+// budget allows no comparison, the first candidate's figures are an estimate, or missing.  Throws
+// if memory runs out.
 Compared measure(std::vector<TriedForm> &candidates, const Source &source, const Shape &shape,
                  double budget_seconds);
 

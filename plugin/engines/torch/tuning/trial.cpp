@@ -5,6 +5,7 @@
 
 #include "engines/torch/failure.h"
 #include "engines/torch/program/returned_tensors.h"
+#include "measure.h"
 
 #include <algorithm>
 #include <array>
@@ -15,7 +16,6 @@
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 #include <ATen/TensorOperators.h>
-#include <chrono>
 #include <cmath>
 
 #include <optional>
@@ -55,8 +55,6 @@ constexpr int enough_sizes = 2;
 constexpr double most_of_budget = 0.1;
 constexpr int64_t small_samples = 1 << 18;
 constexpr double runs_of_trial = 5; // how many runs of the model a trial takes
-
-using Clock = std::chrono::steady_clock;
 
 int64_t samples_of(const Shape &shape)
 {
@@ -320,9 +318,8 @@ Trial::Trial(const Source &source, const Shape &shape, double budget_seconds) : 
 // Without a budget nothing takes long, and before the first picture nothing is known.
 bool Trial::takes_long(const Shape &shape, double budget_seconds) const
 {
-    const double pixels = static_cast<double>(shape.batch) * shape.height * shape.width;
     return budget_seconds > 0 &&
-           plain_seconds_of_pixel() * pixels > most_of_budget * budget_seconds;
+           plain_seconds_of_pixel() * pixels_of(shape) > most_of_budget * budget_seconds;
 }
 
 // Each image of a batch has different content.  At the first size that the model takes, flat
@@ -360,7 +357,7 @@ bool Trial::add(const at::Tensor &images)
     try {
         const auto start = Clock::now();
         c10::IValue result = run_form(plain_form(source_), source_, images);
-        plain_seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
+        plain_seconds_ += seconds_since(start);
         plain_pixels_ += static_cast<double>(images.size(0) * images.size(2) * images.size(3));
         pictures_.push_back({images, std::move(result)});
         return true;

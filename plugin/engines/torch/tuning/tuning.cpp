@@ -17,7 +17,6 @@
 
 #include <algorithm>
 #include <ATen/Version.h>
-#include <chrono>
 #include <cstdio>
 #include <torch/version.h>
 #include <utility>
@@ -39,17 +38,6 @@ constexpr double most_for_trials = 0.5;
 constexpr double much_faster = 1.5, slower = 1.05;
 
 using Kinds = std::vector<FormKind>;
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start)
-{
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-double pixels_of(const Shape &shape)
-{
-    return static_cast<double>(shape.batch) * shape.height * shape.width;
-}
 
 void add_line(std::string &lines, const std::string &line)
 {
