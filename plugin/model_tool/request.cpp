@@ -115,7 +115,7 @@ constexpr Option options[] = {
      .set = [](Request &request, const std::string &value) { request.allow = value; }},
     {.name = "as",
      .value = "WHAT",
-     .help = "what the result becomes: picture, gray, alpha, depth, index or colors",
+     .help = "what the result becomes: picture, gray, alpha, lab, depth, index or colors",
      .set = set_contract<&ContractOptions::as>},
     {.name = "classes",
      .value = "NAMES",

@@ -199,7 +199,7 @@ def test_what_the_result_becomes(tmp_path):
     assert found["accepted"] and found["contract"]["output"]["as"]["value"] == "alpha"
     assert ":as=alpha" in found["command"]
     bad = inspect(path, "--as", "nosuch")
-    assert bad.returncode == 1 and "as takes picture, gray, alpha, depth, index or colors" in bad.stderr
+    assert bad.returncode == 1 and "as takes picture, gray, alpha, lab, depth, index or colors" in bad.stderr
 
 
 # ---- the command line that it gives --------------------------------------------

@@ -172,9 +172,9 @@ def test_bash_completes_every_option(commands, command):
 
 
 @pytest.mark.parametrize("words,wanted", [
-    (["--as", ""], {"picture", "gray", "alpha", "depth", "index", "colors"}),
+    (["--as", ""], {"picture", "gray", "alpha", "lab", "depth", "index", "colors"}),
     (["--as", "p"], {"picture"}),
-    (["--as", "="], {"picture", "gray", "alpha", "depth", "index", "colors"}),
+    (["--as", "="], {"picture", "gray", "alpha", "lab", "depth", "index", "colors"}),
     (["--as", "=", "g"], {"gray"}),
     (["--isolate", ""], {"auto", "0", "1", "require"}),
     (["--order", ""], {"rgb", "bgr"}),

@@ -195,11 +195,13 @@ def test_tiny_frames(net, pixel_format, size):
 @pytest.mark.parametrize(
     "taken,made,options,words",
     [
-        (3, 2, {}, "turns 3 channels into 2; a picture has 1, 3 or 4"),
-        (1, 2, {}, r"turns 1 channel into 2, as the colours \(a and b\) of Lab"),
+        (3, 5, {}, "turns 3 channels into 5; a picture has 1, 3 or 4"),
+        (3, 2, {}, "turns 3 channels into 2; .* as=lab joins them .* as=index, as=colors"),
+        (1, 2, {}, "turns 1 channel into 2; .* as=lab joins them"),
+        (3, 3, {"as": "lab"}, "turns 3 channels into 3; as=lab needs two channels"),
         (3, 3, {"as": "alpha"}, "turns 3 channels into 3; as=alpha needs one channel"),
         (3, 4, {"as": "depth"}, "turns 3 channels into 4; as=depth needs one channel"),
-        (3, 1, {"as": "mask"}, "as takes picture, gray, alpha, depth, index or colors, not 'mask'"),
+        (3, 1, {"as": "mask"}, "as takes picture, gray, alpha, lab, depth, index or colors, not 'mask'"),
         (3, 1, {"depth": "0"}, "depth takes auto or LOW..HIGH"),
         (3, 1, {"depth": "1..1"}, "depth takes auto or LOW..HIGH"),
         (3, 1, {"depth": "0..nan"}, "depth takes auto or LOW..HIGH"),
@@ -212,6 +214,20 @@ def test_what_cannot_be(net, taken, made, options, words):
     _, path = net(taken, made)
     result = run(support.dnn(path, tune=0, isolate=0, **options), "rgb24", frames_of("rgb24"))
     support.assert_fails_clearly(result, words)
+
+
+class HalfMask(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return nn.functional.avg_pool2d(x[:, :1], 2)
+
+
+@pytest.mark.parametrize("pixel_format", ["rgba", "gbrap16le", "gbrapf32le"])
+def test_colours_stay_where_alpha_is_scaled(net, pixel_format):
+    _, path = net(kind=HalfMask)
+    frames = frames_of(pixel_format, width=64, height=48)
+    graph = graph_of(path, pixel_format, **{"as": "alpha", "scale": 1})
+    for frame, result in zip(frames, succeed(graph, pixel_format, frames, pixel_format)):
+        assert (result.image == frame.image).all() and (result.rest != frame.rest).any()
 
 
 class Unpacks(torch.nn.Module):

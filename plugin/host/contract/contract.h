@@ -28,6 +28,7 @@ enum class As {
     depth,   // a grey picture of numbers that have no range
     index,   // a grey picture of the numbers of classes
     colours, // a picture with a colour for each class
+    lab,     // the frame's lightness with the result as a and b of CIE Lab
 };
 
 // What is said of the tensor that the model takes, or of the one that it returns.

@@ -348,8 +348,8 @@ constexpr Field<SizeTerms> size_fields[] = {
 // ---- what is made of the result -------------------------------------------------------
 
 constexpr std::pair<As, const char *> outcomes[] = {
-    {As::picture, "picture"}, {As::grey, "gray"},   {As::alpha, "alpha"},
-    {As::depth, "depth"},     {As::index, "index"}, {As::colours, "colors"}};
+    {As::picture, "picture"}, {As::grey, "gray"},      {As::alpha, "alpha"}, {As::depth, "depth"},
+    {As::index, "index"},     {As::colours, "colors"}, {As::lab, "lab"}};
 
 bool set_as(const Json &value, Contract &contract)
 {
@@ -419,7 +419,7 @@ Json classes_of(const Contract &contract)
 
 constexpr Field<Contract> outcome_fields[] = {
     {.name = "as",
-     .takes = "picture, gray, alpha, depth, index or colors",
+     .takes = "picture, gray, alpha, lab, depth, index or colors",
      .set = set_as,
      .get = as_of},
     {.name = "classes",

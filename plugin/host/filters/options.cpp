@@ -169,7 +169,7 @@ OptionTable contract_options(size_t offset)
             "inputs", "what the model gets beside frames: NAME=VALUE, or NAME for a pad, ...",
             field(offsetof(ContractSettings, inputs)), nullptr)),
         changeable(text_option(
-            "as", "what the result becomes: picture, gray, alpha, depth, index or colors",
+            "as", "what the result becomes: picture, gray, alpha, lab, depth, index or colors",
             field(offsetof(ContractSettings, as)), nullptr)),
         changeable(text_option("depth", "what depth becomes black and white: auto or LOW..HIGH",
                                field(offsetof(ContractSettings, depth)), nullptr)),

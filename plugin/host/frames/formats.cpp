@@ -260,15 +260,9 @@ int sample_bytes(const AVPixFmtDescriptor &format)
     return depth <= 8 ? 1 : depth <= 16 ? 2 : 4;
 }
 
-RowLayout row_layout(AVPixelFormat format, int channels)
+RowLayout row_layout(AVPixelFormat format, int channels, int first_component)
 {
-    return layout_of(*av_pix_fmt_desc_get(format), channels, 0);
-}
-
-RowLayout alpha_layout(AVPixelFormat format)
-{
-    const AVPixFmtDescriptor &descriptor = *av_pix_fmt_desc_get(format);
-    return layout_of(descriptor, 1, descriptor.nb_components - 1);
+    return layout_of(*av_pix_fmt_desc_get(format), channels, first_component);
 }
 
 } // namespace dnn_torch

@@ -49,9 +49,7 @@ bool needs_colours(AVPixelFormat format, int channels);
 int sample_bytes(const AVPixFmtDescriptor &format);
 
 // The format must be in the list of models with this number of channels.  The caller
-// sets the colours.
-RowLayout row_layout(AVPixelFormat format, int channels);
-// The layout of alpha alone, as one channel.
-RowLayout alpha_layout(AVPixelFormat format);
+// sets the colours.  The first channel is that component.
+RowLayout row_layout(AVPixelFormat format, int channels, int first_component = 0);
 
 } // namespace dnn_torch

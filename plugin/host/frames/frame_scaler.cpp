@@ -106,9 +106,10 @@ void ComponentScaler::scale(const AVFrame *from, AVFrame *to, int component)
     const AVPixelFormat grey = grey_like(format);
     const Size old_size = component_size(from, component), new_size = component_size(to, component);
     const int bytes = sample_bytes(format);
-    prepare(old_size, new_size, grey);
-
     ComponentSamples source(from, component), target(to, component);
+    if (old_size == new_size) // libswscale copies a quarter of each row of floats
+        return copy_samples(source, target, new_size, bytes);
+    prepare(old_size, new_size, grey);
     const bool from_apart = source.step != bytes || source.shift != 0;
     const bool to_apart = target.step != bytes || target.shift != 0;
     if (from_apart && !before_)

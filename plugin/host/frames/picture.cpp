@@ -4,6 +4,11 @@
 
 #include "colours.h"
 
+extern "C" {
+#include <libavutil/imgutils.h>
+#include <libavutil/pixdesc.h>
+}
+
 #include <utility>
 
 namespace dnn_torch
@@ -37,7 +42,36 @@ FloatRow image_row(const Images &images, int picture, int y)
 Components components_of(AVPixelFormat format, int channels, Part part)
 {
     const int all = av_pix_fmt_desc_get(format)->nb_components;
-    return part == Part::alpha ? Components{all - 1, 1} : Components{0, std::min(channels, all)};
+    switch (part) {
+    case Part::alpha:
+        return {.first = all - 1, .count = 1};
+    case Part::chroma:
+        return {.first = 1, .count = 2};
+    default:
+        return {.first = 0, .count = std::min(channels, all)};
+    }
+}
+
+void copy_all_but(Part part, const AVFrame *from, AVFrame *to)
+{
+    const auto format = static_cast<AVPixelFormat>(from->format);
+    const Components components = components_of(format, model_channels(format), part);
+    const AVPixFmtDescriptor &described = *av_pix_fmt_desc_get(format);
+    const auto is_left_out = [&](int plane) {
+        for (int c = components.first; c < components.first + components.count; c++)
+            if (described.comp[c].plane == plane)
+                return true;
+        return false;
+    };
+    for (int plane = 0; plane < av_pix_fmt_count_planes(format); plane++) {
+        const bool is_chroma = !is_rgb(described) && (plane == 1 || plane == 2);
+        const int shift = is_chroma ? described.log2_chroma_h : 0;
+        if (!is_left_out(plane))
+            av_image_copy_plane(to->data[plane], to->linesize[plane], from->data[plane],
+                                from->linesize[plane],
+                                av_image_get_linesize(format, from->width, plane),
+                                AV_CEIL_RSHIFT(from->height, shift));
+    }
 }
 
 PictureLayout::PictureLayout(const AVFrame *frame, int channels, const PictureNumbers &numbers,
@@ -45,8 +79,8 @@ PictureLayout::PictureLayout(const AVFrame *frame, int channels, const PictureNu
     : map_(map_of(numbers))
 {
     const auto format = static_cast<AVPixelFormat>(frame->format);
-    row = part == Part::alpha ? alpha_layout(format) : row_layout(format, channels);
-    if (needs_colours(format, channels)) {
+    row = row_layout(format, channels, components_of(format, channels, part).first);
+    if (part == Part::seen && needs_colours(format, channels)) {
         colours_ = colours_of(frame);
         row.colours = &colours_;
     }

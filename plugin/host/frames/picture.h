@@ -14,8 +14,9 @@
 namespace dnn_torch
 {
 
-// What a picture is of a frame: the channels that a model sees, or alpha alone.
-enum class Part { seen, alpha };
+// What a picture is of a frame: the channels that a model sees, alpha alone, or the second and the
+// third component, in planes.
+enum class Part { seen, alpha, chroma };
 
 // Consecutive components of a format, as libavutil counts them.
 struct Components {
@@ -24,6 +25,10 @@ struct Components {
 
 // Those that a picture of so many channels is of a frame.
 Components components_of(AVPixelFormat format, int channels, Part part);
+
+// Copies the planes that hold nothing of that part.  Both frames have the same size and format.
+// write_picture() copies what shares a plane with it.
+void copy_all_but(Part part, const AVFrame *from, AVFrame *to);
 
 // The layout of a frame's rows for a model with this number of channels, with the frame's
 // colours.

@@ -5,7 +5,10 @@
 #include "formats.h"
 #include "frame_converter.h"
 #include "frame_pool.h"
+#include "lab.h"
 #include "picture.h"
+
+#include <algorithm>
 
 namespace dnn_torch
 {
@@ -37,14 +40,28 @@ AVFrame *full_like(const AVFrame *frame, AVPixelFormat format, FramePointer &kep
     return kept.get();
 }
 
+// Gray becomes R, G and B.
+void read_channels(const RowLayout &layout, const FrameRow &from, int channels,
+                   const FloatRow &floats, size_t width)
+{
+    read_row(layout, from, floats, width);
+    for (int c = layout.channels; c < channels; c++)
+        std::copy_n(floats.channel[0], width, floats.channel[c]);
+}
+
 // What shares rows with these samples is copied from `kept`, which may be null or `to` itself.
 void copy_rows(const AVFrame *from, AVFrame *to, const AVFrame *kept, int channels, Part part,
-               const FloatRow &floats)
+               const FloatRow &floats, Recoding recoding)
 {
-    const PictureLayout in(from, channels, {}, part), out(to, channels, {}, part);
+    const bool is_grey = !is_rgb(format_of(from)) && !is_yuv(format_of(from));
+    const PictureLayout in(from, is_grey ? 1 : channels, {}, part), out(to, channels, {}, part);
     const auto width = static_cast<size_t>(from->width);
     for (int y = 0; y < from->height; y++) {
-        read_row(in.row, frame_row(from, in.row, y), floats, width);
+        read_channels(in.row, frame_row(from, in.row, y), channels, floats, width);
+        if (recoding == Recoding::to_lab)
+            lab_of_rgb(floats, width);
+        else if (recoding == Recoding::from_lab)
+            rgb_of_lab(floats, width);
         const FrameRow rest = kept ? frame_row(kept, out.row, y) : FrameRow{};
         write_row(out.row, floats, kept ? &rest : nullptr, frame_row(to, out.row, y), width);
     }
@@ -68,6 +85,12 @@ WorkFormats work_formats(AVPixelFormat in, AVPixelFormat out, int channels)
     return {.taken = AV_PIX_FMT_GBRPF32, .made = AV_PIX_FMT_GBRPF32};
 }
 
+WorkFormats lab_formats(AVPixelFormat in)
+{
+    const AVPixelFormat lab = has_alpha(in) ? AV_PIX_FMT_GBRAPF32 : AV_PIX_FMT_GBRPF32;
+    return {.taken = lab, .made = lab, .are_lab = true};
+}
+
 void Recoder::recode(const AVFrame *from, AVFrame *to, const AVFrame *kept)
 {
     constexpr int channels = 3;
@@ -76,18 +99,18 @@ void Recoder::recode(const AVFrame *from, AVFrame *to, const AVFrame *kept)
     for (ptrdiff_t c = 0; c < channels; c++)
         floats.channel[c] = rows_.data() + c * from->width;
     floats.step = 1;
-    copy_rows(from, to, kept, channels, Part::seen, floats);
+    copy_rows(from, to, kept, channels, Part::seen, floats, recoding_);
     if (has_alpha(format_of(from)) && has_alpha(format_of(to)))
-        copy_rows(from, to, to, 1, Part::alpha, floats);
+        copy_rows(from, to, to, 1, Part::alpha, floats, Recoding::plain);
 }
 
 void Recoder::convert(const AVFrame *from, AVFrame *to, const AVFrame *kept)
 {
     const AVPixelFormat full_from = without_subsampling(format_of(from)),
                         full_to = without_subsampling(format_of(to));
-    if (full_from == format_of(to))
+    if (recoding_ == Recoding::plain && full_from == format_of(to))
         return chroma_.widen(from, to);
-    if (full_to == format_of(from))
+    if (recoding_ == Recoding::plain && full_to == format_of(from))
         return chroma_.narrow(from, to);
     if (full_from != format_of(from)) {
         AVFrame *const full = full_like(from, full_from, full_from_);

@@ -3,7 +3,6 @@
 #include "class_map_session.h"
 
 #include "host/error.h"
-#include "host/frames/alpha.h"
 #include "host/frames/picture.h"
 #include "host/inference/fork_gate.h"
 #include "picture_session.h"
@@ -104,7 +103,7 @@ void ClassMapSession::write_alpha(ClassRows &rows, const FrameItem &item, AVFram
     for (int y = 0; y < plan_.input.size.height; y++)
         rows.share(y, plan_.shown, alpha_.data() + static_cast<size_t>(y) * width);
     const Images images = float_planes(alpha_.data(), 1, 1, plan_.input.size);
-    copy_all_but_alpha(item.frame.get(), result);
+    copy_all_but(Part::alpha, item.frame.get(), result);
     write_picture(images, PictureNumbers{}, 0, item.frame.get(), result, Part::alpha);
 }
 

@@ -11,7 +11,9 @@ namespace dnn_torch
 {
 
 ConvertedSession::ConvertedSession(const PicturePlan &plan, std::unique_ptr<TaskSession> session)
-    : plan_(plan), session_(std::move(session))
+    : plan_(plan), session_(std::move(session)),
+      in_(plan.formats.are_lab ? Recoding::to_lab : Recoding::plain),
+      out_(plan.formats.are_lab ? Recoding::from_lab : Recoding::plain)
 {
 }
 

@@ -68,6 +68,8 @@ LinkFormats link_formats(const FoundChannels &found, As as)
     const int in = count_of(found.channels), out = found.made ? found.made : in;
     if (as == As::alpha)
         return like_frames(in == 4 ? rgb_formats_with_alpha() : formats_with_alpha(in));
+    if (as == As::lab)
+        return {.in = formats_with_luma_first(), .out = formats_with_colours()};
     const bool makes_grey = as == As::grey || as == As::depth;
     if (!makes_grey && (found.channels == Channels::any || in == out))
         return like_frames(taken(found.channels));
@@ -92,6 +94,14 @@ std::vector<AVPixelFormat> results_like(AVPixelFormat format, int channels)
             if (*other != format && holds_results_of(format, *other))
                 results.push_back(*other);
     return results;
+}
+
+std::vector<AVPixelFormat> coloured_results(AVPixelFormat format)
+{
+    if (described(format).nb_components >= 3)
+        return results_like(format, 3);
+    return results_beside(format, has(format, AV_PIX_FMT_FLAG_ALPHA) ? rgb_formats_with_alpha()
+                                                                     : opaque_rgb_formats());
 }
 
 std::vector<AVPixelFormat> results_beside(AVPixelFormat format, const AVPixelFormat *results)

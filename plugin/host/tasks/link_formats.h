@@ -27,6 +27,9 @@ LinkFormats link_formats(const FoundChannels &found, As as);
 // hold what the model made.
 std::vector<AVPixelFormat> results_like(AVPixelFormat format, int channels);
 
+// The same of colours that are made for frames of any format: those of gray become RGB.
+std::vector<AVPixelFormat> coloured_results(AVPixelFormat format);
+
 // The same of a list of other channels.  Colours that are made of gray of 8 bits have 8 bits, and
 // more of more.
 std::vector<AVPixelFormat> results_beside(AVPixelFormat format, const AVPixelFormat *results);

@@ -6,6 +6,7 @@
 #include "beside.h"
 #include "host/contract/contract_fields.h"
 #include "host/contract/contract_inputs.h"
+#include "host/frames/lab.h"
 
 extern "C" {
 #include <libavutil/error.h>
@@ -114,6 +115,23 @@ try {
 }
 
 } // namespace
+
+void settle_lab_numbers(int channels, Contract &contract)
+{
+    TensorContract &in = contract.input, &out = contract.output;
+    if (channels == 1 && contract.origins.count("input.range") == 0) {
+        in.low = 0;
+        in.high = lightness_of_white;
+        contract.origins["input.range"] = "lightness";
+    }
+    out.mean = {0, 0, 0};
+    out.deviation = {1, 1, 1};
+    if (contract.origins.count("output.range") != 0)
+        return;
+    out.low = -largest_a_or_b;
+    out.high = largest_a_or_b;
+    contract.origins["output.range"] = "a and b";
+}
 
 Contract contract_of(const Model &model, const ContractOptions &options,
                      const std::string &file_beside)

@@ -38,6 +38,10 @@ open_with_contract(const ContractOptions &given, const std::string &file_beside,
 void follow_types(const std::string &input_type, const std::string &output_type,
                   Contract &contract);
 
+// For a model that makes a and b of Lab of so many channels: L of one channel goes from 0 to 100,
+// and a and b from -128 to 128, where nobody says otherwise.
+void settle_lab_numbers(int channels, Contract &contract);
+
 // Returns a field's value with its origin: "input.channels 3 (net.pt.json)".
 std::string field_with_origin(const std::string &name, const Contract &contract);
 

@@ -69,21 +69,30 @@ bool is_picture(int channels)
 // Whether so many channels that come out can become what is wanted.
 bool can_become(As as, int made)
 {
-    return as == As::picture ? is_picture(made) : made == 1;
+    return as == As::picture ? is_picture(made) : made == (as == As::lab ? 2 : 1);
+}
+
+// How many channels come out of a model that could not be asked; 0: as many as go in.
+int expected_of(As as)
+{
+    return as == As::picture ? 0 : as == As::lab ? 2 : 1;
 }
 
 Error mismatch(As as, int channels, int made)
 {
     const std::string turns =
         "the model turns " + counted(channels, "channel") + " into " + std::to_string(made);
+    if (as == As::lab)
+        return {AVERROR_INVALIDDATA,
+                turns + "; as=lab needs two channels that come out, a and b of Lab"};
     if (as != As::picture)
         return {AVERROR_INVALIDDATA,
                 turns + "; as=" + name_of(as) + " needs one channel that comes out"};
-    if (channels == 1 && made == 2)
+    if (made == 2)
         return {AVERROR_INVALIDDATA,
-                turns +
-                    ", as the colours (a and b) of Lab to its lightness are; export it with RGB "
-                    "that goes in and comes out"};
+                turns + "; if they are a and b of Lab, as=lab joins them with the frame's "
+                        "lightness; if they are maps of classes, as=index, as=colors or classes= "
+                        "shows them"};
     return {AVERROR_INVALIDDATA, turns + "; a picture has 1, 3 or 4; if they are maps of "
                                          "classes, as=index, as=colors or classes= shows them"};
 }
@@ -166,6 +175,8 @@ std::optional<FoundChannels> ModelProbe::choose(As as, const Attempt &rgb, const
     }
     if (!rgb.error && can_become(as, rgb.made))
         return FoundChannels{Channels::rgb, rgb.made, ""};
+    if (as == As::lab && !luma.error && can_become(as, luma.made))
+        return FoundChannels{Channels::luma, luma.made, ""};
     if (!rgb.error || !luma.error)
         return std::nullopt;
     const Attempt rgba = attempt(4, small);
@@ -186,11 +197,11 @@ FoundChannels ModelProbe::choose_among_larger(As as, const Attempt &rgb, const A
         if (const int made = made_of_larger(1); made != 1 && can_become(as, made))
             return {Channels::luma, made, ""};
         refuse_other_counts(rgb);
-        return {Channels::any, as == As::picture ? 0 : 1, ""};
+        return {as == As::lab ? Channels::luma : Channels::any, expected_of(as), ""};
     }
     if (!can_be_about_channels(*rgb.error))
         throw *rgb.error;
-    return {Channels::luma, as == As::picture ? 0 : 1,
+    return {Channels::luma, expected_of(as),
             speaks_of_channels(rgb.error->what()) ? "" : rgb.error->what()};
 }
 

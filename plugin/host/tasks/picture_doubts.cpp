@@ -4,6 +4,7 @@
 
 #include "base/compose.h"
 #include "host/frames/interlaced.h"
+#include "host/frames/lab.h"
 
 extern "C" {
 #include <libavutil/pixdesc.h>
@@ -97,6 +98,25 @@ std::string fitting_range(const PictureNumbers &input, float fed, const Spread &
 
 } // namespace
 
+namespace
+{
+
+// Colours that are hardly any may be fractions.
+RangeDoubt doubt_of_a_and_b(const Contract &contract, const std::vector<float> &made)
+{
+    const Spread after = spread_of(made);
+    if (contract.output.high != largest_a_or_b || after.width() < 0.1F || after.low < -1.25F ||
+        after.high > 1.25F)
+        return {};
+    return {.words = concat("the model makes a and b from ", in_digits(after.low), " to ",
+                            in_digits(after.high),
+                            ", which are hardly any colours: range=IN|-1..1 is for models that "
+                            "make fractions of 128"),
+            .option = ""};
+}
+
+} // namespace
+
 RangeDoubt doubt_of_range(const Contract &contract, const Images &in, const Images &out)
 {
     if (in.element != Element::f32 || out.element != Element::f32)
@@ -105,6 +125,8 @@ RangeDoubt doubt_of_range(const Contract &contract, const Images &in, const Imag
     const std::vector<float> made = some_of(out, out.channels);
     if (fed.empty() || made.empty())
         return {};
+    if (contract.as == As::lab)
+        return doubt_of_a_and_b(contract, made);
     constexpr float least_spread = 0.1F;
     const float before = spread_of(fed).width() / std::abs(map_of(contract.input).factor[0]);
     const Spread after = spread_of(made);

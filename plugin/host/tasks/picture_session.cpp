@@ -6,7 +6,6 @@
 #include "base/counted.h"
 #include "converted_session.h"
 #include "host/error.h"
-#include "host/frames/alpha.h"
 #include "host/frames/codes.h"
 #include "host/frames/depth.h"
 #include "host/frames/picture.h"
@@ -170,9 +169,9 @@ bool PictureSession::write(const FrameItem &item, const Images &output, int inde
     const AVFrame *const frame = item.frame.get();
     if (plan_.contract.as == As::depth)
         return write_depth(output, index, plan_.contract.depth, result);
-    if (plan_.contract.as == As::alpha) {
-        copy_all_but_alpha(frame, result);
-        return write_part(item, output, index, result, Part::alpha);
+    if (plan_.part() != Part::seen) {
+        copy_all_but(plan_.part(), frame, result);
+        return write_part(item, output, index, result, plan_.part());
     }
     const bool saw_nan = write_part(item, output, index, result, Part::seen);
     if (plan_.keeps_format())

@@ -7,6 +7,7 @@
 #include "host/contract/contract_inputs.h"
 #include "host/error.h"
 #include "host/frames/formats.h"
+#include "host/frames/lab.h"
 #include "model_contract.h"
 #include "model_trial.h"
 #include "picture_tensors.h"
@@ -44,14 +45,16 @@ std::string words_of(const FoundChannels &found, As as)
 PicturePlan::PicturePlan(const FrameShape &frames_in, Size size_out, const Contract &numbers,
                          int frame_channels)
     : contract(numbers),
-      formats(work_formats(frames_in.format, format_of_results(frames_in), frame_channels)),
+      formats(numbers.as == As::lab
+                  ? lab_formats(frames_in.format)
+                  : work_formats(frames_in.format, format_of_results(frames_in), frame_channels)),
       channels(frame_channels), frames(formats.made, size_out)
 {
     input = frames_in;
     output = size_out;
-    if (formats.taken != input.format)
+    if (formats.are_lab || formats.taken != input.format)
         taken_frames.emplace(formats.taken, input.size);
-    if (formats.made != format_of_results(input))
+    if (formats.are_lab || formats.made != format_of_results(input))
         given_frames.emplace(format_of_results(input), output);
 }
 
@@ -72,10 +75,18 @@ bool PicturePlan::passes_codes(const ModelPlan &run) const
            contract.as == As::picture;
 }
 
+void PicturePlan::read_frame(const AVFrame *frame, const Images &images, int index) const
+{
+    if (formats.are_lab)
+        read_lightness(frame, contract.input, images, index);
+    else
+        read_picture(frame, contract.input, images, index);
+}
+
 void PicturePlan::read(const AVFrame *frame, const std::vector<FramePointer> &others,
                        const Images &images, int index) const
 {
-    read_picture(frame, contract.input, channels_of(images, 0, channels), index);
+    read_frame(frame, channels_of(images, 0, channels), index);
     for (size_t i = 0; i < beside.size(); i++)
         read_picture(others[i].get(), beside[i].numbers,
                      channels_of(images, beside[i].first, beside[i].channels), index);
@@ -123,6 +134,8 @@ TaskFindings PictureTask::study()
 {
     found_ = find_channels();
     found_.channels = agreed_channels(contract_, found_.channels);
+    if (contract_.as == As::lab)
+        settle_lab_numbers(count_of(found_.channels), contract_);
     const int as_in = found_.channels == Channels::any ? 0 : count_of(found_.channels);
     expect_made(contract_, found_.made ? found_.made : as_in);
     follow_model();
@@ -156,6 +169,8 @@ ChannelCounts PictureTask::counts_of(AVPixelFormat format) const
 
 std::vector<AVPixelFormat> PictureTask::results_of(AVPixelFormat format) const
 {
+    if (contract_.as == As::lab)
+        return coloured_results(format);
     if (result_formats())
         return results_beside(format, result_formats());
     return results_like(format, channels_of(format));
@@ -213,10 +228,12 @@ void PictureTask::check_fit(const PictureFit &fit) const
                            "frames with pictures beside them are not scaled; put "
                            "scale=",
                            fit.seen.width, ":", fit.seen.height, " before each pad"));
-    if (contract_.as == As::alpha && fit.target != fit.frame)
-        throw Error(AVERROR(EINVAL), "as=alpha needs a result of the frame's size, and there comes "
-                                     "out " +
-                                         to_text(fit.target) + " of " + to_text(fit.frame));
+    if ((contract_.as == As::alpha || contract_.as == As::lab) && fit.target != fit.frame)
+        throw Error(AVERROR(EINVAL),
+                    concat("as=", dnn_torch::name_of(contract_.as),
+                           " needs a result of the frame's size, and there comes out ",
+                           to_text(fit.target), " of ", to_text(fit.frame),
+                           "; scale=1 scales it to that"));
 }
 
 std::shared_ptr<const PictureWork> PictureTask::work_for(PictureWorks &works,
@@ -259,7 +276,7 @@ NewPlan PictureTask::plan(const FrameShape &input, const PlanTerms &terms)
         doubts_ = std::make_shared<PictureDoubts>(contract_);
     plan->doubts = doubts_;
     plan->mixes = fitted.target == input.size && plan->keeps_format() &&
-                  (channels.made == plan->channels || contract_.as == As::alpha);
+                  (channels.made == plan->channels || plan->part() != Part::seen);
     auto works = std::make_shared<PictureWorks>(model(), fitter_, fitted, channels, contract_.input,
                                                 batch_size_);
     works->use(work_for(*works, terms));

@@ -33,7 +33,12 @@ struct PicturePlan : TaskPlan {
     // Whether what the model makes of a frame has the format that it was taken in.
     bool keeps_format() const { return formats.made == formats.taken; }
     // What of a result the model makes.
-    Part part() const { return contract.as == As::alpha ? Part::alpha : Part::seen; }
+    Part part() const
+    {
+        return contract.as == As::alpha ? Part::alpha
+               : contract.as == As::lab ? Part::chroma
+                                        : Part::seen;
+    }
     // Whether such runs take and give a frame's own integer samples.
     bool passes_codes(const ModelPlan &run) const;
 
@@ -47,7 +52,10 @@ struct PicturePlan : TaskPlan {
     // From now on runs frames as `how` says.
     void follow(std::shared_ptr<PictureWorks> how);
 
-    // Fills picture `index` of `images` from `frame` and what came beside it.
+    // Fills picture `index` of `images` from `frame`.
+    void read_frame(const AVFrame *frame, const Images &images, int index) const;
+
+    // The same from `frame` and what came beside it.
     void read(const AVFrame *frame, const std::vector<FramePointer> &others, const Images &images,
               int index) const;
 
@@ -58,8 +66,8 @@ struct PicturePlan : TaskPlan {
     Contract contract;
     std::vector<BesidePicture> beside;
     std::shared_ptr<PictureDoubts> doubts; // of the task, so that each is told once
-    WorkFormats formats;      // of frames and results between the conversions
-    int channels;             // of the frames that go in
+    WorkFormats formats;                   // of frames and results between the conversions
+    int channels;                          // of the frames that go in
     int fed = 3;              // of the model's input: with those of the pictures beside them
     int made = 3;             // channels of its output
     bool interleaved = false; // the model is fastest with its channels side by side

@@ -4,7 +4,6 @@
 
 #include "base/counted.h"
 #include "host/error.h"
-#include "host/frames/alpha.h"
 #include "host/frames/codes.h"
 #include "host/frames/depth.h"
 #include "host/frames/picture.h"
@@ -63,8 +62,8 @@ void TiledSession::begin(FrameJob &job)
                                          : plan_.frame_for(item.frame.get());
         if (plan_.depths)
             picture.depth = taken_from(*plan_.depths, item.frame.get());
-        if (plan_.part() == Part::alpha && !plan_.made_frames)
-            copy_all_but_alpha(item.frame.get(), picture.made.get());
+        if (plan_.part() != Part::seen && !plan_.made_frames)
+            copy_all_but(plan_.part(), item.frame.get(), picture.made.get());
         pictures_.push_back(std::move(picture));
     }
 }
@@ -115,7 +114,7 @@ void TiledSession::read_tile(const Images &input, const TileSpan &across, const 
         if (codes_)
             read_codes(window, part, index);
         else
-            read_picture(window, plan_.contract.input, channels_of(part, 0, plan_.channels), index);
+            plan_.read_frame(window, channels_of(part, 0, plan_.channels), index);
         read_beside(picture, part, {.x = across.start, .y = down.start, .size = inside}, index);
         pad_picture(input, index++, inside,
                     plan_.contract.sizes.padding.value_or(Padding::reflect));
