@@ -128,3 +128,24 @@ def test_the_size_that_is_wanted_stays(need, tmp_path):
     graph = support.dnn(save(tmp_path, "any"), tune=0, optimize=0, isolate=0, size="48x36")
     result = run(graph, sum(frames_of(CLIPS), []), "-f", "rawvideo")
     assert result.returncode == 0 and len(result.stdout) == 10 * 48 * 36 * 3, str(result)
+
+
+@pytest.mark.parametrize("chain,warned", [
+    ("[0:v]{}[a];[1:v]scale=64:48[b];[a]scale=64:48[c];[c][b]overlay[x]", True),
+    ("[0:v]{}[a];color=size=64x48[b];[a]scale=64:48[c];[c][b]overlay=shortest=1[x]", False),
+    ("[0:v]{}[x];[1:v]nullsink", False),
+], ids=["joined", "joined with a source of the graph", "apart"])
+def test_inputs_that_are_joined(need, tmp_path, chain, warned):
+    """Frames that were in flight may meet none of the other input: that is said."""
+    need(filters=["overlay", "color", "testsrc2"], demuxers=["image2pipe"], decoders=["ppm"])
+    frames = sum(frames_of([((101, 75), 9), ((140, 112), 9), ((101, 75), 9)]), [])
+    graph = support.dnn(save(tmp_path, "any"), tune=0, optimize=0, isolate=0, nireq=6, workers=2)
+    result = support.ffmpeg(
+        *("-f", "image2pipe", "-framerate", "25", "-c:v", "ppm", "-i", "pipe:0"),
+        *("-f", "lavfi", "-i", "testsrc2=size=32x24"),
+        *("-filter_complex", chain.format(graph), "-map", "[x]", "-frames:v", "27"),
+        *("-fps_mode", "passthrough", "-noautoscale", "-f", "null", "-"),
+        stdin=b"".join(b"P6\n%d %d\n255\n" % frame.size + pictures.pack(frame, "rgb24")
+                       for frame in frames))
+    assert result.returncode == 0, str(result)
+    assert ("the graph joins several inputs" in result.stderr) == warned, str(result)

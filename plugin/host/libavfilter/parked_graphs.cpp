@@ -12,6 +12,7 @@ extern "C" {
 }
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <deque>
@@ -60,15 +61,21 @@ Filters ours_in(const AVFilterGraph &graph)
     return ours;
 }
 
+// Returns of which of ffmpeg's graphs it is a source; nullopt if it is none of ffmpeg's.
+std::optional<int> number_of_source(const AVFilterContext *ctx)
+{
+    int number = 0, length = 0;
+    const bool is_one =
+        ctx->name && sscanf(ctx->name, "graph %d input from stream %n", &number, &length) == 1;
+    return is_one && length ? std::optional(number) : std::nullopt;
+}
+
 // Returns which of ffmpeg's graphs it is; nullopt if it is not ffmpeg's.
 std::optional<int> number_of(const AVFilterGraph &graph)
 {
-    for (unsigned i = 0; i < graph.nb_filters; i++) {
-        int number = 0, length = 0;
-        const char *const name = graph.filters[i]->name;
-        if (name && sscanf(name, "graph %d input from stream %n", &number, &length) == 1 && length)
+    for (unsigned i = 0; i < graph.nb_filters; i++)
+        if (const std::optional<int> number = number_of_source(graph.filters[i]))
             return number;
-    }
     return std::nullopt;
 }
 
@@ -103,6 +110,29 @@ Filters sinks_of(const AVFilterGraph &graph)
     std::copy_if(graph.filters, graph.filters + graph.nb_filters, std::back_inserter(sinks),
                  is_sink);
     return sinks;
+}
+
+// Whether a filter of the graph may wait for one of several inputs of the program.
+bool joins_inputs(const AVFilterGraph &graph)
+{
+    const Filters all(graph.filters, graph.filters + graph.nb_filters);
+    const auto is_source = [](const AVFilterContext *ctx) {
+        return number_of_source(ctx).has_value();
+    };
+    const auto joins = [](const AVFilterContext *ctx) { return ctx->nb_inputs > 1; };
+    return std::count_if(all.begin(), all.end(), is_source) > 1 &&
+           std::any_of(all.begin(), all.end(), joins);
+}
+
+// Frames of one input that came out in time behind libavfilter's own filters meet none of the other
+// inputs any more: those go to the successor.
+void warn_of_joined_inputs(const AVFilterGraph &graph, AVFilterContext *ours)
+{
+    static std::atomic<bool> is_told = false;
+    if (joins_inputs(graph) && !is_told.exchange(true))
+        av_log(ours, AV_LOG_WARNING,
+               "the graph joins several inputs, and the frames of one have another size now: some "
+               "that were in flight may be missing; async=0 keeps the inputs in step\n");
 }
 
 bool has_frame(AVFilterContext *sink)
@@ -182,13 +212,17 @@ std::optional<Error> ParkedGraph::settle()
         return std::nullopt;
     const Filters ours = ours_in(*graph_);
     const bool in_a_row = are_in_a_row(ours);
+    bool any = false;
     for (bool goes_on = true; goes_on;) {
         goes_on = false;
         for (AVFilterContext *ctx : ours)
             goes_on = parked_filter.hand_out(ctx) || goes_on;
+        any |= goes_on;
         if (goes_on && in_a_row)
             run();
     }
+    if (any)
+        warn_of_joined_inputs(*graph_, ours.front());
     std::optional<Error> failure;
     for (AVFilterContext *ctx : ours)
         if (std::optional<Error> one = parked_filter.leave(ctx); one && !failure)
