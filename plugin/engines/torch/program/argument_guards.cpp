@@ -297,6 +297,12 @@ bool fills_several(const Node &node)
                                    }) > 1;
 }
 
+// LibTorch 2.6 refers to nothing.
+bool copies_into(const Node &node)
+{
+    return std::string_view(node.kind().toQualString()) == "aten::copy" && place_of("out", node);
+}
+
 // ---- the weights' norm ------------------------------------------------------------
 
 // The operator writes as many norms as the direction has into a buffer that has as many as the
@@ -415,6 +421,31 @@ void check_dimensions(Node *node)
                            computed(node, sound_dimensions, {dimensions}, dimensions->type()));
 }
 
+// ---- pictures that go on with their other end ----------------------------------------
+
+bool may_be_circular(const Node &node)
+{
+    const std::string_view name = node.kind().toQualString();
+    if (name != "aten::pad")
+        return name == "aten::_pad_circular" || name == "aten::_pad_enum";
+    const auto place = place_of("mode", node);
+    if (!place)
+        return false;
+    const auto mode = torch::jit::toIValue(node.input(*place));
+    return !mode || !mode->isString() || mode->toStringRef() == "circular";
+}
+
+void check_padding(Node *node)
+{
+    const auto place = place_of("pad", *node);
+    if (!place)
+        return;
+    Value *sides = node->input(*place);
+    const auto known = torch::jit::toIValue(sides);
+    if (!(known && known->isIntList() && is_padding(known->toIntVector())))
+        node->replaceInput(*place, computed(node, sound_padding, {sides}, sides->type()));
+}
+
 // ---- torchvision ------------------------------------------------------------------
 
 // Finds where a sample lies by whole numbers, which NaN makes of any size.
@@ -468,6 +499,8 @@ std::optional<UnsoundCall> find_unsound_call(const torch::jit::Module &module)
             found = {name, "neither a type nor a device; write clone()"};
         else if (fills_several(node))
             found = {name, "tensors for several results (out=); let it make them itself"};
+        else if (copies_into(node))
+            found = {name, "a tensor for its result (out=); let it make it itself"};
     });
     return found;
 }
@@ -490,6 +523,8 @@ void guard_arguments(const torch::jit::Module &module)
             check_reals(node);
         if (name.starts_with("aten::fft_"))
             check_dimensions(node);
+        if (may_be_circular(*node))
+            check_padding(node);
         if (name == "aten::_weight_norm")
             replace_weight_norm(node);
         else if (name == "torchvision::deform_conv2d")

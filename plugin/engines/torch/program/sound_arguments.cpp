@@ -71,7 +71,21 @@ OptionalList check_dimensions(OptionalList dimensions)
     return dimensions;
 }
 
+std::vector<int64_t> check_padding(at::IntArrayRef sides)
+{
+    TORCH_CHECK(is_padding(sides), "one side is cut and the other one padded with it");
+    return sides.vec();
+}
+
 } // namespace
+
+bool is_padding(c10::ArrayRef<int64_t> sides)
+{
+    for (size_t i = 0; i + 1 < sides.size(); i += 2)
+        if ((sides[i] < 0 && sides[i + 1] > 0) || (sides[i] > 0 && sides[i + 1] < 0))
+            return false;
+    return true;
+}
 
 // Those of files (pickle_check.cpp), and the quantised ones of 8 and 32 bits.  Up to bfloat16 they
 // have no gap; the last three are the unsigned ones, which LibTorch 1.13 and 2.2 do not have.
@@ -94,6 +108,7 @@ void register_sound_arguments()
                  &check_sizes);
         made.def("sound_type(int? type) -> int?", &check_type);
         made.def("sound_dimensions(int[]? dimensions) -> int[]?", &check_dimensions);
+        made.def("sound_padding(int[] sides) -> int[]", &check_padding);
         made.def("sound_reals(Tensor(a) matrix) -> Tensor(a)", &check_reals);
         return made;
     }();

@@ -4,6 +4,7 @@
 // Operators of our own that look at arguments before an operator of LibTorch gets them.
 #pragma once
 
+#include <c10/util/ArrayRef.h>
 #include <cstdint>
 
 namespace engine_torch
@@ -27,6 +28,13 @@ constexpr const char *sound_reals = "dnn_torch::sound_reals";
 
 // Fails if the list is empty.
 constexpr const char *sound_dimensions = "dnn_torch::sound_dimensions";
+
+// Fails if one side of a dimension is cut and the other one padded: where a picture goes on with
+// its other end, LibTorch leaves samples as they were in memory.
+constexpr const char *sound_padding = "dnn_torch::sound_padding";
+
+// Whether sound_padding takes it.
+bool is_padding(c10::ArrayRef<int64_t> sides);
 
 // Whether sound_type takes it.
 bool is_type(int64_t number);
