@@ -3,10 +3,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # clang-tidy, with the checks of .clang-tidy, over the plugin's C++ sources that
-# changed. Needs a build folder that is set up.
+# changed.
 #
 # usage: check-tidy.sh [--build DIR] [--all | BASE]
 #
+#   --build DIR  a build folder that compiles each source by itself (build-tidy),
+#                which is set up if it is not there; nothing is compiled in it
 #   BASE   the commit to compare with, DNN_TORCH_TIDY_BASE or where this branch
 #          left origin/main unless told
 #   --all  all sources but the engines', which take ten seconds each
@@ -15,7 +17,7 @@
 set -eu -o pipefail
 cd "$(dirname "$(dirname "$(realpath "$0")")")"
 
-build=build
+build=build-tidy
 if [ "${1:-}" = --build ]; then
     build=${2:?--build needs a folder}
     shift 2
@@ -44,7 +46,8 @@ compiled()
 }
 
 command -v clang-tidy >/dev/null || skip "it is not installed"
-[ -e "$build/compile_commands.json" ] || skip "there is no build in $build"
+[ -e "$build/compile_commands.json" ] || meson setup "$build" -Dtests=disabled >/dev/null ||
+    skip "$build cannot be set up"
 if [ "${1:-}" = --all ]; then
     mapfile -t sources < <(git ls-files 'plugin/*.cpp' ':!plugin/engines/*' | compiled)
 else

@@ -63,7 +63,7 @@ install_packages()
 
 build_plugin()
 {
-    [ -f "$build/build.ninja" ] || quietly meson setup "$build"
+    [ -f "$build/build.ninja" ] || quietly meson setup "$build" -Djoined=true -Ddebug=false
     NINJA_STATUS='  %f of %t, %e s: ' ninja -C "$build" demo-programs ||
         fail "the build failed"
     [ -x "$launcher" ] || fail "the build has made no $launcher"

@@ -43,7 +43,7 @@ std::string bar_of(size_t eighths, bool has_blocks)
     return has_blocks ? text + parts[eighths % 8] : text;
 }
 
-std::string blanks(size_t wanted, const std::string &text)
+std::string spaces_after(size_t wanted, const std::string &text)
 {
     return std::string(wanted - std::min(columns_of(text), wanted), ' ');
 }
@@ -87,9 +87,9 @@ std::string bars_as_text(const std::vector<Bar> &bars, const BarPlace &place)
         const double eighths = share_of(bar, most) * 8 * static_cast<double>(widths.bar);
         const std::string drawn = bar_of(static_cast<size_t>(lround(eighths)), place.has_blocks);
         const std::string label = printable(bar.label), rate = rate_of(bar), time = time_of(bar);
-        text += label + blanks(widths.label, label) + "  " + drawn + blanks(widths.bar, drawn) +
-                "  " + blanks(widths.rate, rate) + rate + "  " + blanks(widths.time, time) + time +
-                "\n";
+        text += label + spaces_after(widths.label, label) + "  " + drawn +
+                spaces_after(widths.bar, drawn) + "  " + spaces_after(widths.rate, rate) + rate +
+                "  " + spaces_after(widths.time, time) + time + "\n";
     }
     return text;
 }

@@ -20,7 +20,7 @@ namespace dnn_torch
 namespace
 {
 
-constexpr int largest_extent = 1 << 16;
+constexpr int largest_side = 1 << 16;
 constexpr double largest_scale = 64;
 
 [[noreturn]] void refuse(std::string_view name, const std::string &given)
@@ -48,7 +48,7 @@ std::optional<Size> size_from(const std::string &text)
 {
     Size size{};
     if (av_parse_video_size(&size.width, &size.height, text.c_str()) < 0 || size.width < 1 ||
-        size.height < 1 || size.width > largest_extent || size.height > largest_extent)
+        size.height < 1 || size.width > largest_side || size.height > largest_side)
         return std::nullopt;
     return size;
 }
@@ -69,7 +69,7 @@ std::optional<Size> tile_from(const std::string &text)
     constexpr int least = 16;
     if (text == "0")
         return Size{0, 0};
-    const std::optional<int> extent = number_from(text, least, largest_extent);
+    const std::optional<int> extent = number_from(text, least, largest_side);
     const std::optional<Size> tile = extent ? Size{*extent, *extent} : size_from(text);
     return tile && tile->width >= least && tile->height >= least ? tile : std::nullopt;
 }
@@ -79,7 +79,7 @@ int overlap_from(const std::string &text, const std::optional<Size> &tile)
 {
     const bool has_tile = tile && tile->width > 0;
     const int most =
-        has_tile ? (std::min(tile->width, tile->height) - 1) / 2 : (largest_extent - 1) / 2;
+        has_tile ? (std::min(tile->width, tile->height) - 1) / 2 : (largest_side - 1) / 2;
     const std::optional<int> overlap = number_from(text, 0, most);
     if (!overlap)
         throw Error(AVERROR(EINVAL),

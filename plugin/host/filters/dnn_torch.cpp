@@ -22,7 +22,7 @@ namespace dnn_torch
 namespace
 {
 
-const FilterTable &table();
+const FilterTable &picture_table();
 
 std::unique_ptr<Task> make_task(std::shared_ptr<Model> model, const Contract &contract,
                                 size_t batch_size)
@@ -36,14 +36,14 @@ std::unique_ptr<Task> make_task(std::shared_ptr<Model> model, const Contract &co
     return std::make_unique<PictureTask>(std::move(model), contract, batch_size);
 }
 
-int init(AVFilterContext *ctx) noexcept
+int init_picture(AVFilterContext *ctx) noexcept
 {
-    return guarded(ctx, [&] { return open_filter(ctx, {.make = make_task}, table()); });
+    return guarded(ctx, [&] { return open_filter(ctx, {.make = make_task}, picture_table()); });
 }
 
 // Handles our commands; libavfilter itself knows more.
-int process_command(AVFilterContext *ctx, const char *command, const char *value, char *result,
-                    int result_size, int) noexcept
+int process_picture_command(AVFilterContext *ctx, const char *command, const char *value,
+                            char *result, int result_size, int) noexcept
 {
     return guarded(ctx, [&] {
         if (strcmp(command, "strength") != 0)
@@ -54,7 +54,7 @@ int process_command(AVFilterContext *ctx, const char *command, const char *value
 }
 
 // The first option may be given without its name, so it is the one that users give most.
-const OptionTable option_table = compose(
+const OptionTable dnn_torch_options = compose(
     {model_options(offsetof(CommonData, settings.model)),
      contract_options(offsetof(CommonData, settings.contract)),
      size_options(offsetof(CommonData, settings.sizes)),
@@ -64,21 +64,21 @@ const OptionTable option_table = compose(
      "precision", "optimize", "tune",        "input", "output",          "allow",   "timeout",
      "stats",     "engine",   "dnn_backend", "torch", "backend_configs", "options"});
 
-const AVClass filter_class = make_class("dnn_torch", option_table);
+const AVClass dnn_torch_class = make_class("dnn_torch", dnn_torch_options);
 
-const FilterTable &table()
+const FilterTable &picture_table()
 {
     static const FilterTable made({
         .name = "dnn_torch",
         .description = "Run a PyTorch model on each frame.",
-        .options = &filter_class,
+        .options = &dnn_torch_class,
         .private_size = sizeof(CommonData),
         .formats = formats_for_any_model(),
         .narrower = {formats_for_luma_models(), rgb_formats_with_alpha(), formats_with_alpha(3),
                      formats_with_alpha(1)},
-        .init = init,
+        .init = init_picture,
         .uninit = close_filter,
-        .process_command = process_command,
+        .process_command = process_picture_command,
     });
     return made;
 }
@@ -87,7 +87,7 @@ const FilterTable &table()
 
 const AVFilter *dnn_torch_filter()
 {
-    return table().offered();
+    return picture_table().offered();
 }
 
 } // namespace dnn_torch

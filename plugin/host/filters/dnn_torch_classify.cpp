@@ -22,18 +22,18 @@ struct ClassifyInstance {
 };
 
 // AVFilterContext.priv.
-struct PrivateData {
+struct ClassifyData {
     FindingsData findings;
     ClassifierSettings classifier;
-    ClassifyInstance *instance; // made by init, deleted by uninit
+    ClassifyInstance *instance; // made by init_classify(), deleted by uninit_classify()
 };
 
-PrivateData &private_data(AVFilterContext *ctx)
+ClassifyData &classify_data(AVFilterContext *ctx)
 {
-    return *static_cast<PrivateData *>(ctx->priv);
+    return *static_cast<ClassifyData *>(ctx->priv);
 }
 
-const FilterTable &table();
+const FilterTable &classify_table();
 
 // Boxes stay those that they are, with their numbers.
 OptionTable results_of_boxes()
@@ -43,13 +43,13 @@ OptionTable results_of_boxes()
 }
 
 // The first is the model, as dnn_classify has it.
-const OptionTable option_table = compose(
-    {findings_model_options(), classifier_options(offsetof(PrivateData, classifier)),
+const OptionTable classify_options = compose(
+    {findings_model_options(), classifier_options(offsetof(ClassifyData, classifier)),
      results_of_boxes()},
     {"model", "confidence", "labels", "target", "top", "device", "async", "nireq", "batch_size",
      "workers", "threads", "precision", "optimize", "tune", "input", "output"});
 
-const AVClass filter_class = make_class("dnn_torch_classify", option_table);
+const AVClass classify_class = make_class("dnn_torch_classify", classify_options);
 
 TaskMaker task_maker(const ClassifyShared &shared)
 {
@@ -62,10 +62,10 @@ TaskMaker task_maker(const ClassifyShared &shared)
         .takes_tensors = true};
 }
 
-int init(AVFilterContext *ctx) noexcept
+int init_classify(AVFilterContext *ctx) noexcept
 {
     return guarded(ctx, [&] {
-        PrivateData &data = private_data(ctx);
+        ClassifyData &data = classify_data(ctx);
         if (int ret = prepare_findings(ctx); ret < 0)
             return ret;
         data.findings.results.boxes = static_cast<int>(EarlierBoxes::refined);
@@ -74,43 +74,43 @@ int init(AVFilterContext *ctx) noexcept
             .terms = std::make_shared<TermsInTime<ClassifyTerms>>(terms_of(data.classifier)),
             .step = open_step(ctx)};
         data.instance = new ClassifyInstance{.terms = shared.terms};
-        return open_filter(ctx, task_maker(shared), table());
+        return open_filter(ctx, task_maker(shared), classify_table());
     });
 }
 
-void uninit(AVFilterContext *ctx) noexcept
+void uninit_classify(AVFilterContext *ctx) noexcept
 {
     close_filter(ctx);
-    PrivateData &data = private_data(ctx);
+    ClassifyData &data = classify_data(ctx);
     delete data.instance;
     data.instance = nullptr;
 }
 
 // Handles our commands; libavfilter itself knows more.
-int process_command(AVFilterContext *ctx, const char *command, const char *value, char *result,
-                    int result_size, int) noexcept
+int process_classify_command(AVFilterContext *ctx, const char *command, const char *value,
+                             char *result, int result_size, int) noexcept
 {
     return guarded(ctx, [&] {
-        PrivateData &data = private_data(ctx);
-        if (is_term(ctx, command, offsetof(PrivateData, classifier), sizeof(ClassifierSettings)))
+        ClassifyData &data = classify_data(ctx);
+        if (is_term(ctx, command, offsetof(ClassifyData, classifier), sizeof(ClassifierSettings)))
             return change_term(ctx, command, value,
                                [&] { data.instance->terms->set(terms_of(data.classifier)); });
         return answer_command(ctx, command, value, result, result_size);
     });
 }
 
-const FilterTable &table()
+const FilterTable &classify_table()
 {
     static const FilterTable made({
         .name = "dnn_torch_classify",
         .description = "Say with a PyTorch model what each frame shows, or each box in it.",
-        .options = &filter_class,
-        .private_size = sizeof(PrivateData),
+        .options = &classify_class,
+        .private_size = sizeof(ClassifyData),
         .formats = formats_to_feed(3),
         .narrower = {formats_to_feed(1), formats_to_feed(4)},
-        .init = init,
-        .uninit = uninit,
-        .process_command = process_command,
+        .init = init_classify,
+        .uninit = uninit_classify,
+        .process_command = process_classify_command,
     });
     return made;
 }
@@ -119,7 +119,7 @@ const FilterTable &table()
 
 const AVFilter *dnn_torch_classify_filter()
 {
-    return table().offered();
+    return classify_table().offered();
 }
 
 } // namespace dnn_torch

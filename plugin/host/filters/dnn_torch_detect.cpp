@@ -21,27 +21,27 @@ struct DetectInstance {
 };
 
 // AVFilterContext.priv.
-struct PrivateData {
+struct DetectData {
     FindingsData findings;
     DetectorSettings detector;
-    DetectInstance *instance; // made by init, deleted by uninit
+    DetectInstance *instance; // made by init_detect(), deleted by uninit_detect()
 };
 
-PrivateData &private_data(AVFilterContext *ctx)
+DetectData &detect_data(AVFilterContext *ctx)
 {
-    return *static_cast<PrivateData *>(ctx->priv);
+    return *static_cast<DetectData *>(ctx->priv);
 }
 
-const FilterTable &table();
+const FilterTable &detect_table();
 
 // The first is the model, as dnn_detect has it.
-const OptionTable option_table =
-    compose({findings_model_options(), detector_options(offsetof(PrivateData, detector)),
+const OptionTable detect_options =
+    compose({findings_model_options(), detector_options(offsetof(DetectData, detector)),
              findings_results_options()},
             {"model", "confidence", "labels", "device", "async", "nireq", "batch_size", "workers",
              "threads", "precision", "optimize", "tune", "input", "output"});
 
-const AVClass filter_class = make_class("dnn_torch_detect", option_table);
+const AVClass detect_class = make_class("dnn_torch_detect", detect_options);
 
 TaskMaker task_maker(const DetectShared &shared)
 {
@@ -53,10 +53,10 @@ TaskMaker task_maker(const DetectShared &shared)
         .takes_tensors = true};
 }
 
-int init(AVFilterContext *ctx) noexcept
+int init_detect(AVFilterContext *ctx) noexcept
 {
     return guarded(ctx, [&] {
-        PrivateData &data = private_data(ctx);
+        DetectData &data = detect_data(ctx);
         if (int ret = prepare_findings(ctx); ret < 0)
             return ret;
         const DetectShared shared = {
@@ -64,50 +64,50 @@ int init(AVFilterContext *ctx) noexcept
             .terms = std::make_shared<TermsInTime<DetectTerms>>(terms_of(data.detector)),
             .step = open_step(ctx)};
         data.instance = new DetectInstance{.terms = shared.terms};
-        return open_filter(ctx, task_maker(shared), table());
+        return open_filter(ctx, task_maker(shared), detect_table());
     });
 }
 
-void uninit(AVFilterContext *ctx) noexcept
+void uninit_detect(AVFilterContext *ctx) noexcept
 {
     close_filter(ctx);
-    PrivateData &data = private_data(ctx);
+    DetectData &data = detect_data(ctx);
     delete data.instance;
     data.instance = nullptr;
 }
 
 void follow_options(AVFilterContext *ctx)
 {
-    PrivateData &data = private_data(ctx);
+    DetectData &data = detect_data(ctx);
     const DetectTerms terms = terms_of(data.detector);
     static_cast<DetectTask &>(common_data(ctx).filter->task()).check(terms);
     data.instance->terms->set(terms);
 }
 
 // Handles our commands; libavfilter itself knows more.
-int process_command(AVFilterContext *ctx, const char *command, const char *value, char *result,
-                    int result_size, int) noexcept
+int process_detect_command(AVFilterContext *ctx, const char *command, const char *value,
+                           char *result, int result_size, int) noexcept
 {
     return guarded(ctx, [&] {
-        if (is_term(ctx, command, offsetof(PrivateData, detector), sizeof(DetectorSettings)))
+        if (is_term(ctx, command, offsetof(DetectData, detector), sizeof(DetectorSettings)))
             return change_term(ctx, command, value, [ctx] { follow_options(ctx); });
         return answer_command(ctx, command, value, result, result_size);
     });
 }
 
-const FilterTable &table()
+const FilterTable &detect_table()
 {
     static const FilterTable made({
         .name = "dnn_torch_detect",
         .description = "Find things in each frame with a PyTorch model.",
-        .options = &filter_class,
-        .private_size = sizeof(PrivateData),
+        .options = &detect_class,
+        .private_size = sizeof(DetectData),
         .formats = formats_to_feed(3),
         .narrower = {formats_to_feed(1), formats_to_feed(4), formats_to_feed_with_alpha(1),
                      formats_to_feed_with_alpha(3)},
-        .init = init,
-        .uninit = uninit,
-        .process_command = process_command,
+        .init = init_detect,
+        .uninit = uninit_detect,
+        .process_command = process_detect_command,
     });
     return made;
 }
@@ -116,7 +116,7 @@ const FilterTable &table()
 
 const AVFilter *dnn_torch_detect_filter()
 {
-    return table().offered();
+    return detect_table().offered();
 }
 
 } // namespace dnn_torch

@@ -9,7 +9,7 @@ namespace dnn_torch
 namespace
 {
 
-const AVPixFmtDescriptor &descriptor(const AVFrame *frame)
+const AVPixFmtDescriptor &described(const AVFrame *frame)
 {
     return *av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame->format));
 }
@@ -88,7 +88,7 @@ bool is_chroma(const AVPixFmtDescriptor &format, int component)
 
 Size component_size(const AVFrame *frame, int component)
 {
-    const AVPixFmtDescriptor &format = descriptor(frame);
+    const AVPixFmtDescriptor &format = described(frame);
     if (!is_chroma(format, component))
         return {.width = frame->width, .height = frame->height};
     return {.width = AV_CEIL_RSHIFT(frame->width, format.log2_chroma_w),
@@ -97,11 +97,11 @@ Size component_size(const AVFrame *frame, int component)
 
 ComponentSamples::ComponentSamples(const AVFrame *frame, int component)
 {
-    const AVComponentDescriptor &described = descriptor(frame).comp[component];
-    data = frame->data[described.plane] + described.offset;
-    row_stride = frame->linesize[described.plane];
-    step = described.step;
-    shift = described.shift;
+    const AVComponentDescriptor &part = described(frame).comp[component];
+    data = frame->data[part.plane] + part.offset;
+    row_stride = frame->linesize[part.plane];
+    step = part.step;
+    shift = part.shift;
 }
 
 void copy_samples(const ComponentSamples &from, const ComponentSamples &to, Size size, int bytes)

@@ -144,7 +144,7 @@ std::string confidence_text(AVRational confidence)
     return confidence_text(confidence.den == 0 ? 0 : av_q2d(confidence));
 }
 
-std::string key_points_text(const std::vector<KeyPoint> &points)
+std::string key_points_in_words(const std::vector<KeyPoint> &points)
 {
     std::string text;
     for (const KeyPoint &point : points)
@@ -197,7 +197,7 @@ void append_finding(AVDictionary **keys, const std::string &stem, const Finding 
         append(keys, stem + "angle", fixed_text(turned->angle * degrees_in_radian, 2));
     }
     if (!finding.detection.key_points.empty())
-        append(keys, stem + "key_points", key_points_text(finding.detection.key_points));
+        append(keys, stem + "key_points", key_points_in_words(finding.detection.key_points));
     append_classes(keys, stem, finding.classes);
 }
 

@@ -202,7 +202,7 @@ void put_back(const float *wide, int64_t count, Bf16 *samples)
     });
 }
 
-int64_t pixels_at_once(const RowLayout &layout)
+int64_t pixels_of_run(const RowLayout &layout)
 {
     return std::max<int64_t>(1, samples_at_once / layout.lanes);
 }
@@ -211,14 +211,14 @@ int64_t pixels_at_once(const RowLayout &layout)
 
 size_t tail_scratch(const RowLayout &layout)
 {
-    return static_cast<size_t>(2 * pixels_at_once(layout) * layout.lanes);
+    return static_cast<size_t>(2 * pixels_of_run(layout) * layout.lanes);
 }
 
 template <class Sample>
 void apply_tail(std::span<const PreparedStep> steps, Sample *row, const RowLayout &layout,
                 std::span<const Sample *const> others, float *scratch)
 {
-    const int64_t at_once = pixels_at_once(layout);
+    const int64_t at_once = pixels_of_run(layout);
     float *const other_scratch = scratch + at_once * layout.lanes;
     for (int64_t plane = 0; plane < layout.planes(); plane++)
         for (int64_t x = 0; x < layout.width; x += at_once) {

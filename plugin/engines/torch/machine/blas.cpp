@@ -16,7 +16,7 @@ namespace engine_torch
 namespace
 {
 
-std::mutex mutex;
+std::mutex blas_mutex;
 
 struct Closer {
     void operator()(void *library) const { dlclose(library); }
@@ -74,9 +74,9 @@ bool has_no_threads(const Blas &blas)
 std::mutex &mutex_of_process()
 {
     static const int watches_forks =
-        pthread_atfork(nullptr, nullptr, [] { new (&mutex) std::mutex; });
+        pthread_atfork(nullptr, nullptr, [] { new (&blas_mutex) std::mutex; });
     static_cast<void>(watches_forks);
-    return mutex;
+    return blas_mutex;
 }
 
 } // namespace

@@ -11,7 +11,7 @@ namespace engine_torch
 namespace
 {
 
-using Names = std::set<std::string>;
+using NameSet = std::set<std::string>;
 
 bool has(const c10::FunctionSchema &schema, const char *argument)
 {
@@ -47,29 +47,29 @@ bool may_alias(const c10::AliasInfo &returned, const c10::AliasInfo &given)
 // Most such operators take a generator.  The others are listed.
 bool draws_random_numbers(const c10::FunctionSchema &schema)
 {
-    static const Names others = {"aten::rand",
-                                 "aten::rand_like",
-                                 "aten::randn",
-                                 "aten::randn_like",
-                                 "aten::randint",
-                                 "aten::randint_like",
-                                 "aten::randperm",
-                                 "aten::normal",
-                                 "aten::dropout",
-                                 "aten::dropout_",
-                                 "aten::native_dropout",
-                                 "aten::feature_dropout",
-                                 "aten::lstm",
-                                 "aten::feature_dropout_",
-                                 "aten::alpha_dropout",
-                                 "aten::gru",
-                                 "aten::alpha_dropout_",
-                                 "aten::feature_alpha_dropout",
-                                 "aten::rnn_tanh",
-                                 "aten::rnn_relu",
-                                 "aten::feature_alpha_dropout_",
-                                 "aten::_fused_dropout",
-                                 "aten::scaled_dot_product_attention"};
+    static const NameSet others = {"aten::rand",
+                                   "aten::rand_like",
+                                   "aten::randn",
+                                   "aten::randn_like",
+                                   "aten::randint",
+                                   "aten::randint_like",
+                                   "aten::randperm",
+                                   "aten::normal",
+                                   "aten::dropout",
+                                   "aten::dropout_",
+                                   "aten::native_dropout",
+                                   "aten::feature_dropout",
+                                   "aten::lstm",
+                                   "aten::feature_dropout_",
+                                   "aten::alpha_dropout",
+                                   "aten::gru",
+                                   "aten::alpha_dropout_",
+                                   "aten::feature_alpha_dropout",
+                                   "aten::rnn_tanh",
+                                   "aten::rnn_relu",
+                                   "aten::feature_alpha_dropout_",
+                                   "aten::_fused_dropout",
+                                   "aten::scaled_dot_product_attention"};
     return others.count(schema.name()) > 0 || has(schema, "generator");
 }
 
@@ -82,11 +82,11 @@ bool is_for_training(const c10::FunctionSchema &schema)
 
 bool may_return_input(const std::string &name)
 {
-    static const Names names = {"aten::dropout",       "aten::feature_dropout",
-                                "aten::alpha_dropout", "aten::feature_alpha_dropout",
-                                "aten::type_as",       "aten::pad",
-                                "aten::atleast_1d",    "aten::atleast_2d",
-                                "aten::atleast_3d",    "aten::wait"};
+    static const NameSet names = {"aten::dropout",       "aten::feature_dropout",
+                                  "aten::alpha_dropout", "aten::feature_alpha_dropout",
+                                  "aten::type_as",       "aten::pad",
+                                  "aten::atleast_1d",    "aten::atleast_2d",
+                                  "aten::atleast_3d",    "aten::wait"};
     return names.count(name) > 0;
 }
 
@@ -97,19 +97,19 @@ bool interpolates(std::string_view name)
 
 bool has_odd_extents(const c10::FunctionSchema &schema)
 {
-    static const Names names = {"aten::nonzero",       "aten::nonzero_numpy",
-                                "aten::masked_select", "aten::unique_consecutive",
-                                "aten::unique_dim",    "aten::_unique",
-                                "aten::_unique2",      "aten::repeat_interleave",
-                                "aten::bincount",      "aten::argwhere",
-                                "torchvision::nms"};
+    static const NameSet names = {"aten::nonzero",       "aten::nonzero_numpy",
+                                  "aten::masked_select", "aten::unique_consecutive",
+                                  "aten::unique_dim",    "aten::_unique",
+                                  "aten::_unique2",      "aten::repeat_interleave",
+                                  "aten::bincount",      "aten::argwhere",
+                                  "torchvision::nms"};
     const bool is_where = schema.name() == "aten::where" && schema.arguments().size() == 1;
     return is_where || names.count(schema.name()) > 0;
 }
 
 bool reads_no_samples(const std::string &name)
 {
-    static const Names names = {
+    static const NameSet names = {
         "aten::size",     "aten::dim",         "aten::len",        "aten::numel",
         "aten::stride",   "aten::get_device",  "aten::ndimension", "aten::storage_offset",
         "aten::device",   "aten::__is__",      "aten::__isnot__",  "aten::element_size",

@@ -15,16 +15,16 @@ namespace engine_torch
 namespace
 {
 
-at::Tensor check_counts(const at::Tensor &counts, bool may_be_empty)
+at::Tensor verify_counts(const at::Tensor &given, bool may_be_empty)
 {
     constexpr int64_t most = int64_t{1} << 31;
-    TORCH_CHECK(may_be_empty || counts.numel() != 0, "there should be one count or more");
-    const at::Tensor numbers = counts.detach().to(at::kCPU, at::kLong).contiguous();
+    TORCH_CHECK(may_be_empty || given.numel() != 0, "there should be one count or more");
+    const at::Tensor numbers = given.detach().to(at::kCPU, at::kLong).contiguous();
     const auto *first = numbers.data_ptr<int64_t>();
     TORCH_CHECK(std::all_of(first, first + numbers.numel(),
                             [](int64_t count) { return count >= 0 && count <= most; }),
                 "counts should be from 0 to 2 ** 31");
-    return counts.clone();
+    return given.clone();
 }
 
 // A size may be rounded up or down, as long as the last sample comes from within the picture.
@@ -35,8 +35,8 @@ bool is_scaled(int64_t size, int64_t before, double scale)
     return std::abs(made - from * scale) < rounding && (made - 0.5) / scale - 0.5 < from;
 }
 
-std::vector<int64_t> check_sizes(const at::Tensor &input, at::IntArrayRef sizes, int64_t from_last,
-                                 double scale)
+std::vector<int64_t> verify_sizes(const at::Tensor &input, at::IntArrayRef sizes, int64_t from_last,
+                                  double scale)
 {
     const auto count = static_cast<int64_t>(sizes.size());
     TORCH_CHECK(from_last < count && from_last < input.dim(),
@@ -51,13 +51,13 @@ std::vector<int64_t> check_sizes(const at::Tensor &input, at::IntArrayRef sizes,
 // LibTorch's own optional differs from version to version.
 using OptionalNumber = decltype(c10::IValue().toOptional<int64_t>());
 
-OptionalNumber check_type(OptionalNumber type)
+OptionalNumber verify_type(OptionalNumber type)
 {
     TORCH_CHECK(!type || is_type(*type), *type, " is the number of no type that tensors may have");
     return type;
 }
 
-at::Tensor check_reals(const at::Tensor &matrix)
+at::Tensor verify_reals(const at::Tensor &matrix)
 {
     TORCH_CHECK(!matrix.is_complex(), "matrices of complex numbers are not decomposed here");
     return matrix.alias();
@@ -65,13 +65,13 @@ at::Tensor check_reals(const at::Tensor &matrix)
 
 using OptionalList = decltype(c10::IValue().toOptional<std::vector<int64_t>>());
 
-OptionalList check_dimensions(OptionalList dimensions)
+OptionalList verify_dimensions(OptionalList dimensions)
 {
     TORCH_CHECK(!dimensions || !dimensions->empty(), "there should be one dimension or more");
     return dimensions;
 }
 
-std::vector<int64_t> check_padding(at::IntArrayRef sides)
+std::vector<int64_t> verify_padding(at::IntArrayRef sides)
 {
     TORCH_CHECK(is_padding(sides), "one side is cut and the other one padded with it");
     return sides.vec();
@@ -103,13 +103,13 @@ void register_sound_arguments()
 {
     static const torch::Library ours = [] {
         torch::Library made(torch::Library::FRAGMENT, "dnn_torch", {}, __FILE__, __LINE__);
-        made.def("sound_counts(Tensor counts, bool may_be_empty) -> Tensor", &check_counts);
+        made.def("sound_counts(Tensor counts, bool may_be_empty) -> Tensor", &verify_counts);
         made.def("sound_sizes(Tensor input, int[] sizes, int from_last, float scale) -> int[]",
-                 &check_sizes);
-        made.def("sound_type(int? type) -> int?", &check_type);
-        made.def("sound_dimensions(int[]? dimensions) -> int[]?", &check_dimensions);
-        made.def("sound_padding(int[] sides) -> int[]", &check_padding);
-        made.def("sound_reals(Tensor(a) matrix) -> Tensor(a)", &check_reals);
+                 &verify_sizes);
+        made.def("sound_type(int? type) -> int?", &verify_type);
+        made.def("sound_dimensions(int[]? dimensions) -> int[]?", &verify_dimensions);
+        made.def("sound_padding(int[] sides) -> int[]", &verify_padding);
+        made.def("sound_reals(Tensor(a) matrix) -> Tensor(a)", &verify_reals);
         return made;
     }();
 }

@@ -21,7 +21,7 @@ namespace
 using dnn_torch::concat;
 using Tensors = std::vector<ReturnedTensor>;
 
-[[noreturn]] void refuse(const std::string &words)
+[[noreturn]] void refuse_result(const std::string &words)
 {
     throw Failure(DNN_TORCH_BAD_OUTPUT, "the model returned " + words);
 }
@@ -29,7 +29,8 @@ using Tensors = std::vector<ReturnedTensor>;
 [[noreturn]] void refuse_value(const c10::IValue &returned)
 {
     const std::string kind = kind_in_words(returned);
-    refuse("no tensor but " + (kind.empty() ? returned.type()->repr_str() : kind + " without any"));
+    refuse_result("no tensor but " +
+                  (kind.empty() ? returned.type()->repr_str() : kind + " without any"));
 }
 
 std::string words_of(at::IntArrayRef sizes)
@@ -95,8 +96,8 @@ const ReturnedTensor &choose_by_kind(const c10::IValue &returned, const Tensors 
         }
     const bool is_clear = tensors.size() == 1 || pictures == 1;
     if (returned.isGenericDict() && !is_clear)
-        refuse(concat("a dict of ", tensors.size(),
-                      " tensors; choose one with output=NAME: ", names_of(tensors)));
+        refuse_result(concat("a dict of ", tensors.size(),
+                             " tensors; choose one with output=NAME: ", names_of(tensors)));
     return chosen ? *chosen : tensors.front();
 }
 
@@ -109,8 +110,8 @@ const ReturnedTensor &choose(const c10::IValue &returned, const Tensors &tensors
         return choose_by_kind(returned, tensors, wish);
     if (const ReturnedTensor *const named = find(tensors, wish.name))
         return *named;
-    refuse(concat(kind_in_words(returned), " without ", wish.name, "; choose output=NAME among ",
-                  names_of(tensors)));
+    refuse_result(concat(kind_in_words(returned), " without ", wish.name,
+                         "; choose output=NAME among ", names_of(tensors)));
 }
 
 [[noreturn]] void refuse_layout(const at::Tensor &tensor, const OutputWish &wish)
@@ -118,18 +119,19 @@ const ReturnedTensor &choose(const c10::IValue &returned, const Tensors &tensors
     const std::string what =
         concat("a tensor of rank ", tensor.dim(), " (", words_of(tensor.sizes()), ")");
     if (wish.layout)
-        refuse(concat(what, ", which cannot be of the layout ", name_of(*wish.layout)));
+        refuse_result(concat(what, ", which cannot be of the layout ", name_of(*wish.layout)));
     const bool is_empty = tensor.numel() == 0;
     if (is_empty && tensor.dim() <= 4)
-        refuse(concat("an empty tensor (", words_of(tensor.sizes()),
-                      "); all extents must be at least 1"));
+        refuse_result(concat("an empty tensor (", words_of(tensor.sizes()),
+                             "); all extents must be at least 1"));
     if (tensor.dim() > 4 || tensor.dim() < 2)
-        refuse(concat(what, "; the filter needs rank 4, [batch, channels, height, width], or 2 or "
-                            "3 of a picture alone"));
-    refuse(concat(what,
-                  " that does not look like a picture; the filter needs [batch, channels, "
-                  "height, width], or the layout of the result: layout=IN|OUT, of ",
-                  layout_names()));
+        refuse_result(concat(what,
+                             "; the filter needs rank 4, [batch, channels, height, width], or 2 or "
+                             "3 of a picture alone"));
+    refuse_result(concat(what,
+                         " that does not look like a picture; the filter needs [batch, channels, "
+                         "height, width], or the layout of the result: layout=IN|OUT, of ",
+                         layout_names()));
 }
 
 // ---- what it is
@@ -140,20 +142,21 @@ void check_type(const at::Tensor &tensor, const OutputChoice &choice)
     const bool both_fractions =
         at::isFloatingType(tensor.scalar_type()) && at::isFloatingType(choice.type);
     if (!both_fractions && tensor.scalar_type() != choice.type)
-        refuse(concat("a tensor of ", type_name(tensor.scalar_type()), " where it returned one of ",
-                      type_name(choice.type), " before; its type must not depend on the picture"));
+        refuse_result(concat("a tensor of ", type_name(tensor.scalar_type()),
+                             " where it returned one of ", type_name(choice.type),
+                             " before; its type must not depend on the picture"));
 }
 
 void check_shape(const at::Tensor &pictures, const at::Tensor &tensor, int64_t batch)
 {
     if (pictures.size(0) != batch)
-        refuse(concat("a batch of ", pictures.size(0), " for a batch of ", batch,
-                      "; it must return one picture for each",
-                      pictures.size(0) == 1 ? ", or run with batch_size=1" : ""));
+        refuse_result(concat("a batch of ", pictures.size(0), " for a batch of ", batch,
+                             "; it must return one picture for each",
+                             pictures.size(0) == 1 ? ", or run with batch_size=1" : ""));
     for (const int64_t extent : tensor.sizes())
         if (extent < 1 || extent > std::numeric_limits<int32_t>::max())
-            refuse(concat(extent < 1 ? "an empty" : "too large a", " tensor (",
-                          words_of(tensor.sizes()), "); all extents must be at least 1"));
+            refuse_result(concat(extent < 1 ? "an empty" : "too large a", " tensor (",
+                                 words_of(tensor.sizes()), "); all extents must be at least 1"));
 }
 
 at::Tensor tensor_of(const c10::IValue &returned, const OutputChoice &choice)
@@ -167,8 +170,8 @@ at::Tensor tensor_of(const c10::IValue &returned, const OutputChoice &choice)
         return same->tensor;
     if (tensors.empty())
         refuse_value(returned);
-    refuse(concat(kind_in_words(returned), " without ", choice.name,
-                  ", which it returned before; it has ", names_of(tensors)));
+    refuse_result(concat(kind_in_words(returned), " without ", choice.name,
+                         ", which it returned before; it has ", names_of(tensors)));
 }
 
 } // namespace
@@ -176,16 +179,17 @@ at::Tensor tensor_of(const c10::IValue &returned, const OutputChoice &choice)
 void check_kind(const at::Tensor &tensor, const c10::Device &device)
 {
     if (!tensor.defined())
-        refuse("no tensor but an undefined one");
+        refuse_result("no tensor but an undefined one");
     if (!tensor.device().is_cpu() && tensor.device().type() != device.type())
-        refuse("a tensor on the device " + tensor.device().str() + "; leave it on the input's");
+        refuse_result("a tensor on the device " + tensor.device().str() +
+                      "; leave it on the input's");
     if (tensor.is_quantized())
-        refuse("a quantised tensor; let it end with dequantize()");
+        refuse_result("a quantised tensor; let it end with dequantize()");
     if (tensor.layout() != at::kStrided && tensor.layout() != at::kMkldnn)
-        refuse("a sparse tensor; let it end with to_dense()");
+        refuse_result("a sparse tensor; let it end with to_dense()");
     if (!is_number_type(tensor.scalar_type()))
-        refuse(concat("a tensor of ", type_name(tensor.scalar_type()),
-                      "; the filter needs real numbers, such as float32"));
+        refuse_result(concat("a tensor of ", type_name(tensor.scalar_type()),
+                             "; the filter needs real numbers, such as float32"));
 }
 
 OutputChoice choose_output(const c10::IValue &returned, const OutputWish &wish)
@@ -201,7 +205,7 @@ OutputChoice choose_output(const c10::IValue &returned, const OutputWish &wish)
         tensor = chosen.tensor;
     }
     if (!tensor.defined())
-        refuse("no tensor but an undefined one");
+        refuse_result("no tensor but an undefined one");
     const std::optional<Layout> layout = layout_of(tensor, wish);
     if (!layout)
         refuse_layout(tensor, wish);
@@ -215,9 +219,9 @@ at::Tensor picture_of(const c10::IValue &returned, const OutputChoice &choice, i
     check_kind(tensor, device);
     check_type(tensor, choice);
     if (tensor.dim() != rank_of(choice.layout))
-        refuse(concat("a tensor of rank ", tensor.dim(), " (", words_of(tensor.sizes()),
-                      "); as a picture of the layout ", name_of(choice.layout),
-                      " it must be of rank ", rank_of(choice.layout)));
+        refuse_result(concat("a tensor of rank ", tensor.dim(), " (", words_of(tensor.sizes()),
+                             "); as a picture of the layout ", name_of(choice.layout),
+                             " it must be of rank ", rank_of(choice.layout)));
     if (tensor.layout() == at::kMkldnn)
         tensor = tensor.to_dense();
     const at::Tensor pictures = from_layout(tensor, choice.layout);
