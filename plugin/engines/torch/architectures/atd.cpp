@@ -14,6 +14,8 @@
 
 namespace engine_torch
 {
+namespace atd_network
+{
 namespace
 {
 
@@ -290,7 +292,9 @@ Blueprint build(const Weights &weights)
 }
 
 } // namespace
+} // namespace atd_network
 
-const Architecture atd = {.name = "ATD", .recognises = recognises, .build = build};
+const Architecture atd = {
+    .name = "ATD", .recognises = atd_network::recognises, .build = atd_network::build};
 
 } // namespace engine_torch

@@ -13,6 +13,8 @@
 
 namespace engine_torch
 {
+namespace compact_network
+{
 namespace
 {
 
@@ -80,7 +82,9 @@ Blueprint build(const Weights &weights)
 }
 
 } // namespace
+} // namespace compact_network
 
-const Architecture compact = {.name = "Compact", .recognises = recognises, .build = build};
+const Architecture compact = {
+    .name = "Compact", .recognises = compact_network::recognises, .build = compact_network::build};
 
 } // namespace engine_torch

@@ -10,6 +10,8 @@
 
 namespace engine_torch
 {
+namespace cugan_network
+{
 namespace
 {
 
@@ -148,7 +150,9 @@ Blueprint build(const Weights &weights)
 }
 
 } // namespace
+} // namespace cugan_network
 
-const Architecture cugan = {.name = "Real-CUGAN", .recognises = recognises, .build = build};
+const Architecture cugan = {
+    .name = "Real-CUGAN", .recognises = cugan_network::recognises, .build = cugan_network::build};
 
 } // namespace engine_torch

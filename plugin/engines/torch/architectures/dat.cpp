@@ -10,6 +10,8 @@
 
 namespace engine_torch
 {
+namespace dat_network
+{
 namespace
 {
 
@@ -126,7 +128,9 @@ Blueprint build(const Weights &weights)
 }
 
 } // namespace
+} // namespace dat_network
 
-const Architecture dat = {.name = "DAT", .recognises = recognises, .build = build};
+const Architecture dat = {
+    .name = "DAT", .recognises = dat_network::recognises, .build = dat_network::build};
 
 } // namespace engine_torch

@@ -18,6 +18,8 @@
 
 namespace engine_torch
 {
+namespace denoisers_network
+{
 namespace
 {
 
@@ -174,7 +176,10 @@ Blueprint build(const Weights &weights)
 }
 
 } // namespace
+} // namespace denoisers_network
 
-const Architecture denoisers = {.name = "DnCNN", .recognises = recognises, .build = build};
+const Architecture denoisers = {.name = "DnCNN",
+                                .recognises = denoisers_network::recognises,
+                                .build = denoisers_network::build};
 
 } // namespace engine_torch

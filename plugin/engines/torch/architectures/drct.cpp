@@ -10,6 +10,8 @@
 
 namespace engine_torch
 {
+namespace drct_network
+{
 namespace
 {
 
@@ -96,7 +98,9 @@ Blueprint build(const Weights &weights)
 }
 
 } // namespace
+} // namespace drct_network
 
-const Architecture drct = {.name = "DRCT", .recognises = recognises, .build = build};
+const Architecture drct = {
+    .name = "DRCT", .recognises = drct_network::recognises, .build = drct_network::build};
 
 } // namespace engine_torch

@@ -9,6 +9,8 @@
 
 namespace engine_torch
 {
+namespace edsr_network
+{
 namespace
 {
 
@@ -43,7 +45,9 @@ Blueprint build(const Weights &weights)
 }
 
 } // namespace
+} // namespace edsr_network
 
-const Architecture edsr = {.name = "EDSR", .recognises = recognises, .build = build};
+const Architecture edsr = {
+    .name = "EDSR", .recognises = edsr_network::recognises, .build = edsr_network::build};
 
 } // namespace engine_torch

@@ -22,6 +22,8 @@
 
 namespace engine_torch
 {
+namespace esrgan_network
+{
 namespace
 {
 
@@ -216,7 +218,9 @@ Blueprint build(const Weights &weights)
 }
 
 } // namespace
+} // namespace esrgan_network
 
-const Architecture esrgan = {.name = "ESRGAN", .recognises = recognises, .build = build};
+const Architecture esrgan = {
+    .name = "ESRGAN", .recognises = esrgan_network::recognises, .build = esrgan_network::build};
 
 } // namespace engine_torch

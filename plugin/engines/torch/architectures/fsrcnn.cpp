@@ -12,6 +12,8 @@
 
 namespace engine_torch
 {
+namespace fsrcnn_network
+{
 namespace
 {
 
@@ -63,7 +65,9 @@ Blueprint build(const Weights &weights)
 }
 
 } // namespace
+} // namespace fsrcnn_network
 
-const Architecture fsrcnn = {.name = "FSRCNN", .recognises = recognises, .build = build};
+const Architecture fsrcnn = {
+    .name = "FSRCNN", .recognises = fsrcnn_network::recognises, .build = fsrcnn_network::build};
 
 } // namespace engine_torch

@@ -12,6 +12,8 @@
 
 namespace engine_torch
 {
+namespace hat_network
+{
 namespace
 {
 
@@ -172,7 +174,9 @@ Blueprint build(const Weights &weights)
 }
 
 } // namespace
+} // namespace hat_network
 
-const Architecture hat = {.name = "HAT", .recognises = recognises, .build = build};
+const Architecture hat = {
+    .name = "HAT", .recognises = hat_network::recognises, .build = hat_network::build};
 
 } // namespace engine_torch

@@ -12,6 +12,8 @@
 
 namespace engine_torch
 {
+namespace mosr_network
+{
 namespace
 {
 
@@ -126,7 +128,9 @@ Blueprint build(const Weights &weights)
 }
 
 } // namespace
+} // namespace mosr_network
 
-const Architecture mosr = {.name = "MoSR", .recognises = recognises, .build = build};
+const Architecture mosr = {
+    .name = "MoSR", .recognises = mosr_network::recognises, .build = mosr_network::build};
 
 } // namespace engine_torch

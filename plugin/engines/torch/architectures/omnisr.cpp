@@ -12,6 +12,8 @@
 
 namespace engine_torch
 {
+namespace omnisr_network
+{
 namespace
 {
 
@@ -253,7 +255,9 @@ Blueprint build(const Weights &weights)
 }
 
 } // namespace
+} // namespace omnisr_network
 
-const Architecture omnisr = {.name = "OmniSR", .recognises = recognises, .build = build};
+const Architecture omnisr = {
+    .name = "OmniSR", .recognises = omnisr_network::recognises, .build = omnisr_network::build};
 
 } // namespace engine_torch

@@ -12,6 +12,8 @@
 
 namespace engine_torch
 {
+namespace plksr_network
+{
 namespace
 {
 
@@ -137,7 +139,9 @@ Blueprint build(const Weights &weights)
 }
 
 } // namespace
+} // namespace plksr_network
 
-const Architecture plksr = {.name = "PLKSR", .recognises = recognises, .build = build};
+const Architecture plksr = {
+    .name = "PLKSR", .recognises = plksr_network::recognises, .build = plksr_network::build};
 
 } // namespace engine_torch

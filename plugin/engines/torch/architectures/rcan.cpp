@@ -13,6 +13,8 @@
 
 namespace engine_torch
 {
+namespace rcan_network
+{
 namespace
 {
 
@@ -86,7 +88,9 @@ Blueprint build(const Weights &weights)
 }
 
 } // namespace
+} // namespace rcan_network
 
-const Architecture rcan = {.name = "RCAN", .recognises = recognises, .build = build};
+const Architecture rcan = {
+    .name = "RCAN", .recognises = rcan_network::recognises, .build = rcan_network::build};
 
 } // namespace engine_torch

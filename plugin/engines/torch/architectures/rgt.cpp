@@ -10,6 +10,8 @@
 
 namespace engine_torch
 {
+namespace rgt_network
+{
 namespace
 {
 
@@ -129,7 +131,9 @@ Blueprint build(const Weights &weights)
 }
 
 } // namespace
+} // namespace rgt_network
 
-const Architecture rgt = {.name = "RGT", .recognises = recognises, .build = build};
+const Architecture rgt = {
+    .name = "RGT", .recognises = rgt_network::recognises, .build = rgt_network::build};
 
 } // namespace engine_torch

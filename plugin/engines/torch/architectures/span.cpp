@@ -14,6 +14,8 @@
 
 namespace engine_torch
 {
+namespace span_network
+{
 namespace
 {
 
@@ -115,7 +117,9 @@ Blueprint build(const Weights &weights)
 }
 
 } // namespace
+} // namespace span_network
 
-const Architecture span = {.name = "SPAN", .recognises = recognises, .build = build};
+const Architecture span = {
+    .name = "SPAN", .recognises = span_network::recognises, .build = span_network::build};
 
 } // namespace engine_torch

@@ -12,6 +12,8 @@
 
 namespace engine_torch
 {
+namespace srcnn_network
+{
 namespace
 {
 
@@ -61,7 +63,9 @@ Blueprint build(const Weights &weights)
 }
 
 } // namespace
+} // namespace srcnn_network
 
-const Architecture srcnn = {.name = "SRCNN", .recognises = recognises, .build = build};
+const Architecture srcnn = {
+    .name = "SRCNN", .recognises = srcnn_network::recognises, .build = srcnn_network::build};
 
 } // namespace engine_torch

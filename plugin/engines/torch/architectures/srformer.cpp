@@ -13,6 +13,8 @@
 
 namespace engine_torch
 {
+namespace srformer_network
+{
 namespace
 {
 
@@ -130,7 +132,10 @@ Blueprint build(const Weights &weights)
 }
 
 } // namespace
+} // namespace srformer_network
 
-const Architecture srformer = {.name = "SRFormer", .recognises = recognises, .build = build};
+const Architecture srformer = {.name = "SRFormer",
+                               .recognises = srformer_network::recognises,
+                               .build = srformer_network::build};
 
 } // namespace engine_torch

@@ -13,6 +13,8 @@
 
 namespace engine_torch
 {
+namespace swin2sr_network
+{
 namespace
 {
 
@@ -165,7 +167,9 @@ Blueprint build(const Weights &weights)
 }
 
 } // namespace
+} // namespace swin2sr_network
 
-const Architecture swin2sr = {.name = "Swin2SR", .recognises = recognises, .build = build};
+const Architecture swin2sr = {
+    .name = "Swin2SR", .recognises = swin2sr_network::recognises, .build = swin2sr_network::build};
 
 } // namespace engine_torch

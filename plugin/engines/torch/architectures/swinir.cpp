@@ -9,6 +9,8 @@
 
 namespace engine_torch
 {
+namespace swinir_network
+{
 namespace
 {
 
@@ -74,7 +76,9 @@ Blueprint build(const Weights &weights)
 }
 
 } // namespace
+} // namespace swinir_network
 
-const Architecture swinir = {.name = "SwinIR", .recognises = recognises, .build = build};
+const Architecture swinir = {
+    .name = "SwinIR", .recognises = swinir_network::recognises, .build = swinir_network::build};
 
 } // namespace engine_torch

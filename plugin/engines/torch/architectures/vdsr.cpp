@@ -9,6 +9,8 @@
 
 namespace engine_torch
 {
+namespace vdsr_network
+{
 namespace
 {
 
@@ -51,7 +53,9 @@ Blueprint build(const Weights &weights)
 }
 
 } // namespace
+} // namespace vdsr_network
 
-const Architecture vdsr = {.name = "VDSR", .recognises = recognises, .build = build};
+const Architecture vdsr = {
+    .name = "VDSR", .recognises = vdsr_network::recognises, .build = vdsr_network::build};
 
 } // namespace engine_torch

@@ -26,9 +26,9 @@ using Kind = PickledValue::Kind;
 // Far more than the largest published training state has.  Each makes one value at most, or one
 // entry of the stack, the marks or the memo.
 constexpr size_t most_instructions = 4 << 20;
-constexpr size_t longest_name = 256;
+constexpr size_t longest_global = 256;
 
-[[noreturn]] void fail()
+[[noreturn]] void fail_as_damaged()
 {
     throw WeightFault("is cut short or damaged, or is no file that torch.save() writes; copy or "
                       "download it again");
@@ -48,13 +48,13 @@ public:
         for (unsigned char opcode = byte(); opcode != '.'; opcode = byte()) {
             if (!step_number(opcode) && !step_text(opcode) && !step_container(opcode) &&
                 !step_memo(opcode) && !step_call(opcode))
-                fail();
+                fail_as_damaged();
             if (++count > most_instructions)
                 throw WeightFault("holds too many values to be a checkpoint");
         }
         pickle_.root_ = pop();
         if (!stack_.empty() || !marks_.empty())
-            fail();
+            fail_as_damaged();
     }
 
 private:
@@ -64,7 +64,7 @@ private:
     std::string_view take(uint64_t size)
     {
         if (size > rest_.size())
-            fail();
+            fail_as_damaged();
         const std::string_view taken = rest_.substr(0, size);
         rest_.remove_prefix(size);
         return taken;
@@ -85,7 +85,7 @@ private:
     {
         const size_t end = rest_.find('\n');
         if (end == std::string_view::npos)
-            fail();
+            fail_as_damaged();
         const std::string_view text = take(end);
         take(1);
         return text;
@@ -107,7 +107,7 @@ private:
     ValueId top() const
     {
         if (stack_.size() <= floor())
-            fail();
+            fail_as_damaged();
         return stack_.back();
     }
 
@@ -122,14 +122,14 @@ private:
     {
         const PickledValue &value = values()[pop()];
         if (value.kind != Kind::text)
-            fail();
+            fail_as_damaged();
         return value.text;
     }
 
     std::vector<ValueId> pop_to_mark()
     {
         if (marks_.empty())
-            fail();
+            fail_as_damaged();
         const auto first = stack_.begin() + static_cast<ptrdiff_t>(marks_.back());
         std::vector<ValueId> ids(first, stack_.end());
         stack_.erase(first, stack_.end());
@@ -150,18 +150,18 @@ private:
     {
         PickledValue &whole = values()[top()];
         if (kind == Kind::dict && parts.size() % 2 != 0)
-            fail();
+            fail_as_damaged();
         if (whole.kind == kind)
             whole.parts.insert(whole.parts.end(), parts.begin(), parts.end());
         else if (whole.kind != Kind::made && whole.kind != Kind::other)
-            fail();
+            fail_as_damaged();
     }
 
     // ---- calls
     void push_name(std::string_view module, std::string_view name)
     {
-        if (module.size() + name.size() > longest_name)
-            fail();
+        if (module.size() + name.size() > longest_global)
+            fail_as_damaged();
         const std::string &whole = *pickle_.names_.insert(concat(module, ".", name)).first;
         if (runs_programs(whole))
             throw WeightFault(concat("asks to run ", engine_kit::printable(whole),
@@ -312,7 +312,7 @@ private:
     void push_dict(std::vector<ValueId> parts)
     {
         if (parts.size() % 2 != 0)
-            fail();
+            fail_as_damaged();
         push(Kind::dict, 0, {}, std::move(parts));
     }
 
@@ -344,7 +344,7 @@ private:
         case '2':
             return push(top()), true;
         case 0x80: // protocol
-            return byte() <= 5 ? true : (fail(), false);
+            return byte() <= 5 ? true : (fail_as_damaged(), false);
         case 0x95: // frame: only tells how much may be read at once
             return take(8), true;
         default:
@@ -356,7 +356,7 @@ private:
     {
         const auto found = memo_.find(place);
         if (found == memo_.end())
-            fail();
+            fail_as_damaged();
         push(found->second);
     }
 
@@ -385,7 +385,7 @@ private:
         case 'o': {
             const std::vector<ValueId> parts = pop_to_mark();
             if (parts.empty())
-                fail();
+                fail_as_damaged();
             return push_object(parts.front(), {parts.begin() + 1, parts.end()}), true;
         }
         case 'b':
@@ -407,7 +407,7 @@ private:
 Pickle::Pickle(std::string_view &bytes)
 {
     if (bytes.substr(0, 1) != "\x80")
-        fail();
+        fail_as_damaged();
     PickleMachine(bytes, *this).run();
 }
 

@@ -36,7 +36,7 @@ constexpr std::array<std::pair<std::string_view, ElementType>, 10> type_names = 
     {"BOOL", ElementType::boolean},
 }};
 
-[[noreturn]] void fail()
+[[noreturn]] void refuse_safetensors()
 {
     throw WeightFault("is a damaged safetensors file; copy or download it again");
 }
@@ -57,7 +57,7 @@ int64_t named_scale(const json &header)
 {
     const json metadata = header.value(metadata_key, json::object());
     if (!metadata.is_object())
-        fail();
+        refuse_safetensors();
     if (!metadata.contains(scale_key) || !metadata[scale_key].is_string())
         return 0;
     const std::string text = metadata[scale_key].get<std::string>();
@@ -69,14 +69,14 @@ json parse(std::string_view header)
 {
     constexpr dnn_torch::JsonLimits limits = {.depth = 3, .values = 2'000'000};
     if (!dnn_torch::fault_of_json(header, limits).empty())
-        fail();
+        refuse_safetensors();
     return json::parse(header);
 }
 
 int64_t whole_number(const json &value)
 {
     if (!value.is_number_unsigned() || value.get<uint64_t>() > uint64_t{1} << 48)
-        fail();
+        refuse_safetensors();
     return value.get<int64_t>();
 }
 
@@ -95,13 +95,13 @@ uint64_t take_shape(const json &sizes, Weight &weight)
     int64_t bytes = static_cast<int64_t>(bytes_of(weight.type));
     bool is_empty = false;
     if (!sizes.is_array() || sizes.size() > 8)
-        fail();
+        refuse_safetensors();
     for (const json &size : sizes) {
         const int64_t number = whole_number(size);
         weight.shape.push_back(number);
         is_empty = is_empty || number == 0;
         if (__builtin_mul_overflow(bytes, std::max<int64_t>(number, 1), &bytes))
-            fail();
+            refuse_safetensors();
     }
     weight.strides = packed_strides(weight.shape);
     return is_empty ? 0 : static_cast<uint64_t>(bytes);
@@ -116,20 +116,20 @@ public:
     {
         if (!entry.is_object() || entry.size() != 3 || !entry.contains("dtype") ||
             !entry.contains("shape") || !entry.contains("data_offsets"))
-            fail();
+            refuse_safetensors();
         Weight weight = {
             .type = type_of(entry["dtype"], name), .shape = {}, .strides = {}, .bytes = {}};
         const uint64_t bytes = take_shape(entry["shape"], weight);
         const json &offsets = entry["data_offsets"];
         if (!offsets.is_array() || offsets.size() != 2)
-            fail();
+            refuse_safetensors();
         const auto begin = static_cast<uint64_t>(whole_number(offsets[0]));
         const auto end = static_cast<uint64_t>(whole_number(offsets[1]));
         if (end < begin || end > numbers_.size() || end - begin != bytes)
-            fail();
+            refuse_safetensors();
         weight.bytes = numbers_.substr(begin, bytes);
         if (bytes > 0 && !ends_.emplace(begin, end).second)
-            fail();
+            refuse_safetensors();
         weights_.emplace(name, std::move(weight));
     }
 
@@ -139,11 +139,11 @@ public:
         uint64_t filled = 0;
         for (const auto &[begin, end] : ends_) {
             if (begin != filled)
-                fail();
+                refuse_safetensors();
             filled = end;
         }
         if (filled != numbers_.size())
-            fail();
+            refuse_safetensors();
         return Weights(std::move(weights_));
     }
 
@@ -166,7 +166,7 @@ Weights read_safetensors(std::string_view file)
     const uint64_t size = header_size(file);
     const json header = parse(file.substr(size_bytes, size));
     if (!header.is_object())
-        fail();
+        refuse_safetensors();
     Reader reader(file.substr(size_bytes + size));
     for (const auto &[name, entry] : header.items())
         if (name != metadata_key)

@@ -18,7 +18,7 @@ namespace
 
 // More values than the largest published models have, but fewer than LibTorch's recursion over
 // values can bear.
-constexpr size_t most_values = 4 << 20, most_dimensions = 64, deepest = 100;
+constexpr size_t most_values = 4 << 20, most_dimensions = 64, deepest_value = 100;
 constexpr uint64_t most_with_repeats = 64 << 20, most_elements = uint64_t{1} << 48;
 
 enum class Kind : uint8_t {
@@ -51,14 +51,14 @@ struct Value {
     size_t count = 0;
 };
 
-[[noreturn]] void fail(const std::string &words)
+[[noreturn]] void refuse_pickle(const std::string &words)
 {
     throw PickleFault(words);
 }
 
-[[noreturn]] void fail_as_foreign()
+[[noreturn]] void refuse_as_foreign()
 {
-    fail("holds values in a form that PyTorch does not write for TorchScript");
+    refuse_pickle("holds values in a form that PyTorch does not write for TorchScript");
 }
 
 struct ElementType {
@@ -116,12 +116,12 @@ public:
     std::set<std::string> run()
     {
         if (byte() != 0x80 || byte() != 2)
-            fail_as_foreign();
+            refuse_as_foreign();
         while (step(byte()))
             if (++steps_ > most_values)
-                fail("holds too many values");
+                refuse_pickle("holds too many values");
         if (stack_.size() != 1 || !marks_.empty() || !rest_.empty())
-            fail_as_foreign();
+            refuse_as_foreign();
         return std::move(classes_);
     }
 
@@ -130,7 +130,7 @@ private:
     std::string_view take(size_t size)
     {
         if (size > rest_.size())
-            fail_as_foreign();
+            refuse_as_foreign();
         const std::string_view taken = rest_.substr(0, size);
         rest_.remove_prefix(size);
         return taken;
@@ -161,7 +161,7 @@ private:
     Value pop()
     {
         if (stack_.size() <= floor())
-            fail_as_foreign();
+            refuse_as_foreign();
         const Value value = stack_.back();
         stack_.pop_back();
         return value;
@@ -170,16 +170,16 @@ private:
     Value &top(Kind kind)
     {
         if (stack_.size() <= floor() || stack_.back().kind != kind || !stack_.back().complete)
-            fail_as_foreign();
+            refuse_as_foreign();
         return stack_.back();
     }
 
     void push(const Value &value)
     {
-        if (value.depth > deepest)
-            fail("holds values that are nested too deeply");
+        if (value.depth > deepest_value)
+            refuse_pickle("holds values that are nested too deeply");
         if (value.weight > most_with_repeats)
-            fail("holds too many values");
+            refuse_pickle("holds too many values");
         stack_.push_back(value);
     }
 
@@ -196,14 +196,14 @@ private:
     {
         const Value value = pop();
         if (value.kind != kind)
-            fail_as_foreign();
+            refuse_as_foreign();
         return value;
     }
 
     static void include(Value &whole, const Value &part)
     {
         if (part.kind == Kind::instance)
-            fail_as_foreign();
+            refuse_as_foreign();
         whole.depth = std::max(whole.depth, part.depth + 1);
         whole.weight = std::min(whole.weight + part.weight, most_with_repeats + 1);
     }
@@ -212,7 +212,7 @@ private:
     std::vector<Value> pop_to_mark()
     {
         if (marks_.empty())
-            fail_as_foreign();
+            refuse_as_foreign();
         const auto first = stack_.begin() + static_cast<ptrdiff_t>(marks_.back());
         std::vector<Value> values(first, stack_.end());
         stack_.erase(first, stack_.end());
@@ -243,7 +243,7 @@ private:
     const Value &part(const Value &tuple, size_t index, Kind kind) const
     {
         if (index >= tuple.count || parts_[tuple.first + index].kind != kind)
-            fail_as_foreign();
+            refuse_as_foreign();
         return parts_[tuple.first + index];
     }
 
@@ -251,7 +251,7 @@ private:
     Value &open_container(Kind kind)
     {
         if (stack_.size() <= floor() || stack_.back().kind != kind || stack_.back().complete)
-            fail_as_foreign();
+            refuse_as_foreign();
         return stack_.back();
     }
 
@@ -280,12 +280,12 @@ private:
     {
         Value dict = open_container(Kind::dict);
         if (values.size() % 2 != 0)
-            fail_as_foreign();
+            refuse_as_foreign();
         for (size_t i = 0; i < values.size(); i++) {
             const Kind kind = values[i].kind;
             if (i % 2 == 0 && kind != Kind::text && kind != Kind::integer && kind != Kind::real &&
                 kind != Kind::boolean)
-                fail("holds a dict with keys that are neither texts nor numbers");
+                refuse_pickle("holds a dict with keys that are neither texts nor numbers");
             include(dict, values[i]);
         }
         close_container(dict);
@@ -295,10 +295,10 @@ private:
     void put(size_t place)
     {
         if (stack_.size() <= floor() || place > memo_.size())
-            fail_as_foreign();
+            refuse_as_foreign();
         stack_.back().complete = true;
         if (stack_.back().kind == Kind::instance)
-            fail_as_foreign();
+            refuse_as_foreign();
         if (place == memo_.size())
             memo_.emplace_back();
         memo_[place] = stack_.back();
@@ -307,7 +307,7 @@ private:
     void get(size_t place)
     {
         if (place >= memo_.size())
-            fail_as_foreign();
+            refuse_as_foreign();
         push(memo_[place]);
     }
 
@@ -321,17 +321,18 @@ private:
             return push(Kind::function, 0, *names_.insert(name).first);
         if (name.compare(0, root.size(), root) == 0) {
             if (!is_type_text(name))
-                fail_as_foreign();
+                refuse_as_foreign();
             return push(Kind::class_name, 0, *classes_.insert(name).first);
         }
         for (const ElementType &type : element_types)
             if (name == std::string(torch) + std::string(type.name))
                 return push(Kind::storage_type, type.size);
         if (name == "torch._utils._rebuild_qtensor" || name.rfind("torch.Q", 0) == 0)
-            fail("holds quantised tensors; export the model before it is quantised");
+            refuse_pickle("holds quantised tensors; export the model before it is quantised");
         if (!is_type_text(name))
-            fail_as_foreign();
-        fail("holds a value made by " + name + ", which PyTorch does not write for TorchScript");
+            refuse_as_foreign();
+        refuse_pickle("holds a value made by " + name +
+                      ", which PyTorch does not write for TorchScript");
     }
 
     void push_instance()
@@ -339,7 +340,7 @@ private:
         const Value arguments = pop(Kind::tuple);
         const Value of = pop(Kind::class_name);
         if (arguments.count != 0)
-            fail_as_foreign();
+            refuse_as_foreign();
         push(Kind::instance, 0, of.text);
     }
 
@@ -357,10 +358,10 @@ private:
     {
         const Value arguments = pop();
         if (stack_.size() > floor() && stack_.back().kind == Kind::class_name)
-            fail("keeps an enumeration's value, which is not supported");
+            refuse_pickle("keeps an enumeration's value, which is not supported");
         const Value function = pop(Kind::function);
         if (arguments.kind != Kind::tuple)
-            fail_as_foreign();
+            refuse_as_foreign();
         if (function.text == rebuild_tensor)
             return push_tensor(arguments);
         if (function.text == ordered_dict)
@@ -379,7 +380,7 @@ private:
     void push_hooks(const Value &arguments)
     {
         if (arguments.count != 0)
-            fail_as_foreign();
+            refuse_as_foreign();
         push(Kind::hooks);
     }
 
@@ -388,12 +389,12 @@ private:
     {
         const bool named = function.text == restore_type;
         if (arguments.count != (named ? 2U : 1U))
-            fail_as_foreign();
+            refuse_as_foreign();
         const Value &container = parts_[arguments.first];
         if (container.kind != Kind::list && (!named || container.kind != Kind::dict))
-            fail_as_foreign();
+            refuse_as_foreign();
         if (named && !is_type_text(part(arguments, 1, Kind::text).text))
-            fail("holds a list or dict of a type that cannot be read");
+            refuse_pickle("holds a list or dict of a type that cannot be read");
         push(container);
     }
 
@@ -406,16 +407,16 @@ private:
         const int64_t count = part(id, 4, Kind::integer).number;
         if (id.count != 5 || part(id, 0, Kind::text).text != "storage" ||
             part(id, 3, Kind::text).text.size() > 32 || count < 0)
-            fail_as_foreign();
+            refuse_as_foreign();
         int64_t bytes = 0;
         if (__builtin_mul_overflow(count, element, &bytes))
-            fail_as_foreign();
+            refuse_as_foreign();
         const auto size = count == 0 ? uint64_t{0} : storage_size_(key);
         if (!size)
-            fail("has a tensor without numbers: the record of them is not there");
+            refuse_pickle("has a tensor without numbers: the record of them is not there");
         if (count > 0 && (*size < static_cast<uint64_t>(bytes) ||
                           *size - static_cast<uint64_t>(bytes) >= static_cast<uint64_t>(element)))
-            fail("has a tensor with more or fewer numbers than its record");
+            refuse_pickle("has a tensor with more or fewer numbers than its record");
         push(Kind::storage, count);
     }
 
@@ -429,9 +430,9 @@ private:
         part(arguments, 4, Kind::boolean);
         part(arguments, 5, Kind::hooks);
         if (arguments.count != 6 || sizes.count != strides.count || sizes.count > most_dimensions)
-            fail_as_foreign();
+            refuse_as_foreign();
         if (!lies_within(count, offset, sizes, strides))
-            fail("has a tensor that reaches beyond its storage");
+            refuse_pickle("has a tensor that reaches beyond its storage");
         push(Kind::other);
     }
 
@@ -460,7 +461,7 @@ private:
     bool step(unsigned char opcode)
     {
         return step_value(opcode) || step_container(opcode) || step_call(opcode) ||
-               (opcode != '.' ? (fail_as_foreign(), false) : false);
+               (opcode != '.' ? (refuse_as_foreign(), false) : false);
     }
 
     bool step_value(unsigned char opcode)
@@ -479,7 +480,7 @@ private:
             return push(Kind::integer, static_cast<int32_t>(little_endian(4))), true;
         case 0x8a:
             if (byte() != 8)
-                fail_as_foreign();
+                refuse_as_foreign();
             return push(Kind::integer, little_endian(8)), true;
         case 'G':
             return take(8), push(Kind::real), true;

@@ -18,16 +18,6 @@ constexpr std::string_view classes_root = "__torch__.torch.classes";
 // recursion.
 constexpr size_t longest_chain = 500;
 
-[[noreturn]] void fail(const std::string &words)
-{
-    throw SourceFault(words);
-}
-
-[[noreturn]] void fail_as_foreign(const std::string &what)
-{
-    fail("has code that PyTorch does not write: " + what);
-}
-
 using Tokens = std::vector<Token>;
 
 bool is_symbol(const Tokens &tokens, size_t at, char symbol)
@@ -212,8 +202,8 @@ private:
             if (value && !is_literal(tokens, at, value - 1))
                 fail_as_foreign("the type of an argument");
             if (!is_literal(tokens, value ? value : at, to))
-                fail("runs code while it is loaded: a default argument of its function " +
-                     std::string(tokens[1].text) + "() is computed");
+                refuse_source("runs code while it is loaded: a default argument of its function " +
+                              std::string(tokens[1].text) + "() is computed");
             at = to + 1;
         }
         if (!is_literal(tokens, end + 1, tokens.size() - 1) &&
@@ -364,7 +354,7 @@ SourceCheck::Unit &SourceCheck::find_unit(std::string name)
             return found->second;
         const size_t dot = name.rfind('.');
         if (dot == std::string::npos)
-            fail("has code that needs " + whole + ", which it does not hold");
+            refuse_source("has code that needs " + whole + ", which it does not hold");
         name.resize(dot);
     }
 }
@@ -387,7 +377,7 @@ void SourceCheck::measure(Unit &first)
         for (const Unit *next : unit.leads_to)
             unit.depth = std::max(unit.depth, next->depth);
         if ((unit.depth += unit.functions) > longest_chain)
-            fail("has code in which too many functions call one another");
+            refuse_source("has code in which too many functions call one another");
         unit.under_way = false;
         way.pop_back();
     }

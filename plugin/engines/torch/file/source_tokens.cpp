@@ -31,16 +31,6 @@ bool continues_name(char c)
     return starts_name(c) || is_digit(c);
 }
 
-[[noreturn]] void fail(const std::string &words)
-{
-    throw SourceFault(words);
-}
-
-[[noreturn]] void fail_as_foreign(const std::string &what)
-{
-    fail("has code that PyTorch does not write: " + what);
-}
-
 // Counts how deep LibTorch's recursion is at a position of an expression: open brackets, and the
 // operators before the position in each of them.
 class Depth
@@ -80,7 +70,7 @@ private:
     {
         levels_.back() += by_one;
         if ((total_ += by_one) > deepest)
-            fail("has code that is nested too deeply");
+            refuse_source("has code that is nested too deeply");
     }
 
     void open()
@@ -126,7 +116,7 @@ private:
         const size_t indent = std::min(rest_.find_first_not_of(' '), rest_.size());
         rest_.remove_prefix(indent);
         if (indent > widest_indent)
-            fail("has code that is nested too deeply");
+            refuse_source("has code that is nested too deeply");
         Line line = {.indent = indent, .tokens = {}};
         depth_.start(indent);
         while (!rest_.empty() && (rest_.front() != '\n' || depth_.within_brackets()))
@@ -229,6 +219,16 @@ private:
 };
 
 } // namespace
+
+void refuse_source(const std::string &words)
+{
+    throw SourceFault(words);
+}
+
+void fail_as_foreign(const std::string &what)
+{
+    refuse_source("has code that PyTorch does not write: " + what);
+}
 
 std::vector<Line> lines_of(std::string_view source)
 {

@@ -19,6 +19,10 @@ struct SourceFault : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+// Throw one.
+[[noreturn]] void refuse_source(const std::string &words);
+[[noreturn]] void fail_as_foreign(const std::string &what);
+
 enum class TokenKind { name, number, text, symbol };
 
 struct Token {
