@@ -7,8 +7,7 @@
 # Prints how close each comes to the clip that the small one was made from, and
 # fails where a net is not the closer by PSNR, or upscale2x.pt by SSIM.
 # Then the same with noise, beside two of ffmpeg's denoisers, each at the best of
-# several settings. Takes three to four minutes on two cores, and the time
-# that installing packages takes.
+# several settings. Says how long it will take, which it measures.
 #
 # usage: demo.sh
 #
@@ -59,6 +58,20 @@ install_packages()
 {
     scripts/install-packages.sh || echo "demo.sh: going on with what is installed" >&2
     command -v "$ffmpeg" >/dev/null || fail "there is no $ffmpeg"
+}
+
+# Building takes as long as compiling one header, so many times on one core.
+headers_in_build=360
+
+# Prints how many minutes building takes on this machine, "3:30".
+building_time()
+{
+    before=$(date +%s%N)
+    "${CXX:-c++}" -std=c++20 -O2 -x c++ -c plugin/base/standard_headers.h -o "$work/header.o" ||
+        fail "${CXX:-c++} does not compile C++20"
+    each=$((($(date +%s%N) - before) / 1000000))
+    all=$((headers_in_build * each / 1000 / $(nproc)))
+    printf '%d:%02d' $((all / 60)) $((all % 60))
 }
 
 build_plugin()
@@ -234,7 +247,7 @@ trap 'rm -rf "$work"' EXIT
 
 install_packages
 started=$(seconds)
-next "building the filter and LibTorch's engine, up to three minutes"
+next "building the filter and LibTorch's engine, about $(building_time) minutes"
 build_plugin
 next "making a clip and halving it, 10 s"
 make_clips

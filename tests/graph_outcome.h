@@ -2,13 +2,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 // What comes of a graph string, told in words: by libavfilter's parsers and by ours, which
-// have dnn_torch as a built-in filter under another name of the same length.  For one
-// source file of a program that is linked with the registration alone.
+// have dnn_torch as a built-in filter under another name of the same length.
 #pragma once
 
 #include "host/libavfilter/real_registry.h"
 #include "host/libavfilter/registry.h"
-#include "host/libavfilter/self_test.h"
 
 #include <lavfi_abi.h>
 
@@ -34,11 +32,6 @@ inline const AVFilter *const *ours_alone()
     }();
     static const AVFilter *const list[] = {&lavfi_abi::public_part(ours), nullptr};
     return list;
-}
-
-const char *gate_fault()
-{
-    return nullptr;
 }
 
 } // namespace dnn_torch

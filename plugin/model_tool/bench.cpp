@@ -5,6 +5,7 @@
 #include "base/counted.h"
 #include "bench_report.h"
 #include "bench_task.h"
+#include "frame_rate.h"
 #include "host/inference/core_budget.h"
 #include "host/inference/time_limit.h"
 #include "host/tasks/picture_tensors.h"
@@ -23,11 +24,6 @@ namespace dnn_torch
 {
 namespace
 {
-
-double seconds_since(Clock::time_point start)
-{
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 std::string in_words(const Setting &setting)
 {

@@ -3,6 +3,7 @@
 #include "fitting.h"
 
 #include "base/compose.h"
+#include "frame_rate.h"
 #include "host/contract/contract_fields.h"
 #include "host/inference/statistics.h"
 #include "host/tasks/model_trial.h"
@@ -17,11 +18,6 @@ namespace
 {
 
 constexpr const char *not_tried = "not tried: the model is slow";
-
-double seconds_since(Clock::time_point start)
-{
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 bool is_told(const std::string &field, const Contract &contract)
 {

@@ -34,12 +34,12 @@ std::unique_ptr<FrameJob> job_of(const AVFrame *frame, std::shared_ptr<const Tas
     return job;
 }
 
-double seconds_since(Clock::time_point start)
-{
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 } // namespace
+
+double seconds_since(std::chrono::steady_clock::time_point start)
+{
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
 
 std::vector<Setting> settings_to_measure(size_t cores, bool on_cpu, const Setting &own)
 {

@@ -25,6 +25,8 @@ struct Setting {
 // `own`, which the filter would choose, comes first.
 std::vector<Setting> settings_to_measure(size_t cores, bool on_cpu, const Setting &own);
 
+double seconds_since(std::chrono::steady_clock::time_point start);
+
 // Returns the frames a second, after a first round that does not count.  Takes about `seconds`, but
 // at least two rounds of all workers.  Throws Error, also if a run takes longer than `timeout` (0:
 // no limit).
