@@ -182,6 +182,34 @@ def test_frames_that_the_timeline_excludes(save):
     assert changed == [True, False, True]
 
 
+class Spoils(nn.Module):
+    """No number in the upper half."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = torch.cat([x * 0.0 + 30.0, x * 0.0 - 40.0], 1)
+        y[:, :, : x.size(2) // 2] = float("nan")
+        return y
+
+
+@pytest.mark.parametrize("options", [{}, {"tile": 32}, {"strength": 0.5}],
+                         ids=["whole", "tiles", "mixed"])
+def test_what_is_no_number_is_gray(save, options):
+    frames = frames_of("rgb24")
+    made = coloured(graph_of(save(Spoils()), **options), "rgb24", frames, "rgb24")
+    for result in made:
+        upper = result.image[:, : result.image.shape[1] // 2].astype(int)
+        assert abs(upper - upper[:1]).max() == 0
+        assert (result.image[0] != result.image[2])[-1].any()
+
+
+def test_four_channels_are_no_lightness(save):
+    frames = frames_of("rgb24")
+    refused = support.ffmpeg(
+        *pictures.raw_input("rgb24", *frames[0].size), "-vf", graph_of(save(nn.Conv2d(4, 2, 1))),
+        *("-f", "null", "-"), stdin=pictures.raw(frames, "rgb24"))
+    support.assert_fails_clearly(refused, "the model takes 4 channels; as=lab gives it the light")
+
+
 class Halves(nn.Module):
     """a and b of half the size, as they leave ECCV16's last layer."""
 

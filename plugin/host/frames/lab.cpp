@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "lab.h"
 
+#include "component_samples.h"
 #include "picture.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <memory>
@@ -189,6 +191,17 @@ void read_lightness(const AVFrame *lab, const PictureNumbers &numbers, const Ima
                                made[c] = grey * map.factor[c] + map.offset[c];
                            return made;
                        });
+}
+
+void make_grey_of_zeros(AVFrame *lab)
+{
+    constexpr float neutral = 0.5F;
+    for (int component : {1, 2}) {
+        const ComponentSamples samples(lab, component);
+        for (int y = 0; y < lab->height; y++)
+            std::replace(samples.at<float>(0, y), samples.at<float>(0, y) + lab->width, 0.0F,
+                         neutral);
+    }
 }
 
 } // namespace dnn_torch

@@ -28,4 +28,8 @@ void rgb_of_lab(const FloatRow &row, size_t width);
 void read_lightness(const AVFrame *lab, const PictureNumbers &numbers, const Images &images,
                     int index);
 
+// Takes the colours from samples of a frame of Lab whose a or b was no number: write_picture() left
+// its 0 there.
+void make_grey_of_zeros(AVFrame *lab);
+
 } // namespace dnn_torch

@@ -180,6 +180,9 @@ std::optional<FoundChannels> ModelProbe::choose(As as, const Attempt &rgb, const
     if (!rgb.error || !luma.error)
         return std::nullopt;
     const Attempt rgba = attempt(4, small);
+    if (as == As::lab && !rgba.error)
+        throw Error(AVERROR(EINVAL), "the model takes 4 channels; as=lab gives it the lightness "
+                                     "alone, in 1 channel, or gray in 3");
     if (!rgba.error && can_become(as, rgba.made))
         return FoundChannels{Channels::rgba, rgba.made, ""};
     return std::nullopt;

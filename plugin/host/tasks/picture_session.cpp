@@ -8,6 +8,7 @@
 #include "host/error.h"
 #include "host/frames/codes.h"
 #include "host/frames/depth.h"
+#include "host/frames/lab.h"
 #include "host/frames/picture.h"
 #include "host/frames/sample_aspect.h"
 #include "host/inference/fork_gate.h"
@@ -171,7 +172,10 @@ bool PictureSession::write(const FrameItem &item, const Images &output, int inde
         return write_depth(output, index, plan_.contract.depth, result);
     if (plan_.part() != Part::seen) {
         copy_all_but(plan_.part(), frame, result);
-        return write_part(item, output, index, result, plan_.part());
+        const bool saw_nan = write_part(item, output, index, result, plan_.part());
+        if (saw_nan && plan_.formats.are_lab)
+            make_grey_of_zeros(result);
+        return saw_nan;
     }
     const bool saw_nan = write_part(item, output, index, result, Part::seen);
     if (plan_.keeps_format())

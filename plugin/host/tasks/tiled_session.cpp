@@ -6,6 +6,7 @@
 #include "host/error.h"
 #include "host/frames/codes.h"
 #include "host/frames/depth.h"
+#include "host/frames/lab.h"
 #include "host/frames/picture.h"
 #include "host/inference/fork_gate.h"
 #include "picture_tensors.h"
@@ -197,11 +198,17 @@ bool TiledSession::write_part(const FrameItem &item, const Picture &picture, con
         write_codes(part, index, result);
         return false;
     }
-    if (work_->grid.is_blended)
-        return blender_.write(part, numbers, index, kept, result, edges, plan_.part());
-    if (item.strength != 1 && mixes_parts())
-        return mixer_.write(part, numbers, index, item.strength, kept, result, plan_.part());
-    return write_picture(part, numbers, index, kept, result, plan_.part());
+    const auto write = [&] {
+        if (work_->grid.is_blended)
+            return blender_.write(part, numbers, index, kept, result, edges, plan_.part());
+        if (item.strength != 1 && mixes_parts())
+            return mixer_.write(part, numbers, index, item.strength, kept, result, plan_.part());
+        return write_picture(part, numbers, index, kept, result, plan_.part());
+    };
+    const bool saw_nan = write();
+    if (saw_nan && plan_.formats.are_lab)
+        make_grey_of_zeros(result);
+    return saw_nan;
 }
 
 // The smallest and the largest number of a picture are known when all tiles are there.
