@@ -279,8 +279,6 @@ constexpr Field<ModelFacts> model_fields[] = {
 
 // ---- which sizes the input may have ---------------------------------------------------
 
-constexpr int largest_extent = 1 << 16;
-
 bool set_multiple(const Json &value, SizeTerms &sizes)
 {
     int multiple = 0;
@@ -295,8 +293,8 @@ bool set_size(const Json &value, std::optional<Size> &size)
 {
     const bool is_pair = value.is_array() && value.size() == 2;
     Size given = {0, 0};
-    if (!set_whole(is_pair ? value[0] : value, 1, largest_extent, given.width) ||
-        !set_whole(is_pair ? value[1] : value, 1, largest_extent, given.height))
+    if (!set_whole(is_pair ? value[0] : value, 1, largest_side, given.width) ||
+        !set_whole(is_pair ? value[1] : value, 1, largest_side, given.height))
         return false;
     size = given;
     return true;

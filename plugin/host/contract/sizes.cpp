@@ -20,7 +20,6 @@ namespace dnn_torch
 namespace
 {
 
-constexpr int largest_side = 1 << 16;
 constexpr double largest_scale = 64;
 
 [[noreturn]] void refuse(std::string_view name, const std::string &given)

@@ -13,6 +13,9 @@
 namespace dnn_torch
 {
 
+// The longest side that a contract or an option may ask for.
+constexpr int largest_side = 1 << 16;
+
 // How frames are brought to the one size that a model takes.
 enum class Fit { automatic, tile, scale, letterbox };
 

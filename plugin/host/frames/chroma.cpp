@@ -15,11 +15,6 @@ namespace dnn_torch
 namespace
 {
 
-const AVPixFmtDescriptor &descriptor(const AVFrame *frame)
-{
-    return *av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame->format));
-}
-
 // Whether a sample of chroma lies at the first of the pixels that it stands for, or between them.
 struct Siting {
     bool across, down;

@@ -9,11 +9,6 @@ namespace dnn_torch
 namespace
 {
 
-const AVPixFmtDescriptor &described(const AVFrame *frame)
-{
-    return *av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame->format));
-}
-
 // Steps are in samples.  Those that compilers know make the loop several times as fast.
 template <int known_from, int known_to, class Sample>
 void copy_row(const Sample *from, ptrdiff_t from_step, Sample *to, ptrdiff_t to_step, int width)
@@ -80,6 +75,11 @@ void copy_samples(const ComponentSamples &from, const ComponentSamples &to, Size
 
 } // namespace
 
+const AVPixFmtDescriptor &descriptor(const AVFrame *frame)
+{
+    return *av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame->format));
+}
+
 bool is_chroma(const AVPixFmtDescriptor &format, int component)
 {
     return !(format.flags & AV_PIX_FMT_FLAG_RGB) && format.nb_components >= 3 &&
@@ -88,7 +88,7 @@ bool is_chroma(const AVPixFmtDescriptor &format, int component)
 
 Size component_size(const AVFrame *frame, int component)
 {
-    const AVPixFmtDescriptor &format = described(frame);
+    const AVPixFmtDescriptor &format = descriptor(frame);
     if (!is_chroma(format, component))
         return {.width = frame->width, .height = frame->height};
     return {.width = AV_CEIL_RSHIFT(frame->width, format.log2_chroma_w),
@@ -97,7 +97,7 @@ Size component_size(const AVFrame *frame, int component)
 
 ComponentSamples::ComponentSamples(const AVFrame *frame, int component)
 {
-    const AVComponentDescriptor &part = described(frame).comp[component];
+    const AVComponentDescriptor &part = descriptor(frame).comp[component];
     data = frame->data[part.plane] + part.offset;
     row_stride = frame->linesize[part.plane];
     step = part.step;

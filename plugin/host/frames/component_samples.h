@@ -17,6 +17,9 @@ extern "C" {
 namespace dnn_torch
 {
 
+// Returns that of the frame's format.
+const AVPixFmtDescriptor &descriptor(const AVFrame *frame);
+
 // Whether a component of the format is U or V.
 bool is_chroma(const AVPixFmtDescriptor &format, int component);
 

@@ -18,11 +18,6 @@ namespace dnn_torch
 namespace
 {
 
-const AVPixFmtDescriptor &descriptor(const AVFrame *frame)
-{
-    return *av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame->format));
-}
-
 // Returns the grey format whose samples are like those of `format`.
 AVPixelFormat grey_like(const AVPixFmtDescriptor &format)
 {
@@ -57,19 +52,25 @@ void run(SwsContext *scaler, const ComponentSamples &from, int height, const Com
         throw Error(ret, "libswscale failed");
 }
 
-bool shares_seen_plane(const AVPixFmtDescriptor &format, int channels, int component)
+bool shares_plane(const AVPixFmtDescriptor &format, const Components &with, int component)
 {
-    for (int c = 0; c < channels; c++)
+    for (int c = with.first; c < with.first + with.count; c++)
         if (format.comp[c].plane == format.comp[component].plane)
             return true;
     return false;
 }
 
-void copy_plane(const AVFrame *from, AVFrame *to, int plane, int height)
+// Copies the component's plane, unless that holds some of the others: write_picture() fills it
+// then.
+void copy_plane(const AVFrame *from, AVFrame *to, int component, const Components &others)
 {
+    const AVPixFmtDescriptor &format = descriptor(from);
+    const int plane = format.comp[component].plane;
+    if (shares_plane(format, others, component) || format.comp[component].offset != 0)
+        return;
     int bytes = av_image_get_linesize(static_cast<AVPixelFormat>(to->format), to->width, plane);
     av_image_copy_plane(to->data[plane], to->linesize[plane], from->data[plane],
-                        from->linesize[plane], bytes, height);
+                        from->linesize[plane], bytes, component_size(from, component).height);
 }
 
 // Fills the byte of each pixel that is no component, as in 0rgb.
@@ -135,12 +136,19 @@ void FrameScaler::carry_unseen(const AVFrame *from, AVFrame *to, int channels)
 {
     const AVPixFmtDescriptor &format = descriptor(from);
     for (int c = channels; c < format.nb_components; c++) {
-        const Size size = component_size(from, c);
-        if (size != component_size(to, c))
+        if (component_size(from, c) != component_size(to, c))
             scale_component(from, to, c);
-        else if (!shares_seen_plane(format, channels, c) && format.comp[c].offset == 0)
-            copy_plane(from, to, format.comp[c].plane, size.height);
+        else
+            copy_plane(from, to, c, {.first = 0, .count = channels});
     }
+}
+
+void copy_all_but(Part part, const AVFrame *from, AVFrame *to)
+{
+    const auto format = static_cast<AVPixelFormat>(from->format);
+    const Components left_out = components_of(format, model_channels(format), part);
+    for (int c = 0; c < descriptor(from).nb_components; c++)
+        copy_plane(from, to, c, left_out);
 }
 
 void FrameScaler::scale_frame(const AVFrame *from, AVFrame *to)

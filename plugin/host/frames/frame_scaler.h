@@ -18,6 +18,10 @@ namespace dnn_torch
 // Kernels of libswscale's: SWS_BICUBIC; SWS_LANCZOS and SWS_BILINEAR, exactly rounded.
 extern const int bicubic, sharp, bilinear;
 
+// Copies the planes that hold nothing of that part.  Both frames have the same size and format.
+// write_picture() copies what shares a plane with it.
+void copy_all_but(Part part, const AVFrame *from, AVFrame *to);
+
 // Scales one component of frames, always between the same two sizes.  Each component is
 // scaled as a grey picture, so that libswscale converts nothing.
 class ComponentScaler

@@ -4,11 +4,6 @@
 
 #include "colours.h"
 
-extern "C" {
-#include <libavutil/imgutils.h>
-#include <libavutil/pixdesc.h>
-}
-
 #include <utility>
 
 namespace dnn_torch
@@ -49,28 +44,6 @@ Components components_of(AVPixelFormat format, int channels, Part part)
         return {.first = 1, .count = 2};
     default:
         return {.first = 0, .count = std::min(channels, all)};
-    }
-}
-
-void copy_all_but(Part part, const AVFrame *from, AVFrame *to)
-{
-    const auto format = static_cast<AVPixelFormat>(from->format);
-    const Components components = components_of(format, model_channels(format), part);
-    const AVPixFmtDescriptor &described = *av_pix_fmt_desc_get(format);
-    const auto is_left_out = [&](int plane) {
-        for (int c = components.first; c < components.first + components.count; c++)
-            if (described.comp[c].plane == plane)
-                return true;
-        return false;
-    };
-    for (int plane = 0; plane < av_pix_fmt_count_planes(format); plane++) {
-        const bool is_chroma = !is_rgb(described) && (plane == 1 || plane == 2);
-        const int shift = is_chroma ? described.log2_chroma_h : 0;
-        if (!is_left_out(plane))
-            av_image_copy_plane(to->data[plane], to->linesize[plane], from->data[plane],
-                                from->linesize[plane],
-                                av_image_get_linesize(format, from->width, plane),
-                                AV_CEIL_RSHIFT(from->height, shift));
     }
 }
 

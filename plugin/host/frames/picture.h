@@ -26,10 +26,6 @@ struct Components {
 // Those that a picture of so many channels is of a frame.
 Components components_of(AVPixelFormat format, int channels, Part part);
 
-// Copies the planes that hold nothing of that part.  Both frames have the same size and format.
-// write_picture() copies what shares a plane with it.
-void copy_all_but(Part part, const AVFrame *from, AVFrame *to);
-
 // The layout of a frame's rows for a model with this number of channels, with the frame's
 // colours.
 class PictureLayout

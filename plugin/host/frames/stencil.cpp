@@ -3,6 +3,7 @@
 #include "stencil.h"
 
 #include "colours.h"
+#include "component_samples.h"
 #include "formats.h"
 
 extern "C" {
@@ -19,15 +20,10 @@ namespace dnn_torch
 namespace
 {
 
-const AVPixFmtDescriptor &described(const AVFrame *frame)
-{
-    return *av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame->format));
-}
-
 // One component of a format: where its samples are and what they mean.
 struct Plane {
     Plane(const AVFrame *frame, int number)
-        : format(described(frame)), component(format.comp[number])
+        : format(descriptor(frame)), component(format.comp[number])
     {
         const bool is_chroma =
             !(format.flags & AV_PIX_FMT_FLAG_RGB) && (number == 1 || number == 2);
@@ -88,7 +84,7 @@ std::array<float, 3> components_of(const std::array<uint8_t, 3> &colour, const A
     std::array<float, 3> rgb{}, components{};
     std::transform(colour.begin(), colour.end(), rgb.begin(),
                    [](uint8_t value) { return static_cast<float>(value) / 255; });
-    const AVPixFmtDescriptor &format = described(frame);
+    const AVPixFmtDescriptor &format = descriptor(frame);
     if (format.flags & AV_PIX_FMT_FLAG_RGB)
         return rgb;
     if (format.nb_components < 3) // grey, of the whole range
@@ -140,7 +136,7 @@ void paint_component(const Stencil &stencil, float value, const Plane &plane, Si
 
 void paint(const Stencil &stencil, const std::array<uint8_t, 3> &colour, AVFrame *frame)
 {
-    const AVPixFmtDescriptor &format = described(frame);
+    const AVPixFmtDescriptor &format = descriptor(frame);
     const std::array<float, 3> components = components_of(colour, frame);
     const int count = format.nb_components - (has_alpha(format) ? 1 : 0);
     for (int number = 0; number < count; number++)
@@ -150,7 +146,7 @@ void paint(const Stencil &stencil, const std::array<uint8_t, 3> &colour, AVFrame
 
 void cut_out(const Stencil &stencil, AVFrame *frame)
 {
-    const Plane alpha(frame, described(frame).nb_components - 1);
+    const Plane alpha(frame, descriptor(frame).nb_components - 1);
     alpha.with_sample([&](auto element) {
         using Sample = decltype(element);
         for (int y = 0; y < frame->height; y++)

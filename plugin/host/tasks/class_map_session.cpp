@@ -3,6 +3,7 @@
 #include "class_map_session.h"
 
 #include "host/error.h"
+#include "host/frames/frame_scaler.h"
 #include "host/frames/picture.h"
 #include "host/inference/fork_gate.h"
 #include "picture_session.h"

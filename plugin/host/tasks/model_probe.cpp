@@ -66,16 +66,16 @@ bool is_picture(int channels)
     return channels == 1 || channels == 3 || channels == 4;
 }
 
+// How many channels have to come out for what is wanted; 0: those of a picture.
+int needed_for(As as)
+{
+    return as == As::picture ? 0 : as == As::lab ? 2 : 1;
+}
+
 // Whether so many channels that come out can become what is wanted.
 bool can_become(As as, int made)
 {
-    return as == As::picture ? is_picture(made) : made == (as == As::lab ? 2 : 1);
-}
-
-// How many channels come out of a model that could not be asked; 0: as many as go in.
-int expected_of(As as)
-{
-    return as == As::picture ? 0 : as == As::lab ? 2 : 1;
+    return as == As::picture ? is_picture(made) : made == needed_for(as);
 }
 
 Error mismatch(As as, int channels, int made)
@@ -200,11 +200,11 @@ FoundChannels ModelProbe::choose_among_larger(As as, const Attempt &rgb, const A
         if (const int made = made_of_larger(1); made != 1 && can_become(as, made))
             return {Channels::luma, made, ""};
         refuse_other_counts(rgb);
-        return {as == As::lab ? Channels::luma : Channels::any, expected_of(as), ""};
+        return {as == As::lab ? Channels::luma : Channels::any, needed_for(as), ""};
     }
     if (!can_be_about_channels(*rgb.error))
         throw *rgb.error;
-    return {Channels::luma, expected_of(as),
+    return {Channels::luma, needed_for(as),
             speaks_of_channels(rgb.error->what()) ? "" : rgb.error->what()};
 }
 
