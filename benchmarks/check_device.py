@@ -10,12 +10,15 @@ itself.  Runs in a Python whose PyTorch is the LibTorch that the engine was buil
 import argparse
 import concurrent.futures
 import hashlib
+import importlib.util
 import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
+import time
 import traceback
 
 import torch
@@ -23,6 +26,10 @@ import torch
 import rates
 import report
 import settings as common
+
+sys.path.insert(0, str(common.REPOSITORY / "tests" / "architectures"))
+# pylint: disable-next=wrong-import-position # a folder of tests, from where it lies
+from published import randomise
 
 FORMATS = {  # pixel format -> type of a sample, codes of 1.0
     "rgb24": (torch.uint8, 255),
@@ -36,6 +43,9 @@ PRECISIONS = ("fp32", "auto")
 TOLERANCE, SHARE = 1 / 255, 0.999
 GOAL = 0.9
 RUN_LIMIT = 120
+# Of a network's largest sample: rounding of its many layers, each to 24 bits or to 11.
+NETWORK_TOLERANCES = {"fp32": 1e-4, "auto": 5e-2}
+END_LIMIT = 3.0
 
 
 class Wrong(Exception):
@@ -74,20 +84,22 @@ class Bench:
     def source(self, pixel_format, size, loop=False):
         return common.raw_input(self.settings, pixel_format, *size, loop=loop)
 
-    def run(self, graph, source, *output, loglevel="error"):
+    def run(self, graph, source, *output, loglevel="error", **variables):
         """An ffmpeg's (exit status, stdout, stderr)."""
         command = self.settings.launched(
             self.settings.ffmpeg, "-nostdin", "-hide_banner", "-loglevel", loglevel,
             *source, "-vf", graph, *output, "-",
         )  # fmt: skip
-        return run_to_the_end(command, {**os.environ, **self.settings.engine_environment()})
+        environment = {**os.environ, **self.settings.engine_environment(), **variables}
+        return run_to_the_end(command, environment)
 
-    def frames(self, model, pixel_format, count=4, **options):
-        graph = common.dnn_graph(self.model(model), **options)
+    def frames(self, model, pixel_format, count=4, further="", **options):
+        graph = common.dnn_graph(self.model(model), **options) + further
         output = ("-frames:v", str(count), "-f", "rawvideo", "-pix_fmt", pixel_format)
         code, out, err = self.run(graph, self.source(pixel_format, self.small), *output)
         if code or not out:
-            raise Wrong(f"exit {code}: {last_line(err)}")
+            told = " / ".join(filter_lines(err)) or last_line(err)
+            raise Wrong(f"exit {code}: {told}")
         return out
 
 
@@ -138,11 +150,12 @@ def samples(data, pixel_format):
     return torch.frombuffer(bytearray(data), dtype=kind).to(torch.float64) / white
 
 
-def check_agrees(bench, model, precision, pixel_format):
+def check_agrees(bench, model, precision, pixel_format, **options):
     """The frames of the device are those of the processor."""
-    expected = samples(bench.frames(model, pixel_format, device="cpu"), pixel_format)
+    expected = samples(bench.frames(model, pixel_format, device="cpu", **options), pixel_format)
     got = samples(
-        bench.frames(model, pixel_format, device=bench.device, precision=precision), pixel_format
+        bench.frames(model, pixel_format, device=bench.device, precision=precision, **options),
+        pixel_format,
     )
     if got.shape != expected.shape:
         raise Wrong(f"{got.numel()} samples and not {expected.numel()}")
@@ -167,6 +180,203 @@ def check_same_bytes(bench, model):
     if len(set(digests.values())) != 1:
         raise Wrong(f"the bytes differ: {digests}")
     return "1, 2 and 4 workers, batches of 4"
+
+
+# ---- published networks -------------------------------------------------------
+
+
+def network_cases():
+    """One of each architecture: name -> what tests/architectures says of it."""
+    cases = {}
+    folder = common.REPOSITORY / "tests" / "architectures" / "networks"
+    for path in sorted(folder.glob("*.py")):
+        spec = importlib.util.spec_from_file_location(f"networks_{path.stem}", path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        for case in module.CASES.values():
+            cases.setdefault(case.told["architecture"], case)
+    return cases
+
+
+def check_network(bench, case, precision):
+    """A file of weights makes what the network makes in PyTorch on the processor."""
+    name = case.told["architecture"]
+    folder = bench.settings.work / "networks" / f"{name}-{precision}"
+    folder.mkdir(parents=True, exist_ok=True)
+    network = randomise(case.make())
+    path = folder / pathlib.Path(case.file).with_suffix(".pth")
+    torch.save(network.state_dict() | case.extras(), path)
+    width, height = case.size
+    generator = torch.Generator().manual_seed(3)
+    picture = torch.rand((1, case.channels, height, width), generator=generator)
+    with torch.no_grad():
+        expected = network(picture)[0]
+    pixels, planes = ("gbrpf32le", (1, 2, 0)) if case.channels == 3 else ("grayf32le", (0,))
+    raw = folder / "picture.raw"
+    raw.write_bytes(picture[0][list(planes)].numpy().tobytes())
+    graph = common.dnn_graph(path, device=bench.device, precision=precision, tune=0)
+    source = ("-f", "rawvideo", "-pixel_format", pixels, "-video_size", f"{width}x{height}")
+    output = ("-f", "rawvideo", "-pix_fmt", pixels)
+    code, out, err = bench.run(graph, (*source, "-i", raw), *output)
+    if code or len(out) != expected.numel() * 4:
+        raise Wrong(f"exit {code}: {last_line(err)}")
+    got = torch.empty_like(expected)
+    got[list(planes)] = torch.frombuffer(bytearray(out), dtype=torch.float32).reshape(
+        len(planes), *expected.shape[1:]
+    )
+    apart = ((got - expected).abs().max() / expected.abs().max().clamp(min=1)).item()
+    if not apart <= max(case.tolerance, NETWORK_TOLERANCES[precision]):
+        raise Wrong(f"{apart:.1e} of the largest sample away")
+    return f"{apart:.1e} of the largest sample away"
+
+
+# ---- what else users do -------------------------------------------------------
+
+
+def check_isolated(bench, way):
+    """In a process of its own, which is closed in."""
+    plain, isolated = (
+        bench.frames("espcn", "rgb24", device=bench.device, isolate=each, tune=0, threads=1)
+        for each in (0, way)
+    )
+    if plain != isolated:
+        raise Wrong("the bytes differ from those of ffmpeg's own process")
+    return "the same bytes"
+
+
+def check_refused(bench, *phrases, **options):
+    """One line that says what to do."""
+    graph = common.dnn_graph(bench.model("espcn"), **options)
+    output = ("-frames:v", "1", "-f", "null")
+    code, _, err = bench.run(graph, bench.source("rgb24", bench.small), *output)
+    lines = filter_lines(err)
+    if code <= 0 or len(lines) != 1 or not all(phrase in lines[0] for phrase in phrases):
+        raise Wrong(f"exit {code}: {' / '.join(lines)}")
+    return lines[0]
+
+
+def check_int8(bench):
+    """Runs in fp32, with a warning."""
+    if bench.device == "cpu":
+        raise Unsuitable("the processor has it")
+    graph = common.dnn_graph(bench.model("espcn"), device=bench.device, precision="int8")
+    output = ("-frames:v", "1", "-f", "null")
+    code, _, err = bench.run(
+        graph, bench.source("rgb24", bench.small), *output, loglevel="level+warning"
+    )
+    told = [line for line in filter_lines(err) if "precision=int8 cannot be used" in line]
+    if code or len(told) != 1:
+        raise Wrong(f"exit {code}: {' / '.join(filter_lines(err))}")
+    return told[0]
+
+
+def check_hidden(bench):
+    """A variable that hides the device is named."""
+    if not bench.device.startswith("cuda"):
+        raise Unsuitable("CUDA_VISIBLE_DEVICES hides devices of CUDA")
+    graph = common.dnn_graph(bench.model("espcn"), device=bench.device)
+    source = bench.source("rgb24", bench.small)
+    code, _, err = bench.run(
+        graph, source, "-frames:v", "1", "-f", "null", CUDA_VISIBLE_DEVICES="-1"
+    )
+    lines = filter_lines(err)
+    if code <= 0 or len(lines) != 1 or "CUDA_VISIBLE_DEVICES" not in lines[0]:
+        raise Wrong(f"exit {code}: {' / '.join(lines)}")
+    return lines[0]
+
+
+def check_chosen(bench):
+    """device=auto takes it, and says so."""
+    graph = common.dnn_graph(bench.model("espcn"), device="auto")
+    source = bench.source("rgb24", bench.small)
+    code, _, err = bench.run(
+        graph, source, "-frames:v", "1", "-f", "null", loglevel="level+info"
+    )
+    told = [line for line in filter_lines(err) if line.startswith("auto: ")]
+    if code or not told or bench.device.partition(":")[0] not in told[0]:
+        raise Wrong(f"exit {code}: {' / '.join(told) or last_line(err)}")
+    return told[0]
+
+
+def check_changed(bench):
+    """Another model and another precision while it runs; no frame is lost."""
+    commands = f"0.2 dnn_torch model {bench.model('espcn')};0.6 dnn_torch precision fp32"
+    graph = f"sendcmd=c='{commands}',{common.dnn_graph(bench.model('espcn'), device=bench.device)}"
+    source = bench.source("rgb24", bench.small)
+    code, out, err = bench.run(graph, source, "-f", "framecrc", loglevel="level+info")
+    frames = [line for line in out.decode().splitlines() if not line.startswith("#")]
+    if code or len(frames) != 24:
+        raise Wrong(f"exit {code}, {len(frames)} of 24 frames: {last_line(err)}")
+    return "24 of 24 frames"
+
+
+def check_interrupted(bench):
+    """Ctrl-C while frames are on their way."""
+    graph = common.dnn_graph(bench.model("srvgg"), device=bench.device, tune=0)
+    command = bench.settings.launched(
+        bench.settings.ffmpeg, "-nostdin", "-loglevel", "error", "-progress", "-",
+        *bench.source("rgb24", bench.large, loop=True), "-vf", graph, "-f", "null", "-",
+    )  # fmt: skip
+    with subprocess.Popen(
+        command, env={**os.environ, **bench.settings.engine_environment()},
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        try:
+            for line in process.stdout:
+                if line.startswith("frame=") and int(line.split("=")[1]) > 0:
+                    break
+            before = time.monotonic()
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=RUN_LIMIT)
+        finally:
+            process.kill()
+    took = time.monotonic() - before
+    words = f"exit {process.returncode} after {took:.2f} s"
+    if took > END_LIMIT or process.returncode not in (0, 255):
+        raise Wrong(f"{words}: {last_line(err)}")
+    return words
+
+
+def check_two(bench):
+    """Two filters on one device."""
+    second = "," + common.dnn_graph(bench.model("denoise"), device=bench.device, precision="fp32")
+    first = bench.frames("espcn", "rgb24", further=second, device=bench.device, precision="fp32")
+    on_cpu = bench.frames(
+        "espcn", "rgb24", further="," + common.dnn_graph(bench.model("denoise")), device="cpu"
+    )
+    apart = (samples(first, "rgb24") - samples(on_cpu, "rgb24")).abs()
+    share = (apart <= TOLERANCE * 1.0001).double().mean().item()
+    if not share >= SHARE:
+        raise Wrong(f"{100 * share:.3f} % within 1/255")
+    return f"{100 * share:.3f} % within 1/255 of the processor's"
+
+
+def check_finds(bench):
+    """A detector's boxes are those of the processor."""
+    clip = subprocess.run(
+        [sys.executable, common.REPOSITORY / "models" / "draw_clip.py", "shapes", "--frames", "4"],
+        capture_output=True, check=True,
+    ).stdout  # fmt: skip
+    path = bench.settings.work / "shapes.ppm"
+    path.write_bytes(clip)
+    model = common.REPOSITORY / "models" / "shapes.pt"
+    found = {}
+    for device in ("cpu", bench.device):
+        graph = common.dnn_graph(model, device=device, precision="fp32").replace(
+            "dnn_torch=", "dnn_torch_detect="
+        )
+        source = ("-f", "image2pipe", "-c:v", "ppm", "-i", path)
+        graph += ",drawbox=box_source=side_data_detection_bboxes:color=red"
+        code, out, err = bench.run(graph, source, "-f", "framecrc")
+        if code:
+            raise Wrong(f"{device}: exit {code}: {last_line(err)}")
+        found[device] = out
+    if len(set(found.values())) != 1:
+        raise Wrong("other boxes than on the processor")
+    return "the same boxes in 4 frames"
+
+
+# ---- memory -------------------------------------------------------------------
 
 
 class Hungry(torch.nn.Module):
@@ -240,6 +450,19 @@ def filter_rate(bench, model, precision):
     return rates.measure_dnn(bench.settings, source, graph, window)
 
 
+def words_of_a_run(bench, model, precision):
+    """What the filter says of its workers, and of what limits it."""
+    graph = common.dnn_graph(bench.model(model), device=bench.device, precision=precision)
+    source = bench.source("rgb24", bench.large, loop=True)
+    count = "10" if bench.quick else "600"
+    _, _, err = bench.run(graph, source, "-frames:v", count, "-f", "null", loglevel="level+info")
+    workers = re.search(r"(\d+) workers? of", err)
+    limit = re.search(r"a frame: (.*?;.*?); limited by ([^;\n]*)", err)
+    if not workers or not limit:
+        return last_line(err)
+    return f"{workers[1]} workers; {limit[1]}; limited by {limit[2]}"
+
+
 def check_rate(bench, table, model, precision):
     """Against LibTorch alone, which also brings the frames there and back."""
     seconds = bench.settings.seconds
@@ -262,7 +485,8 @@ def check_rate(bench, table, model, precision):
         model=model, precision=precision, fps=rates.median_fps(results["filter"]),
         limit_fps=rates.median_fps(results["loop"]), limit_workers=best, ratio=ratio,
         spread=rates.spread(results["filter"]),
-        cpu_s_per_frame=rates.median_cpu(results["filter"]), note=failure,
+        cpu_s_per_frame=rates.median_cpu(results["filter"]),
+        note=failure or words_of_a_run(bench, model, precision),
     )  # fmt: skip
     if failure:
         raise Wrong(failure)
@@ -279,6 +503,7 @@ def check_rate(bench, table, model, precision):
 def checks_of(bench, table):
     """part -> [(name, function)]; those of one part may run side by side, but for the rates."""
     device = bench.device
+    kind = device.partition(":")[0]
     return {
         "agree": [("the device is listed", lambda: check_listed(bench))]
         + [
@@ -293,6 +518,32 @@ def checks_of(bench, table):
         + [
             (f"{model}: same bytes", lambda model=model: check_same_bytes(bench, model))
             for model in MODELS
+        ],
+        "networks": [
+            (
+                f"{name} {precision}: as in PyTorch",
+                lambda words=(case, precision): check_network(bench, *words),
+            )
+            for name, case in network_cases().items()
+            for precision in PRECISIONS
+        ],
+        "use": [
+            ("in a process of its own", lambda: check_isolated(bench, 1)),
+            ("in one that is closed in altogether", lambda: check_isolated(bench, "require")),
+            ("in tiles", lambda: check_agrees(bench, "espcn", "auto", "rgb24", tile="64x64")),
+            ("in batches", lambda: check_agrees(bench, "espcn", "auto", "rgb24", batch_size=3)),
+            ("bf16", lambda: check_agrees(bench, "denoise", "bf16", "rgb24")),
+            ("a model of luma", lambda: check_agrees(bench, "luma2x", "auto", "yuv420p10le")),
+            # In fp16 one sample in 800 of such a mask is further off.
+            ("as alpha", lambda: check_agrees(bench, "backdrop", "fp32", "rgba")),
+            ("two in a row", lambda: check_two(bench)),
+            ("a detector", lambda: check_finds(bench)),
+            ("device=auto", lambda: check_chosen(bench)),
+            ("a device that is not there", lambda: check_refused(bench, ":99", device=f"{kind}:99")),
+            ("a hidden device", lambda: check_hidden(bench)),
+            ("int8", lambda: check_int8(bench)),
+            ("changes while it runs", lambda: check_changed(bench)),
+            ("Ctrl-C", lambda: check_interrupted(bench)),
         ],
         "memory": [
             ("a batch that does not fit", lambda: check_batch_too_large(bench)),
@@ -322,7 +573,8 @@ def outcome(check):
 
 def run_part(name, checks, workers):
     """Rows in the order of the checks."""
-    with concurrent.futures.ThreadPoolExecutor(workers if name == "agree" else 1) as pool:
+    side_by_side = workers if name in ("agree", "networks", "use") else 1
+    with concurrent.futures.ThreadPoolExecutor(side_by_side) as pool:
         futures = [pool.submit(outcome, check) for _, check in checks]
         for (title, _), future in zip(checks, futures):
             state, words = future.result()
@@ -351,7 +603,7 @@ def read_arguments():
     parser.add_argument("--work", type=pathlib.Path, required=True)
     parser.add_argument("--ffmpeg", default="ffmpeg")
     parser.add_argument("--device", default="cuda")
-    parser.add_argument("--only", choices=["agree", "memory", "bench"], action="append")
+    parser.add_argument("--only", choices=["agree", "networks", "use", "memory", "bench"], action="append")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=3.0)
     parser.add_argument("--quick", action="store_true", help="small frames; the rates mean nothing")
@@ -375,7 +627,7 @@ def main():
     )
     parts = checks_of(bench, speed)
     for name in args.only or parts:
-        checks.rows += run_part(name, parts[name], max(1, min(4, common.CORES // 3)))
+        checks.rows += run_part(name, parts[name], max(1, min(6, common.CORES // 2)))
     states = [row["result"] for row in checks.rows]
     kinds = ("passed", "failed", "skipped")
     summary = ", ".join(f"{states.count(kind)} {kind}" for kind in kinds)

@@ -43,6 +43,7 @@ constexpr int warm_up_runs = 5;
 torch::jit::Module load(const Settings &settings)
 {
     const at::NoGradGuard no_gradients;
+    at::globalContext().setAllowTF32CuDNN(false); // fp32 is fp32, as in the filter
     torch::jit::Module module = torch::jit::load(settings.model, settings.device);
     module.eval();
     module.to(settings.type);

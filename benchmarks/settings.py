@@ -170,5 +170,5 @@ def graph_escaped(path):
 
 def dnn_graph(model, **options):
     words = [f"model={graph_escaped(model)}"]
-    words += [f"{key}={value}" for key, value in options.items()]
+    words += [f"{key}={graph_escaped(str(value))}" for key, value in options.items()]
     return "dnn_torch=" + ":".join(words)

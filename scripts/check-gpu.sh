@@ -9,7 +9,7 @@ set -eu -o pipefail
 usage() {
     cat <<'END_USAGE'
 usage: check-gpu.sh pack DIR
-       check-gpu.sh run DIR [--device cuda|xpu|cpu] [--only build|agree|memory|bench]
+       check-gpu.sh run DIR [--device cuda|xpu|cpu] [--only build|agree|networks|use|memory|bench]
                             [--torch PREFIX] [--work DIR] [--out FILE] [--quick]
 
 pack  on a Debian machine that builds this project: puts a small FFmpeg and what
@@ -33,8 +33,8 @@ END_USAGE
 # Installed files of these packages, as they are; names differ between suites.
 packages() {
     dpkg-query -W -f '${Package}\n' libhwy-dev 'libhwy1*' libseccomp-dev libsodium-dev 'libsodium2*' \
-        libxxhash-dev libxxhash0 nlohmann-json3-dev pkgconf-bin libpkgconf3 meson \
-        ninja-build 2>/dev/null
+        libxxhash-dev libxxhash0 nlohmann-json3-dev zlib1g-dev pkgconf-bin libpkgconf3 \
+        meson ninja-build 2>/dev/null
 }
 
 pack() {
@@ -99,12 +99,11 @@ run_meson() {
 
 # Called where errors do not end the script.  Debug information costs a third of the time and serves nobody here.
 build() {
-    [ -n "$torch" ] || torch=$("$python" -c 'import torch; print(torch.__path__[0])') ||
-        die "$python has no PyTorch; name another with PYTHON, or its folder with --torch"
     [ -e "$work/build/build.ninja" ] ||
         run_meson setup "$work/build" "$root" -Dtorch_prefix="$torch" -Dtorch=enabled \
             -Dtests=disabled -Dwerror=false -Ddebug=false || return
     ninja -C "$work/build" -k 0 plugin/dnn-torch plugin/device-probe plugin/engine-torch.so \
+        plugin/engine-isolated.so plugin/engine-host plugin/model-tool \
         plugin/libdnn_torch_preload.so benchmarks/device_loop \
         "plugin/host-lavfi$(pkg-config --modversion libavfilter | cut -d . -f 1).so"
 }
@@ -113,6 +112,8 @@ run() {
     mkdir -p "$work"
     [ -e "$work/root/ffmpeg/bin/ffmpeg" ] || unpack_tools
     set_environment
+    [ -n "$torch" ] || torch=$("$python" -c 'import torch; print(torch.__path__[0])') ||
+        die "$python has no PyTorch; name another with PYTHON, or its folder with --torch"
     local start=$SECONDS
     if ! build >"$work/build.log" 2>&1; then
         # Compilers that fail side by side bury the first of them.

@@ -5,6 +5,7 @@
 #include "verdict.h"
 
 #include <cerrno>
+#include <cstdlib>
 #include <system_error>
 
 namespace dnn_torch
@@ -72,7 +73,10 @@ LevelZeroFacts ask_level_zero(const ProbePlaces &places, std::chrono::millisecon
 
 CudaFacts ask_cuda(const ProbePlaces &places, std::chrono::milliseconds limit)
 {
-    return cuda_facts(ask(places, {"cuda"}, limit));
+    CudaFacts facts = cuda_facts(ask(places, {"cuda"}, limit));
+    if (const char *visible = getenv("CUDA_VISIBLE_DEVICES"))
+        facts.visible = visible;
+    return facts;
 }
 
 struct Named {

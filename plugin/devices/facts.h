@@ -10,6 +10,7 @@
 #include "probe.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,8 @@ struct CudaFacts {
     std::string library_failure; // why it cannot be loaded, or empty
     std::string driver_version;  // the CUDA that it supports: "12.4"
     std::string init_failure;    // "CUDA_ERROR_NO_DEVICE, 100"; empty if it answers
+    // CUDA_VISIBLE_DEVICES, if it is set.  The driver obeys it: it finds no other device.
+    std::optional<std::string> visible;
     std::vector<CudaDevice> devices;
 };
 

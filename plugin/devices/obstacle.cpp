@@ -209,6 +209,10 @@ Obstacle cuda_obstacle(const Facts &facts, const std::string &reason)
             .remedy =
                 "see that CUDA_VISIBLE_DEVICES names it, and that the driver, which is for CUDA " +
                 facts.cuda.driver_version + ", is not older than this LibTorch's CUDA"};
+    if (facts.cuda.visible && facts.cuda.has_library)
+        return {.reason = reason,
+                .remedy = "CUDA_VISIBLE_DEVICES is '" + *facts.cuda.visible +
+                          "', and hides all others from programs: unset it"};
     if (!has_files(facts, {Vendor::nvidia, Vendor::amd}))
         return {.reason = reason,
                 .remedy =

@@ -223,6 +223,13 @@ def test_what_is_in_the_way_of_cuda(nvidia, driver):
     assert cuda["remedy"]
 
 
+@pytest.mark.parametrize("value", ["-1", ""])
+def test_devices_that_a_variable_hides(nvidia, value):
+    cuda = entry(nvidia("no-device", CUDA_VISIBLE_DEVICES=value), "cuda")
+    assert "finds no CUDA device" in cuda["reason"]
+    assert f"CUDA_VISIBLE_DEVICES is '{value}'" in cuda["remedy"]
+
+
 def test_nvidias_driver_that_hangs_is_given_up(nvidia):
     start = time.monotonic()
     report = nvidia("hanging-init")
