@@ -118,7 +118,7 @@ std::unique_ptr<NewFile> new_svg_file(const Request &request)
     if (request.svg_file.empty())
         return nullptr;
     std::error_code error;
-    if (std::filesystem::equivalent(request.svg_file, request.model, error))
+    if (std::filesystem::equivalent(request.svg_file, request.path, error))
         throw UsageError("--svg " + request.svg_file + " is the model; give another file");
     return std::make_unique<NewFile>(request.svg_file);
 }
@@ -142,7 +142,7 @@ public:
         ModelWithContract subject = std::move(model.in_fp32);
         start_ = Clock::now();
         NewPlan work = plan(subject, "fp32");
-        report_.begin({.model = request_.model,
+        report_.begin({.model = request_.path,
                        .device = place_.device.device,
                        .size = size_,
                        .result = work.plan->output,
@@ -411,7 +411,7 @@ try {
     return 0;
 } catch (const Error &error) {
     if (request.json)
-        print_failure(request.model, error.what());
+        print_failure(request.path, error.what());
     throw;
 }
 

@@ -110,7 +110,7 @@ std::string command_for(const Request &request, Kind kind, Channels channels,
                         const FilterOptions &options)
 {
     if (kind == Kind::picture)
-        return command_line(request.model, channels, nullptr, options);
+        return command_line(request.path, channels, nullptr, options);
     return kind == Kind::detector ? detector_command(request, options)
                                   : classifier_command(request, options);
 }

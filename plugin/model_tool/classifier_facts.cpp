@@ -25,7 +25,7 @@ std::string classifier_command(const Request &request, FilterOptions options)
 {
     if (request.size)
         options.emplace_back("size", to_text(*request.size));
-    return command_line("dnn_torch_classify", request.model, std::move(options), ",metadata=print",
+    return command_line("dnn_torch_classify", request.path, std::move(options), ",metadata=print",
                         "-f null -");
 }
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command_line.h"
 
+#include "host/tasks/model_request.h"
+
 #include <string_view>
 
 namespace dnn_torch
@@ -49,10 +51,8 @@ std::string size_filter(const FoundSizes &sizes)
 // What of a request the filter for pictures has alone.
 bool is_of_pictures(const std::string &option)
 {
-    for (const char *const name : {"as", "depth", "classes", "fit", "tile", "overlap", "padding"})
-        if (option == name)
-            return true;
-    return false;
+    const ModelOption *const row = find_model_option(option);
+    return row && row->is_of_pictures;
 }
 
 std::string with_options(const std::string &filter, const std::string &model,

@@ -76,7 +76,7 @@ class ContractCopy
 public:
     // Begins the file, if there is a contract.  Throws Error if it is not to be replaced.
     ContractCopy(const Request &request, Existing existing)
-        : model_(request.output_file), from_(file_beside(request.model)), to_(file_beside(model_))
+        : model_(request.output_file), from_(file_beside(request.path)), to_(file_beside(model_))
     {
         if (from_ == to_)
             return;
@@ -105,7 +105,7 @@ private:
 void refuse_same_file(const Request &request)
 {
     std::error_code error;
-    if (std::filesystem::equivalent(request.output_file, request.model, error))
+    if (std::filesystem::equivalent(request.output_file, request.path, error))
         throw UsageError(request.output_file + " is the file to convert; give another name");
 }
 

@@ -32,7 +32,7 @@ std::string detector_command(const Request &request, FilterOptions options)
 {
     if (request.size)
         options.emplace_back("size", to_text(*request.size));
-    return command_line("dnn_torch_detect", request.model, std::move(options),
+    return command_line("dnn_torch_detect", request.path, std::move(options),
                         ",drawbox=box_source=side_data_detection_bboxes:color=yellow", "out.mp4");
 }
 

@@ -132,7 +132,7 @@ void try_as_picture(const Request &request, Inspection &seen)
     // Of a slow model it is not known which sizes it takes, so the filter fits frames to it.
     const bool needs_size = trials.sizes.complete && !seen.fitting->fit;
     seen.command =
-        command_line(request.model, trials.channels, needs_size ? &trials.sizes : nullptr, options);
+        command_line(request.path, trials.channels, needs_size ? &trials.sizes : nullptr, options);
 }
 
 void look_at_file(const Request &request, Inspection &seen)
@@ -256,7 +256,7 @@ void print_classifier(const ClassifierFacts &classifier)
 void print_report(const Request &request, const Inspection &seen)
 {
     const FileFacts &file = seen.file;
-    print("model", request.model);
+    print("model", request.path);
     print("format", file.format);
     print("class", file.origin);
     print("network", architecture_in_words(file));
@@ -397,7 +397,7 @@ void print_json(const Request &request, const Inspection &seen)
     const FileFacts &file = seen.file;
     const std::optional<Trials> &trials = seen.trials;
     const bool fits = seen.fitting && seen.contract;
-    Value all = {{"model", request.model},
+    Value all = {{"model", request.path},
                  {"format", json::text_or_null(file.format)},
                  {"origin", json::text_or_null(file.origin)},
                  {"inputs", names_and_types(file.inputs)},

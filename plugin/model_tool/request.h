@@ -4,12 +4,9 @@
 // What the user asks of `dnn-torch inspect`, `bench`, `contract` and `convert`.
 #pragma once
 
-#include "host/contract/contract.h"
-#include "host/inference/engine_choice.h"
-#include "host/inference/time_limit.h"
 #include "host/size.h"
+#include "host/tasks/model_request.h"
 
-#include <chrono>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -24,26 +21,23 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-struct Request {
-    std::string model;
+// The path of its ModelRequest is the model's.
+struct Request : ModelRequest {
     std::string output_file; // only convert has one
     std::string svg_file;    // only bench has one; "": none
-    // These have the values of the filter's options of the same names.
-    std::string device = "cpu", engine = "torch", input, output, allow, isolate = "auto";
-    ContractOptions contract;
-    std::string optimize;                       // as the filter's option; no command has it yet
-    Isolation isolation = Isolation::automatic; // what `isolate` means
     bool json = false;
     bool force = false;       // only convert has it: files may be replaced
     bool help = false;        // only the command's help is wanted
     std::optional<Size> size; // measured with, or tried first
     double seconds = 30;      // only bench uses it
-    std::chrono::microseconds timeout = usual_time_limit; // for one run; 0: no limit
 };
 
 // Reads a command line that begins with the command's name.  Throws UsageError.
 // One thread at a time may call it.
 Request parse_request(int count, char **words);
+
+// As the option `isolate` takes it.
+const char *name_of(Isolation isolation);
 
 // Returns how to call the command and what its options do.
 std::string help_of(const std::string &command);

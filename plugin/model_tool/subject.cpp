@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "subject.h"
 
+#include "base/compose.h"
 #include "host/tasks/model_contract.h"
 #include "probed_contract.h"
 
@@ -53,7 +54,7 @@ std::optional<FoundSizes> find_sizes_of(Model &model, int channels,
 // Adds what all models of a request have in common.
 std::shared_ptr<Model> open_as(const Place &place, const Request &request, ModelOptions options)
 {
-    options.path = request.model;
+    options.path = request.path;
     options.timeout = request.timeout;
     options.isolated = place.engine.isolated;
     options.cage_required = request.isolation == Isolation::required;
@@ -132,32 +133,13 @@ Trials try_model(const ModelWithContract &subject, const Request &request)
 std::vector<std::pair<std::string, std::string>> filter_options(const Request &request)
 {
     std::vector<std::pair<std::string, std::string>> options;
-    auto add = [&](const char *name, const std::string &value, const char *usual) {
-        if (!value.empty() && value != usual)
-            options.emplace_back(name, value);
-    };
-    add("engine", request.engine, "torch");
-    add("device", request.device, "cpu");
-    add("input", request.input, "");
-    add("output", request.output, "");
-    add("allow", request.allow, "");
-    add("range", request.contract.range, "");
-    add("order", request.contract.order, "");
-    add("mean", request.contract.mean, "");
-    add("std", request.contract.std, "");
-    const ContractOptions &contract = request.contract;
-    add("type", contract.type, "");
-    add("layout", contract.layout, "");
-    add("inputs", contract.inputs, "");
-    add("as", contract.as, "");
-    add("depth", contract.depth, "");
-    add("classes", contract.classes, "");
-    add("multiple", contract.multiple, "");
-    add("padding", contract.padding, "");
-    add("tile", contract.sizes.tile, "auto");
-    add("overlap", contract.sizes.overlap, "auto");
-    add("fit", contract.sizes.fit, "auto");
-    add("isolate", request.isolate, "auto");
+    ModelRequest given = request;
+    for (const ModelOption &row : model_option_rows)
+        if (const std::string &value = row.text_in(given);
+            !row.programs.empty() && !value.empty() && value != text_or_empty(row.usual))
+            options.emplace_back(row.name, value);
+    if (request.isolation != Isolation::automatic)
+        options.emplace_back("isolate", name_of(request.isolation));
     return options;
 }
 

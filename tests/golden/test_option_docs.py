@@ -88,6 +88,15 @@ def test_readme_has_every_option(offered):
     assert written == offered
 
 
+def test_readme_has_every_command():
+    """libavfilter marks with T what a command changes."""
+    listing = support.ffmpeg("-h", "filter=dnn_torch", plain=support.PATCHED).stdout.decode()
+    changeable = set(re.findall(r"^ {1,4}(\w+) +<\w+> +\S{9}T\S ", listing, re.MULTILINE))
+    section = README.read_text().split("\n## Another model while it runs\n")[1].split("\n## ")[0]
+    written = re.search(r"^The commands (.*) take a new value", section, re.MULTILINE).group(1)
+    assert set(re.findall(r"`(\w+)`", written)) | {"strength"} == changeable
+
+
 def test_man_page_has_every_option(offered):
     assert options_in_man_page(MAN_FILTER) == offered
 

@@ -61,7 +61,7 @@ struct TestFilter {
                opener, log)
     {
         loop.open();
-        opener.open(request_of(settings));
+        opener.open(request_of(settings.model));
     }
 
     static std::unique_ptr<Task> make_task(std::shared_ptr<Model> model, const Contract &,

@@ -56,8 +56,6 @@ int process_picture_command(AVFilterContext *ctx, const char *command, const cha
 // The first option may be given without its name, so it is the one that users give most.
 const OptionTable dnn_torch_options = compose(
     {model_options(offsetof(CommonData, settings.model)),
-     contract_options(offsetof(CommonData, settings.contract)),
-     size_options(offsetof(CommonData, settings.sizes)),
      run_options(offsetof(CommonData, settings.run)),
      backend_options(offsetof(CommonData, backend))},
     {"model",     "device",   "async",       "nireq", "batch_size",      "workers", "threads",

@@ -26,10 +26,7 @@ std::string name_in(const std::string &path)
 OptionTable findings_model_options()
 {
     const OptionTable groups[] = {
-        model_options(offsetof(FindingsData, common.settings.model)),
-        without(contract_options(offsetof(FindingsData, common.settings.contract)),
-                {"as", "depth", "classes"}),
-        only(size_options(offsetof(FindingsData, common.settings.sizes)), {"multiple"}),
+        without_those_of_pictures(model_options(offsetof(FindingsData, common.settings.model))),
         without(run_options(offsetof(FindingsData, common.settings.run)), {"strength"}),
         backend_options(offsetof(FindingsData, common.backend)),
     };
@@ -81,7 +78,7 @@ int change_term(AVFilterContext *ctx, const char *option, const char *value,
 std::shared_ptr<FindingsStep> open_step(AVFilterContext *ctx)
 {
     const FindingsData &data = findings_data(ctx);
-    const std::string model = name_in(text_or_empty(data.common.settings.model.path));
+    const std::string model = name_in(request_of(data.common.settings.model).path);
     const char *const filter = ctx->filter->name;
     auto step =
         std::make_shared<FindingsStep>(request_of(data.results, concat(filter, ": ", model)));

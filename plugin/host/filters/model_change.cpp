@@ -17,53 +17,11 @@ namespace dnn_torch
 namespace
 {
 
-struct Field {
-    const char *name;
-    std::string &(*value_in)(ModelRequest &request);
-};
-
-template <std::string ModelRequest::*member> std::string &own(ModelRequest &request)
+// Null if no command has the name.
+const ModelOption *find_command(const std::string &name)
 {
-    return request.*member;
-}
-
-template <std::string ContractOptions::*member> std::string &of_contract(ModelRequest &request)
-{
-    return request.contract.*member;
-}
-
-template <std::string SizeOptions::*member> std::string &of_sizes(ModelRequest &request)
-{
-    return request.contract.sizes.*member;
-}
-
-constexpr Field fields[] = {{"model", own<&ModelRequest::path>},
-                            {"allow", own<&ModelRequest::allow>},
-                            {"output", own<&ModelRequest::output>},
-                            {"precision", own<&ModelRequest::precision>},
-                            {"optimize", own<&ModelRequest::optimize>},
-                            {"range", of_contract<&ContractOptions::range>},
-                            {"order", of_contract<&ContractOptions::order>},
-                            {"mean", of_contract<&ContractOptions::mean>},
-                            {"std", of_contract<&ContractOptions::std>},
-                            {"type", of_contract<&ContractOptions::type>},
-                            {"layout", of_contract<&ContractOptions::layout>},
-                            {"inputs", of_contract<&ContractOptions::inputs>},
-                            {"as", of_contract<&ContractOptions::as>},
-                            {"depth", of_contract<&ContractOptions::depth>},
-                            {"classes", of_contract<&ContractOptions::classes>},
-                            {"multiple", of_contract<&ContractOptions::multiple>},
-                            {"padding", of_contract<&ContractOptions::padding>},
-                            {"tile", of_sizes<&SizeOptions::tile>},
-                            {"overlap", of_sizes<&SizeOptions::overlap>},
-                            {"fit", of_sizes<&SizeOptions::fit>}};
-
-const Field *find_field(const std::string &name)
-{
-    for (const Field &field : fields)
-        if (name == field.name)
-            return &field;
-    return nullptr;
+    const ModelOption *const option = find_model_option(name);
+    return option && option->changes ? option : nullptr;
 }
 
 std::string words_of(const std::map<std::string, std::string> &changes)
@@ -93,7 +51,7 @@ ModelChange::ModelChange(const ModelRequest &current, bool watches_file) : curre
 
 bool ModelChange::is_command(const std::string &name)
 {
-    return find_field(name) != nullptr;
+    return find_command(name) != nullptr;
 }
 
 void ModelChange::ask(const std::string &name, const std::string &value)
@@ -102,7 +60,7 @@ void ModelChange::ask(const std::string &name, const std::string &value)
         throw Error(AVERROR(EINVAL), "the command " + name + " needs a value");
     // What can be told now must not take later commands with it.
     ModelRequest alone;
-    find_field(name)->value_in(alone) = value;
+    find_command(name)->text_in(alone) = value;
     read_contract(alone.contract, "");
     asked_[name] = value;
 }
@@ -137,7 +95,7 @@ void ModelChange::begin(PrepareModel prepare)
     under_way_ = std::exchange(asked_, {});
     NextModel next = {.request = current_, .changes = words_of(under_way_)};
     for (const auto &[name, value] : under_way_)
-        find_field(name)->value_in(next.request) = value;
+        find_command(name)->text_in(next.request) = value;
     // The user allowed these operators for one file, not for another one.
     if (next.request.path != current_.path && !under_way_.contains("allow"))
         next.request.allow.clear();

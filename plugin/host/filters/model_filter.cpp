@@ -40,7 +40,7 @@ bool is_in_list(const std::string &word, const std::string &list)
 ModelFilter::ModelFilter(AVFilterContext *ctx, const FilterSettings &settings, TaskMaker task)
     : ctx_(ctx), settings_(settings), files_(ctx), log_(ctx, settings),
       opener_(ctx, settings, std::move(task)), loop_(ctx, settings_of(settings), opener_, log_),
-      change_(request_of(settings), settings.model.watch != 0)
+      change_(request_of(settings.model), settings.model.watch != 0)
 {
 }
 
@@ -52,7 +52,7 @@ ModelFilter::~ModelFilter()
 
 void ModelFilter::open()
 {
-    if (!settings_.model.path || !*settings_.model.path)
+    if (request_of(settings_.model).path.empty())
         throw Error(AVERROR(EINVAL),
                     concat("no model given; write ", ctx_->filter->name, "=model=FILE"));
     // If a program looks the filter up by name, the gate was not tested before.
@@ -72,7 +72,7 @@ void ModelFilter::open()
 
 void ModelFilter::open_model()
 {
-    opener_.open(request_of(settings_));
+    opener_.open(request_of(settings_.model));
     for (const char *option : {"precision", "optimize"})
         engine_values_[option] =
             opener_.task().model()->metadata(concat(option, "_values").c_str());

@@ -4,7 +4,6 @@
 
 #include "base/compose.h"
 #include "host/error.h"
-#include "host/inference/time_limit.h"
 #include "option_kinds.h"
 
 extern "C" {
@@ -43,47 +42,16 @@ int restarts_from(std::string_view text)
     return number;
 }
 
-SizeOptions sizes_of(const SizeSettings &settings)
-{
-    return {.tile = text_or_empty(settings.tile),
-            .overlap = text_or_empty(settings.overlap),
-            .fit = text_or_empty(settings.fit),
-            .scale = text_or_empty(settings.scale),
-            .size = text_or_empty(settings.size)};
-}
-
 } // namespace
 
-ModelRequest request_of(const FilterSettings &all)
+ModelRequest request_of(const ModelSettings &settings)
 {
-    const ModelSettings &settings = all.model;
-    const ContractSettings &contract = all.contract;
-    return {.path = text_or_empty(settings.path),
-            .input = text_or_empty(settings.input),
-            .output = text_or_empty(settings.output),
-            .device = text_or_empty(settings.device),
-            .precision = text_or_empty(settings.precision),
-            .calibration = text_or_empty(settings.calibration),
-            .optimize = text_or_empty(settings.optimize),
-            .allow = text_or_empty(settings.allow),
-            .engine = text_or_empty(settings.engine),
-            .weights = text_or_empty(settings.weights),
-            .timeout = std::chrono::microseconds(settings.timeout),
-            .isolation = static_cast<Isolation>(settings.isolate),
-            .contract = {.range = text_or_empty(contract.range),
-                         .order = text_or_empty(contract.order),
-                         .mean = text_or_empty(contract.mean),
-                         .std = text_or_empty(contract.std),
-                         .type = text_or_empty(contract.type),
-                         .layout = text_or_empty(contract.layout),
-                         .inputs = text_or_empty(contract.inputs),
-                         .as = text_or_empty(contract.as),
-                         .depth = text_or_empty(contract.depth),
-                         .classes = text_or_empty(contract.classes),
-                         .labels = text_or_empty(contract.labels),
-                         .multiple = text_or_empty(all.sizes.multiple),
-                         .padding = text_or_empty(all.sizes.padding),
-                         .sizes = sizes_of(all.sizes)}};
+    ModelRequest request;
+    for (size_t i = 0; i < std::size(model_option_rows); i++)
+        model_option_rows[i].text_in(request) = text_or_empty(settings.texts[i]);
+    request.timeout = std::chrono::microseconds(settings.timeout);
+    request.isolation = static_cast<Isolation>(settings.isolate);
+    return request;
 }
 
 RunRequest request_of(const RunSettings &settings)
@@ -100,30 +68,14 @@ RunRequest request_of(const RunSettings &settings)
 OptionTable model_options(size_t offset)
 {
     auto field = [offset](size_t of_field) { return offset + of_field; };
-    return {
-        changeable(text_option("model",
-                               "path of the model: weights (.pth, .safetensors) or TorchScript",
-                               field(offsetof(ModelSettings, path)), nullptr)),
-        text_option("device", "device to run the model on", field(offsetof(ModelSettings, device)),
-                    "cpu"),
-        changeable(text_option("precision",
-                               "what the model computes with: auto, fp32, bf16, fp16 or int8",
-                               field(offsetof(ModelSettings, precision)), "auto")),
-        text_option("calibration",
-                    "what int8 is calibrated with: generated, first (frames of the stream) or a "
-                    "file's frames",
-                    field(offsetof(ModelSettings, calibration)), "generated"),
-        changeable(text_option(
-            "optimize", "0: run the model as it was saved; 1: its fastest form; or a form's name",
-            field(offsetof(ModelSettings, optimize)), "1")),
-        text_option("input", "name of the model's input (the only one, if not given)",
-                    field(offsetof(ModelSettings, input)), nullptr),
-        changeable(text_option("output",
-                               "name of the model's output, where it returns several by name",
-                               field(offsetof(ModelSettings, output)), nullptr)),
-        changeable(text_option("allow",
-                               "operators that the model may use though they are refused: a+b",
-                               field(offsetof(ModelSettings, allow)), nullptr)),
+    OptionTable all;
+    for (size_t i = 0; i < std::size(model_option_rows); i++) {
+        const ModelOption &row = model_option_rows[i];
+        const size_t place = offsetof(ModelSettings, texts) + i * sizeof(char *);
+        const AVOption option = text_option(row.name, row.help, field(place), row.usual);
+        all.push_back(row.changes ? changeable(option) : option);
+    }
+    const AVOption others[] = {
         duration_option("timeout",
                         "time that one run of the model may take, and 10 s at least where it is "
                         "opened (0: no limit)",
@@ -131,11 +83,6 @@ OptionTable model_options(size_t offset)
                         std::chrono::microseconds(usual_time_limit).count(), 1e15),
         bool_option("watch", "change to what is in the model's file when it changes",
                     field(offsetof(ModelSettings, watch)), false),
-        text_option("engine", "what runs the model: NAME of an engine-NAME.so",
-                    field(offsetof(ModelSettings, engine)), "torch"),
-        text_option("weights",
-                    "shared: one copy of the model's weights; node: one on each node of memory",
-                    field(offsetof(ModelSettings, weights)), "shared"),
         with_unit(int_option("isolate", "run the model in a process of its own",
                              field(offsetof(ModelSettings, isolate)),
                              static_cast<int>(Isolation::automatic),
@@ -147,62 +94,8 @@ OptionTable model_options(size_t offset)
         named_value("require", "and fail if the system does not close it in altogether",
                     static_cast<int>(Isolation::required), "isolate"),
     };
-}
-
-OptionTable contract_options(size_t offset)
-{
-    auto field = [offset](size_t of_field) { return offset + of_field; };
-    return {
-        changeable(text_option("range", "what black and white are: 1, 255 or LOW..HIGH",
-                               field(offsetof(ContractSettings, range)), nullptr)),
-        changeable(text_option("order", "which channel comes first: rgb or bgr",
-                               field(offsetof(ContractSettings, order)), nullptr)),
-        changeable(text_option("mean", "what is subtracted from each channel: one number or A|B|C",
-                               field(offsetof(ContractSettings, mean)), nullptr)),
-        changeable(text_option("std", "what each channel is divided by then: one number or A|B|C",
-                               field(offsetof(ContractSettings, std)), nullptr)),
-        changeable(text_option("type", "what the model's input is made of: float32, uint8, ...",
-                               field(offsetof(ContractSettings, type)), nullptr)),
-        changeable(text_option("layout", "order of dimensions: nchw, nhwc, chw, hwc, ... or IN|OUT",
-                               field(offsetof(ContractSettings, layout)), nullptr)),
-        changeable(text_option(
-            "inputs", "what the model gets beside frames: NAME=VALUE, or NAME for a pad, ...",
-            field(offsetof(ContractSettings, inputs)), nullptr)),
-        changeable(text_option(
-            "as", "what the result becomes: picture, gray, alpha, lab, depth, index or colors",
-            field(offsetof(ContractSettings, as)), nullptr)),
-        changeable(text_option("depth", "what depth becomes black and white: auto or LOW..HIGH",
-                               field(offsetof(ContractSettings, depth)), nullptr)),
-        changeable(text_option("classes", "which classes of a segmentation are shown: person|car",
-                               field(offsetof(ContractSettings, classes)), nullptr)),
-        text_option("labels",
-                    "names of classes: coco, voc, imagenet, or a file with one in each line",
-                    field(offsetof(ContractSettings, labels)), nullptr),
-    };
-}
-
-OptionTable size_options(size_t offset)
-{
-    auto field = [offset](size_t of_field) { return offset + of_field; };
-    return {
-        changeable(text_option("tile", "run frames in tiles: WxH, N, auto (by memory) or 0 (never)",
-                               field(offsetof(SizeSettings, tile)), "auto")),
-        changeable(text_option("overlap",
-                               "pixels by which tiles overlap on each side, or auto (measured)",
-                               field(offsetof(SizeSettings, overlap)), "auto")),
-        changeable(text_option(
-            "fit", "how frames come to a model of one size: auto, tile, scale or letterbox",
-            field(offsetof(SizeSettings, fit)), "auto")),
-        changeable(text_option("multiple",
-                               "number of which the model's width and height must be multiples",
-                               field(offsetof(SizeSettings, multiple)), nullptr)),
-        changeable(text_option("padding", "how frames are padded to that: reflect or replicate",
-                               field(offsetof(SizeSettings, padding)), nullptr)),
-        text_option("scale", "scale the result to this multiple of the frame's size",
-                    field(offsetof(SizeSettings, scale)), nullptr),
-        text_option("size", "scale the result to this size", field(offsetof(SizeSettings, size)),
-                    nullptr),
-    };
+    all.insert(all.end(), std::begin(others), std::end(others));
+    return all;
 }
 
 OptionTable run_options(size_t offset)
@@ -255,10 +148,11 @@ OptionTable without(OptionTable group, std::initializer_list<std::string_view> n
     return group;
 }
 
-OptionTable only(OptionTable group, std::initializer_list<std::string_view> names)
+OptionTable without_those_of_pictures(OptionTable group)
 {
-    std::erase_if(group, [&](const AVOption &option) {
-        return std::find(names.begin(), names.end(), option.name) == names.end();
+    std::erase_if(group, [](const AVOption &option) {
+        const ModelOption *const row = find_model_option(option.name);
+        return row && row->is_of_pictures;
     });
     return group;
 }

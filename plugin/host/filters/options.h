@@ -5,16 +5,15 @@
 // groups that it has.
 #pragma once
 
-#include "host/contract/contract.h"
 #include "host/inference/core_budget.h"
-#include "host/inference/engine_choice.h"
+#include "host/tasks/model_request.h"
 
 extern "C" {
 #include <libavutil/opt.h>
 }
 
-#include <chrono>
 #include <initializer_list>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,11 +24,10 @@ namespace dnn_torch
 // libavutil sets the fields of a group in memory that libavfilter zeroes and frees, so the
 // groups are plain structs.  Only a group's table has defaults and limits.
 
-// Which model, and how it is run.
+// Which model, and what its numbers mean.
 struct ModelSettings {
-    char *path, *input, *output, *device, *precision, *calibration, *optimize, *allow, *engine,
-        *weights;
-    int64_t timeout; // microseconds
+    char *texts[std::size(model_option_rows)]; // in the order of the rows
+    int64_t timeout;                           // microseconds
     int watch;
     int isolate; // an Isolation
 };
@@ -42,16 +40,6 @@ struct RunSettings {
     char *stats, *on_crash;
 };
 
-// What the model's numbers mean.
-struct ContractSettings {
-    char *range, *order, *mean, *std, *type, *layout, *inputs, *as, *depth, *classes, *labels;
-};
-
-// What sizes the model takes, and what size comes out.
-struct SizeSettings {
-    char *tile, *overlap, *fit, *multiple, *padding, *scale, *size;
-};
-
 // Options that exist for command lines of dnn_processing.
 struct BackendSettings {
     int backend;
@@ -61,21 +49,11 @@ struct BackendSettings {
 // The settings of every filter that runs a model.
 struct FilterSettings {
     ModelSettings model;
-    ContractSettings contract;
-    SizeSettings sizes;
     RunSettings run;
 };
 
 // The model settings as a value, which commands change.
-struct ModelRequest {
-    std::string path, input, output, device, precision, calibration, optimize, allow, engine,
-        weights;
-    std::chrono::microseconds timeout{0};
-    Isolation isolation = Isolation::automatic;
-    ContractOptions contract;
-};
-
-ModelRequest request_of(const FilterSettings &settings);
+ModelRequest request_of(const ModelSettings &settings);
 
 // The run settings that any thread may read.
 struct RunRequest {
@@ -92,14 +70,13 @@ using OptionTable = std::vector<AVOption>;
 
 // Returns the options of a group that lies `offset` bytes into the filter's private data.
 OptionTable model_options(size_t offset);
-OptionTable contract_options(size_t offset);
-OptionTable size_options(size_t offset);
 OptionTable run_options(size_t offset);
 OptionTable backend_options(size_t offset);
 
-// Return those options of a group that are not among `names`, or those that are.
+// Return those options of a group that are not among `names`, or not for filters that make
+// pictures.
 OptionTable without(OptionTable group, std::initializer_list<std::string_view> names);
-OptionTable only(OptionTable group, std::initializer_list<std::string_view> names);
+OptionTable without_those_of_pictures(OptionTable group);
 
 // Makes one table, with libavutil's end mark.  Its options stand in the order of `names`,
 // in which users may give them without their names; any others follow.

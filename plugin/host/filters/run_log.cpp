@@ -18,7 +18,7 @@ namespace dnn_torch
 RunLog::RunLog(AVFilterContext *ctx, const FilterSettings &settings)
     : ctx_(ctx), settings_(settings), report_(ctx, text_or_empty(settings.run.stats))
 {
-    facts_.model = first_model_ = text_or_empty(settings.model.path);
+    facts_.model = first_model_ = request_of(settings.model).path;
     facts_.batch_size = static_cast<size_t>(settings.run.batch_size);
 }
 
