@@ -6,8 +6,8 @@
 //
 // usage: load_only MODEL [TIMES]      (TIMES: loads it so often, and prints each)
 
-#include "host/inference/engine_library.h"
-#include "host/inference/model.h"
+#include "host/model/engine_library.h"
+#include "host/model/model.h"
 
 #include <chrono>
 #include <cstdio>

@@ -4,9 +4,9 @@
 
 #include "classifier_facts.h"
 #include "detector_facts.h"
+#include "host/probing/model_contract.h"
 #include "host/tasks/classify_task.h"
 #include "host/tasks/detect_task.h"
-#include "host/tasks/model_contract.h"
 #include "host/tasks/picture_task.h"
 #include "probed_contract.h"
 

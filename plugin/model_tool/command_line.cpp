@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command_line.h"
 
-#include "host/tasks/model_request.h"
+#include "host/model/model_request.h"
 
 #include <string_view>
 

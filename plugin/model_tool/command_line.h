@@ -5,7 +5,7 @@
 #pragma once
 
 #include "find_sizes.h"
-#include "host/tasks/model_probe.h"
+#include "host/probing/model_probe.h"
 
 #include <string>
 #include <utility>

@@ -6,7 +6,7 @@
 // The engine may run in a process that can open and write no file, so it writes into a pipe.
 #include "base/descriptor.h"
 #include "base/terminal.h"
-#include "host/contract/contract.h"
+#include "host/model/contract.h"
 #include "model_commands.h"
 #include "new_file.h"
 #include "subject.h"

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "detector_facts.h"
 
-#include "host/contract/label_lists.h"
-#include "host/tasks/detector_probe.h"
+#include "host/model/label_lists.h"
+#include "host/probing/detector_probe.h"
 
 #include <utility>
 

@@ -4,9 +4,9 @@
 
 #include "base/compose.h"
 #include "frame_rate.h"
-#include "host/contract/contract_fields.h"
-#include "host/inference/statistics.h"
-#include "host/tasks/model_trial.h"
+#include "host/model/contract_fields.h"
+#include "host/probing/model_trial.h"
+#include "host/workers/statistics.h"
 #include "probed_contract.h"
 
 #include <chrono>

@@ -5,8 +5,8 @@
 #pragma once
 
 #include "base/json.h"
-#include "host/tasks/picture_doubts.h"
-#include "host/tasks/picture_fit.h"
+#include "host/probing/range_doubt.h"
+#include "host/tiling/picture_fit.h"
 #include "subject.h"
 
 #include <optional>

@@ -4,8 +4,8 @@
 // Measures how many frames a second the filter's own workers make.
 #pragma once
 
-#include "host/inference/worker_places.h"
 #include "host/tasks/task.h"
+#include "host/workers/worker_places.h"
 
 #include <chrono>
 #include <cstddef>

@@ -4,7 +4,7 @@
 // Which of the filters a model is for.
 #pragma once
 
-#include "host/contract/contract.h"
+#include "host/model/contract.h"
 
 #include <functional>
 

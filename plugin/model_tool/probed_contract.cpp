@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "probed_contract.h"
 
-#include "host/contract/contract_fields.h"
-#include "host/contract/contract_inputs.h"
-#include "host/tasks/model_contract.h"
+#include "host/model/contract_fields.h"
+#include "host/model/contract_inputs.h"
+#include "host/probing/model_contract.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

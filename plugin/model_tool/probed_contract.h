@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/json.h"
-#include "host/contract/contract.h"
+#include "host/model/contract.h"
 #include "subject.h"
 
 #include <string>

@@ -4,8 +4,8 @@
 // What the user asks of `dnn-torch inspect`, `bench`, `contract` and `convert`.
 #pragma once
 
+#include "host/model/model_request.h"
 #include "host/size.h"
-#include "host/tasks/model_request.h"
 
 #include <optional>
 #include <stdexcept>

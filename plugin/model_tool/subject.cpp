@@ -3,7 +3,7 @@
 #include "subject.h"
 
 #include "base/compose.h"
-#include "host/tasks/model_contract.h"
+#include "host/probing/model_contract.h"
 #include "probed_contract.h"
 
 extern "C" {

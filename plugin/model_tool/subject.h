@@ -5,11 +5,11 @@
 #pragma once
 
 #include "find_sizes.h"
-#include "host/inference/device_choice.h"
-#include "host/inference/engine_choice.h"
-#include "host/inference/model.h"
-#include "host/tasks/model_contract.h"
-#include "host/tasks/model_probe.h"
+#include "host/model/device_choice.h"
+#include "host/model/engine_choice.h"
+#include "host/model/model.h"
+#include "host/probing/model_contract.h"
+#include "host/probing/model_probe.h"
 #include "request.h"
 
 #include <memory>

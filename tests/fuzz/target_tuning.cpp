@@ -7,7 +7,7 @@
 #include "digest.h"
 
 #include "engine_kit/tuning_cache.h"
-#include "host/inference/core_budget.h"
+#include "host/workers/core_budget.h"
 
 #include <cmath>
 #include <cstdlib>
@@ -133,9 +133,26 @@ Outcome run(std::string_view input)
     return outcome;
 }
 
-const fuzz::Language language = {{"dnn-torch tuning 4", "measured", "guessed", "end", "\n", "\r", "@HEAD@", "saved",
-                                  "frozen", "inference", "channels_last", "fp32", "bf16", "fp16",
-                                  "1e300", "1e-300", "\x1b[31m", " ", "-", "."},
+const fuzz::Language language = {{"dnn-torch tuning 4",
+                                  "measured",
+                                  "guessed",
+                                  "end",
+                                  "\n",
+                                  "\r",
+                                  "@HEAD@",
+                                  "saved",
+                                  "frozen",
+                                  "inference",
+                                  "channels_last",
+                                  "fp32",
+                                  "bf16",
+                                  "fp16",
+                                  "1e300",
+                                  "1e-300",
+                                  "\x1b[31m",
+                                  " ",
+                                  "-",
+                                  "."},
                                  2000};
 
 std::string change(std::string &input, fuzz::Family family, fuzz::Random &random,

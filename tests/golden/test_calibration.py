@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 WIDTH, HEIGHT, STEP = 48, 32, 5
-MOST = 8  # as host/inference/samples.h says
+MOST = 8  # as host/model/samples.h says
 SHAPE = f"3x{HEIGHT}x{WIDTH}"
 
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 // Scores of classifiers, in tensors made by hand, and which parts of frames are shown to them.
-#include "host/classification/scores.h"
 #include "host/error.h"
+#include "host/findings/scores.h"
 #include "host/tasks/classify_terms.h"
 
 #include <gtest/gtest.h>

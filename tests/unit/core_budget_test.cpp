@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "devices/cpu.h"
 #include "devices/topology.h"
-#include "host/inference/core_budget.h"
+#include "host/workers/core_budget.h"
 
 #include <gtest/gtest.h>
 #include <ostream>

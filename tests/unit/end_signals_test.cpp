@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "host/error.h"
-#include "host/inference/end_signals.h"
-#include "host/inference/held_signals.h"
-#include "host/inference/ordered_pool.h"
-#include "host/inference/time_limit.h"
+#include "host/workers/end_signals.h"
+#include "host/workers/held_signals.h"
+#include "host/workers/ordered_pool.h"
+#include "host/workers/time_limit.h"
 
 #include <atomic>
 #include <cerrno>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "host/error.h"
-#include "host/results/metadata.h"
-#include "host/results/side_data.h"
+#include "host/findings/metadata.h"
+#include "host/findings/side_data.h"
 #include "host/tasks/findings_step.h"
 
 #include <gtest/gtest.h>

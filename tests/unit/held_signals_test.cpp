@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "host/inference/held_signals.h"
+#include "host/workers/held_signals.h"
 
 #include <csignal>
 #include <gtest/gtest.h>

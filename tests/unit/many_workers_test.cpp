@@ -4,8 +4,8 @@
 // What a frame costs in locks, waits and allocations when many workers run.  They sleep instead of
 // computing, so a few processors serve 64.
 #include "filter_graph.h"
-#include "host/inference/ordered_pool.h"
 #include "host/tasks/task.h"
+#include "host/workers/ordered_pool.h"
 
 #include <atomic>
 #include <chrono>

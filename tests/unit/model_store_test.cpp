@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "failing_threads.h"
-#include "host/inference/engine_library.h"
-#include "host/inference/file_identity.h"
-#include "host/inference/model_store.h"
+#include "host/model/engine_library.h"
+#include "host/model/file_identity.h"
+#include "host/model/model_store.h"
 
 #include <algorithm>
 #include <atomic>

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 // Models, plans and sessions of the host, with the fake engine.
-#include "host/inference/engine_library.h"
-#include "host/inference/model.h"
-#include "host/tasks/model_probe.h"
-#include "host/tasks/picture_tensors.h"
+#include "host/model/engine_library.h"
+#include "host/model/model.h"
+#include "host/model/picture_tensors.h"
+#include "host/probing/model_probe.h"
 
 extern "C" {
 #include <libavutil/error.h>

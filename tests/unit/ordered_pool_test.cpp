@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "failing_threads.h"
 #include "host/error.h"
-#include "host/inference/ordered_pool.h"
+#include "host/workers/ordered_pool.h"
 
 #include <atomic>
 #include <gtest/gtest.h>

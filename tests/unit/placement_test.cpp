@@ -3,9 +3,9 @@
 
 // How frames of every size and format come to a model of another size, and boxes back.
 #include "host/frames/formats.h"
+#include "host/frames/frame_feeder.h"
 #include "host/frames/frame_pool.h"
 #include "host/frames/placement.h"
-#include "host/tasks/frame_feeder.h"
 
 #include <algorithm>
 #include <array>

@@ -3,8 +3,8 @@
 
 // Records: their texts, and where they go.
 #include "host/error.h"
-#include "host/results/record_text.h"
-#include "host/results/records.h"
+#include "host/findings/record_text.h"
+#include "host/findings/records.h"
 
 extern "C" {
 #include <libavutil/avutil.h>

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 // Side data, metadata and labels.
-#include "host/contract/label_lists.h"
-#include "host/contract/labels.h"
 #include "host/error.h"
 #include "host/ffmpeg_pointers.h"
-#include "host/results/metadata.h"
-#include "host/results/side_data.h"
+#include "host/findings/metadata.h"
+#include "host/findings/side_data.h"
+#include "host/model/label_lists.h"
+#include "host/model/labels.h"
 
 #include <cmath>
 #include <cstring>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "base/json.h"
-#include "host/inference/statistics.h"
+#include "host/workers/statistics.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "host/tasks/locality.h"
-#include "host/tasks/seams.h"
-#include "host/tasks/size_search.h"
-#include "host/tasks/tiling.h"
+#include "host/frames/tiling.h"
+#include "host/probing/locality.h"
+#include "host/probing/seams.h"
+#include "host/probing/size_search.h"
 
 #include "host/error.h"
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "host/error.h"
-#include "host/inference/background.h"
-#include "host/inference/engine_call.h"
-#include "host/inference/time_limit.h"
+#include "host/workers/background.h"
+#include "host/workers/engine_call.h"
+#include "host/workers/time_limit.h"
 
 #include <atomic>
 #include <cerrno>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "host/inference/ordered_pool.h"
-#include "host/inference/worker_places.h"
+#include "host/workers/ordered_pool.h"
+#include "host/workers/worker_places.h"
 
 #include <chrono>
 #include <cstdlib>

@@ -4,8 +4,8 @@
 // The options of dnn_torch_detect that no other filter has.
 #pragma once
 
+#include "host/probing/detector_probe.h"
 #include "host/tasks/detect_terms.h"
-#include "host/tasks/detector_probe.h"
 #include "options.h"
 
 #include <cstddef>

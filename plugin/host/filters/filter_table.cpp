@@ -5,9 +5,9 @@
 #include "base/compose.h"
 #include "host/error.h"
 #include "host/guard.h"
-#include "host/inference/core_budget.h"
 #include "host/libavfilter/format_lists.h"
 #include "host/libavfilter/further_pads.h"
+#include "host/workers/core_budget.h"
 
 extern "C" {
 #include <libavutil/avstring.h>

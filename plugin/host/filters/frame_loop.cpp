@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "frame_loop.h"
 
-#include "host/inference/engine_call.h"
 #include "host/libavfilter/version_differences.h"
 #include "host/tasks/shared_place.h"
+#include "host/workers/engine_call.h"
 
 #include <algorithm>
 #include <cassert>

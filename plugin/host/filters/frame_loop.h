@@ -7,9 +7,9 @@
 
 #include "further_inputs.h"
 #include "host/error.h"
-#include "host/inference/end_signals.h"
 #include "host/libavfilter/gate.h"
 #include "host/tasks/frame_gatherer.h"
+#include "host/workers/end_signals.h"
 #include "loop_state.h"
 #include "planner.h"
 #include "run_log.h"

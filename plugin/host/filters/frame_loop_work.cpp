@@ -3,9 +3,9 @@
 
 // Gives frames to the workers and takes results from them.
 #include "frame_loop.h"
-#include "host/inference/worker_places.h"
 #include "host/tasks/sample_gathering.h"
 #include "host/tasks/task_worker.h"
+#include "host/workers/worker_places.h"
 
 extern "C" {
 #include <libavutil/pixdesc.h>

@@ -5,9 +5,9 @@
 // it, and a thread of its own makes it ready.
 #pragma once
 
-#include "host/inference/background.h"
-#include "host/inference/file_watch.h"
+#include "host/model/file_watch.h"
 #include "host/tasks/task.h"
+#include "host/workers/background.h"
 #include "options.h"
 
 #include <functional>

@@ -6,9 +6,9 @@
 #include "base/counted.h"
 #include "devices/cpu.h"
 #include "host/error.h"
-#include "host/inference/device_choice.h"
-#include "host/inference/model_store.h"
-#include "host/tasks/model_contract.h"
+#include "host/model/device_choice.h"
+#include "host/model/model_store.h"
+#include "host/probing/model_contract.h"
 #include "host/tasks/sample_gathering.h"
 
 extern "C" {

@@ -5,9 +5,9 @@
 // and the division of the cores.
 #pragma once
 
-#include "host/inference/core_budget.h"
-#include "host/inference/time_limit.h"
 #include "host/tasks/task.h"
+#include "host/workers/core_budget.h"
+#include "host/workers/time_limit.h"
 #include "options.h"
 #include "planner.h"
 

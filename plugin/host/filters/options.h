@@ -5,8 +5,8 @@
 // groups that it has.
 #pragma once
 
-#include "host/inference/core_budget.h"
-#include "host/tasks/model_request.h"
+#include "host/model/model_request.h"
+#include "host/workers/core_budget.h"
 
 extern "C" {
 #include <libavutil/opt.h>

@@ -4,9 +4,9 @@
 // A filter's statistics in words: for the log, a file and a command.
 #pragma once
 
-#include "host/inference/core_budget.h"
-#include "host/inference/statistics.h"
 #include "host/size.h"
+#include "host/workers/core_budget.h"
+#include "host/workers/statistics.h"
 #include "stats_file.h"
 
 extern "C" {

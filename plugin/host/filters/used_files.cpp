@@ -3,10 +3,10 @@
 #include "used_files.h"
 
 #include "base/compose.h"
-#include "host/contract/contract.h"
 #include "host/error.h"
+#include "host/findings/destination.h"
 #include "host/libavfilter/parked_graphs.h"
-#include "host/results/destination.h"
+#include "host/model/contract.h"
 
 extern "C" {
 #include <libavfilter/avfilter.h>

@@ -5,9 +5,9 @@
 #include "host/error.h"
 #include "host/frames/frame_scaler.h"
 #include "host/frames/picture.h"
-#include "host/inference/fork_gate.h"
+#include "host/model/picture_tensors.h"
+#include "host/workers/fork_gate.h"
 #include "picture_session.h"
-#include "picture_tensors.h"
 
 namespace dnn_torch
 {

@@ -5,9 +5,9 @@
 #pragma once
 
 #include "class_map_task.h"
-#include "frame_feeder.h"
 #include "host/frames/frame_converter.h"
-#include "input_memory.h"
+#include "host/frames/frame_feeder.h"
+#include "host/model/input_memory.h"
 
 #include <cstddef>
 #include <span>

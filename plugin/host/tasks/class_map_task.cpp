@@ -4,13 +4,13 @@
 
 #include "base/compose.h"
 #include "base/counted.h"
-#include "frame_feeder.h"
-#include "host/contract/contract_fields.h"
-#include "host/contract/label_lists.h"
 #include "host/frames/formats.h"
-#include "model_contract.h"
-#include "picture_tensors.h"
-#include "taken_picture.h"
+#include "host/frames/frame_feeder.h"
+#include "host/model/contract_fields.h"
+#include "host/model/label_lists.h"
+#include "host/model/picture_tensors.h"
+#include "host/probing/model_contract.h"
+#include "host/probing/taken_picture.h"
 
 extern "C" {
 #include <libavutil/error.h>

@@ -6,11 +6,11 @@
 #pragma once
 
 #include "class_map_tensors.h"
-#include "host/contract/contract.h"
 #include "host/frames/class_picture.h"
 #include "host/frames/frame_pool.h"
 #include "host/frames/placement.h"
-#include "model_probe.h"
+#include "host/model/contract.h"
+#include "host/probing/model_probe.h"
 #include "task.h"
 
 #include <memory>

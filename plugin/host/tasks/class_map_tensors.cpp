@@ -5,7 +5,7 @@
 #include "base/compose.h"
 #include "base/terminal.h"
 #include "host/error.h"
-#include "picture_tensors.h"
+#include "host/model/picture_tensors.h"
 
 extern "C" {
 #include <libavutil/error.h>

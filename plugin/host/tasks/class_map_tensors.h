@@ -5,8 +5,8 @@
 #pragma once
 
 #include "dnn_torch/engine.h"
-#include "host/contract/contract.h"
 #include "host/frames/class_maps.h"
+#include "host/model/contract.h"
 
 #include <span>
 #include <string>

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "classify_session.h"
 
-#include "host/contract/labels.h"
-#include "host/results/metadata.h"
-#include "host/results/side_data.h"
-#include "picture_tensors.h"
+#include "host/findings/metadata.h"
+#include "host/findings/side_data.h"
+#include "host/model/labels.h"
+#include "host/model/picture_tensors.h"
 
 #include <algorithm>
 #include <utility>

@@ -5,9 +5,9 @@
 #include "base/compose.h"
 #include "base/counted.h"
 #include "classify_session.h"
-#include "host/contract/label_lists.h"
-#include "model_contract.h"
-#include "picture_tensors.h"
+#include "host/model/label_lists.h"
+#include "host/model/picture_tensors.h"
+#include "host/probing/model_contract.h"
 
 #include <algorithm>
 #include <utility>

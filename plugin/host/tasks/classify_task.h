@@ -4,10 +4,10 @@
 // The task that says what frames show, or the boxes in them.  Frames pass unchanged.
 #pragma once
 
-#include "classifier_probe.h"
 #include "classify_terms.h"
 #include "findings_step.h"
-#include "frame_feeder.h"
+#include "host/frames/frame_feeder.h"
+#include "host/probing/classifier_probe.h"
 #include "shared_place.h"
 #include "task.h"
 #include "terms_in_time.h"

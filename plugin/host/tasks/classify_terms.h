@@ -4,9 +4,9 @@
 // What a user wants of a classifier, and which parts of a frame it is shown.
 #pragma once
 
-#include "host/classification/scores.h"
+#include "host/findings/findings.h"
+#include "host/findings/scores.h"
 #include "host/frames/placement.h"
-#include "host/results/findings.h"
 
 #include <cstddef>
 #include <optional>

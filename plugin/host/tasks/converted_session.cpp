@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "converted_session.h"
 
-#include "host/inference/fork_gate.h"
+#include "host/workers/fork_gate.h"
 #include "picture_session.h"
 
 #include <utility>

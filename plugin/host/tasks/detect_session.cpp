@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "detect_session.h"
 
-#include "host/contract/labels.h"
-#include "host/results/findings.h"
-#include "picture_tensors.h"
+#include "host/findings/findings.h"
+#include "host/model/labels.h"
+#include "host/model/picture_tensors.h"
 
 #include <algorithm>
 #include <cmath>

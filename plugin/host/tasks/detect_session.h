@@ -5,8 +5,8 @@
 #pragma once
 
 #include "detect_task.h"
-#include "frame_feeder.h"
-#include "input_memory.h"
+#include "host/frames/frame_feeder.h"
+#include "host/model/input_memory.h"
 
 #include <cstddef>
 #include <memory>

@@ -5,10 +5,10 @@
 #include "base/compose.h"
 #include "base/counted.h"
 #include "detect_session.h"
-#include "host/contract/label_lists.h"
 #include "host/error.h"
-#include "model_contract.h"
-#include "picture_tensors.h"
+#include "host/model/label_lists.h"
+#include "host/model/picture_tensors.h"
+#include "host/probing/model_contract.h"
 
 extern "C" {
 #include <libavutil/error.h>

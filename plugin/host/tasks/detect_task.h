@@ -5,9 +5,9 @@
 #pragma once
 
 #include "detect_terms.h"
-#include "detector_probe.h"
 #include "findings_step.h"
-#include "frame_feeder.h"
+#include "host/frames/frame_feeder.h"
+#include "host/probing/detector_probe.h"
 #include "shared_place.h"
 #include "task.h"
 #include "terms_in_time.h"

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "findings_step.h"
 
-#include "carried_findings.h"
 #include "host/error.h"
-#include "host/results/metadata.h"
-#include "host/results/records.h"
-#include "host/results/side_data.h"
+#include "host/findings/carried_findings.h"
+#include "host/findings/metadata.h"
+#include "host/findings/records.h"
+#include "host/findings/side_data.h"
 
 #include <optional>
 #include <utility>

@@ -5,9 +5,9 @@
 // frames the model skips, and what they carry.
 #pragma once
 
-#include "host/results/findings.h"
-#include "host/results/record_format.h"
-#include "shown_masks.h"
+#include "host/findings/findings.h"
+#include "host/findings/record_format.h"
+#include "host/findings/shown_masks.h"
 #include "task.h"
 
 #include <memory>

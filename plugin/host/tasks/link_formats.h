@@ -4,7 +4,7 @@
 // Which pixel formats go in and come out for what a model takes and makes.
 #pragma once
 
-#include "model_probe.h"
+#include "host/probing/model_probe.h"
 
 extern "C" {
 #include <libavutil/pixfmt.h>

@@ -4,24 +4,14 @@
 // What speaks against the pictures that a model gets and makes, for a warning.
 #pragma once
 
-#include "host/contract/contract.h"
 #include "host/frames/images.h"
+#include "host/model/contract.h"
 #include "task.h"
 
 #include <atomic>
-#include <string>
 
 namespace dnn_torch
 {
-
-struct RangeDoubt {
-    std::string words;  // or "": nothing speaks against the range
-    std::string option; // of `range`, which fits; or "": none is known
-};
-
-// Compares some samples of a picture that went in with some that came out of it.  Pictures of one
-// colour tell nothing.
-RangeDoubt doubt_of_range(const Contract &contract, const Images &in, const Images &out);
 
 // Looks at the first frames of a stream.  Any thread.
 class PictureDoubts

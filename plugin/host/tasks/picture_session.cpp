@@ -11,8 +11,8 @@
 #include "host/frames/lab.h"
 #include "host/frames/picture.h"
 #include "host/frames/sample_aspect.h"
-#include "host/inference/fork_gate.h"
-#include "picture_tensors.h"
+#include "host/model/picture_tensors.h"
+#include "host/workers/fork_gate.h"
 
 namespace dnn_torch
 {

@@ -7,7 +7,7 @@
 #include "host/frames/frame_converter.h"
 #include "host/frames/frame_scaler.h"
 #include "host/frames/mix.h"
-#include "input_memory.h"
+#include "host/model/input_memory.h"
 #include "picture_task.h"
 
 #include <cstddef>

@@ -3,14 +3,14 @@
 #include "picture_task.h"
 
 #include "base/compose.h"
-#include "host/contract/contract_fields.h"
-#include "host/contract/contract_inputs.h"
 #include "host/error.h"
 #include "host/frames/formats.h"
 #include "host/frames/lab.h"
-#include "model_contract.h"
-#include "model_trial.h"
-#include "picture_tensors.h"
+#include "host/model/contract_fields.h"
+#include "host/model/contract_inputs.h"
+#include "host/model/picture_tensors.h"
+#include "host/probing/model_contract.h"
+#include "host/probing/model_trial.h"
 
 extern "C" {
 #include <libavutil/error.h>

@@ -4,17 +4,17 @@
 // The task that makes one picture of each.
 #pragma once
 
-#include "beside.h"
-#include "host/contract/contract.h"
 #include "host/frames/codes.h"
 #include "host/frames/frame_pool.h"
 #include "host/frames/picture.h"
 #include "host/frames/recoder.h"
+#include "host/model/contract.h"
+#include "host/probing/beside.h"
+#include "host/probing/model_probe.h"
+#include "host/tiling/picture_fit.h"
+#include "host/tiling/picture_works.h"
 #include "link_formats.h"
-#include "model_probe.h"
 #include "picture_doubts.h"
-#include "picture_fit.h"
-#include "picture_works.h"
 #include "task.h"
 
 #include <memory>

@@ -5,7 +5,7 @@
 #include "base/compose.h"
 #include "host/error.h"
 #include "host/frames/clip_frames.h"
-#include "host/inference/fork_gate.h"
+#include "host/workers/fork_gate.h"
 
 extern "C" {
 #include <libavutil/error.h>

@@ -4,7 +4,7 @@
 // Gathers the pictures that int8 is calibrated with, as a task gives them to its model.
 #pragma once
 
-#include "host/inference/samples.h"
+#include "host/model/samples.h"
 #include "task.h"
 
 #include <memory>

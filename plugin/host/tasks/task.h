@@ -12,11 +12,11 @@
 
 #include "calibration.h"
 #include "host/ffmpeg_pointers.h"
-#include "host/inference/core_budget.h"
-#include "host/inference/model.h"
-#include "host/inference/ordered_pool.h"
-#include "host/inference/statistics.h"
+#include "host/model/model.h"
 #include "host/size.h"
+#include "host/workers/core_budget.h"
+#include "host/workers/ordered_pool.h"
+#include "host/workers/statistics.h"
 
 extern "C" {
 #include <libavutil/pixfmt.h>
@@ -56,7 +56,7 @@ struct Window {
 };
 
 class TaskPlan;
-struct Findings; // host/results/findings.h
+struct Findings; // host/findings/findings.h
 
 struct FrameItem {
     FramePointer frame;

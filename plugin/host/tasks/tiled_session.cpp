@@ -8,8 +8,8 @@
 #include "host/frames/depth.h"
 #include "host/frames/lab.h"
 #include "host/frames/picture.h"
-#include "host/inference/fork_gate.h"
-#include "picture_tensors.h"
+#include "host/model/picture_tensors.h"
+#include "host/workers/fork_gate.h"
 
 #include <algorithm>
 

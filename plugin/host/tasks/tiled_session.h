@@ -9,10 +9,10 @@
 #include "host/frames/blend.h"
 #include "host/frames/frame_scaler.h"
 #include "host/frames/frame_window.h"
-#include "input_memory.h"
+#include "host/model/input_memory.h"
+#include "host/tiling/picture_works.h"
 #include "picture_session.h"
 #include "picture_task.h"
-#include "picture_works.h"
 
 #include <cstddef>
 #include <memory>

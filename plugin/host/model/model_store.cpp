@@ -1,0 +1,336 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "model_store.h"
+
+#include "base/blocked_signals.h"
+#include "file_identity.h"
+#include "host/workers/time_limit.h"
+
+#include <algorithm>
+#include <exception>
+#include <functional>
+#include <future>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <pthread.h>
+#include <system_error>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace dnn_torch
+{
+namespace
+{
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int most_at_rest = 4;
+
+struct Key {
+    const DnnTorchEngine *engine;
+    ModelOptions options; // without the path: a file may have many
+    FileIdentity file;
+
+    bool operator==(const Key &) const = default;
+};
+
+struct Loaded {
+    std::unique_ptr<Model> model;
+    bool may_be_shared;
+};
+
+// An entry is loading, in use or at rest.
+struct Entry {
+    Key key;
+    std::shared_future<std::shared_ptr<Model>> loading = {}; // valid only while it loads
+    const Model *model = nullptr;
+    std::weak_ptr<Model> in_use = {};
+    std::unique_ptr<Model> at_rest = nullptr;
+    Clock::time_point rests_until = {};
+};
+
+struct OpenedFile {
+    std::shared_ptr<const Descriptor> file;
+    std::optional<FileIdentity> identity; // nullopt if the file cannot be shared
+};
+
+// A disk that does not answer must not hold up a filter for ever.
+TimeLimit limit_to_read(const ModelOptions &options)
+{
+    return {.most = options.timeout,
+            .line = "the model's file has not been read within " + in_seconds(options.timeout) +
+                    "; raise timeout if it may take longer"};
+}
+
+OpenedFile open_and_read(const ModelOptions &options)
+{
+    const NowDoing now("reading the model's file");
+    return value_within(limit_to_read(options), [path = options.path] {
+        auto file = std::make_shared<const Descriptor>(open_model_file(path));
+        return OpenedFile{.file = file, .identity = identity_of(*file)};
+    });
+}
+
+// The stamp tells, without another look at the content: when that was read, the last change
+// was no longer of the same tick of the clock.
+bool was_written_to(const OpenedFile &opened, const ModelOptions &options)
+{
+    std::optional<FileStamp> now =
+        value_within(limit_to_read(options), [file = opened.file] { return stamp_of(*file); });
+    return now != opened.identity->stamp;
+}
+
+Key key_of(const DnnTorchEngine &engine, const ModelOptions &options, const FileIdentity &file)
+{
+    Key key = {.engine = &engine, .options = options, .file = file};
+    key.options.path.clear();
+    return key;
+}
+
+} // namespace
+
+struct ModelStore::State : std::enable_shared_from_this<State> {
+    explicit State(std::chrono::milliseconds grace_) : grace(grace_) {}
+
+    const std::chrono::milliseconds grace;
+    const pid_t process = getpid();
+
+    std::mutex mutex;
+    // ---- under the mutex ----
+    std::list<Entry> entries;
+    bool has_closer = false; // the thread that closes what has rested long enough
+
+    struct Lease;
+    using Opener = std::function<Loaded()>;
+    std::shared_ptr<Model> open(const Key &key, const Opener &opener);
+    std::shared_ptr<Model> load(std::list<Entry>::iterator entry, const Opener &opener,
+                                std::promise<std::shared_ptr<Model>> promise);
+    std::shared_ptr<Model> hand_out(std::unique_ptr<Model> &model);
+    void forget(std::list<Entry>::iterator entry);
+    void take_back(std::unique_ptr<Model> model) noexcept;
+    std::list<Entry> take_what_is_too_much();
+    bool start_closer() noexcept;
+    void close_what_rests();
+    std::optional<Clock::time_point> next_end() const;
+    std::list<Entry> take_what_has_rested();
+};
+
+// The users of a model share a lease.  The last of them gives the model back.
+struct ModelStore::State::Lease {
+    std::weak_ptr<State> state;
+    std::unique_ptr<Model> model;
+
+    ~Lease()
+    {
+        if (auto store = state.lock(); store && model)
+            store->take_back(std::move(model));
+    }
+};
+
+// Leaves `model` where it is if there is no memory.
+std::shared_ptr<Model> ModelStore::State::hand_out(std::unique_ptr<Model> &model)
+{
+    auto lease = std::make_shared<Lease>();
+    lease->state = weak_from_this();
+    lease->model = std::move(model);
+    return {lease, lease->model.get()};
+}
+
+// ---- opening ------------------------------------------------------------------
+
+std::shared_ptr<Model> ModelStore::State::open(const Key &key, const Opener &opener)
+{
+    std::vector<std::shared_ptr<Model>> lost; // let go of without the lock
+    std::unique_lock lock(mutex);
+    for (Entry &entry : entries) {
+        if (entry.key != key)
+            continue;
+        if (auto loading = entry.loading; loading.valid()) {
+            lock.unlock();
+            std::shared_ptr<Model> model = loading.get();
+            return model ? model : opener().model;
+        }
+        std::shared_ptr<Model> model =
+            entry.at_rest ? hand_out(entry.at_rest) : entry.in_use.lock();
+        entry.in_use = model;
+        if (!model)
+            continue;
+        if (!model->is_lost())
+            return model;
+        lost.push_back(std::move(model));
+    }
+    std::promise<std::shared_ptr<Model>> promise;
+    auto entry = entries.insert(entries.end(), Entry{.key = key, .loading = promise.get_future()});
+    lock.unlock();
+    return load(entry, opener, std::move(promise));
+}
+
+std::shared_ptr<Model> ModelStore::State::load(std::list<Entry>::iterator entry,
+                                               const Opener &opener,
+                                               std::promise<std::shared_ptr<Model>> promise)
+try {
+    Loaded loaded = opener();
+    const Model *address = loaded.model.get();
+    std::shared_ptr<Model> model = hand_out(loaded.model);
+    // Whoever waits has it first, or nullptr for a model of its own.
+    promise.set_value(loaded.may_be_shared ? model : nullptr);
+    std::lock_guard lock(mutex);
+    if (!loaded.may_be_shared) {
+        entries.erase(entry);
+        return model;
+    }
+    entry->loading = {};
+    entry->model = address;
+    entry->in_use = model;
+    return model;
+} catch (...) {
+    promise.set_exception(std::current_exception());
+    forget(entry);
+    throw;
+}
+
+void ModelStore::State::forget(std::list<Entry>::iterator entry)
+{
+    std::lock_guard lock(mutex);
+    entries.erase(entry);
+}
+
+// ---- after use ------------------------------------------------------------------
+
+// Closes the model at once if it cannot be kept.  A forked child does so too: it has none
+// of the threads of this store, and nobody would release a lock there.
+void ModelStore::State::take_back(std::unique_ptr<Model> model) noexcept
+{
+    if (process != getpid())
+        return;
+    std::list<Entry> closed; // without the lock: closing may take its time
+    std::lock_guard lock(mutex);
+    auto entry = std::find_if(entries.begin(), entries.end(),
+                              [&](const Entry &each) { return each.model == model.get(); });
+    if (entry == entries.end())
+        return;
+    if (model->is_lost()) {
+        entries.erase(entry);
+        return;
+    }
+    entry->at_rest = std::move(model);
+    entry->rests_until = Clock::now() + grace;
+    // The list is in the order in which models came to rest.
+    entries.splice(entries.end(), entries, entry);
+    if (start_closer())
+        closed = take_what_is_too_much();
+    else
+        closed.splice(closed.end(), entries, entry);
+}
+
+// Under the mutex.  A program that goes through many models must not fill the memory.
+std::list<Entry> ModelStore::State::take_what_is_too_much()
+{
+    std::list<Entry> closed;
+    auto rests = [](const Entry &entry) { return entry.at_rest != nullptr; };
+    auto oldest = std::find_if(entries.begin(), entries.end(), rests);
+    if (std::count_if(entries.begin(), entries.end(), rests) > most_at_rest)
+        closed.splice(closed.end(), entries, oldest);
+    return closed;
+}
+
+// Under the mutex.
+bool ModelStore::State::start_closer() noexcept
+{
+    if (has_closer)
+        return true;
+    BlockedSignals blocked;
+    try {
+        std::thread closer([self = shared_from_this()] { self->close_what_rests(); });
+        pthread_setname_np(closer.native_handle(), "dnn_torch:store");
+        closer.detach();
+        return has_closer = true;
+    } catch (const std::system_error &) {
+        return false;
+    }
+}
+
+// Wakes in vain if the model is in use again.
+void ModelStore::State::close_what_rests()
+{
+    std::unique_lock lock(mutex);
+    while (auto end = next_end()) {
+        lock.unlock();
+        std::this_thread::sleep_until(*end);
+        lock.lock();
+        std::list<Entry> past = take_what_has_rested();
+        lock.unlock();
+        past.clear();
+        lock.lock();
+    }
+    has_closer = false;
+}
+
+// Under the mutex, as is what follows.
+std::optional<Clock::time_point> ModelStore::State::next_end() const
+{
+    std::optional<Clock::time_point> next;
+    for (const Entry &entry : entries)
+        if (entry.at_rest)
+            next = next ? std::min(*next, entry.rests_until) : entry.rests_until;
+    return next;
+}
+
+std::list<Entry> ModelStore::State::take_what_has_rested()
+{
+    std::list<Entry> past;
+    for (auto entry = entries.begin(); entry != entries.end();) {
+        auto next = std::next(entry);
+        if (entry->at_rest && entry->rests_until <= Clock::now())
+            past.splice(past.end(), entries, entry);
+        entry = next;
+    }
+    return past;
+}
+
+// ---- the store ------------------------------------------------------------------
+
+ModelStore::ModelStore(std::chrono::milliseconds grace) : state_(std::make_shared<State>(grace)) {}
+
+std::shared_ptr<Model> ModelStore::open(const DnnTorchEngine &engine, const ModelOptions &options)
+{
+    OpenedFile opened = open_and_read(options);
+    if (!opened.identity)
+        return std::make_shared<Model>(engine, options, opened.file);
+    return state_->open(key_of(engine, options, *opened.identity), [&] {
+        auto model = std::make_unique<Model>(engine, options, opened.file);
+        bool is_exclusive = model->metadata("exclusive") == "1";
+        bool may_be_shared = !is_exclusive && !was_written_to(opened, options);
+        return Loaded{.model = std::move(model), .may_be_shared = may_be_shared};
+    });
+}
+
+namespace
+{
+
+ModelStore *process_store;
+
+// A forked child gets a new store: the old one has no threads there, and maybe a lock
+// that nobody releases.
+void make_process_store()
+{
+    constexpr std::chrono::seconds grace(5);
+    process_store = new ModelStore(grace); // never destroyed: threads may use it until the end
+}
+
+} // namespace
+
+ModelStore &model_store()
+{
+    static std::once_flag once;
+    std::call_once(once, [] {
+        make_process_store();
+        pthread_atfork(nullptr, nullptr, make_process_store);
+    });
+    return *process_store;
+}
+
+} // namespace dnn_torch

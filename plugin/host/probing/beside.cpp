@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "beside.h"
+
+#include "base/compose.h"
+#include "host/frames/formats.h"
+#include "host/model/contract_inputs.h"
+#include "model_probe.h"
+
+extern "C" {
+#include <libavutil/error.h>
+}
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace dnn_torch
+{
+namespace
+{
+
+// One way to say how many channels each picture has, and the model that was opened so.
+struct Way {
+    Contract contract;
+    std::shared_ptr<Model> model;
+    std::optional<Error> refused;
+};
+
+// All ways, the likeliest first: pictures like the frame, then masks.
+std::vector<Way> ways_for(const Contract &contract, int frame_channels)
+{
+    const std::vector<int> counts =
+        frame_channels == 1 ? std::vector{1, 3, 4} : std::vector{3, 1, 4};
+    std::vector<Way> ways = {{.contract = contract, .model = nullptr, .refused = {}}};
+    for (size_t i = 0; i < contract.pictures.size(); i++) {
+        if (contract.pictures[i].channels != 0)
+            continue;
+        std::vector<Way> longer;
+        for (const Way &way : ways)
+            for (const int count : counts) {
+                longer.push_back(way);
+                longer.back().contract.pictures[i].channels = count;
+                longer.back().contract.origins["inputs." + contract.pictures[i].name] += ", probe";
+            }
+        ways = std::move(longer);
+    }
+    return ways;
+}
+
+void check_count(const Contract &contract)
+{
+    constexpr long most = 2;
+    const auto unknown =
+        std::count_if(contract.pictures.begin(), contract.pictures.end(),
+                      [](const PictureInput &picture) { return picture.channels == 0; });
+    if (unknown > most)
+        throw Error(AVERROR(EINVAL), concat("inputs has ", unknown,
+                                            " pictures of unknown channels; say how many: inputs=",
+                                            contract.pictures.front().name, "=picture=3|..."));
+}
+
+// Whether the model takes pictures of so many channels, of any size.
+bool takes(const Way &way, int frame_channels, std::optional<Error> &first_failure)
+{
+    std::vector<Size> sizes = {{small_extent, small_extent}, {4 * small_extent, 4 * small_extent}};
+    if (way.contract.sizes.only)
+        sizes = {*way.contract.sizes.only};
+    for (const Size size : sizes)
+        try {
+            probe_picture(*way.model, size, frame_channels + channels_beside(way.contract));
+            return true;
+        } catch (const Crash &) {
+            throw;
+        } catch (const Error &error) {
+            if (error.code() == AVERROR(ETIMEDOUT) || error.code() == AVERROR(ENOMEM))
+                throw;
+            if (!first_failure)
+                first_failure = error;
+        }
+    return false;
+}
+
+} // namespace
+
+std::shared_ptr<Model> open_with_pictures(Contract &contract, const OpenModel &open)
+{
+    const bool is_known = std::all_of(contract.pictures.begin(), contract.pictures.end(),
+                                      [](const PictureInput &each) { return each.channels != 0; });
+    if (is_known)
+        return open(contract);
+    check_count(contract);
+    std::optional<Error> failure;
+    std::vector<Way> opened; // kept, so that the store need not load the file again
+    for (const int frame_channels : {3, 1, 4})
+        for (Way &way : ways_for(contract, frame_channels)) {
+            way.model = open(way.contract);
+            if (takes(way, frame_channels, failure)) {
+                contract = std::move(way.contract);
+                return way.model;
+            }
+            opened.push_back(std::move(way));
+        }
+    throw Error(failure->code(), concat("the model takes no pictures of 3, 1 or 4 channels at '",
+                                        contract.pictures.front().name, "': ", failure->what()));
+}
+
+std::vector<BesidePicture> pictures_beside(const Contract &contract, int frame_channels)
+{
+    std::vector<BesidePicture> pictures;
+    int first = frame_channels;
+    for (const PictureInput &picture : contract.pictures) {
+        pictures.push_back({.numbers = numbers_of(picture, contract.input),
+                            .first = first,
+                            .channels = picture.channels});
+        first += picture.channels;
+    }
+    return pictures;
+}
+
+const AVPixelFormat *formats_beside(const PictureInput &picture)
+{
+    if (picture.channels == 1)
+        return grey_formats();
+    return picture.channels == 4 ? rgb_formats_with_alpha() : formats_for_rgb_models();
+}
+
+Images channels_of(const Images &images, int first, int count)
+{
+    Images part = images;
+    part.data = static_cast<std::byte *>(images.data) + first * images.channel_stride;
+    part.channels = count;
+    return part;
+}
+
+} // namespace dnn_torch

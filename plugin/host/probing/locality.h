@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Measures how far a model looks: which samples of its result change with one sample of its input.
+// A model is local if that is a small part of the picture, and if the same content gives the same
+// result wherever it lies.  It takes about 40 runs on strips of 1024 pixels, whatever the model.
+#pragma once
+
+#include "host/frames/tiling.h"
+#include "host/size.h"
+#include "trial_pictures.h"
+
+namespace dnn_torch
+{
+
+struct AxisLocality {
+    bool is_local;
+    int reach; // how many samples beside a tile's inner edge are wrong, in samples of the input
+    int step;  // the same content gives the same result if it moves by multiples of this
+    Ratio ratio;
+};
+
+struct Locality {
+    AxisLocality across, down;
+    bool is_local() const { return across.is_local && down.is_local; }
+};
+
+// Throws Error if the model's result is no multiple or simple fraction of its input, and what
+// `run` throws for the smallest pictures.
+Locality measure_locality(const TrialTerms &terms, const RunTrial &run);
+
+} // namespace dnn_torch

@@ -1,0 +1,281 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "model_probe.h"
+
+#include "base/compose.h"
+#include "base/counted.h"
+#include "host/model/contract_fields.h"
+#include "host/model/picture_tensors.h"
+
+extern "C" {
+#include <libavutil/error.h>
+}
+
+#include <algorithm>
+#include <string_view>
+
+namespace dnn_torch
+{
+namespace
+{
+
+constexpr Size small = {small_extent, small_extent};
+
+const char *kind(int channels)
+{
+    return channels == 4   ? "4 channels (RGBA)"
+           : channels == 3 ? "3 channels (RGB)"
+                           : "1 channel (luma)";
+}
+
+// A failure for want of memory or time says nothing about channels.
+bool can_be_about_channels(const Error &error)
+{
+    return error.code() == AVERROR_EXTERNAL || error.code() == AVERROR_INVALIDDATA ||
+           error.code() == AVERROR(EINVAL);
+}
+
+// Looks for the words of LibTorch's operators, of models, and for ours.
+bool speaks_of_channels(const std::string &text)
+{
+    for (const char *words : {"channel", "Channel", "dimension 1", "luma", "grey", "gray",
+                              "running_mean should contain", "to have 1 "})
+        if (text.find(words) != std::string::npos)
+            return true;
+    return false;
+}
+
+// LibTorch's words for shapes that a model unpacks, of convolutions in space and time, and of
+// checks.
+bool speaks_of_time(const std::string &text)
+{
+    for (const char *words : {"Expected 5 elements in a list but found 4", "5D", "5-D",
+                              "not enough values to unpack (expected 5"})
+        if (text.find(words) != std::string::npos)
+            return true;
+    constexpr std::string_view weight = "weight of size [";
+    const size_t begin = text.find(weight);
+    if (begin == std::string::npos)
+        return false;
+    const std::string sizes = text.substr(begin, text.find(']', begin) - begin);
+    return std::count(sizes.begin(), sizes.end(), ',') == 4;
+}
+
+bool is_picture(int channels)
+{
+    return channels == 1 || channels == 3 || channels == 4;
+}
+
+// How many channels have to come out for what is wanted; 0: those of a picture.
+int needed_for(As as)
+{
+    return as == As::picture ? 0 : as == As::lab ? 2 : 1;
+}
+
+// Whether so many channels that come out can become what is wanted.
+bool can_become(As as, int made)
+{
+    return as == As::picture ? is_picture(made) : made == needed_for(as);
+}
+
+Error mismatch(As as, int channels, int made)
+{
+    const std::string turns =
+        "the model turns " + counted(channels, "channel") + " into " + std::to_string(made);
+    if (as == As::lab)
+        return {AVERROR_INVALIDDATA,
+                turns + "; as=lab needs two channels that come out, a and b of Lab"};
+    if (as != As::picture)
+        return {AVERROR_INVALIDDATA,
+                turns + "; as=" + name_of(as) + " needs one channel that comes out"};
+    if (made == 2)
+        return {AVERROR_INVALIDDATA,
+                turns + "; if they are a and b of Lab, as=lab joins them with the frame's "
+                        "lightness; if they are maps of classes, as=index, as=colors or classes= "
+                        "shows them"};
+    return {AVERROR_INVALIDDATA, turns + "; a picture has 1, 3 or 4; if they are maps of "
+                                         "classes, as=index, as=colors or classes= shows them"};
+}
+
+// A classifier may keep the rank of its features.
+Error numbers_instead(int made)
+{
+    return {AVERROR_INVALIDDATA, concat("the model makes one pixel of ", to_text(small), ", of ",
+                                        made, made == 1 ? " channel" : " channels",
+                                        ": that is no picture; a picture has "
+                                        "extents that follow the frame's")};
+}
+
+} // namespace
+
+int count_of(Channels channels)
+{
+    return channels == Channels::rgba ? 4 : channels == Channels::luma ? 1 : 3;
+}
+
+MadePicture probe_picture(Model &model, Size size, int channels)
+{
+    DnnTorchTensor in = picture_shape(1, channels, size);
+    DnnTorchTensor out = model.probe({&in, 1}, 1).front();
+    return {.channels = picture_extent(out, 1),
+            .size = {picture_extent(out, 3), picture_extent(out, 2)}};
+}
+
+Size probe_size(Model &model, Size size, int channels, int made)
+{
+    const MadePicture found = probe_picture(model, size, channels);
+    if (found.channels == made)
+        return found.size;
+    const std::string turns = "the model turns " + counted(channels, "channel") + " into " +
+                              std::to_string(found.channels);
+    if (made == channels)
+        throw Error(AVERROR_INVALIDDATA, turns);
+    throw Error(AVERROR_INVALIDDATA,
+                turns + " at " + to_text(size) + ", not into " + std::to_string(made));
+}
+
+ModelProbe::ModelProbe(std::shared_ptr<Model> model, int beside)
+    : model_(std::move(model)), beside_(beside)
+{
+}
+
+FoundChannels ModelProbe::find_channels(As as)
+{
+    const Attempt rgb = attempt(3, small);
+    if (rgb.error && rgb.error->code() == AVERROR(ETIMEDOUT))
+        throw *rgb.error;
+    const Attempt luma = attempt(1, small);
+    for (const Attempt &tried : {rgb, luma})
+        if (!tried.error && tried.size == Size{1, 1})
+            throw numbers_instead(tried.made);
+    if (const std::optional<FoundChannels> found = choose(as, rgb, luma))
+        return *found;
+    // A fault of the results has nothing to do with the channels that go in.
+    for (const Attempt &tried : {rgb, luma})
+        if (tried.error && luma.error && tried.error->code() != AVERROR_EXTERNAL) {
+            refuse_other_counts(rgb);
+            throw *tried.error;
+        }
+    if (!rgb.error)
+        throw mismatch(as, 3, rgb.made);
+    if (!luma.error && !can_become(as, luma.made))
+        throw mismatch(as, 1, luma.made);
+    return choose_among_larger(as, rgb, luma);
+}
+
+// As many channels out as in come first: a model that broadcasts, such as one that returns the
+// mean of its channels, takes luma as well.
+std::optional<FoundChannels> ModelProbe::choose(As as, const Attempt &rgb, const Attempt &luma)
+{
+    if (as == As::picture) {
+        if (rgb.made == 3)
+            return FoundChannels{luma.made == 1 ? Channels::any : Channels::rgb, 0, ""};
+        if (!rgb.error && luma.made == 1)
+            return FoundChannels{Channels::luma, 0, ""};
+    }
+    if (!rgb.error && can_become(as, rgb.made))
+        return FoundChannels{Channels::rgb, rgb.made, ""};
+    if (as == As::lab && !luma.error && can_become(as, luma.made))
+        return FoundChannels{Channels::luma, luma.made, ""};
+    if (!rgb.error || !luma.error)
+        return std::nullopt;
+    const Attempt rgba = attempt(4, small);
+    if (as == As::lab && !rgba.error)
+        throw Error(AVERROR(EINVAL), "the model takes 4 channels; as=lab gives it the lightness "
+                                     "alone, in 1 channel, or gray in 3");
+    if (!rgba.error && can_become(as, rgba.made))
+        return FoundChannels{Channels::rgba, rgba.made, ""};
+    return std::nullopt;
+}
+
+// A model that takes neither RGB nor luma here may still take pictures of another size;
+// find_output() tries that.
+FoundChannels ModelProbe::choose_among_larger(As as, const Attempt &rgb, const Attempt &luma)
+{
+    if (const int made = made_of_larger(3); can_become(as, made))
+        return {Channels::rgb, made == 3 ? 0 : made, ""};
+    if (luma.made > 1)
+        return {Channels::luma, luma.made, ""};
+    if (luma.error) {
+        if (const int made = made_of_larger(1); made != 1 && can_become(as, made))
+            return {Channels::luma, made, ""};
+        refuse_other_counts(rgb);
+        return {as == As::lab ? Channels::luma : Channels::any, needed_for(as), ""};
+    }
+    if (!can_be_about_channels(*rgb.error))
+        throw *rgb.error;
+    return {Channels::luma, needed_for(as),
+            speaks_of_channels(rgb.error->what()) ? "" : rgb.error->what()};
+}
+
+// Returns how many channels come out of the smallest pictures that the model takes; 0 if it takes
+// none.  A model of RGB that refuses small pictures may run on luma by chance, by broadcasting it.
+int ModelProbe::made_of_larger(int channels)
+{
+    for (int extent : {3 * small_extent, 4 * small_extent, 8 * small_extent}) {
+        const Attempt larger = attempt(channels, {extent, extent});
+        if (!larger.error)
+            return larger.made;
+        if (larger.error->code() == AVERROR(ETIMEDOUT))
+            throw *larger.error;
+    }
+    return 0;
+}
+
+Size ModelProbe::find_output(Size input, int channels, int made)
+try {
+    const MadePicture found = probe_picture(*model_, input, channels + beside_);
+    if (found.channels != made)
+        throw Error(AVERROR_INVALIDDATA, "the model turns " + counted(channels, "channel") +
+                                             " into " + std::to_string(found.channels) + " at " +
+                                             to_text(input) + ", not into " + std::to_string(made));
+    return found.size;
+} catch (const Crash &) {
+    throw;
+} catch (const Error &error) {
+    if (error.code() != AVERROR_EXTERNAL)
+        throw;
+    int other = channels == 3 ? 1 : 3;
+    const Attempt tried = attempt(other, input);
+    if (!tried.error)
+        throw Error(AVERROR(EINVAL),
+                    std::string("the model takes ") + kind(other) + " at " + to_text(input) +
+                        "; put format=" + (other == 3 ? "rgb24" : "gray") + " before the filter");
+    throw Error(error.code(), "the model takes pictures of " + to_text(input) + " neither of " +
+                                  kind(channels) + ": " + error.what() + " -- nor of " +
+                                  kind(other) + ": " + tried.error->what());
+}
+
+// A model of video may take several pictures in one tensor, along a dimension of their own or
+// channel behind channel.
+void ModelProbe::refuse_other_counts(const Attempt &rgb)
+{
+    if (!rgb.error || rgb.error->code() != AVERROR_EXTERNAL || beside_ > 0)
+        return;
+    if (speaks_of_time(rgb.error->what()))
+        throw Error(AVERROR(EINVAL),
+                    "the model takes tensors of 5 dimensions, such as several pictures one behind "
+                    "the other in time, and the filter gives it one picture, of 4; export it with "
+                    "an argument for each picture, and name the further ones with inputs=NAME");
+    for (const int channels : {9, 15, 21, 6, 12, 5, 7})
+        if (is_picture(attempt(channels, small).made))
+            throw Error(AVERROR(EINVAL),
+                        concat("the model takes ", channels,
+                               " channels, such as several pictures one behind the other, and the "
+                               "filter gives it one picture of 3 or 1; export it with an argument "
+                               "for each picture, and name the further ones with inputs=NAME"));
+}
+
+ModelProbe::Attempt ModelProbe::attempt(int channels, Size size)
+{
+    try {
+        const MadePicture found = probe_picture(*model_, size, channels + beside_);
+        return {.error = std::nullopt, .made = found.channels, .size = found.size};
+    } catch (const Crash &) {
+        throw; // it says nothing about channels
+    } catch (const Error &error) {
+        return {.error = error};
+    }
+}
+
+} // namespace dnn_torch

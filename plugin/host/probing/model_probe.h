@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Finds out what a model takes and what it makes of it, by running it on grey pictures:
+// models seldom say.
+#pragma once
+
+#include "host/error.h"
+#include "host/model/contract.h"
+#include "host/model/model.h"
+#include "host/size.h"
+
+#include <optional>
+#include <string>
+
+namespace dnn_torch
+{
+
+enum class Channels { any, rgb, luma, rgba };
+
+// How many channels go in; `any` are as many as a frame has, 1 or 3.
+int count_of(Channels channels);
+
+// How many channels go in, and how many come out.
+struct ChannelCounts {
+    int in, made;
+    bool operator==(const ChannelCounts &) const = default;
+};
+
+// What a model makes of pictures.
+struct MadePicture {
+    int channels;
+    Size size;
+};
+
+struct FoundChannels {
+    Channels channels;
+    int made; // channels that come out; 0: as many as go in
+    // Why that may be wrong, in the model's words; empty if nothing speaks against it.
+    std::string doubt;
+};
+
+// Returns what comes out for pictures of `size`.  Throws Error.
+MadePicture probe_picture(Model &model, Size size, int channels);
+
+// The same of pictures with `made` channels.  Throws Error if others come out.
+Size probe_size(Model &model, Size size, int channels, int made);
+inline Size probe_size(Model &model, Size size, int channels)
+{
+    return probe_size(model, size, channels, channels);
+}
+
+// Belongs to one thread.
+class ModelProbe
+{
+public:
+    // The model takes pictures of so many channels `beside` the frame.
+    explicit ModelProbe(std::shared_ptr<Model> model, int beside = 0);
+
+    // Throws Error if the model takes no picture at all, or makes nothing that can become what
+    // `as` says, and for a failure that has nothing to do with channels.
+    FoundChannels find_channels(As as = As::picture);
+
+    // Returns the size that comes out for `input`.  Throws Error if the model does not take
+    // such pictures, or makes other channels than `made`.
+    Size find_output(Size input, int channels, int made);
+    Size find_output(Size input, int channels) { return find_output(input, channels, channels); }
+
+private:
+    // What came of an attempt: an error, or so many channels.
+    struct Attempt {
+        std::optional<Error> error;
+        int made = 0;
+        Size size = {0, 0};
+    };
+    Attempt attempt(int channels, Size size);
+    int made_of_larger(int channels);
+    void refuse_other_counts(const Attempt &rgb);
+    std::optional<FoundChannels> choose(As as, const Attempt &rgb, const Attempt &luma);
+    FoundChannels choose_among_larger(As as, const Attempt &rgb, const Attempt &luma);
+
+    std::shared_ptr<Model> model_;
+    int beside_;
+};
+
+} // namespace dnn_torch

@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "model_trial.h"
+
+#include "host/error.h"
+#include "host/frames/images.h"
+#include "host/model/picture_tensors.h"
+#include "host/workers/core_budget.h"
+
+extern "C" {
+#include <libavutil/error.h>
+}
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace dnn_torch
+{
+namespace
+{
+
+// Copies a picture that an engine gave as floats, channel after channel.
+TrialPicture copy_of(const Images &images)
+{
+    TrialPicture picture = {.size = {images.width, images.height}, .samples = {}};
+    const auto *data = static_cast<const std::byte *>(images.data);
+    for (int c = 0; c < images.channels; c++)
+        for (int y = 0; y < images.height; y++)
+            for (int x = 0; x < images.width; x++)
+                picture.samples.push_back(*reinterpret_cast<const float *>(
+                    data + c * images.channel_stride + y * images.row_stride +
+                    x * images.column_stride));
+    return picture;
+}
+
+TrialPicture run_trial(Session &session, const TrialTerms &terms, const TrialPicture &picture)
+{
+    std::vector<float> memory = picture.samples;
+    const Images output =
+        run_pictures(session, float_planes(memory.data(), 1, terms.channels, picture.size));
+    const int made = terms.made ? terms.made : terms.channels;
+    if (output.channels != made || output.element != Element::f32)
+        throw Error(AVERROR_INVALIDDATA, "the model returned other channels than before");
+    return copy_of(output);
+}
+
+// Opens a session on the model and tries it under the model's time limit.  Throws Error also if the
+// model remembers earlier pictures.
+void try_with(Model &model, const TrialTerms &given, const std::string &doing,
+              const std::function<void(const TrialTerms &, const RunTrial &)> &work)
+{
+    const Size size = taken_size(given, small_extent, small_extent);
+    DnnTorchTensor shape = picture_shape(1, given.channels, size);
+    std::shared_ptr<const ModelPlan> plan = model.plan({&shape, 1}, {.as_saved = true});
+    if (plan->facts().in_order)
+        throw Error(AVERROR(EINVAL), "the model remembers earlier frames, so that frames cannot be "
+                                     "cut into tiles; use tile=0");
+    TrialTerms terms = given;
+    const size_t threads = usable_machine().cores;
+    for (const std::string &text : {plan->variants().with(threads), model.metadata("output_type")})
+        terms.is_coarse = terms.is_coarse || text.find("16") != std::string::npos;
+    model.try_out(doing, [plan, terms, work, threads] {
+        Session session(plan, static_cast<int>(threads));
+        work(terms,
+             [&](const TrialPicture &picture) { return run_trial(session, terms, picture); });
+    });
+}
+
+// Whether the model cannot run such pictures, so that a trial tells nothing.
+bool is_about_the_picture(const Error &error)
+{
+    return error.code() == AVERROR_EXTERNAL || error.code() == AVERROR_INVALIDDATA ||
+           error.code() == AVERROR(ENOMEM);
+}
+
+} // namespace
+
+// The work may outlive this call if it is given up, and so owns what it fills in.
+Locality measure_on(Model &model, const TrialTerms &terms)
+{
+    auto found = std::make_shared<Locality>();
+    try_with(model, terms, "it was measured how far it looks",
+             [found](const TrialTerms &all, const RunTrial &run) {
+                 *found = measure_locality(all, run);
+             });
+    return *found;
+}
+
+bool is_seamless_on(Model &model, const TrialTerms &terms, const std::vector<Cut> &cuts)
+try {
+    auto seamless = std::make_shared<bool>(true);
+    try_with(model, terms, "it was tried whether tiles show",
+             [seamless, cuts](const TrialTerms &all, const RunTrial &run) {
+                 for (const Cut &cut : cuts)
+                     *seamless = *seamless && is_seamless(all, cut, run);
+             });
+    return *seamless;
+} catch (const Crash &) {
+    throw;
+} catch (const Error &error) {
+    if (!is_about_the_picture(error))
+        throw;
+    return false;
+}
+
+RangeDoubt range_doubt_on(Model &model, const TrialTerms &terms, const Contract &contract)
+try {
+    auto found = std::make_shared<RangeDoubt>();
+    try_with(model, terms, "it was tried which numbers it makes",
+             [found, contract](const TrialTerms &all, const RunTrial &run) {
+                 const Size size = taken_size(all, small_extent, small_extent);
+                 TrialPicture fed = trial_picture(all, Content::slope, size, Axis::across);
+                 TrialPicture made = run(fed);
+                 const int channels = all.made ? all.made : all.channels;
+                 *found = doubt_of_range(
+                     contract, float_planes(fed.samples.data(), 1, all.channels, fed.size),
+                     float_planes(made.samples.data(), 1, channels, made.size));
+             });
+    return *found;
+} catch (const Crash &) {
+    throw;
+} catch (const Error &error) {
+    const bool is_stateful = error.code() == AVERROR(EINVAL);
+    if (!is_stateful && !is_about_the_picture(error))
+        throw;
+    return {};
+}
+
+} // namespace dnn_torch

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Measures with a model that is open.
+#pragma once
+
+#include "host/model/model.h"
+#include "locality.h"
+#include "range_doubt.h"
+#include "seams.h"
+
+#include <vector>
+
+namespace dnn_torch
+{
+
+// See measure_locality().  Throws Error also if the model remembers earlier pictures.
+Locality measure_on(Model &model, const TrialTerms &terms);
+
+// See is_seamless().  False also if the model cannot run such strips.
+bool is_seamless_on(Model &model, const TrialTerms &terms, const std::vector<Cut> &cuts);
+
+// See doubt_of_range(); of a picture that goes from dark to bright.  Nothing speaks against the
+// range either if the model cannot run it.
+RangeDoubt range_doubt_on(Model &model, const TrialTerms &terms, const Contract &contract);
+
+} // namespace dnn_torch

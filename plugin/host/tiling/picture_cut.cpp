@@ -1,0 +1,309 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// How pictures are cut into tiles.
+#include "base/compose.h"
+#include "base/counted.h"
+#include "host/error.h"
+#include "host/probing/model_trial.h"
+#include "host/probing/seams.h"
+#include "picture_fit.h"
+
+extern "C" {
+#include <libavutil/error.h>
+}
+
+#include <algorithm>
+#include <numeric>
+#include <sstream>
+
+namespace dnn_torch
+{
+
+namespace
+{
+
+constexpr int64_t no_place = 1 << 16; // no tile begins there
+
+// Returns what is a multiple of both, or no place.
+int least_step(int64_t one, int64_t other)
+{
+    return static_cast<int>(std::min(std::lcm(one, other), no_place));
+}
+
+} // namespace
+
+const Locality &PictureFitter::locality(std::optional<Size> only, ChannelCounts channels)
+{
+    const bool is_known = locality_ && locality_channels_ == channels && locality_only_ == only;
+    if (!is_known) {
+        far_operator_ = facts_.tiling == Tiling::unknown ? model_->metadata("far_operator") : "";
+        const bool measures =
+            facts_.tiling != Tiling::global && !terms_.overlap && far_operator_.empty();
+        locality_ = measures ? measure(only, channels) : assumed(only, channels);
+        if (measures)
+            widen(*locality_);
+        if (measures && !locality_->is_local()) // and so was not measured to the end
+            locality_ = assumed(only, channels);
+        seamless_.clear();
+        if (!only && facts_.alignment > 0)
+            align(*locality_);
+        locality_channels_ = channels;
+        locality_only_ = only;
+    }
+    return *locality_;
+}
+
+// The kernels of a model's code may look farther than trials show, such as behind a comparison that
+// no trial makes true.
+void PictureFitter::widen(Locality &locality) const
+{
+    std::istringstream text(model_->metadata("kernel_reach"));
+    int64_t across = 0, down = 0, across_step = 0, down_step = 0;
+    if (!(text >> across >> down >> across_step >> down_step) || across_step < 1 || down_step < 1)
+        return; // nothing is known
+    const auto widen = [](AxisLocality &axis, int64_t reach, int64_t step) {
+        axis.is_local = axis.is_local && reach < no_place;
+        axis.reach = static_cast<int>(std::max<int64_t>(axis.reach, std::min(reach, no_place)));
+        axis.step = least_step(axis.step, step);
+    };
+    widen(locality.across, across, across_step);
+    widen(locality.down, down, down_step);
+}
+
+// The contract may know of windows that no measurement shows.
+void PictureFitter::align(Locality &locality) const
+{
+    for (AxisLocality *axis : {&locality.across, &locality.down})
+        axis->step = least_step(axis->step, facts_.alignment);
+}
+
+TrialTerms PictureFitter::trial_terms(std::optional<Size> only, ChannelCounts channels) const
+{
+    return {.channels = channels.in,
+            .made = channels.made,
+            .multiple = multiple(),
+            .least = terms_.minimum.value_or(Size{1, 1}),
+            .only = only,
+            .numbers = map_of(numbers_),
+            .is_known = facts_.tiling == Tiling::local};
+}
+
+Locality PictureFitter::measure(std::optional<Size> only, ChannelCounts channels)
+{
+    TrialTerms terms = trial_terms(only, channels);
+    try {
+        return measure_on(*model_, terms);
+    } catch (const Crash &) {
+        throw;
+    } catch (const Error &error) {
+        constexpr int large = 4 * small_extent;
+        if (only)
+            throw;
+        if (error.code() == AVERROR_EXTERNAL && !terms_.minimum)
+            terms.least = {large, large}; // it refused small pictures
+        else if (error.code() == AVERROR(EINVAL) && find_rounding(channels))
+            terms.multiple = multiple(); // it rounded the trial's
+        else
+            throw;
+        return measure_on(*model_, terms);
+    }
+}
+
+// Window transformers of all usual windows lie well at multiples of this.
+Locality PictureFitter::assumed(std::optional<Size> only, ChannelCounts channels)
+{
+    constexpr int usual_step = 16;
+    const int step = facts_.alignment > 0 ? 1 : usual_step;
+    const auto axis = [&](Ratio ratio) -> AxisLocality {
+        return {.is_local = false,
+                .reach = 0,
+                .step = std::lcm(std::lcm(multiple(), ratio.in), step),
+                .ratio = ratio};
+    };
+    const Ratios ratios = find_ratios(only, channels);
+    return {.across = axis(ratios.across), .down = axis(ratios.down)};
+}
+
+namespace
+{
+
+struct AxisPlan {
+    TileAxis axis;
+    int least; // the smallest tile that gives exact results
+};
+
+// How one axis is cut if the tiles are to be exact.
+AxisPlan plan_axis(const AxisLocality &found, int extent, int kept, int wanted, int least)
+{
+    int tile = aligned_tile(extent, std::max(wanted, least), found.step);
+    while (tile < least && tile < extent)
+        tile += found.step;
+    return {.axis = {.extent = extent,
+                     .tile = std::min(tile, extent),
+                     .reach = found.reach,
+                     .step = found.step,
+                     .ratio = found.ratio,
+                     .kept = kept,
+                     .blended = false},
+            .least = least_tile(found.reach, found.step, found.ratio)};
+}
+
+// LibTorch computes convolutions of at most this many samples in another way, and rounds otherwise.
+// A smaller tile would not give the bytes of the whole.
+constexpr int small_samples = 20480;
+
+// Returns a tile that stays large enough if it is aligned to the steps.
+Size large_enough(Size tile, Size padded, const Locality &found, int channels)
+{
+    const auto left = [](int extent, int whole, int step) {
+        return int64_t{extent < whole ? std::max(extent - step + 1, 1) : whole};
+    };
+    while (tile.width < padded.width || tile.height < padded.height) {
+        tile = {std::min(tile.width, padded.width), std::min(tile.height, padded.height)};
+        if (left(tile.width, padded.width, found.across.step) *
+                left(tile.height, padded.height, found.down.step) * channels >
+            small_samples)
+            break;
+        const bool widens = tile.height >= padded.height ||
+                            (tile.width <= tile.height && tile.width < padded.width);
+        (widens ? tile.width : tile.height)++;
+    }
+    return tile;
+}
+
+bool covers(Size one, Size other)
+{
+    return one.width >= other.width && one.height >= other.height;
+}
+
+bool is_exact(const AxisPlan &plan)
+{
+    return plan.axis.tile == plan.axis.extent || plan.axis.tile >= plan.least;
+}
+
+std::string doubt_of_reach(const AxisPlan &across, const AxisPlan &down)
+{
+    return concat("the model looks ", std::max(across.axis.reach, down.axis.reach),
+                  " pixels far: tiles of ", to_text(Size{across.axis.tile, down.axis.tile}),
+                  " cannot give the same result, and are blended; with tile=",
+                  std::max(across.least + across.axis.step, down.least + down.axis.step),
+                  " they could");
+}
+
+// Blends where tiles overlap, by `overlap` on each side if they are large enough.
+void blend(TileAxis &axis, std::optional<int> overlap)
+{
+    constexpr int usual = 32;
+    const int most = std::max((axis.tile - axis.step) / 2 - axis.ratio.in, 0);
+    axis.reach = std::min({overlap.value_or(usual), overlap ? most : axis.tile / 4, most});
+    axis.blended = true;
+}
+
+} // namespace
+
+// Whether tiles that should be exact are not.  A model of one size has no whole to compare with.
+bool PictureFitter::shows_seams(const PictureFit &fit, const TileAxis &across, const TileAxis &down,
+                                ChannelCounts channels)
+{
+    const Size tile = {across.tile, down.tile};
+    if (fit.only || facts_.tiling == Tiling::local)
+        return false;
+    for (size_t i = 0; i + 1 < seamless_.size(); i += 2)
+        if (seamless_[i] == fit.padded && seamless_[i + 1] == tile)
+            return false;
+    std::vector<Cut> cuts;
+    const auto add = [&](Axis axis, const TileAxis &how) {
+        if (std::vector<TileSpan> spans = cut_axis(how); spans.size() > 1)
+            cuts.push_back(
+                {.axis = axis, .extent = how.extent, .tile = how.tile, .spans = std::move(spans)});
+    };
+    add(Axis::across, across);
+    add(Axis::down, down);
+    if (!cuts.empty() && !is_seamless_on(*model_, trial_terms(std::nullopt, channels), cuts))
+        return true;
+    seamless_.insert(seamless_.end(), {fit.padded, tile});
+    return false;
+}
+
+std::string PictureFitter::doubt_of_locality() const
+{
+    if (far_operator_.empty())
+        return "the model looks at the whole picture: tiles cannot give the same result, and are "
+               "blended";
+    return concat("the model may look at the whole picture (", far_operator_,
+                  "): tiles may not give the same result, and are blended; if you know better, "
+                  "write \"tiling\": \"local\" into its contract");
+}
+
+TileGrid PictureFitter::cut(const PictureFit &fit, Size wanted, ChannelCounts channels)
+{
+    if (!fit.only && covers(round_up(wanted, multiple()), fit.padded))
+        return whole(fit);
+    const Locality &found = locality(fit.only, channels);
+    const Size least = fit.only.value_or(terms_.minimum.value_or(Size{1, 1}));
+    const Size tile = fit.only.value_or(large_enough(wanted, fit.padded, found, channels.in));
+    AxisPlan across =
+        plan_axis(found.across, fit.padded.width, fit.made.width, tile.width, least.width);
+    AxisPlan down =
+        plan_axis(found.down, fit.padded.height, fit.made.height, tile.height, least.height);
+    TileGrid grid;
+    if (!found.is_local())
+        grid.doubt = terms_.overlap ? "" : doubt_of_locality();
+    else if (!is_exact(across) || !is_exact(down))
+        grid.doubt = doubt_of_reach(across, down);
+    grid.is_blended = !found.is_local() || !is_exact(across) || !is_exact(down);
+    if (!grid.is_blended && shows_seams(fit, across.axis, down.axis, channels)) {
+        locality_->across.is_local = false;
+        return cut(fit, wanted, channels);
+    }
+    if (grid.is_blended) {
+        blend(across.axis, terms_.overlap);
+        blend(down.axis, terms_.overlap);
+        if (const int most = std::max(across.axis.reach, down.axis.reach); terms_.overlap > most)
+            add_to_list(grid.doubt,
+                        concat("overlap=", *terms_.overlap, " is more than tiles of ",
+                               to_text(Size{across.axis.tile, down.axis.tile}),
+                               " have room for: they overlap by ", counted(most, "pixel"),
+                               " on each side"),
+                        "; ");
+    }
+    grid.tile = {across.axis.tile, down.axis.tile};
+    grid.across = cut_axis(across.axis);
+    grid.down = cut_axis(down.axis);
+    if (grid.across.empty() || grid.down.empty())
+        throw Error(AVERROR(EINVAL), concat("tiles of ", to_text(grid.tile),
+                                            " are too small for the model; make tile larger"));
+    if (grid.count() == 1)
+        return whole(fit);
+    grid.note =
+        concat(grid.across.size() * grid.down.size(), " tiles of ", to_text(grid.tile),
+               " a frame, which overlap by ", across.axis.reach, "x", down.axis.reach,
+               " on each side and begin at multiples of ", found.across.step, "x", found.down.step);
+    return grid;
+}
+
+TileGrid PictureFitter::whole(const PictureFit &fit)
+{
+    TileGrid grid;
+    grid.tile = fit.padded;
+    grid.across = {
+        {.start = 0, .offset = 0, .begin = 0, .end = fit.made.width, .rise = 0, .fall = 0}};
+    grid.down = {
+        {.start = 0, .offset = 0, .begin = 0, .end = fit.made.height, .rise = 0, .fall = 0}};
+    return grid;
+}
+
+Size PictureFitter::part_of(Size tile, double share)
+{
+    constexpr int least = 16;
+    const double wanted = static_cast<double>(tile.width) * tile.height * share;
+    while (static_cast<double>(tile.width) * tile.height > wanted &&
+           std::max(tile.width, tile.height) > least) {
+        int &larger = tile.width >= tile.height ? tile.width : tile.height;
+        larger = (larger + 1) / 2;
+    }
+    return tile;
+}
+
+} // namespace dnn_torch

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// How the workers of one plan run its frames: in one run each, or in tiles.  If memory runs out,
+// tiles become smaller for all of them.
+#pragma once
+
+#include "host/model/model.h"
+#include "picture_fit.h"
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace dnn_torch
+{
+
+// Never changes.
+struct PictureWork {
+    TileGrid grid;
+    std::shared_ptr<const ModelPlan> model;
+    bool is_second = false; // earlier frames ran in another way, so that nobody waits for them
+};
+
+// May be used by any number of threads at once.
+class PictureWorks
+{
+public:
+    PictureWorks(std::shared_ptr<Model> model, PictureFitter fitter, PictureFit fit,
+                 ChannelCounts channels, const PictureNumbers &numbers, size_t batch_size);
+
+    const PictureFit &fit() const { return fit_; }
+    // With what it has measured.
+    PictureFitter fitter() const;
+
+    // Plans tiles of about that size.  Throws Error.
+    std::shared_ptr<const PictureWork> plan_tiles(Size wanted, const PlanTerms &terms);
+    // Plans one run for each frame.  Throws Error.
+    std::shared_ptr<const PictureWork> plan_whole(const PlanTerms &terms);
+
+    // Begins with that.
+    void use(std::shared_ptr<const PictureWork> work);
+    std::shared_ptr<const PictureWork> current() const;
+
+    // What to do after `failed` has run out of memory: what another thread has settled meanwhile,
+    // or tiles of half the size, with a line for the log.  Returns nullptr if they can be no
+    // smaller, or may not be.
+    std::shared_ptr<const PictureWork> smaller(const PictureWork *failed, std::string &note);
+
+private:
+    std::shared_ptr<const PictureWork> planned(TileGrid grid, const PlanTerms &terms);
+
+    const std::shared_ptr<Model> model_;
+    const PictureFit fit_;
+    const ChannelCounts channels_;
+    const PictureNumbers numbers_;
+    const size_t batch_size_;
+    mutable std::mutex mutex_;
+    // ---- under mutex_
+    PictureFitter fitter_;
+    std::shared_ptr<const PictureWork> work_;
+};
+
+} // namespace dnn_torch
