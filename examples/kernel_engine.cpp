@@ -212,8 +212,8 @@ constexpr DnnTorchEngine engine = {
             });
         },
     .plan_make =
-        [](DnnTorchModel *model, const DnnTorchTensor *, size_t count, const DnnTorchPlanTerms *,
-           DnnTorchPlan **plan, DnnTorchMessage *message) {
+        [](DnnTorchModel *model, const DnnTorchTensor *, size_t count,
+           const DnnTorchPlanParameters *, DnnTorchPlan **plan, DnnTorchMessage *message) {
             return guarded(message, [&] {
                 expect_one(count);
                 *plan = new DnnTorchPlan{*model};

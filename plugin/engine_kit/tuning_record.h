@@ -17,9 +17,9 @@ struct TuningRecord {
     std::string form, precision; // the variant's name and the precision's
     double run_seconds = 0;
     int64_t run_bytes = 0;
-    std::string notice, advice; // lines for the user, or ""
-    double run_operations = 0;  // 0: not known
-    bool is_measured = true;    // false: there was no time to compare it with others
+    std::string notice, hint;  // lines for the user, or ""
+    double run_operations = 0; // 0: not known
+    bool is_measured = true;   // false: there was no time to compare it with others
 };
 
 // More is no record.

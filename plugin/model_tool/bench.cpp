@@ -187,8 +187,8 @@ private:
         for (const std::string &note : work.notes)
             if (!note.empty())
                 notes.push_back(note);
-        if (!work.doubt.empty())
-            notes.push_back(work.doubt);
+        if (!work.warning.empty())
+            notes.push_back(work.warning);
         return notes;
     }
 
@@ -245,10 +245,10 @@ private:
     void measure_settings(const NewPlan &work, const std::string &precision, double seconds)
     {
         const RunCost &cost = work.cost;
-        CoreRequest wishes;
-        wishes.device = !on_cpu();
-        wishes.in_order = work.plan->in_order;
-        CoreBudget budget = divide_cores(machine_, wishes, cost);
+        CoreRequest requested;
+        requested.device = !on_cpu();
+        requested.in_order = work.plan->in_order;
+        CoreBudget budget = divide_cores(machine_, requested, cost);
         Setting own = {.workers = budget.workers, .threads = budget.threads_per_worker};
         if (precision == "fp32") {
             own_setting_ = own;

@@ -30,7 +30,8 @@ std::unique_ptr<Task> detector_task(const Request &request, const ModelWithContr
     return std::make_unique<DetectTask>(
         subject.model, subject.contract, 1,
         DetectShared{.settings = std::move(settings),
-                     .terms = std::make_shared<TermsInTime<DetectTerms>>(DetectTerms{}),
+                     .parameters =
+                         std::make_shared<TimedParameters<DetectParameters>>(DetectParameters{}),
                      .step = no_step()});
 }
 
@@ -43,7 +44,8 @@ std::unique_ptr<Task> classifier_task(const Request &request, const ModelWithCon
     return std::make_unique<ClassifyTask>(
         subject.model, subject.contract, 1,
         ClassifyShared{.settings = std::move(settings),
-                       .terms = std::make_shared<TermsInTime<ClassifyTerms>>(ClassifyTerms{}),
+                       .parameters = std::make_shared<TimedParameters<ClassifyParameters>>(
+                           ClassifyParameters{}),
                        .step = no_step()});
 }
 
@@ -90,7 +92,7 @@ std::unique_ptr<Task> task_for(const Request &request, Kind kind, const ModelWit
     else
         task = kind == Kind::detector ? detector_task(request, subject)
                                       : classifier_task(request, subject);
-    task->study();
+    task->examine();
     return task;
 }
 

@@ -14,7 +14,7 @@ ClassifierFacts try_classifier(const Place &place, const Request &request)
 {
     const ModelWithContract subject = open_model(place, request, "auto", "tensors");
     ClassifierProbe probe(subject.model, subject.contract, request.size);
-    probe.study();
+    probe.examine();
     return {.takes = probe.in_words(),
             .classes = probe.scores().classes,
             .labels = labels_of(subject.contract.model, probe.scores().classes, false),

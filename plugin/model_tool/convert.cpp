@@ -76,7 +76,8 @@ class ContractCopy
 public:
     // Begins the file, if there is a contract.  Throws Error if it is not to be replaced.
     ContractCopy(const Request &request, Existing existing)
-        : model_(request.output_file), from_(file_beside(request.path)), to_(file_beside(model_))
+        : model_(request.output_file), from_(contract_path(request.path)),
+          to_(contract_path(model_))
     {
         if (from_ == to_)
             return;

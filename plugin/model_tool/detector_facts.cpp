@@ -17,7 +17,7 @@ DetectorFactsFound try_detector(const Place &place, const Request &request)
     DetectSettings settings;
     settings.size = request.size;
     DetectorProbe probe(subject.model, subject.contract, settings);
-    probe.study();
+    probe.examine();
     const auto decoder =
         probe.decoder_for(probe.input_for(request.size.value_or(usual_frame)).size);
     return {.takes = probe.in_words(),

@@ -33,12 +33,12 @@ std::string told_by(const std::string &text, const std::string &origin)
 std::string rule_in_words(const Fitting &fitting, const Contract &contract)
 {
     std::string words;
-    const SizeTerms &terms = contract.sizes;
-    if (terms.multiple)
-        words = told_by(concat("multiples of ", *terms.multiple),
+    const SizeParameters &parameters = contract.sizes;
+    if (parameters.multiple)
+        words = told_by(concat("multiples of ", *parameters.multiple),
                         origin_of("input.multiple", contract));
-    if (terms.minimum)
-        add_to_list(words, told_by(concat("at least ", to_text(*terms.minimum)),
+    if (parameters.minimum)
+        add_to_list(words, told_by(concat("at least ", to_text(*parameters.minimum)),
                                    origin_of("input.minimum", contract)));
     if (words.empty() && !fitting.rule.empty())
         words = told_by(fitting.rule, "probe");
@@ -59,8 +59,8 @@ std::string origin_of_locality(const Fitting &fitting, const Contract &contract)
 {
     if (contract.sizes.overlap)
         return "option";
-    if (!fitting.far_operator.empty())
-        return concat("its code: ", fitting.far_operator);
+    if (!fitting.nonlocal_operator.empty())
+        return concat("its code: ", fitting.nonlocal_operator);
     return is_said_to_be_global(contract) ? origin_of("tiling", contract) : "probe";
 }
 
@@ -88,11 +88,11 @@ void find_locality(PictureFitter &fitter, ChannelCounts channels, Fitting &fitti
     try {
         fitting.locality =
             fitter.locality(fitting.fit ? fitting.fit->only : std::nullopt, channels);
-        fitting.far_operator = fitter.far_operator();
+        fitting.nonlocal_operator = fitter.nonlocal_operator();
     } catch (const Crash &) {
         throw;
     } catch (const Error &error) {
-        fitting.doubt = concat("none: ", error.what());
+        fitting.warning = concat("none: ", error.what());
     }
 }
 
@@ -113,7 +113,7 @@ Fitting find_fitting(const ModelWithContract &subject, const Trials &trials)
     constexpr Size odd = {2 * small_extent + 5, 2 * small_extent + 3};
     Fitting fitting;
     if (!trials.sizes.complete) {
-        fitting.obstacle = fitting.doubt = not_tried;
+        fitting.obstacle = fitting.warning = not_tried;
         return fitting;
     }
     Contract contract = subject.contract;
@@ -126,15 +126,15 @@ Fitting find_fitting(const ModelWithContract &subject, const Trials &trials)
         fitting.multiple = fitter.multiple();
         fitting.rule = fitter.found_rule();
         if (contract.as == As::picture)
-            fitting.range = range_doubt_on(
-                *subject.model, fitter.trial_terms(fitting.fit->only, channels), contract);
+            fitting.range = range_warning_on(
+                *subject.model, fitter.trial_parameters(fitting.fit->only, channels), contract);
     } catch (const Crash &) {
         throw;
     } catch (const Error &error) {
         fitting.obstacle = concat("not possible: ", error.what());
     }
     if (is_slow(*subject.model, fitting, trials))
-        fitting.doubt = not_tried;
+        fitting.warning = not_tried;
     else
         find_locality(fitter, channels, fitting);
     return fitting;
@@ -163,7 +163,7 @@ std::string tiles_in_words(const Fitting &fitting, const Contract &contract)
     if (contract.sizes.never_tiles())
         return told_by("never", "option");
     if (!fitting.locality)
-        return fitting.doubt;
+        return fitting.warning;
     const Locality &found = *fitting.locality;
     const std::string origin = origin_of_locality(fitting, contract);
     if (contract.sizes.overlap)
@@ -179,12 +179,12 @@ std::string tiles_in_words(const Fitting &fitting, const Contract &contract)
 json::Value padding_as_json(const Fitting &fitting, const Contract &contract)
 {
     json::Value multiple, minimum, only;
-    const SizeTerms &terms = contract.sizes;
-    if (terms.multiple || fitting.multiple > 1)
-        multiple = fact(terms.multiple.value_or(fitting.multiple),
-                        terms.multiple ? origin_of("input.multiple", contract) : "probe");
-    if (terms.minimum)
-        minimum = fact(pair_of(terms.minimum->width, terms.minimum->height),
+    const SizeParameters &parameters = contract.sizes;
+    if (parameters.multiple || fitting.multiple > 1)
+        multiple = fact(parameters.multiple.value_or(fitting.multiple),
+                        parameters.multiple ? origin_of("input.multiple", contract) : "probe");
+    if (parameters.minimum)
+        minimum = fact(pair_of(parameters.minimum->width, parameters.minimum->height),
                        origin_of("input.minimum", contract));
     if (fitting.fit && fitting.fit->only)
         only = fact(pair_of(fitting.fit->only->width, fitting.fit->only->height),

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/json.h"
-#include "host/probing/range_doubt.h"
+#include "host/probing/range_warning.h"
 #include "host/tiling/picture_fit.h"
 #include "subject.h"
 
@@ -21,9 +21,9 @@ struct Fitting {
     std::string rule;                 // for sizes, found by trying; or ""
     std::string obstacle;             // why there is no fit
     std::optional<Locality> locality; // how far the model looks
-    std::string far_operator;         // why it is not local, if its code says so
-    std::string doubt;                // why that is not known
-    RangeDoubt range;                 // of the numbers that it makes
+    std::string nonlocal_operator;    // why it is not local, if its code says so
+    std::string warning;              // why that is not known
+    RangeWarning range;               // of the numbers that it makes
 };
 
 // Tries the model as the filter does.  Leaves out what would take a slow model long.

@@ -28,7 +28,7 @@
 //                     tiles begin at multiples (width, height); words
 //   scale             across, down: output = input * numerator / denominator + offset;
 //     words           rounded: if that is not whole
-//   range_doubt       what speaks against the range of the numbers that it makes
+//   range_warning       what speaks against the range of the numbers that it makes
 //   detector          of a model for dnn_torch_detect: takes (words), decoder, classes (how many),
 //                     labels (empty: not known)
 //   classifier        of a model for dnn_torch_classify: takes, classes, labels, as a detector's
@@ -248,7 +248,7 @@ void print_detector(const DetectorFactsFound &detector)
 
 void print_classifier(const ClassifierFacts &classifier)
 {
-    print("tells", counted_classes(classifier.classes) + " apart");
+    print("has", counted_classes(classifier.classes));
     print("takes", classifier.takes);
     print("use", classifier.command);
 }
@@ -419,7 +419,7 @@ void print_json(const Request &request, const Inspection &seen)
                  {"scale", trials ? scale_json(trials->sizes) : Value()},
                  {"padding", fits ? padding_as_json(*seen.fitting, *seen.contract) : Value()},
                  {"tiles", fits ? tiles_as_json(*seen.fitting, *seen.contract) : Value()},
-                 {"range_doubt", json::text_or_null(fits ? seen.fitting->range.words : "")},
+                 {"range_warning", json::text_or_null(fits ? seen.fitting->range.words : "")},
                  {"command", json::text_or_null(seen.command)}};
     printf("%s\n", json::line_of(all).c_str());
 }

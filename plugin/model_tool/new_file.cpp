@@ -85,10 +85,9 @@ NewFile::~NewFile()
 
 void NewFile::refuse(int error) const
 {
-    const char *const advice =
-        error == EEXIST ? "; give another name, or --force to replace it" : "";
+    const char *const hint = error == EEXIST ? "; give another name, or --force to replace it" : "";
     throw Error(AVERROR(error), "'" + path_ + "' cannot be written: " +
-                                    std::generic_category().message(error) + advice);
+                                    std::generic_category().message(error) + hint);
 }
 
 void NewFile::write(std::string_view text)

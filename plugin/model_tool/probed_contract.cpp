@@ -66,7 +66,7 @@ bool follows_from_input(const std::string &field, const Contract &contract)
 
 std::string contract_file(const Request &request)
 {
-    const std::string path = file_beside(request.path);
+    const std::string path = contract_path(request.path);
     return is_stdout(path) ? "" : path;
 }
 

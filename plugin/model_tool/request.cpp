@@ -85,7 +85,7 @@ struct Option {
     void (*set)(Request &request, const std::string &value);
     std::string_view commands = "inspect bench contract";
     std::string &(*text_in)(ModelRequest &request) = nullptr; // instead of `set`
-    const char *usual = nullptr;
+    const char *default_value = nullptr;
 
     void apply(Request &request, const std::string &value) const
     {
@@ -153,7 +153,7 @@ std::vector<Option> options_of(std::string_view command)
                        .set = nullptr,
                        .commands = row.programs,
                        .text_in = row.text_in,
-                       .usual = row.usual});
+                       .default_value = row.default_value});
     std::erase_if(all, [&](const Option &option) {
         return option.commands.find(command) == std::string_view::npos;
     });
@@ -215,8 +215,8 @@ Request parse_request(int count, char **words)
     const bool converts = command == "convert";
     Request request;
     for (const Option &option : known)
-        if (option.usual)
-            option.apply(request, option.usual);
+        if (option.default_value)
+            option.apply(request, option.default_value);
     optind = 0; // makes getopt_long() start again
     opterr = 0;
     for (int code; (code = getopt_long(count, words, "-:", all.data(), nullptr)) != -1;) {
@@ -261,7 +261,7 @@ std::string help_of(const std::string &command)
             concat("--", option.name, option.value ? " " : "", text_or_empty(option.value));
         line.resize(std::max<size_t>(line.size() + 2, 18), ' ');
         text += concat("  ", line, option.help);
-        text += option.usual ? concat(" (", option.usual, ")\n") : "\n";
+        text += option.default_value ? concat(" (", option.default_value, ")\n") : "\n";
     }
     return text;
 }

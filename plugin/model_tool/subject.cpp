@@ -136,7 +136,7 @@ std::vector<std::pair<std::string, std::string>> filter_options(const Request &r
     ModelRequest given = request;
     for (const ModelOption &row : model_option_rows)
         if (const std::string &value = row.text_in(given);
-            !row.programs.empty() && !value.empty() && value != text_or_empty(row.usual))
+            !row.programs.empty() && !value.empty() && value != text_or_empty(row.default_value))
             options.emplace_back(row.name, value);
     if (request.isolation != Isolation::automatic)
         options.emplace_back("isolate", name_of(request.isolation));

@@ -539,7 +539,7 @@ void log_samples(const std::string &path, const Images &samples)
 }
 
 int plan_make(DnnTorchModel *model, const DnnTorchTensor *in, size_t in_count,
-              const DnnTorchPlanTerms *terms, DnnTorchPlan **plan,
+              const DnnTorchPlanParameters *parameters, DnnTorchPlan **plan,
               DnnTorchMessage *message) noexcept
 {
     return guarded(message, [&] {
@@ -553,9 +553,9 @@ int plan_make(DnnTorchModel *model, const DnnTorchTensor *in, size_t in_count,
         if (script.hang_tune)
             hang_for_ever();
         auto made = std::make_unique<DnnTorchPlan>(*model);
-        if (script.gives_up && taken(terms).as_saved)
+        if (script.gives_up && taken(parameters).as_saved)
             made->offset += 1000;
-        if (const DnnTorchTensor *given = taken(terms).samples) {
+        if (const DnnTorchTensor *given = taken(parameters).samples) {
             const Images samples = images_of(taken(given));
             if (script.tells_samples)
                 made->offset += sample(samples, 0, 0, 0, 0);
@@ -591,7 +591,7 @@ const char *plan_metadata(const DnnTorchPlan *plan, const char *key) noexcept
         return nullptr;
     if (std::strcmp(key, "variant") == 0)
         return "scripted";
-    return std::strcmp(key, "advice") == 0 ? plan->model.script.advice.c_str() : nullptr;
+    return std::strcmp(key, "hint") == 0 ? plan->model.script.hint.c_str() : nullptr;
 }
 
 int session_open(const DnnTorchPlan *plan, int32_t threads, DnnTorchSession **session,

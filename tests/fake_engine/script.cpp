@@ -71,7 +71,7 @@ const Key keys[] = {
     {"gives_up", &Script::gives_up},
     {"tells_samples", &Script::tells_samples},
     {"each_run", &Script::each_run},
-    {"advice", &Script::advice},
+    {"hint", &Script::hint},
     {"notice", &Script::notice},
     {"log", &Script::log},
     {"samples_log", &Script::samples_log},

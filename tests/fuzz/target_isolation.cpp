@@ -127,8 +127,9 @@ void run(DnnTorchModel &model, const Wanted &wanted, fuzz::Digest &digest)
     std::vector<float> samples(4, 0.5F);
     DnnTorchTensor in = input(samples);
     probe(model, in, wanted, digest);
-    const DnnTorchPlanTerms terms = {.size = sizeof terms, .budget_seconds = 0, .samples = &in};
-    const DnnTorchPlan plan(model, &in, 1, terms);
+    const DnnTorchPlanParameters parameters = {
+        .size = sizeof parameters, .budget_seconds = 0, .samples = &in};
+    const DnnTorchPlan plan(model, &in, 1, parameters);
     const DnnTorchPlanFacts &facts = plan.facts();
     if (!std::isfinite(facts.run_seconds) || facts.run_seconds < 0 || facts.run_bytes < 0)
         throw Fault("a plan that costs what nothing costs");
@@ -137,8 +138,7 @@ void run(DnnTorchModel &model, const Wanted &wanted, fuzz::Digest &digest)
     session.warm();
     for (int i = 0; i < 2; i++) {
         std::vector<DnnTorchTensor> out(
-            wanted.count,
-            {.size = sizeof(DnnTorchTensor), .data = nullptr, .type = DNN_TORCH_F32});
+            wanted.count, {.size = sizeof(DnnTorchTensor), .data = nullptr, .type = DNN_TORCH_F32});
         DnnTorchRun report = {.size = sizeof report, .number = i, .had_nan = 0};
         session.run(&in, 1, out.data(), out.size(), report);
         expect_shapes(out, wanted);

@@ -187,8 +187,9 @@ Outcome run_plan(DnnTorchModel *model, int channels)
     const DnnTorchTensor shape = shape_of(channels);
     DnnTorchMessage message = {};
     DnnTorchPlan *plan = nullptr;
-    const DnnTorchPlanTerms terms = {.size = sizeof terms, .budget_seconds = 0, .samples = nullptr};
-    const int status = engine->plan_make(model, &shape, 1, &terms, &plan, &message);
+    const DnnTorchPlanParameters parameters = {
+        .size = sizeof parameters, .budget_seconds = 0, .samples = nullptr};
+    const int status = engine->plan_make(model, &shape, 1, &parameters, &plan, &message);
     const Outcome outcome =
         status == DNN_TORCH_OK ? run_session(plan, channels) : refusal(status, message);
     engine->plan_close(&plan);

@@ -539,7 +539,7 @@ def test_inspect(tmp_path, contract):
     assert facts["classifier"]["labels"] == (NAMES if contract else [])
     assert f"dnn_torch_classify=model={path}" in facts["command"]
     text = support.execute([support.LAUNCHER, "inspect", path]).stdout.decode()
-    assert re.search(r"^tells +3 classes apart$", text, re.MULTILINE), text
+    assert re.search(r"^has +3 classes$", text, re.MULTILINE), text
 
 
 def refusal(graph):

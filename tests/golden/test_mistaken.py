@@ -300,12 +300,12 @@ def test_formats_of_codes(tmp_path):
 def test_inspect_offers_the_range(tmp_path):
     for name, (model, option) in RANGES.items():
         facts, _ = inspect(save(model, tmp_path / f"{name}.pt"))
-        assert facts["range_doubt"].endswith(f"range={option} seems to be right")
+        assert facts["range_warning"].endswith(f"range={option} seems to be right")
         assert f"range={option}" in facts["command"]
         facts, _ = inspect(tmp_path / f"{name}.pt", "--range", option)
-        assert facts["range_doubt"] is None
+        assert facts["range_warning"] is None
     facts, _ = inspect(save(Ranged(0, 1), tmp_path / "usual.pt"))
-    assert facts["range_doubt"] is None and "range=" not in facts["command"]
+    assert facts["range_warning"] is None and "range=" not in facts["command"]
 
 
 # ---- interlaced frames --------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 import support
 
-README = support.REPOSITORY / "README.md"
+OPTIONS = support.REPOSITORY / "docs" / "options.md"
 MAN_FILTER = support.REPOSITORY / "man" / "dnn_torch.7.in"
 MAN_DETECT = support.REPOSITORY / "man" / "dnn_torch_detect.7.in"
 MAN_CLASSIFY = support.REPOSITORY / "man" / "dnn_torch_classify.7.in"
@@ -81,18 +81,18 @@ def options_as_in_dnn_torch(page):
     return re.findall(r"\w+", text.split("\n.Pp")[0].replace(".Cm", ""))
 
 
-def test_readme_has_every_option(offered):
-    written = options_in_table(README)
+def test_page_has_every_option(offered):
+    written = options_in_table(OPTIONS)
     # libavfilter's own, which it offers to every filter that says it can.
     assert written.pop("enable", None) == ""
     assert written == offered
 
 
-def test_readme_has_every_command():
+def test_page_has_every_command_of_the_filter():
     """libavfilter marks with T what a command changes."""
     listing = support.ffmpeg("-h", "filter=dnn_torch", plain=support.PATCHED).stdout.decode()
     changeable = set(re.findall(r"^ {1,4}(\w+) +<\w+> +\S{9}T\S ", listing, re.MULTILINE))
-    section = README.read_text().split("\n## Another model while it runs\n")[1].split("\n## ")[0]
+    section = OPTIONS.read_text().split("\n## Another model while it runs\n")[1].split("\n## ")[0]
     written = re.search(r"^The commands (.*) take a new value", section, re.MULTILINE).group(1)
     assert set(re.findall(r"`(\w+)`", written)) | {"strength"} == changeable
 

@@ -256,8 +256,8 @@ TEST_F(Cage, NamedFilesAreReadable)
         const Scene &scene = around.scene();
         dnn_torch::close_cage({.readable = {scene.secret, "/does/not/exist"}});
         bool secret = open(scene.secret.c_str(), O_RDONLY | O_CLOEXEC) >= 0;
-        bool beside = open(scene.spare.c_str(), O_RDONLY | O_CLOEXEC) >= 0;
-        return secret && !beside ? 0 : EINVAL;
+        bool extra = open(scene.spare.c_str(), O_RDONLY | O_CLOEXEC) >= 0;
+        return secret && !extra ? 0 : EINVAL;
     });
     EXPECT_EQ(describe(end), "came about");
 }

@@ -96,7 +96,7 @@ int model_probe(DnnTorchModel *model, const DnnTorchTensor *in, size_t, DnnTorch
     return mischief(model, "probe", message);
 }
 
-int plan_make(DnnTorchModel *model, const DnnTorchTensor *, size_t, const DnnTorchPlanTerms *,
+int plan_make(DnnTorchModel *model, const DnnTorchTensor *, size_t, const DnnTorchPlanParameters *,
               DnnTorchPlan **plan, DnnTorchMessage *message)
 {
     int status = mischief(model, "plan", message);

@@ -4,7 +4,7 @@
 // Scores of classifiers, in tensors made by hand, and which parts of frames are shown to them.
 #include "host/error.h"
 #include "host/findings/scores.h"
-#include "host/tasks/classify_terms.h"
+#include "host/tasks/classify_parameters.h"
 
 #include <gtest/gtest.h>
 

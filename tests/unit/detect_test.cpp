@@ -4,8 +4,8 @@
 // What users want of a detector, frame by frame, and boxes on their way into the frame.
 #include "host/error.h"
 #include "host/frames/placement.h"
+#include "host/tasks/detect_parameters.h"
 #include "host/tasks/detect_session.h"
-#include "host/tasks/detect_terms.h"
 
 #include <atomic>
 #include <cmath>
@@ -31,7 +31,7 @@ std::string refusal_of(const std::vector<std::string> &wanted, const ClassNames 
     return "";
 }
 
-DetectTerms sure(float confidence)
+DetectParameters sure(float confidence)
 {
     return {.confidence = confidence, .suppression = {}, .classes = {}};
 }
@@ -75,45 +75,45 @@ TEST(Classes, UnknownOnesAreRefused)
     EXPECT_EQ(refusal_of({"\x1b[31m"}, {}).find('\x1b'), std::string::npos);
 }
 
-TEST(Terms, HoldFromTheNextFrame)
+TEST(Parameters, HoldFromTheNextFrame)
 {
-    TermsInTime<DetectTerms> terms(sure(0.1F));
-    terms.begin(0);
-    terms.begin(1);
-    terms.set(sure(0.2F));
-    EXPECT_FLOAT_EQ(terms.latest()->confidence, 0.2F);
-    EXPECT_FLOAT_EQ(terms.at(1)->confidence, 0.1F);
-    terms.begin(2);
-    terms.set(sure(0.3F));
-    terms.set(sure(0.4F));
-    terms.begin(3);
-    EXPECT_FLOAT_EQ(terms.at(1)->confidence, 0.1F);
-    EXPECT_FLOAT_EQ(terms.at(2)->confidence, 0.2F);
-    EXPECT_FLOAT_EQ(terms.at(3)->confidence, 0.4F);
-    terms.end(0);
-    terms.end(1);
-    EXPECT_FLOAT_EQ(terms.at(2)->confidence, 0.2F);
-    terms.end(2);
-    terms.end(3);
-    EXPECT_FLOAT_EQ(terms.at(100)->confidence, 0.4F);
+    TimedParameters<DetectParameters> parameters(sure(0.1F));
+    parameters.begin(0);
+    parameters.begin(1);
+    parameters.set(sure(0.2F));
+    EXPECT_FLOAT_EQ(parameters.latest()->confidence, 0.2F);
+    EXPECT_FLOAT_EQ(parameters.at(1)->confidence, 0.1F);
+    parameters.begin(2);
+    parameters.set(sure(0.3F));
+    parameters.set(sure(0.4F));
+    parameters.begin(3);
+    EXPECT_FLOAT_EQ(parameters.at(1)->confidence, 0.1F);
+    EXPECT_FLOAT_EQ(parameters.at(2)->confidence, 0.2F);
+    EXPECT_FLOAT_EQ(parameters.at(3)->confidence, 0.4F);
+    parameters.end(0);
+    parameters.end(1);
+    EXPECT_FLOAT_EQ(parameters.at(2)->confidence, 0.2F);
+    parameters.end(2);
+    parameters.end(3);
+    EXPECT_FLOAT_EQ(parameters.at(100)->confidence, 0.4F);
 }
 
-TEST(Terms, ThreadsAsWhileTheyChange)
+TEST(Parameters, ThreadsAsWhileTheyChange)
 {
-    TermsInTime<DetectTerms> terms(sure(0));
+    TimedParameters<DetectParameters> parameters(sure(0));
     std::atomic<int64_t> begun{0}, asked{0};
     std::jthread reader([&] {
         for (int64_t frame = 0; frame < 2000; frame = begun) {
-            EXPECT_LE(terms.at(frame)->confidence, static_cast<float>(frame));
+            EXPECT_LE(parameters.at(frame)->confidence, static_cast<float>(frame));
             asked = frame;
         }
     });
     for (int64_t frame = 1; frame <= 2000; frame++) {
-        terms.set(sure(static_cast<float>(frame)));
-        terms.begin(frame);
+        parameters.set(sure(static_cast<float>(frame)));
+        parameters.begin(frame);
         begun = frame;
         if (const int64_t over = asked - 1; over >= 0)
-            terms.end(over);
+            parameters.end(over);
     }
 }
 

@@ -184,11 +184,11 @@ TEST(Weights, OnEachNode)
     // Nobody asked for that plan's form.
     WithWeights measured("node", "fused");
     const DnnTorchTensor shape = tensor_of(pictures.shape());
-    const DnnTorchPlanTerms terms = {
-        .size = sizeof terms, .budget_seconds = 0, .samples = nullptr, .as_saved = 1};
+    const DnnTorchPlanParameters parameters = {
+        .size = sizeof parameters, .budget_seconds = 0, .samples = nullptr, .as_saved = 1};
     DnnTorchMessage message = {};
     DnnTorchPlan *plan = nullptr;
-    EXPECT_EQ(engine().plan_make(measured.model.get(), &shape, 1, &terms, &plan, &message),
+    EXPECT_EQ(engine().plan_make(measured.model.get(), &shape, 1, &parameters, &plan, &message),
               DNN_TORCH_OK);
     EXPECT_FALSE(contains(measured.model.notice(), told)) << measured.model.notice();
     EXPECT_STREQ(engine().plan_metadata(plan, "variant"), "as saved");
@@ -353,28 +353,28 @@ TEST(Precision, ModelThatHoldsOnToFloat32)
 }
 
 // Only whoever left the choice open is told of another one, where it is worth it.
-TEST(Precision, Advice)
+TEST(Precision, Hint)
 {
     const Copy copy("net_deep");
     constexpr double budget_seconds = 1;
     Model automatic(options_for(copy.path)), chosen(options_for(copy.path, "1", "fp32"));
     Model again(options_for(copy.path)), low(options_for(copy.path, "1", "bf16"));
-    EXPECT_EQ(automatic.advice(), "");
+    EXPECT_EQ(automatic.hint(), "");
     for (Model *model : {&automatic, &chosen, &again, &low})
         EXPECT_EQ(model->tune({1, 3, 64, 96}, budget_seconds).status, DNN_TORCH_OK);
-    EXPECT_EQ(chosen.advice(), "");
-    EXPECT_EQ(again.advice(), automatic.advice());
+    EXPECT_EQ(chosen.hint(), "");
+    EXPECT_EQ(again.hint(), automatic.hint());
     EXPECT_TRUE(contains(low.form(), "bf16"));
     const double factor = automatic.tuning.run_seconds / low.tuning.run_seconds;
     double told = 0, decibel = 0;
-    if (std::sscanf(automatic.advice().c_str(),
+    if (std::sscanf(automatic.hint().c_str(),
                     "precision=bf16 would be %lf times as fast, at %lf dB to fp32", &told,
                     &decibel) == 2) {
         EXPECT_GE(told, 1.5);
         EXPECT_GE(decibel, 35);
         EXPECT_GT(factor, told / 2);
     } else {
-        EXPECT_EQ(automatic.advice(), "");
+        EXPECT_EQ(automatic.hint(), "");
     }
 }
 

@@ -180,11 +180,11 @@ public:
                  const DnnTorchTensor *samples = nullptr)
     {
         const DnnTorchTensor in = tensor_of(shape);
-        const DnnTorchPlanTerms terms = {
-            .size = sizeof terms, .budget_seconds = budget_seconds, .samples = samples};
+        const DnnTorchPlanParameters parameters = {
+            .size = sizeof parameters, .budget_seconds = budget_seconds, .samples = samples};
         DnnTorchMessage message = {};
         DnnTorchPlan *plan = nullptr;
-        const int status = engine().plan_make(model_, &in, 1, &terms, &plan, &message);
+        const int status = engine().plan_make(model_, &in, 1, &parameters, &plan, &message);
         EXPECT_EQ(status == DNN_TORCH_OK, plan != nullptr);
         if (plan)
             keep(plan);
@@ -231,7 +231,7 @@ public:
     std::string notice() const { return metadata("notice"); }
     std::string form() const { return of_plan("variant"); }
     std::string threaded_form() const { return of_plan("threaded_variant"); }
-    std::string advice() const { return of_plan("advice"); }
+    std::string hint() const { return of_plan("hint"); }
     DnnTorchModel *get() { return model_; }
 
     Outcome opened, planned; // planned: the last plan, or why there is none

@@ -313,10 +313,11 @@ TEST(Plans, AreMadeBesideRuns)
     for (int i = 0; i < 50; i++) {
         const DnnTorchTensor in = tensor_of(usual_shape);
         DnnTorchMessage message = {};
-        const DnnTorchPlanTerms terms = {
-            .size = sizeof terms, .budget_seconds = 0, .samples = nullptr};
+        const DnnTorchPlanParameters parameters = {
+            .size = sizeof parameters, .budget_seconds = 0, .samples = nullptr};
         DnnTorchPlan *plan = nullptr;
-        EXPECT_EQ(engine().plan_make(model.get(), &in, 1, &terms, &plan, &message), DNN_TORCH_OK);
+        EXPECT_EQ(engine().plan_make(model.get(), &in, 1, &parameters, &plan, &message),
+                  DNN_TORCH_OK);
         engine().plan_close(&plan);
     }
     running.join();

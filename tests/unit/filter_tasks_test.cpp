@@ -34,18 +34,18 @@ public:
         : Task(std::move(model)), kind_(std::move(of)), batch_size_(batch_size)
     {
     }
-    TaskFindings study() override { return {.takes = "anything", .doubt = ""}; }
+    TaskFindings examine() override { return {.takes = "anything", .warning = ""}; }
     const AVPixelFormat *formats() const override
     {
         static const AVPixelFormat grey[] = {AV_PIX_FMT_GRAY8, AV_PIX_FMT_NONE};
         return grey;
     }
     Size output_for(const FrameShape &input) override { return input.size; }
-    NewPlan plan(const FrameShape &input, const PlanTerms &) override
+    NewPlan plan(const FrameShape &input, const PlanParameters &) override
     {
         auto plan = std::make_shared<FakePlan>(kind_.per_frame, kind_.window, batch_size_);
         plan->input = input;
-        return {.plan = std::move(plan), .cost = {}, .variants = {.usual = "fake"}, .advice = ""};
+        return {.plan = std::move(plan), .cost = {}, .variants = {.usual = "fake"}, .hint = ""};
     }
 
 private:
@@ -261,7 +261,7 @@ protected:
              .plan = plan,
              .budget = {.workers = workers, .threads_per_worker = 1, .in_flight = workers + 1},
              .variant = "fake",
-             .advice = ""});
+             .hint = ""});
     }
 
     // All that is there; how it ended.

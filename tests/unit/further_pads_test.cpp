@@ -90,13 +90,13 @@ TEST(FurtherPads, FramesKeepTheirFormatBesideOneOfAnother)
     for (int again = 0; again < 2; again++)
         ASSERT_EQ(set_link_formats(filter, in, colours), 0);
     auto *const first = *lavfi_abi::destination_formats(filter->inputs[0]);
-    auto *const beside = *lavfi_abi::destination_formats(filter->inputs[1]);
+    auto *const extra = *lavfi_abi::destination_formats(filter->inputs[1]);
     EXPECT_EQ(*lavfi_abi::source_formats(filter->outputs[0]), first);
     EXPECT_EQ(first->refcount, 2U);
     EXPECT_EQ(first->nb_formats, 2U);
-    EXPECT_NE(beside, first);
-    EXPECT_EQ(beside->refcount, 1U);
-    EXPECT_EQ(beside->nb_formats, 1U);
+    EXPECT_NE(extra, first);
+    EXPECT_EQ(extra->refcount, 1U);
+    EXPECT_EQ(extra->nb_formats, 1U);
 }
 
 } // namespace

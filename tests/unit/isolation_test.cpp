@@ -147,7 +147,7 @@ TEST(Sessions, RunWhereTheirThreadMay)
 
 TEST(Texts, ComeThrough)
 {
-    Scripted scripted("notice mind the gap\nadvice try more\nexclusive 1\ntuned_us 2000000\n"
+    Scripted scripted("notice mind the gap\nhint try more\nexclusive 1\ntuned_us 2000000\n"
                       "tuned_bytes 77\nin_order 1\ntakes_codes 1\ninterleaved 1");
     Model &model = scripted.model;
     ASSERT_EQ(model.tune(usual_shape).status, DNN_TORCH_OK);
@@ -158,7 +158,7 @@ TEST(Texts, ComeThrough)
     EXPECT_EQ(engine().model_metadata(model.get(), std::string(1000, 'x').c_str()), nullptr);
     EXPECT_NE(model.metadata("cage"), "");
     EXPECT_EQ(model.form(), "scripted");
-    EXPECT_EQ(model.advice(), "try more");
+    EXPECT_EQ(model.hint(), "try more");
     EXPECT_EQ(model.tuning.run_seconds, 2.0);
     EXPECT_EQ(model.tuning.run_bytes, 77);
     EXPECT_EQ(model.tuning.in_order + model.tuning.takes_codes + model.tuning.interleaved, 3);

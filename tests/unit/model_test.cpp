@@ -104,7 +104,7 @@ TEST_F(ModelTest, MayGiveOtherChannelsThanItTakes)
 
 TEST_F(ModelTest, IsPlannedAndProbedBesideRuns)
 {
-    Model model(engine_, script("latency_us 200\nadvice be quick\n"));
+    Model model(engine_, script("latency_us 200\nhint be quick\n"));
     DnnTorchTensor shape = picture_shape(1, 3, small);
     std::shared_ptr<const ModelPlan> first = model.plan({&shape, 1}, {});
     std::atomic<bool> ended = false;
@@ -118,7 +118,7 @@ TEST_F(ModelTest, IsPlannedAndProbedBesideRuns)
                           small.height);
         });
     for (int i = 0; i < 20; i++) {
-        EXPECT_EQ(model.plan({&shape, 1}, {})->advice(), "be quick");
+        EXPECT_EQ(model.plan({&shape, 1}, {})->hint(), "be quick");
         EXPECT_EQ(probe_size(model, small, 3), small);
         EXPECT_EQ(model.notice(), "");
     }

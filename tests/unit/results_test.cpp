@@ -433,7 +433,7 @@ TEST(LabelLists, RefuseAnotherNumberOfClasses)
         FAIL();
     } catch (const Error &error) {
         EXPECT_STREQ(error.what(), "labels=coco has names for 80, 90 or 91 classes, and the model "
-                                   "tells 7 apart; labels=FILE names a text file with a label in "
+                                   "has 7; labels=FILE names a text file with a label in "
                                    "each line");
     }
 }

@@ -189,11 +189,11 @@ float sample(const TrialPicture &in, int x, int y)
     return in.samples[static_cast<size_t>(y * in.size.width + x)];
 }
 
-constexpr TrialTerms one_channel = {.channels = 1,
-                                    .multiple = 1,
-                                    .least = {1, 1},
-                                    .only = std::nullopt,
-                                    .numbers = {{1, 1, 1}, {}}};
+constexpr TrialParameters one_channel = {.channels = 1,
+                                         .multiple = 1,
+                                         .least = {1, 1},
+                                         .only = std::nullopt,
+                                         .numbers = {{1, 1, 1}, {}}};
 
 TEST(Locality, IsHowFarASampleReaches)
 {
@@ -307,18 +307,18 @@ TEST(Locality, IsMeasuredInTheDarkAndInTheLight)
 
 TEST(Locality, IsMeasuredWithinTheOneSize)
 {
-    TrialTerms terms = one_channel;
-    terms.only = Size{96, 80};
+    TrialParameters parameters = one_channel;
+    parameters.only = Size{96, 80};
     const auto model = [&](int reach) {
         return [&, reach](const TrialPicture &in) {
-            EXPECT_EQ(in.size, *terms.only);
+            EXPECT_EQ(in.size, *parameters.only);
             return same_size(in, [&](int x, int y) { return sample(in, x + reach, y - reach); });
         };
     };
-    EXPECT_EQ(measure_locality(terms, model(11)).down.reach, 11);
-    EXPECT_EQ(measure_locality(terms, model(11)).across.reach, 11);
-    EXPECT_TRUE(measure_locality(terms, model(11)).is_local());
-    EXPECT_FALSE(measure_locality(terms, model(60)).is_local());
+    EXPECT_EQ(measure_locality(parameters, model(11)).down.reach, 11);
+    EXPECT_EQ(measure_locality(parameters, model(11)).across.reach, 11);
+    EXPECT_TRUE(measure_locality(parameters, model(11)).is_local());
+    EXPECT_FALSE(measure_locality(parameters, model(60)).is_local());
 }
 
 Cut cut_of(Axis axis, int extent, int tile, int reach)

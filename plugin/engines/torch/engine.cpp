@@ -36,7 +36,7 @@ void expect_one(size_t count, const char *what)
                                                " tensor and not " + std::to_string(count));
 }
 
-// Who takes no tensor has no wishes about one.
+// Who takes no tensor has no requested about one.
 void expect_outputs(const engine_torch::Source &source, size_t count)
 {
     if (!source.returns_all() || count == 0)
@@ -44,13 +44,15 @@ void expect_outputs(const engine_torch::Source &source, size_t count)
 }
 
 // The samples stay the caller's.
-engine_torch::TuningTerms tuning_terms(const DnnTorchPlanTerms &terms, int32_t channels)
+engine_torch::TuningParameters tuning_parameters(const DnnTorchPlanParameters &parameters,
+                                                 int32_t channels)
 {
-    engine_torch::TuningTerms made = {
-        .budget_seconds = terms.budget_seconds, .samples = {}, .as_saved = terms.as_saved != 0};
-    if (!terms.samples)
+    engine_torch::TuningParameters made = {.budget_seconds = parameters.budget_seconds,
+                                           .samples = {},
+                                           .as_saved = parameters.as_saved != 0};
+    if (!parameters.samples)
         return made;
-    const auto samples = taken(terms.samples);
+    const auto samples = taken(parameters.samples);
     if (samples.type != DNN_TORCH_F32 || engine_torch::shape_of(samples).channels != channels)
         throw Failure(DNN_TORCH_BAD_INPUT,
                       "the pictures to calibrate with are none of floats with the plan's channels");
@@ -134,14 +136,14 @@ int model_probe(DnnTorchModel *model, const DnnTorchTensor *in, size_t in_count,
 }
 
 int plan_make(DnnTorchModel *model, const DnnTorchTensor *in, size_t in_count,
-              const DnnTorchPlanTerms *terms, DnnTorchPlan **plan,
+              const DnnTorchPlanParameters *parameters, DnnTorchPlan **plan,
               DnnTorchMessage *message) noexcept
 {
     return guarded(Phase::running, message, [&] {
         expect_one(in_count, "input");
         const engine_torch::Shape shape = engine_torch::shape_of(taken(in));
         *plan = std::make_unique<DnnTorchPlan>(*model, shape,
-                                               tuning_terms(taken(terms), shape.channels))
+                                               tuning_parameters(taken(parameters), shape.channels))
                     .release();
     });
 }

@@ -20,8 +20,8 @@ public:
     const char *name() const override { return "boxes"; }
     int classes() const override { return 0; }
     bool needs_suppression() const override { return !is_final_; }
-    void decode(std::span<const DnnTorchTensor> tensors, int index, const DecodeTerms &terms,
-                std::vector<Detection> &found) const override;
+    void decode(std::span<const DnnTorchTensor> tensors, int index,
+                const DecodeParameters &parameters, std::vector<Detection> &found) const override;
 
 private:
     bool is_final_;
@@ -33,8 +33,8 @@ bool fits(std::span<const DnnTorchTensor> tensors)
                                    has_shape(tensors[0], {any_extent, any_extent, 6}));
 }
 
-void Boxes::decode(std::span<const DnnTorchTensor> tensors, int index, const DecodeTerms &terms,
-                   std::vector<Detection> &found) const
+void Boxes::decode(std::span<const DnnTorchTensor> tensors, int index,
+                   const DecodeParameters &parameters, std::vector<Detection> &found) const
 {
     if (!fits(tensors))
         refuse_tensors(name(), tensors);
@@ -47,7 +47,7 @@ void Boxes::decode(std::span<const DnnTorchTensor> tensors, int index, const Dec
                              .confidence = rows.at(row, 4),
                              .label = static_cast<int>(rows.at(row, 5)),
                              .row = row},
-                            terms, found);
+                            parameters, found);
 }
 
 } // namespace

@@ -30,7 +30,7 @@ struct DetectorFacts {
     int key_points = 0, key_point_numbers = 0; // 17 and 3 of a pose
 };
 
-struct DecodeTerms {
+struct DecodeParameters {
     float confidence = 0.25F; // what is found with less is dropped
 };
 
@@ -56,7 +56,8 @@ public:
     // picture.  What is no number, or has no extent, is left out.  Throws Error if the tensors
     // have not the shapes that the decoder was made for.
     virtual void decode(std::span<const DnnTorchTensor> tensors, int index,
-                        const DecodeTerms &terms, std::vector<Detection> &found) const = 0;
+                        const DecodeParameters &parameters,
+                        std::vector<Detection> &found) const = 0;
 
     // Gives key points to detections that decode() made of the same tensors and the same picture.
     // Of thousands of boxes few stay, so key points are read of those.  Throws Error.

@@ -101,14 +101,15 @@ bool is_label(float value)
     return value >= 0 && value <= most;
 }
 
-void append_if_sound(Detection detection, const DecodeTerms &terms, std::vector<Detection> &found)
+void append_if_sound(Detection detection, const DecodeParameters &parameters,
+                     std::vector<Detection> &found)
 {
     // Larger numbers lose whole pixels, and areas of them are infinite soon.
     constexpr float farthest = 1e7F;
     constexpr float rounding = 1e-3F; // sums of probabilities may be a little above 1
     const auto is_place = [](float value) { return std::abs(value) <= farthest; };
     const Box &box = detection.box;
-    if (!(detection.confidence > 0 && detection.confidence >= terms.confidence &&
+    if (!(detection.confidence > 0 && detection.confidence >= parameters.confidence &&
           detection.confidence <= 1 + rounding))
         return;
     if (!is_place(box.left) || !is_place(box.top) || !is_place(box.right) ||
@@ -120,12 +121,12 @@ void append_if_sound(Detection detection, const DecodeTerms &terms, std::vector<
         keep_surest(found);
 }
 
-void MaskBudget::take(Size mask, int64_t terms)
+void MaskBudget::take(Size mask, int64_t parameters)
 {
     constexpr int64_t most_products = 64 * most_mask_values;
     const int64_t values = int64_t{mask.width} * mask.height;
     values_ += values;
-    products_ += values * std::min(terms, most_products);
+    products_ += values * std::min(parameters, most_products);
     if (values_ > most_mask_values || products_ > most_products)
         throw Error(-EINVAL, concat("the masks of one picture have more than ", most_mask_values,
                                     " values together, or cost as much; ask for fewer with "
@@ -145,7 +146,7 @@ int64_t Listed::count() const
     return std::min({boxes.count, labels.count, scores.count});
 }
 
-void append_listed(const Listed &lists, int64_t count, const DecodeTerms &terms,
+void append_listed(const Listed &lists, int64_t count, const DecodeParameters &parameters,
                    std::vector<Detection> &found)
 {
     for (int64_t row = 0; row < count; row++)
@@ -154,7 +155,7 @@ void append_listed(const Listed &lists, int64_t count, const DecodeTerms &terms,
                              .confidence = lists.scores.at(row, 0),
                              .label = static_cast<int>(label),
                              .row = row},
-                            terms, found);
+                            parameters, found);
 }
 
 } // namespace dnn_torch

@@ -26,7 +26,7 @@ struct Match {
     Likeness likeness = Likeness::NONE;
     std::unique_ptr<const Decoder> decoder = {}; // null if nothing fits
     bool needs_input_size = false;               // of the facts
-    std::string doubt = {};                      // how else the shapes can be read; or ""
+    std::string warning = {};                    // how else the shapes can be read; or ""
 };
 
 // Looks whether the tensors fit.
@@ -85,17 +85,18 @@ float sigmoid(float value);
 // Whether the value of a class, as a tensor has it, is one.
 bool is_label(float value);
 
-// Appends the detection unless it is less sure than the terms want, or no detection: its
+// Appends the detection unless it is less sure than the parameters want, or no detection: its
 // numbers are NaN or infinite, its box has no extent, its confidence is not in 0 to 1.
-void append_if_sound(Detection detection, const DecodeTerms &terms, std::vector<Detection> &found);
+void append_if_sound(Detection detection, const DecodeParameters &parameters,
+                     std::vector<Detection> &found);
 
 // How many values the masks of one picture may still have.
 class MaskBudget
 {
 public:
-    // For a mask of that size, each of whose values is a sum of `terms` products.  Throws Error if
-    // the masks cost too much together.
-    void take(Size mask, int64_t terms = 1);
+    // For a mask of that size, each of whose values is a sum of `parameters` products.  Throws
+    // Error if the masks cost too much together.
+    void take(Size mask, int64_t parameters = 1);
 
 private:
     int64_t values_ = 0, products_ = 0;
@@ -114,7 +115,7 @@ struct Listed {
 };
 
 // Appends the first things of lists in the same way; those whose label is none are left out.
-void append_listed(const Listed &lists, int64_t count, const DecodeTerms &terms,
+void append_listed(const Listed &lists, int64_t count, const DecodeParameters &parameters,
                    std::vector<Detection> &found);
 
 } // namespace dnn_torch

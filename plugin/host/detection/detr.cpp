@@ -77,15 +77,15 @@ public:
     const char *name() const override { return has_nothing_ ? "detr" : "rtdetr"; }
     int classes() const override { return has_nothing_ ? values_ - 1 : values_; }
     bool needs_suppression() const override { return false; }
-    void decode(std::span<const DnnTorchTensor> tensors, int index, const DecodeTerms &terms,
-                std::vector<Detection> &found) const override;
+    void decode(std::span<const DnnTorchTensor> tensors, int index,
+                const DecodeParameters &parameters, std::vector<Detection> &found) const override;
 
 private:
     // The likeliest class of each query.
-    void decode_queries(const Rows &logits, const Rows &boxes, const DecodeTerms &terms,
+    void decode_queries(const Rows &logits, const Rows &boxes, const DecodeParameters &parameters,
                         std::vector<Detection> &found) const;
     // All classes of all queries.
-    void decode_classes(const Rows &logits, const Rows &boxes, const DecodeTerms &terms,
+    void decode_classes(const Rows &logits, const Rows &boxes, const DecodeParameters &parameters,
                         std::vector<Detection> &found) const;
 
     Size input_;
@@ -102,7 +102,8 @@ float share_of(const Rows &logits, int64_t row, float logit)
     return 1 / sum;
 }
 
-void Queries::decode_queries(const Rows &logits, const Rows &boxes, const DecodeTerms &terms,
+void Queries::decode_queries(const Rows &logits, const Rows &boxes,
+                             const DecodeParameters &parameters,
                              std::vector<Detection> &found) const
 {
     Rows of_things = logits;
@@ -114,29 +115,30 @@ void Queries::decode_queries(const Rows &logits, const Rows &boxes, const Decode
                          .confidence = share_of(logits, row, best.scores[number]),
                          .label = best.labels[number],
                          .row = row},
-                        terms, found);
+                        parameters, found);
     }
 }
 
-void Queries::decode_classes(const Rows &logits, const Rows &boxes, const DecodeTerms &terms,
+void Queries::decode_classes(const Rows &logits, const Rows &boxes,
+                             const DecodeParameters &parameters,
                              std::vector<Detection> &found) const
 {
     std::vector<Detection> own;
     for (int64_t row = 0; row < std::min(logits.count, boxes.count); row++)
         for (int64_t label = 0; label < logits.width; label++)
             if (const float confidence = sigmoid(logits.at(row, label));
-                confidence >= terms.confidence)
+                confidence >= parameters.confidence)
                 append_if_sound({.box = box_in(input_, boxes, row),
                                  .confidence = confidence,
                                  .label = static_cast<int>(label),
                                  .row = row},
-                                terms, own);
+                                parameters, own);
     keep_surest(own, static_cast<size_t>(logits.count));
     std::move(own.begin(), own.end(), std::back_inserter(found));
 }
 
-void Queries::decode(std::span<const DnnTorchTensor> tensors, int index, const DecodeTerms &terms,
-                     std::vector<Detection> &found) const
+void Queries::decode(std::span<const DnnTorchTensor> tensors, int index,
+                     const DecodeParameters &parameters, std::vector<Detection> &found) const
 {
     const Answers answers = answers_in(tensors);
     if (!answers.boxes || answers.logits->dims[2] != values_)
@@ -145,9 +147,9 @@ void Queries::decode(std::span<const DnnTorchTensor> tensors, int index, const D
     const Rows logits = rows_of(*answers.logits, index, axes);
     const Rows boxes = rows_of(*answers.boxes, index, axes);
     if (has_nothing_)
-        decode_queries(logits, boxes, terms, found);
+        decode_queries(logits, boxes, parameters, found);
     else
-        decode_classes(logits, boxes, terms, found);
+        decode_classes(logits, boxes, parameters, found);
 }
 
 Match match_queries(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts,
@@ -206,12 +208,12 @@ public:
     const char *name() const override { return "rtdetr"; }
     int classes() const override { return 0; }
     bool needs_suppression() const override { return false; }
-    void decode(std::span<const DnnTorchTensor> tensors, int index, const DecodeTerms &terms,
-                std::vector<Detection> &found) const override;
+    void decode(std::span<const DnnTorchTensor> tensors, int index,
+                const DecodeParameters &parameters, std::vector<Detection> &found) const override;
 };
 
 void DeployedRtDetr::decode(std::span<const DnnTorchTensor> tensors, int index,
-                            const DecodeTerms &terms, std::vector<Detection> &found) const
+                            const DecodeParameters &parameters, std::vector<Detection> &found) const
 {
     const Deployed parts = deployed_in(tensors);
     if (!parts.boxes)
@@ -221,7 +223,7 @@ void DeployedRtDetr::decode(std::span<const DnnTorchTensor> tensors, int index,
                               rows_of(*parts.boxes, index, {.rows = 1, .values = 2, .picture = 0}),
                           .labels = rows_of(*parts.labels, index, axes),
                           .scores = rows_of(*parts.scores, index, axes)};
-    append_listed(lists, lists.count(), terms, found);
+    append_listed(lists, lists.count(), parameters, found);
 }
 
 // One tensor, whose scores need no sigmoid.
@@ -233,8 +235,8 @@ public:
     const char *name() const override { return "rtdetr"; }
     int classes() const override { return classes_; }
     bool needs_suppression() const override { return false; }
-    void decode(std::span<const DnnTorchTensor> tensors, int index, const DecodeTerms &terms,
-                std::vector<Detection> &found) const override;
+    void decode(std::span<const DnnTorchTensor> tensors, int index,
+                const DecodeParameters &parameters, std::vector<Detection> &found) const override;
 
 private:
     Size input_;
@@ -242,7 +244,8 @@ private:
 };
 
 void OneTensorRtDetr::decode(std::span<const DnnTorchTensor> tensors, int index,
-                             const DecodeTerms &terms, std::vector<Detection> &found) const
+                             const DecodeParameters &parameters,
+                             std::vector<Detection> &found) const
 {
     if (tensors.size() != 1 || !has_shape(tensors[0], {any_extent, any_extent, 4 + classes_}))
         refuse_tensors(name(), tensors);
@@ -253,7 +256,7 @@ void OneTensorRtDetr::decode(std::span<const DnnTorchTensor> tensors, int index,
                          .confidence = best.scores[static_cast<size_t>(row)],
                          .label = best.labels[static_cast<size_t>(row)],
                          .row = row},
-                        terms, found);
+                        parameters, found);
 }
 
 Match match_one_tensor(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts)

@@ -27,12 +27,12 @@ public:
     const char *name() const override { return "efficient-nms"; }
     int classes() const override { return 0; }
     bool needs_suppression() const override { return false; }
-    void decode(std::span<const DnnTorchTensor> tensors, int index, const DecodeTerms &terms,
-                std::vector<Detection> &found) const override;
+    void decode(std::span<const DnnTorchTensor> tensors, int index,
+                const DecodeParameters &parameters, std::vector<Detection> &found) const override;
 };
 
 void EfficientNms::decode(std::span<const DnnTorchTensor> tensors, int index,
-                          const DecodeTerms &terms, std::vector<Detection> &found) const
+                          const DecodeParameters &parameters, std::vector<Detection> &found) const
 {
     if (!fits(tensors))
         refuse_tensors(name(), tensors);
@@ -46,7 +46,7 @@ void EfficientNms::decode(std::span<const DnnTorchTensor> tensors, int index,
     int64_t count = 0; // `present` may be NaN, or more than there are rows
     while (count < lists.count() && static_cast<float>(count) < present)
         count++;
-    append_listed(lists, count, terms, found);
+    append_listed(lists, count, parameters, found);
 }
 
 } // namespace

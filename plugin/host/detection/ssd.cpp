@@ -55,17 +55,17 @@ public:
     int classes() const override { return 0; }
     bool has_background() const override { return true; }
     bool needs_suppression() const override { return false; }
-    void decode(std::span<const DnnTorchTensor> tensors, int index, const DecodeTerms &terms,
-                std::vector<Detection> &found) const override;
+    void decode(std::span<const DnnTorchTensor> tensors, int index,
+                const DecodeParameters &parameters, std::vector<Detection> &found) const override;
 
 private:
-    void decode_parts(const Rows &rows, int index, const DecodeTerms &terms,
+    void decode_parts(const Rows &rows, int index, const DecodeParameters &parameters,
                       std::vector<Detection> &found) const;
 
     Size input_;
 };
 
-void Ssd::decode_parts(const Rows &rows, int index, const DecodeTerms &terms,
+void Ssd::decode_parts(const Rows &rows, int index, const DecodeParameters &parameters,
                        std::vector<Detection> &found) const
 {
     const auto width = static_cast<float>(input_.width);
@@ -81,12 +81,12 @@ void Ssd::decode_parts(const Rows &rows, int index, const DecodeTerms &terms,
                          .confidence = rows.at(row, 2),
                          .label = static_cast<int>(rows.at(row, 1)),
                          .row = row},
-                        terms, found);
+                        parameters, found);
     }
 }
 
-void Ssd::decode(std::span<const DnnTorchTensor> tensors, int index, const DecodeTerms &terms,
-                 std::vector<Detection> &found) const
+void Ssd::decode(std::span<const DnnTorchTensor> tensors, int index,
+                 const DecodeParameters &parameters, std::vector<Detection> &found) const
 {
     const Lists lists = lists_in(tensors);
     if (!lists.boxes)
@@ -94,7 +94,7 @@ void Ssd::decode(std::span<const DnnTorchTensor> tensors, int index, const Decod
     const int rank = lists.boxes->rank;
     if (!lists.labels)
         return decode_parts(rows_of(*lists.boxes, 0, {.rows = rank - 2, .values = rank - 1}), index,
-                            terms, found);
+                            parameters, found);
     const Rows rows = rows_of(*lists.boxes, index, {.rows = rank - 2, .values = rank - 1});
     const Rows labels = rows_of(*lists.labels, index, {.rows = lists.labels->rank - 1});
     for (int64_t row = 0; row < std::min(rows.count, labels.count); row++)
@@ -103,7 +103,7 @@ void Ssd::decode(std::span<const DnnTorchTensor> tensors, int index, const Decod
                              .confidence = rows.at(row, 4),
                              .label = static_cast<int>(labels.at(row, 0)),
                              .row = row},
-                            terms, found);
+                            parameters, found);
 }
 
 } // namespace

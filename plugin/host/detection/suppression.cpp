@@ -186,17 +186,17 @@ void keep_surest(std::vector<Detection> &found, size_t most)
     });
 }
 
-void suppress(std::vector<Detection> &found, const SuppressionTerms &terms)
+void suppress(std::vector<Detection> &found, const SuppressionParameters &parameters)
 {
     std::vector<Detection> kept;
     std::map<int, Rivals> kept_of_class;
-    const size_t most = static_cast<size_t>(std::max(terms.max_boxes, 0));
+    const size_t most = static_cast<size_t>(std::max(parameters.max_boxes, 0));
     for (const size_t number : order_of(found)) {
         if (kept.size() >= most)
             break;
         Detection &candidate = found[number];
-        Rivals &rivals = kept_of_class[terms.agnostic ? 0 : candidate.label];
-        if (terms.iou < 1 && rivals.cover(candidate, terms.iou, kept))
+        Rivals &rivals = kept_of_class[parameters.agnostic ? 0 : candidate.label];
+        if (parameters.iou < 1 && rivals.cover(candidate, parameters.iou, kept))
             continue;
         rivals.add(candidate.box, kept.size());
         kept.push_back(std::move(candidate));

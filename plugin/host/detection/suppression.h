@@ -15,7 +15,7 @@ namespace dnn_torch
 // As many as Ultralytics takes.
 constexpr size_t most_candidates = 30'000;
 
-struct SuppressionTerms {
+struct SuppressionParameters {
     float iou = 0.45F;     // those that overlap a surer one by more are dropped; 1: none is
     bool agnostic = false; // also if they are of different classes
     int max_boxes = 300;   // how many stay at most
@@ -32,6 +32,6 @@ void keep_surest(std::vector<Detection> &found, size_t most = most_candidates);
 // Sorts the detections, the surest first and equally sure ones as they came, and drops those
 // that overlap a surer one.  Detections that are no numbers are dropped, too.  Of more than
 // 30000, only the surest 30000 are looked at.
-void suppress(std::vector<Detection> &found, const SuppressionTerms &terms);
+void suppress(std::vector<Detection> &found, const SuppressionParameters &parameters);
 
 } // namespace dnn_torch

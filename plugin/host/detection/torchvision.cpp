@@ -113,8 +113,8 @@ public:
     bool has_background() const override { return true; }
     bool needs_suppression() const override { return false; }
     bool has_masks() const override { return has_masks_; }
-    void decode(std::span<const DnnTorchTensor> tensors, int index, const DecodeTerms &terms,
-                std::vector<Detection> &found) const override;
+    void decode(std::span<const DnnTorchTensor> tensors, int index,
+                const DecodeParameters &parameters, std::vector<Detection> &found) const override;
     void add_key_points(std::span<const DnnTorchTensor> tensors, int index,
                         std::span<Detection> found) const override;
     void add_masks(std::span<const DnnTorchTensor> tensors, int index,
@@ -125,7 +125,7 @@ private:
 };
 
 void Torchvision::decode(std::span<const DnnTorchTensor> tensors, int index,
-                         const DecodeTerms &terms, std::vector<Detection> &found) const
+                         const DecodeParameters &parameters, std::vector<Detection> &found) const
 {
     const Group group = group_of(tensors, index);
     if (!is_whole(group))
@@ -133,7 +133,7 @@ void Torchvision::decode(std::span<const DnnTorchTensor> tensors, int index,
     const Listed lists = {.boxes = rows_of(*group.boxes, 0, {.rows = 0, .values = 1}),
                           .labels = rows_of(*group.labels, 0, {.rows = 0}),
                           .scores = rows_of(*group.scores, 0, {.rows = 0})};
-    append_listed(lists, lists.count(), terms, found);
+    append_listed(lists, lists.count(), parameters, found);
 }
 
 void Torchvision::add_key_points(std::span<const DnnTorchTensor> tensors, int index,

@@ -156,7 +156,7 @@ std::vector<size_t> Tracker::tracks_of(std::span<const Detection> found) const
                 break;
             const double worth = overlap(found[i].box, boxes[*track]);
             if (tracks_[*track].label == found[i].label && worth > 0 &&
-                worth >= static_cast<double>(terms_.least_overlap))
+                worth >= static_cast<double>(parameters_.least_overlap))
                 pairs.push_back({.row = i, .column = *track, .worth = worth});
         }
     }
@@ -175,7 +175,8 @@ std::vector<int64_t> Tracker::update(std::span<const Detection> found)
         } else {
             numbers.push_back(next_number_++);
         }
-    std::erase_if(tracks_, [&](const Track &track) { return track.unseen > terms_.lost_after; });
+    std::erase_if(tracks_,
+                  [&](const Track &track) { return track.unseen > parameters_.lost_after; });
     for (size_t i = 0; i < found.size(); i++)
         if (own[i] == nobody && is_box(found[i].box))
             tracks_.emplace_back(numbers[i], found[i]);

@@ -16,7 +16,7 @@
 namespace dnn_torch
 {
 
-struct TrackerTerms {
+struct TrackerParameters {
     float least_overlap = 0.3F; // of a detection and the box that was expected, from 0 to 1
     int lost_after = 30;        // frames without being seen
 };
@@ -44,7 +44,7 @@ private:
 class Tracker
 {
 public:
-    explicit Tracker(const TrackerTerms &terms = {}) : terms_(terms) {}
+    explicit Tracker(const TrackerParameters &parameters = {}) : parameters_(parameters) {}
 
     // A frame that the model skipped: all things move on.
     void predict();
@@ -77,7 +77,7 @@ private:
 
     std::vector<size_t> tracks_of(std::span<const Detection> found) const;
 
-    TrackerTerms terms_;
+    TrackerParameters parameters_;
     std::vector<Track> tracks_; // in the order of their numbers
     int64_t next_number_ = 1;
 };

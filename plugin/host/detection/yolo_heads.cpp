@@ -66,12 +66,12 @@ public:
     int classes() const override { return layout_.classes; }
     bool needs_suppression() const override { return true; }
     bool has_anchors() const override { return true; }
-    void decode(std::span<const DnnTorchTensor> tensors, int index, const DecodeTerms &terms,
-                std::vector<Detection> &found) const override;
+    void decode(std::span<const DnnTorchTensor> tensors, int index,
+                const DecodeParameters &parameters, std::vector<Detection> &found) const override;
 
 private:
     void decode_head(const DnnTorchTensor &tensor, const Head &head, int index,
-                     const DecodeTerms &terms, std::vector<Detection> &found) const;
+                     const DecodeParameters &parameters, std::vector<Detection> &found) const;
 
     Layout layout_;
 };
@@ -161,7 +161,7 @@ bool has_sigmoids(const CellValues &values, const Head &head, int boxes)
 }
 
 void YoloHeads::decode_head(const DnnTorchTensor &tensor, const Head &head, int index,
-                            const DecodeTerms &terms, std::vector<Detection> &found) const
+                            const DecodeParameters &parameters, std::vector<Detection> &found) const
 {
     const CellValues values(tensor, head, values_of_a_box(layout_), index);
     if (values.is_empty())
@@ -183,7 +183,7 @@ void YoloHeads::decode_head(const DnnTorchTensor &tensor, const Head &head, int 
     };
     const auto read = [&](const Place &place) {
         const float objectness = score(values.at(4, place));
-        if (!(objectness >= terms.confidence))
+        if (!(objectness >= parameters.confidence))
             return;
         const int label = values.label_at(layout_.classes, place);
         const float share = !is_done && has_softmax ? values.share_of(label, layout_.classes, place)
@@ -197,7 +197,7 @@ void YoloHeads::decode_head(const DnnTorchTensor &tensor, const Head &head, int 
                  extent(values.at(3, place), head.anchors[anchor + 1])),
              .confidence = objectness * share,
              .label = label},
-            terms, found);
+            parameters, found);
     };
     for (int box = 0; box < boxes; box++)
         for (int y = 0; y < head.grid.height; y++)
@@ -240,15 +240,15 @@ bool fits(const DnnTorchTensor &tensor, const Head &head, const Layout &layout)
     return has_shape(tensor, {any_extent, boxes, height, width, values});
 }
 
-void YoloHeads::decode(std::span<const DnnTorchTensor> tensors, int index, const DecodeTerms &terms,
-                       std::vector<Detection> &found) const
+void YoloHeads::decode(std::span<const DnnTorchTensor> tensors, int index,
+                       const DecodeParameters &parameters, std::vector<Detection> &found) const
 {
     if (tensors.size() != layout_.heads.size())
         refuse_tensors(name(), tensors);
     for (size_t i = 0; i < tensors.size(); i++) {
         if (!fits(tensors[i], layout_.heads[i], layout_))
             refuse_tensors(name(), tensors);
-        decode_head(tensors[i], layout_.heads[i], index, terms, found);
+        decode_head(tensors[i], layout_.heads[i], index, parameters, found);
     }
 }
 

@@ -43,15 +43,15 @@ public:
     const char *name() const override { return "yolo-nas"; }
     int classes() const override { return classes_; }
     bool needs_suppression() const override { return true; }
-    void decode(std::span<const DnnTorchTensor> tensors, int index, const DecodeTerms &terms,
-                std::vector<Detection> &found) const override;
+    void decode(std::span<const DnnTorchTensor> tensors, int index,
+                const DecodeParameters &parameters, std::vector<Detection> &found) const override;
 
 private:
     int classes_;
 };
 
-void YoloNas::decode(std::span<const DnnTorchTensor> tensors, int index, const DecodeTerms &terms,
-                     std::vector<Detection> &found) const
+void YoloNas::decode(std::span<const DnnTorchTensor> tensors, int index,
+                     const DecodeParameters &parameters, std::vector<Detection> &found) const
 {
     const Parts parts = parts_in(tensors);
     if (!parts.boxes || parts.scores->dims[3 - parts.row_axis] != classes_)
@@ -65,7 +65,7 @@ void YoloNas::decode(std::span<const DnnTorchTensor> tensors, int index, const D
                          .confidence = best.scores[static_cast<size_t>(row)],
                          .label = best.labels[static_cast<size_t>(row)],
                          .row = row},
-                        terms, found);
+                        parameters, found);
 }
 
 } // namespace

@@ -28,8 +28,8 @@ public:
     bool has_turned_boxes() const override { return layout_.has_angle; }
     bool needs_suppression() const override { return false; }
     bool has_masks() const override { return layout_.coefficients > 0; }
-    void decode(std::span<const DnnTorchTensor> tensors, int index, const DecodeTerms &terms,
-                std::vector<Detection> &found) const override;
+    void decode(std::span<const DnnTorchTensor> tensors, int index,
+                const DecodeParameters &parameters, std::vector<Detection> &found) const override;
     void add_key_points(std::span<const DnnTorchTensor> tensors, int index,
                         std::span<Detection> found) const override;
     void add_masks(std::span<const DnnTorchTensor> tensors, int index,
@@ -49,12 +49,12 @@ Rows YoloNms::rows_in(std::span<const DnnTorchTensor> tensors, int index) const
     return rows_of(tensors[0], index, {.rows = 1, .values = 2, .picture = 0});
 }
 
-void YoloNms::decode(std::span<const DnnTorchTensor> tensors, int index, const DecodeTerms &terms,
-                     std::vector<Detection> &found) const
+void YoloNms::decode(std::span<const DnnTorchTensor> tensors, int index,
+                     const DecodeParameters &parameters, std::vector<Detection> &found) const
 {
     const Rows rows = rows_in(tensors, index);
     for (int64_t row = 0; row < rows.count; row++) {
-        if (!is_label(rows.at(row, 5)) || !(rows.at(row, 4) >= terms.confidence))
+        if (!is_label(rows.at(row, 5)) || !(rows.at(row, 4) >= parameters.confidence))
             continue;
         Detection detection = {.box = corners_at(rows, row),
                                .confidence = rows.at(row, 4),
@@ -65,7 +65,7 @@ void YoloNms::decode(std::span<const DnnTorchTensor> tensors, int index, const D
             detection.turned = {read.left, read.top, read.right, read.bottom, rows.at(row, 6)};
             detection.box = box_around(*detection.turned);
         }
-        append_if_sound(std::move(detection), terms, found);
+        append_if_sound(std::move(detection), parameters, found);
     }
 }
 

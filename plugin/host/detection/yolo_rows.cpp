@@ -61,8 +61,8 @@ public:
     bool has_turned_boxes() const override { return layout_.has_angle; }
     bool needs_suppression() const override { return true; }
     bool has_masks() const override { return layout_.coefficients > 0; }
-    void decode(std::span<const DnnTorchTensor> tensors, int index, const DecodeTerms &terms,
-                std::vector<Detection> &found) const override;
+    void decode(std::span<const DnnTorchTensor> tensors, int index,
+                const DecodeParameters &parameters, std::vector<Detection> &found) const override;
     void add_key_points(std::span<const DnnTorchTensor> tensors, int index,
                         std::span<Detection> found) const override;
     void add_masks(std::span<const DnnTorchTensor> tensors, int index,
@@ -94,8 +94,8 @@ void YoloRows::turn(const Rows &rows, int64_t row, Detection &detection) const
     detection.box = box_around(*detection.turned);
 }
 
-void YoloRows::decode(std::span<const DnnTorchTensor> tensors, int index, const DecodeTerms &terms,
-                      std::vector<Detection> &found) const
+void YoloRows::decode(std::span<const DnnTorchTensor> tensors, int index,
+                      const DecodeParameters &parameters, std::vector<Detection> &found) const
 {
     const Rows rows = rows_in(tensors, index);
     Rows scores = rows.without_first(first_score());
@@ -108,7 +108,7 @@ void YoloRows::decode(std::span<const DnnTorchTensor> tensors, int index, const 
     for (int64_t row = 0; row < rows.count; row++) {
         const auto number = static_cast<size_t>(row);
         const float score = best.scores[number] * (layout_.has_objectness ? rows.at(row, 4) : 1);
-        if (!(score >= terms.confidence))
+        if (!(score >= parameters.confidence))
             continue;
         Detection detection = {.box = is_raw ? box_in_cell(rows, row, cells[number])
                                              : centred_box(rows.at(row, 0), rows.at(row, 1),
@@ -118,7 +118,7 @@ void YoloRows::decode(std::span<const DnnTorchTensor> tensors, int index, const 
                                .row = row};
         if (layout_.has_angle)
             turn(rows, row, detection);
-        append_if_sound(std::move(detection), terms, found);
+        append_if_sound(std::move(detection), parameters, found);
     }
 }
 

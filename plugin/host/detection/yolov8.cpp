@@ -88,7 +88,7 @@ Likeness likeness_of(const DnnTorchTensor &shape, const YoloLayout &layout,
 }
 
 // How else such rows can be read, if nothing says how many classes there are.
-std::string doubt_of(const YoloLayout &layout, const DetectorFacts &facts)
+std::string warning_of(const YoloLayout &layout, const DetectorFacts &facts)
 {
     const bool is_told = !facts.task.empty() || facts.classes > 0 ||
                          layout.width == width_of_coco || layout.key_points > 0 ||
@@ -115,7 +115,7 @@ Match match_yolov8(std::span<const DnnTorchTensor> shapes, const DetectorFacts &
         return {};
     return {.likeness = likeness_of(shapes[0], layout, facts),
             .decoder = make_yolo_rows(layout),
-            .doubt = doubt_of(layout, facts)};
+            .warning = warning_of(layout, facts)};
 }
 
 } // namespace dnn_torch

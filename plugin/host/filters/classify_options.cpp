@@ -87,15 +87,16 @@ OptionTable classifier_options(size_t offset)
     return all;
 }
 
-ClassifyTerms terms_of(const ClassifierSettings &settings)
+ClassifyParameters parameters_of(const ClassifierSettings &settings)
 {
-    ClassifyTerms terms = {.top = static_cast<size_t>(settings.top),
-                           .confidence = settings.confidence,
-                           .targets = parts_of(text_or_empty(settings.target))};
-    if (static_cast<ClassifyWhat>(settings.on) == ClassifyWhat::frame && !terms.targets.empty())
+    ClassifyParameters parameters = {.top = static_cast<size_t>(settings.top),
+                                     .confidence = settings.confidence,
+                                     .targets = parts_of(text_or_empty(settings.target))};
+    if (static_cast<ClassifyWhat>(settings.on) == ClassifyWhat::frame &&
+        !parameters.targets.empty())
         throw Error(AVERROR(EINVAL), "target names boxes, and on=frame looks at none; give one of "
                                      "them");
-    return terms;
+    return parameters;
 }
 
 ClassifySettings request_of(const ClassifierSettings &settings)

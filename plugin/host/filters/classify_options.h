@@ -4,7 +4,7 @@
 // The options of dnn_torch_classify that no other filter has.
 #pragma once
 
-#include "host/tasks/classify_terms.h"
+#include "host/tasks/classify_parameters.h"
 #include "options.h"
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct ClassifierSettings {
 OptionTable classifier_options(size_t offset);
 
 // What may change while frames pass.  Throws Error if the options contradict each other.
-ClassifyTerms terms_of(const ClassifierSettings &settings);
+ClassifyParameters parameters_of(const ClassifierSettings &settings);
 
 // The rest.  Throws Error.
 ClassifySettings request_of(const ClassifierSettings &settings);

@@ -76,7 +76,7 @@ OptionTable model_type_options(size_t offset)
                    field(offsetof(DetectorSettings, cell_w)), 0, 0, largest_extent),
         int_option("cell_h", "cells in a column of YOLO's grid (0: as the tensors say)",
                    field(offsetof(DetectorSettings, cell_h)), 0, 0, largest_extent),
-        int_option("nb_classes", "classes that the model tells apart (0: as the tensors say)",
+        int_option("nb_classes", "how many classes the model has (0: as the tensors say)",
                    field(offsetof(DetectorSettings, nb_classes)), 0, 0, most_classes),
         text_option("anchors", "YOLO's anchors: w1&h1&w2&h2...",
                     field(offsetof(DetectorSettings, anchors)), nullptr),
@@ -138,7 +138,7 @@ OptionTable detector_options(size_t offset)
     return all;
 }
 
-DetectTerms terms_of(const DetectorSettings &settings)
+DetectParameters parameters_of(const DetectorSettings &settings)
 {
     return {.confidence = settings.confidence,
             .suppression = {.iou = settings.iou,

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "host/probing/detector_probe.h"
-#include "host/tasks/detect_terms.h"
+#include "host/tasks/detect_parameters.h"
 #include "options.h"
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct DetectorSettings {
 OptionTable detector_options(size_t offset);
 
 // What may change while frames pass.
-DetectTerms terms_of(const DetectorSettings &settings);
+DetectParameters parameters_of(const DetectorSettings &settings);
 
 // The rest.  Throws Error.
 DetectSettings request_of(const DetectorSettings &settings);

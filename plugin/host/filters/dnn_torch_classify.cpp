@@ -18,7 +18,7 @@ namespace
 
 // What an instance has beside its options.
 struct ClassifyInstance {
-    std::shared_ptr<TermsInTime<ClassifyTerms>> terms;
+    std::shared_ptr<TimedParameters<ClassifyParameters>> parameters;
 };
 
 // AVFilterContext.priv.
@@ -69,11 +69,12 @@ int init_classify(AVFilterContext *ctx) noexcept
         if (int ret = prepare_findings(ctx); ret < 0)
             return ret;
         data.findings.results.boxes = static_cast<int>(EarlierBoxes::refined);
-        const ClassifyShared shared = {
-            .settings = request_of(data.classifier),
-            .terms = std::make_shared<TermsInTime<ClassifyTerms>>(terms_of(data.classifier)),
-            .step = open_step(ctx)};
-        data.instance = new ClassifyInstance{.terms = shared.terms};
+        const ClassifyShared shared = {.settings = request_of(data.classifier),
+                                       .parameters =
+                                           std::make_shared<TimedParameters<ClassifyParameters>>(
+                                               parameters_of(data.classifier)),
+                                       .step = open_step(ctx)};
+        data.instance = new ClassifyInstance{.parameters = shared.parameters};
         return open_filter(ctx, task_maker(shared), classify_table());
     });
 }
@@ -93,8 +94,9 @@ int process_classify_command(AVFilterContext *ctx, const char *command, const ch
     return guarded(ctx, [&] {
         ClassifyData &data = classify_data(ctx);
         if (is_term(ctx, command, offsetof(ClassifyData, classifier), sizeof(ClassifierSettings)))
-            return change_term(ctx, command, value,
-                               [&] { data.instance->terms->set(terms_of(data.classifier)); });
+            return change_term(ctx, command, value, [&] {
+                data.instance->parameters->set(parameters_of(data.classifier));
+            });
         return answer_command(ctx, command, value, result, result_size);
     });
 }

@@ -17,7 +17,7 @@ namespace
 
 // What an instance has beside its options.
 struct DetectInstance {
-    std::shared_ptr<TermsInTime<DetectTerms>> terms;
+    std::shared_ptr<TimedParameters<DetectParameters>> parameters;
 };
 
 // AVFilterContext.priv.
@@ -61,9 +61,10 @@ int init_detect(AVFilterContext *ctx) noexcept
             return ret;
         const DetectShared shared = {
             .settings = request_of(data.detector),
-            .terms = std::make_shared<TermsInTime<DetectTerms>>(terms_of(data.detector)),
+            .parameters =
+                std::make_shared<TimedParameters<DetectParameters>>(parameters_of(data.detector)),
             .step = open_step(ctx)};
-        data.instance = new DetectInstance{.terms = shared.terms};
+        data.instance = new DetectInstance{.parameters = shared.parameters};
         return open_filter(ctx, task_maker(shared), detect_table());
     });
 }
@@ -79,9 +80,9 @@ void uninit_detect(AVFilterContext *ctx) noexcept
 void follow_options(AVFilterContext *ctx)
 {
     DetectData &data = detect_data(ctx);
-    const DetectTerms terms = terms_of(data.detector);
-    static_cast<DetectTask &>(common_data(ctx).filter->task()).check(terms);
-    data.instance->terms->set(terms);
+    const DetectParameters parameters = parameters_of(data.detector);
+    static_cast<DetectTask &>(common_data(ctx).filter->task()).check(parameters);
+    data.instance->parameters->set(parameters);
 }
 
 // Handles our commands; libavfilter itself knows more.

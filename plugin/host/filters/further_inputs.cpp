@@ -111,7 +111,7 @@ bool FurtherInputs::complete(FrameItem &item, AVRational time_base, bool asks)
         if (!settle(i, frame, time_base, asks))
             return false;
     for (size_t i = 0; i < inputs_.size(); i++)
-        item.beside.push_back(shared(i, frame));
+        item.extra.push_back(shared(i, frame));
     return true;
 }
 

@@ -106,7 +106,7 @@ void ModelFilter::configure(const AVFilterLink *in, AVFilterLink *out)
                         .size = {in->w, in->h},
                         .time_base = in->time_base,
                         .result_format = static_cast<AVPixelFormat>(out->format),
-                        .beside = loop_.configure_further_inputs()};
+                        .extra = loop_.configure_further_inputs()};
     Size output = output_for(shape);
     log_.tell_shape(shape, output);
     loop_.expect(shape);

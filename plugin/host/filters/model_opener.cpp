@@ -37,15 +37,15 @@ bool holds(const AVPixelFormat *formats, AVPixelFormat format)
 // The filter cannot have other pads than it began with.
 void check_pads(const std::vector<FurtherPad> &wanted, const FrameShape &input)
 {
-    if (wanted.size() != input.beside.size())
+    if (wanted.size() != input.extra.size())
         throw Error(AVERROR(EINVAL), concat("the model takes ", wanted.size(),
                                             " pictures beside each frame, and "
                                             "the filter has inputs for ",
-                                            input.beside.size()));
+                                            input.extra.size()));
     for (size_t i = 0; i < wanted.size(); i++)
-        if (!holds(wanted[i].formats, input.beside[i]))
+        if (!holds(wanted[i].formats, input.extra[i]))
             throw Error(AVERROR(EINVAL),
-                        concat("the model takes no ", av_get_pix_fmt_name(input.beside[i]), " at '",
+                        concat("the model takes no ", av_get_pix_fmt_name(input.extra[i]), " at '",
                                wanted[i].name, "'"));
 }
 
@@ -79,12 +79,12 @@ OpenedModel ModelSetup::open(const ModelRequest &request) const
     options.cage_required = request.isolation == Isolation::required;
     options.restarts = run.restarts;
     const auto [model, contract] = open_with_contract(
-        request.contract, file_beside(request.path), options,
+        request.contract, contract_path(request.path), options,
         [&](const ModelOptions &wanted) { return model_store().open(*engine.engine, wanted); });
     std::string where = describe(engine, *model);
     std::shared_ptr<Task> made = task.make(model, contract, run.batch_size);
     made->calibrate_with(std::move(calibration));
-    TaskFindings findings = made->study();
+    TaskFindings findings = made->examine();
     std::string numbers = findings.numbers.empty() ? contract_in_words(contract) : findings.numbers;
     return {.task = std::move(made),
             .findings = std::move(findings),
@@ -118,8 +118,8 @@ Work ModelSetup::plan(const std::shared_ptr<Task> &with, bool on_cpu, const Fram
             .plan = std::move(made.plan),
             .budget = budget,
             .variant = made.variants.with(budget.threads_per_worker),
-            .advice = std::move(made.advice),
-            .doubt = std::move(made.doubt),
+            .hint = std::move(made.hint),
+            .warning = std::move(made.warning),
             .notes = std::move(made.notes)};
 }
 
@@ -145,8 +145,8 @@ Work ModelSetup::replace(const ModelRequest &request, const FrameShape &input,
                                          to_text(input.size) + ", and the frames so far became " +
                                          to_text(output));
     Work work = plan(opened.task, opened.on_cpu, input, first, run.tuning_seconds);
-    if (!opened.findings.doubt.empty())
-        work.doubt = opened.findings.doubt;
+    if (!opened.findings.warning.empty())
+        work.warning = opened.findings.warning;
     // If no session can be opened, the change is refused here.  In a worker the same failure
     // would end the filter.
     work.plan->open_session();
@@ -175,8 +175,8 @@ void ModelOpener::open(const ModelRequest &request)
     av_log(ctx_, AV_LOG_VERBOSE, "%s runs on %s\n", request.path.c_str(), opened.engine.c_str());
     if (!opened.remark.empty())
         av_log(ctx_, AV_LOG_VERBOSE, "%s\n", opened.remark.c_str());
-    if (!opened.findings.doubt.empty())
-        av_log(ctx_, AV_LOG_WARNING, "%s\n", opened.findings.doubt.c_str());
+    if (!opened.findings.warning.empty())
+        av_log(ctx_, AV_LOG_WARNING, "%s\n", opened.findings.warning.c_str());
     av_log(ctx_, AV_LOG_VERBOSE, "the model takes %s\n", opened.findings.takes.c_str());
     if (!opened.numbers.empty())
         av_log(ctx_, AV_LOG_VERBOSE, "its contract: %s\n", opened.numbers.c_str());

@@ -72,7 +72,7 @@ OptionTable model_options(size_t offset)
     for (size_t i = 0; i < std::size(model_option_rows); i++) {
         const ModelOption &row = model_option_rows[i];
         const size_t place = offsetof(ModelSettings, texts) + i * sizeof(char *);
-        const AVOption option = text_option(row.name, row.help, field(place), row.usual);
+        const AVOption option = text_option(row.name, row.help, field(place), row.default_value);
         all.push_back(row.changes ? changeable(option) : option);
     }
     const AVOption others[] = {
@@ -80,7 +80,7 @@ OptionTable model_options(size_t offset)
                         "time that one run of the model may take, and 10 s at least where it is "
                         "opened (0: no limit)",
                         field(offsetof(ModelSettings, timeout)),
-                        std::chrono::microseconds(usual_time_limit).count(), 1e15),
+                        std::chrono::microseconds(default_time_limit).count(), 1e15),
         bool_option("watch", "change to what is in the model's file when it changes",
                     field(offsetof(ModelSettings, watch)), false),
         with_unit(int_option("isolate", "run the model in a process of its own",
@@ -91,7 +91,7 @@ OptionTable model_options(size_t offset)
                   "isolate"),
         named_value("auto", "if it is installed and the model runs on the CPU",
                     static_cast<int>(Isolation::automatic), "isolate"),
-        named_value("require", "and fail if the system does not close it in altogether",
+        named_value("require", "and fail unless that process is fully sandboxed",
                     static_cast<int>(Isolation::required), "isolate"),
     };
     all.insert(all.end(), std::begin(others), std::end(others));
@@ -130,7 +130,7 @@ OptionTable backend_options(size_t offset)
     size_t configs = offset + offsetof(BackendSettings, configs);
     return {
         with_unit(int_option("dnn_backend",
-                             "for command lines of dnn_processing; only torch is here", backend,
+                             "for command lines of dnn_processing; only torch is supported", backend,
                              backend_torch, backend_torch, backend_torch),
                   "backend"),
         named_value("torch", "LibTorch", backend_torch, "backend"),

@@ -49,8 +49,8 @@ void RunLog::tell_work(const Work &work, const AnyPool &pool)
         statistics_.emplace(pool.workers());
     statistics_->use_workers(pool.workers());
 
-    if (!work.doubt.empty())
-        warn(work.doubt.c_str());
+    if (!work.warning.empty())
+        warn(work.warning.c_str());
     for (const std::string &note : work.notes)
         if (!note.empty())
             av_log(ctx_, AV_LOG_INFO, "%s\n", note.c_str());
@@ -68,8 +68,8 @@ void RunLog::tell_work(const Work &work, const AnyPool &pool)
            counted(work.budget.threads_per_worker, "thread").c_str(),
            counted(work.budget.in_flight, "request").c_str(),
            counted(work.plan->batch_size, "frame").c_str(), work.variant.c_str());
-    if (!work.advice.empty())
-        av_log(ctx_, AV_LOG_INFO, "%s\n", work.advice.c_str());
+    if (!work.hint.empty())
+        av_log(ctx_, AV_LOG_INFO, "%s\n", work.hint.c_str());
 }
 
 void RunLog::warn_of_order() const

@@ -88,7 +88,7 @@ std::list<UsedFile> files_of(const AVFilterContext *ctx)
     const std::string model = value_of(ctx, "model");
     add_file(files, ctx, "model", model, "the model");
     if (!model.empty())
-        add_file(files, ctx, "model", file_beside(model), "the model's contract");
+        add_file(files, ctx, "model", contract_path(model), "the model's contract");
     add_file(files, ctx, "labels", value_of(ctx, "labels"), "the labels");
     add_file(files, ctx, "calibration", value_of(ctx, "calibration"), "the calibration's clip");
     for (const char *option : {"stats", "destination"})

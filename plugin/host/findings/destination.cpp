@@ -148,14 +148,14 @@ void Destination::open(const char *address, bool empties)
                                        : "; name a file in a folder that you may write to");
 }
 
-void Destination::refuse(int error, std::string_view advice) const
+void Destination::refuse(int error, std::string_view hint) const
 {
     const bool is_late = error == AVERROR_EXIT || error == AVERROR(ETIMEDOUT);
     const std::string words = is_late
                                   ? concat("nothing was read for ", patience_.count(), " seconds")
                                   : words_of_code(error);
     throw Error(is_late ? AVERROR(ETIMEDOUT) : error,
-                concat("destination=", name_, " cannot be written: ", words, advice));
+                concat("destination=", name_, " cannot be written: ", words, hint));
 }
 
 void Destination::write(std::string_view text)

@@ -58,7 +58,7 @@ private:
     void open(const char *address, bool empties);
     void write_piece(std::string_view piece);
     void begin_wait();
-    [[noreturn]] void refuse(int error, std::string_view advice) const;
+    [[noreturn]] void refuse(int error, std::string_view hint) const;
 
     std::string name_;
     std::chrono::seconds patience_ = usual_patience;

@@ -95,8 +95,10 @@ std::optional<BoxKey> box_key(std::string_view key)
 class Stays
 {
 public:
-    Stays(const AVDictionary *keys, size_t boxes, const Findings &found, const MetadataTerms &terms)
-        : found_(found), terms_(terms), others_(terms.keeps_others ? boxes : terms.first)
+    Stays(const AVDictionary *keys, size_t boxes, const Findings &found,
+          const MetadataParameters &parameters)
+        : found_(found), parameters_(parameters),
+          others_(parameters.keeps_others ? boxes : parameters.first)
     {
         // Other keys are of other boxes.
         if (count_in(keys) != others_)
@@ -119,13 +121,13 @@ private:
             return true;
         if (key.field != "track")
             return false;
-        const bool is_own = key.number >= terms_.first;
-        const size_t place = key.number - terms_.first;
+        const bool is_own = key.number >= parameters_.first;
+        const size_t place = key.number - parameters_.first;
         return !is_own || place >= found_.things.size() || found_.things[place].track == 0;
     }
 
     const Findings &found_;
-    const MetadataTerms &terms_;
+    const MetadataParameters &parameters_;
     size_t others_; // boxes before that have keys which stay
 };
 
@@ -232,9 +234,9 @@ std::vector<LabelScore> frame_classes_in(const AVFrame &frame)
 }
 
 void write_metadata(AVFrame &frame, std::span<const AVDetectionBBox> boxes, const Findings &found,
-                    const MetadataTerms &terms)
+                    const MetadataParameters &parameters)
 {
-    const Stays stays(frame.metadata, boxes.size(), found, terms);
+    const Stays stays(frame.metadata, boxes.size(), found, parameters);
     AVDictionary *keys = nullptr;
     const AVDictionaryEntry *entry = nullptr;
     while ((entry = next_entry(frame.metadata, entry)) != nullptr)
@@ -243,8 +245,8 @@ void write_metadata(AVFrame &frame, std::span<const AVDetectionBBox> boxes, cons
     append(&keys, concat(prefix, "count"), std::to_string(boxes.size()));
     for (size_t i = 0; i < std::min(boxes.size(), most_boxes_with_keys); i++) {
         const std::string stem = concat(prefix, i, ".");
-        const size_t place = i - terms.first;
-        if (i < terms.first || place >= found.things.size()) {
+        const size_t place = i - parameters.first;
+        if (i < parameters.first || place >= found.things.size()) {
             append_box(&keys, stem, boxes[i], boxes[i].detect_label);
             append_classes(&keys, stem, classes_of(boxes[i]));
         } else {

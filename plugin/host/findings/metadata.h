@@ -34,7 +34,7 @@ namespace dnn_torch
 constexpr size_t most_boxes_with_keys = 1000;
 
 // Where the findings are among all boxes of the frame's side data.
-struct MetadataTerms {
+struct MetadataParameters {
     size_t first = 0;          // the place of the first finding
     bool keeps_others = false; // keys of findings that this call does not set stay
 };
@@ -45,11 +45,11 @@ bool has_metadata(const AVFrame &frame);
 // Returns what earlier filters said of the frame as a whole.
 std::vector<LabelScore> frame_classes_in(const AVFrame &frame);
 
-// Sets the keys of all boxes.  `boxes` are the frame's side data; those from `terms.first` on
+// Sets the keys of all boxes.  `boxes` are the frame's side data; those from `parameters.first` on
 // are found.things.  Keys of boxes that are no longer there go.  What is said of the frame as a
 // whole comes behind what was said before.  Throws std::bad_alloc.
 void write_metadata(AVFrame &frame, std::span<const AVDetectionBBox> boxes, const Findings &found,
-                    const MetadataTerms &terms);
+                    const MetadataParameters &parameters);
 
 // Returns the boxes of the frame's side data, with the tracks that the keys have for them.
 // Empty if there are none.

@@ -143,13 +143,15 @@ ScoreKind kind_of(const Scores &scores)
     return std::abs(sum - 1) <= tolerance ? ScoreKind::plain : ScoreKind::softmax;
 }
 
-std::vector<ClassScore> likeliest(const Scores &scores, const ScoreTerms &terms)
+std::vector<ClassScore> likeliest(const Scores &scores, const ScoreParameters &parameters)
 {
-    const ScoreKind kind = terms.kind == ScoreKind::automatic ? kind_of(scores) : terms.kind;
+    const ScoreKind kind =
+        parameters.kind == ScoreKind::automatic ? kind_of(scores) : parameters.kind;
     std::vector<ClassScore> classes = finite_scores(scores);
     const Confidences confidences(kind, classes);
     // The order is that of the scores: confidences near 0 and 1 round to the same number.
-    const auto end = classes.begin() + static_cast<ptrdiff_t>(std::min(terms.top, classes.size()));
+    const auto end =
+        classes.begin() + static_cast<ptrdiff_t>(std::min(parameters.top, classes.size()));
     std::partial_sort(
         classes.begin(), end, classes.end(), [](const ClassScore &one, const ClassScore &other) {
             return one.confidence != other.confidence ? one.confidence > other.confidence
@@ -159,7 +161,7 @@ std::vector<ClassScore> likeliest(const Scores &scores, const ScoreTerms &terms)
     for (ClassScore &each : classes)
         each.confidence = confidences.of(each.confidence);
     std::erase_if(classes,
-                  [&](const ClassScore &each) { return each.confidence < terms.confidence; });
+                  [&](const ClassScore &each) { return each.confidence < parameters.confidence; });
     return classes;
 }
 

@@ -25,7 +25,7 @@ enum class ScoreKind {
     plain,     // confidences already
 };
 
-struct ScoreTerms {
+struct ScoreParameters {
     ScoreKind kind = ScoreKind::automatic;
     size_t top = 1;       // how many classes are wanted at most
     float confidence = 0; // classes with less are dropped
@@ -67,7 +67,7 @@ ScoreKind kind_of(const Scores &scores);
 
 // Returns the likeliest classes, the likeliest first, and equally likely ones by their numbers.
 // Scores that are no finite numbers are left out.
-std::vector<ClassScore> likeliest(const Scores &scores, const ScoreTerms &terms);
+std::vector<ClassScore> likeliest(const Scores &scores, const ScoreParameters &parameters);
 
 // Whether a score is no number.
 bool has_nan(const Scores &scores);

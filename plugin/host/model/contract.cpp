@@ -38,7 +38,7 @@ constexpr size_t largest_file = size_t{1} << 20;
 
 } // namespace
 
-std::string file_beside(const std::string &model_path)
+std::string contract_path(const std::string &model_path)
 {
     return model_path + ".json";
 }
@@ -133,7 +133,7 @@ void apply_options(const ContractOptions &options, Contract &contract)
 // A size that the other fields do not allow is a slip of somebody's pen.
 void check_sizes(const Contract &contract)
 {
-    const SizeTerms &sizes = contract.sizes;
+    const SizeParameters &sizes = contract.sizes;
     const auto said = [&](const std::string &name) {
         const std::string field = concat("input.", name);
         return concat(field, " ", field_in_words(field, contract), " (", contract.origins.at(field),
@@ -167,7 +167,7 @@ std::string name_in(const std::string &path)
 } // namespace
 
 // From the last source to the first, so that each overrules those before it.
-Contract read_contract(const ContractOptions &options, const std::string &file_beside,
+Contract read_contract(const ContractOptions &options, const std::string &contract_path,
                        const ContractTexts &told)
 {
     Contract contract;
@@ -183,9 +183,9 @@ Contract read_contract(const ContractOptions &options, const std::string &file_b
                     .is_of_engine = true},
                    contract);
     const std::optional<std::string> text =
-        file_beside.empty() ? std::nullopt : contract_text(file_beside);
+        contract_path.empty() ? std::nullopt : contract_text(contract_path);
     if (text)
-        apply_json(*text, {.name = name_in(file_beside), .file = file_beside}, contract);
+        apply_json(*text, {.name = name_in(contract_path), .file = contract_path}, contract);
     apply_options(options, contract);
     check_sizes(contract);
     check_classes(contract);

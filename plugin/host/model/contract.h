@@ -77,7 +77,7 @@ struct Contract {
     // What the model gets beside pictures, as engines take it: "noise": "plane:0.1".
     std::map<std::string, std::string> inputs = {};
     std::vector<PictureInput> pictures = {}; // in the order of the pads
-    SizeTerms sizes = {};
+    SizeParameters sizes = {};
     // Where each field comes from, by its name: "input.range" is from "net.pt.json".  What is
     // not there is as usual.
     std::map<std::string, std::string> origins = {};
@@ -107,12 +107,12 @@ struct ContractTexts {
 };
 
 // Throws Error that names the option or the field, and the file if it is there but makes no sense.
-// `file_beside` is read if it is there; "" is none.
-Contract read_contract(const ContractOptions &options, const std::string &file_beside,
+// `contract_path` is read if it is there; "" is none.
+Contract read_contract(const ContractOptions &options, const std::string &contract_path,
                        const ContractTexts &told = {});
 
 // Returns "net.pt.json" for "net.pt".
-std::string file_beside(const std::string &model_path);
+std::string contract_path(const std::string &model_path);
 
 // What is in such a file; nullopt if there is none.  Throws Error if it cannot be read.
 std::optional<std::string> contract_text(const std::string &path);

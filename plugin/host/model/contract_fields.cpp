@@ -279,7 +279,7 @@ constexpr Field<ModelFacts> model_fields[] = {
 
 // ---- which sizes the input may have ---------------------------------------------------
 
-bool set_multiple(const Json &value, SizeTerms &sizes)
+bool set_multiple(const Json &value, SizeParameters &sizes)
 {
     int multiple = 0;
     if (!set_whole(value, 1, 4096, multiple))
@@ -305,7 +305,7 @@ Json size_or_null(const std::optional<Size> &size)
     return size ? Json::array({size->width, size->height}) : Json();
 }
 
-bool set_padding(const Json &value, SizeTerms &sizes)
+bool set_padding(const Json &value, SizeParameters &sizes)
 {
     if (value != "reflect" && value != "replicate")
         return false;
@@ -313,29 +313,29 @@ bool set_padding(const Json &value, SizeTerms &sizes)
     return true;
 }
 
-Json padding_of(const SizeTerms &sizes)
+Json padding_of(const SizeParameters &sizes)
 {
     if (!sizes.padding)
         return {};
     return *sizes.padding == Padding::reflect ? "reflect" : "replicate";
 }
 
-constexpr Field<SizeTerms> size_fields[] = {
+constexpr Field<SizeParameters> size_fields[] = {
     {.name = "multiple",
      .takes = "a number from 1 to 4096",
      .between = "|",
      .set = set_multiple,
-     .get = [](const SizeTerms &sizes) { return number_or_null(sizes.multiple.value_or(0)); }},
+     .get = [](const SizeParameters &sizes) { return number_or_null(sizes.multiple.value_or(0)); }},
     {.name = "minimum",
      .takes = "a size, such as [64, 48] (width, height), or one number for both",
      .between = "x",
-     .set = [](const Json &value, SizeTerms &sizes) { return set_size(value, sizes.minimum); },
-     .get = [](const SizeTerms &sizes) { return size_or_null(sizes.minimum); }},
+     .set = [](const Json &value, SizeParameters &sizes) { return set_size(value, sizes.minimum); },
+     .get = [](const SizeParameters &sizes) { return size_or_null(sizes.minimum); }},
     {.name = "size",
      .takes = "a size, such as [64, 48] (width, height), or one number for both",
      .between = "x",
-     .set = [](const Json &value, SizeTerms &sizes) { return set_size(value, sizes.only); },
-     .get = [](const SizeTerms &sizes) { return size_or_null(sizes.only); }},
+     .set = [](const Json &value, SizeParameters &sizes) { return set_size(value, sizes.only); },
+     .get = [](const SizeParameters &sizes) { return size_or_null(sizes.only); }},
     {.name = "padding",
      .takes = "reflect or replicate",
      .takes_in_json = R"("reflect" or "replicate")",
@@ -455,7 +455,7 @@ bool with_field(std::string_view name, SomeContract &contract, Use use)
                 use(field, contract);
                 return true;
             }
-        for (const Field<SizeTerms> &field : size_fields)
+        for (const Field<SizeParameters> &field : size_fields)
             if (field.name == inner && !is_output) {
                 use(field, contract.sizes);
                 return true;
@@ -507,7 +507,7 @@ const std::vector<std::string> &names_of_fields()
             all.emplace_back(field.name);
         for (const Field<TensorContract> &field : tensor_fields)
             all.push_back(concat(input, field.name));
-        for (const Field<SizeTerms> &field : size_fields)
+        for (const Field<SizeParameters> &field : size_fields)
             all.push_back(concat(input, field.name));
         for (const Field<TensorContract> &field : tensor_fields)
             if (field.is_of_output)

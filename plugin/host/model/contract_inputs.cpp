@@ -255,7 +255,7 @@ PictureNumbers numbers_of(const PictureInput &picture, const PictureNumbers &fra
     return numbers;
 }
 
-int channels_beside(const Contract &contract)
+int extra_channels(const Contract &contract)
 {
     int channels = 0;
     for (const PictureInput &picture : contract.pictures)

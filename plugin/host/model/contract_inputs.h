@@ -39,6 +39,6 @@ std::string picture_in_words(const PictureInput &picture);
 PictureNumbers numbers_of(const PictureInput &picture, const PictureNumbers &frame);
 
 // How many channels the pictures have together.
-int channels_beside(const Contract &contract);
+int extra_channels(const Contract &contract);
 
 } // namespace dnn_torch

@@ -237,8 +237,8 @@ Labels labels_of_list(std::string_view name, int64_t classes, bool has_backgroun
         if (each.size() == static_cast<size_t>(classes))
             return each;
     throw Error(AVERROR(EINVAL), concat("labels=", name, " has names for ", counts_in_words(ways),
-                                        " classes, and the model tells ", classes,
-                                        " apart; labels=FILE names a text file with a label in "
+                                        " classes, and the model has ", classes,
+                                        "; labels=FILE names a text file with a label in "
                                         "each line"));
 }
 

@@ -265,17 +265,17 @@ Model::Shapes Model::run_probe(const Shapes &in, size_t out_count)
 
 // A plan that was measured for longer may be a better one.
 std::shared_ptr<const ModelPlan> Model::plan(std::span<const DnnTorchTensor> in,
-                                             const PlanTerms &terms)
+                                             const PlanParameters &parameters)
 {
-    if (terms.gathered)
-        return std::make_shared<const ModelPlan>(engine_, model_, in, terms);
-    ShapeKey key = key_of(in, static_cast<int64_t>(terms.tuning_seconds * 1000));
-    key.push_back(terms.as_saved);
-    if (terms.samples)
-        key.push_back(static_cast<int64_t>(terms.samples->number()));
+    if (parameters.gathered)
+        return std::make_shared<const ModelPlan>(engine_, model_, in, parameters);
+    ShapeKey key = key_of(in, static_cast<int64_t>(parameters.tuning_seconds * 1000));
+    key.push_back(parameters.as_saved);
+    if (parameters.samples)
+        key.push_back(static_cast<int64_t>(parameters.samples->number()));
     if (std::shared_ptr<const ModelPlan> idle = find_idle_plan(key))
         return idle;
-    std::shared_ptr<const ModelPlan> plan = make_plan({in.begin(), in.end()}, terms);
+    std::shared_ptr<const ModelPlan> plan = make_plan({in.begin(), in.end()}, parameters);
     remember({.key = std::move(key), .plan = plan});
     return plan;
 }
@@ -299,18 +299,19 @@ void Model::remember(RememberedPlan plan)
         oldest.splice(oldest.end(), plans_, plans_.begin());
 }
 
-std::shared_ptr<const ModelPlan> Model::make_plan(const Shapes &in, const PlanTerms &terms)
+std::shared_ptr<const ModelPlan> Model::make_plan(const Shapes &in,
+                                                  const PlanParameters &parameters)
 {
-    auto make = [engine = &engine_, model = model_, in, terms] {
-        return std::make_shared<const ModelPlan>(*engine, model, in, terms);
+    auto make = [engine = &engine_, model = model_, in, parameters] {
+        return std::make_shared<const ModelPlan>(*engine, model, in, parameters);
     };
     std::string doing = "making the model ready for " + extents_of(in);
-    if (terms.tuning_seconds > 0)
+    if (parameters.tuning_seconds > 0)
         doing = "trying the model's variants for " + extents_of(in) + ", at most " +
-                in_seconds(to_time(terms.tuning_seconds)) + " (option tune)";
+                in_seconds(to_time(parameters.tuning_seconds)) + " (option tune)";
     const NowDoing now(std::move(doing));
-    return within(limit_to_plan(timeout_, terms.tuning_seconds), "its fastest form was looked for",
-                  make);
+    return within(limit_to_plan(timeout_, parameters.tuning_seconds),
+                  "its fastest form was looked for", make);
 }
 
 void Model::try_out(const std::string &doing, std::function<void()> work)
@@ -339,19 +340,19 @@ std::string Model::metadata(const char *key) const
 // ---- a plan -----------------------------------------------------------------
 
 ModelPlan::ModelPlan(const DnnTorchEngine &engine, std::shared_ptr<DnnTorchModel> model,
-                     std::span<const DnnTorchTensor> shapes, const PlanTerms &terms)
-    : engine_(engine), model_(std::move(model)), gathered_(terms.gathered)
+                     std::span<const DnnTorchTensor> shapes, const PlanParameters &parameters)
+    : engine_(engine), model_(std::move(model)), gathered_(parameters.gathered)
 {
     if (gathered_)
         return;
     EngineCall call;
     DnnTorchMessage message{};
-    const bool has_samples = terms.samples && !terms.samples->empty();
-    const DnnTorchTensor samples = has_samples ? terms.samples->tensor() : DnnTorchTensor{};
-    const DnnTorchPlanTerms given = {.size = sizeof(given),
-                                     .budget_seconds = terms.tuning_seconds,
-                                     .samples = has_samples ? &samples : nullptr,
-                                     .as_saved = terms.as_saved};
+    const bool has_samples = parameters.samples && !parameters.samples->empty();
+    const DnnTorchTensor samples = has_samples ? parameters.samples->tensor() : DnnTorchTensor{};
+    const DnnTorchPlanParameters given = {.size = sizeof(given),
+                                          .budget_seconds = parameters.tuning_seconds,
+                                          .samples = has_samples ? &samples : nullptr,
+                                          .as_saved = parameters.as_saved};
     check(engine_.plan_make(model_.get(), shapes.data(), shapes.size(), &given, &plan_, &message),
           message);
     if (!shapes.empty() && shapes[0].dims[0] > 0)
@@ -379,9 +380,9 @@ Variants ModelPlan::variants() const
             .threaded = text_or_empty(engine_.plan_metadata(plan_, "threaded_variant"))};
 }
 
-std::string ModelPlan::advice() const
+std::string ModelPlan::hint() const
 {
-    return plan_ ? text_or_empty(engine_.plan_metadata(plan_, "advice")) : "";
+    return plan_ ? text_or_empty(engine_.plan_metadata(plan_, "hint")) : "";
 }
 
 // ---- a session --------------------------------------------------------------

@@ -51,7 +51,7 @@ struct ModelOptions {
 Descriptor open_model_file(const std::string &path);
 
 // How a plan is made.
-struct PlanTerms {
+struct PlanParameters {
     double tuning_seconds = 0;                        // to measure for about so long
     std::shared_ptr<const Samples> samples = nullptr; // to calibrate int8 with; null: none
     bool as_saved = false; // the model runs as it was saved, whatever was asked for
@@ -76,14 +76,14 @@ class ModelPlan
 {
 public:
     ModelPlan(const DnnTorchEngine &engine, std::shared_ptr<DnnTorchModel> model,
-              std::span<const DnnTorchTensor> shapes, const PlanTerms &terms);
+              std::span<const DnnTorchTensor> shapes, const PlanParameters &parameters);
     ~ModelPlan();
     ModelPlan(const ModelPlan &) = delete;
     ModelPlan &operator=(const ModelPlan &) = delete;
 
     DnnTorchPlanFacts facts() const;
     Variants variants() const;
-    std::string advice() const; // what would be gained by other options; may be empty
+    std::string hint() const; // what would be gained by other options; may be empty
     // Multiplications and additions for one picture; 0 if they are not known.
     double operations_for_picture() const { return operations_for_picture_; }
 
@@ -129,7 +129,7 @@ public:
     // meanwhile.  The last two plans are remembered.  A plan is used again only once nobody
     // uses it, because it watches the first frames of one stream.
     std::shared_ptr<const ModelPlan> plan(std::span<const DnnTorchTensor> in,
-                                          const PlanTerms &terms);
+                                          const PlanParameters &parameters);
 
     // Whether it is to be computed in int8, which is calibrated.
     bool is_in_int8() const { return is_in_int8_; }
@@ -155,7 +155,7 @@ private:
     template <class Work>
     auto within(std::chrono::microseconds limit, const std::string &doing, Work work);
     Shapes run_probe(const Shapes &in, size_t out_count);
-    std::shared_ptr<const ModelPlan> make_plan(const Shapes &in, const PlanTerms &terms);
+    std::shared_ptr<const ModelPlan> make_plan(const Shapes &in, const PlanParameters &parameters);
     std::shared_ptr<const ModelPlan> find_idle_plan(const ShapeKey &key);
     void remember(RememberedPlan plan);
 
@@ -182,7 +182,7 @@ public:
 
     // The views in `out` hold until the next run.  They have the types that the caller asked
     // for, or those that the engine gives instead.
-    // Throws Crash if the model's process has ended, and SampleTaken as PlanTerms says.
+    // Throws Crash if the model's process has ended, and SampleTaken as PlanParameters says.
     void run(std::span<const DnnTorchTensor> in, std::span<DnnTorchTensor> out, DnnTorchRun &run);
 
     // Returns how often the last run was tried again in a new process of the model, and how

@@ -20,7 +20,7 @@ namespace dnn_torch
 struct ModelRequest {
     std::string path, input, output, device, precision, calibration, optimize, allow, engine,
         weights;
-    std::chrono::microseconds timeout = usual_time_limit; // for one run; 0: no limit
+    std::chrono::microseconds timeout = default_time_limit; // for one run; 0: no limit
     Isolation isolation = Isolation::automatic;
     ContractOptions contract;
 };
@@ -31,7 +31,7 @@ struct ModelOption {
     const char *value; // what help calls its value
     const char *help;
     std::string &(*text_in)(ModelRequest &);
-    const char *usual = nullptr; // the value where none is given
+    const char *default_value = nullptr;
     bool changes = true;         // a command changes it while frames pass
     bool is_of_pictures = false; // dnn_torch alone has it
     std::string_view programs = "inspect bench contract";
@@ -68,27 +68,27 @@ inline constexpr ModelOption model_option_rows[] = {
      .value = "DEVICE",
      .help = "device to run the model on",
      .text_in = model_option_texts::own<&ModelRequest::device>,
-     .usual = "cpu",
+     .default_value = "cpu",
      .changes = false},
     {.name = "precision",
      .value = "NAME",
      .help = "what the model computes with: auto, fp32, bf16, fp16 or int8",
      .text_in = model_option_texts::own<&ModelRequest::precision>,
-     .usual = "auto",
+     .default_value = "auto",
      .programs = ""},
     {.name = "calibration",
      .value = "WHAT",
      .help = "what int8 is calibrated with: generated, first (frames of the stream) or a "
              "file's frames",
      .text_in = model_option_texts::own<&ModelRequest::calibration>,
-     .usual = "generated",
+     .default_value = "generated",
      .changes = false,
      .programs = ""},
     {.name = "optimize",
      .value = "FORM",
      .help = "0: run the model as it was saved; 1: its fastest form; or a form's name",
      .text_in = model_option_texts::own<&ModelRequest::optimize>,
-     .usual = "1",
+     .default_value = "1",
      .programs = ""},
     {.name = "input",
      .value = "NAME",
@@ -107,14 +107,14 @@ inline constexpr ModelOption model_option_rows[] = {
      .value = "NAME",
      .help = "what runs the model: NAME of an engine-NAME.so",
      .text_in = model_option_texts::own<&ModelRequest::engine>,
-     .usual = "torch",
+     .default_value = "torch",
      .changes = false,
      .programs = "inspect bench contract convert"},
     {.name = "weights",
      .value = "HOW",
      .help = "shared: one copy of the model's weights; node: one on each node of memory",
      .text_in = model_option_texts::own<&ModelRequest::weights>,
-     .usual = "shared",
+     .default_value = "shared",
      .changes = false,
      .programs = ""},
     {.name = "range",
@@ -179,21 +179,21 @@ inline constexpr ModelOption model_option_rows[] = {
      .value = "WxH",
      .help = "run frames in tiles: WxH, N, auto (by memory) or 0 (never)",
      .text_in = model_option_texts::sizes<&SizeOptions::tile>,
-     .usual = "auto",
+     .default_value = "auto",
      .is_of_pictures = true,
      .programs = "inspect bench"},
     {.name = "overlap",
      .value = "N",
      .help = "pixels by which tiles overlap on each side, or auto (measured)",
      .text_in = model_option_texts::sizes<&SizeOptions::overlap>,
-     .usual = "auto",
+     .default_value = "auto",
      .is_of_pictures = true,
      .programs = "inspect bench"},
     {.name = "fit",
      .value = "HOW",
      .help = "how frames come to a model of one size: auto, tile, scale or letterbox",
      .text_in = model_option_texts::sizes<&SizeOptions::fit>,
-     .usual = "auto",
+     .default_value = "auto",
      .is_of_pictures = true,
      .programs = "inspect bench"},
     {.name = "scale",

@@ -109,19 +109,19 @@ void set(std::string_view name, const std::string &text, const std::optional<Val
 
 } // namespace
 
-void apply_size_options(const SizeOptions &options, SizeTerms &terms)
+void apply_size_options(const SizeOptions &options, SizeParameters &parameters)
 {
     if (!options.tile.empty() && options.tile != "auto")
-        set("tile", options.tile, tile_from(options.tile), terms.tile);
+        set("tile", options.tile, tile_from(options.tile), parameters.tile);
     if (!options.overlap.empty() && options.overlap != "auto")
-        terms.overlap = overlap_from(options.overlap, terms.tile);
+        parameters.overlap = overlap_from(options.overlap, parameters.tile);
     if (!options.fit.empty())
-        set("fit", options.fit, fit_from(options.fit), terms.fit);
+        set("fit", options.fit, fit_from(options.fit), parameters.fit);
     if (!options.scale.empty())
-        set("scale", options.scale, scale_from(options.scale), terms.scale);
+        set("scale", options.scale, scale_from(options.scale), parameters.scale);
     if (!options.size.empty())
-        set("size", options.size, size_from(options.size), terms.target);
-    if (terms.scale > 0 && terms.target)
+        set("size", options.size, size_from(options.size), parameters.target);
+    if (parameters.scale > 0 && parameters.target)
         throw Error(AVERROR(EINVAL), "scale and size both say how large the result is; give one");
 }
 

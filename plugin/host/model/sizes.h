@@ -19,7 +19,7 @@ constexpr int largest_side = 1 << 16;
 // How frames are brought to the one size that a model takes.
 enum class Fit { automatic, tile, scale, letterbox };
 
-struct SizeTerms {
+struct SizeParameters {
     // ---- of the model; what nobody says is found by trying
     std::optional<int> multiple; // of which width and height must be
     std::optional<Size> minimum; // that they must have
@@ -43,6 +43,6 @@ struct SizeOptions {
 };
 
 // Set what the options say.  Throw Error that names the option.
-void apply_size_options(const SizeOptions &options, SizeTerms &terms);
+void apply_size_options(const SizeOptions &options, SizeParameters &parameters);
 
 } // namespace dnn_torch

@@ -34,7 +34,7 @@ bool are_maps(const DnnTorchTensor &tensor)
 void check_classifier_contract(const Contract &contract)
 {
     const std::string &task = contract.model.task;
-    refuse_pictures_beside(contract);
+    refuse_extra_pictures(contract);
     if (task.empty() || task == "classify")
         return;
     const bool finds = task == "detect" || task == "pose" || task == "obb";
@@ -59,7 +59,7 @@ std::vector<DnnTorchTensor> ClassifierProbe::shapes_for(int pictures, int channe
     return probe_tensors(*model_, picture_shape(pictures, channels, size));
 }
 
-void ClassifierProbe::study()
+void ClassifierProbe::examine()
 {
     check_classifier_contract(contract_);
     const TakenPicture taken =

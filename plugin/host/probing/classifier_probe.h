@@ -25,7 +25,7 @@ public:
                     std::optional<Size> size);
 
     // Finds out what the model takes.  Call it first.  Throws Error also if it is no classifier.
-    void study();
+    void examine();
 
     int channels() const { return channels_; }
     Size size() const { return size_; }

@@ -52,7 +52,7 @@ bool are_scores(std::span<const DnnTorchTensor> shapes)
 void check_detector_contract(const Contract &contract)
 {
     const std::string &task = contract.model.task;
-    refuse_pictures_beside(contract);
+    refuse_extra_pictures(contract);
     if (task.empty() || task == "detect" || task == "pose" || task == "obb" || task == "segment")
         return;
     const char *const other = task == "classify" ? "dnn_torch_classify" : "dnn_torch";
@@ -85,7 +85,7 @@ DetectorProbe::Shapes DetectorProbe::try_size(Size size, int channels)
     return probe_tensors(*model_, picture_shape(1, channels, size));
 }
 
-void DetectorProbe::study()
+void DetectorProbe::examine()
 {
     check_detector_contract(contract_);
     takes_lists_ = is_list(*model_);

@@ -43,7 +43,7 @@ public:
                   const DetectSettings &settings);
 
     // Finds out what the model takes.  Call it first.  Throws Error also if it is no detector.
-    void study();
+    void examine();
 
     int channels() const { return channels_; }
     // Whether the model takes a list of pictures of any sizes.

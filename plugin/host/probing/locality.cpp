@@ -41,9 +41,10 @@ struct Lines {
 class Measurement
 {
 public:
-    Measurement(const TrialTerms &terms, const RunTrial &run, Axis axis)
-        : terms_(terms), run_(run), axis_(axis), size_(strip(terms, axis, usual_length)),
-          length_(along(size_, axis)), block_(block_of(terms, length_))
+    Measurement(const TrialParameters &parameters, const RunTrial &run, Axis axis)
+        : parameters_(parameters), run_(run), axis_(axis),
+          size_(strip(parameters, axis, usual_length)), length_(along(size_, axis)),
+          block_(block_of(parameters, length_))
     {
     }
 
@@ -51,7 +52,7 @@ public:
     {
         look(Content::noise);
         // Who knows the model has said that nothing else is to be found.
-        if (!terms_.is_known)
+        if (!parameters_.is_known)
             for (const Content content : {Content::dark, Content::bright})
                 look(content);
         if (found_.is_local)
@@ -62,9 +63,10 @@ public:
 private:
     // Whole blocks are changed.  What a block reaches beside itself is what a tile lacks that ends
     // there, whatever the model's stride is within the block.
-    static int block_of(const TrialTerms &terms, int length)
+    static int block_of(const TrialParameters &parameters, int length)
     {
-        const int64_t even = std::lcm<int64_t>(longest_step, terms.only ? 1 : terms.multiple);
+        const int64_t even =
+            std::lcm<int64_t>(longest_step, parameters.only ? 1 : parameters.multiple);
         if (even * 4 <= length)
             return static_cast<int>(even);
         int block = longest_step;
@@ -88,7 +90,7 @@ private:
     // or the darkest sample wins, changes show in content of the other kind alone.
     void look(Content content)
     {
-        const TrialPicture picture = trial_picture(terms_, content, size_, axis_);
+        const TrialPicture picture = trial_picture(parameters_, content, size_, axis_);
         const TrialPicture made = run_(picture);
         set_ratio(along(made.size, axis_));
         const int middle = length_ / 2 / block_ * block_;
@@ -98,7 +100,7 @@ private:
         change(picture, made, {0, block_}, not_a_number);
         change(picture, made, {(length_ - 1) / block_ * block_, length_}, not_a_number);
         change(picture, made, block, not_a_number);
-        if (terms_.is_known)
+        if (parameters_.is_known)
             return;
         for (const float value : {40.0F, -0.37F})
             change_block(picture, made, block, value);
@@ -130,8 +132,8 @@ private:
             const int place = place_of(i, size_, axis_);
             const size_t channel = number_of(static_cast<int>(i / index_of(size_, 1, 0, 0)));
             if (place >= lines.begin && place < lines.end)
-                picture.samples[i] =
-                    terms_.numbers.offset[channel] + value * terms_.numbers.factor[channel];
+                picture.samples[i] = parameters_.numbers.offset[channel] +
+                                     value * parameters_.numbers.factor[channel];
         }
         try {
             return run_(picture);
@@ -183,12 +185,12 @@ private:
     void find_step()
     {
         const int in = found_.ratio.in;
-        const int unit = terms_.only ? in : std::lcm(terms_.multiple, in);
+        const int unit = parameters_.only ? in : std::lcm(parameters_.multiple, in);
         const int length =
             round_up(2 * found_.reach + 3 * longest_step + 2 * std::max(longest_step, unit),
                      std::lcm(longest_step, unit));
-        const Size size = strip(terms_, axis_, length);
-        const TrialPicture first = run_(trial_picture(terms_, Content::noise, size, axis_));
+        const Size size = strip(parameters_, axis_, length);
+        const TrialPicture first = run_(trial_picture(parameters_, Content::noise, size, axis_));
         for (int step = unit; step <= std::max(longest_step, unit); step *= 2) {
             const int reach = found_.reach + (block_ % step ? step - 1 : 0);
             if (!shows_same(step, reach, size, first))
@@ -208,7 +210,8 @@ private:
         const int end = along(size, axis_) - reach - ratio.in;
         if (end - begin < enough)
             return false;
-        const TrialPicture second = run_(trial_picture(terms_, Content::noise, size, axis_, step));
+        const TrialPicture second =
+            run_(trial_picture(parameters_, Content::noise, size, axis_, step));
         if (first.size != second.size)
             return false;
         const size_t moved = static_cast<size_t>(step / ratio.in * ratio.out) *
@@ -219,10 +222,10 @@ private:
             if (place >= begin / ratio.in * ratio.out && place < end * ratio.out / ratio.in)
                 likeness.add(first.samples[i], second.samples[i - moved]);
         }
-        return likeness.holds(terms_);
+        return likeness.holds(parameters_);
     }
 
-    const TrialTerms &terms_;
+    const TrialParameters &parameters_;
     const RunTrial &run_;
     const Axis axis_;
     const Size size_;
@@ -232,10 +235,10 @@ private:
 
 } // namespace
 
-Locality measure_locality(const TrialTerms &terms, const RunTrial &run)
+Locality measure_locality(const TrialParameters &parameters, const RunTrial &run)
 {
-    return {.across = Measurement(terms, run, Axis::across).measure(),
-            .down = Measurement(terms, run, Axis::down).measure()};
+    return {.across = Measurement(parameters, run, Axis::across).measure(),
+            .down = Measurement(parameters, run, Axis::down).measure()};
 }
 
 } // namespace dnn_torch

@@ -27,6 +27,6 @@ struct Locality {
 
 // Throws Error if the model's result is no multiple or simple fraction of its input, and what
 // `run` throws for the smallest pictures.
-Locality measure_locality(const TrialTerms &terms, const RunTrial &run);
+Locality measure_locality(const TrialParameters &parameters, const RunTrial &run);
 
 } // namespace dnn_torch

@@ -3,7 +3,7 @@
 #include "model_contract.h"
 
 #include "base/compose.h"
-#include "beside.h"
+#include "extra_pictures.h"
 #include "host/frames/lab.h"
 #include "host/model/contract_fields.h"
 #include "host/model/contract_inputs.h"
@@ -103,12 +103,12 @@ bool speak_of_other_tensors(const Contract &a, const Contract &b)
 // of it is refused.  So the file is looked at.  Returns nullopt if that says no more than was
 // known.
 std::optional<Contract> contract_despite(const Error &refusal, const ContractOptions &given,
-                                         const std::string &file_beside, const Contract &before,
+                                         const std::string &contract_path, const Contract &before,
                                          const std::function<std::shared_ptr<Model>()> &look)
 try {
     if (refusal.code() != AVERROR_INVALIDDATA)
         return std::nullopt;
-    Contract told = contract_of(*look(), given, file_beside);
+    Contract told = contract_of(*look(), given, contract_path);
     return speak_of_other_tensors(before, told) ? std::optional(std::move(told)) : std::nullopt;
 } catch (const Error &) {
     return std::nullopt; // the first refusal says more
@@ -134,16 +134,16 @@ void settle_lab_numbers(int channels, Contract &contract)
 }
 
 Contract contract_of(const Model &model, const ContractOptions &options,
-                     const std::string &file_beside)
+                     const std::string &contract_path)
 {
-    return read_contract(options, file_beside,
+    return read_contract(options, contract_path,
                          {.file = text_of(model, "file_contract"),
                           .ultralytics = text_of(model, "ultralytics"),
                           .architecture = text_of(model, "architecture_contract")});
 }
 
 ModelWithContract
-open_with_contract(const ContractOptions &given, const std::string &file_beside,
+open_with_contract(const ContractOptions &given, const std::string &contract_path,
                    ModelOptions options,
                    const std::function<std::shared_ptr<Model>(const ModelOptions &)> &open)
 {
@@ -156,20 +156,20 @@ open_with_contract(const ContractOptions &given, const std::string &file_beside,
         looking.inspect = true;
         return open(looking);
     };
-    Contract known = read_contract(given, file_beside), tried = known;
+    Contract known = read_contract(given, contract_path), tried = known;
     std::shared_ptr<Model> model;
     try {
         model = open_with_pictures(tried, open_for);
     } catch (const Crash &) {
         throw;
     } catch (const Error &refusal) {
-        const auto told = contract_despite(refusal, given, file_beside, known, look);
+        const auto told = contract_despite(refusal, given, contract_path, known, look);
         if (!told)
             throw;
         known = tried = *told;
         model = open_with_pictures(tried, open_for);
     }
-    Contract contract = contract_of(*model, given, file_beside);
+    Contract contract = contract_of(*model, given, contract_path);
     if (speak_of_other_tensors(known, contract)) {
         model = open_with_pictures(contract, open_for);
     } else {

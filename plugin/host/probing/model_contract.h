@@ -19,7 +19,7 @@ namespace dnn_torch
 // Reads the contract: from the options, the file beside the model, and what the engine tells.
 // Throws Error.
 Contract contract_of(const Model &model, const ContractOptions &options,
-                     const std::string &file_beside);
+                     const std::string &contract_path);
 
 struct ModelWithContract {
     std::shared_ptr<Model> model;
@@ -29,7 +29,7 @@ struct ModelWithContract {
 // Opens a model with what its contract says of tensors.  If the model's own file says more than
 // the options and the file beside it, it is opened once more.  Throws Error.
 ModelWithContract
-open_with_contract(const ContractOptions &given, const std::string &file_beside,
+open_with_contract(const ContractOptions &given, const std::string &contract_path,
                    ModelOptions options,
                    const std::function<std::shared_ptr<Model>(const ModelOptions &)> &open);
 

@@ -134,8 +134,8 @@ Size probe_size(Model &model, Size size, int channels, int made)
                 turns + " at " + to_text(size) + ", not into " + std::to_string(made));
 }
 
-ModelProbe::ModelProbe(std::shared_ptr<Model> model, int beside)
-    : model_(std::move(model)), beside_(beside)
+ModelProbe::ModelProbe(std::shared_ptr<Model> model, int extra)
+    : model_(std::move(model)), extra_(extra)
 {
 }
 
@@ -224,7 +224,7 @@ int ModelProbe::made_of_larger(int channels)
 
 Size ModelProbe::find_output(Size input, int channels, int made)
 try {
-    const MadePicture found = probe_picture(*model_, input, channels + beside_);
+    const MadePicture found = probe_picture(*model_, input, channels + extra_);
     if (found.channels != made)
         throw Error(AVERROR_INVALIDDATA, "the model turns " + counted(channels, "channel") +
                                              " into " + std::to_string(found.channels) + " at " +
@@ -250,7 +250,7 @@ try {
 // channel behind channel.
 void ModelProbe::refuse_other_counts(const Attempt &rgb)
 {
-    if (!rgb.error || rgb.error->code() != AVERROR_EXTERNAL || beside_ > 0)
+    if (!rgb.error || rgb.error->code() != AVERROR_EXTERNAL || extra_ > 0)
         return;
     if (speaks_of_time(rgb.error->what()))
         throw Error(AVERROR(EINVAL),
@@ -269,7 +269,7 @@ void ModelProbe::refuse_other_counts(const Attempt &rgb)
 ModelProbe::Attempt ModelProbe::attempt(int channels, Size size)
 {
     try {
-        const MadePicture found = probe_picture(*model_, size, channels + beside_);
+        const MadePicture found = probe_picture(*model_, size, channels + extra_);
         return {.error = std::nullopt, .made = found.channels, .size = found.size};
     } catch (const Crash &) {
         throw; // it says nothing about channels

@@ -37,7 +37,7 @@ struct FoundChannels {
     Channels channels;
     int made; // channels that come out; 0: as many as go in
     // Why that may be wrong, in the model's words; empty if nothing speaks against it.
-    std::string doubt;
+    std::string warning;
 };
 
 // Returns what comes out for pictures of `size`.  Throws Error.
@@ -55,7 +55,7 @@ class ModelProbe
 {
 public:
     // The model takes pictures of so many channels `beside` the frame.
-    explicit ModelProbe(std::shared_ptr<Model> model, int beside = 0);
+    explicit ModelProbe(std::shared_ptr<Model> model, int extra = 0);
 
     // Throws Error if the model takes no picture at all, or makes nothing that can become what
     // `as` says, and for a failure that has nothing to do with channels.
@@ -80,7 +80,7 @@ private:
     FoundChannels choose_among_larger(As as, const Attempt &rgb, const Attempt &luma);
 
     std::shared_ptr<Model> model_;
-    int beside_;
+    int extra_;
 };
 
 } // namespace dnn_torch

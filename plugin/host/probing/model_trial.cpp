@@ -35,12 +35,13 @@ TrialPicture copy_of(const Images &images)
     return picture;
 }
 
-TrialPicture run_trial(Session &session, const TrialTerms &terms, const TrialPicture &picture)
+TrialPicture run_trial(Session &session, const TrialParameters &parameters,
+                       const TrialPicture &picture)
 {
     std::vector<float> memory = picture.samples;
     const Images output =
-        run_pictures(session, float_planes(memory.data(), 1, terms.channels, picture.size));
-    const int made = terms.made ? terms.made : terms.channels;
+        run_pictures(session, float_planes(memory.data(), 1, parameters.channels, picture.size));
+    const int made = parameters.made ? parameters.made : parameters.channels;
     if (output.channels != made || output.element != Element::f32)
         throw Error(AVERROR_INVALIDDATA, "the model returned other channels than before");
     return copy_of(output);
@@ -48,8 +49,8 @@ TrialPicture run_trial(Session &session, const TrialTerms &terms, const TrialPic
 
 // Opens a session on the model and tries it under the model's time limit.  Throws Error also if the
 // model remembers earlier pictures.
-void try_with(Model &model, const TrialTerms &given, const std::string &doing,
-              const std::function<void(const TrialTerms &, const RunTrial &)> &work)
+void try_with(Model &model, const TrialParameters &given, const std::string &doing,
+              const std::function<void(const TrialParameters &, const RunTrial &)> &work)
 {
     const Size size = taken_size(given, small_extent, small_extent);
     DnnTorchTensor shape = picture_shape(1, given.channels, size);
@@ -57,14 +58,14 @@ void try_with(Model &model, const TrialTerms &given, const std::string &doing,
     if (plan->facts().in_order)
         throw Error(AVERROR(EINVAL), "the model remembers earlier frames, so that frames cannot be "
                                      "cut into tiles; use tile=0");
-    TrialTerms terms = given;
+    TrialParameters parameters = given;
     const size_t threads = usable_machine().cores;
     for (const std::string &text : {plan->variants().with(threads), model.metadata("output_type")})
-        terms.is_coarse = terms.is_coarse || text.find("16") != std::string::npos;
-    model.try_out(doing, [plan, terms, work, threads] {
+        parameters.is_coarse = parameters.is_coarse || text.find("16") != std::string::npos;
+    model.try_out(doing, [plan, parameters, work, threads] {
         Session session(plan, static_cast<int>(threads));
-        work(terms,
-             [&](const TrialPicture &picture) { return run_trial(session, terms, picture); });
+        work(parameters,
+             [&](const TrialPicture &picture) { return run_trial(session, parameters, picture); });
     });
 }
 
@@ -78,21 +79,21 @@ bool is_about_the_picture(const Error &error)
 } // namespace
 
 // The work may outlive this call if it is given up, and so owns what it fills in.
-Locality measure_on(Model &model, const TrialTerms &terms)
+Locality measure_on(Model &model, const TrialParameters &parameters)
 {
     auto found = std::make_shared<Locality>();
-    try_with(model, terms, "it was measured how far it looks",
-             [found](const TrialTerms &all, const RunTrial &run) {
+    try_with(model, parameters, "it was measured how far it looks",
+             [found](const TrialParameters &all, const RunTrial &run) {
                  *found = measure_locality(all, run);
              });
     return *found;
 }
 
-bool is_seamless_on(Model &model, const TrialTerms &terms, const std::vector<Cut> &cuts)
+bool is_seamless_on(Model &model, const TrialParameters &parameters, const std::vector<Cut> &cuts)
 try {
     auto seamless = std::make_shared<bool>(true);
-    try_with(model, terms, "it was tried whether tiles show",
-             [seamless, cuts](const TrialTerms &all, const RunTrial &run) {
+    try_with(model, parameters, "it was tried whether tiles show",
+             [seamless, cuts](const TrialParameters &all, const RunTrial &run) {
                  for (const Cut &cut : cuts)
                      *seamless = *seamless && is_seamless(all, cut, run);
              });
@@ -105,16 +106,17 @@ try {
     return false;
 }
 
-RangeDoubt range_doubt_on(Model &model, const TrialTerms &terms, const Contract &contract)
+RangeWarning range_warning_on(Model &model, const TrialParameters &parameters,
+                              const Contract &contract)
 try {
-    auto found = std::make_shared<RangeDoubt>();
-    try_with(model, terms, "it was tried which numbers it makes",
-             [found, contract](const TrialTerms &all, const RunTrial &run) {
+    auto found = std::make_shared<RangeWarning>();
+    try_with(model, parameters, "it was tried which numbers it makes",
+             [found, contract](const TrialParameters &all, const RunTrial &run) {
                  const Size size = taken_size(all, small_extent, small_extent);
                  TrialPicture fed = trial_picture(all, Content::slope, size, Axis::across);
                  TrialPicture made = run(fed);
                  const int channels = all.made ? all.made : all.channels;
-                 *found = doubt_of_range(
+                 *found = warning_of_range(
                      contract, float_planes(fed.samples.data(), 1, all.channels, fed.size),
                      float_planes(made.samples.data(), 1, channels, made.size));
              });

@@ -6,7 +6,7 @@
 
 #include "host/model/model.h"
 #include "locality.h"
-#include "range_doubt.h"
+#include "range_warning.h"
 #include "seams.h"
 
 #include <vector>
@@ -15,13 +15,14 @@ namespace dnn_torch
 {
 
 // See measure_locality().  Throws Error also if the model remembers earlier pictures.
-Locality measure_on(Model &model, const TrialTerms &terms);
+Locality measure_on(Model &model, const TrialParameters &parameters);
 
 // See is_seamless().  False also if the model cannot run such strips.
-bool is_seamless_on(Model &model, const TrialTerms &terms, const std::vector<Cut> &cuts);
+bool is_seamless_on(Model &model, const TrialParameters &parameters, const std::vector<Cut> &cuts);
 
-// See doubt_of_range(); of a picture that goes from dark to bright.  Nothing speaks against the
+// See warning_of_range(); of a picture that goes from dark to bright.  Nothing speaks against the
 // range either if the model cannot run it.
-RangeDoubt range_doubt_on(Model &model, const TrialTerms &terms, const Contract &contract);
+RangeWarning range_warning_on(Model &model, const TrialParameters &parameters,
+                              const Contract &contract);
 
 } // namespace dnn_torch

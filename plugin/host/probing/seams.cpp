@@ -41,10 +41,11 @@ bool add_tile(const TrialPicture &whole, const TrialPicture &made, Axis axis, co
     return true;
 }
 
-bool is_seamless(const TrialTerms &terms, const Cut &cut, Content content, const RunTrial &run)
+bool is_seamless(const TrialParameters &parameters, const Cut &cut, Content content,
+                 const RunTrial &run)
 {
     const TrialPicture picture =
-        trial_picture(terms, content, strip(terms, cut.axis, cut.extent), cut.axis);
+        trial_picture(parameters, content, strip(parameters, cut.axis, cut.extent), cut.axis);
     const TrialPicture whole = run(picture);
     Resemblance likeness;
     for (const TileSpan &span : cut.spans) {
@@ -52,15 +53,15 @@ bool is_seamless(const TrialTerms &terms, const Cut &cut, Content content, const
         if (!add_tile(whole, made, cut.axis, span, likeness))
             return false;
     }
-    return likeness.holds(terms);
+    return likeness.holds(parameters);
 }
 
 } // namespace
 
-bool is_seamless(const TrialTerms &terms, const Cut &cut, const RunTrial &run)
+bool is_seamless(const TrialParameters &parameters, const Cut &cut, const RunTrial &run)
 {
     for (const Content content : {Content::slope, Content::blocks, Content::points})
-        if (!is_seamless(terms, cut, content, run))
+        if (!is_seamless(parameters, cut, content, run))
             return false;
     return true;
 }

@@ -22,6 +22,6 @@ struct Cut {
 };
 
 // Throws what `run` throws.
-bool is_seamless(const TrialTerms &terms, const Cut &cut, const RunTrial &run);
+bool is_seamless(const TrialParameters &parameters, const Cut &cut, const RunTrial &run);
 
 } // namespace dnn_torch

@@ -56,7 +56,7 @@ TakenPicture find_taken_picture(Model &model, const Contract &contract, std::opt
                 concat("the model takes no pictures of ", tried, ": ", refused->what()));
 }
 
-void refuse_pictures_beside(const Contract &contract)
+void refuse_extra_pictures(const Contract &contract)
 {
     if (!contract.pictures.empty())
         throw Error(AVERROR(EINVAL),

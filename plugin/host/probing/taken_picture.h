@@ -35,7 +35,7 @@ TakenPicture find_taken_picture(Model &model, const Contract &contract, std::opt
                                 const std::vector<Size> &usual);
 
 // Throws Error if the contract names pictures that the model takes beside the frame.
-void refuse_pictures_beside(const Contract &contract);
+void refuse_extra_pictures(const Contract &contract);
 
 const char *channels_in_words(int channels); // "RGB"
 

@@ -61,34 +61,35 @@ int place_of(size_t index, Size size, Axis axis)
     return static_cast<int>(axis == Axis::across ? index % width : index / width % height);
 }
 
-Size taken_size(const TrialTerms &terms, int width, int height)
+Size taken_size(const TrialParameters &parameters, int width, int height)
 {
-    if (terms.only)
-        return *terms.only;
-    return {round_up(std::max(width, terms.least.width), terms.multiple),
-            round_up(std::max(height, terms.least.height), terms.multiple)};
+    if (parameters.only)
+        return *parameters.only;
+    return {round_up(std::max(width, parameters.least.width), parameters.multiple),
+            round_up(std::max(height, parameters.least.height), parameters.multiple)};
 }
 
-Size strip(const TrialTerms &terms, Axis axis, int length)
+Size strip(const TrialParameters &parameters, Axis axis, int length)
 {
     constexpr int narrow = 16;
-    return axis == Axis::across ? taken_size(terms, length, narrow)
-                                : taken_size(terms, narrow, length);
+    return axis == Axis::across ? taken_size(parameters, length, narrow)
+                                : taken_size(parameters, narrow, length);
 }
 
-TrialPicture trial_picture(const TrialTerms &terms, Content content, Size size, Axis axis, int from)
+TrialPicture trial_picture(const TrialParameters &parameters, Content content, Size size, Axis axis,
+                           int from)
 {
     const bool is_across = axis == Axis::across;
     TrialPicture picture = {.size = size, .samples = {}};
-    picture.samples.reserve(index_of(size, terms.channels, 0, 0));
-    for (int c = 0; c < terms.channels; c++)
+    picture.samples.reserve(index_of(size, parameters.channels, 0, 0));
+    for (int c = 0; c < parameters.channels; c++)
         for (int y = 0; y < size.height; y++)
             for (int x = 0; x < size.width; x++)
                 picture.samples.push_back(content_at(content, c, is_across ? from + x : x,
                                                      is_across ? y : from + y, is_across ? x : y,
                                                      along(size, axis)) *
-                                              terms.numbers.factor[number_of(c)] +
-                                          terms.numbers.offset[number_of(c)]);
+                                              parameters.numbers.factor[number_of(c)] +
+                                          parameters.numbers.offset[number_of(c)]);
     return picture;
 }
 
@@ -108,7 +109,7 @@ void Resemblance::add(float one, float other)
 }
 
 // A result may be small beside what it was summed up from.
-bool Resemblance::holds(const TrialTerms &terms) const
+bool Resemblance::holds(const TrialParameters &parameters) const
 {
     constexpr float rounding = 1e-4F, bits = 4e-6F, small = 2e-5F;
     const float range = largest_ - least_, size = std::max(std::abs(largest_), std::abs(least_));
@@ -117,7 +118,7 @@ bool Resemblance::holds(const TrialTerms &terms) const
         return false;
     if (difference_ <= rounding * range + bits * size + small)
         return true;
-    if (terms.is_coarse)
+    if (parameters.is_coarse)
         return difference_ <= range / 16 && sum_ / count <= static_cast<double>(range) / 512;
     return whole_ && difference_ <= 1 && static_cast<double>(other_count_) <= 1e-3 * count;
 }

@@ -24,7 +24,7 @@ struct TrialPicture {
 // Runs the model once.  Throws Error if it refuses the picture.
 using RunTrial = std::function<TrialPicture(const TrialPicture &)>;
 
-struct TrialTerms {
+struct TrialParameters {
     int channels;
     int made = 0;             // channels that come out; 0: as many
     int multiple = 1;         // of which width and height must be
@@ -54,9 +54,9 @@ size_t index_of(Size size, int channel, int x, int y);
 int place_of(size_t index, Size size, Axis axis);
 
 // Returns the size nearest above that the model takes.
-Size taken_size(const TrialTerms &terms, int width, int height);
+Size taken_size(const TrialParameters &parameters, int width, int height);
 // The same for a picture that is long along the axis and as small as can be in the other.
-Size strip(const TrialTerms &terms, Axis axis, int length);
+Size strip(const TrialParameters &parameters, Axis axis, int length);
 
 enum class Content {
     noise,  // on a slope
@@ -68,7 +68,7 @@ enum class Content {
 };
 
 // Returns a window into an endless picture.  A slope and blocks run along the axis.
-TrialPicture trial_picture(const TrialTerms &terms, Content content, Size size, Axis axis,
+TrialPicture trial_picture(const TrialParameters &parameters, Content content, Size size, Axis axis,
                            int from = 0);
 
 // Compares two results of the same content.  LibTorch sums up in another order for another size;
@@ -77,7 +77,7 @@ class Resemblance
 {
 public:
     void add(float one, float other);
-    bool holds(const TrialTerms &terms) const;
+    bool holds(const TrialParameters &parameters) const;
 
 private:
     float least_ = 0, largest_ = 0, difference_ = 0;

@@ -15,11 +15,11 @@ namespace dnn_torch
 
 AdaptiveSession::AdaptiveSession(const PicturePlan &plan) : plan_(plan)
 {
-    follow(plan.works->current());
+    follow(plan.tiling->current());
 }
 
 // The last session's memory is given back before the next one takes some.
-void AdaptiveSession::follow(std::shared_ptr<const PictureWork> work)
+void AdaptiveSession::follow(std::shared_ptr<const PictureTiling> work)
 {
     std::unique_ptr<TaskSession> last;
     {
@@ -28,7 +28,7 @@ void AdaptiveSession::follow(std::shared_ptr<const PictureWork> work)
     }
     last.reset();
     std::unique_ptr<TaskSession> next;
-    if (plan_.works->fit().is_plain() && work->grid.count() == 1)
+    if (plan_.tiling->fit().is_plain() && work->grid.count() == 1)
         next = std::make_unique<PictureSession>(plan_);
     else
         next = std::make_unique<TiledSession>(plan_, work);
@@ -42,7 +42,7 @@ void AdaptiveSession::follow(std::shared_ptr<const PictureWork> work)
 void AdaptiveSession::run(FrameJob &job)
 {
     for (;;) {
-        if (std::shared_ptr<const PictureWork> work = plan_.works->current(); work != work_)
+        if (std::shared_ptr<const PictureTiling> work = plan_.tiling->current(); work != work_)
             follow(std::move(work));
         if (work_->is_second)
             job.behind = 0;
@@ -52,7 +52,7 @@ void AdaptiveSession::run(FrameJob &job)
             throw;
         } catch (const Error &error) {
             std::string note;
-            if (error.code() != AVERROR(ENOMEM) || !plan_.works->smaller(work_.get(), note))
+            if (error.code() != AVERROR(ENOMEM) || !plan_.tiling->smaller(work_.get(), note))
                 throw;
             if (!note.empty())
                 job.notes.push_back(note);

@@ -24,10 +24,10 @@ public:
     void stop() noexcept override;
 
 private:
-    void follow(std::shared_ptr<const PictureWork> work);
+    void follow(std::shared_ptr<const PictureTiling> work);
 
     const PicturePlan &plan_;
-    std::shared_ptr<const PictureWork> work_; // of the session
+    std::shared_ptr<const PictureTiling> work_; // of the session
 
     std::mutex mutex_;
     // ---- under mutex_; written to by the session's own thread alone

@@ -55,7 +55,7 @@ ClassMapTask::Tried ClassMapTask::try_any()
     throw *first;
 }
 
-TaskFindings ClassMapTask::study()
+TaskFindings ClassMapTask::examine()
 {
     if (!contract_.pictures.empty())
         throw Error(AVERROR(ENOSYS), "the model takes another picture beside each frame, which "
@@ -75,7 +75,7 @@ TaskFindings ClassMapTask::study()
     const std::string kinds = classes_ ? concat("scores of ", counted_classes(classes_))
                                        : std::string("numbers of classes");
     return {.takes = concat(channels_in_words(channels_), ", and makes ", kinds, " for each pixel"),
-            .doubt = "",
+            .warning = "",
             .numbers = contract_in_words(contract_)};
 }
 
@@ -147,7 +147,7 @@ ClassMapTask::Tried ClassMapTask::picture_for(Size frame)
                        "{\"input\": {\"size\": [WIDTH, HEIGHT]}}"));
 }
 
-NewPlan ClassMapTask::plan(const FrameShape &input, const PlanTerms &terms)
+NewPlan ClassMapTask::plan(const FrameShape &input, const PlanParameters &parameters)
 {
     const Tried tried = picture_for(input.size);
     auto plan = std::make_shared<ClassMapPlan>(input, contract_);
@@ -158,7 +158,7 @@ NewPlan ClassMapTask::plan(const FrameShape &input, const PlanTerms &terms)
     plan->shown = chosen_classes(contract_.classes, labels_, classes_);
     const DnnTorchTensor shape =
         picture_shape(static_cast<int>(batch_size_), channels_, tried.size, contract_.input);
-    plan->model = model()->plan({&shape, 1}, terms);
+    plan->model = model()->plan({&shape, 1}, parameters);
     const DnnTorchPlanFacts facts = plan->model->facts();
     plan->in_order = facts.in_order != 0;
     plan->batch_size = plan->in_order ? 1 : batch_size_;
@@ -167,11 +167,11 @@ NewPlan ClassMapTask::plan(const FrameShape &input, const PlanTerms &terms)
             ? ""
             : concat("the model gets ", to_text(tried.size), " of ", to_text(input.size));
     Variants variants = plan->model->variants();
-    std::string advice = plan->model->advice();
+    std::string hint = plan->model->hint();
     return {.plan = std::move(plan),
             .cost = cost_of(facts),
             .variants = std::move(variants),
-            .advice = std::move(advice),
+            .hint = std::move(hint),
             .notes = {note}};
 }
 

@@ -45,11 +45,11 @@ class ClassMapTask : public Task
 public:
     ClassMapTask(std::shared_ptr<Model> model, const Contract &contract, size_t batch_size);
 
-    TaskFindings study() override;
+    TaskFindings examine() override;
     const AVPixelFormat *formats() const override;
     const AVPixelFormat *result_formats() const override;
     Size output_for(const FrameShape &input) override;
-    NewPlan plan(const FrameShape &input, const PlanTerms &terms) override;
+    NewPlan plan(const FrameShape &input, const PlanParameters &parameters) override;
 
 private:
     int class_count() const;

@@ -28,7 +28,7 @@ bool ClassifyPlan::is_about_boxes(const FrameItem &item) const
 {
     if (settings.what != ClassifyWhat::automatic)
         return settings.what == ClassifyWhat::boxes;
-    return !terms->at(item.number)->targets.empty() || has_boxes(*item.frame);
+    return !parameters->at(item.number)->targets.empty() || has_boxes(*item.frame);
 }
 
 ClassifySession::ClassifySession(const ClassifyPlan &plan)
@@ -69,10 +69,10 @@ void ClassifySession::run(FrameJob &job)
 std::vector<ClassifySession::Crop> ClassifySession::crops_of(const FrameItem &item, size_t place,
                                                              Findings &findings) const
 {
-    const std::shared_ptr<const ClassifyTerms> terms = plan_.terms->at(item.number);
+    const std::shared_ptr<const ClassifyParameters> parameters = plan_.parameters->at(item.number);
     const auto crop = [&](std::optional<size_t> thing, const Placement &placement) {
         return Crop{.item = place,
-                    .terms = terms,
+                    .parameters = parameters,
                     .findings = &findings,
                     .thing = thing,
                     .placement = placement};
@@ -85,7 +85,7 @@ std::vector<ClassifySession::Crop> ClassifySession::crops_of(const FrameItem &it
         const Finding &thing = findings.things[i];
         const std::optional<Region> part =
             region_of(thing.detection.box, plan_.input.size, plan_.chroma);
-        if (part && is_target(thing.label, terms->targets))
+        if (part && is_target(thing.label, parameters->targets))
             crops.push_back(crop(i, place_part(*part, plan_.picture, placing, plan_.chroma)));
     }
     return crops;
@@ -113,7 +113,7 @@ void ClassifySession::classify(FrameJob &job, std::span<const Crop> crops)
         Findings &findings = *crops[i].findings;
         std::vector<LabelScore> &said =
             crops[i].thing ? findings.things[*crops[i].thing].classes : findings.classes;
-        for (LabelScore &each : classes_of(scores, *crops[i].terms))
+        for (LabelScore &each : classes_of(scores, *crops[i].parameters))
             said.push_back(std::move(each));
     }
 }
@@ -145,12 +145,12 @@ std::vector<DnnTorchTensor> ClassifySession::run_model(FrameJob &job, const Imag
 }
 
 std::vector<LabelScore> ClassifySession::classes_of(const Scores &scores,
-                                                    const ClassifyTerms &terms) const
+                                                    const ClassifyParameters &parameters) const
 {
     std::vector<LabelScore> classes;
-    for (const ClassScore &each : likeliest(
-             scores,
-             {.kind = plan_.settings.scores, .top = terms.top, .confidence = terms.confidence}))
+    for (const ClassScore &each : likeliest(scores, {.kind = plan_.settings.scores,
+                                                    .top = parameters.top,
+                                                    .confidence = parameters.confidence}))
         classes.push_back({.label = label_of(plan_.labels, static_cast<int>(each.number)),
                            .confidence = each.confidence});
     return classes;

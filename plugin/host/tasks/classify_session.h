@@ -31,7 +31,7 @@ private:
     // A picture for the model.
     struct Crop {
         size_t item; // its frame
-        std::shared_ptr<const ClassifyTerms> terms;
+        std::shared_ptr<const ClassifyParameters> parameters;
         Findings *findings;
         std::optional<size_t> thing; // among the findings; none: the frame as a whole
         Placement placement;
@@ -43,7 +43,8 @@ private:
     Images input_for(size_t pictures);
     void feed(FrameJob &job, std::span<const Crop> crops, const Images &input);
     std::vector<DnnTorchTensor> run_model(FrameJob &job, const Images &input);
-    std::vector<LabelScore> classes_of(const Scores &scores, const ClassifyTerms &terms) const;
+    std::vector<LabelScore> classes_of(const Scores &scores,
+                                       const ClassifyParameters &parameters) const;
 
     const ClassifyPlan &plan_;
     Session session_;

@@ -42,22 +42,22 @@ ClassifyTask::ClassifyTask(std::shared_ptr<Model> model, const Contract &contrac
 {
 }
 
-TaskFindings ClassifyTask::study()
+TaskFindings ClassifyTask::examine()
 {
-    probe_.study();
+    probe_.examine();
     labels_ = labels_of(contract_.model, probe_.scores().classes, false);
     return {.takes = concat(probe_.in_words(), ", and gives scores of ",
                             counted_classes(probe_.scores().classes)),
-            .doubt = doubt_of_labels(),
+            .warning = warning_of_labels(),
             .numbers = contract_in_words(contract_)};
 }
 
-std::string ClassifyTask::doubt_of_labels() const
+std::string ClassifyTask::warning_of_labels() const
 {
     const auto classes = static_cast<size_t>(probe_.scores().classes);
     if (labels_.empty() || labels_.size() >= classes)
         return "";
-    return concat("the model tells ", counted_classes(classes), " apart, and there ",
+    return concat("the model has ", counted_classes(classes), ", and there ",
                   labels_.size() == 1 ? "is " : "are ", counted(labels_.size(), "label"),
                   "; the others are called by their numbers");
 }
@@ -69,14 +69,14 @@ size_t ClassifyTask::pictures_wanted() const
                                                 : std::max(batch_size_, settings.crops);
 }
 
-NewPlan ClassifyTask::plan(const FrameShape &input, const PlanTerms &terms)
+NewPlan ClassifyTask::plan(const FrameShape &input, const PlanParameters &parameters)
 {
     auto plan = std::make_shared<ClassifyPlan>();
     plan->input = input;
     plan->output = input.size;
     plan->settings = shared_.settings;
     plan->settings.scores = kind_agreed(plan->settings.scores, contract_.model.scores);
-    plan->terms = shared_.terms;
+    plan->parameters = shared_.parameters;
     plan->labels = labels_;
     plan->scores = probe_.scores();
     plan->picture = probe_.size();
@@ -90,7 +90,7 @@ NewPlan ClassifyTask::plan(const FrameShape &input, const PlanTerms &terms)
 
     const DnnTorchTensor shape = picture_shape(static_cast<int>(plan->pictures), plan->channels,
                                                plan->picture, plan->numbers);
-    plan->model = model()->plan({&shape, 1}, terms);
+    plan->model = model()->plan({&shape, 1}, parameters);
     const DnnTorchPlanFacts facts = plan->model->facts();
     plan->in_order = facts.in_order != 0;
     plan->interleaved = facts.interleaved != 0;
@@ -102,23 +102,23 @@ NewPlan ClassifyTask::plan(const FrameShape &input, const PlanTerms &terms)
         plan->pictures < pictures_wanted() ? "the model takes one picture in each run" : "";
     const ModelPlan &run = *plan->model;
     Variants variants = run.variants();
-    std::string advice = run.advice();
+    std::string hint = run.hint();
     return {.plan = std::move(plan),
             .cost = cost_of(facts),
             .variants = std::move(variants),
-            .advice = std::move(advice),
+            .hint = std::move(hint),
             .notes = {note}};
 }
 
 bool ClassifyTask::skips(const FrameItem &item)
 {
-    shared_.terms->begin(item.number);
+    shared_.parameters->begin(item.number);
     return shared_.step->skips(item);
 }
 
 void ClassifyTask::complete(FrameItem &item)
 {
-    shared_.terms->end(item.number);
+    shared_.parameters->end(item.number);
     shared_.step->complete(item, time_base_);
 }
 

@@ -4,13 +4,13 @@
 // The task that says what frames show, or the boxes in them.  Frames pass unchanged.
 #pragma once
 
-#include "classify_terms.h"
+#include "classify_parameters.h"
 #include "findings_step.h"
 #include "host/frames/frame_feeder.h"
 #include "host/probing/classifier_probe.h"
 #include "shared_place.h"
 #include "task.h"
-#include "terms_in_time.h"
+#include "timed_parameters.h"
 
 #include <memory>
 #include <string>
@@ -22,7 +22,7 @@ namespace dnn_torch
 // What all tasks of a filter share.
 struct ClassifyShared {
     ClassifySettings settings;
-    std::shared_ptr<TermsInTime<ClassifyTerms>> terms;
+    std::shared_ptr<TimedParameters<ClassifyParameters>> parameters;
     std::shared_ptr<FindingsStep> step;
 };
 
@@ -35,7 +35,7 @@ struct ClassifyPlan : TaskPlan {
     bool is_about_boxes(const FrameItem &item) const;
 
     std::shared_ptr<const ModelPlan> model;
-    std::shared_ptr<const TermsInTime<ClassifyTerms>> terms;
+    std::shared_ptr<const TimedParameters<ClassifyParameters>> parameters;
     ClassifySettings settings;
     std::vector<std::string> labels;
     ScoreTensor scores;
@@ -53,17 +53,17 @@ public:
     ClassifyTask(std::shared_ptr<Model> model, const Contract &contract, size_t batch_size,
                  ClassifyShared shared);
 
-    TaskFindings study() override;
+    TaskFindings examine() override;
     const AVPixelFormat *formats() const override { return formats_to_feed(probe_.channels()); }
     Size output_for(const FrameShape &input) override { return input.size; }
-    NewPlan plan(const FrameShape &input, const PlanTerms &terms) override;
+    NewPlan plan(const FrameShape &input, const PlanParameters &parameters) override;
     bool skips(const FrameItem &item) override;
     void complete(FrameItem &item) override;
     void end() override;
     void let_go() override;
 
 private:
-    std::string doubt_of_labels() const;
+    std::string warning_of_labels() const;
     size_t pictures_wanted() const;
 
     const Contract contract_;

@@ -126,21 +126,21 @@ void DetectSession::find(FrameJob &job, std::span<const DnnTorchTensor> tensors)
 
 void DetectSession::follow(int64_t frame)
 {
-    std::shared_ptr<const DetectTerms> terms = plan_.terms->at(frame);
-    if (current_ && current_->terms == terms)
+    std::shared_ptr<const DetectParameters> parameters = plan_.parameters->at(frame);
+    if (current_ && current_->parameters == parameters)
         return;
-    WantedClasses wanted(terms->classes, plan_.names);
-    current_ = {.terms = std::move(terms), .wanted = std::move(wanted)};
+    WantedClasses wanted(parameters->classes, plan_.names);
+    current_ = {.parameters = std::move(parameters), .wanted = std::move(wanted)};
 }
 
 std::shared_ptr<Findings> DetectSession::findings_in(std::span<const DnnTorchTensor> tensors,
                                                      int index)
 {
-    const DetectTerms &terms = *current_->terms;
+    const DetectParameters &parameters = *current_->parameters;
     found_.clear();
-    plan_.decoder->decode(tensors, index, {.confidence = terms.confidence}, found_);
+    plan_.decoder->decode(tensors, index, {.confidence = parameters.confidence}, found_);
     std::erase_if(found_, [&](const Detection &each) { return !current_->wanted.has(each.label); });
-    SuppressionTerms suppression = terms.suppression;
+    SuppressionParameters suppression = parameters.suppression;
     if (!plan_.decoder->needs_suppression())
         suppression.iou = 1;
     suppress(found_, suppression);

@@ -32,9 +32,9 @@ public:
     void stop() noexcept override { session_.stop(); }
 
 private:
-    // The terms that the last frame had, and what follows from them.
+    // The parameters that the last frame had, and what follows from them.
     struct Current {
-        std::shared_ptr<const DetectTerms> terms;
+        std::shared_ptr<const DetectParameters> parameters;
         WantedClasses wanted;
     };
 

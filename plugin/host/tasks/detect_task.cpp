@@ -56,9 +56,9 @@ DetectTask::DetectTask(std::shared_ptr<Model> model, const Contract &contract, s
 {
 }
 
-TaskFindings DetectTask::study()
+TaskFindings DetectTask::examine()
 {
-    probe_.study();
+    probe_.examine();
     const DetectorInput usual = probe_.input_for({640, 480});
     const std::unique_ptr<const Decoder> decoder = probe_.decoder_for(usual.size);
     decoder_ = decoder->name();
@@ -69,13 +69,13 @@ TaskFindings DetectTask::study()
     if (shared_.step->masks() != ShownMasks::none && !decoder->has_masks())
         throw Error(AVERROR(EINVAL), concat("the model makes no masks (", decoder_,
                                             " decodes boxes); leave masks away"));
-    check(*shared_.terms->latest());
-    std::string doubt = doubt_of_labels();
-    if (const std::string of_anchors = doubt_of_anchors(*decoder); !of_anchors.empty())
-        add_to_list(doubt, of_anchors, "; ");
+    check(*shared_.parameters->latest());
+    std::string warning = warning_of_labels();
+    if (const std::string of_anchors = warning_of_anchors(*decoder); !of_anchors.empty())
+        add_to_list(warning, of_anchors, "; ");
     return {.takes =
                 concat(probe_.in_words(), ", ", name_of(usual.placing), "; ", in_words(*decoder)),
-            .doubt = std::move(doubt),
+            .warning = std::move(warning),
             .numbers = contract_in_words(contract_)};
 }
 
@@ -86,16 +86,16 @@ const AVPixelFormat *DetectTask::formats() const
                : formats_to_feed(probe_.channels());
 }
 
-std::string DetectTask::doubt_of_labels() const
+std::string DetectTask::warning_of_labels() const
 {
     const size_t labels = names_.labels.size(), classes = static_cast<size_t>(names_.count);
     if (labels == 0 || labels >= classes)
         return "";
-    return concat("the model tells ", counted_classes(classes), " apart, and there are labels for ",
+    return concat("the model has ", counted_classes(classes), ", and there are labels for ",
                   labels, "; the others are called by their numbers");
 }
 
-std::string DetectTask::doubt_of_anchors(const Decoder &decoder) const
+std::string DetectTask::warning_of_anchors(const Decoder &decoder) const
 {
     const DetectSettings &settings = shared_.settings;
     if (decoder.has_anchors() || (settings.anchors.empty() && settings.cells.width == 0))
@@ -104,9 +104,9 @@ std::string DetectTask::doubt_of_anchors(const Decoder &decoder) const
                   " ignored: ", decoder.name(), " has no anchors");
 }
 
-void DetectTask::check(const DetectTerms &terms) const
+void DetectTask::check(const DetectParameters &parameters) const
 {
-    check_classes(terms.classes, names_);
+    check_classes(parameters.classes, names_);
 }
 
 // Frames pass as they are.  That the model takes what is made of them is tried here.
@@ -116,14 +116,14 @@ Size DetectTask::output_for(const FrameShape &input)
     return input.size;
 }
 
-NewPlan DetectTask::plan(const FrameShape &input, const PlanTerms &terms)
+NewPlan DetectTask::plan(const FrameShape &input, const PlanParameters &parameters)
 {
     const DetectorInput fed = probe_.input_for(input.size);
     auto plan = std::make_shared<DetectPlan>();
     plan->input = input;
     plan->output = input.size;
     plan->decoder = probe_.decoder_for(fed.size);
-    plan->terms = shared_.terms;
+    plan->parameters = shared_.parameters;
     plan->names = names_;
     plan->picture = fed.size;
     plan->placement = place(input.size, fed.size, fed.placing, chroma_unit(input.format));
@@ -137,7 +137,7 @@ NewPlan DetectTask::plan(const FrameShape &input, const PlanTerms &terms)
 
     const auto batch = static_cast<int>(batch_size_);
     const DnnTorchTensor shape = picture_shape(batch, plan->channels, fed.size, plan->numbers);
-    plan->model = model()->plan({&shape, 1}, terms);
+    plan->model = model()->plan({&shape, 1}, parameters);
     const DnnTorchPlanFacts facts = plan->model->facts();
     plan->in_order = facts.in_order != 0;
     plan->interleaved = facts.interleaved != 0;
@@ -147,23 +147,23 @@ NewPlan DetectTask::plan(const FrameShape &input, const PlanTerms &terms)
                                     name_of(fed.placing), "; ", in_words(*plan->decoder));
     const ModelPlan &run = *plan->model;
     Variants variants = run.variants();
-    std::string advice = run.advice();
+    std::string hint = run.hint();
     return {.plan = std::move(plan),
             .cost = cost_of(facts),
             .variants = std::move(variants),
-            .advice = std::move(advice),
+            .hint = std::move(hint),
             .notes = {note}};
 }
 
 bool DetectTask::skips(const FrameItem &item)
 {
-    shared_.terms->begin(item.number);
+    shared_.parameters->begin(item.number);
     return shared_.step->skips(item);
 }
 
 void DetectTask::complete(FrameItem &item)
 {
-    shared_.terms->end(item.number);
+    shared_.parameters->end(item.number);
     shared_.step->complete(item, time_base_);
 }
 

@@ -4,13 +4,13 @@
 // The task that finds things in frames, which pass unchanged.
 #pragma once
 
-#include "detect_terms.h"
+#include "detect_parameters.h"
 #include "findings_step.h"
 #include "host/frames/frame_feeder.h"
 #include "host/probing/detector_probe.h"
 #include "shared_place.h"
 #include "task.h"
-#include "terms_in_time.h"
+#include "timed_parameters.h"
 
 #include <memory>
 #include <string>
@@ -22,7 +22,7 @@ namespace dnn_torch
 // What all tasks of a filter share.
 struct DetectShared {
     DetectSettings settings;
-    std::shared_ptr<TermsInTime<DetectTerms>> terms;
+    std::shared_ptr<TimedParameters<DetectParameters>> parameters;
     std::shared_ptr<FindingsStep> step;
 };
 
@@ -31,7 +31,7 @@ struct DetectPlan : TaskPlan {
 
     std::shared_ptr<const ModelPlan> model;
     std::shared_ptr<const Decoder> decoder;
-    std::shared_ptr<const TermsInTime<DetectTerms>> terms;
+    std::shared_ptr<const TimedParameters<DetectParameters>> parameters;
     ClassNames names;
     PictureNumbers numbers;
     Placement placement;
@@ -48,21 +48,21 @@ public:
     DetectTask(std::shared_ptr<Model> model, const Contract &contract, size_t batch_size,
                DetectShared shared);
 
-    TaskFindings study() override;
+    TaskFindings examine() override;
     const AVPixelFormat *formats() const override;
     Size output_for(const FrameShape &input) override;
-    NewPlan plan(const FrameShape &input, const PlanTerms &terms) override;
+    NewPlan plan(const FrameShape &input, const PlanParameters &parameters) override;
     bool skips(const FrameItem &item) override;
     void complete(FrameItem &item) override;
     void end() override;
     void let_go() override;
 
     // Throws Error if the model knows no such classes.
-    void check(const DetectTerms &terms) const;
+    void check(const DetectParameters &parameters) const;
 
 private:
-    std::string doubt_of_labels() const;
-    std::string doubt_of_anchors(const Decoder &decoder) const;
+    std::string warning_of_labels() const;
+    std::string warning_of_anchors(const Decoder &decoder) const;
 
     const Contract contract_;
     const DetectShared shared_;

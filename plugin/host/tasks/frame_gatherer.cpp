@@ -60,7 +60,7 @@ void FrameGatherer::put_first_into_batch()
                       .strength = seen.strength,
                       .arrival = seen.arrival,
                       .number = seen.number,
-                      .beside = std::move(seen.beside),
+                      .extra = std::move(seen.extra),
                       .skipped = seen.skipped};
     give_neighbours(item, plan->window);
     first_++;

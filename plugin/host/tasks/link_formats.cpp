@@ -100,11 +100,11 @@ std::vector<AVPixelFormat> coloured_results(AVPixelFormat format)
 {
     if (described(format).nb_components >= 3)
         return results_like(format, 3);
-    return results_beside(format, has(format, AV_PIX_FMT_FLAG_ALPHA) ? rgb_formats_with_alpha()
-                                                                     : opaque_rgb_formats());
+    return result_formats_for(format, has(format, AV_PIX_FMT_FLAG_ALPHA) ? rgb_formats_with_alpha()
+                                                                         : opaque_rgb_formats());
 }
 
-std::vector<AVPixelFormat> results_beside(AVPixelFormat format, const AVPixelFormat *results)
+std::vector<AVPixelFormat> result_formats_for(AVPixelFormat format, const AVPixelFormat *results)
 {
     const auto is_byte = [](AVPixelFormat other) { return described(other).comp[0].depth == 8; };
     const bool is_grey = described(format).nb_components < 3;

@@ -32,6 +32,6 @@ std::vector<AVPixelFormat> coloured_results(AVPixelFormat format);
 
 // The same of a list of other channels.  Colours that are made of gray of 8 bits have 8 bits, and
 // more of more.
-std::vector<AVPixelFormat> results_beside(AVPixelFormat format, const AVPixelFormat *results);
+std::vector<AVPixelFormat> result_formats_for(AVPixelFormat format, const AVPixelFormat *results);
 
 } // namespace dnn_torch

@@ -22,7 +22,7 @@ void become(FrameItem &item, FramePointer result)
 {
     NoFork no_fork;
     item.frame.reset();
-    item.beside.clear();
+    item.extra.clear();
     item.results.push_back(std::move(result));
 }
 
@@ -42,7 +42,7 @@ FramePointer taken_from(const FramePool &pool, const AVFrame *like)
 std::unique_ptr<TaskSession> PicturePlan::open_session() const
 {
     std::unique_ptr<TaskSession> session;
-    if (works)
+    if (tiling)
         session = std::make_unique<AdaptiveSession>(*this);
     else
         session = std::make_unique<PictureSession>(*this);
@@ -122,7 +122,7 @@ void PictureSession::run(FrameJob &job)
     job.add_run(session_);
     check_size(output);
     job.saw_nan |= output.had_nan != 0;
-    plan_.doubts->look_at(job, input, output);
+    plan_.warnings->look_at(job, input, output);
     convert_out(job, output);
 }
 
@@ -134,7 +134,7 @@ void PictureSession::convert_in(FrameJob &job, const Images &input)
         if (plan_.codes)
             read_codes(item.frame.get(), input, index++);
         else
-            plan_.read(item.frame.get(), item.beside, input, index++);
+            plan_.read(item.frame.get(), item.extra, input, index++);
 }
 
 void PictureSession::convert_out(FrameJob &job, const Images &output)

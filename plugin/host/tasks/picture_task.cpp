@@ -61,7 +61,7 @@ PicturePlan::PicturePlan(const FrameShape &frames_in, Size size_out, const Contr
 void PicturePlan::follow(std::shared_ptr<const ModelPlan> plan)
 {
     DnnTorchPlanFacts facts = plan->facts();
-    interleaved = facts.interleaved != 0 && beside.empty();
+    interleaved = facts.interleaved != 0 && extra.empty();
     in_order = facts.in_order != 0;
     codes = passes_codes(*plan);
     model = std::move(plan);
@@ -69,7 +69,7 @@ void PicturePlan::follow(std::shared_ptr<const ModelPlan> plan)
 
 bool PicturePlan::passes_codes(const ModelPlan &run) const
 {
-    return run.facts().takes_codes != 0 && beside.empty() && can_pass_codes(formats.taken) &&
+    return run.facts().takes_codes != 0 && extra.empty() && can_pass_codes(formats.taken) &&
            !needs_colours(formats.taken, channels) && are_plain(contract.input) &&
            are_plain(contract.output) && made == channels && channels < 4 &&
            contract.as == As::picture;
@@ -87,16 +87,16 @@ void PicturePlan::read(const AVFrame *frame, const std::vector<FramePointer> &ot
                        const Images &images, int index) const
 {
     read_frame(frame, channels_of(images, 0, channels), index);
-    for (size_t i = 0; i < beside.size(); i++)
-        read_picture(others[i].get(), beside[i].numbers,
-                     channels_of(images, beside[i].first, beside[i].channels), index);
+    for (size_t i = 0; i < extra.size(); i++)
+        read_picture(others[i].get(), extra[i].numbers,
+                     channels_of(images, extra[i].first, extra[i].channels), index);
 }
 
-void PicturePlan::follow(std::shared_ptr<PictureWorks> how)
+void PicturePlan::follow(std::shared_ptr<TilingState> how)
 {
-    works = std::move(how);
-    follow(works->current()->model);
-    const PictureFit &fit = works->fit();
+    tiling = std::move(how);
+    follow(tiling->current()->model);
+    const PictureFit &fit = tiling->fit();
     if (fit.seen != fit.frame)
         seen_frames.emplace(formats.taken, fit.seen);
     if (fit.made != fit.target)
@@ -106,31 +106,27 @@ void PicturePlan::follow(std::shared_ptr<PictureWorks> how)
 }
 
 PictureTask::PictureTask(std::shared_ptr<Model> model, const Contract &contract, size_t batch_size)
-    : Task(std::move(model)), probe_(Task::model(), channels_beside(contract)),
+    : Task(std::move(model)), probe_(Task::model(), extra_channels(contract)),
       fitter_(Task::model(), contract), contract_(contract), batch_size_(batch_size)
 {
 }
 
-// Who returns no pictures may be in the wrong filter.
+// A model that returns no pictures may be for another filter.
 FoundChannels PictureTask::find_channels()
 try {
     return probe_.find_channels(contract_.as);
 } catch (const Crash &) {
     throw;
 } catch (const Error &error) {
-    const std::string words = error.what();
-    const bool is_no_picture = words.find("of rank") != words.npos ||
-                               words.find("a picture has") != words.npos ||
-                               words.find("a dict of") != words.npos;
-    if (!is_no_picture)
+    if (error.code() != AVERROR_INVALIDDATA)
         throw;
-    throw Error(error.code(), words +
+    throw Error(error.code(), std::string(error.what()) +
                                   "; detectors are for the filter dnn_torch_detect, classifiers "
                                   "for dnn_torch_classify, and maps of classes need as=index, "
                                   "as=colors or classes=");
 }
 
-TaskFindings PictureTask::study()
+TaskFindings PictureTask::examine()
 {
     found_ = find_channels();
     found_.channels = agreed_channels(contract_, found_.channels);
@@ -140,11 +136,12 @@ TaskFindings PictureTask::study()
     expect_made(contract_, found_.made ? found_.made : as_in);
     follow_model();
     TaskFindings findings = {.takes = words_of(found_, contract_.as),
-                             .doubt = "",
+                             .warning = "",
                              .numbers = contract_in_words(contract_)};
-    if (!found_.doubt.empty() && contract_.input.channels == 0)
-        findings.doubt = "the model is run on luma alone, for it fails on RGB: " + found_.doubt +
-                         "; if it is a model of RGB, that is to be mended";
+    if (!found_.warning.empty() && contract_.input.channels == 0)
+        findings.warning =
+            "the model is run on luma alone, for it fails on RGB: " + found_.warning +
+            "; if it is a model of RGB, fix the model";
     return findings;
 }
 
@@ -163,7 +160,7 @@ int PictureTask::channels_of(AVPixelFormat format) const
 ChannelCounts PictureTask::counts_of(AVPixelFormat format) const
 {
     const int channels = channels_of(format);
-    return {.in = channels + channels_beside(contract_),
+    return {.in = channels + extra_channels(contract_),
             .made = found_.made ? found_.made : channels};
 }
 
@@ -172,7 +169,7 @@ std::vector<AVPixelFormat> PictureTask::results_of(AVPixelFormat format) const
     if (contract_.as == As::lab)
         return coloured_results(format);
     if (result_formats())
-        return results_beside(format, result_formats());
+        return result_formats_for(format, result_formats());
     return results_like(format, channels_of(format));
 }
 
@@ -180,7 +177,7 @@ std::vector<FurtherPad> PictureTask::further_pads() const
 {
     std::vector<FurtherPad> pads;
     for (const PictureInput &picture : contract_.pictures)
-        pads.push_back({.name = picture.name, .formats = formats_beside(picture)});
+        pads.push_back({.name = picture.name, .formats = formats_of_extra(picture)});
     return pads;
 }
 
@@ -236,31 +233,32 @@ void PictureTask::check_fit(const PictureFit &fit) const
                            "; scale=1 scales it to that"));
 }
 
-std::shared_ptr<const PictureWork> PictureTask::work_for(PictureWorks &works,
-                                                         const PlanTerms &terms) const
+std::shared_ptr<const PictureTiling> PictureTask::work_for(TilingState &tiling,
+                                                           const PlanParameters &parameters) const
 {
-    const PictureFit &fit = works.fit();
+    const PictureFit &fit = tiling.fit();
     const Size wanted = contract_.sizes.tile && !contract_.sizes.never_tiles()
                             ? *contract_.sizes.tile
                             : PictureFitter::part_of(fit.padded, 0.5);
-    if (fit.is_tiled && !terms.gathered)
-        return works.plan_tiles(wanted, terms);
+    if (fit.is_tiled && !parameters.gathered)
+        return tiling.plan_tiles(wanted, parameters);
     try {
-        std::shared_ptr<const PictureWork> whole = works.plan_whole(terms);
+        std::shared_ptr<const PictureTiling> whole = tiling.plan_whole(parameters);
         const auto bytes = static_cast<double>(whole->model->facts().run_bytes);
         const auto memory = static_cast<double>(usable_machine().memory);
         const bool may_tile = !contract_.sizes.tile && !fit.only && !whole->model->facts().in_order;
         if (!may_tile || memory <= 0 || bytes <= memory)
             return whole;
-        return works.plan_tiles(PictureFitter::part_of(fit.padded, memory / bytes / 2), terms);
+        return tiling.plan_tiles(PictureFitter::part_of(fit.padded, memory / bytes / 2),
+                                 parameters);
     } catch (const Error &error) {
         if (error.code() != AVERROR(ENOMEM) || contract_.sizes.never_tiles() || fit.only)
             throw;
-        return works.plan_tiles(wanted, terms);
+        return tiling.plan_tiles(wanted, parameters);
     }
 }
 
-NewPlan PictureTask::plan(const FrameShape &input, const PlanTerms &terms)
+NewPlan PictureTask::plan(const FrameShape &input, const PlanParameters &parameters)
 {
     const PictureFit fitted = fit(input);
     check_fit(fitted);
@@ -270,34 +268,34 @@ NewPlan PictureTask::plan(const FrameShape &input, const PlanTerms &terms)
     const ChannelCounts channels = counts_of(input.format);
     check_contract(plan->channels);
     plan->fed = channels.in;
-    plan->beside = pictures_beside(contract_, plan->channels);
+    plan->extra = extra_pictures(contract_, plan->channels);
     plan->made = channels.made;
-    if (!doubts_)
-        doubts_ = std::make_shared<PictureDoubts>(contract_);
-    plan->doubts = doubts_;
+    if (!warnings_)
+        warnings_ = std::make_shared<PictureWarnings>(contract_);
+    plan->warnings = warnings_;
     plan->mixes = fitted.target == input.size && plan->keeps_format() &&
                   (channels.made == plan->channels || plan->part() != Part::seen);
-    auto works = std::make_shared<PictureWorks>(model(), fitter_, fitted, channels, contract_.input,
+    auto tiling = std::make_shared<TilingState>(model(), fitter_, fitted, channels, contract_.input,
                                                 batch_size_);
-    works->use(work_for(*works, terms));
-    fitter_ = works->fitter();
-    const std::shared_ptr<const PictureWork> work = works->current();
+    tiling->use(work_for(*tiling, parameters));
+    fitter_ = tiling->fitter();
+    const std::shared_ptr<const PictureTiling> work = tiling->current();
     const DnnTorchPlanFacts facts = work->model->facts();
-    plan->follow(std::move(works));
+    plan->follow(std::move(tiling));
     plan->batch_size = plan->in_order ? 1 : batch_size_;
     // What comes back as codes has been cut off already.
-    const RangeDoubt range =
+    const RangeWarning range =
         plan->codes
-            ? range_doubt_on(*model(), fitter_.trial_terms(fitted.only, channels), contract_)
-            : RangeDoubt{};
+            ? range_warning_on(*model(), fitter_.trial_parameters(fitted.only, channels), contract_)
+            : RangeWarning{};
     RunCost cost = cost_of(facts);
     cost.seconds *= static_cast<double>(work->grid.count());
     return {.plan = std::move(plan),
             .cost = cost,
             .variants = work->model->variants(),
-            .advice = work->model->advice(),
+            .hint = work->model->hint(),
             .notes = {fitted.note, work->grid.note},
-            .doubt = work->grid.doubt.empty() ? range.words : work->grid.doubt};
+            .warning = work->grid.warning.empty() ? range.words : work->grid.warning};
 }
 
 } // namespace dnn_torch

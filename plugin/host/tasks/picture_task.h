@@ -9,12 +9,12 @@
 #include "host/frames/picture.h"
 #include "host/frames/recoder.h"
 #include "host/model/contract.h"
-#include "host/probing/beside.h"
+#include "host/probing/extra_pictures.h"
 #include "host/probing/model_probe.h"
 #include "host/tiling/picture_fit.h"
-#include "host/tiling/picture_works.h"
+#include "host/tiling/tiling_state.h"
 #include "link_formats.h"
-#include "picture_doubts.h"
+#include "picture_warnings.h"
 #include "task.h"
 
 #include <memory>
@@ -50,7 +50,7 @@ struct PicturePlan : TaskPlan {
     void check_strength(const FrameJob &job) const;
 
     // From now on runs frames as `how` says.
-    void follow(std::shared_ptr<PictureWorks> how);
+    void follow(std::shared_ptr<TilingState> how);
 
     // Fills picture `index` of `images` from `frame`.
     void read_frame(const AVFrame *frame, const Images &images, int index) const;
@@ -64,10 +64,10 @@ struct PicturePlan : TaskPlan {
 
     std::shared_ptr<const ModelPlan> model;
     Contract contract;
-    std::vector<BesidePicture> beside;
-    std::shared_ptr<PictureDoubts> doubts; // of the task, so that each is told once
-    WorkFormats formats;                   // of frames and results between the conversions
-    int channels;                          // of the frames that go in
+    std::vector<ExtraPicture> extra;
+    std::shared_ptr<PictureWarnings> warnings; // of the task, so that each is told once
+    WorkFormats formats;                       // of frames and results between the conversions
+    int channels;                              // of the frames that go in
     int fed = 3;              // of the model's input: with those of the pictures beside them
     int made = 3;             // channels of its output
     bool interleaved = false; // the model is fastest with its channels side by side
@@ -76,7 +76,7 @@ struct PicturePlan : TaskPlan {
     // For frames in the formats of the work, and for results in that of the link, if they differ.
     std::optional<FramePool> taken_frames, given_frames;
     // Null: each frame is run as it is, and what comes out is the result.
-    std::shared_ptr<PictureWorks> works;
+    std::shared_ptr<TilingState> tiling;
     std::optional<FramePool> seen_frames; // for frames that are scaled for the model
     std::optional<FramePool> made_frames; // for its results, if they are scaled
     std::optional<FramePool> depths;      // for numbers whose limits are not yet known
@@ -87,7 +87,7 @@ class PictureTask : public Task
 public:
     PictureTask(std::shared_ptr<Model> model, const Contract &contract, size_t batch_size);
 
-    TaskFindings study() override;
+    TaskFindings examine() override;
     const AVPixelFormat *formats() const override { return link_formats(found_, contract_.as).in; }
     const AVPixelFormat *result_formats() const override
     {
@@ -96,7 +96,7 @@ public:
     std::vector<AVPixelFormat> results_of(AVPixelFormat format) const override;
     std::vector<FurtherPad> further_pads() const override;
     Size output_for(const FrameShape &input) override;
-    NewPlan plan(const FrameShape &input, const PlanTerms &terms) override;
+    NewPlan plan(const FrameShape &input, const PlanParameters &parameters) override;
 
 private:
     FoundChannels find_channels();
@@ -107,13 +107,14 @@ private:
     ChannelCounts counts_of(AVPixelFormat format) const;
     PictureFit fit(const FrameShape &input);
     void check_fit(const PictureFit &fit) const; // throws Error
-    std::shared_ptr<const PictureWork> work_for(PictureWorks &works, const PlanTerms &terms) const;
+    std::shared_ptr<const PictureTiling> work_for(TilingState &tiling,
+                                                  const PlanParameters &parameters) const;
 
     ModelProbe probe_;
     PictureFitter fitter_;
     Contract contract_;
     size_t batch_size_;
-    std::shared_ptr<PictureDoubts> doubts_; // from the first plan on
+    std::shared_ptr<PictureWarnings> warnings_; // from the first plan on
     FoundChannels found_{Channels::any, 0, ""};
 };
 

@@ -51,9 +51,9 @@ std::shared_ptr<const Samples> gathered(Task &task, const FrameShape &input,
                                         std::vector<FrameItem> items)
 {
     const auto samples = std::make_shared<Samples>();
-    PlanTerms terms;
-    terms.gathered = samples;
-    const std::shared_ptr<const TaskPlan> plan = task.plan(input, terms).plan;
+    PlanParameters parameters;
+    parameters.gathered = samples;
+    const std::shared_ptr<const TaskPlan> plan = task.plan(input, parameters).plan;
     const std::unique_ptr<TaskSession> session = plan->open_session();
     for (FrameItem &item : items) {
         FrameJob job;
@@ -71,7 +71,7 @@ std::shared_ptr<const Samples> gathered(Task &task, const FrameShape &input,
 std::shared_ptr<const Samples> gathered(Task &task, const FrameShape &input,
                                         const std::string &clip)
 {
-    if (!input.beside.empty())
+    if (!input.extra.empty())
         throw Error(AVERROR(EINVAL), "calibration: a file has no pictures beside its frames; "
                                      "calibration=first takes them from the stream");
     std::vector<FrameItem> items;
@@ -93,8 +93,8 @@ std::shared_ptr<const Samples> gathered(Task &task, const FrameShape &input,
 FrameItem another(const FrameItem &item)
 {
     FrameItem made = item_of(another(item.frame), item.number);
-    for (const FramePointer &beside : item.beside)
-        made.beside.push_back(another(beside));
+    for (const FramePointer &extra : item.extra)
+        made.extra.push_back(another(extra));
     return made;
 }
 

@@ -41,7 +41,7 @@ struct FrameShape {
     // Of the frames that are made of them; none: the same format.
     AVPixelFormat result_format = AV_PIX_FMT_NONE;
     // Of the frames on further pads, which have the same size.
-    std::vector<AVPixelFormat> beside = {};
+    std::vector<AVPixelFormat> extra = {};
 };
 
 inline AVPixelFormat format_of_results(const FrameShape &shape)
@@ -65,7 +65,7 @@ struct FrameItem {
     Clock::time_point arrival;
     int64_t number; // in the stream, from 0 on
     // What came on further pads, one frame of each.  Other items may refer to the same pictures.
-    std::vector<FramePointer> beside = {};
+    std::vector<FramePointer> extra = {};
     // Its neighbours, the earliest first.  There are fewer at the beginning and the end of
     // the stream, and beside a change of the frame size.
     std::vector<FramePointer> before = {}, after = {};
@@ -154,15 +154,15 @@ struct NewPlan {
     std::shared_ptr<TaskPlan> plan;
     RunCost cost;
     Variants variants;                   // of the model that the plan runs
-    std::string advice;                  // what would be gained by other options; may be empty
+    std::string hint;                    // what would be gained by other options; may be empty
     std::vector<std::string> notes = {}; // what else the log should have; may be empty
-    std::string doubt = {};              // a warning; may be empty
+    std::string warning = {};            // a warning; may be empty
 };
 
 // What was found out about a model, for the log.
 struct TaskFindings {
     std::string takes;
-    std::string doubt;        // a warning; may be empty
+    std::string warning;      // a warning; may be empty
     std::string numbers = {}; // what they mean, if that was found out
 };
 
@@ -181,7 +181,7 @@ public:
     Task &operator=(const Task &) = delete;
 
     // Finds out what the model takes.  Call it before all others.  Throws Error.
-    virtual TaskFindings study() = 0;
+    virtual TaskFindings examine() = 0;
 
     // Returns the formats that the filter offers.  The list lives for ever and ends with
     // AV_PIX_FMT_NONE.
@@ -206,7 +206,7 @@ public:
     virtual Size output_for(const FrameShape &input) = 0;
 
     // Finds out how to run such frames best.  Throws Error.
-    virtual NewPlan plan(const FrameShape &input, const PlanTerms &terms) = 0;
+    virtual NewPlan plan(const FrameShape &input, const PlanParameters &parameters) = 0;
 
     // The rest belongs to the thread of the filter, and is called in the order of frames.
 
@@ -233,8 +233,8 @@ struct Work {
     std::shared_ptr<Task> task;
     std::shared_ptr<const TaskPlan> plan;
     CoreBudget budget;
-    std::string variant, advice;         // variant: the one that workers of the budget run
-    std::string doubt = {};              // a warning that goes with the model; may be empty
+    std::string variant, hint;           // variant: the one that workers of the budget run
+    std::string warning = {};            // a warning that goes with the model; may be empty
     std::vector<std::string> notes = {}; // what else the log should have
 };
 

@@ -16,9 +16,9 @@
 namespace dnn_torch
 {
 
-TiledSession::TiledSession(const PicturePlan &plan, std::shared_ptr<const PictureWork> work)
-    : plan_(plan), work_(std::move(work)), fit_(plan.works->fit()),
-      interleaved_(work_->model->facts().interleaved != 0 && plan.beside.empty()),
+TiledSession::TiledSession(const PicturePlan &plan, std::shared_ptr<const PictureTiling> work)
+    : plan_(plan), work_(std::move(work)), fit_(plan.tiling->fit()),
+      interleaved_(work_->model->facts().interleaved != 0 && plan.extra.empty()),
       codes_(plan.passes_codes(*work_->model) && !work_->grid.is_blended),
       session_(work_->model, plan.threads),
       seen_(components_of(plan.formats.taken, plan.channels, Part::seen)),
@@ -49,11 +49,8 @@ void TiledSession::begin(FrameJob &job)
     Stopwatch watch(job.stages.convert_in);
     pictures_.clear();
     for (FrameItem &item : job.items) {
-        Picture picture = {.scaled = {},
-                           .seen = item.frame.get(),
-                           .beside = &item.beside,
-                           .made = {},
-                           .depth = {}};
+        Picture picture = {
+            .scaled = {}, .seen = item.frame.get(), .extra = &item.extra, .made = {}, .depth = {}};
         if (plan_.seen_frames) {
             picture.scaled = taken_from(*plan_.seen_frames, item.frame.get());
             seen_scaler_.scale_frame(item.frame.get(), picture.scaled.get());
@@ -85,7 +82,7 @@ void TiledSession::run_tile(FrameJob &job, const TileSpan &across, const TileSpa
     job.add_run(session_);
     check(output, across, down);
     job.saw_nan |= output.had_nan != 0;
-    plan_.doubts->look_at(job, input, output);
+    plan_.warnings->look_at(job, input, output);
     Stopwatch watch(job.stages.convert_out);
     write_tile(job, output, across, down);
 }
@@ -116,22 +113,22 @@ void TiledSession::read_tile(const Images &input, const TileSpan &across, const 
             read_codes(window, part, index);
         else
             plan_.read_frame(window, channels_of(part, 0, plan_.channels), index);
-        read_beside(picture, part, {.x = across.start, .y = down.start, .size = inside}, index);
+        read_extra(picture, part, {.x = across.start, .y = down.start, .size = inside}, index);
         pad_picture(input, index++, inside,
                     plan_.contract.sizes.padding.value_or(Padding::reflect));
     }
 }
 
-void TiledSession::read_beside(const Picture &picture, const Images &part, const Region &region,
-                               int index)
+void TiledSession::read_extra(const Picture &picture, const Images &part, const Region &region,
+                              int index)
 {
-    for (size_t i = 0; i < plan_.beside.size(); i++) {
-        const BesidePicture &beside = plan_.beside[i];
-        const AVFrame *const frame = (*picture.beside)[i].get();
+    for (size_t i = 0; i < plan_.extra.size(); i++) {
+        const ExtraPicture &extra = plan_.extra[i];
+        const AVFrame *const frame = (*picture.extra)[i].get();
         const auto format = static_cast<AVPixelFormat>(frame->format);
         read_picture(
-            frame_window_.at(frame, region, components_of(format, beside.channels, Part::seen)),
-            beside.numbers, channels_of(part, beside.first, beside.channels), index);
+            frame_window_.at(frame, region, components_of(format, extra.channels, Part::seen)),
+            extra.numbers, channels_of(part, extra.first, extra.channels), index);
     }
 }
 

@@ -10,7 +10,7 @@
 #include "host/frames/frame_scaler.h"
 #include "host/frames/frame_window.h"
 #include "host/model/input_memory.h"
-#include "host/tiling/picture_works.h"
+#include "host/tiling/tiling_state.h"
 #include "picture_session.h"
 #include "picture_task.h"
 
@@ -25,7 +25,7 @@ class TiledSession : public TaskSession
 {
 public:
     // `plan` must live during run() and bypass(); it may be gone after them.
-    TiledSession(const PicturePlan &plan, std::shared_ptr<const PictureWork> work);
+    TiledSession(const PicturePlan &plan, std::shared_ptr<const PictureTiling> work);
 
     void run(FrameJob &job) override;
     void bypass(FrameJob &job) override;
@@ -35,7 +35,7 @@ private:
     struct Picture {
         FramePointer scaled; // what the model sees, if it is not the frame
         const AVFrame *seen;
-        const std::vector<FramePointer> *beside; // the item's
+        const std::vector<FramePointer> *extra; // the item's
         FramePointer made;
         FramePointer depth; // numbers that become `made` when all of them are there
     };
@@ -44,7 +44,7 @@ private:
     void run_tile(FrameJob &job, const TileSpan &across, const TileSpan &down);
     Images input_for(const FrameJob &job);
     void read_tile(const Images &input, const TileSpan &across, const TileSpan &down);
-    void read_beside(const Picture &picture, const Images &part, const Region &region, int index);
+    void read_extra(const Picture &picture, const Images &part, const Region &region, int index);
     void check(const Images &output, const TileSpan &across, const TileSpan &down);
     void write_tile(FrameJob &job, const Images &output, const TileSpan &across,
                     const TileSpan &down);
@@ -58,7 +58,7 @@ private:
     FramePointer finished(const FrameItem &item, Picture &picture);
 
     const PicturePlan &plan_;
-    const std::shared_ptr<const PictureWork> work_;
+    const std::shared_ptr<const PictureTiling> work_;
     const PictureFit &fit_;
     bool interleaved_, codes_;
     Session session_;

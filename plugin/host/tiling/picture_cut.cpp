@@ -37,9 +37,10 @@ const Locality &PictureFitter::locality(std::optional<Size> only, ChannelCounts 
 {
     const bool is_known = locality_ && locality_channels_ == channels && locality_only_ == only;
     if (!is_known) {
-        far_operator_ = facts_.tiling == Tiling::unknown ? model_->metadata("far_operator") : "";
+        nonlocal_operator_ =
+            facts_.tiling == Tiling::unknown ? model_->metadata("nonlocal_operator") : "";
         const bool measures =
-            facts_.tiling != Tiling::global && !terms_.overlap && far_operator_.empty();
+            facts_.tiling != Tiling::global && !parameters_.overlap && nonlocal_operator_.empty();
         locality_ = measures ? measure(only, channels) : assumed(only, channels);
         if (measures)
             widen(*locality_);
@@ -78,12 +79,13 @@ void PictureFitter::align(Locality &locality) const
         axis->step = least_step(axis->step, facts_.alignment);
 }
 
-TrialTerms PictureFitter::trial_terms(std::optional<Size> only, ChannelCounts channels) const
+TrialParameters PictureFitter::trial_parameters(std::optional<Size> only,
+                                                ChannelCounts channels) const
 {
     return {.channels = channels.in,
             .made = channels.made,
             .multiple = multiple(),
-            .least = terms_.minimum.value_or(Size{1, 1}),
+            .least = parameters_.minimum.value_or(Size{1, 1}),
             .only = only,
             .numbers = map_of(numbers_),
             .is_known = facts_.tiling == Tiling::local};
@@ -91,22 +93,22 @@ TrialTerms PictureFitter::trial_terms(std::optional<Size> only, ChannelCounts ch
 
 Locality PictureFitter::measure(std::optional<Size> only, ChannelCounts channels)
 {
-    TrialTerms terms = trial_terms(only, channels);
+    TrialParameters parameters = trial_parameters(only, channels);
     try {
-        return measure_on(*model_, terms);
+        return measure_on(*model_, parameters);
     } catch (const Crash &) {
         throw;
     } catch (const Error &error) {
         constexpr int large = 4 * small_extent;
         if (only)
             throw;
-        if (error.code() == AVERROR_EXTERNAL && !terms_.minimum)
-            terms.least = {large, large}; // it refused small pictures
+        if (error.code() == AVERROR_EXTERNAL && !parameters_.minimum)
+            parameters.least = {large, large}; // it refused small pictures
         else if (error.code() == AVERROR(EINVAL) && find_rounding(channels))
-            terms.multiple = multiple(); // it rounded the trial's
+            parameters.multiple = multiple(); // it rounded the trial's
         else
             throw;
-        return measure_on(*model_, terms);
+        return measure_on(*model_, parameters);
     }
 }
 
@@ -182,7 +184,7 @@ bool is_exact(const AxisPlan &plan)
     return plan.axis.tile == plan.axis.extent || plan.axis.tile >= plan.least;
 }
 
-std::string doubt_of_reach(const AxisPlan &across, const AxisPlan &down)
+std::string warning_of_reach(const AxisPlan &across, const AxisPlan &down)
 {
     return concat("the model looks ", std::max(across.axis.reach, down.axis.reach),
                   " pixels far: tiles of ", to_text(Size{across.axis.tile, down.axis.tile}),
@@ -220,18 +222,18 @@ bool PictureFitter::shows_seams(const PictureFit &fit, const TileAxis &across, c
     };
     add(Axis::across, across);
     add(Axis::down, down);
-    if (!cuts.empty() && !is_seamless_on(*model_, trial_terms(std::nullopt, channels), cuts))
+    if (!cuts.empty() && !is_seamless_on(*model_, trial_parameters(std::nullopt, channels), cuts))
         return true;
     seamless_.insert(seamless_.end(), {fit.padded, tile});
     return false;
 }
 
-std::string PictureFitter::doubt_of_locality() const
+std::string PictureFitter::warning_of_locality() const
 {
-    if (far_operator_.empty())
+    if (nonlocal_operator_.empty())
         return "the model looks at the whole picture: tiles cannot give the same result, and are "
                "blended";
-    return concat("the model may look at the whole picture (", far_operator_,
+    return concat("the model may look at the whole picture (", nonlocal_operator_,
                   "): tiles may not give the same result, and are blended; if you know better, "
                   "write \"tiling\": \"local\" into its contract");
 }
@@ -241,7 +243,7 @@ TileGrid PictureFitter::cut(const PictureFit &fit, Size wanted, ChannelCounts ch
     if (!fit.only && covers(round_up(wanted, multiple()), fit.padded))
         return whole(fit);
     const Locality &found = locality(fit.only, channels);
-    const Size least = fit.only.value_or(terms_.minimum.value_or(Size{1, 1}));
+    const Size least = fit.only.value_or(parameters_.minimum.value_or(Size{1, 1}));
     const Size tile = fit.only.value_or(large_enough(wanted, fit.padded, found, channels.in));
     AxisPlan across =
         plan_axis(found.across, fit.padded.width, fit.made.width, tile.width, least.width);
@@ -249,20 +251,21 @@ TileGrid PictureFitter::cut(const PictureFit &fit, Size wanted, ChannelCounts ch
         plan_axis(found.down, fit.padded.height, fit.made.height, tile.height, least.height);
     TileGrid grid;
     if (!found.is_local())
-        grid.doubt = terms_.overlap ? "" : doubt_of_locality();
+        grid.warning = parameters_.overlap ? "" : warning_of_locality();
     else if (!is_exact(across) || !is_exact(down))
-        grid.doubt = doubt_of_reach(across, down);
+        grid.warning = warning_of_reach(across, down);
     grid.is_blended = !found.is_local() || !is_exact(across) || !is_exact(down);
     if (!grid.is_blended && shows_seams(fit, across.axis, down.axis, channels)) {
         locality_->across.is_local = false;
         return cut(fit, wanted, channels);
     }
     if (grid.is_blended) {
-        blend(across.axis, terms_.overlap);
-        blend(down.axis, terms_.overlap);
-        if (const int most = std::max(across.axis.reach, down.axis.reach); terms_.overlap > most)
-            add_to_list(grid.doubt,
-                        concat("overlap=", *terms_.overlap, " is more than tiles of ",
+        blend(across.axis, parameters_.overlap);
+        blend(down.axis, parameters_.overlap);
+        if (const int most = std::max(across.axis.reach, down.axis.reach);
+            parameters_.overlap > most)
+            add_to_list(grid.warning,
+                        concat("overlap=", *parameters_.overlap, " is more than tiles of ",
                                to_text(Size{across.axis.tile, down.axis.tile}),
                                " have room for: they overlap by ", counted(most, "pixel"),
                                " on each side"),

@@ -81,7 +81,7 @@ Size fitted(Size frame, Size only)
 } // namespace
 
 PictureFitter::PictureFitter(std::shared_ptr<Model> model, const Contract &contract)
-    : model_(std::move(model)), terms_(contract.sizes), facts_(contract.model),
+    : model_(std::move(model)), parameters_(contract.sizes), facts_(contract.model),
       numbers_(contract.input)
 {
 }
@@ -108,8 +108,8 @@ PictureFit PictureFitter::fit(Size frame, ChannelCounts channels)
 {
     PictureFit fit = {
         .frame = frame, .seen = frame, .padded = frame, .made = frame, .target = frame};
-    if (terms_.only)
-        fit_to_only(fit, *terms_.only, try_size(*terms_.only, channels), channels);
+    if (parameters_.only)
+        fit_to_only(fit, *parameters_.only, try_size(*parameters_.only, channels), channels);
     else
         fit_to_rule(fit, channels);
     return fit;
@@ -117,18 +117,21 @@ PictureFit PictureFitter::fit(Size frame, ChannelCounts channels)
 
 Size PictureFitter::target_of(const PictureFit &fit, Size usual) const
 {
-    if (terms_.target)
-        return *terms_.target;
-    if (terms_.scale > 0)
-        return {scaled(fit.frame.width, terms_.scale), scaled(fit.frame.height, terms_.scale)};
+    if (parameters_.target)
+        return *parameters_.target;
+    if (parameters_.scale > 0)
+        return {scaled(fit.frame.width, parameters_.scale),
+                scaled(fit.frame.height, parameters_.scale)};
     return usual;
 }
 
 void PictureFitter::fit_to_rule(PictureFit &fit, ChannelCounts channels)
 {
-    fit.padded = round_up(larger_of(fit.frame, terms_.minimum.value_or(Size{1, 1})), multiple());
-    if (terms_.tile && !terms_.never_tiles() &&
-        (terms_.tile->width < fit.padded.width || terms_.tile->height < fit.padded.height))
+    fit.padded =
+        round_up(larger_of(fit.frame, parameters_.minimum.value_or(Size{1, 1})), multiple());
+    if (parameters_.tile && !parameters_.never_tiles() &&
+        (parameters_.tile->width < fit.padded.width ||
+         parameters_.tile->height < fit.padded.height))
         return fit_in_tiles(fit, channels);
     try {
         const Size made = keep_size(fit, made_of(fit, fit.padded, channels), channels);
@@ -139,7 +142,7 @@ void PictureFitter::fit_to_rule(PictureFit &fit, ChannelCounts channels)
     } catch (const Crash &) {
         throw;
     } catch (const Error &error) {
-        if (error.code() == AVERROR(ENOMEM) && !terms_.never_tiles()) {
+        if (error.code() == AVERROR(ENOMEM) && !parameters_.never_tiles()) {
             fit_in_tiles(fit, channels);
             fit.note = concat("the model does not fit into memory at ", to_text(fit.padded),
                               " and runs in tiles");
@@ -147,7 +150,7 @@ void PictureFitter::fit_to_rule(PictureFit &fit, ChannelCounts channels)
         }
         if (error.code() != AVERROR_EXTERNAL)
             throw;
-        if (terms_.multiple || terms_.minimum)
+        if (parameters_.multiple || parameters_.minimum)
             throw Error(error.code(), concat(error.what(), untried));
         fit_by_search(fit, channels, error);
     }
@@ -163,7 +166,7 @@ try {
         return extent < 2 * period ? extent : period + extent % period;
     };
     const Size sample = larger_of({shorter(padded.width), shorter(padded.height)},
-                                  terms_.minimum.value_or(Size{1, 1}));
+                                  parameters_.minimum.value_or(Size{1, 1}));
     const Size small = try_size(sample, channels);
     if (small.width - sample.width != made.width - padded.width ||
         small.height - sample.height != made.height - padded.height)
@@ -206,14 +209,14 @@ Size PictureFitter::keep_size(PictureFit &fit, Size made, ChannelCounts channels
 bool PictureFitter::find_rounding(ChannelCounts channels)
 {
     const int odd = period_of_multiples + 1; // each multiple rounds it to another size
-    const Size padded = larger_of({odd, odd}, terms_.minimum.value_or(Size{1, 1}));
+    const Size padded = larger_of({odd, odd}, parameters_.minimum.value_or(Size{1, 1}));
     const Size made = try_size(padded, channels);
     return is_nearly(padded, made) && find_rounding_of(padded, made, channels);
 }
 
 bool PictureFitter::find_rounding_of(Size padded, Size made, ChannelCounts channels)
 {
-    if (terms_.multiple)
+    if (parameters_.multiple)
         return false;
     const std::optional<int> found = multiple_of_rounding(padded, made, channels);
     if (!found || found_multiple_ % *found == 0)
@@ -270,7 +273,7 @@ void PictureFitter::fit_to_only(PictureFit &fit, Size only, Size made, ChannelCo
 {
     const Size frame = fit.frame;
     const bool is_small = frame.width <= only.width && frame.height <= only.height;
-    Fit how = terms_.fit;
+    Fit how = parameters_.fit;
     if (how == Fit::automatic)
         how = is_small || locality(only, channels).is_local() ? Fit::tile : Fit::letterbox;
     fit.only = only;
@@ -310,7 +313,7 @@ void PictureFitter::fit_to_only(PictureFit &fit, Size only, Size made, ChannelCo
 Size PictureFitter::representative(Size padded) const
 {
     constexpr int period = small_extent, least = 2 * period;
-    const Size minimum = terms_.minimum.value_or(Size{1, 1});
+    const Size minimum = parameters_.minimum.value_or(Size{1, 1});
     const auto small = [&](int extent, int lowest) {
         const int base = round_up(std::max(least, lowest), std::lcm(period, multiple()));
         return extent < base + period ? extent : base + extent % std::lcm(period, multiple());
@@ -321,7 +324,7 @@ Size PictureFitter::representative(Size padded) const
 // Models that divide by 3 show their scale at a multiple of it alone.
 PictureFitter::Ratios PictureFitter::find_ratios(std::optional<Size> only, ChannelCounts channels)
 {
-    const Size minimum = terms_.minimum.value_or(Size{1, 1});
+    const Size minimum = parameters_.minimum.value_or(Size{1, 1});
     std::string fault;
     for (const int extent : {2 * small_extent, 3 * small_extent}) {
         const Size size = only.value_or(round_up(larger_of({extent, extent}, minimum), multiple()));
@@ -359,7 +362,7 @@ void PictureFitter::fit_in_tiles(PictureFit &fit, ChannelCounts channels)
     } catch (const Error &error) {
         if (error.code() != AVERROR_EXTERNAL)
             throw;
-        if (terms_.multiple || terms_.minimum)
+        if (parameters_.multiple || parameters_.minimum)
             throw Error(error.code(), concat(error.what(), untried));
         fit_by_search(fit, channels, error);
     }

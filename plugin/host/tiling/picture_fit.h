@@ -36,7 +36,7 @@ struct TileGrid {
     Size tile = {0, 0};
     std::vector<TileSpan> across, down;
     bool is_blended = false;
-    std::string note = {}, doubt = {}; // for the log, the doubt as a warning; may be empty
+    std::string note = {}, warning = {}; // for the log, the warning as a warning; may be empty
 
     size_t count() const { return across.size() * down.size(); }
 };
@@ -64,16 +64,16 @@ public:
     const Locality &locality(std::optional<Size> only, ChannelCounts channels);
 
     // What to try the model with.
-    TrialTerms trial_terms(std::optional<Size> only, ChannelCounts channels) const;
+    TrialParameters trial_parameters(std::optional<Size> only, ChannelCounts channels) const;
 
-    const SizeTerms &terms() const { return terms_; }
+    const SizeParameters &parameters() const { return parameters_; }
 
     // Of which width and height must be, as far as is known.
-    int multiple() const { return terms_.multiple.value_or(found_multiple_); }
+    int multiple() const { return parameters_.multiple.value_or(found_multiple_); }
     // What was found by trying, in words; or "".
     const std::string &found_rule() const { return found_rule_; }
     // The operator for which locality() has not measured; or "".
-    const std::string &far_operator() const { return far_operator_; }
+    const std::string &nonlocal_operator() const { return nonlocal_operator_; }
 
     // Tries the model with such numbers from now on.
     void use(const PictureNumbers &numbers) { numbers_ = numbers; }
@@ -105,10 +105,10 @@ private:
     Locality assumed(std::optional<Size> only, ChannelCounts channels);
     bool shows_seams(const PictureFit &fit, const TileAxis &across, const TileAxis &down,
                      ChannelCounts channels);
-    std::string doubt_of_locality() const;
+    std::string warning_of_locality() const;
 
     std::shared_ptr<Model> model_;
-    SizeTerms terms_;
+    SizeParameters parameters_;
     ModelFacts facts_;
     PictureNumbers numbers_;
     int found_multiple_ = 1;
@@ -116,8 +116,8 @@ private:
     std::optional<Locality> locality_;
     ChannelCounts locality_channels_ = {0, 0}; // what it was measured with, and the next one
     std::optional<Size> locality_only_;
-    std::string far_operator_;   // that may look at all of a picture; found with the locality
-    std::vector<Size> seamless_; // pictures and their tiles, by turns, that showed no seams
+    std::string nonlocal_operator_; // that may look at all of a picture; found with the locality
+    std::vector<Size> seamless_;    // pictures and their tiles, by turns, that showed no seams
 };
 
 } // namespace dnn_torch

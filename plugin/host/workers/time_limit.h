@@ -15,7 +15,7 @@ namespace dnn_torch
 {
 
 // What a run of a model may take where nobody says otherwise.
-constexpr std::chrono::minutes usual_time_limit{10};
+constexpr std::chrono::minutes default_time_limit{10};
 
 struct TimeLimit {
     std::chrono::microseconds most; // 0 is no limit

@@ -231,12 +231,12 @@ void Lane::answer_plan(const ShapesRequest &request, std::span<const Descriptor>
     const Mapping memory = samples_memory(request, descriptors);
     DnnTorchTensor samples = from_wire(request.samples);
     samples.data = memory.start();
-    const DnnTorchPlanTerms terms = {.size = sizeof terms,
-                                     .budget_seconds = request.budget_seconds,
-                                     .samples = samples.data ? &samples : nullptr,
-                                     .as_saved = request.as_saved};
+    const DnnTorchPlanParameters parameters = {.size = sizeof parameters,
+                                               .budget_seconds = request.budget_seconds,
+                                               .samples = samples.data ? &samples : nullptr,
+                                               .as_saved = request.as_saved};
     DnnTorchPlan *plan = nullptr;
-    reply->head.status = model_.engine().plan_make(model_.get(), in.data(), in.size(), &terms,
+    reply->head.status = model_.engine().plan_make(model_.get(), in.data(), in.size(), &parameters,
                                                    &plan, &message_of(reply->head));
     if (plan) {
         const DnnTorchPlanFacts facts = facts_of(plan);
@@ -315,8 +315,8 @@ void Lane::answer(const RunRequest &request, std::span<const Descriptor> descrip
     for (size_t i = 0; i < request.out_count; i++)
         out.push_back({.size = sizeof(DnnTorchTensor),
                        .data = nullptr,
-                       .type = request.wishes[i].type,
-                       .white = request.wishes[i].white});
+                       .type = request.requested[i].type,
+                       .white = request.requested[i].white});
     DnnTorchRun run = {.size = sizeof run,
                        .number = request.number,
                        .had_nan = 0,

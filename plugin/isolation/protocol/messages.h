@@ -218,7 +218,7 @@ struct RunRequest {
     uint64_t new_areas[area_count]; // sizes
     uint32_t in_count, out_count;
     WireTensor in[most_inputs];
-    Wish wishes[most_outputs];
+    Wish requested[most_outputs];
 };
 
 struct RunReply {

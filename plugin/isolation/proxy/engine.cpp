@@ -90,12 +90,12 @@ int model_probe(DnnTorchModel *model, const DnnTorchTensor *in, size_t in_count,
 }
 
 int plan_make(DnnTorchModel *model, const DnnTorchTensor *in, size_t in_count,
-              const DnnTorchPlanTerms *terms, DnnTorchPlan **plan,
+              const DnnTorchPlanParameters *parameters, DnnTorchPlan **plan,
               DnnTorchMessage *message) noexcept
 {
     return guarded(Phase::running, message, [&] {
         expect_ours(*model);
-        *plan = std::make_unique<DnnTorchPlan>(*model, in, in_count, taken(terms)).release();
+        *plan = std::make_unique<DnnTorchPlan>(*model, in, in_count, taken(parameters)).release();
     });
 }
 

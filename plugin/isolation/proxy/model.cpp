@@ -214,13 +214,13 @@ void DnnTorchModel::probe(const DnnTorchTensor *in, size_t in_count, DnnTorchTen
 // ---- a plan -------------------------------------------------------------------------
 
 DnnTorchPlan::DnnTorchPlan(DnnTorchModel &model, const DnnTorchTensor *in, size_t in_count,
-                           const DnnTorchPlanTerms &terms)
+                           const DnnTorchPlanParameters &parameters)
     : model_(model), id_(model.new_id()), request_(shapes_request(Kind::plan, id_, in, in_count))
 {
-    request_.budget_seconds = terms.budget_seconds;
-    request_.as_saved = terms.as_saved;
-    if (terms.samples)
-        samples_ = memory_of_samples(taken(terms.samples), request_);
+    request_.budget_seconds = parameters.budget_seconds;
+    request_.as_saved = parameters.as_saved;
+    if (parameters.samples)
+        samples_ = memory_of_samples(taken(parameters.samples), request_);
     PlanReply reply;
     model.persist([&] {
         child_ = model.child();

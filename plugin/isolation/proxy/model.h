@@ -116,7 +116,7 @@ struct DnnTorchPlan final {
 public:
     // Throws a Failure.
     DnnTorchPlan(DnnTorchModel &model, const DnnTorchTensor *in, size_t in_count,
-                 const DnnTorchPlanTerms &terms);
+                 const DnnTorchPlanParameters &parameters);
     ~DnnTorchPlan();
     DnnTorchPlan(const DnnTorchPlan &) = delete;
     DnnTorchPlan &operator=(const DnnTorchPlan &) = delete;

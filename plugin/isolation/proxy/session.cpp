@@ -50,7 +50,7 @@ uint64_t most_output_bytes_of(uint64_t input_bytes)
 }
 
 // Shared memory is a file to the kernel's limits.
-std::string advice_for(int error)
+std::string hint_for(int error)
 {
     if (error == EFBIG)
         return "raise what limits the size of files (ulimit -f), or write isolate=0";
@@ -61,10 +61,10 @@ std::string advice_for(int error)
 
 [[noreturn]] void throw_no_memory(const char *what, uint64_t bytes, int error)
 {
-    throw Failure(DNN_TORCH_OUT_OF_MEMORY, concat("there is no shared memory for ", what, " of ",
-                                                  (bytes + (1 << 20) - 1) >> 20,
-                                                  " MiB: ", std::generic_category().message(error),
-                                                  "; ", advice_for(error)));
+    throw Failure(DNN_TORCH_OUT_OF_MEMORY,
+                  concat("there is no shared memory for ", what, " of ",
+                         (bytes + (1 << 20) - 1) >> 20,
+                         " MiB: ", std::generic_category().message(error), "; ", hint_for(error)));
 }
 
 [[noreturn]] void throw_too_large(uint64_t bytes, uint64_t most)
@@ -264,7 +264,7 @@ void DnnTorchSession::run_once(const DnnTorchTensor *in, size_t in_count, DnnTor
     request->out_count = static_cast<uint32_t>(out_count);
     for (size_t i = 0; i < out_count; i++) {
         const auto wish = taken(element(out, i));
-        request->wishes[i] = {.type = wish.type, .white = wish.white};
+        request->requested[i] = {.type = wish.type, .white = wish.white};
     }
     on_lane([&] {
         request->behind = plan_.has_moved() ? 0 : run.behind;

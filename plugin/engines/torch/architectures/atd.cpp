@@ -147,9 +147,9 @@ Expression feed_forward(Net &net, const Expression &tokens, const std::string &p
     const std::string depthwise = prefix + "dwconv.depthwise_conv.0";
     const int64_t hidden = net.weights().size(depthwise + ".weight", 0);
     const Expression x = net.activate(net.linear(tokens, prefix + "fc1"), "gelu");
-    Expression beside = net.conv(to_picture(net, x), depthwise, {.groups = hidden});
-    beside = to_tokens(net, net.activate(beside, "gelu"));
-    return net.linear(net.add(x, beside), prefix + "fc2");
+    Expression extra = net.conv(to_picture(net, x), depthwise, {.groups = hidden});
+    extra = to_tokens(net, net.activate(extra, "gelu"));
+    return net.linear(net.add(x, extra), prefix + "fc2");
 }
 
 Expression refined(Net &net, const Expression &dictionary, const Expression &likeness,

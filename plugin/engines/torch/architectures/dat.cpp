@@ -82,8 +82,8 @@ Expression spatial_attention(Net &net, const Expression &tokens, const std::stri
     const int64_t channels = net.weights().size(prefix + "qkv.weight", 1);
     const Expression value =
         to_picture(net, net.let(concat(qkv, ".narrow(3, ", 2 * channels, ", ", channels, ")")));
-    const Expression beside = convolved(net, value, prefix);
-    return aggregate(net, attended, channel_weights(net, beside, prefix), beside,
+    const Expression extra = convolved(net, value, prefix);
+    return aggregate(net, attended, channel_weights(net, extra, prefix), extra,
                      pixel_weights(net, attended, prefix), prefix);
 }
 
@@ -100,8 +100,8 @@ Expression channel_attention(Net &net, const Expression &tokens, const std::stri
     };
     const Expression attended = as_picture(attention::channel_attention(
         net, parts + "[0]", parts + "[1]", parts + "[2]", prefix + "temperature"));
-    const Expression beside = convolved(net, as_picture(parts + "[2]"), prefix);
-    return aggregate(net, attended, pixel_weights(net, beside, prefix), beside,
+    const Expression extra = convolved(net, as_picture(parts + "[2]"), prefix);
+    return aggregate(net, attended, pixel_weights(net, extra, prefix), extra,
                      channel_weights(net, attended, prefix), prefix);
 }
 

@@ -69,8 +69,8 @@ Expression window_attention(Net &net, const Expression &tokens, const std::strin
     const int64_t channels = net.weights().size(prefix + "qkv.weight", 1);
     const Expression value =
         to_picture(net, net.let(concat(qkv, ".narrow(3, ", 2 * channels, ", ", channels, ")")));
-    const Expression beside = to_tokens(net, depthwise(net, value, prefix + "get_v"));
-    return net.linear(net.add(attended, beside), prefix + "proj");
+    const Expression extra = to_tokens(net, depthwise(net, value, prefix + "get_v"));
+    return net.linear(net.add(attended, extra), prefix + "proj");
 }
 
 Expression recursive_attention(Net &net, const Expression &tokens, const std::string &prefix,

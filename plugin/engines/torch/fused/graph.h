@@ -25,7 +25,7 @@ public:
 
 using ValueId = size_t;
 
-// Always in lowest terms.
+// Always in lowest parameters.
 struct Ratio {
     int64_t numerator = 1, denominator = 1;
 

@@ -37,7 +37,7 @@ struct Binding {
     std::string text() const;
     // Of so many channels that come in, how many are the frame's.  Those of further pictures follow
     // them, in the order of `constants`.
-    int64_t frame_channels(int64_t all) const { return all - channels_beside(constants); }
+    int64_t frame_channels(int64_t all) const { return all - extra_channels(constants); }
 };
 
 // What of that comes back: the option `results`.

@@ -194,7 +194,7 @@ ConstantWays ways_to_give(const GivenConstants &given, const torch::jit::Module 
     return ways;
 }
 
-int64_t channels_beside(const std::vector<Constant> &constants)
+int64_t extra_channels(const std::vector<Constant> &constants)
 {
     int64_t channels = 0;
     for (const Constant &constant : constants)

@@ -46,7 +46,7 @@ ConstantWays ways_to_give(const GivenConstants &given, const torch::jit::Module 
                           const std::string &input_name);
 
 // Returns how many channels all further pictures have.
-int64_t channels_beside(const std::vector<Constant> &constants);
+int64_t extra_channels(const std::vector<Constant> &constants);
 
 // Returns what the model gets beside those pictures, [batch, channels, height, width]; not for
 // further pictures, which come with them.  Tensors are

@@ -262,13 +262,13 @@ private:
         if ((corners && known_.truth_of(corners) != false) || !size || !size->isNone() ||
             !factors || factors->size() != 2 || name_.find("_aa") != std::string::npos)
             return std::nullopt;
-        const int64_t beside = name_.find("bicubic") != std::string::npos    ? 2
-                               : name_.find("bilinear") != std::string::npos ? 1
-                                                                             : 0;
+        const int64_t extra = name_.find("bicubic") != std::string::npos    ? 2
+                              : name_.find("bilinear") != std::string::npos ? 1
+                                                                            : 0;
         return on_both(given, [&](Stretch it, size_t axis) -> std::optional<Stretch> {
             const double factor = (*factors)[axis], inverse = 1 / factor;
-            it.first -= beside;
-            it.end += beside;
+            it.first -= extra;
+            it.end += extra;
             if (factor >= 1 && factor <= 64 && factor == std::floor(factor))
                 return enlarged(it, static_cast<int64_t>(factor));
             if (factor < 1 && factor * 64 >= 1 && inverse == std::floor(inverse))

@@ -12,7 +12,7 @@
 #include "engines/torch/machine/device.h"
 #include "engines/torch/machine/processor_quirks.h"
 #include "engines/torch/machine/run_scope.h"
-#include "engines/torch/program/far_operator.h"
+#include "engines/torch/program/nonlocal_operator.h"
 #include "engines/torch/program/traced_numbers.h"
 #include "engines/torch/program/warning_flags.h"
 #include "engines/torch/program/widen.h"
@@ -29,7 +29,8 @@ using engine_torch::FormKind;
 using engine_torch::Precision;
 using engine_torch::StateCopy;
 
-engine_torch::Wishes wishes_of(const DnnTorchSource &source, const engine_kit::Options &options)
+engine_torch::Requested requested_of(const DnnTorchSource &source,
+                                     const engine_kit::Options &options)
 {
     return {.path = dnn_torch::text_or_empty(source.name),
             .contents = "",
@@ -66,13 +67,13 @@ bool parse_inspect(const std::string &text)
 } // namespace
 
 DnnTorchModel::DnnTorchModel(const DnnTorchSource &source, const engine_kit::Options &options)
-    : wishes_(wishes_of(source, options)), output_name_(options.value("output")),
+    : requested_(requested_of(source, options)), output_name_(options.value("output")),
       is_inspected_(parse_inspect(options.value("inspect")) || !options.value("export").empty())
 {
     engine_torch::avoid_unsound_instructions();
     engine_torch::keep_blas_in_the_calling_thread();
     if (!is_inspected_)
-        source_.device = engine_torch::open_device(wishes_.device);
+        source_.device = engine_torch::open_device(requested_.device);
     const engine_torch::Permissions permissions(options.value("allow"));
     engine_torch::FileBytes file(source);
     if (const std::string format = options.value("export"); !format.empty())
@@ -112,7 +113,7 @@ void DnnTorchModel::export_file(const DnnTorchSource &source, engine_torch::File
 void DnnTorchModel::open_archive(const engine_torch::Archive &archive,
                                  const engine_torch::Permissions &permissions)
 {
-    wishes_.contents = archive.hash();
+    requested_.contents = archive.hash();
     if (is_inspected_) {
         description_ = engine_torch::inspect(archive);
         return;
@@ -124,7 +125,7 @@ void DnnTorchModel::open_archive(const engine_torch::Archive &archive,
 void DnnTorchModel::open_checkpoint(const engine_torch::Checkpoint &checkpoint,
                                     const engine_torch::Permissions &permissions)
 {
-    wishes_.contents = checkpoint.hash();
+    requested_.contents = checkpoint.hash();
     const engine_torch::Recognised network = engine_torch::recognise(checkpoint);
     const engine_torch::Candidate &chosen = *network.candidate;
     if (const size_t count = engine_torch::count_numbered(checkpoint.candidates(), chosen);
@@ -148,7 +149,7 @@ void DnnTorchModel::take_module(const engine_kit::Options &options)
     const std::string wanted_input = options.value("input");
     const auto given = engine_torch::parse_constants(options.value("inputs"));
     source_.input_name =
-        engine_torch::choose_input(source_.plain, wishes_.path, wanted_input, given);
+        engine_torch::choose_input(source_.plain, requested_.path, wanted_input, given);
     source_.asked = engine_torch::asked_binding(
         options.value("input_type"), options.value("input_layout"), options.value("output_layout"),
         engine_torch::ways_to_give(given, source_.plain, source_.input_name));
@@ -227,7 +228,7 @@ void DnnTorchModel::prepare()
         return note_copies();
     std::string reason;
     source_.frozen = engine_torch::freeze(source_, reason);
-    if (!source_.frozen && wishes_.pinned != FormKind::saved)
+    if (!source_.frozen && requested_.pinned != FormKind::saved)
         notices_.add("the model cannot be frozen and runs as it was saved: " + reason);
 }
 
@@ -271,12 +272,12 @@ void DnnTorchModel::note_state()
 // Variants share what such a model changes.
 void DnnTorchModel::note_copies()
 {
-    const Precision precision = wishes_.precision.precision;
+    const Precision precision = requested_.precision.precision;
     if (precision != Precision::fp32)
         notices_.add(std::string("precision=") + engine_torch::name_of(precision) +
                      " is ignored: such a model runs as it was saved");
-    if (wishes_.pinned && wishes_.pinned != FormKind::saved)
-        notices_.add(std::string("optimize=") + engine_torch::name_of(*wishes_.pinned) +
+    if (requested_.pinned && requested_.pinned != FormKind::saved)
+        notices_.add(std::string("optimize=") + engine_torch::name_of(*requested_.pinned) +
                      " is ignored: such a model runs as it was saved");
 }
 
@@ -291,7 +292,7 @@ const char *DnnTorchModel::type_of(bool input) const noexcept
 
 // Looked for when somebody asks.  A network of our own has a contract that tells how far it looks,
 // and a model that remembers is not cut anyway.
-const char *DnnTorchModel::far_operator() const noexcept
+const char *DnnTorchModel::nonlocal_operator() const noexcept
 {
     if (is_inspected_ || network_ || traits_.keeps_state)
         return nullptr;
@@ -300,7 +301,7 @@ const char *DnnTorchModel::far_operator() const noexcept
     } catch (...) {
         return "code that cannot be read";
     }
-    return far_operator_.empty() ? nullptr : far_operator_.c_str();
+    return nonlocal_operator_.empty() ? nullptr : nonlocal_operator_.c_str();
 }
 
 void DnnTorchModel::look_around() const
@@ -308,9 +309,9 @@ void DnnTorchModel::look_around() const
     std::call_once(far_known_, [this] {
         const engine_torch::Outlook outlook =
             engine_torch::outlook_of(source_.plain, source_.input_name, source_.binding.layout);
-        far_operator_ = engine_kit::printable(outlook.far_operator);
-        if (far_operator_.empty() && !traits_.random.empty())
-            far_operator_ = traits_.random.front();
+        nonlocal_operator_ = engine_kit::printable(outlook.nonlocal_operator);
+        if (nonlocal_operator_.empty() && !traits_.random.empty())
+            nonlocal_operator_ = traits_.random.front();
         if (!outlook.kernels)
             return;
         const auto &[down, across] = *outlook.kernels;
@@ -326,15 +327,15 @@ const char *DnnTorchModel::kernel_reach() const noexcept
     try {
         look_around();
     } catch (...) {
-        return nullptr; // far_operator() says so
+        return nullptr; // nonlocal_operator() says so
     }
     return kernel_reach_.empty() ? nullptr : kernel_reach_.c_str();
 }
 
 const char *DnnTorchModel::metadata(std::string_view key) const noexcept
 {
-    if (key == "far_operator")
-        return far_operator();
+    if (key == "nonlocal_operator")
+        return nonlocal_operator();
     if (key == "kernel_reach")
         return kernel_reach();
     if (key == "notice")

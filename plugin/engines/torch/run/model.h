@@ -90,7 +90,7 @@ public:
     {
         std::call_once(network_checked_, check);
     }
-    const engine_torch::Wishes &wishes() const noexcept { return wishes_; }
+    const engine_torch::Requested &requested() const noexcept { return requested_; }
 
 private:
     void open_archive(const engine_torch::Archive &archive,
@@ -109,7 +109,7 @@ private:
     void note_output();
     const char *type_of(bool input) const noexcept;
     void look_around() const;
-    const char *far_operator() const noexcept;
+    const char *nonlocal_operator() const noexcept;
     const char *kernel_reach() const noexcept;
     std::unique_lock<std::mutex> lock_constants() const;
     c10::IValue run_state(const engine_torch::Source &source, engine_torch::StateCopy &state,
@@ -117,14 +117,14 @@ private:
 
     // Declared first, so that it outlives the memory of all tensors.
     engine_torch::AllocatorUse allocator_;
-    engine_torch::Wishes wishes_;
+    engine_torch::Requested requested_;
     std::string output_name_;
     const bool is_inspected_; // and never run
     engine_kit::Notices notices_;
     engine_torch::Description description_;
     mutable std::once_flag far_known_;
-    mutable std::string far_operator_, kernel_reach_; // once that is known
-    std::optional<engine_torch::Blueprint> network_; // without code and tensors
+    mutable std::string nonlocal_operator_, kernel_reach_; // once that is known
+    std::optional<engine_torch::Blueprint> network_;       // without code and tensors
     std::once_flag network_checked_;
     engine_torch::Source source_; // as it was opened; never run if the model keeps state
     engine_torch::Traits traits_;

@@ -23,7 +23,7 @@ using engine_torch::Form;
 using engine_torch::FormKind;
 using engine_torch::Precision;
 using engine_torch::Shape;
-using engine_torch::TuningTerms;
+using engine_torch::TuningParameters;
 using engine_torch::Turn;
 
 // Pictures with a smaller range of samples are flat, as a film's black beginning is.
@@ -58,9 +58,10 @@ bool is_plain(const Form &form)
 
 } // namespace
 
-DnnTorchPlan::DnnTorchPlan(DnnTorchModel &model, const Shape &shape, const TuningTerms &terms)
+DnnTorchPlan::DnnTorchPlan(DnnTorchModel &model, const Shape &shape,
+                           const TuningParameters &parameters)
     : model_((model.expect_runnable(), model)), source_(engine_torch::settled_source(model, shape)),
-      shape_(with_numbers(shape, source_->binding)), facts_(tune(shape_, terms))
+      shape_(with_numbers(shape, source_->binding)), facts_(tune(shape_, parameters))
 {
 }
 
@@ -70,10 +71,10 @@ const char *DnnTorchPlan::metadata(std::string_view key) const noexcept
         return variant_.c_str();
     if (key == "threaded_variant")
         return threaded_variant_.c_str();
-    return key == "advice" ? advice_.c_str() : nullptr;
+    return key == "hint" ? hint_.c_str() : nullptr;
 }
 
-DnnTorchPlanFacts DnnTorchPlan::tune(const Shape &shape, const TuningTerms &terms)
+DnnTorchPlanFacts DnnTorchPlan::tune(const Shape &shape, const TuningParameters &parameters)
 {
     if (shape.is_empty())
         throw Failure(DNN_TORCH_BAD_INPUT,
@@ -89,14 +90,14 @@ DnnTorchPlanFacts DnnTorchPlan::tune(const Shape &shape, const TuningTerms &term
                       "the model takes one picture at a time, and its tensors cannot be put "
                       "together; use batch_size=1");
     if (shape.batch > 1 && must_run_one_by_one())
-        return tune_part(shape, 1, terms);
+        return tune_part(shape, 1, parameters);
     try {
-        return tune_whole(shape, terms);
+        return tune_whole(shape, parameters);
     } catch (const std::exception &error) {
         if (shape.batch < 2 || source_->returns_all() || !engine_torch::is_out_of_memory(error))
             throw;
     }
-    return tune_part(shape, shape.batch / 2, terms);
+    return tune_part(shape, shape.batch / 2, parameters);
 }
 
 bool DnnTorchPlan::must_run_one_by_one()
@@ -112,23 +113,24 @@ bool DnnTorchPlan::must_run_one_by_one()
 
 // A session runs the whole batch in such parts.
 DnnTorchPlanFacts DnnTorchPlan::tune_part(const Shape &whole, int32_t batch,
-                                          const TuningTerms &terms)
+                                          const TuningParameters &parameters)
 {
     Shape part = whole;
     part.batch = batch;
-    DnnTorchPlanFacts facts = tune(part, terms);
+    DnnTorchPlanFacts facts = tune(part, parameters);
     const double parts = static_cast<double>(whole.batch) / part.batch;
     facts.run_seconds *= parts;
     facts.run_operations *= parts;
     return facts;
 }
 
-DnnTorchPlanFacts DnnTorchPlan::tune_whole(const Shape &shape, const TuningTerms &terms)
+DnnTorchPlanFacts DnnTorchPlan::tune_whole(const Shape &shape, const TuningParameters &parameters)
 {
     try {
-        const auto tuned = engine_torch::tune(*source_, model_.wishes(), shape, terms);
+        const auto tuned = engine_torch::tune(*source_, model_.requested(), shape, parameters);
         use(tuned);
-        if (source_->weights_on_each_node && !terms.as_saved && tuned.form.kind != FormKind::fused)
+        if (source_->weights_on_each_node && !parameters.as_saved &&
+            tuned.form.kind != FormKind::fused)
             model_.note("weights=node is for fused programs; " + tuned.form.text() +
                         " has one copy of the weights");
         engine_torch::trim_allocator();
@@ -154,7 +156,7 @@ void DnnTorchPlan::use(const engine_torch::Tuned &tuned)
     variant_ = tuned.form.text() + (about.empty() ? "" : ", " + about) +
                (tuned.is_measured ? " (measured)" : "");
     threaded_variant_ = tuned.form.threaded_text();
-    advice_ = engine_kit::printable(tuned.advice);
+    hint_ = engine_kit::printable(tuned.hint);
     model_.note(tuned.notice);
 }
 
@@ -303,7 +305,7 @@ void DnnTorchPlan::end_form(const std::string &reason) const
 {
     const bool is_of_all_clips = form_->precision != Precision::int8;
     if (is_of_all_clips)
-        engine_torch::remember_as_bad(*form_, *source_, model_.wishes());
+        engine_torch::remember_as_bad(*form_, *source_, model_.requested());
     model_.note("the optimised model (" + form_->text() + ") " + reason +
                 ", so that the model runs as it was saved" +
                 (is_of_all_clips ? "; later runs do without that form" : ""));

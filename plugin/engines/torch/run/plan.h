@@ -16,7 +16,7 @@ struct DnnTorchPlan final {
 public:
     // Chooses the variant of the model.  Throws a Failure if the shape is empty or memory runs out.
     DnnTorchPlan(DnnTorchModel &model, const engine_torch::Shape &shape,
-                 const engine_torch::TuningTerms &terms);
+                 const engine_torch::TuningParameters &parameters);
 
     // Runs forward() of a model that needs no copy, on the calling thread.  `number` is the
     // position of the first picture in the stream, and `turn` that of the run to which it belongs.
@@ -51,11 +51,11 @@ public:
 
 private:
     DnnTorchPlanFacts tune(const engine_torch::Shape &shape,
-                           const engine_torch::TuningTerms &terms);
+                           const engine_torch::TuningParameters &parameters);
     DnnTorchPlanFacts tune_part(const engine_torch::Shape &whole, int32_t batch,
-                                const engine_torch::TuningTerms &terms);
+                                const engine_torch::TuningParameters &parameters);
     DnnTorchPlanFacts tune_whole(const engine_torch::Shape &shape,
-                                 const engine_torch::TuningTerms &terms);
+                                 const engine_torch::TuningParameters &parameters);
     bool must_run_one_by_one();
     void use(const engine_torch::Tuned &tuned);
     c10::IValue run_chosen(const at::Tensor &images, int64_t number, const engine_torch::Turn &turn,
@@ -78,7 +78,7 @@ private:
     const engine_torch::Shape shape_;
     std::shared_ptr<const engine_torch::Form> form_; // null: the model runs as it was saved
     bool mixes_pictures_ = false;                    // see batch_check.h
-    std::string variant_ = "as saved", threaded_variant_, advice_;
+    std::string variant_ = "as saved", threaded_variant_, hint_;
     DnnTorchPlanFacts facts_;
     mutable engine_torch::FirstFrames first_frames_;
     // The form gave a wrong result for a first picture.  Other plans that share it find that out by

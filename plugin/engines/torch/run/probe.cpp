@@ -123,12 +123,12 @@ Shape probe(DnnTorchModel &model, const Shape &shape)
     if (model.is_settled())
         settling.unlock();
     const std::string &output = model.output_name();
-    const auto known = recall_probe(*model.source(), model.wishes(), output, shape);
+    const auto known = recall_probe(*model.source(), model.requested(), output, shape);
     if (known && settle_by_text(model, known->binding))
         return known->result;
     const Shape result = run_on_fit_threads(model, shape).picture;
     if (const auto text = settled_text(model))
-        remember_probe(*model.source(), model.wishes(), output, shape,
+        remember_probe(*model.source(), model.requested(), output, shape,
                        {.result = result, .binding = *text});
     return result;
 }

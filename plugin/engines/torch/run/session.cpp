@@ -47,7 +47,7 @@ Turn turn_of(const DnnTorchRun &run)
     return turn;
 }
 
-bool wishes_codes(const DnnTorchTensor &wish)
+bool wants_codes(const DnnTorchTensor &wish)
 {
     return (wish.type == DNN_TORCH_U8 || wish.type == DNN_TORCH_U16) && wish.white > 0;
 }
@@ -158,7 +158,7 @@ at::Tensor DnnTorchSession::to_caller(const at::Tensor &picture, const at::Tenso
 {
     had_nan_ = false;
     // Maps hold plain numbers, which no code of white stands for.
-    if (!wishes_codes(wish) || plan_.source().asked.results == engine_torch::Results::maps)
+    if (!wants_codes(wish) || plan_.source().asked.results == engine_torch::Results::maps)
         return brought_back(picture);
     const bool interleaved = elements.size(1) > 1 && elements.stride(1) == 1;
     const at::Tensor nan = picture.isnan().any();

@@ -161,9 +161,9 @@ public:
                 throw;
             if (const auto result = run_others())
                 return *result;
-            if (doubt_.empty())
+            if (warning_.empty())
                 throw;
-            throw Failure(DNN_TORCH_RUN_FAILED, dnn_torch::concat(words_of(error), "; ", doubt_));
+            throw Failure(DNN_TORCH_RUN_FAILED, dnn_torch::concat(words_of(error), "; ", warning_));
         }
     }
 
@@ -255,7 +255,7 @@ private:
             if (!is_usual_layout && (takes_larger() || takes_other_channels()))
                 return std::nullopt;
             if (const auto made = refuted(bindings_[i], *taken)) {
-                doubt_ = words_of_guess(bindings_[i].layout, *made);
+                warning_ = words_of_guess(bindings_[i].layout, *made);
                 continue;
             }
             return take(bindings_[i], *taken);
@@ -277,8 +277,8 @@ private:
     // And one that wants RGBA might take RGB so: it finds as many rows where it looks for channels.
     bool takes_other_channels()
     {
-        const auto beside = static_cast<int32_t>(channels_beside(bindings_.front().constants));
-        for (const int32_t channels : {beside + 1, beside + 3, beside + 4})
+        const auto extra = static_cast<int32_t>(extra_channels(bindings_.front().constants));
+        for (const int32_t channels : {extra + 1, extra + 3, extra + 4})
             if (channels != shape_.channels &&
                 try_quietly(bindings_.front(),
                             {shape_.batch, channels, shape_.height, shape_.width}))
@@ -290,7 +290,7 @@ private:
     const Shape shape_;
     Source source_;
     const std::vector<Binding> bindings_;
-    std::string doubt_; // why a layout that the model takes is none, in words
+    std::string warning_; // why a layout that the model takes is none, in words
 };
 
 bool is_same(const Binding &one, const Binding &other)

@@ -88,27 +88,30 @@ std::string range_of(const Shape &shape)
 }
 
 // What is measured with one clip holds for others, too: calibrating is never left out.
-TuningKey key_of(const Source &source, const Wishes &wishes, const Shape &shape, bool has_samples)
+TuningKey key_of(const Source &source, const Requested &requested, const Shape &shape,
+                 bool has_samples)
 {
     return {
-        wishes.path, wishes.contents,
+        requested.path, requested.contents,
         run_settings_of(source) + "; " + text_of(shape) + range_of(shape) + "; " +
-            (wishes.precision.is_automatic ? "auto" : name_of(wishes.precision.precision)) + "; " +
-            (wishes.pinned ? name_of(*wishes.pinned) : "fastest") +
-            (has_samples && wishes.precision.precision == Precision::int8 ? "; with a clip" : "")};
+            (requested.precision.is_automatic ? "auto" : name_of(requested.precision.precision)) +
+            "; " + (requested.pinned ? name_of(*requested.pinned) : "fastest") +
+            (has_samples && requested.precision.precision == Precision::int8 ? "; with a clip"
+                                                                             : "")};
 }
 
 // A record with this key exists if the form is a bad one.
-TuningKey key_of_bad(const Form &form, const Source &source, const Wishes &wishes)
+TuningKey key_of_bad(const Form &form, const Source &source, const Requested &requested)
 {
-    return {wishes.path, wishes.contents, run_settings_of(source) + "; wrong: " + form.text()};
+    return {requested.path, requested.contents,
+            run_settings_of(source) + "; wrong: " + form.text()};
 }
 
 // The `form` of such a record is the extents of the result.
-TuningKey key_of_probe(const Source &source, const Wishes &wishes, const std::string &output_name,
-                       const Shape &shape)
+TuningKey key_of_probe(const Source &source, const Requested &requested,
+                       const std::string &output_name, const Shape &shape)
 {
-    return {wishes.path, wishes.contents,
+    return {requested.path, requested.contents,
             settings_of(source) + "; " + output_name + "; made of " + text_of(shape)};
 }
 
@@ -125,9 +128,11 @@ std::optional<TuningRecord> recall(TuningCache &cache)
 class Tuner
 {
 public:
-    Tuner(const Source &source, const Wishes &wishes, const Shape &shape, const TuningTerms &terms)
-        : source_(source), wishes_(wishes), shape_(shape), budget_seconds_(terms.budget_seconds),
-          samples_(terms.samples), cache_(key_of(source, wishes, shape, terms.samples.defined()))
+    Tuner(const Source &source, const Requested &requested, const Shape &shape,
+          const TuningParameters &parameters)
+        : source_(source), requested_(requested), shape_(shape),
+          budget_seconds_(parameters.budget_seconds), samples_(parameters.samples),
+          cache_(key_of(source, requested, shape, parameters.samples.defined()))
     {
     }
 
@@ -153,42 +158,45 @@ private:
     }
 
     // precision=auto; other devices than the CPU are fast in fp16.
-    bool chooses_fp16() const { return wishes_.precision.is_automatic && !source_.device.is_cpu(); }
+    bool chooses_fp16() const
+    {
+        return requested_.precision.is_automatic && !source_.device.is_cpu();
+    }
 
     // What notices say if the user does not get what an option names.
     std::string refused_pin() const
     {
-        return std::string("optimize=") + name_of(*wishes_.pinned) + " cannot be used: ";
+        return std::string("optimize=") + name_of(*requested_.pinned) + " cannot be used: ";
     }
 
     std::string refused_precision() const
     {
-        return std::string("precision=") + name_of(wishes_.precision.precision) +
+        return std::string("precision=") + name_of(requested_.precision.precision) +
                " cannot be used: ";
     }
 
     // Whether this is what the user asked for, or the record says why it is not.
-    bool is_as_wished(FormKind kind, const TuningRecord &record) const
+    bool is_as_requested(FormKind kind, const TuningRecord &record) const
     {
         const auto says = [&](const std::string &reason) {
             return record.notice.find(reason) != std::string::npos;
         };
-        if (wishes_.pinned && kind != *wishes_.pinned && !says(refused_pin()))
+        if (requested_.pinned && kind != *requested_.pinned && !says(refused_pin()))
             return false;
-        if (record.precision == name_of(wishes_.precision.precision))
+        if (record.precision == name_of(requested_.precision.precision))
             return true;
         if (chooses_fp16())
             return record.precision == name_of(Precision::fp16);
         return record.precision == name_of(Precision::fp32) && says(refused_precision());
     }
 
-    // Returns nullopt if the record does not fit this model or the user's wishes after all.  The
+    // Returns nullopt if the record does not fit this model or the user's requested after all.  The
     // form is not tried again: it was before it was remembered, and the first frame is compared.
     // But what another clip has calibrated is another form.
     std::optional<Tuned> tuned_from(const TuningRecord &record)
     {
         const auto kind = find_form(record.form);
-        if (!kind || !is_as_wished(*kind, record))
+        if (!kind || !is_as_requested(*kind, record))
             return std::nullopt;
         const Precision precision = parse_precision(record.precision).precision;
         const bool is_another = precision == Precision::int8 && samples_.defined();
@@ -200,14 +208,14 @@ private:
                                            record.run_operations),
                      .is_measured = record.is_measured,
                      .notice = record.notice,
-                     .advice = record.advice};
+                     .hint = record.hint};
     }
 
     // ---- which variants can be used
 
     bool is_bad(const Form &form) const
     {
-        TuningCache cache(key_of_bad(form, source_, wishes_));
+        TuningCache cache(key_of_bad(form, source_, requested_));
         return recall(cache).has_value();
     }
 
@@ -346,7 +354,7 @@ private:
     // Fused programs alone compute in int8.
     Forms usable_in_int8()
     {
-        if (wishes_.pinned && wishes_.pinned != FormKind::fused)
+        if (requested_.pinned && requested_.pinned != FormKind::fused)
             return {.list = {}, .fault = "only optimize=fused has it", .pin_fault = ""};
         Attempt attempted = attempt_if_safe(FormKind::fused, Precision::int8);
         Forms forms = {.list = {}, .fault = attempted.fault, .pin_fault = ""};
@@ -359,12 +367,12 @@ private:
     {
         if (precision == Precision::int8)
             return usable_in_int8();
-        if (!wishes_.pinned)
+        if (!requested_.pinned)
             return usable(kinds(), precision);
-        Attempt pinned = attempt_if_safe(*wishes_.pinned, precision);
+        Attempt pinned = attempt_if_safe(*requested_.pinned, precision);
         if (pinned.form)
             return {.list = {std::move(*pinned.form)}, .fault = "", .pin_fault = ""};
-        if (*wishes_.pinned == FormKind::saved)
+        if (*requested_.pinned == FormKind::saved)
             return {.list = {}, .fault = pinned.fault, .pin_fault = ""};
         Forms forms = usable(kinds(), precision);
         forms.pin_fault = pinned.fault;
@@ -389,7 +397,7 @@ private:
     // Returns fp32 forms if the model takes no form of the precision that the user asked for.
     Forms usable_in_wanted_precision()
     {
-        const Precision precision = wishes_.precision.precision;
+        const Precision precision = requested_.precision.precision;
         Forms forms = usable_in(precision);
         if (!forms.list.empty() || precision == Precision::fp32)
             return forms;
@@ -446,7 +454,7 @@ private:
                                       candidate.operations),
                 .is_measured = false,
                 .notice = notice_,
-                .advice = ""};
+                .hint = ""};
     }
 
     // Adds variants that cannot win, but that the user should hear of.
@@ -460,7 +468,7 @@ private:
         Precision precision = Precision::fp32;
         if (used != Precision::fp32) {
             others = {FormKind::inference, FormKind::channels_last, FormKind::fused};
-        } else if (wishes_.precision.is_automatic && wishes_.pinned != FormKind::saved &&
+        } else if (requested_.precision.is_automatic && requested_.pinned != FormKind::saved &&
                    computes_bf16_fast()) {
             others = {FormKind::channels_last, FormKind::fused};
             precision = Precision::bf16;
@@ -492,7 +500,7 @@ private:
         if (const TriedForm *other = fastest(candidates, false))
             compare(*winner, *other, tuned);
         const bool depends_on_clip =
-            samples_.defined() && tuned.form.precision != wishes_.precision.precision;
+            samples_.defined() && tuned.form.precision != requested_.precision.precision;
         if (!depends_on_clip)
             remember(tuned);
         return tuned;
@@ -525,12 +533,12 @@ private:
     {
         cache_.remember({name_of(tuned.form.kind), name_of(tuned.form.precision),
                          tuned.figures.run_seconds, tuned.figures.run_bytes, tuned.notice,
-                         tuned.advice, tuned.figures.run_operations, tuned.is_measured});
+                         tuned.hint, tuned.figures.run_operations, tuned.is_measured});
     }
 
     void note_none_is_right()
     {
-        if (wishes_.precision.precision != Precision::fp32)
+        if (requested_.precision.precision != Precision::fp32)
             add_line(notice_, refused_precision() +
                                   "its results are wrong for pictures of this "
                                   "size; the model runs in fp32, as it was saved");
@@ -596,15 +604,15 @@ private:
         const std::string option = std::string("precision=") +
                                    name_of(std::max(winner.form.precision, other.form.precision));
         if (winner.form.precision == Precision::fp32 && factor >= much_faster)
-            tuned.advice = option + " would be " + with_one_digit(factor) + " times as fast, at " +
-                           with_one_digit(other.decibel) + " dB to fp32";
+            tuned.hint = option + " would be " + with_one_digit(factor) + " times as fast, at " +
+                         with_one_digit(other.decibel) + " dB to fp32";
         if (winner.form.precision != Precision::fp32 && factor >= slower)
             add_line(tuned.notice,
                      option + " takes " + with_one_digit(factor) + " times as long as fp32 here");
     }
 
     const Source &source_;
-    const Wishes &wishes_;
+    const Requested &requested_;
     const Shape shape_;
     const double budget_seconds_;
     const Clock::time_point start_ = Clock::now();
@@ -634,25 +642,26 @@ std::string optimize_values()
     return "0, 1, " + form_names();
 }
 
-Tuned tune(const Source &source, const Wishes &wishes, const Shape &shape, const TuningTerms &terms)
+Tuned tune(const Source &source, const Requested &requested, const Shape &shape,
+           const TuningParameters &parameters)
 {
     // Warnings about variants that may be dropped are not for the user.
     const Quiet quiet;
     const ThreadsScope one_thread(1);
-    Tuner tuner(source, wishes, shape, terms);
-    return terms.as_saved ? tuner.as_saved() : tuner.run();
+    Tuner tuner(source, requested, shape, parameters);
+    return parameters.as_saved ? tuner.as_saved() : tuner.run();
 }
 
-void remember_as_bad(const Form &form, const Source &source, const Wishes &wishes)
+void remember_as_bad(const Form &form, const Source &source, const Requested &requested)
 {
-    TuningCache(key_of_bad(form, source, wishes))
+    TuningCache(key_of_bad(form, source, requested))
         .remember({name_of(form.kind), name_of(form.precision), 0, 0, "", "", 0});
 }
 
-std::optional<Probed> recall_probe(const Source &source, const Wishes &wishes,
+std::optional<Probed> recall_probe(const Source &source, const Requested &requested,
                                    const std::string &output_name, const Shape &shape)
 {
-    TuningCache cache(key_of_probe(source, wishes, output_name, shape));
+    TuningCache cache(key_of_probe(source, requested, output_name, shape));
     const auto known = recall(cache);
     Shape result = {};
     char rest = 0;
@@ -665,10 +674,10 @@ std::optional<Probed> recall_probe(const Source &source, const Wishes &wishes,
                        : std::nullopt;
 }
 
-void remember_probe(const Source &source, const Wishes &wishes, const std::string &output_name,
-                    const Shape &shape, const Probed &probed)
+void remember_probe(const Source &source, const Requested &requested,
+                    const std::string &output_name, const Shape &shape, const Probed &probed)
 {
-    TuningCache(key_of_probe(source, wishes, output_name, shape))
+    TuningCache(key_of_probe(source, requested, output_name, shape))
         .remember({text_of(probed.result), name_of(Precision::fp32), 0, 0, probed.binding, "", 0});
 }
 

@@ -15,7 +15,7 @@ namespace engine_torch
 {
 
 // What the user asked for: the model and the options.
-struct Wishes {
+struct Requested {
     std::string path;     // of the model file
     std::string contents; // a hash of the file when it was loaded
     std::string device;   // the option's text
@@ -28,7 +28,7 @@ std::optional<FormKind> parse_optimize(const std::string &text);
 // Returns the texts that it takes: "0, 1, saved, ...".
 std::string optimize_values();
 
-struct TuningTerms {
+struct TuningParameters {
     double budget_seconds = 0; // to measure for about so long; 0: nothing is measured
     at::Tensor samples;        // pictures to calibrate int8 with; undefined: there are none
     bool as_saved = false;     // no other variant is chosen
@@ -38,17 +38,17 @@ struct Tuned {
     Form form;
     DnnTorchPlanFacts figures = {};
     bool is_measured = false;
-    std::string notice, advice; // lines for the user, or ""
+    std::string notice, hint; // lines for the user, or ""
 };
 
 // Chooses the variant of a model that keeps no state.  Measures on the calling thread and with one
 // thread, unless an earlier result is known.  Throws if memory runs out.
-Tuned tune(const Source &source, const Wishes &wishes, const Shape &shape,
-           const TuningTerms &terms);
+Tuned tune(const Source &source, const Requested &requested, const Shape &shape,
+           const TuningParameters &parameters);
 
 // Records that the form gave another picture than the plain module.  No later tune() chooses it, in
 // this process and in others that share the folder.  Any thread.
-void remember_as_bad(const Form &form, const Source &source, const Wishes &wishes);
+void remember_as_bad(const Form &form, const Source &source, const Requested &requested);
 
 // What a probe found: the shape of the result, and as text how the model was run for it.
 struct Probed {
@@ -58,9 +58,9 @@ struct Probed {
 
 // Returns what the plain module makes of pictures of that shape, if an earlier remember_probe() on
 // this machine recorded it.  Any thread.
-std::optional<Probed> recall_probe(const Source &source, const Wishes &wishes,
+std::optional<Probed> recall_probe(const Source &source, const Requested &requested,
                                    const std::string &output_name, const Shape &shape);
-void remember_probe(const Source &source, const Wishes &wishes, const std::string &output_name,
-                    const Shape &shape, const Probed &probed);
+void remember_probe(const Source &source, const Requested &requested,
+                    const std::string &output_name, const Shape &shape, const Probed &probed);
 
 } // namespace engine_torch

@@ -23,7 +23,7 @@ enum class ClassifyWhat {
 };
 
 // What may change between two frames.
-struct ClassifyTerms {
+struct ClassifyParameters {
     size_t top = 1;                        // how many classes are said at most
     float confidence = 0;                  // classes with less are not said
     std::vector<std::string> targets = {}; // labels of the boxes that are classified; empty: all

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-#include "far_operator.h"
+#include "nonlocal_operator.h"
 
 #include "far_names.h"
 #include "kernel_reach.h"
@@ -93,7 +93,7 @@ public:
         } while (changed_);
         judges_ = true;
         walk(*graph_->block());
-        return {.far_operator = found_, .kernels = kernels()};
+        return {.nonlocal_operator = found_, .kernels = kernels()};
     }
 
 private:

@@ -16,39 +16,39 @@ namespace dnn_torch
 {
 
 // Never changes.
-struct PictureWork {
+struct PictureTiling {
     TileGrid grid;
     std::shared_ptr<const ModelPlan> model;
     bool is_second = false; // earlier frames ran in another way, so that nobody waits for them
 };
 
 // May be used by any number of threads at once.
-class PictureWorks
+class TilingState
 {
 public:
-    PictureWorks(std::shared_ptr<Model> model, PictureFitter fitter, PictureFit fit,
-                 ChannelCounts channels, const PictureNumbers &numbers, size_t batch_size);
+    TilingState(std::shared_ptr<Model> model, PictureFitter fitter, PictureFit fit,
+                ChannelCounts channels, const PictureNumbers &numbers, size_t batch_size);
 
     const PictureFit &fit() const { return fit_; }
     // With what it has measured.
     PictureFitter fitter() const;
 
     // Plans tiles of about that size.  Throws Error.
-    std::shared_ptr<const PictureWork> plan_tiles(Size wanted, const PlanTerms &terms);
+    std::shared_ptr<const PictureTiling> plan_tiles(Size wanted, const PlanParameters &parameters);
     // Plans one run for each frame.  Throws Error.
-    std::shared_ptr<const PictureWork> plan_whole(const PlanTerms &terms);
+    std::shared_ptr<const PictureTiling> plan_whole(const PlanParameters &parameters);
 
     // Begins with that.
-    void use(std::shared_ptr<const PictureWork> work);
-    std::shared_ptr<const PictureWork> current() const;
+    void use(std::shared_ptr<const PictureTiling> work);
+    std::shared_ptr<const PictureTiling> current() const;
 
     // What to do after `failed` has run out of memory: what another thread has settled meanwhile,
     // or tiles of half the size, with a line for the log.  Returns nullptr if they can be no
     // smaller, or may not be.
-    std::shared_ptr<const PictureWork> smaller(const PictureWork *failed, std::string &note);
+    std::shared_ptr<const PictureTiling> smaller(const PictureTiling *failed, std::string &note);
 
 private:
-    std::shared_ptr<const PictureWork> planned(TileGrid grid, const PlanTerms &terms);
+    std::shared_ptr<const PictureTiling> planned(TileGrid grid, const PlanParameters &parameters);
 
     const std::shared_ptr<Model> model_;
     const PictureFit fit_;
@@ -58,7 +58,7 @@ private:
     mutable std::mutex mutex_;
     // ---- under mutex_
     PictureFitter fitter_;
-    std::shared_ptr<const PictureWork> work_;
+    std::shared_ptr<const PictureTiling> work_;
 };
 
 } // namespace dnn_torch

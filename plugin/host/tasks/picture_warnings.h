@@ -14,10 +14,10 @@ namespace dnn_torch
 {
 
 // Looks at the first frames of a stream.  Any thread.
-class PictureDoubts
+class PictureWarnings
 {
 public:
-    explicit PictureDoubts(const Contract &contract) : contract_(contract) {}
+    explicit PictureWarnings(const Contract &contract) : contract_(contract) {}
 
     // Adds to the job's notes what speaks against its frames, or against what became of them.
     void look_at(FrameJob &job, const Images &in, const Images &out);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "picture_works.h"
+#include "tiling_state.h"
 
 #include "base/compose.h"
 #include "host/error.h"
@@ -15,65 +15,67 @@ extern "C" {
 namespace dnn_torch
 {
 
-PictureWorks::PictureWorks(std::shared_ptr<Model> model, PictureFitter fitter, PictureFit fit,
-                           ChannelCounts channels, const PictureNumbers &numbers, size_t batch_size)
+TilingState::TilingState(std::shared_ptr<Model> model, PictureFitter fitter, PictureFit fit,
+                         ChannelCounts channels, const PictureNumbers &numbers, size_t batch_size)
     : model_(std::move(model)), fit_(std::move(fit)), channels_(channels), numbers_(numbers),
       batch_size_(batch_size), fitter_(std::move(fitter))
 {
 }
 
-PictureFitter PictureWorks::fitter() const
+PictureFitter TilingState::fitter() const
 {
     std::lock_guard lock(mutex_);
     return fitter_;
 }
 
-std::shared_ptr<const PictureWork> PictureWorks::planned(TileGrid grid, const PlanTerms &terms)
+std::shared_ptr<const PictureTiling> TilingState::planned(TileGrid grid,
+                                                          const PlanParameters &parameters)
 {
     DnnTorchTensor shape =
         picture_shape(static_cast<int>(batch_size_), channels_.in, grid.tile, numbers_);
-    std::shared_ptr<const ModelPlan> plan = model_->plan({&shape, 1}, terms);
+    std::shared_ptr<const ModelPlan> plan = model_->plan({&shape, 1}, parameters);
     if (grid.count() > 1 && plan->facts().in_order)
         throw Error(AVERROR(EINVAL), "the model remembers earlier frames, so that frames cannot be "
                                      "cut into tiles; use tile=0");
-    return std::make_shared<const PictureWork>(
-        PictureWork{.grid = std::move(grid), .model = std::move(plan)});
+    return std::make_shared<const PictureTiling>(
+        PictureTiling{.grid = std::move(grid), .model = std::move(plan)});
 }
 
-std::shared_ptr<const PictureWork> PictureWorks::plan_tiles(Size wanted, const PlanTerms &terms)
+std::shared_ptr<const PictureTiling> TilingState::plan_tiles(Size wanted,
+                                                             const PlanParameters &parameters)
 {
     TileGrid grid = [&] {
         std::lock_guard lock(mutex_);
         return fitter_.cut(fit_, wanted, channels_);
     }();
-    return planned(std::move(grid), terms);
+    return planned(std::move(grid), parameters);
 }
 
-std::shared_ptr<const PictureWork> PictureWorks::plan_whole(const PlanTerms &terms)
+std::shared_ptr<const PictureTiling> TilingState::plan_whole(const PlanParameters &parameters)
 {
-    return planned(PictureFitter::whole(fit_), terms);
+    return planned(PictureFitter::whole(fit_), parameters);
 }
 
-void PictureWorks::use(std::shared_ptr<const PictureWork> work)
+void TilingState::use(std::shared_ptr<const PictureTiling> work)
 {
     std::lock_guard lock(mutex_);
     work_ = std::move(work);
 }
 
-std::shared_ptr<const PictureWork> PictureWorks::current() const
+std::shared_ptr<const PictureTiling> TilingState::current() const
 {
     std::lock_guard lock(mutex_);
     return work_;
 }
 
 // The lock is held while tiles are planned: the other workers have run out of the same memory.
-std::shared_ptr<const PictureWork> PictureWorks::smaller(const PictureWork *failed,
-                                                         std::string &note)
+std::shared_ptr<const PictureTiling> TilingState::smaller(const PictureTiling *failed,
+                                                          std::string &note)
 {
     std::lock_guard lock(mutex_);
     if (work_.get() != failed)
         return work_;
-    if (fitter_.terms().never_tiles() || fit_.only)
+    if (fitter_.parameters().never_tiles() || fit_.only)
         return nullptr;
     const Size before = work_->grid.tile;
     for (Size wanted = PictureFitter::part_of(before, 0.5);;
@@ -82,11 +84,11 @@ std::shared_ptr<const PictureWork> PictureWorks::smaller(const PictureWork *fail
         if (int64_t{grid.tile.width} * grid.tile.height >= int64_t{before.width} * before.height)
             return nullptr;
         note = concat("memory ran out for ", to_text(before), ": frames go on in tiles of ",
-                      to_text(grid.tile), grid.doubt.empty() ? "" : "; ", grid.doubt);
+                      to_text(grid.tile), grid.warning.empty() ? "" : "; ", grid.warning);
         try {
-            PictureWork work = *planned(std::move(grid), {});
+            PictureTiling work = *planned(std::move(grid), {});
             work.is_second = true;
-            return work_ = std::make_shared<const PictureWork>(std::move(work));
+            return work_ = std::make_shared<const PictureTiling>(std::move(work));
         } catch (const Error &error) {
             if (error.code() != AVERROR(ENOMEM) || wanted == PictureFitter::part_of(wanted, 0.5))
                 throw;

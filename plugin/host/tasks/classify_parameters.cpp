@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "classify_terms.h"
+#include "classify_parameters.h"
 
 #include <algorithm>
 #include <cmath>

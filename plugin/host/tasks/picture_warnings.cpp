@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "picture_doubts.h"
+#include "picture_warnings.h"
 
 #include "host/frames/interlaced.h"
-#include "host/probing/range_doubt.h"
+#include "host/probing/range_warning.h"
 
 extern "C" {
 #include <libavutil/pixdesc.h>
@@ -22,19 +22,19 @@ bool passes_any_number(const FrameJob &job)
 
 } // namespace
 
-void PictureDoubts::look_at(FrameJob &job, const Images &in, const Images &out)
+void PictureWarnings::look_at(FrameJob &job, const Images &in, const Images &out)
 {
     look_at_fields(job);
     if (contract_.as == As::depth || looks_left_ <= 0 || passes_any_number(job))
         return;
     looks_left_--;
-    const RangeDoubt doubt = doubt_of_range(contract_, in, out);
-    if (doubt.words.empty() || looks_left_.exchange(0) <= 0)
+    const RangeWarning warning = warning_of_range(contract_, in, out);
+    if (warning.words.empty() || looks_left_.exchange(0) <= 0)
         return;
-    job.notes.push_back(doubt.words);
+    job.notes.push_back(warning.words);
 }
 
-void PictureDoubts::look_at_fields(FrameJob &job)
+void PictureWarnings::look_at_fields(FrameJob &job)
 {
     for (const FrameItem &item : job.items)
         if (item.frame && is_interlaced(*item.frame) && !told_of_fields_.exchange(true))

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "detect_terms.h"
+#include "detect_parameters.h"
 
 #include "base/compose.h"
 #include "base/terminal.h"

@@ -22,16 +22,16 @@ namespace dnn_torch
 {
 
 // One of them, as a plan has it.
-struct BesidePicture {
+struct ExtraPicture {
     PictureNumbers numbers;
     int first, channels; // in the tensor
 };
 
 // Returns the pictures beside a frame of so many channels and with those numbers.
-std::vector<BesidePicture> pictures_beside(const Contract &contract, int frame_channels);
+std::vector<ExtraPicture> extra_pictures(const Contract &contract, int frame_channels);
 
 // The formats that frames of such a picture have.  Gray is of the full range, so that white is 1.
-const AVPixelFormat *formats_beside(const PictureInput &picture);
+const AVPixelFormat *formats_of_extra(const PictureInput &picture);
 
 // A view of some channels of all pictures.
 Images channels_of(const Images &images, int first, int count);

@@ -12,13 +12,13 @@
 namespace dnn_torch
 {
 
-struct RangeDoubt {
+struct RangeWarning {
     std::string words;  // or "": nothing speaks against the range
     std::string option; // of `range`, which fits; or "": none is known
 };
 
 // Compares some samples of a picture that went in with some that came out of it.  Pictures of one
 // colour tell nothing.
-RangeDoubt doubt_of_range(const Contract &contract, const Images &in, const Images &out);
+RangeWarning warning_of_range(const Contract &contract, const Images &in, const Images &out);
 
 } // namespace dnn_torch

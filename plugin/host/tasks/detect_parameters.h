@@ -13,9 +13,9 @@ namespace dnn_torch
 {
 
 // What may change between two frames.
-struct DetectTerms {
+struct DetectParameters {
     float confidence = 0.25F; // what is found with less is dropped
-    SuppressionTerms suppression = {};
+    SuppressionParameters suppression = {};
     std::vector<std::string> classes = {}; // names or numbers of those that are kept; empty: all
 };
 

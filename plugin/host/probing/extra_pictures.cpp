@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "beside.h"
+#include "extra_pictures.h"
 
 #include "base/compose.h"
 #include "host/frames/formats.h"
@@ -68,7 +68,7 @@ bool takes(const Way &way, int frame_channels, std::optional<Error> &first_failu
         sizes = {*way.contract.sizes.only};
     for (const Size size : sizes)
         try {
-            probe_picture(*way.model, size, frame_channels + channels_beside(way.contract));
+            probe_picture(*way.model, size, frame_channels + extra_channels(way.contract));
             return true;
         } catch (const Crash &) {
             throw;
@@ -105,9 +105,9 @@ std::shared_ptr<Model> open_with_pictures(Contract &contract, const OpenModel &o
                                         contract.pictures.front().name, "': ", failure->what()));
 }
 
-std::vector<BesidePicture> pictures_beside(const Contract &contract, int frame_channels)
+std::vector<ExtraPicture> extra_pictures(const Contract &contract, int frame_channels)
 {
-    std::vector<BesidePicture> pictures;
+    std::vector<ExtraPicture> pictures;
     int first = frame_channels;
     for (const PictureInput &picture : contract.pictures) {
         pictures.push_back({.numbers = numbers_of(picture, contract.input),
@@ -118,7 +118,7 @@ std::vector<BesidePicture> pictures_beside(const Contract &contract, int frame_c
     return pictures;
 }
 
-const AVPixelFormat *formats_beside(const PictureInput &picture)
+const AVPixelFormat *formats_of_extra(const PictureInput &picture)
 {
     if (picture.channels == 1)
         return grey_formats();

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "range_doubt.h"
+#include "range_warning.h"
 
 #include "base/compose.h"
 #include "host/frames/lab.h"
@@ -92,7 +92,7 @@ std::string fitting_range(const PictureNumbers &input, float fed, const Spread &
 }
 
 // Colours that are hardly any may be fractions.
-RangeDoubt doubt_of_a_and_b(const Contract &contract, const std::vector<float> &made)
+RangeWarning warning_of_a_and_b(const Contract &contract, const std::vector<float> &made)
 {
     const Spread after = spread_of(made);
     if (contract.output.high != largest_a_or_b || after.width() < 0.1F || after.low < -1.25F ||
@@ -107,7 +107,7 @@ RangeDoubt doubt_of_a_and_b(const Contract &contract, const std::vector<float> &
 
 } // namespace
 
-RangeDoubt doubt_of_range(const Contract &contract, const Images &in, const Images &out)
+RangeWarning warning_of_range(const Contract &contract, const Images &in, const Images &out)
 {
     if (in.element != Element::f32 || out.element != Element::f32)
         return {};
@@ -116,7 +116,7 @@ RangeDoubt doubt_of_range(const Contract &contract, const Images &in, const Imag
     if (fed.empty() || made.empty())
         return {};
     if (contract.as == As::lab)
-        return doubt_of_a_and_b(contract, made);
+        return warning_of_a_and_b(contract, made);
     constexpr float least_spread = 0.1F;
     const float before = spread_of(fed).width() / std::abs(map_of(contract.input).factor[0]);
     const Spread after = spread_of(made);
