@@ -87,12 +87,12 @@ struct Option {
     std::string &(*text_in)(ModelRequest &request) = nullptr; // instead of `set`
     const char *default_value = nullptr;
 
-    void apply(Request &request, const std::string &value) const
+    void apply(Request &request, const std::string &text) const
     {
         if (text_in)
-            text_in(request) = value;
+            text_in(request) = text;
         else
-            set(request, value);
+            set(request, text);
     }
 };
 
