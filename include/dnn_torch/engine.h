@@ -121,10 +121,10 @@ typedef struct DnnTorchSource {
 /** A tensor that a model takes or returns. */
 typedef struct DnnTorchTensorInfo {
     size_t size;
-    char name[64];                      /**< as the options `input` and `output` take it */
-    char type_text[128];                /**< in the words of the model's own format */
-    int32_t type;                       /**< a DnnTorchType; 0: not known */
-    int32_t rank;                       /**< -1: not known */
+    char name[64];       /**< as the options `input` and `output` take it */
+    char type_text[128]; /**< in the words of the model's own format */
+    int32_t type;        /**< a DnnTorchType; 0: not known */
+    int32_t rank;        /**< -1: not known */
     int64_t dims[DNN_TORCH_DIMENSIONS]; /**< -1: not known */
 } DnnTorchTensorInfo;
 
@@ -150,8 +150,7 @@ typedef struct DnnTorchPlanFacts {
     int64_t run_bytes;   /**< what a run holds at most, beside the model */
     int32_t interleaved; /**< 1: pictures are taken best with their channels side by side */
     int32_t takes_codes; /**< 1: pictures go best in a frame's own codes, not as floats */
-    /** 1: a result depends on earlier runs, so that one session makes all, in the order of frames.
-     */
+    /** 1: a result depends on earlier runs, so that one session makes all, in the order of frames. */
     int32_t in_order;
     int32_t alone; /**< 1: runs wait for one another, so that a second session gains nothing */
     /** Multiplications and additions of one run's convolutions and products of matrices. */
@@ -166,9 +165,9 @@ typedef struct DnnTorchPlanFacts {
 /** About one run. */
 typedef struct DnnTorchRun {
     size_t size;
-    int64_t number;  /**< in: the place of the first picture in the stream, from 0 on */
-    int32_t had_nan; /**< out: 1: a sample of an output in codes was NaN and is 0 there */
-    int32_t retries; /**< out: how often it was tried again, in a new process of the model */
+    int64_t number;   /**< in: the place of the first picture in the stream, from 0 on */
+    int32_t had_nan;  /**< out: 1: a sample of an output in codes was NaN and is 0 there */
+    int32_t retries;  /**< out: how often it was tried again, in a new process of the model */
     /**
      * in: 1: another run of the same pictures follows in the same session, as of the next tile.
      * Only the last one has 0.
@@ -302,15 +301,19 @@ typedef struct DnnTorchEngine {
      *   refused          what in it model_open() refuses the model for, one a line
      *   input_type, output_type
      *                    what the model's own tensors are of: "uint8".  NULL until a run showed it
-     *   nonlocal_operator     why a sample of the result may depend on all of a picture though no
-     * trial shows it: an operator's name, or words; NULL if nothing speaks for it kernel_reach "30
-     * 30 1 1": how far the code's kernels look across and down, and by multiples of what the
-     * picture may move; NULL if the code does not tell precision_values, optimize_values which
-     * values the option of that name takes, ", " between; or NULL, "" exclusive        "1" if runs
-     * of its sessions wait for each other: better opened anew engine_name, engine_version, cage of
-     * the engine "isolated" alone: what runs in the process of its own, and how that process is
-     * closed in, as one line notice           what the engine noticed and the user should know, as
-     * one line; may change with a plan or a run
+     *   nonlocal_operator
+     *                    why a sample of the result may depend on all of a picture though no trial
+     *                    shows it: an operator's name, or words; NULL if nothing speaks for it
+     *   kernel_reach     "30 30 1 1": how far the code's kernels look across and down, and by
+     *                    multiples of what the picture may move; NULL if the code does not tell
+     *   precision_values, optimize_values
+     *                    which values the option of that name takes, ", " between; or NULL, ""
+     *   exclusive        "1" if runs of its sessions wait for each other: better opened anew
+     *   engine_name, engine_version, cage
+     *                    of the engine "isolated" alone: what runs in the process of its
+     *                    own, and how that process is closed in, as one line
+     *   notice           what the engine noticed and the user should know, as one line;
+     *                    may change with a plan or a run
      */
     const char *(*model_metadata)(const DnnTorchModel *model, const char *key);
 
@@ -343,7 +346,7 @@ typedef struct DnnTorchEngine {
      *   variant  how the model is run: "fp32, frozen"
      *   threaded_variant  the same of sessions with several threads; NULL or "" if it
      *            does not depend on that
-     *   hint   what other options would gain: "precision=bf16 ..."
+     *   hint     what other options would gain: "precision=bf16 ..."
      */
     const char *(*plan_metadata)(const DnnTorchPlan *plan, const char *key);
 

@@ -92,7 +92,7 @@ void find_locality(PictureFitter &fitter, ChannelCounts channels, Fitting &fitti
     } catch (const Crash &) {
         throw;
     } catch (const Error &error) {
-        fitting.warning = concat("none: ", error.what());
+        fitting.why_unknown = concat("none: ", error.what());
     }
 }
 
@@ -113,7 +113,7 @@ Fitting find_fitting(const ModelWithContract &subject, const Trials &trials)
     constexpr Size odd = {2 * small_extent + 5, 2 * small_extent + 3};
     Fitting fitting;
     if (!trials.sizes.complete) {
-        fitting.obstacle = fitting.warning = not_tried;
+        fitting.obstacle = fitting.why_unknown = not_tried;
         return fitting;
     }
     Contract contract = subject.contract;
@@ -134,7 +134,7 @@ Fitting find_fitting(const ModelWithContract &subject, const Trials &trials)
         fitting.obstacle = concat("not possible: ", error.what());
     }
     if (is_slow(*subject.model, fitting, trials))
-        fitting.warning = not_tried;
+        fitting.why_unknown = not_tried;
     else
         find_locality(fitter, channels, fitting);
     return fitting;
@@ -163,7 +163,7 @@ std::string tiles_in_words(const Fitting &fitting, const Contract &contract)
     if (contract.sizes.never_tiles())
         return told_by("never", "option");
     if (!fitting.locality)
-        return fitting.warning;
+        return fitting.why_unknown;
     const Locality &found = *fitting.locality;
     const std::string origin = origin_of_locality(fitting, contract);
     if (contract.sizes.overlap)

@@ -22,7 +22,7 @@ struct Fitting {
     std::string obstacle;             // why there is no fit
     std::optional<Locality> locality; // how far the model looks
     std::string nonlocal_operator;    // why it is not local, if its code says so
-    std::string warning;              // why that is not known
+    std::string why_unknown;          // where it was not measured
     RangeWarning range;               // of the numbers that it makes
 };
 

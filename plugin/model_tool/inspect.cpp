@@ -28,7 +28,7 @@
 //                     tiles begin at multiples (width, height); words
 //   scale             across, down: output = input * numerator / denominator + offset;
 //     words           rounded: if that is not whole
-//   range_warning       what speaks against the range of the numbers that it makes
+//   range_warning     what speaks against the range of the numbers that it makes
 //   detector          of a model for dnn_torch_detect: takes (words), decoder, classes (how many),
 //                     labels (empty: not known)
 //   classifier        of a model for dnn_torch_classify: takes, classes, labels, as a detector's

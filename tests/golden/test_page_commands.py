@@ -35,6 +35,8 @@ NOT_RUN = [
     ("README.md", "scripts/check.sh", "it is what runs this test"),
     ("docs/benchmarks.md", "benchmarks/run.py", "minutes to an hour each; their names are tested"),
     ("docs/devices.md", "scripts/check-gpu.sh", "it needs a machine with a GPU"),
+    ("docs/devices.md", "dnn-torch run ffmpeg -i in.mp4 -vf 'dnn_torch=model.pt:device=cuda",
+     "it needs a machine with two GPUs"),
     ("docs/models.md", "models/export_model.py --from real.py:net", "it needs basicsr"),
     ("docs/i-have.md", "yolo export", "it needs ultralytics"),
     ("docs/i-have.md", "python export.py", "it needs YOLOv5's own folder"),

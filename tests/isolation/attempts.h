@@ -35,7 +35,7 @@ struct Scene {
 
 // Where it should work without a cage.
 enum class Outside {
-    tiling, // everywhere
+    works, // everywhere
     works_as_root,
     depends // on the machine
 };

@@ -122,9 +122,9 @@ std::vector<Attempt> attempts_at_the_kernel()
         ATTEMPT("init_module", seccomp | privileges, depends,
                 error_of(syscall(SYS_init_module, no_pointer, 0, ""))),
         ATTEMPT("syslog", seccomp, depends, error_of(syscall(SYS_syslog, 10 /* size */, 0, 0))),
-        ATTEMPT("personality", seccomp, tiling, error_of(personality(ADDR_NO_RANDOMIZE))),
+        ATTEMPT("personality", seccomp, works, error_of(personality(ADDR_NO_RANDOMIZE))),
         ATTEMPT("type_into_a_terminal", seccomp, depends, type_into_terminal(s)),
-        ATTEMPT("own_a_socket", seccomp, tiling, own_a_socket(s)),
+        ATTEMPT("own_a_socket", seccomp, works, own_a_socket(s)),
         // namespaces and mounts
         ATTEMPT("mount", seccomp | privileges, depends,
                 error_of(mount("none", s.spare.c_str(), "tmpfs", 0, nullptr))),
@@ -143,11 +143,11 @@ std::vector<Attempt> attempts_at_the_kernel()
                 error_of(syscall(SYS_setgroups, 0, nullptr))),
         ATTEMPT("capset", seccomp | privileges, works_as_root, regain_capabilities()),
         ATTEMPT("raise_a_limit", 0, works_as_root, raise_a_limit()),
-        ATTEMPT("become_dumpable", seccomp, tiling, error_of(prctl(PR_SET_DUMPABLE, 1))),
-        ATTEMPT("pdeathsig", seccomp, tiling, error_of(prctl(PR_SET_PDEATHSIG, SIGCONT))),
-        ATTEMPT("subreaper", seccomp, tiling, error_of(prctl(PR_SET_CHILD_SUBREAPER, 1))),
+        ATTEMPT("become_dumpable", seccomp, works, error_of(prctl(PR_SET_DUMPABLE, 1))),
+        ATTEMPT("pdeathsig", seccomp, works, error_of(prctl(PR_SET_PDEATHSIG, SIGCONT))),
+        ATTEMPT("subreaper", seccomp, works, error_of(prctl(PR_SET_CHILD_SUBREAPER, 1))),
         ATTEMPT("ptracer", seccomp, depends, error_of(prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY))),
-        ATTEMPT("keep_capabilities", seccomp, tiling, error_of(prctl(PR_SET_KEEPCAPS, 1))),
+        ATTEMPT("keep_capabilities", seccomp, works, error_of(prctl(PR_SET_KEEPCAPS, 1))),
         ATTEMPT("trace_of_time", seccomp, depends, error_of(prctl(PR_SET_TSC, PR_TSC_SIGSEGV))),
     };
 }

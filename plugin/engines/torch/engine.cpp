@@ -36,7 +36,7 @@ void expect_one(size_t count, const char *what)
                                                " tensor and not " + std::to_string(count));
 }
 
-// Who takes no tensor has no requested about one.
+// At least one output must be given; it carries the requested type.
 void expect_outputs(const engine_torch::Source &source, size_t count)
 {
     if (!source.returns_all() || count == 0)

@@ -121,12 +121,12 @@ void append_if_sound(Detection detection, const DecodeParameters &parameters,
         keep_surest(found);
 }
 
-void MaskBudget::take(Size mask, int64_t parameters)
+void MaskBudget::take(Size mask, int64_t products)
 {
     constexpr int64_t most_products = 64 * most_mask_values;
     const int64_t values = int64_t{mask.width} * mask.height;
     values_ += values;
-    products_ += values * std::min(parameters, most_products);
+    products_ += values * std::min(products, most_products);
     if (values_ > most_mask_values || products_ > most_products)
         throw Error(-EINVAL, concat("the masks of one picture have more than ", most_mask_values,
                                     " values together, or cost as much; ask for fewer with "

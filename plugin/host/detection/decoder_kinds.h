@@ -26,7 +26,7 @@ struct Match {
     Likeness likeness = Likeness::NONE;
     std::unique_ptr<const Decoder> decoder = {}; // null if nothing fits
     bool needs_input_size = false;               // of the facts
-    std::string warning = {};                    // how else the shapes can be read; or ""
+    std::string ambiguity = {};                  // how else the shapes can be read; or ""
 };
 
 // Looks whether the tensors fit.
@@ -85,7 +85,7 @@ float sigmoid(float value);
 // Whether the value of a class, as a tensor has it, is one.
 bool is_label(float value);
 
-// Appends the detection unless it is less sure than the parameters want, or no detection: its
+// Appends the detection unless it is less sure than `parameters` ask for, or no detection: its
 // numbers are NaN or infinite, its box has no extent, its confidence is not in 0 to 1.
 void append_if_sound(Detection detection, const DecodeParameters &parameters,
                      std::vector<Detection> &found);
@@ -94,9 +94,9 @@ void append_if_sound(Detection detection, const DecodeParameters &parameters,
 class MaskBudget
 {
 public:
-    // For a mask of that size, each of whose values is a sum of `parameters` products.  Throws
+    // For a mask of that size, each of whose values is a sum of `products` products.  Throws
     // Error if the masks cost too much together.
-    void take(Size mask, int64_t parameters = 1);
+    void take(Size mask, int64_t products = 1);
 
 private:
     int64_t values_ = 0, products_ = 0;

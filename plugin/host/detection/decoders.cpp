@@ -102,8 +102,9 @@ std::unique_ptr<const Decoder> find_decoder(std::span<const DnnTorchTensor> shap
         refuse_choice(shapes, "which no decoder takes", all_names());
     if (likeliest != best.decoder->name())
         refuse_choice(shapes, "which fit several decoders", likeliest);
-    if (!best.warning.empty())
-        throw Error(invalid, concat("the model returns ", shapes_text(shapes), ", ", best.warning));
+    if (!best.ambiguity.empty())
+        throw Error(invalid,
+                    concat("the model returns ", shapes_text(shapes), ", ", best.ambiguity));
     return checked(std::move(best), facts);
 }
 

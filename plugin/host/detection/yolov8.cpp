@@ -115,7 +115,7 @@ Match match_yolov8(std::span<const DnnTorchTensor> shapes, const DetectorFacts &
         return {};
     return {.likeness = likeness_of(shapes[0], layout, facts),
             .decoder = make_yolo_rows(layout),
-            .warning = warning_of(layout, facts)};
+            .ambiguity = warning_of(layout, facts)};
 }
 
 } // namespace dnn_torch

@@ -54,7 +54,7 @@ inline Size probe_size(Model &model, Size size, int channels)
 class ModelProbe
 {
 public:
-    // The model takes pictures of so many channels `beside` the frame.
+    // The model takes pictures of `extra` channels besides the frame's.
     explicit ModelProbe(std::shared_ptr<Model> model, int extra = 0);
 
     // Throws Error if the model takes no picture at all, or makes nothing that can become what

@@ -19,7 +19,7 @@ AdaptiveSession::AdaptiveSession(const PicturePlan &plan) : plan_(plan)
 }
 
 // The last session's memory is given back before the next one takes some.
-void AdaptiveSession::follow(std::shared_ptr<const PictureTiling> work)
+void AdaptiveSession::follow(std::shared_ptr<const PictureTiling> tiling)
 {
     std::unique_ptr<TaskSession> last;
     {
@@ -28,11 +28,11 @@ void AdaptiveSession::follow(std::shared_ptr<const PictureTiling> work)
     }
     last.reset();
     std::unique_ptr<TaskSession> next;
-    if (plan_.tiling->fit().is_plain() && work->grid.count() == 1)
+    if (plan_.tiling->fit().is_plain() && tiling->grid.count() == 1)
         next = std::make_unique<PictureSession>(plan_);
     else
-        next = std::make_unique<TiledSession>(plan_, work);
-    work_ = std::move(work);
+        next = std::make_unique<TiledSession>(plan_, tiling);
+    tiling_ = std::move(tiling);
     std::lock_guard lock(mutex_);
     session_ = std::move(next);
     if (is_stopped_)
@@ -42,9 +42,10 @@ void AdaptiveSession::follow(std::shared_ptr<const PictureTiling> work)
 void AdaptiveSession::run(FrameJob &job)
 {
     for (;;) {
-        if (std::shared_ptr<const PictureTiling> work = plan_.tiling->current(); work != work_)
-            follow(std::move(work));
-        if (work_->is_second)
+        if (std::shared_ptr<const PictureTiling> tiling = plan_.tiling->current();
+            tiling != tiling_)
+            follow(std::move(tiling));
+        if (tiling_->is_second)
             job.behind = 0;
         try {
             return session_->run(job);
@@ -52,7 +53,7 @@ void AdaptiveSession::run(FrameJob &job)
             throw;
         } catch (const Error &error) {
             std::string note;
-            if (error.code() != AVERROR(ENOMEM) || !plan_.tiling->smaller(work_.get(), note))
+            if (error.code() != AVERROR(ENOMEM) || !plan_.tiling->smaller(tiling_.get(), note))
                 throw;
             if (!note.empty())
                 job.notes.push_back(note);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Runs frames as their plan's works say at the moment.  If memory runs out it goes on with smaller
-// tiles, from the same frame.
+// Runs frames as their plan's tiling state says at the moment.  If memory runs out it goes on with
+// smaller tiles, from the same frame.
 #pragma once
 
 #include "picture_task.h"
@@ -24,10 +24,10 @@ public:
     void stop() noexcept override;
 
 private:
-    void follow(std::shared_ptr<const PictureTiling> work);
+    void follow(std::shared_ptr<const PictureTiling> tiling);
 
     const PicturePlan &plan_;
-    std::shared_ptr<const PictureTiling> work_; // of the session
+    std::shared_ptr<const PictureTiling> tiling_; // of the session
 
     std::mutex mutex_;
     // ---- under mutex_; written to by the session's own thread alone

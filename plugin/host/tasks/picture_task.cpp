@@ -140,8 +140,8 @@ TaskFindings PictureTask::examine()
                              .numbers = contract_in_words(contract_)};
     if (!found_.warning.empty() && contract_.input.channels == 0)
         findings.warning =
-            "the model is run on luma alone, for it fails on RGB: " + found_.warning +
-            "; if it is a model of RGB, fix the model";
+            "the model is run on luma alone, because it fails on RGB: " + found_.warning +
+            "; if it should take RGB, correct the model";
     return findings;
 }
 
@@ -233,8 +233,8 @@ void PictureTask::check_fit(const PictureFit &fit) const
                            "; scale=1 scales it to that"));
 }
 
-std::shared_ptr<const PictureTiling> PictureTask::work_for(TilingState &tiling,
-                                                           const PlanParameters &parameters) const
+std::shared_ptr<const PictureTiling> PictureTask::tiling_for(TilingState &tiling,
+                                                             const PlanParameters &parameters) const
 {
     const PictureFit &fit = tiling.fit();
     const Size wanted = contract_.sizes.tile && !contract_.sizes.never_tiles()
@@ -277,7 +277,7 @@ NewPlan PictureTask::plan(const FrameShape &input, const PlanParameters &paramet
                   (channels.made == plan->channels || plan->part() != Part::seen);
     auto tiling = std::make_shared<TilingState>(model(), fitter_, fitted, channels, contract_.input,
                                                 batch_size_);
-    tiling->use(work_for(*tiling, parameters));
+    tiling->use(tiling_for(*tiling, parameters));
     fitter_ = tiling->fitter();
     const std::shared_ptr<const PictureTiling> work = tiling->current();
     const DnnTorchPlanFacts facts = work->model->facts();

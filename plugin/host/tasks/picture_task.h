@@ -107,8 +107,8 @@ private:
     ChannelCounts counts_of(AVPixelFormat format) const;
     PictureFit fit(const FrameShape &input);
     void check_fit(const PictureFit &fit) const; // throws Error
-    std::shared_ptr<const PictureTiling> work_for(TilingState &tiling,
-                                                  const PlanParameters &parameters) const;
+    std::shared_ptr<const PictureTiling> tiling_for(TilingState &tiling,
+                                                    const PlanParameters &parameters) const;
 
     ModelProbe probe_;
     PictureFitter fitter_;

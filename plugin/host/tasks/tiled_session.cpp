@@ -16,16 +16,16 @@
 namespace dnn_torch
 {
 
-TiledSession::TiledSession(const PicturePlan &plan, std::shared_ptr<const PictureTiling> work)
-    : plan_(plan), work_(std::move(work)), fit_(plan.tiling->fit()),
-      interleaved_(work_->model->facts().interleaved != 0 && plan.extra.empty()),
-      codes_(plan.passes_codes(*work_->model) && !work_->grid.is_blended),
-      session_(work_->model, plan.threads),
+TiledSession::TiledSession(const PicturePlan &plan, std::shared_ptr<const PictureTiling> tiling)
+    : plan_(plan), tiling_(std::move(tiling)), fit_(plan.tiling->fit()),
+      interleaved_(tiling_->model->facts().interleaved != 0 && plan.extra.empty()),
+      codes_(plan.passes_codes(*tiling_->model) && !tiling_->grid.is_blended),
+      session_(tiling_->model, plan.threads),
       seen_(components_of(plan.formats.taken, plan.channels, Part::seen)),
       made_(components_of(plan.formats.made, plan.made, plan.part()))
 {
     // A model that remembers earlier runs must see no other picture before the first frame.
-    if (!work_->model->facts().in_order)
+    if (!tiling_->model->facts().in_order)
         session_.warm();
 }
 
@@ -38,8 +38,8 @@ void TiledSession::run(FrameJob &job)
 {
     plan_.check_strength(job);
     begin(job);
-    for (const TileSpan &down : work_->grid.down)
-        for (const TileSpan &across : work_->grid.across)
+    for (const TileSpan &down : tiling_->grid.down)
+        for (const TileSpan &across : tiling_->grid.across)
             run_tile(job, across, down);
     finish(job);
 }
@@ -69,7 +69,7 @@ void TiledSession::begin(FrameJob &job)
 void TiledSession::run_tile(FrameJob &job, const TileSpan &across, const TileSpan &down)
 {
     Images input = input_for(job);
-    input.more = &across != &work_->grid.across.back() || &down != &work_->grid.down.back();
+    input.more = &across != &tiling_->grid.across.back() || &down != &tiling_->grid.down.back();
     {
         Stopwatch watch(job.stages.convert_in);
         read_tile(input, across, down);
@@ -92,8 +92,8 @@ Images TiledSession::input_for(const FrameJob &job)
 {
     const int batch = static_cast<int>(job.items.size());
     const auto floats = interleaved_ ? float_pixels : float_planes;
-    Images input = codes_ ? code_images(plan_.formats.taken, batch, work_->grid.tile)
-                          : floats(nullptr, batch, plan_.fed, work_->grid.tile);
+    Images input = codes_ ? code_images(plan_.formats.taken, batch, tiling_->grid.tile)
+                          : floats(nullptr, batch, plan_.fed, tiling_->grid.tile);
     input.data = memory_.of(session_, static_cast<size_t>(input.batch_stride) * plan_.batch_size);
     input.number = job.items.front().number;
     input.behind = job.behind;
@@ -142,7 +142,7 @@ void TiledSession::check(const Images &output, const TileSpan &across, const Til
         return;
     throw Error(AVERROR_INVALIDDATA, "the model returned " + counted(output.channels, "channel") +
                                          " of " + to_text(made) + " for a tile of " +
-                                         to_text(work_->grid.tile) +
+                                         to_text(tiling_->grid.tile) +
                                          "; its output size must depend on its input size alone");
 }
 
@@ -180,7 +180,7 @@ const AVFrame *TiledSession::kept_for(const FrameItem &item, const Picture &pict
 // Whether results are mixed with their frames before they are rounded.
 bool TiledSession::mixes_parts() const
 {
-    return fit_.frame == fit_.made && !plan_.made_frames && !codes_ && !work_->grid.is_blended;
+    return fit_.frame == fit_.made && !plan_.made_frames && !codes_ && !tiling_->grid.is_blended;
 }
 
 bool TiledSession::write_part(const FrameItem &item, const Picture &picture, const Images &part,
@@ -196,7 +196,7 @@ bool TiledSession::write_part(const FrameItem &item, const Picture &picture, con
         return false;
     }
     const auto write = [&] {
-        if (work_->grid.is_blended)
+        if (tiling_->grid.is_blended)
             return blender_.write(part, numbers, index, kept, result, edges, plan_.part());
         if (item.strength != 1 && mixes_parts())
             return mixer_.write(part, numbers, index, item.strength, kept, result, plan_.part());
@@ -214,7 +214,7 @@ void TiledSession::write_depth_part(const Picture &picture, const Images &part, 
 {
     AVFrame *const numbers =
         result_window_.at(picture.depth.get(), region, {.first = 0, .count = 1});
-    if (work_->grid.is_blended)
+    if (tiling_->grid.is_blended)
         blender_.write_floats(part, index, numbers, edges);
     else
         copy_floats(part, index, numbers);

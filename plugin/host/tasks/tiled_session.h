@@ -25,7 +25,7 @@ class TiledSession : public TaskSession
 {
 public:
     // `plan` must live during run() and bypass(); it may be gone after them.
-    TiledSession(const PicturePlan &plan, std::shared_ptr<const PictureTiling> work);
+    TiledSession(const PicturePlan &plan, std::shared_ptr<const PictureTiling> tiling);
 
     void run(FrameJob &job) override;
     void bypass(FrameJob &job) override;
@@ -58,7 +58,7 @@ private:
     FramePointer finished(const FrameItem &item, Picture &picture);
 
     const PicturePlan &plan_;
-    const std::shared_ptr<const PictureTiling> work_;
+    const std::shared_ptr<const PictureTiling> tiling_;
     const PictureFit &fit_;
     bool interleaved_, codes_;
     Session session_;

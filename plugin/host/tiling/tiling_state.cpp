@@ -56,16 +56,16 @@ std::shared_ptr<const PictureTiling> TilingState::plan_whole(const PlanParameter
     return planned(PictureFitter::whole(fit_), parameters);
 }
 
-void TilingState::use(std::shared_ptr<const PictureTiling> work)
+void TilingState::use(std::shared_ptr<const PictureTiling> tiling)
 {
     std::lock_guard lock(mutex_);
-    work_ = std::move(work);
+    tiling_ = std::move(tiling);
 }
 
 std::shared_ptr<const PictureTiling> TilingState::current() const
 {
     std::lock_guard lock(mutex_);
-    return work_;
+    return tiling_;
 }
 
 // The lock is held while tiles are planned: the other workers have run out of the same memory.
@@ -73,11 +73,11 @@ std::shared_ptr<const PictureTiling> TilingState::smaller(const PictureTiling *f
                                                           std::string &note)
 {
     std::lock_guard lock(mutex_);
-    if (work_.get() != failed)
-        return work_;
+    if (tiling_.get() != failed)
+        return tiling_;
     if (fitter_.parameters().never_tiles() || fit_.only)
         return nullptr;
-    const Size before = work_->grid.tile;
+    const Size before = tiling_->grid.tile;
     for (Size wanted = PictureFitter::part_of(before, 0.5);;
          wanted = PictureFitter::part_of(wanted, 0.5)) {
         TileGrid grid = fitter_.cut(fit_, wanted, channels_);
@@ -86,9 +86,9 @@ std::shared_ptr<const PictureTiling> TilingState::smaller(const PictureTiling *f
         note = concat("memory ran out for ", to_text(before), ": frames go on in tiles of ",
                       to_text(grid.tile), grid.warning.empty() ? "" : "; ", grid.warning);
         try {
-            PictureTiling work = *planned(std::move(grid), {});
-            work.is_second = true;
-            return work_ = std::make_shared<const PictureTiling>(std::move(work));
+            PictureTiling tiling = *planned(std::move(grid), {});
+            tiling.is_second = true;
+            return tiling_ = std::make_shared<const PictureTiling>(std::move(tiling));
         } catch (const Error &error) {
             if (error.code() != AVERROR(ENOMEM) || wanted == PictureFitter::part_of(wanted, 0.5))
                 throw;

@@ -39,7 +39,7 @@ public:
     std::shared_ptr<const PictureTiling> plan_whole(const PlanParameters &parameters);
 
     // Begins with that.
-    void use(std::shared_ptr<const PictureTiling> work);
+    void use(std::shared_ptr<const PictureTiling> tiling);
     std::shared_ptr<const PictureTiling> current() const;
 
     // What to do after `failed` has run out of memory: what another thread has settled meanwhile,
@@ -58,7 +58,7 @@ private:
     mutable std::mutex mutex_;
     // ---- under mutex_
     PictureFitter fitter_;
-    std::shared_ptr<const PictureTiling> work_;
+    std::shared_ptr<const PictureTiling> tiling_;
 };
 
 } // namespace dnn_torch

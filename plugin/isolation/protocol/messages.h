@@ -205,7 +205,7 @@ struct SessionReply {
     uint32_t reserved;
 };
 
-struct Wish {
+struct RequestedTensor {
     int32_t type, white;
 };
 
@@ -218,7 +218,7 @@ struct RunRequest {
     uint64_t new_areas[area_count]; // sizes
     uint32_t in_count, out_count;
     WireTensor in[most_inputs];
-    Wish requested[most_outputs];
+    RequestedTensor requested[most_outputs];
 };
 
 struct RunReply {

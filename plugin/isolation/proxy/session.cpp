@@ -299,7 +299,7 @@ RunReply DnnTorchSession::exchange(const RunRequest &request)
     if (error)
         throw_no_memory("results", wanted, error);
     if (reply.wanted_bytes)
-        child_->refuse("a second wish for memory");
+        child_->refuse("a second request for memory");
     return reply;
 }
 
@@ -309,7 +309,7 @@ RunReply DnnTorchSession::exchange(const RunRequest &request)
 int DnnTorchSession::give_output_memory(uint64_t bytes)
 {
     if (bytes > 0 && bytes <= output_.mapping.size())
-        child_->refuse("a wish for memory that it has");
+        child_->refuse("a request for memory that it has");
     output_ = {};
     if (bytes > 0)
         output_ = make_shared_memory(std::bit_ceil(bytes), Writer::child);

@@ -25,7 +25,7 @@ public:
 
 using ValueId = size_t;
 
-// Always in lowest parameters.
+// Always in lowest terms.
 struct Ratio {
     int64_t numerator = 1, denominator = 1;
 

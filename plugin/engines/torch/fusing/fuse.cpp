@@ -70,13 +70,13 @@ struct Work {
 class Part final : public torch::CustomClassHolder
 {
 public:
-    Part(const fused::Graph &graph, const FusedWish &wish, bool makes_result)
+    Part(const fused::Graph &graph, const FusedRequest &request, bool makes_result)
         : graph_(graph), makes_result_(makes_result),
-          nodes_({.has_own_weights = wish.weights_on_each_node})
+          nodes_({.has_own_weights = request.weights_on_each_node})
     {
-        if (wish.numbers != FusedNumbers::int8)
-            network_ = new_network(wish.numbers == FusedNumbers::bf16 ? fused::Precision::bf16
-                                                                      : fused::Precision::fp32);
+        if (request.numbers != FusedNumbers::int8)
+            network_ = new_network(request.numbers == FusedNumbers::bf16 ? fused::Precision::bf16
+                                                                         : fused::Precision::fp32);
     }
 
     // The next call of calibrate_if_asked() does, with its pictures.
@@ -292,12 +292,13 @@ void register_node()
 }
 
 // Returns what the new node makes.
-Value *replace(torch::jit::Graph &graph, const Region &region, Value *input, const FusedWish &wish)
+Value *replace(torch::jit::Graph &graph, const Region &region, Value *input,
+               const FusedRequest &request)
 {
     Node *const node = graph.create(node_kind(), {input}, 1);
     const auto &uses = region.output->uses();
     const bool is_result = uses.size() == 1 && uses.front().user == graph.return_node();
-    const auto part = c10::make_intrusive<Part>(region.graph, wish, is_result);
+    const auto part = c10::make_intrusive<Part>(region.graph, request, is_result);
     node->ival_(part_attribute(), c10::IValue::make_capsule(part));
     node->output()->setType(c10::TensorType::get());
     node->insertBefore(region.output->node());
@@ -314,7 +315,7 @@ bool can_fuse()
 
 std::optional<torch::jit::Module> fused_copy(const torch::jit::Module &frozen,
                                              const std::string &input_name, int64_t channels,
-                                             const FusedWish &wish)
+                                             const FusedRequest &request)
 {
     register_node();
     torch::jit::Module copy = frozen.clone(true);
@@ -326,7 +327,7 @@ std::optional<torch::jit::Module> fused_copy(const torch::jit::Module &frozen,
     for (const Region &region : regions) {
         const auto before = replaced.find(region.input);
         Value *const input = before == replaced.end() ? region.input : before->second;
-        replaced[region.output] = replace(*graph, region, input, wish);
+        replaced[region.output] = replace(*graph, region, input, request);
     }
     torch::jit::EliminateDeadCode(graph);
     return copy;

@@ -21,7 +21,7 @@ bool can_fuse();
 // What fused programs compute with.
 enum class FusedNumbers { fp32, bf16, int8 };
 
-struct FusedWish {
+struct FusedRequest {
     FusedNumbers numbers = FusedNumbers::fp32;
     bool weights_on_each_node = false; // of memory
 };
@@ -31,7 +31,7 @@ struct FusedWish {
 // that come in have `channels`.
 std::optional<torch::jit::Module> fused_copy(const torch::jit::Module &frozen,
                                              const std::string &input_name, int64_t channels,
-                                             const FusedWish &wish);
+                                             const FusedRequest &request);
 
 // How many convolutions the programs have, and how many of them are computed in int8.
 struct Int8Layers {

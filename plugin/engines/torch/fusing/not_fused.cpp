@@ -13,7 +13,7 @@ bool can_fuse()
 }
 
 std::optional<torch::jit::Module> fused_copy(const torch::jit::Module &, const std::string &,
-                                             int64_t, const FusedWish &)
+                                             int64_t, const FusedRequest &)
 {
     return std::nullopt;
 }

@@ -63,7 +63,7 @@ double of_convolution(Inputs inputs)
     return of_a_product * all * static_cast<double>(weight.numel());
 }
 
-// Of [..., rows, parameters] by [..., parameters, columns].
+// Of [..., rows, inner] by [..., inner, columns].
 double of_product(const c10::IValue &left, const c10::IValue &right)
 {
     if (!left.isTensor() || !right.isTensor() || right.toTensor().dim() < 1)

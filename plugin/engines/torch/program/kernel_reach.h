@@ -24,7 +24,7 @@ struct Stretch {
     static constexpr int64_t block = 4096 * 9 * 5 * 7;
 
     int64_t first = 0, end = block;
-    int64_t out = 1, in = 1; // an extent of `in` becomes one of `out`, in lowest parameters
+    int64_t out = 1, in = 1; // an extent of `in` becomes one of `out`, in lowest terms
     int64_t step = 1;        // the picture must move by multiples of this for the same to come out
 
     bool operator==(const Stretch &) const = default;

@@ -20,7 +20,7 @@ namespace engine_torch
 {
 
 struct Outlook {
-    // An operator's name, or words; "" if there is nothing.  In warning there is something.
+    // An operator's name, or words; "" if there is nothing.  If in doubt, there is something.
     std::string nonlocal_operator;
     // How far the kernels reach in height and width, if the graph consists of what is known.
     std::optional<std::array<KernelReach, 2>> kernels;

@@ -48,50 +48,51 @@ bool is_number_type(at::ScalarType type)
            type == at::kDouble || type == at::kBool || at::isIntegralType(type, false);
 }
 
-std::optional<Layout> layout_of(const at::Tensor &tensor, const OutputWish &wish)
+std::optional<Layout> layout_of(const at::Tensor &tensor, const OutputRequest &request)
 {
-    if (!wish.layout && wish.is_map)
-        return guess_map_layout(tensor.sizes(), wish.input, wish.batch, wish.height, wish.width);
-    if (!wish.layout)
-        return guess_layout(tensor.sizes(), wish.input, wish.height, wish.width);
-    return tensor.dim() == rank_of(*wish.layout) ? wish.layout : std::nullopt;
+    if (!request.layout && request.is_map)
+        return guess_map_layout(tensor.sizes(), request.input, request.batch, request.height,
+                                request.width);
+    if (!request.layout)
+        return guess_layout(tensor.sizes(), request.input, request.height, request.width);
+    return tensor.dim() == rank_of(*request.layout) ? request.layout : std::nullopt;
 }
 
-bool can_be_picture(const at::Tensor &tensor, const OutputWish &wish)
+bool can_be_picture(const at::Tensor &tensor, const OutputRequest &request)
 {
     if (!tensor.defined() || tensor.is_quantized() || !is_number_type(tensor.scalar_type()) ||
         (tensor.layout() != at::kStrided && tensor.layout() != at::kMkldnn))
         return false;
-    const std::optional<Layout> layout = layout_of(tensor, wish);
+    const std::optional<Layout> layout = layout_of(tensor, request);
     if (!layout)
         return false;
     const auto extents = tensor.sizes();
     const size_t place = ends_with_channels(*layout) ? extents.size() - 1 : extents.size() - 3;
     const int64_t channels = has_channels(*layout) ? extents[place] : 1;
-    const bool fits = wish.is_map ? channels <= 65536 : channels <= 4 && channels != 2;
+    const bool fits = request.is_map ? channels <= 65536 : channels <= 4 && channels != 2;
     return tensor.numel() > 0 && fits;
 }
 
 // Other tensors than these are pictures only if their extents say so, which may be by chance.
-bool has_usual_rank(const at::Tensor &tensor, const OutputWish &wish)
+bool has_usual_rank(const at::Tensor &tensor, const OutputRequest &request)
 {
-    return tensor.dim() == rank_of(wish.layout.value_or(wish.input));
+    return tensor.dim() == rank_of(request.layout.value_or(request.input));
 }
 
 // A dict has no first tensor.  If none can be a picture, the first one's fault is told.
 const ReturnedTensor &choose_by_kind(const c10::IValue &returned, const Tensors &tensors,
-                                     const OutputWish &wish)
+                                     const OutputRequest &request)
 {
     const ReturnedTensor *chosen = nullptr;
     size_t pictures = 0;
-    if (wish.is_map)
+    if (request.is_map)
         for (const ReturnedTensor &each : tensors)
-            if (each.name == "out" && can_be_picture(each.tensor, wish))
+            if (each.name == "out" && can_be_picture(each.tensor, request))
                 return each;
     for (const ReturnedTensor &each : tensors)
-        if (can_be_picture(each.tensor, wish)) {
-            const bool is_likelier = chosen && !has_usual_rank(chosen->tensor, wish) &&
-                                     has_usual_rank(each.tensor, wish);
+        if (can_be_picture(each.tensor, request)) {
+            const bool is_likelier = chosen && !has_usual_rank(chosen->tensor, request) &&
+                                     has_usual_rank(each.tensor, request);
             chosen = pictures++ == 0 || is_likelier ? &each : chosen;
         }
     const bool is_clear = tensors.size() == 1 || pictures == 1;
@@ -102,24 +103,24 @@ const ReturnedTensor &choose_by_kind(const c10::IValue &returned, const Tensors 
 }
 
 const ReturnedTensor &choose(const c10::IValue &returned, const Tensors &tensors,
-                             const OutputWish &wish)
+                             const OutputRequest &request)
 {
     if (tensors.empty())
         refuse_value(returned);
-    if (wish.name.empty())
-        return choose_by_kind(returned, tensors, wish);
-    if (const ReturnedTensor *const named = find(tensors, wish.name))
+    if (request.name.empty())
+        return choose_by_kind(returned, tensors, request);
+    if (const ReturnedTensor *const named = find(tensors, request.name))
         return *named;
-    refuse_result(concat(kind_in_words(returned), " without ", wish.name,
+    refuse_result(concat(kind_in_words(returned), " without ", request.name,
                          "; choose output=NAME among ", names_of(tensors)));
 }
 
-[[noreturn]] void refuse_layout(const at::Tensor &tensor, const OutputWish &wish)
+[[noreturn]] void refuse_layout(const at::Tensor &tensor, const OutputRequest &request)
 {
     const std::string what =
         concat("a tensor of rank ", tensor.dim(), " (", words_of(tensor.sizes()), ")");
-    if (wish.layout)
-        refuse_result(concat(what, ", which cannot be of the layout ", name_of(*wish.layout)));
+    if (request.layout)
+        refuse_result(concat(what, ", which cannot be of the layout ", name_of(*request.layout)));
     const bool is_empty = tensor.numel() == 0;
     if (is_empty && tensor.dim() <= 4)
         refuse_result(concat("an empty tensor (", words_of(tensor.sizes()),
@@ -192,7 +193,7 @@ void check_kind(const at::Tensor &tensor, const c10::Device &device)
                              "; the filter needs real numbers, such as float32"));
 }
 
-OutputChoice choose_output(const c10::IValue &returned, const OutputWish &wish)
+OutputChoice choose_output(const c10::IValue &returned, const OutputRequest &request)
 {
     std::string name;
     at::Tensor tensor;
@@ -200,15 +201,15 @@ OutputChoice choose_output(const c10::IValue &returned, const OutputWish &wish)
         tensor = returned.toTensor();
     } else {
         const Tensors tensors = tensors_in(returned);
-        const ReturnedTensor &chosen = choose(returned, tensors, wish);
+        const ReturnedTensor &chosen = choose(returned, tensors, request);
         name = chosen.name;
         tensor = chosen.tensor;
     }
     if (!tensor.defined())
         refuse_result("no tensor but an undefined one");
-    const std::optional<Layout> layout = layout_of(tensor, wish);
+    const std::optional<Layout> layout = layout_of(tensor, request);
     if (!layout)
-        refuse_layout(tensor, wish);
+        refuse_layout(tensor, request);
     return {.name = name, .layout = *layout, .type = tensor.scalar_type()};
 }
 

@@ -15,7 +15,7 @@ namespace engine_torch
 {
 
 // What decides which tensor is the picture, and in which layout it is.
-struct OutputWish {
+struct OutputRequest {
     std::string name;             // the user's: "mask", "1", "out.0"; "" is none
     std::optional<Layout> layout; // nullopt: its extents show it
     Layout input = Layout::nchw;  // of the pictures that went in
@@ -27,7 +27,7 @@ struct OutputWish {
 // those with the usual rank if there are such.  Of several maps it is the one named "out", as
 // torchvision's segmentation models have it. Throws a Failure that says what came instead, and
 // lists the names if one has to be chosen.
-OutputChoice choose_output(const c10::IValue &returned, const OutputWish &wish);
+OutputChoice choose_output(const c10::IValue &returned, const OutputRequest &request);
 
 // Returns a float32 tensor [batch, channels, height, width] on `device`, of any strides.  It shares
 // memory with `returned` if it can.  Throws a Failure that says what came instead.

@@ -47,9 +47,9 @@ Turn turn_of(const DnnTorchRun &run)
     return turn;
 }
 
-bool wants_codes(const DnnTorchTensor &wish)
+bool wants_codes(const DnnTorchTensor &request)
 {
-    return (wish.type == DNN_TORCH_U8 || wish.type == DNN_TORCH_U16) && wish.white > 0;
+    return (request.type == DNN_TORCH_U8 || request.type == DNN_TORCH_U16) && request.white > 0;
 }
 
 } // namespace
@@ -142,7 +142,7 @@ at::Tensor DnnTorchSession::run_once(const at::Tensor &images, int64_t number, c
     if (source.output)
         return engine_torch::picture_of(returned, *source.output, images.size(0), model_.device());
     const engine_torch::OutputChoice choice = engine_torch::choose_output(
-        returned, engine_torch::output_wish(model_, source, images.sizes()));
+        returned, engine_torch::output_request(model_, source, images.sizes()));
     return engine_torch::picture_of(returned, choice, images.size(0), model_.device());
 }
 
@@ -154,15 +154,15 @@ c10::IValue DnnTorchSession::forward(const at::Tensor &images, int64_t number, c
 
 // The result has the channel layout of the input.
 at::Tensor DnnTorchSession::to_caller(const at::Tensor &picture, const at::Tensor &elements,
-                                      const DnnTorchTensor &wish)
+                                      const DnnTorchTensor &request)
 {
     had_nan_ = false;
     // Maps hold plain numbers, which no code of white stands for.
-    if (!wants_codes(wish) || plan_.source().asked.results == engine_torch::Results::maps)
+    if (!wants_codes(request) || plan_.source().asked.results == engine_torch::Results::maps)
         return brought_back(picture);
     const bool interleaved = elements.size(1) > 1 && elements.stride(1) == 1;
     const at::Tensor nan = picture.isnan().any();
-    at::Tensor result = brought_back(engine_torch::codes_of(picture, wish.type, wish.white)
+    at::Tensor result = brought_back(engine_torch::codes_of(picture, request.type, request.white)
                                          .contiguous(interleaved ? at::MemoryFormat::ChannelsLast
                                                                  : at::MemoryFormat::Contiguous));
     had_nan_ = nan.item<bool>();
@@ -185,7 +185,7 @@ at::Tensor DnnTorchSession::brought_back(const at::Tensor &picture)
 }
 
 std::vector<DnnTorchTensor> DnnTorchSession::run(const DnnTorchTensor &input,
-                                                 const DnnTorchTensor &wish, DnnTorchRun &run)
+                                                 const DnnTorchTensor &request, DnnTorchRun &run)
 {
     check_stopped();
     // Freed first, so that the model can use the same memory again.
@@ -195,7 +195,7 @@ std::vector<DnnTorchTensor> DnnTorchSession::run(const DnnTorchTensor &input,
     const engine_torch::MemoryScope own_memory;
     engine_torch::use_threads(threads_);
     try {
-        return run_on_stream(input, wish, run);
+        return run_on_stream(input, request, run);
     } catch (...) {
         wait_after_failure();
         let_others_begin(run);
@@ -222,7 +222,7 @@ void DnnTorchSession::let_others_begin(const DnnTorchRun &run) const
 }
 
 std::vector<DnnTorchTensor> DnnTorchSession::run_on_stream(const DnnTorchTensor &input,
-                                                           const DnnTorchTensor &wish,
+                                                           const DnnTorchTensor &request,
                                                            DnnTorchRun &run)
 {
     const at::Tensor elements = engine_torch::tensor_over(input);
@@ -230,21 +230,21 @@ std::vector<DnnTorchTensor> DnnTorchSession::run_on_stream(const DnnTorchTensor 
         elements.to(model_.device(), elements.scalar_type(), true), input.white);
     if (plan_.source().returns_all())
         return run_for_all(images, elements, run);
-    return {run_for_picture(images, elements, wish, run)};
+    return {run_for_picture(images, elements, request, run)};
 }
 
 DnnTorchTensor DnnTorchSession::run_for_picture(const at::Tensor &images,
                                                 const at::Tensor &elements,
-                                                const DnnTorchTensor &wish, DnnTorchRun &run)
+                                                const DnnTorchTensor &request, DnnTorchRun &run)
 {
     const at::Tensor picture = run_in_parts(images, run.number, turn_of(run));
-    output_ = to_caller(picture, elements, wish);
+    output_ = to_caller(picture, elements, request);
     // If a model returns its input, the result is memory of the caller.
     if (output_.is_alias_of(elements))
         output_ = output_.clone();
     check_stopped();
     DnnTorchTensor view = engine_torch::view_of(output_);
-    view.white = view.type == DNN_TORCH_F32 ? 0 : wish.white;
+    view.white = view.type == DNN_TORCH_F32 ? 0 : request.white;
     run.had_nan = had_nan_;
     return view;
 }

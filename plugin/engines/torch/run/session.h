@@ -21,10 +21,10 @@ public:
     void warm() noexcept;
 
     // Returns the picture alone, or all tensors if the model was opened so.  The views hold until
-    // the next run, a reset or the session's end.  `wish` has the elements of the picture that the
-    // caller would like.  Throws a Failure or what LibTorch throws.  When it returns or throws, the
-    // device no longer uses the memory of `input`.
-    std::vector<DnnTorchTensor> run(const DnnTorchTensor &input, const DnnTorchTensor &wish,
+    // the next run, a reset or the session's end.  `request` has the elements of the picture that
+    // the caller would like.  Throws a Failure or what LibTorch throws.  When it returns or throws,
+    // the device no longer uses the memory of `input`.
+    std::vector<DnnTorchTensor> run(const DnnTorchTensor &input, const DnnTorchTensor &request,
                                     DnnTorchRun &run);
 
     // Forgets earlier runs.
@@ -49,14 +49,14 @@ private:
     void let_others_begin(const DnnTorchRun &run) const;
     c10::IValue forward(const at::Tensor &images, int64_t number, const engine_torch::Turn &turn);
     std::vector<DnnTorchTensor> run_on_stream(const DnnTorchTensor &input,
-                                              const DnnTorchTensor &wish, DnnTorchRun &run);
+                                              const DnnTorchTensor &request, DnnTorchRun &run);
     std::vector<DnnTorchTensor> run_for_all(const at::Tensor &images, const at::Tensor &elements,
                                             const DnnTorchRun &run);
     c10::IValue run_whole_batch(const at::Tensor &images, const DnnTorchRun &run);
     DnnTorchTensor run_for_picture(const at::Tensor &images, const at::Tensor &elements,
-                                   const DnnTorchTensor &wish, DnnTorchRun &run);
+                                   const DnnTorchTensor &request, DnnTorchRun &run);
     at::Tensor to_caller(const at::Tensor &picture, const at::Tensor &elements,
-                         const DnnTorchTensor &wish);
+                         const DnnTorchTensor &request);
     at::Tensor brought_back(const at::Tensor &picture);
 
     const DnnTorchPlan &plan_;

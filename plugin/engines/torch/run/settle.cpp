@@ -49,7 +49,7 @@ Attempt attempt(const DnnTorchModel &model, const Source &source, const Shape &s
                 .output = all_outputs};
     const OutputChoice output =
         source.output ? *source.output
-                      : choose_output(returned, output_wish(model, source, grey.sizes()));
+                      : choose_output(returned, output_request(model, source, grey.sizes()));
     const at::Tensor pictures = picture_of(returned, output, shape.batch, model.device());
     const auto extent = [&](int64_t dimension) {
         return static_cast<int32_t>(pictures.size(dimension));
@@ -161,9 +161,10 @@ public:
                 throw;
             if (const auto result = run_others())
                 return *result;
-            if (warning_.empty())
+            if (layout_fault_.empty())
                 throw;
-            throw Failure(DNN_TORCH_RUN_FAILED, dnn_torch::concat(words_of(error), "; ", warning_));
+            throw Failure(DNN_TORCH_RUN_FAILED,
+                          dnn_torch::concat(words_of(error), "; ", layout_fault_));
         }
     }
 
@@ -255,7 +256,7 @@ private:
             if (!is_usual_layout && (takes_larger() || takes_other_channels()))
                 return std::nullopt;
             if (const auto made = refuted(bindings_[i], *taken)) {
-                warning_ = words_of_guess(bindings_[i].layout, *made);
+                layout_fault_ = words_of_guess(bindings_[i].layout, *made);
                 continue;
             }
             return take(bindings_[i], *taken);
@@ -290,7 +291,7 @@ private:
     const Shape shape_;
     Source source_;
     const std::vector<Binding> bindings_;
-    std::string warning_; // why a layout that the model takes is none, in words
+    std::string layout_fault_; // why a layout that the model takes is none, in words
 };
 
 bool is_same(const Binding &one, const Binding &other)
@@ -300,7 +301,8 @@ bool is_same(const Binding &one, const Binding &other)
 
 } // namespace
 
-OutputWish output_wish(const DnnTorchModel &model, const Source &source, at::IntArrayRef extents)
+OutputRequest output_request(const DnnTorchModel &model, const Source &source,
+                             at::IntArrayRef extents)
 {
     return {.name = model.output_name(),
             .layout = source.asked.output_layout,

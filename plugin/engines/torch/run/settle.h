@@ -17,7 +17,8 @@ namespace engine_torch
 {
 
 // What decides which result is the picture, for pictures [batch, channels, height, width].
-OutputWish output_wish(const DnnTorchModel &model, const Source &source, at::IntArrayRef extents);
+OutputRequest output_request(const DnnTorchModel &model, const Source &source,
+                             at::IntArrayRef extents);
 
 // What a run on grey pictures gave: the picture's shape, or all tensors if the model returns those.
 struct Rehearsal {

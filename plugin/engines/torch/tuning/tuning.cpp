@@ -190,9 +190,9 @@ private:
         return record.precision == name_of(Precision::fp32) && says(refused_precision());
     }
 
-    // Returns nullopt if the record does not fit this model or the user's requested after all.  The
-    // form is not tried again: it was before it was remembered, and the first frame is compared.
-    // But what another clip has calibrated is another form.
+    // Returns nullopt if the record does not fit this model or what the user requested after all.
+    // The form is not tried again: it was before it was remembered, and the first frame is
+    // compared. But what another clip has calibrated is another form.
     std::optional<Tuned> tuned_from(const TuningRecord &record)
     {
         const auto kind = find_form(record.form);
