@@ -52,6 +52,13 @@ class Rows5(nn.Module):
         return rows
 
 
+class Colours(nn.Module):
+    """Makes a and b of L."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.cat([x - 50, 50 - x], 1)
+
+
 class Halves(nn.Module):
     """Says of the left half that it is class 15 of 21, which is a person in VOC, and 0 of the rest."""
 
@@ -194,6 +201,7 @@ STAND_INS = [
     ("resnet18.pt", "", module(classifiers.Fixed([0.0] * 999 + [9.0]))),
     ("breeds.pt", "", module(classifiers.Fixed([0.0, 1.0, 0.0, 0.0]), labels=["tabby", "siamese", "pug", "corgi"])),
     ("deeplab.pt", "", module(Halves())),
+    ("colours.pt", "", module(Colours())),
     ("matting.pt", "", module(Matte())),
     ("inpaint.pt", "", module(WithMask())),
     ("ffdnet.pth", "", module(WithSigma())),
