@@ -260,6 +260,9 @@ def test_what_makes_no_sense_is_refused(tmp_path, options):
 def test_other_models_are_refused(tmp_path):
     path = save(tmp_path / "net.pt", OneMap())
     support.assert_fails_clearly(run(path, "classes=1", frames_of()), "one map alone")
+    luma = support.REPOSITORY / "models" / "luma2x.pt"
+    support.assert_fails_clearly(run(luma, "classes=1", frames_of()),
+                                 "classes are for segmentations of RGB, on which the model fails")
     path = save(tmp_path / "table.pt", nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten()))
     support.assert_fails_clearly(run(path, "as=index", frames_of()), "a score for each class")
 

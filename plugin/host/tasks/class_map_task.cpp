@@ -52,7 +52,9 @@ ClassMapTask::Tried ClassMapTask::try_any()
             if (!first)
                 first = error;
         }
-    throw *first;
+    throw Error(first->code(), concat("as=index, as=colors and classes are for segmentations of ",
+                                      channels_in_words(channels_),
+                                      ", on which the model fails: ", first->what()));
 }
 
 TaskFindings ClassMapTask::examine()
