@@ -110,6 +110,9 @@ ModelWithContract open_model(const Place &place, const Request &request,
 // A model that refuses all channels at the first size may take some at another one.
 Trials try_model(const ModelWithContract &subject, const Request &request)
 {
+    if (makes_class_maps(subject.contract))
+        throw Error(AVERROR(ENOSYS), "as=index, as=colors and classes show a segmentation, which "
+                                     "the filter tries and this program does not");
     const std::shared_ptr<Model> &model = subject.model;
     ModelProbe probe(model);
     const FoundChannels found = probe.find_channels(subject.contract.as);

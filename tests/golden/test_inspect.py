@@ -200,6 +200,9 @@ def test_what_the_result_becomes(tmp_path):
     assert ":as=alpha" in found["command"]
     bad = inspect(path, "--as", "nosuch")
     assert bad.returncode == 1 and "as takes picture, gray, alpha, lab, depth, index or colors" in bad.stderr
+    for option in (("--as", "index"), ("--classes", "1")):
+        classes = inspect(path, *option)
+        assert classes.returncode == 1 and "which the filter tries and this program does not" in classes.stderr
 
 
 # ---- the command line that it gives --------------------------------------------
