@@ -48,11 +48,12 @@ std::string size_filter(const FoundSizes &sizes)
     return "crop=" + cut("iw", sizes.width) + ":" + cut("ih", sizes.height) + ",";
 }
 
-// What of a request the filter for pictures has alone.
+// Whether it is an option of a request that only the filter for pictures has.  The others have a
+// `size` of their own.
 bool is_of_pictures(const std::string &option)
 {
     const ModelOption *const row = find_model_option(option);
-    return row && row->is_of_pictures;
+    return row && row->is_of_pictures && !row->programs.empty();
 }
 
 std::string with_options(const std::string &filter, const std::string &model,

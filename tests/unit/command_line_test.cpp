@@ -42,6 +42,15 @@ TEST(CommandLine, Shell)
     EXPECT_EQ(shell_quoted(""), "''");
 }
 
+TEST(CommandLine, LeavesOutWhatOnlyPicturesHave)
+{
+    const std::string text = command_line(
+        "dnn_torch_detect", "m.pt", {{"size", "64x48"}, {"tile", "32"}, {"as", "gray"}}, "", "");
+    EXPECT_NE(text.find("dnn_torch_detect=model=m.pt:size=64x48"), std::string::npos) << text;
+    EXPECT_EQ(text.find("tile"), std::string::npos) << text;
+    EXPECT_EQ(text.find("gray"), std::string::npos) << text;
+}
+
 std::string line(const FoundSizes &sizes, Channels channels = Channels::rgb)
 {
     return command_line("m.pt", channels, &sizes, {{"device", "cuda:0"}});
