@@ -175,3 +175,9 @@ def test_the_table_in_the_docs():
         told |= set(case.told) - {"architecture", "scale"}
         scales.add(int(case.told["scale"]))
     assert {name: row[:2] for name, row in documented().items()} == tested
+
+
+def test_the_readme_counts_them():
+    text = (support.REPOSITORY / "README.md").read_text()
+    counts = re.findall(r"(\d+) architectures|the (\d+) that the filter knows", text)
+    assert [int(a or b) for a, b in counts] == [len(documented())] * 2
