@@ -10,7 +10,6 @@ itself.  Runs in a Python whose PyTorch is the LibTorch that the engine was buil
 import argparse
 import concurrent.futures
 import hashlib
-import importlib.util
 import json
 import os
 import pathlib
@@ -27,9 +26,12 @@ import rates
 import report
 import settings as common
 
-sys.path.insert(0, str(common.REPOSITORY / "tests" / "architectures"))
-# pylint: disable-next=wrong-import-position # a folder of tests, from where it lies
+TESTS = common.REPOSITORY / "tests"
+sys.path[:0] = [str(TESTS / "architectures"), str(TESTS)]
+# pylint: disable=wrong-import-position # tests' modules, from where they lie
+from checkpoint_files import ALL, picture
 from published import randomise
+# pylint: enable=wrong-import-position
 
 FORMATS = {  # pixel format -> type of a sample, codes of 1.0
     "rgb24": (torch.uint8, 255),
@@ -150,13 +152,8 @@ def samples(data, pixel_format):
     return torch.frombuffer(bytearray(data), dtype=kind).to(torch.float64) / white
 
 
-def check_agrees(bench, model, precision, pixel_format, **options):
-    """The frames of the device are those of the processor."""
-    expected = samples(bench.frames(model, pixel_format, device="cpu", **options), pixel_format)
-    got = samples(
-        bench.frames(model, pixel_format, device=bench.device, precision=precision, **options),
-        pixel_format,
-    )
+def agreement(got, expected):
+    """How far they agree, in words; Wrong where it is too little."""
     if got.shape != expected.shape:
         raise Wrong(f"{got.numel()} samples and not {expected.numel()}")
     apart = (got - expected).abs()
@@ -166,6 +163,16 @@ def check_agrees(bench, model, precision, pixel_format, **options):
     if not share >= SHARE:
         raise Wrong(words)
     return words
+
+
+def check_agrees(bench, model, precision, pixel_format, **options):
+    """The frames of the device are those of the processor."""
+    expected = samples(bench.frames(model, pixel_format, device="cpu", **options), pixel_format)
+    got = samples(
+        bench.frames(model, pixel_format, device=bench.device, precision=precision, **options),
+        pixel_format,
+    )
+    return agreement(got, expected)
 
 
 def check_same_bytes(bench, model):
@@ -188,13 +195,8 @@ def check_same_bytes(bench, model):
 def network_cases():
     """One of each architecture: name -> what tests/architectures says of it."""
     cases = {}
-    folder = common.REPOSITORY / "tests" / "architectures" / "networks"
-    for path in sorted(folder.glob("*.py")):
-        spec = importlib.util.spec_from_file_location(f"networks_{path.stem}", path)
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        for case in module.CASES.values():
-            cases.setdefault(case.told["architecture"], case)
+    for case in ALL.values():
+        cases.setdefault(case.told["architecture"], case)
     return cases
 
 
@@ -207,13 +209,12 @@ def check_network(bench, case, precision):
     path = folder / pathlib.Path(case.file).with_suffix(".pth")
     torch.save(network.state_dict() | case.extras(), path)
     width, height = case.size
-    generator = torch.Generator().manual_seed(3)
-    picture = torch.rand((1, case.channels, height, width), generator=generator)
+    images = picture(case)
     with torch.no_grad():
-        expected = network(picture)[0]
+        expected = network(images)[0]
     pixels, planes = ("gbrpf32le", (1, 2, 0)) if case.channels == 3 else ("grayf32le", (0,))
     raw = folder / "picture.raw"
-    raw.write_bytes(picture[0][list(planes)].numpy().tobytes())
+    raw.write_bytes(images[0][list(planes)].numpy().tobytes())
     graph = common.dnn_graph(path, device=bench.device, precision=precision, tune=0)
     source = ("-f", "rawvideo", "-pixel_format", pixels, "-video_size", f"{width}x{height}")
     output = ("-f", "rawvideo", "-pix_fmt", pixels)
@@ -244,13 +245,13 @@ def check_isolated(bench, way):
     return "the same bytes"
 
 
-def check_refused(bench, *phrases, **options):
+def check_refused(bench, phrase, device, **variables):
     """One line that says what to do."""
-    graph = common.dnn_graph(bench.model("espcn"), **options)
+    graph = common.dnn_graph(bench.model("espcn"), device=device)
     output = ("-frames:v", "1", "-f", "null")
-    code, _, err = bench.run(graph, bench.source("rgb24", bench.small), *output)
+    code, _, err = bench.run(graph, bench.source("rgb24", bench.small), *output, **variables)
     lines = filter_lines(err)
-    if code <= 0 or len(lines) != 1 or not all(phrase in lines[0] for phrase in phrases):
+    if code <= 0 or len(lines) != 1 or phrase not in lines[0]:
         raise Wrong(f"exit {code}: {' / '.join(lines)}")
     return lines[0]
 
@@ -274,15 +275,9 @@ def check_hidden(bench):
     """A variable that hides the device is named."""
     if not bench.device.startswith("cuda"):
         raise Unsuitable("CUDA_VISIBLE_DEVICES hides devices of CUDA")
-    graph = common.dnn_graph(bench.model("espcn"), device=bench.device)
-    source = bench.source("rgb24", bench.small)
-    code, _, err = bench.run(
-        graph, source, "-frames:v", "1", "-f", "null", CUDA_VISIBLE_DEVICES="-1"
+    return check_refused(
+        bench, "CUDA_VISIBLE_DEVICES", bench.device, CUDA_VISIBLE_DEVICES="-1"
     )
-    lines = filter_lines(err)
-    if code <= 0 or len(lines) != 1 or "CUDA_VISIBLE_DEVICES" not in lines[0]:
-        raise Wrong(f"exit {code}: {' / '.join(lines)}")
-    return lines[0]
 
 
 def check_chosen(bench):
@@ -344,11 +339,7 @@ def check_two(bench):
     on_cpu = bench.frames(
         "espcn", "rgb24", further="," + common.dnn_graph(bench.model("denoise")), device="cpu"
     )
-    apart = (samples(first, "rgb24") - samples(on_cpu, "rgb24")).abs()
-    share = (apart <= TOLERANCE * 1.0001).double().mean().item()
-    if not share >= SHARE:
-        raise Wrong(f"{100 * share:.3f} % within 1/255")
-    return f"{100 * share:.3f} % within 1/255 of the processor's"
+    return agreement(samples(first, "rgb24"), samples(on_cpu, "rgb24"))
 
 
 def check_finds(bench):
@@ -539,7 +530,7 @@ def checks_of(bench, table):
             ("two in a row", lambda: check_two(bench)),
             ("a detector", lambda: check_finds(bench)),
             ("device=auto", lambda: check_chosen(bench)),
-            ("a device that is not there", lambda: check_refused(bench, ":99", device=f"{kind}:99")),
+            ("a device that is not there", lambda: check_refused(bench, ":99", f"{kind}:99")),
             ("a hidden device", lambda: check_hidden(bench)),
             ("int8", lambda: check_int8(bench)),
             ("changes while it runs", lambda: check_changed(bench)),
