@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 // An engine whose model is a text file of ten numbers: the weights of a 3x3
-// kernel, row by row, and what is added.  docs/engines.md goes through it.
+// kernel, row by row, and the bias.  docs/engines.md explains it.
 #include "dnn_torch/engine.h"
 
 #include <algorithm>
@@ -24,14 +24,14 @@ struct DnnTorchModel final {
     std::array<float, 10> numbers = {};
 };
 
-// Kernels are run in one way alone, whatever the shape.
+// Kernels run the same way for every shape.
 struct DnnTorchPlan final {
     const DnnTorchModel &model;
 };
 
 struct DnnTorchSession final {
     const std::array<float, 10> &numbers;
-    std::vector<float> samples = {}; // what the last run gave out
+    std::vector<float> samples = {}; // the last run's output
     std::atomic<bool> stopped = false;
 };
 
@@ -43,7 +43,7 @@ struct Failure {
     std::string text;
 };
 
-// The one place where exceptions become what the ABI knows.
+// The only place where exceptions become status codes.
 template <class Body> int guarded(DnnTorchMessage *message, Body body) noexcept
 {
     auto fail = [message](int status, const char *text) {
@@ -62,7 +62,7 @@ template <class Body> int guarded(DnnTorchMessage *message, Body body) noexcept
     }
 }
 
-// What the caller gave; members that its struct lacks are zero.
+// Copies the caller's struct; members that it lacks are zero.
 template <class Struct> Struct taken(const Struct *given)
 {
     Struct copy = {};
@@ -70,7 +70,7 @@ template <class Struct> Struct taken(const Struct *given)
     return copy;
 }
 
-// As much as the caller's struct has room for.
+// Copies as much as the caller's struct has room for.
 template <class Struct> void give(Struct value, Struct *to)
 {
     value.size = to->size;
@@ -83,7 +83,7 @@ void expect_one(size_t count)
         throw Failure{DNN_TORCH_BAD_INPUT, "a kernel takes one tensor and returns one"};
 }
 
-// The values that each option may have; an empty one is the default.
+// The values that each option may have; none listed: any.  An empty value is the default.
 const std::map<std::string, std::set<std::string>> known_options = {
     {"device", {"cpu"}},
     {"precision", {"auto", "fp32"}},
@@ -105,7 +105,7 @@ void check(const DnnTorchOption &option)
                       key + "=" + value + " is not known to this engine"};
 }
 
-// By the descriptor: the host has opened the file, and the name is for messages alone.
+// Reads the descriptor: the host has opened the file, and the name is only for messages.
 std::string text_of(const DnnTorchSource &source)
 {
     if (source.fd < 0)
@@ -140,7 +140,7 @@ const char *metadata(const char *key)
     return found == known.end() ? nullptr : found->second;
 }
 
-// Beyond an edge, the sample on it.
+// Beyond an edge, returns the sample on it.
 float sample(const DnnTorchTensor &images, int64_t n, int64_t c, int64_t y, int64_t x)
 {
     const char *data = static_cast<const char *>(images.data);
@@ -162,7 +162,7 @@ void append_row(DnnTorchSession &session, const DnnTorchTensor &input, int64_t n
     }
 }
 
-// [batch, channels, height, width], without gaps.
+// Returns [batch, channels, height, width] without gaps.
 DnnTorchTensor run(DnnTorchSession &session, const DnnTorchTensor &input)
 {
     if (input.type != DNN_TORCH_F32 || input.rank != 4)
@@ -198,7 +198,7 @@ constexpr DnnTorchEngine engine = {
         },
     .model_close = [](DnnTorchModel **model) { delete std::exchange(*model, nullptr); },
     .model_tensors = [](const DnnTorchModel *, DnnTorchDirection, DnnTorchTensorInfo *,
-                        size_t) { return size_t{0}; }, // none has a name
+                        size_t) { return size_t{0}; }, // no tensor has a name
     .model_metadata = [](const DnnTorchModel *, const char *key) { return metadata(key); },
     .model_probe =
         [](DnnTorchModel *, const DnnTorchTensor *in, size_t in_count, DnnTorchTensor *out,
@@ -206,7 +206,7 @@ constexpr DnnTorchEngine engine = {
             return guarded(message, [&] {
                 expect_one(in_count);
                 expect_one(out_count);
-                DnnTorchTensor shape = taken(in); // a kernel keeps the size: nothing need run
+                DnnTorchTensor shape = taken(in); // a kernel keeps the size, so nothing runs
                 shape.data = nullptr;
                 give(shape, out);
             });

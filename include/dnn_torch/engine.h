@@ -2,21 +2,21 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /**
- * The seam between the filters and whatever runs a model.
+ * The interface between the filters and an engine, which runs models.
  *
  * An engine is a shared object named `engine-NAME.so` that exports one
- * function, dnn_torch_engine().  Tensors go in and out.  No AVFrame and no C++
- * crosses here.  No function of an engine may throw.
+ * function, dnn_torch_engine().  Tensors go in and out; AVFrames and C++ objects
+ * never cross it.  No function of an engine may throw.
  *
  * A model is loaded once.  A plan says how it is run for tensors of some shapes.
  * A session is a place to run a plan in.  Sessions are closed before their plan,
  * and plans before their model.
  *
- * Structs begin with their size in bytes, which whoever makes the struct sets.
- * New members come at the end.  A member that a shorter struct lacks is zero to
- * whoever reads it and is left out by whoever writes it.  The elements of an array
- * lie as far apart as the size of the first one says.  DnnTorchOption and
- * DnnTorchMessage have no size, for they never grow.
+ * Structs begin with their size in bytes, which the side that creates the struct
+ * sets.  New members come at the end.  A member that a shorter struct lacks reads as
+ * zero, and writers leave it out.  The size of an array's first element is the stride
+ * of the array.  DnnTorchOption and DnnTorchMessage have no size because they never
+ * grow.
  *
  * Threads: every function of a model or a plan may be called from several threads
  * at once, also while sessions run.  A DnnTorchSession belongs to one thread at a
@@ -42,10 +42,10 @@ typedef enum DnnTorchStatus {
     DNN_TORCH_OK = 0,
     DNN_TORCH_BAD_OPTION = 1, /**< an option is unknown, or its value makes no sense here */
     DNN_TORCH_NO_FILE = 2,    /**< the model's file cannot be read */
-    DNN_TORCH_BAD_MODEL = 3,  /**< the file is no model that this engine runs */
+    DNN_TORCH_BAD_MODEL = 3,  /**< the file is not a model that this engine runs */
     DNN_TORCH_NO_DEVICE = 4,  /**< the device is unknown, absent or unusable */
     DNN_TORCH_BAD_INPUT = 5,  /**< the caller's tensors do not fit the model */
-    DNN_TORCH_BAD_OUTPUT = 6, /**< the model returned something that is no such tensor */
+    DNN_TORCH_BAD_OUTPUT = 6, /**< the model returned something other than such a tensor */
     DNN_TORCH_RUN_FAILED = 7, /**< the model itself failed while it ran */
     DNN_TORCH_OUT_OF_MEMORY = 8,
     DNN_TORCH_STOPPED = 9,   /**< session_stop() ended the run */
@@ -53,12 +53,12 @@ typedef enum DnnTorchStatus {
     DNN_TORCH_CRASHED = 11   /**< the process that runs the model has ended; the message says how */
 } DnnTorchStatus;
 
-/** Where a function that fails says why: one line, no full stop, no line end. */
+/** A failing function writes the reason here: one line, no full stop, no line end. */
 typedef struct DnnTorchMessage {
     char text[1024];
 } DnnTorchMessage;
 
-/** The type of a tensor's elements; 0: not known, or none in particular. */
+/** The type of a tensor's elements; 0: not known, or any. */
 typedef enum DnnTorchType {
     DNN_TORCH_U8 = 1,
     DNN_TORCH_U16 = 2,
@@ -70,29 +70,29 @@ typedef enum DnnTorchType {
     DNN_TORCH_BOOL = 8 /**< one byte: 0 or 1 */
 } DnnTorchType;
 
-/** The most dimensions that a tensor has. */
+/** The maximum rank of a tensor. */
 #define DNN_TORCH_DIMENSIONS 8
 
 /**
- * A view of a tensor in somebody else's memory, or its shape alone.
- * Element (i, j, ...) lies at data + i*strides[0] + j*strides[1] + ....
+ * A view of a tensor in memory that it does not own, or only its shape.
+ * Element (i, j, ...) is at data + i*strides[0] + j*strides[1] + ....
  */
 typedef struct DnnTorchTensor {
     size_t size;
-    void *data;   /**< NULL: only the shape is meant */
+    void *data;   /**< NULL: only the shape */
     int32_t type; /**< a DnnTorchType */
     int32_t rank;
     int64_t dims[DNN_TORCH_DIMENSIONS];
     int64_t strides[DNN_TORCH_DIMENSIONS]; /**< in bytes */
     /**
-     * Of integer types: the code of 1.0, where the elements are samples of pictures.
-     * 0: the elements are plain numbers.
+     * Of integer types: the value that stands for 1.0, if the elements are quantised samples
+     * of pictures.  0: the elements are plain numbers.
      */
     int32_t white;
-    /** Of an output, with `results=tensors`: as the option `output` takes it. */
+    /** Of an output, with `results=tensors`: the name as the option `output` takes it. */
     char name[64];
     /**
-     * Of a shape to plan for: the least and the largest number that pictures have there.
+     * Of a shape to plan for: the least and the largest number that its pictures hold.
      * Both 0: from 0 to 1.
      */
     float low, high;
@@ -106,8 +106,8 @@ typedef struct DnnTorchOption {
 /**
  * What a model is read from: an opened file, or bytes.  The engine reads the file
  * by its descriptor, from the file's beginning and without moving its position.  It
- * never opens the name: what was checked is what is loaded.  The caller keeps
- * descriptor and bytes until model_open() returns.
+ * never opens the name, so it loads exactly the file that was checked.  The caller
+ * keeps descriptor and bytes until model_open() returns.
  */
 typedef struct DnnTorchSource {
     size_t size;
@@ -122,7 +122,7 @@ typedef struct DnnTorchSource {
 typedef struct DnnTorchTensorInfo {
     size_t size;
     char name[64];       /**< as the options `input` and `output` take it */
-    char type_text[128]; /**< in the words of the model's own format */
+    char type_text[128]; /**< as the model's own format names it */
     int32_t type;        /**< a DnnTorchType; 0: not known */
     int32_t rank;        /**< -1: not known */
     int64_t dims[DNN_TORCH_DIMENSIONS]; /**< -1: not known */
@@ -133,60 +133,59 @@ typedef enum DnnTorchDirection { DNN_TORCH_INPUTS = 0, DNN_TORCH_OUTPUTS = 1 } D
 /** What plan_make() may do and use. */
 typedef struct DnnTorchPlanParameters {
     size_t size;
-    double budget_seconds; /**< for about so long it may measure; 0: it does not */
+    double budget_seconds; /**< about how long it may measure; 0: not at all */
     /**
      * Pictures as sessions will run them, [count, channels, height, width] of float32 without
-     * gaps: `precision=int8` is calibrated with them.  Their height and width may be others than
-     * the plan's.  NULL: there are none.  They are only read, until plan_make() returns.
+     * gaps: they calibrate `precision=int8`.  Their height and width may differ from the plan's.
+     * NULL: there are none.  The engine only reads them, until plan_make() returns.
      */
     const DnnTorchTensor *samples;
-    int32_t as_saved; /**< 1: the model runs as it was saved, whatever was asked for */
+    int32_t as_saved; /**< 1: the model runs as it was saved, whatever the options say */
 } DnnTorchPlanParameters;
 
-/** What a plan's runs cost and want.  Zeros stand for what is not known. */
+/** What a plan's runs cost and require.  Zero means unknown. */
 typedef struct DnnTorchPlanFacts {
     size_t size;
     double run_seconds;  /**< one run on one thread, or on the device */
-    int64_t run_bytes;   /**< what a run holds at most, beside the model */
-    int32_t interleaved; /**< 1: pictures are taken best with their channels side by side */
-    int32_t takes_codes; /**< 1: pictures go best in a frame's own codes, not as floats */
-    /** 1: a result depends on earlier runs, so that one session makes all, in the order of frames. */
+    int64_t run_bytes;   /**< peak memory of a run, without the model */
+    int32_t interleaved; /**< 1: pictures with interleaved channels are fastest */
+    int32_t takes_codes; /**< 1: a frame's own quantised samples are faster than floats */
+    /** 1: a result depends on earlier runs: one session makes all runs, in the order of frames. */
     int32_t in_order;
-    int32_t alone; /**< 1: runs wait for one another, so that a second session gains nothing */
-    /** Multiplications and additions of one run's convolutions and products of matrices. */
+    int32_t alone; /**< 1: runs wait for each other, so a second session gains nothing */
+    /** Multiplications and additions of one run's convolutions and matrix products. */
     double run_operations;
     /**
-     * 1: pictures have shown that no other variant may be used, and the model runs as it was saved.
-     * The one fact that may change, with a run.
+     * 1: pictures showed that no other variant is correct, so the model runs as it was saved.
+     * The only fact that may change, with a run.
      */
     int32_t as_saved;
 } DnnTorchPlanFacts;
 
-/** About one run. */
+/** Parameters and results of one run. */
 typedef struct DnnTorchRun {
     size_t size;
-    int64_t number;   /**< in: the place of the first picture in the stream, from 0 on */
-    int32_t had_nan;  /**< out: 1: a sample of an output in codes was NaN and is 0 there */
+    int64_t number;   /**< in: the index of the first picture in the stream, from 0 on */
+    int32_t had_nan;  /**< out: 1: a sample of a quantised output was NaN and is 0 there */
     int32_t retries;  /**< out: how often it was tried again, in a new process of the model */
     /**
-     * in: 1: another run of the same pictures follows in the same session, as of the next tile.
+     * in: 1: another run of the same pictures (such as the next tile) follows in this session.
      * Only the last one has 0.
      */
     int32_t more;
     /**
-     * in: how many places earlier the run that comes right before this one in the plan's stream
-     * began, so that its `number` is this one's less `behind`.  0: none comes before it, or that is
-     * not known.  What a run gives may depend on earlier ones: an engine may let it wait until that
-     * run has begun in another session, for a limited time.  Each run that others are behind must
-     * be made, or fail.
+     * in: the distance to the predecessor, the run right before this one in the plan's stream: its
+     * `number` is this one's less `behind`.  0: there is none, or it is not known.  A run's result
+     * may depend on earlier runs, so an engine may wait, for a limited time, until the predecessor
+     * has begun in another session.  Each run that is a predecessor must be made, or fail.
      */
     int64_t behind;
 } DnnTorchRun;
 
 typedef enum DnnTorchDeviceState {
     DNN_TORCH_DEVICE_USABLE = 1,
-    DNN_TORCH_DEVICE_BUILT_WITHOUT = 2,  /**< the library knows no such devices: no driver helps */
-    DNN_TORCH_DEVICE_LIBRARY_BROKEN = 3, /**< the part for such devices cannot be loaded */
+    DNN_TORCH_DEVICE_BUILT_WITHOUT = 2,  /**< the library does not support it: no driver helps */
+    DNN_TORCH_DEVICE_LIBRARY_BROKEN = 3, /**< the library's part for it cannot be loaded */
     DNN_TORCH_DEVICE_NO_DRIVER = 4,      /**< there is no driver, or it does not answer */
     DNN_TORCH_DEVICE_ABSENT = 5,         /**< no device of the kind was found */
     DNN_TORCH_DEVICE_FAILED = 6          /**< the device is there and does not work */
@@ -199,7 +198,7 @@ typedef struct DnnTorchDevice {
     char description[160]; /**< "NVIDIA H200" */
     int64_t memory;        /**< bytes; 0: not known */
     int32_t state;         /**< a DnnTorchDeviceState */
-    char reason[256];      /**< the words for it, where the device is not usable */
+    char reason[256];      /**< why the device is not usable */
 } DnnTorchDevice;
 
 typedef struct DnnTorchModel DnnTorchModel;
@@ -207,9 +206,9 @@ typedef struct DnnTorchPlan DnnTorchPlan;
 typedef struct DnnTorchSession DnnTorchSession;
 
 /**
- * What an engine offers.  A function that takes a `message` returns a
- * DnnTorchStatus.  On failure it has filled `message`, which is never NULL, and left
- * what it was to return NULL or untouched.
+ * The functions of an engine.  A function that takes a `message` returns a
+ * DnnTorchStatus.  On failure it fills `message`, which is never NULL, and leaves its
+ * results NULL or untouched.
  */
 typedef struct DnnTorchEngine {
     uint32_t abi;        /**< first in every ABI: DNN_TORCH_ENGINE_ABI of the engine's build */
@@ -219,8 +218,8 @@ typedef struct DnnTorchEngine {
 
     /**
      * Loads a model.  The caller owns *model and gives it to model_close().
-     * A key that the engine does not know fails with DNN_TORCH_BAD_OPTION and its
-     * name.  The keys of the host:
+     * An unknown key fails with DNN_TORCH_BAD_OPTION and a message that names it.
+     * The host passes these keys:
      *
      *   device     "cpu" (the default) and the like, as list_devices() names them
      *   input      the name of the input that gets the pictures; by default the only one
@@ -231,40 +230,39 @@ typedef struct DnnTorchEngine {
      *   optimize   "0": as it was saved.  "1", the default: the fastest variant that the
      *              engine knows.  The name of a variant: that one; a name that the
      *              engine does not know fails with a message that lists them
-     *   allow      what the model may use though the engine would refuse it
-     *   inspect    "1": the model is opened to be looked at, also where it would be
-     *              refused for what it does.  Nothing of it is run, and it can make no plan
+     *   allow      operators that the model may use although the engine refuses them
+     *   inspect    "1": the model is only inspected, even if the engine would refuse to run
+     *              it.  Nothing of it runs, and plan_make() fails
      *   input_type, input_layout, output_layout
-     *              what the model's own tensors are: "uint8", "nhwc"; by default found out by
-     *              running it.  Pictures cross this seam as [batch, channels, height, width] in any
-     *              case
-     *   inputs     what the model gets beside pictures: "noise=0.1|sigma=25".  For
-     *              "mask=picture=1" the pictures have one channel more, which is
-     *              the argument `mask`; in the order of the list.
-     *   results    what comes back.  "picture", the default: one picture for each, of 4 channels at
-     *              most.  "maps": the same of up to 65536 channels, one for each class, and always
-     *              as floats.  A plane of whole numbers, [batch, height, width] or [batch, 1,
-     *              height, width], is one channel that holds these numbers: `white` does not
-     *              apply.  Of several tensors it is the one named "out".  "tensors": all tensors
-     *              that the model returns, in order, as floats or as 64-bit whole numbers
-     *              (DNN_TORCH_F32, DNN_TORCH_I64), without gaps, of any rank; an extent may be 0.
-     *              Then `out_count` says how many are wanted at most, and those that there are
-     *              not come last and have the type 0.  `output` keeps the tensors of that name and
-     *              below it.  A model that takes a list of pictures, [channels, height, width]
-     *              each, gets the pictures of a batch so
+     *              the type and layout of the model's own tensors: "uint8", "nhwc"; by default
+     *              found out by running it.  Pictures cross this interface as [batch, channels,
+     *              height, width] in any case
+     *   inputs     extra inputs: "noise=0.1|sigma=25".  For "mask=picture=1" the pictures
+     *              have one channel more, which becomes the argument `mask`; several follow
+     *              in the order of the list
+     *   results    what comes back.  "picture", the default: one picture for each input, of at
+     *              most 4 channels.  "maps": the same with up to 65536 channels, one for each
+     *              class, always as floats.  A plane of whole numbers, [batch, height, width] or
+     *              [batch, 1, height, width], is one channel that holds these numbers: `white`
+     *              does not apply.  Of several tensors the one named "out" counts.  "tensors":
+     *              all tensors that the model returns, in order, as floats or as 64-bit whole
+     *              numbers (DNN_TORCH_F32, DNN_TORCH_I64), without gaps, of any rank; an extent
+     *              may be 0.  Then `out_count` is the most that the caller takes.  Absent tensors
+     *              come last and have the type 0.  `output` keeps the tensor of that name and
+     *              those below it.  A model that takes a list of pictures, [channels, height,
+     *              width] each, gets the pictures of a batch as that list
      *   weights    "node": each node of the machine's memory gets a copy of the weights, where
      *              the engine can do that.  "shared", the default: there is one
      *   export     "torchscript" or "safetensors": the file of weights is written to the source's
-     *              sink in that format.  The model can make no plan
+     *              sink in that format.  plan_make() then fails
      *
-     * and those that only the engine "isolated" takes, which runs any other engine in a
-     * process of its own:
+     * Only the engine "isolated", which runs any other engine in a process of its own,
+     * takes these:
      *
      *   engine     the name of that engine: "torch"
-     *   cage       "require": fails if the system does not grant every layer of the cage
+     *   cage       "require": fails if the system does not grant every layer of the sandbox
      *   timeout    seconds for one run: a call that takes far longer ends the process
-     *   restarts   how many times a process that has ended is started anew; 0, the default:
-     *              never
+     *   restarts   how often a process that has ended is restarted; 0, the default: never
      */
     int (*model_open)(const DnnTorchSource *source, const DnnTorchOption *options,
                       size_t option_count, DnnTorchModel **model, DnnTorchMessage *message);
@@ -273,60 +271,60 @@ typedef struct DnnTorchEngine {
     void (*model_close)(DnnTorchModel **model);
 
     /**
-     * Fills in at most `capacity` of what the model takes or returns, in order, and
-     * returns how many there are; 0 also where the engine cannot tell.
+     * Fills in at most `capacity` of the model's inputs or outputs, in order, and
+     * returns how many there are; 0 also if the engine does not know.
      */
     size_t (*model_tensors)(const DnnTorchModel *model, DnnTorchDirection direction,
                             DnnTorchTensorInfo *infos, size_t capacity);
 
     /**
-     * What is known of the model under that key, or NULL.  The text holds as long as the
+     * Returns the model's metadata under that key, or NULL.  The text lives as long as the
      * model.  Keys that the host asks for:
      *
-     *   format           what kind of file it is, with its version if it has one
-     *   origin           what the model is called where it was made
-     *   parameters       how many numbers were learnt
+     *   format           the kind of file, with its version if it has one
+     *   origin           the model's name in its source code
+     *   parameters       the number of parameters
      *   parameter_bytes  the memory that they take
-     *   precision        what they are kept in: "fp32", or the commonest first
+     *   precision        their type: "fp32"; if there are several, the commonest first
      *   architecture     of a file of weights: the architecture that they are for
      *   architecture_scale, architecture_parameters
-     *                    by what it enlarges, and what else was read off the weights, one
-     *                    name and value a line: "blocks 23"
+     *                    its scale factor, and what else the weights show, one name and
+     *                    value a line: "blocks 23"
      *   file_contract    the contract that the file holds (docs/contract.md), as JSON
      *   ultralytics      what Ultralytics' exporter wrote into the file, as JSON
      *   architecture_contract
-     *                    of a file of weights: the contract that its architecture is known
-     *                    to have, as JSON.  A longer one of these three goes on under the key
-     *                    with ":1", ":2" and so on
-     *   refused          what in it model_open() refuses the model for, one a line
+     *                    of a file of weights: the known contract of its architecture, as
+     *                    JSON.  A longer one of these three continues under the key with
+     *                    ":1", ":2" and so on
+     *   refused          the operators for which model_open() refuses the model, one a line
      *   input_type, output_type
-     *                    what the model's own tensors are of: "uint8".  NULL until a run showed it
+     *                    the type of the model's own tensors: "uint8".  NULL until a run showed it
      *   nonlocal_operator
-     *                    why a sample of the result may depend on all of a picture though no trial
-     *                    shows it: an operator's name, or words; NULL if nothing speaks for it
-     *   kernel_reach     "30 30 1 1": how far the code's kernels look across and down, and by
+     *                    why a sample of the result may depend on the whole picture although no
+     *                    trial shows it: an operator's name, or a phrase; NULL if there is no sign
+     *   kernel_reach     "30 30 1 1": how far the code's kernels reach across and down, and by
      *                    multiples of what the picture may move; NULL if the code does not tell
      *   precision_values, optimize_values
-     *                    which values the option of that name takes, ", " between; or NULL, ""
-     *   exclusive        "1" if runs of its sessions wait for each other: better opened anew
+     *                    the values of the option of that name, separated by ", "; or NULL, ""
+     *   exclusive        "1" if runs of its sessions wait for each other: better opened again
      *   engine_name, engine_version, cage
-     *                    of the engine "isolated" alone: what runs in the process of its
-     *                    own, and how that process is closed in, as one line
-     *   notice           what the engine noticed and the user should know, as one line;
-     *                    may change with a plan or a run
+     *                    of the engine "isolated" only: the engine in the separate process,
+     *                    and how that process is sandboxed, as one line
+     *   notice           a message of the engine that the user should see, as one line; may
+     *                    change with a plan or a run
      */
     const char *(*model_metadata)(const DnnTorchModel *model, const char *key);
 
     /**
-     * Tells what tensors of the shapes `in` become: takes what an earlier call on this
+     * Finds the outputs for inputs of the shapes `in`: takes what an earlier call on this
      * machine found, or runs the model once on grey pictures.  Fills in type, rank and
-     * dims of `out`.  Leaves no trace in later results.
+     * dims of `out`.  Does not affect later results.
      */
     int (*model_probe)(DnnTorchModel *model, const DnnTorchTensor *in, size_t in_count,
                        DnnTorchTensor *out, size_t out_count, DnnTorchMessage *message);
 
     /**
-     * Settles how tensors of the shapes `in` are run: takes what an earlier call on
+     * Decides how tensors of the shapes `in` are run: takes what an earlier call on
      * this machine found, or measures.  The plan never changes.  The caller owns *plan and
      * gives it to plan_close().
      */
@@ -340,7 +338,7 @@ typedef struct DnnTorchEngine {
     void (*plan_facts)(const DnnTorchPlan *plan, DnnTorchPlanFacts *facts);
 
     /**
-     * What is known of the plan under that key, or NULL.  The text holds as long as the
+     * Returns the plan's metadata under that key, or NULL.  The text lives as long as the
      * plan.  Keys that the host asks for:
      *
      *   variant  how the model is run: "fp32, frozen"
@@ -351,8 +349,8 @@ typedef struct DnnTorchEngine {
     const char *(*plan_metadata)(const DnnTorchPlan *plan, const char *key);
 
     /**
-     * Makes a place to run the plan in, on the calling thread, with that many threads
-     * for one run; at least 1.  A model that remembers earlier runs does so in its
+     * Opens a session that runs the plan on the calling thread, with that many threads
+     * for one run; at least 1.  A model that keeps state between runs keeps it in its
      * session.  The caller owns *session and gives it to session_close().
      */
     int (*session_open)(const DnnTorchPlan *plan, int32_t threads, DnnTorchSession **session,
@@ -360,42 +358,42 @@ typedef struct DnnTorchEngine {
 
     /**
      * Runs the model once on some tensors of the plan's shapes, so that the next run
-     * takes no longer than those after it.  Does nothing where that could change later
-     * results, and may do nothing where a run takes long.  Tells of no failure, for the next run
-     * will.
+     * takes no longer than those after it.  Does nothing if that could change later
+     * results, and may do nothing if a run takes long.  Reports no failure, because the next
+     * run will.
      */
     void (*session_warm)(DnnTorchSession *session);
 
     /**
      * Runs the model once.  The tensors `in` stay the caller's and are only read.  They have no
-     * gaps; the channels of pictures lie one after the other or side by side.  They may
-     * have other extents than the plan's shapes, and then maybe run slower.
-     * The tensors `out` are filled with views.  Their memory is the session's and holds
-     * until its next run, its reset or its end.  `type` and `white` of an output say on
-     * entry what the caller would like (0: floats), with channels as they lie in the
-     * input; an engine may give floats all the same.  The engine has checked that
-     * no extent is below 1, unless `results` is "tensors".
+     * gaps; the channels of pictures are planar or interleaved.  Their extents may differ
+     * from the plan's shapes; then the run may be slower.
+     * The tensors `out` become views of the session's memory, valid until its next run, its
+     * reset or its end.  On entry, `type` and `white` of an output are what the caller
+     * requests (0: floats), with channels arranged as in the input; an engine may return
+     * floats all the same.  The engine has checked that no extent is below 1, unless
+     * `results` is "tensors".
      *
-     * If `retries` of `run` is not 0, `message` tells how the process had ended, also where
+     * If `retries` of `run` is not 0, `message` says how the process had ended, even if
      * the run succeeded.
      */
     int (*session_run)(DnnTorchSession *session, const DnnTorchTensor *in, size_t in_count,
                        DnnTorchTensor *out, size_t out_count, DnnTorchRun *run,
                        DnnTorchMessage *message);
 
-    /** Forgets what the session remembers of earlier runs, as after a cut or a seek. */
+    /** Clears the session's state from earlier runs, as after a cut or a seek. */
     int (*session_reset)(DnnTorchSession *session, DnnTorchMessage *message);
 
     /**
-     * Memory of that many bytes from which the session takes its input fastest; it
-     * holds until the next call or the session's end.  NULL: any other is as good.
+     * Returns memory of that many bytes from which the session takes its input fastest,
+     * valid until the next call or the session's end.  NULL: any other is as good.
      */
     void *(*session_memory)(DnnTorchSession *session, size_t bytes);
 
     /**
      * Asks a run that may be under way on another thread to end soon with
-     * DNN_TORCH_STOPPED; later runs end so at once.  May be without effect on
-     * an engine that cannot stop.
+     * DNN_TORCH_STOPPED; later runs end so at once.  An engine that cannot stop may
+     * ignore it.
      */
     void (*session_stop)(DnnTorchSession *session);
 
@@ -404,15 +402,15 @@ typedef struct DnnTorchEngine {
 
     /**
      * Fills in at most `capacity` devices and returns how many there are.  A kind
-     * that the library was built without, or that no device of is there, is one
-     * entry ("cuda") that is not usable.  Wakes drivers, which may take seconds, hang or
-     * crash: not for a process that must live on.
+     * that the library was built without, or that has no device, is one entry
+     * ("cuda") that is not usable.  Wakes drivers, which may take seconds, hang or
+     * crash: do not call it in a process that must survive.
      */
     size_t (*list_devices)(DnnTorchDevice *devices, size_t capacity);
 } DnnTorchEngine;
 
 /**
- * The engine's table, which lives as long as the shared object, or NULL where
+ * Returns the engine's table, which lives as long as the shared object, or NULL if
  * it cannot serve a host that was built for `host_abi`.
  */
 typedef const DnnTorchEngine *DnnTorchEngineFunction(uint32_t host_abi);

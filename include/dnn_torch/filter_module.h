@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /**
- * What a filter module looks like to whoever opens it: the preload object, the
- * launcher's doctor, or an FFmpeg built with the patch under patches/.
+ * The interface of a filter module.  The preload object, the launcher's doctor, and
+ * an FFmpeg built with the patch under patches/ open it.
  *
  * A module is a shared object named `host-lavfiN.so`, N being the libavfilter
  * major that it was built for, and exports filter_module_open().
@@ -33,15 +33,14 @@ struct AVFrame;
 /** The name of the one symbol that a module exports. */
 #define FILTER_MODULE_SYMBOL "filter_module_open"
 
-/** Filters of ours all have names that begin so; nothing else is looked up here. */
+/** The names of all our filters begin with this; nothing else is looked up here. */
 #define DNN_TORCH_FILTER_PREFIX "dnn_torch"
 
 /**
- * libavfilter's ways from a filter's name to a filter, and from a graph to its
- * frames.  As a set of the real functions it goes into a module; as a set of
- * wrappers it comes out.  The functions of segments are NULL where the
- * libavfilter has none (before 6.0), and pad_count where it has it no longer
- * (since 6.0).
+ * libavfilter's functions that look up filters, parse graphs and return their
+ * frames.  A module gets the real functions and returns a set of wrappers.  The
+ * functions of segments are NULL if the libavfilter has none (before FFmpeg 6.0),
+ * and so is pad_count if it no longer has it (since 6.0).
  */
 typedef struct FilterRegistry {
     const struct AVFilter *(*get_by_name)(const char *name);
@@ -62,8 +61,8 @@ typedef struct FilterRegistry {
     /** Its children are the options of all filters, which `ffmpeg -h full` prints. */
     const struct AVClass *(*get_class)(void);
     /**
-     * Where ffmpeg frees a graph and makes it anew in mid-stream, frames that are in our
-     * filters come out of the new one first.
+     * If ffmpeg frees a graph and builds it anew in mid-stream, the new graph first
+     * returns the frames that are still in our filters.
      */
     void (*graph_free)(struct AVFilterGraph **graph);
     int (*graph_request_oldest)(struct AVFilterGraph *graph);
@@ -75,12 +74,12 @@ typedef struct FilterModule {
     const char *name;                      /**< for messages: "ffmpeg-dnn-torch 0.1.0" */
     uint32_t built_against;                /**< LIBAVFILTER_VERSION_INT of the module's build */
     const struct AVFilter *const *filters; /**< ends with NULL */
-    const FilterRegistry *wrappers;        /**< serve the filters above as if built in */
+    const FilterRegistry *wrappers;        /**< serve the filters above as if built-in */
 
     /**
-     * Sends frames through a private graph; NULL where they pass, otherwise one line
-     * that says why not and names both versions.  Runs once, and by itself before
-     * the first graph with a filter of ours; libavfilter logs meanwhile.
+     * Sends frames through a private graph.  Returns NULL if they pass, otherwise one
+     * line that says why not and names both versions.  Runs once, by itself before the
+     * first graph with a filter of ours; libavfilter logs meanwhile.
      */
     const char *(*self_test)(void);
 } FilterModule;
@@ -88,16 +87,16 @@ typedef struct FilterModule {
 typedef struct FilterModuleHost {
     uint32_t abi;           /**< FILTER_MODULE_ABI of the caller's build */
     uint32_t lavfi_version; /**< what the running avfilter_version() returns */
-    /** The real functions; NULL from a libavfilter that looks the filters up by itself. */
+    /** The real functions; NULL if the libavfilter looks the filters up by itself. */
     const FilterRegistry *real;
-    char *message; /**< on refusal: one line that says why */
+    char *message; /**< on refusal: the reason, as one line */
     size_t message_size;
 } FilterModuleHost;
 
 /**
- * Returns the module, which lives as long as the shared object, or NULL after a
- * refusal: another ABI, or a libavfilter outside the pinned window or with other
- * layouts than the pinned ones.  Safe to call from any thread, and more than once.
+ * Returns the module, which lives as long as the shared object.  Returns NULL for
+ * another ABI, or for a libavfilter whose version or struct layouts are not among the
+ * pinned ones.  Safe to call from any thread, and more than once.
  */
 typedef const FilterModule *FilterModuleOpen(const FilterModuleHost *host);
 
