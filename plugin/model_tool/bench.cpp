@@ -232,7 +232,7 @@ private:
             fp32_seconds_ = run_seconds;
             return {};
         }
-        if (!work.variants.usual.starts_with(precision))
+        if (!work.variants.single_threaded.starts_with(precision))
             return model.notice().empty() ? "the engine runs this model as before" : model.notice();
         if (!(fp32_seconds_ > 0) || run_seconds <= too_slow * fp32_seconds_)
             return {};

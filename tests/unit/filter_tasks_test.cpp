@@ -45,7 +45,10 @@ public:
     {
         auto plan = std::make_shared<FakePlan>(kind_.per_frame, kind_.window, batch_size_);
         plan->input = input;
-        return {.plan = std::move(plan), .cost = {}, .variants = {.usual = "fake"}, .hint = ""};
+        return {.plan = std::move(plan),
+                .cost = {},
+                .variants = {.single_threaded = "fake"},
+                .hint = ""};
     }
 
 private:

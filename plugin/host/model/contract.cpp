@@ -43,7 +43,7 @@ std::string contract_path(const std::string &model_path)
     return model_path + ".json";
 }
 
-// Never waits for a pipe.
+// O_NONBLOCK: opening a named pipe would otherwise wait for a writer.
 std::optional<std::string> contract_text(const std::string &path)
 {
     const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -67,7 +67,7 @@ std::optional<std::string> contract_text(const std::string &path)
 namespace
 {
 
-// "nhwc", or "nhwc|nchw" for both sides.
+// Takes "nhwc" for the input, or "nhwc|nchw" for input and output.
 void apply_to_sides(const std::string &field, const std::string &text, Contract &contract)
 {
     const size_t end = text.find('|');
@@ -76,7 +76,7 @@ void apply_to_sides(const std::string &field, const std::string &text, Contract 
         set_field_from_text(concat("output.", field), text.substr(end + 1), "option", contract);
 }
 
-// Names of classes may look like numbers, and have spaces.
+// Takes names as they are: they may look like numbers, and have spaces.
 void apply_classes(const std::string &text, Contract &contract)
 {
     nlohmann::ordered_json names = nlohmann::ordered_json::array();
@@ -91,7 +91,7 @@ void apply_classes(const std::string &text, Contract &contract)
     set_field_from_json("output.classes", names, "option", contract);
 }
 
-// A list that comes with the filters, or else a file.
+// Takes the name of a built-in list, otherwise a file.
 void apply_labels(const std::string &option, Contract &contract)
 {
     ModelFacts &model = contract.model;
@@ -101,7 +101,6 @@ void apply_labels(const std::string &option, Contract &contract)
     contract.origins["labels"] = "option";
 }
 
-// What a result is like follows from the input, unless somebody says otherwise.
 void apply_options(const ContractOptions &options, Contract &contract)
 {
     const std::pair<const char *, const std::string &> given[] = {
@@ -110,9 +109,9 @@ void apply_options(const ContractOptions &options, Contract &contract)
     for (const auto &[name, text] : given)
         if (!text.empty())
             set_field_from_text(concat("input.", name), text, "option", contract);
-    const std::pair<const char *, const std::string &> outcome[] = {
+    const std::pair<const char *, const std::string &> of_output[] = {
         {"output.as", options.as}, {"output.depth", options.depth}};
-    for (const auto &[name, text] : outcome)
+    for (const auto &[name, text] : of_output)
         if (!text.empty())
             set_field_from_text(name, text, "option", contract);
     if (!options.classes.empty())
@@ -130,7 +129,7 @@ void apply_options(const ContractOptions &options, Contract &contract)
     apply_size_options(options.sizes, contract.sizes);
 }
 
-// A size that the other fields do not allow is a slip of somebody's pen.
+// Refuses a size that the other fields do not allow: it is a mistake of the contract's author.
 void check_sizes(const Contract &contract)
 {
     const SizeParameters &sizes = contract.sizes;
@@ -166,18 +165,18 @@ std::string name_in(const std::string &path)
 
 } // namespace
 
-// From the last source to the first, so that each overrules those before it.
+// Applies the sources from the weakest to the strongest, so that each overrides those before it.
 Contract read_contract(const ContractOptions &options, const std::string &contract_path,
-                       const ContractTexts &told)
+                       const ContractTexts &texts)
 {
     Contract contract;
-    if (!told.architecture.empty())
-        apply_json(told.architecture, {.name = "architecture", .file = "of the architecture"},
+    if (!texts.architecture.empty())
+        apply_json(texts.architecture, {.name = "architecture", .file = "of the architecture"},
                    contract);
-    if (!told.ultralytics.empty())
-        apply_ultralytics(told.ultralytics, "config.txt in the file", contract);
-    if (!told.file.empty())
-        apply_json(told.file,
+    if (!texts.ultralytics.empty())
+        apply_ultralytics(texts.ultralytics, "config.txt in the file", contract);
+    if (!texts.file.empty())
+        apply_json(texts.file,
                    {.name = "dnn_torch.json in the file",
                     .file = "dnn_torch.json in the model",
                     .is_of_engine = true},

@@ -32,12 +32,12 @@ using Json = nlohmann::ordered_json;
 // A field of the input, of the output, or of the model as a whole.
 template <class Part> struct Field {
     const char *name;
-    const char *takes;                   // the words of an error
-    const char *takes_in_json = nullptr; // where these differ
-    const char *between = "";  // stands between the numbers of an option; "": it is a text
-    bool is_of_output = false; // of a tensor: whether an output has it, too
-    bool is_as_input = true;   // and then, whether it follows from the input
-    bool (*set)(const Json &value, Part &part); // returns false if it makes no sense
+    const char *takes;                   // the accepted values, for errors
+    const char *takes_in_json = nullptr; // the same for JSON, if different
+    const char *between = "";  // separates the numbers of an option; "": the option is a text
+    bool is_of_output = false; // of a tensor: whether an output has it as well
+    bool is_as_input = true;   // and then, whether it defaults to the input's value
+    bool (*set)(const Json &value, Part &part); // returns false if the value is invalid
     Json (*get)(const Part &part);              // null: not known
 };
 
@@ -58,7 +58,7 @@ bool set_range(const Json &value, TensorContract &tensor)
     const float span = std::abs(high - low);
     if (!is_sensible(low) || !is_sensible(high) || span < 1e-3F)
         return false;
-    // Far from 0 a float has no room for the samples between black and white.
+    // Far from 0, floats are too coarse for the samples between black and white.
     constexpr float farthest = 16;
     if (std::max(std::abs(low), std::abs(high)) > farthest * span)
         return false;
@@ -288,7 +288,7 @@ bool set_multiple(const Json &value, SizeParameters &sizes)
     return true;
 }
 
-// One number is of both.
+// One number sets both sides.
 bool set_size(const Json &value, std::optional<Size> &size)
 {
     const bool is_pair = value.is_array() && value.size() == 2;
@@ -343,15 +343,15 @@ constexpr Field<SizeParameters> size_fields[] = {
      .get = padding_of},
 };
 
-// ---- what is made of the result -------------------------------------------------------
+// ---- what the result becomes ----------------------------------------------------------
 
-constexpr std::pair<As, const char *> outcomes[] = {
+constexpr std::pair<As, const char *> names_of_as[] = {
     {As::picture, "picture"}, {As::grey, "gray"},      {As::alpha, "alpha"}, {As::depth, "depth"},
     {As::index, "index"},     {As::colours, "colors"}, {As::lab, "lab"}};
 
 bool set_as(const Json &value, Contract &contract)
 {
-    for (const auto &[as, name] : outcomes)
+    for (const auto &[as, name] : names_of_as)
         if (value == name) {
             contract.as = as;
             return true;
@@ -361,11 +361,11 @@ bool set_as(const Json &value, Contract &contract)
 
 Json as_of(const Contract &contract)
 {
-    const bool is_usual = contract.as == As::picture && contract.origins.count("output.as") == 0;
-    return is_usual ? Json() : Json(name_of(contract.as));
+    const bool is_default = contract.as == As::picture && contract.origins.count("output.as") == 0;
+    return is_default ? Json() : Json(name_of(contract.as));
 }
 
-// Who gives limits of depth need not say that it is depth.
+// Limits of depth imply as=depth.
 bool set_depth(const Json &value, Contract &contract)
 {
     constexpr float largest = 1e30F;
@@ -390,7 +390,7 @@ Json depth_of(const Contract &contract)
                           : Json("auto");
 }
 
-// Who chooses classes and says no more wants to see them alone.
+// A choice of classes implies as=alpha, which shows them alone.
 bool set_classes(const Json &value, Contract &contract)
 {
     const Json list = value.is_array() ? value : Json::array({value});
@@ -415,7 +415,7 @@ Json classes_of(const Contract &contract)
     return contract.classes.empty() ? Json() : Json(contract.classes);
 }
 
-constexpr Field<Contract> outcome_fields[] = {
+constexpr Field<Contract> result_fields[] = {
     {.name = "as",
      .takes = "picture, gray, alpha, lab, depth, index or colors",
      .set = set_as,
@@ -442,15 +442,15 @@ bool begins_with(std::string_view text, std::string_view start)
     return text.substr(0, start.size()) == start;
 }
 
-// Calls `use` with the field and the part of the contract that has it.  Returns false if there is
-// no such field.
+// Calls `use` with the field and the part of the contract that holds it.  Returns false if there
+// is no such field.
 template <class SomeContract, class Use>
 bool with_field(std::string_view name, SomeContract &contract, Use use)
 {
     const bool is_output = begins_with(name, output);
     if (is_output || begins_with(name, input)) {
         const std::string_view inner = name.substr((is_output ? output : input).size());
-        for (const Field<Contract> &field : outcome_fields)
+        for (const Field<Contract> &field : result_fields)
             if (field.name == inner && is_output) {
                 use(field, contract);
                 return true;
@@ -475,7 +475,7 @@ bool with_field(std::string_view name, SomeContract &contract, Use use)
     return false;
 }
 
-// An unknown field could be one that matters and is misspelt.
+// An unknown field is an error, because it may be a misspelt one.
 [[noreturn]] void refuse_field(const std::string &name)
 {
     throw Error(AVERROR(EINVAL), concat("has a field ", quoted_for_terminal(name),
@@ -493,7 +493,7 @@ bool with_field(std::string_view name, SomeContract &contract, Use use)
 
 const char *name_of(As as)
 {
-    for (const auto &[known, name] : outcomes)
+    for (const auto &[known, name] : names_of_as)
         if (as == known)
             return name;
     return "";
@@ -512,7 +512,7 @@ const std::vector<std::string> &names_of_fields()
         for (const Field<TensorContract> &field : tensor_fields)
             if (field.is_of_output)
                 all.push_back(concat(output, field.name));
-        for (const Field<Contract> &field : outcome_fields)
+        for (const Field<Contract> &field : result_fields)
             all.push_back(concat(output, field.name));
         return all;
     }();

@@ -32,7 +32,7 @@ using Json = nlohmann::ordered_json;
 
 void check_name(const std::string &name, const std::string &value)
 {
-    // Engines get all of them as one text.
+    // Engines get all inputs as one text.
     const bool is_clean = name.find_first_of("=|") == std::string::npos &&
                           value.find('|') == std::string::npos && !name.empty() && !value.empty();
     if (!is_clean)
@@ -40,8 +40,8 @@ void check_name(const std::string &name, const std::string &value)
                                             name, "=", value, "'"));
 }
 
-// Takes out what was said of that input before.
-std::optional<PictureInput> forgotten(const std::string &name, Contract &contract)
+// Removes the earlier input of that name.  Returns it if it is a picture.
+std::optional<PictureInput> remove_input(const std::string &name, Contract &contract)
 {
     contract.inputs.erase(name);
     const auto known = std::find_if(contract.pictures.begin(), contract.pictures.end(),
@@ -53,7 +53,7 @@ std::optional<PictureInput> forgotten(const std::string &name, Contract &contrac
     return picture;
 }
 
-// Pictures have the order in which they are named last.
+// Appends the picture: a later source that names it again moves it to the end.
 void set_picture(PictureInput picture, const std::string &origin, Contract &contract)
 {
     check_name(picture.name, "picture");
@@ -68,12 +68,12 @@ void set_value(const std::string &name, const std::string &value, const std::str
                Contract &contract)
 {
     check_name(name, value);
-    forgotten(name, contract);
+    remove_input(name, contract);
     contract.inputs[name] = value;
     contract.origins[concat("inputs.", name)] = origin;
 }
 
-// "picture=3", or "" for a picture of which nothing is said; nullopt: it is a value.
+// Returns 3 for "picture=3", 0 (unknown) for "", and nullopt for a value.
 std::optional<int> channels_in(const std::string &name, const std::string &value)
 {
     constexpr std::string_view kind = "picture=";
@@ -88,13 +88,13 @@ std::optional<int> channels_in(const std::string &name, const std::string &value
     return number.front() - '0';
 }
 
-// What a file said of the picture's numbers stays.
+// Keeps the numbers that a file has set for the picture.
 void set_from_option(const std::string &name, const std::string &value, Contract &contract)
 {
     const std::optional<int> channels = channels_in(name, value);
     if (!channels)
         return set_value(name, value, "option", contract);
-    PictureInput picture = forgotten(name, contract).value_or(PictureInput{.name = name});
+    PictureInput picture = remove_input(name, contract).value_or(PictureInput{.name = name});
     if (*channels != 0)
         picture.channels = *channels;
     set_picture(std::move(picture), "option", contract);
@@ -111,7 +111,7 @@ std::string text_from(const Json &value)
     return value.is_number() ? value.dump() : "";
 }
 
-// Names the field as the file has it: "inputs.mask.range", and not "input.range".
+// In errors, names the field as the file does: "inputs.mask.range", not "input.range".
 void set_picture_field(const std::string &name, const std::string &field, const Json &value,
                        Contract &contract)
 try {
@@ -124,7 +124,7 @@ try {
     throw Error(error.code(), words);
 }
 
-// Its fields are those of the input.
+// Reads the fields as those of a contract's input.
 PictureInput picture_from(const std::string &name, const Json &fields)
 {
     Contract read;
@@ -156,7 +156,7 @@ PictureInput picture_from(const std::string &name, const Json &fields)
     return picture;
 }
 
-// Channels that are not known are left out, and so are numbers that are as in the frame.
+// Leaves out unknown channels, and numbers that are as in the frame.
 Json fields_of(const PictureInput &picture)
 {
     Json fields = Json::object();
@@ -205,7 +205,7 @@ void apply_inputs(const Json &inputs, const std::string &origin, Contract &contr
             continue;
         }
         PictureInput picture = picture_from(name, value);
-        forgotten(name, contract);
+        remove_input(name, contract);
         set_picture(std::move(picture), origin, contract);
     }
 }

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What a model gets beside the frame, by the names of its inputs: numbers, planes of one number, or
-// further pictures.
+// Extra inputs of a model, by name: numbers, planes of one number, or pictures.
 #pragma once
 
 #include "host/frames/picture_numbers.h"
@@ -24,21 +23,21 @@ void apply_inputs_option(const std::string &text, Contract &contract);
 void apply_inputs(const nlohmann::ordered_json &inputs, const std::string &origin,
                   Contract &contract);
 
-// Returns what a file's field `inputs` would have; null if the model gets nothing beside frames.
+// Returns the value for a file's field `inputs`; null if there are no extra inputs.
 nlohmann::ordered_json inputs_as_json(const Contract &contract);
 
-// "noise=0.1|sigma=25|mask=picture=1", as engines take it.  The channels of all pictures must be
-// known.
+// Returns "noise=0.1|sigma=25|mask=picture=1", as engines take it.  The channels of all pictures
+// must be known.
 std::string inputs_as_text(const Contract &contract);
 
-// "picture of 1 channel".
+// Returns "picture of 1 channel".
 std::string picture_in_words(const PictureInput &picture);
 
-// What the picture's numbers are to the model, beside a frame with those numbers.  Mean and std of
-// R, G and B say nothing of one channel.
+// Returns the picture's numbers, which default to the frame's.  The frame's mean and std do not
+// apply to a picture of one channel.
 PictureNumbers numbers_of(const PictureInput &picture, const PictureNumbers &frame);
 
-// How many channels the pictures have together.
+// Returns how many channels the pictures have together.
 int extra_channels(const Contract &contract);
 
 } // namespace dnn_torch

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What JSON texts say of a contract.
+// Reads contracts from JSON texts.
 #pragma once
 
 #include "contract.h"
@@ -14,17 +14,17 @@ namespace dnn_torch
 
 // Where a text comes from.
 struct TextOrigin {
-    std::string name; // as the fields' origin is shown
-    std::string file; // as errors name it
-    // An engine has read it: a text instead of an object says what is wrong with it.
+    std::string name; // shown as the fields' origin
+    std::string file; // its name in errors
+    // An engine has read it.  It passes an error as a text instead of an object.
     bool is_of_engine = false;
 };
 
-// Sets what a contract's text says.  Throws Error that names the file and the field.
+// Sets the fields of a contract's text.  Throws Error that names the file and the field.
 void apply_json(std::string_view text, const TextOrigin &origin, Contract &contract);
 
-// Sets what Ultralytics' "config.txt" says: task, names, imgsz, stride, batch, author, ...  Nobody
-// wrote it for us, so what is not understood is left out.
+// Sets the fields of Ultralytics' "config.txt": task, names, imgsz, stride, batch, author, ...  It
+// is not written for this project, so fields that are not understood are left out.
 void apply_ultralytics(std::string_view text, const std::string &origin, Contract &contract);
 
 } // namespace dnn_torch

@@ -27,7 +27,7 @@ std::string in_words(float number)
     return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
 }
 
-// A text of a file may be printed.
+// Makes a text from a file safe to print.
 std::string one_line(const std::string &text)
 {
     std::string line = printable(text);
@@ -36,7 +36,7 @@ std::string one_line(const std::string &text)
     return line;
 }
 
-// Returns an empty list if the text is none of numbers.
+// Returns an empty list if the text is not a list of numbers.
 Numbers numbers_from(std::string_view text, std::string_view between)
 {
     Numbers numbers;
@@ -108,7 +108,7 @@ bool set_text(const Json &value, std::string &text)
     constexpr size_t longest = 4000;
     if (!value.is_string() || value.get_ref<const std::string &>().size() > longest)
         return false;
-    text = printable(value.get<std::string>()); // it may be a stranger's
+    text = printable(value.get<std::string>()); // the file may be untrusted
     return true;
 }
 
@@ -138,7 +138,7 @@ Json number_or_null(int number)
     return number == 0 ? Json() : Json(number);
 }
 
-// The double of a float has digits that nobody wrote.
+// A float cast to double would show digits that the file does not have.
 Json json_of(float number)
 {
     const double exact = strtod(in_words(number).c_str(), nullptr);

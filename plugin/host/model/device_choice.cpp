@@ -16,7 +16,7 @@ namespace dnn_torch
 
 DeviceChoice choose_device(const std::string &device, const std::string &engine)
 {
-    // Asks no driver for the CPU, nor for a word that is no device.
+    // No driver is asked for the CPU, or for a word that is not a device.
     Facts facts;
     if (std::string places; needs_probe(device)) {
         const ProbePlaces programs = {find_module_file("device-probe", places),

@@ -16,7 +16,7 @@ namespace
 
 constexpr char proxy[] = "isolated", program[] = "engine-host";
 
-// Returns what the process of its own lacks, or "".
+// Returns the missing file without which no separate process can run, or "".
 std::string missing_part()
 {
     std::string places;
@@ -29,7 +29,7 @@ std::string missing_part()
 // Returns why isolate=auto leaves the model in this process, or "".
 std::string reason_to_stay(const std::string &device)
 {
-    // The driver's memory for copies to a device cannot be shared with another process.
+    // The driver's pinned memory for copies to a device cannot be shared with another process.
     if (device != "cpu")
         return "isolate=auto keeps models of a GPU there";
     return missing_part();

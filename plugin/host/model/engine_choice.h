@@ -15,22 +15,22 @@ namespace dnn_torch
 
 // The values of the option `isolate`.
 enum class Isolation {
-    automatic = -1, // a process of its own, if it is installed and the model runs on the CPU
+    automatic = -1, // a separate process, if it is installed and the model runs on the CPU
     off = 0,        // this process
-    on = 1,         // a process of its own, closed in as far as the system allows
-    required = 2,   // the same, but fails if the system does not grant all of it
+    on = 1,         // a separate process, sandboxed as far as the system allows
+    required = 2,   // the same, but fails unless the process is fully sandboxed
 };
 
 struct EngineChoice {
     const DnnTorchEngine *engine = nullptr;
-    std::string isolated; // the engine that runs in a process of its own; "" if none does
-    std::string remark;   // why it runs in this process although nobody asked for that; or ""
+    std::string isolated; // the engine that runs in a separate process; "" if none does
+    std::string remark;   // why isolate=auto chose this process; or ""
 };
 
-// What runs a model, in words.
+// The engine that runs a model, as text.
 struct RunningEngine {
     std::string name, version;
-    std::string cage; // how its process is closed in; "" if it runs in this one
+    std::string cage; // how its process is sandboxed; "" if it runs in this one
 };
 
 RunningEngine running_engine(const EngineChoice &choice, const Model &model);

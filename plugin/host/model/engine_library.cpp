@@ -21,8 +21,8 @@ namespace dnn_torch
 namespace
 {
 
-// LibTorch's constructors register hundreds of handlers for exit().  If a signal handler
-// called exit() meanwhile, half of them would run beside the constructors.
+// LibTorch's constructors register hundreds of handlers for exit().  If a signal handler called
+// exit() meanwhile, those registered so far would run concurrently with the constructors.
 void *open_library(const std::string &path)
 {
     static std::mutex one_at_a_time;

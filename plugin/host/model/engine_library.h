@@ -11,14 +11,14 @@
 namespace dnn_torch
 {
 
-// Returns the path of a file of ours.  Returns "" if there is none; `places` then tells
-// where it was looked for.
+// Returns the path of an installed file of this project.  Returns "" if there is none; `places`
+// then lists where it was looked for.
 std::string find_module_file(const std::string &file_name, std::string &places);
 
 // Returns the path of `engine-NAME.so`.  Throws Error if there is none.
 std::string find_engine(const std::string &name);
 
-// Opens an engine, which then stays open: LibTorch cannot be unloaded.  Throws Error.
+// Opens an engine.  It stays open, because LibTorch cannot be unloaded.  Throws Error.
 const DnnTorchEngine *open_engine(const std::string &name);
 
 } // namespace dnn_torch

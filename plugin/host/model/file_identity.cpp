@@ -25,7 +25,8 @@ int64_t nanoseconds(const struct timespec &time)
     return int64_t{time.tv_sec} * 1000000000 + time.tv_nsec;
 }
 
-// Two changes within one tick of the system's clock have the same stamp.
+// Returns whether a further change could leave the stamp as it is: two changes within one tick of
+// the system's clock have the same stamp.
 bool may_change_unseen(const FileStamp &stamp)
 {
     constexpr int64_t longest_tick_ns = 20'000'000;
@@ -85,7 +86,7 @@ std::optional<FileStamp> stamp_of(const Descriptor &file)
 
 std::optional<FileIdentity> identity_of(const Descriptor &file)
 {
-    // Larger files are mostly sparse and no models.  The engine will refuse those.
+    // Larger files are mostly sparse files, not models.  The engine will refuse those.
     constexpr int64_t largest = int64_t{16} << 30;
     std::optional<FileStamp> before = stamp_of(file);
     if (!before || before->size > largest || may_change_unseen(*before))

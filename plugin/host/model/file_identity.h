@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Which file a path leads to, and what was in it.
+// Identifies a file and its content.
 #pragma once
 
 #include "base/descriptor.h"
@@ -14,7 +14,7 @@
 namespace dnn_torch
 {
 
-// What stat() tells of a file.  It shows most changes without reading the file.
+// What stat() reports.  It shows most changes without reading the file.
 struct FileStamp {
     dev_t device = 0;
     ino_t inode = 0;
@@ -25,7 +25,7 @@ struct FileStamp {
     bool operator==(const FileStamp &) const = default;
 };
 
-// Also tells a file from itself after it was rewritten within one tick of the clock.
+// Differs even if the file was rewritten within one tick of the clock.
 struct FileIdentity {
     FileStamp stamp;
     uint64_t hash[2] = {}; // XXH3 of the content
@@ -33,11 +33,11 @@ struct FileIdentity {
     bool operator==(const FileIdentity &) const = default;
 };
 
-// They return nullopt for what is no regular file.
+// Return nullopt unless it is a regular file.
 std::optional<FileStamp> stamp_of(const std::string &path);
 std::optional<FileStamp> stamp_of(const Descriptor &file);
 
-// Reads the whole file without moving its position.  Returns nullopt if it is no regular
+// Reads the whole file without moving its position.  Returns nullopt if it is not a regular
 // file, is larger than 16 GiB, cannot be read, changed within the last 20 ms, or changes
 // while it is read.
 std::optional<FileIdentity> identity_of(const Descriptor &file);

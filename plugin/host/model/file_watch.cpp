@@ -18,11 +18,11 @@ bool is_same_file(const std::optional<FileStamp> &one, const FileStamp &other)
 
 bool FileWatch::has_changed(Time now)
 {
-    if (now < next_look_)
+    if (now < next_check_)
         return false;
-    next_look_ = now + interval;
+    next_check_ = now + interval;
     std::optional<FileStamp> before = std::exchange(seen_, stamp_of(path_));
-    // A file that is gone for a moment counts when it comes back.
+    // A file that disappears for a moment counts as changed once it is back.
     if (!seen_ || seen_ == known_)
         return false;
     if (is_same_file(known_, *seen_) && seen_ != before)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Where the pictures of a session's runs are put.
+// The memory for the input pictures of a session's runs.
 #pragma once
 
 #include "model.h"
@@ -16,8 +16,8 @@ namespace dnn_torch
 class InputMemory
 {
 public:
-    // Returns the memory: the session's own if it has any, which its runs take fastest.  The first
-    // call settles its size, so give it the bytes of the largest run.
+    // Returns the session's own memory, which its runs take fastest, or else this object's.  The
+    // first call fixes the size, so pass the bytes of the largest run.
     void *of(Session &session, size_t bytes)
     {
         if (!memory_)

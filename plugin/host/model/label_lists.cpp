@@ -18,9 +18,9 @@ namespace dnn_torch
 namespace
 {
 
-// The names as torchvision 0.14 has them (torchvision/models/_meta.py), a comma after each.  The
-// first is the background, which models without one do not count.  COCO numbers 90 things and has
-// names for 80: those who leave no gaps count these alone.
+// The names of torchvision 0.14 (torchvision/models/_meta.py), separated by commas.  The first is
+// the background, which models without one do not count.  COCO numbers 90 classes but names only
+// 80: models without gaps count only these.
 constexpr std::string_view coco = R"(
 background, person, bicycle, car, motorcycle, airplane, bus, train, truck, boat, traffic light,
 fire hydrant,, stop sign, parking meter, bench, bird, cat, dog, horse, sheep, cow, elephant,
@@ -174,7 +174,7 @@ const LabelList *find_list(std::string_view name)
     return found == std::end(lists) ? nullptr : found;
 }
 
-// Lines are broken where a blank may stand.
+// Joins a name that a line break splits.
 std::string name_in(std::string_view piece)
 {
     std::string name(piece);
@@ -195,8 +195,8 @@ Labels names_in(std::string_view text)
     }
 }
 
-// The ways in which models count the things of a list, the most usual first.
-std::vector<Labels> ways_to_count(const LabelList &list)
+// Returns the numberings that models use for a list, the commonest first.
+std::vector<Labels> numberings_of(const LabelList &list)
 {
     const Labels all = names_in(list.text), things(all.begin() + 1, all.end());
     Labels named = things;
@@ -206,10 +206,10 @@ std::vector<Labels> ways_to_count(const LabelList &list)
     return {named, all, things};
 }
 
-std::string counts_in_words(const std::vector<Labels> &ways)
+std::string counts_in_words(const std::vector<Labels> &numberings)
 {
     std::vector<size_t> counts;
-    for (const Labels &each : ways)
+    for (const Labels &each : numberings)
         counts.push_back(each.size());
     std::sort(counts.begin(), counts.end());
     std::string words;
@@ -230,16 +230,16 @@ Labels labels_of_list(std::string_view name, int64_t classes, bool has_backgroun
     const LabelList *const list = find_list(name);
     if (!list)
         throw Error(AVERROR(EINVAL), concat("there are no labels '", name, "'"));
-    const std::vector<Labels> ways = ways_to_count(*list);
+    const std::vector<Labels> numberings = numberings_of(*list);
     if (classes == 0)
-        return ways[has_background ? 1 : 0];
-    for (const Labels &each : ways)
+        return numberings[has_background ? 1 : 0];
+    for (const Labels &each : numberings)
         if (each.size() == static_cast<size_t>(classes))
             return each;
-    throw Error(AVERROR(EINVAL), concat("labels=", name, " has names for ", counts_in_words(ways),
-                                        " classes, and the model has ", classes,
-                                        "; labels=FILE names a text file with a label in "
-                                        "each line"));
+    throw Error(AVERROR(EINVAL),
+                concat("labels=", name, " has names for ", counts_in_words(numberings),
+                       " classes, and the model has ", classes,
+                       "; labels=FILE names a text file with a label in each line"));
 }
 
 Labels labels_of(const ModelFacts &model, int64_t classes, bool has_background)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The names of classes that come with the filters: "coco", "voc" and "imagenet".  Any thread.
+// Built-in lists of class names: "coco", "voc" and "imagenet".  Any thread.
 #pragma once
 
 #include "contract.h"
@@ -18,13 +18,13 @@ using Labels = std::vector<std::string>;
 
 bool is_label_list(std::string_view name);
 
-// Returns the names for a model of so many classes: COCO's are 80, 90 with its gaps, 91 with the
-// background before them; VOC's 20 or 21, ImageNet's 1000 or 1001.  A gap is an empty name.
-// `has_background` decides where the number of classes is not known (0).
-// Throws Error if there are no such lists, or none of that length.
+// Returns the names for a model with that many classes: COCO's are 80, 90 with its gaps, 91 with
+// the background first; VOC's 20 or 21, ImageNet's 1000 or 1001.  A gap is an empty name.
+// `has_background` decides if the number of classes is not known (0).
+// Throws Error if there is no such list, or none of that length.
 Labels labels_of_list(std::string_view name, int64_t classes, bool has_background);
 
-// The same of a contract: its own labels, or those of the list that it names.
+// Returns a contract's own labels, or those of the list that it names.
 Labels labels_of(const ModelFacts &model, int64_t classes, bool has_background);
 
 } // namespace dnn_torch

@@ -33,7 +33,7 @@ constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 Descriptor open_file(const std::string &path)
 {
-    // A pipe that nobody writes to would be waited for.
+    // O_NONBLOCK: opening a named pipe would otherwise wait for a writer.
     Descriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
     struct stat about = {};
     if (!file.is_open() || fstat(file.get(), &about) != 0)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The names of classes.  Any thread.
+// Class names from a file.  Any thread.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 namespace dnn_torch
 {
 
-// Reads a text in UTF-8 with a label in each line, where the first one is of class 0.  Lines
-// end with LF or CR LF; an empty line leaves its class without a name.
-// Throws Error in words that begin with "labels=PATH".
+// Reads a UTF-8 text with a label in each line; the first is that of class 0.  Lines end with
+// LF or CR LF; an empty line leaves its class without a name.
+// Throws Error whose text begins with "labels=PATH".
 std::vector<std::string> read_labels(const std::string &path);
 
 // Returns the number as text if the class has no name.

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Remembers results, so that each is made once.
+// Remembers results, so that each is computed once.
 #pragma once
 
 #include <algorithm>
@@ -15,13 +15,13 @@
 namespace dnn_torch
 {
 
-// Keeps the `most` results that were asked for last.  Any thread.
+// Keeps the `most` results that were requested last.  Any thread.
 template <class Key, class Value> class Memo
 {
 public:
     explicit Memo(size_t most) : most_(most) {}
 
-    // A caller that asks while another thread makes the result waits for it, and gets its
+    // A caller that asks while another thread computes the result waits for it, and gets its
     // failure too.  Failures are not remembered.
     template <class Make> Value get(const Key &key, Make make)
     {
@@ -45,7 +45,7 @@ private:
         std::shared_future<Value> value;
     };
 
-    // Returns what is known under that key.  Returns an invalid future if it added `own`.
+    // Returns the result under that key, or an invalid future if it added `own`.
     std::shared_future<Value> find_or_add(const Key &key, const std::shared_future<Value> &own)
     {
         std::list<Entry> oldest; // freed without the lock
@@ -71,7 +71,7 @@ private:
     const size_t most_;
     std::mutex mutex_;
     // ---- under mutex_ ----
-    std::list<Entry> entries_; // in the order in which they were asked for
+    std::list<Entry> entries_; // the least recently requested first
 };
 
 } // namespace dnn_torch

@@ -55,7 +55,7 @@ void check(int status, const DnnTorchMessage &message)
         throw Error(error_code(status), message.text);
 }
 
-// Reading a file and building the model from it is more than a run.
+// Reading a file and building the model from it takes longer than a run.
 Time limit_to_open(Time timeout)
 {
     return timeout.count() ? std::max<Time>(timeout, std::chrono::seconds(10)) : timeout;
@@ -78,7 +78,7 @@ TimeLimit limit_of(Time most, const std::string &doing)
                       "; raise timeout if it may take longer"};
 }
 
-// Closes something of an engine's.  Does nothing if the process ends, which frees all.
+// Closes an engine's object.  Does nothing if the process ends, which frees everything.
 template <class Close> void closing(Close close) noexcept
 {
     try {
@@ -164,14 +164,14 @@ std::string extents_of(std::span<const DnnTorchTensor> tensors)
     return text;
 }
 
-// Whether another try may succeed: time or memory that did not suffice may suffice later.
-bool is_passing(const Error &error)
+// Returns whether another try may succeed: there may be enough time or memory later.
+bool is_temporary(const Error &error)
 {
     return error.code() == AVERROR(ETIMEDOUT) || error.code() == AVERROR(ENOMEM) ||
            error.code() == AVERROR(ECANCELED);
 }
 
-// Makes a key of the shapes of tensors and a number.
+// Makes a key from the shapes of tensors and a number.
 std::vector<int64_t> key_of(std::span<const DnnTorchTensor> shapes, int64_t number)
 {
     std::vector<int64_t> key = {number};
@@ -200,7 +200,7 @@ Descriptor open_model_file(const std::string &path)
 
 // ---- a model ----------------------------------------------------------------
 
-// `work` may not refer to this object: it may outlive it.
+// `work` must not refer to this object, because it may outlive it.
 template <class Work> auto Model::within(Time limit, const std::string &doing, Work work)
 {
     try {
@@ -238,7 +238,7 @@ std::vector<DnnTorchTensor> Model::probe(std::span<const DnnTorchTensor> in, siz
                                  } catch (const Crash &) {
                                      throw;
                                  } catch (const Error &error) {
-                                     if (is_passing(error))
+                                     if (is_temporary(error))
                                          throw;
                                      return error;
                                  }
@@ -263,7 +263,7 @@ Model::Shapes Model::run_probe(const Shapes &in, size_t out_count)
     return within(timeout_, "it was tried on " + extents_of(in), run);
 }
 
-// A plan that was measured for longer may be a better one.
+// The time for measuring is part of the key: a plan that was measured for longer may be better.
 std::shared_ptr<const ModelPlan> Model::plan(std::span<const DnnTorchTensor> in,
                                              const PlanParameters &parameters)
 {
@@ -376,7 +376,7 @@ Variants ModelPlan::variants() const
 {
     if (!plan_)
         return {};
-    return {.usual = text_or_empty(engine_.plan_metadata(plan_, "variant")),
+    return {.single_threaded = text_or_empty(engine_.plan_metadata(plan_, "variant")),
             .threaded = text_or_empty(engine_.plan_metadata(plan_, "threaded_variant"))};
 }
 

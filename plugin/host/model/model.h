@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// C++ owners for what include/dnn_torch/engine.h offers.  Everything here
+// C++ owners of the objects of include/dnn_torch/engine.h.  Everything here
 // throws Error with the engine's own message.
 #pragma once
 
@@ -28,19 +28,19 @@ namespace dnn_torch
 
 struct ModelOptions {
     std::string path, device, input_name, output_name, precision, optimize, allow;
-    // What the contract says of tensors; "" is found out.
+    // The contract's fields about tensors; "" is found out.
     std::string input_type = {}, input_layout = {}, output_layout = {}, inputs = {};
     std::string weights = {};             // "node": a copy on each node of memory
     std::string results = {};             // "tensors": all that the model returns
-    bool inspect = false;                 // the model is looked at and never run on frames
+    bool inspect = false;                 // the model is inspected and never run on frames
     std::chrono::microseconds timeout{0}; // of one run; 0 is no limit
 
-    // The engine that runs the model in a process of its own; "" if it runs in this one.
+    // The engine that runs the model in a separate process; "" if it runs in this one.
     std::string isolated;
-    bool cage_required = false; // that process must be closed in altogether
-    int restarts = 0;           // how often it may be started anew
+    bool cage_required = false; // fails unless that process is fully sandboxed
+    int restarts = 0;           // how often it may be restarted
 
-    // The file is converted to this format and written to the descriptor, and the model never run.
+    // If set, the file is converted to this format, written to the descriptor, and never run.
     std::string export_as;
     std::shared_ptr<const Descriptor> sink;
 
@@ -52,22 +52,22 @@ Descriptor open_model_file(const std::string &path);
 
 // How a plan is made.
 struct PlanParameters {
-    double tuning_seconds = 0;                        // to measure for about so long
+    double tuning_seconds = 0;                        // about how long it may measure
     std::shared_ptr<const Samples> samples = nullptr; // to calibrate int8 with; null: none
-    bool as_saved = false; // the model runs as it was saved, whatever was asked for
-    // Not null: nothing is planned.  Sessions of the plan add here what they are to run, and throw
-    // SampleTaken.
+    bool as_saved = false; // the model runs as it was saved, whatever the options say
+    // Not null: nothing is planned.  Sessions of the plan add their input here instead of running
+    // it, and throw SampleTaken.
     std::shared_ptr<Samples> gathered = nullptr;
 };
 
 // How the engine runs a model.
 struct Variants {
-    std::string usual;    // "fp32, frozen"
-    std::string threaded; // with several threads for one run; "" if it is the same
+    std::string single_threaded; // "fp32, frozen"
+    std::string threaded;        // with several threads for one run; "" if it is the same
 
     const std::string &with(size_t threads) const
     {
-        return threads > 1 && !threaded.empty() ? threaded : usual;
+        return threads > 1 && !threaded.empty() ? threaded : single_threaded;
     }
 };
 
@@ -83,7 +83,7 @@ public:
 
     DnnTorchPlanFacts facts() const;
     Variants variants() const;
-    std::string hint() const; // what would be gained by other options; may be empty
+    std::string hint() const; // what other options would gain; may be empty
     // Multiplications and additions for one picture; 0 if they are not known.
     double operations_for_picture() const { return operations_for_picture_; }
 
@@ -92,7 +92,7 @@ private:
 
     const DnnTorchEngine &engine_;
     const std::shared_ptr<DnnTorchModel> model_; // outlives the plan
-    const std::shared_ptr<Samples> gathered_;    // null, or there is no plan of the engine's
+    const std::shared_ptr<Samples> gathered_;    // if not null, there is no plan_
     DnnTorchPlan *plan_ = nullptr;
     double operations_for_picture_ = 0;
     mutable std::atomic<bool> was_warmed_{false};
@@ -100,11 +100,10 @@ private:
 
 // May be used by any number of threads at once.
 //
-// Opening, probing and planning run the model on threads of their own and with a limit.
-// Probing may take the time of one run; opening as long, but 10 s at least; planning the
-// time of four runs and what measuring may take.  A call that exceeds its limit throws
-// Error, as do all such calls after it.  A thread that never comes back keeps what it
-// uses.
+// Opening, probing and planning run the model on separate threads, with a time limit.
+// Probing may take the time limit of one run; opening as long, but at least 10 s; planning
+// that of four runs, and twice the time for measuring.  A call that exceeds its limit throws
+// Error, as do all such calls after it.  A thread that never returns keeps what it uses.
 class Model
 {
 public:
@@ -116,31 +115,31 @@ public:
     Model(const Model &) = delete;
     Model &operator=(const Model &) = delete;
 
-    // Whether a call or a run of the model did not come back.  It may hold what others wait
-    // for, so nobody else should begin to use the model.
+    // Returns whether a call or a run of the model did not return.  It may hold locks that others
+    // need, so nobody else should begin to use the model.
     bool is_lost() const { return lost_; }
     void give_up() { lost_ = true; }
 
-    // Returns the shapes that come out for tensors of the shapes `in`, and remembers them.
-    // Leaves no trace in later results.
+    // Returns the shapes of the outputs for inputs of the shapes `in`, and remembers them.
+    // Does not affect later results.
     std::vector<DnnTorchTensor> probe(std::span<const DnnTorchTensor> in, size_t out_count);
 
-    // Settles how tensors of those shapes are run.  Other plans of the model may be running
-    // meanwhile.  The last two plans are remembered.  A plan is used again only once nobody
-    // uses it, because it watches the first frames of one stream.
+    // Decides how tensors of those shapes are run.  Other plans of the model may be running
+    // meanwhile.  The last two plans are remembered.  A plan is reused only once nobody uses
+    // it, because it watches the first frames of one stream.
     std::shared_ptr<const ModelPlan> plan(std::span<const DnnTorchTensor> in,
                                           const PlanParameters &parameters);
 
-    // Whether it is to be computed in int8, which is calibrated.
+    // Returns whether the option `precision` is int8, which needs calibration.
     bool is_in_int8() const { return is_in_int8_; }
 
-    // Runs `work`, which runs a few sessions of the model, on a thread of its own, with the limit
-    // that planning has.  `work` must own, or share, all that it uses.
+    // Runs `work`, which runs a few sessions of the model, on a separate thread, with planning's
+    // time limit.  `work` must own, or share, all that it uses.
     void try_out(const std::string &doing, std::function<void()> work);
 
     std::vector<DnnTorchTensorInfo> tensors(DnnTorchDirection direction) const;
 
-    // Returns what is known by a key of engine.h; empty if nothing is.
+    // Returns the value of a key of engine.h; "" if there is none.
     std::string metadata(const char *key) const;
     std::string notice() const { return metadata("notice"); }
 
@@ -163,7 +162,7 @@ private:
     const std::chrono::microseconds timeout_;
     const bool is_in_int8_;
     std::shared_ptr<DnnTorchModel> model_;
-    // An error is remembered as a shape is: it tells as much about the model.
+    // Errors are remembered like shapes, because they tell as much about the model.
     Memo<ShapeKey, std::variant<Shapes, Error>> probed_{16};
     std::atomic<bool> lost_{false};
     std::mutex mutex_;
@@ -180,25 +179,25 @@ public:
     Session(const Session &) = delete;
     Session &operator=(const Session &) = delete;
 
-    // The views in `out` hold until the next run.  They have the types that the caller asked
-    // for, or those that the engine gives instead.
-    // Throws Crash if the model's process has ended, and SampleTaken as PlanParameters says.
+    // The views in `out` are valid until the next run.  They have the types that the caller
+    // requested, or those that the engine returns instead.
+    // Throws Crash if the model's process has ended, and SampleTaken (see PlanParameters).
     void run(std::span<const DnnTorchTensor> in, std::span<DnnTorchTensor> out, DnnTorchRun &run);
 
-    // Returns how often the last run was tried again in a new process of the model, and how
-    // the process before had ended.
+    // Return how often the last run was tried again in a new process of the model, and how
+    // the previous process had ended.
     int retries() const { return retries_; }
     const std::string &crash() const { return crash_; }
     // Multiplications and additions of the last run; 0 if they are not known.
     double operations() const { return operations_; }
 
-    // Returns memory from which input is taken fastest.  It holds until the next call.
+    // Returns memory from which input is taken fastest, valid until the next call.
     // Returns null if any memory is as good.
     void *memory(size_t bytes);
-    // Does its work once for each plan: all sessions share what LibTorch compiles in its
-    // first runs.
+    // Works only once per plan, because all sessions share what LibTorch compiles in its first
+    // runs.
     void warm();
-    // Forgets what earlier runs left behind.
+    // Clears the state of earlier runs.
     void reset();
     void stop() noexcept
     {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 // Which model the user wants, and the options that say so.  The filters, their commands, and the
-// programs `dnn-torch inspect`, `bench` and `contract` make theirs from the rows of one table.
+// programs `dnn-torch inspect`, `bench` and `contract` take their options from one table.
 #pragma once
 
 #include "contract.h"
@@ -28,12 +28,12 @@ struct ModelRequest {
 // An option whose value is a text of the request.
 struct ModelOption {
     const char *name;
-    const char *value; // what help calls its value
+    const char *value; // placeholder for the value in help
     const char *help;
     std::string &(*text_in)(ModelRequest &);
     const char *default_value = nullptr;
-    bool changes = true;         // a command changes it while frames pass
-    bool is_of_pictures = false; // dnn_torch alone has it
+    bool changes = true;         // a command can change it while frames pass
+    bool is_of_pictures = false; // only dnn_torch has it
     std::string_view programs = "inspect bench contract";
 };
 
@@ -143,7 +143,7 @@ inline constexpr ModelOption model_option_rows[] = {
      .text_in = model_option_texts::contract<&ContractOptions::layout>},
     {.name = "inputs",
      .value = "VALUES",
-     .help = "what the model gets beside frames: NAME=VALUE, or NAME for a pad, ...",
+     .help = "the model's extra inputs: NAME=VALUE, or NAME for a pad, ...",
      .text_in = model_option_texts::contract<&ContractOptions::inputs>},
     {.name = "as",
      .value = "WHAT",

@@ -27,11 +27,11 @@ namespace
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int most_at_rest = 4;
+constexpr int most_idle = 4;
 
 struct Key {
     const DnnTorchEngine *engine;
-    ModelOptions options; // without the path: a file may have many
+    ModelOptions options; // without the path: a file may have several
     FileIdentity file;
 
     bool operator==(const Key &) const = default;
@@ -42,14 +42,14 @@ struct Loaded {
     bool may_be_shared;
 };
 
-// An entry is loading, in use or at rest.
+// An entry is loading, in use or idle.
 struct Entry {
     Key key;
     std::shared_future<std::shared_ptr<Model>> loading = {}; // valid only while it loads
     const Model *model = nullptr;
     std::weak_ptr<Model> in_use = {};
-    std::unique_ptr<Model> at_rest = nullptr;
-    Clock::time_point rests_until = {};
+    std::unique_ptr<Model> idle = nullptr;
+    Clock::time_point idle_until = {};
 };
 
 struct OpenedFile {
@@ -57,7 +57,7 @@ struct OpenedFile {
     std::optional<FileIdentity> identity; // nullopt if the file cannot be shared
 };
 
-// A disk that does not answer must not hold up a filter for ever.
+// A disk that does not answer must not block a filter for ever.
 TimeLimit limit_to_read(const ModelOptions &options)
 {
     return {.most = options.timeout,
@@ -74,8 +74,8 @@ OpenedFile open_and_read(const ModelOptions &options)
     });
 }
 
-// The stamp tells, without another look at the content: when that was read, the last change
-// was no longer of the same tick of the clock.
+// The stamp suffices, without reading the content again: when the content was read, the last
+// change was older than one tick of the clock.
 bool was_written_to(const OpenedFile &opened, const ModelOptions &options)
 {
     std::optional<FileStamp> now =
@@ -101,7 +101,7 @@ struct ModelStore::State : std::enable_shared_from_this<State> {
     std::mutex mutex;
     // ---- under the mutex ----
     std::list<Entry> entries;
-    bool has_closer = false; // the thread that closes what has rested long enough
+    bool has_closer = false; // the thread that closes models that were idle long enough
 
     struct Lease;
     using Opener = std::function<Loaded()>;
@@ -111,14 +111,14 @@ struct ModelStore::State : std::enable_shared_from_this<State> {
     std::shared_ptr<Model> hand_out(std::unique_ptr<Model> &model);
     void forget(std::list<Entry>::iterator entry);
     void take_back(std::unique_ptr<Model> model) noexcept;
-    std::list<Entry> take_what_is_too_much();
+    std::list<Entry> take_surplus();
     bool start_closer() noexcept;
-    void close_what_rests();
-    std::optional<Clock::time_point> next_end() const;
-    std::list<Entry> take_what_has_rested();
+    void close_idle_models();
+    std::optional<Clock::time_point> next_expiry() const;
+    std::list<Entry> take_expired();
 };
 
-// The users of a model share a lease.  The last of them gives the model back.
+// The users of a model share a lease.  When the last one releases it, the store gets the model.
 struct ModelStore::State::Lease {
     std::weak_ptr<State> state;
     std::unique_ptr<Model> model;
@@ -130,7 +130,7 @@ struct ModelStore::State::Lease {
     }
 };
 
-// Leaves `model` where it is if there is no memory.
+// Leaves `model` untouched if it throws for lack of memory.
 std::shared_ptr<Model> ModelStore::State::hand_out(std::unique_ptr<Model> &model)
 {
     auto lease = std::make_shared<Lease>();
@@ -143,7 +143,7 @@ std::shared_ptr<Model> ModelStore::State::hand_out(std::unique_ptr<Model> &model
 
 std::shared_ptr<Model> ModelStore::State::open(const Key &key, const Opener &opener)
 {
-    std::vector<std::shared_ptr<Model>> lost; // let go of without the lock
+    std::vector<std::shared_ptr<Model>> lost; // released without the lock
     std::unique_lock lock(mutex);
     for (Entry &entry : entries) {
         if (entry.key != key)
@@ -153,8 +153,7 @@ std::shared_ptr<Model> ModelStore::State::open(const Key &key, const Opener &ope
             std::shared_ptr<Model> model = loading.get();
             return model ? model : opener().model;
         }
-        std::shared_ptr<Model> model =
-            entry.at_rest ? hand_out(entry.at_rest) : entry.in_use.lock();
+        std::shared_ptr<Model> model = entry.idle ? hand_out(entry.idle) : entry.in_use.lock();
         entry.in_use = model;
         if (!model)
             continue;
@@ -175,7 +174,7 @@ try {
     Loaded loaded = opener();
     const Model *address = loaded.model.get();
     std::shared_ptr<Model> model = hand_out(loaded.model);
-    // Whoever waits has it first, or nullptr for a model of its own.
+    // Waiting threads get it first, or nullptr if each must load its own.
     promise.set_value(loaded.may_be_shared ? model : nullptr);
     std::lock_guard lock(mutex);
     if (!loaded.may_be_shared) {
@@ -200,13 +199,13 @@ void ModelStore::State::forget(std::list<Entry>::iterator entry)
 
 // ---- after use ------------------------------------------------------------------
 
-// Closes the model at once if it cannot be kept.  A forked child does so too: it has none
-// of the threads of this store, and nobody would release a lock there.
+// Closes the model at once if it cannot be kept.  A forked child does so too: it has no thread
+// of this store, and a lock that was held at the fork is never released there.
 void ModelStore::State::take_back(std::unique_ptr<Model> model) noexcept
 {
     if (process != getpid())
         return;
-    std::list<Entry> closed; // without the lock: closing may take its time
+    std::list<Entry> closed; // closed without the lock: that may take long
     std::lock_guard lock(mutex);
     auto entry = std::find_if(entries.begin(), entries.end(),
                               [&](const Entry &each) { return each.model == model.get(); });
@@ -216,23 +215,23 @@ void ModelStore::State::take_back(std::unique_ptr<Model> model) noexcept
         entries.erase(entry);
         return;
     }
-    entry->at_rest = std::move(model);
-    entry->rests_until = Clock::now() + grace;
-    // The list is in the order in which models came to rest.
+    entry->idle = std::move(model);
+    entry->idle_until = Clock::now() + grace;
+    // The models that have been idle longest come first.
     entries.splice(entries.end(), entries, entry);
     if (start_closer())
-        closed = take_what_is_too_much();
+        closed = take_surplus();
     else
         closed.splice(closed.end(), entries, entry);
 }
 
-// Under the mutex.  A program that goes through many models must not fill the memory.
-std::list<Entry> ModelStore::State::take_what_is_too_much()
+// Under the mutex.  A program that opens one model after the other must not fill the memory.
+std::list<Entry> ModelStore::State::take_surplus()
 {
     std::list<Entry> closed;
-    auto rests = [](const Entry &entry) { return entry.at_rest != nullptr; };
-    auto oldest = std::find_if(entries.begin(), entries.end(), rests);
-    if (std::count_if(entries.begin(), entries.end(), rests) > most_at_rest)
+    auto is_idle = [](const Entry &entry) { return entry.idle != nullptr; };
+    auto oldest = std::find_if(entries.begin(), entries.end(), is_idle);
+    if (std::count_if(entries.begin(), entries.end(), is_idle) > most_idle)
         closed.splice(closed.end(), entries, oldest);
     return closed;
 }
@@ -244,7 +243,7 @@ bool ModelStore::State::start_closer() noexcept
         return true;
     BlockedSignals blocked;
     try {
-        std::thread closer([self = shared_from_this()] { self->close_what_rests(); });
+        std::thread closer([self = shared_from_this()] { self->close_idle_models(); });
         pthread_setname_np(closer.native_handle(), "dnn_torch:store");
         closer.detach();
         return has_closer = true;
@@ -253,15 +252,15 @@ bool ModelStore::State::start_closer() noexcept
     }
 }
 
-// Wakes in vain if the model is in use again.
-void ModelStore::State::close_what_rests()
+// Wakes up for nothing if the model is in use again.
+void ModelStore::State::close_idle_models()
 {
     std::unique_lock lock(mutex);
-    while (auto end = next_end()) {
+    while (auto end = next_expiry()) {
         lock.unlock();
         std::this_thread::sleep_until(*end);
         lock.lock();
-        std::list<Entry> past = take_what_has_rested();
+        std::list<Entry> past = take_expired();
         lock.unlock();
         past.clear();
         lock.lock();
@@ -269,22 +268,23 @@ void ModelStore::State::close_what_rests()
     has_closer = false;
 }
 
-// Under the mutex, as is what follows.
-std::optional<Clock::time_point> ModelStore::State::next_end() const
+// Under the mutex.
+std::optional<Clock::time_point> ModelStore::State::next_expiry() const
 {
     std::optional<Clock::time_point> next;
     for (const Entry &entry : entries)
-        if (entry.at_rest)
-            next = next ? std::min(*next, entry.rests_until) : entry.rests_until;
+        if (entry.idle)
+            next = next ? std::min(*next, entry.idle_until) : entry.idle_until;
     return next;
 }
 
-std::list<Entry> ModelStore::State::take_what_has_rested()
+// Under the mutex.
+std::list<Entry> ModelStore::State::take_expired()
 {
     std::list<Entry> past;
     for (auto entry = entries.begin(); entry != entries.end();) {
         auto next = std::next(entry);
-        if (entry->at_rest && entry->rests_until <= Clock::now())
+        if (entry->idle && entry->idle_until <= Clock::now())
             past.splice(past.end(), entries, entry);
         entry = next;
     }
@@ -313,8 +313,8 @@ namespace
 
 ModelStore *process_store;
 
-// A forked child gets a new store: the old one has no threads there, and maybe a lock
-// that nobody releases.
+// A forked child gets a new store: the old one has no threads there, and its mutex may stay
+// locked for ever.
 void make_process_store()
 {
     constexpr std::chrono::seconds grace(5);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Loads a model once for all who open the same file with the same options.
+// Loads a model once for all callers that open the same file with the same options.
 #pragma once
 
 #include "model.h"
@@ -14,12 +14,11 @@ namespace dnn_torch
 
 // Any thread may call it.
 //
-// The users keep a model that is in use; the store does not.  When the last of them has
-// let go, the store keeps the model for the grace, because a program may build the same
-// graph again.  It keeps no more than a few models.  A thread closes them, and lives no
-// longer than they do.
+// Users own a model while it is in use; the store does not.  When the last user releases it,
+// the store keeps the model for the grace period, because a program may build the same graph
+// again.  It keeps no more than a few models.  A thread closes them and ends with the last one.
 //
-// A file that may change unseen is not shared, see identity_of().
+// A file whose changes might be missed is not shared, see identity_of().
 class ModelStore
 {
 public:

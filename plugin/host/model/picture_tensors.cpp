@@ -80,7 +80,7 @@ DnnTorchRun run_of(const Images &input)
             .behind = input.behind};
 }
 
-// Those that there are not come after the others.
+// Drops the absent tensors, which come last.
 std::vector<DnnTorchTensor> present(std::vector<DnnTorchTensor> tensors)
 {
     const auto is_absent = [](const DnnTorchTensor &tensor) { return tensor.type == 0; };

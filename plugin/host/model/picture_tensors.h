@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Makes tensors of pictures and pictures of tensors.  No other file does so.
+// Converts between pictures and tensors.  No other file does so.
 #pragma once
 
 #include "host/frames/images.h"
@@ -18,28 +18,27 @@ namespace dnn_torch
 
 // Returns the shape [batch, channels, height, width] of float32.
 DnnTorchTensor picture_shape(int batch, int channels, Size size);
-// The same to plan for, where the model's pictures have those numbers.
+// The same as a shape to plan for: the model's pictures have those numbers.
 DnnTorchTensor picture_shape(int batch, int channels, Size size, const PictureNumbers &numbers);
 
-// Returns an extent of a tensor that an engine gave.  Throws Error if the tensor is no batch
-// of pictures.
+// Returns an extent of an engine's tensor.  Throws Error if the tensor is not a batch of pictures.
 int picture_extent(const DnnTorchTensor &tensor, int dimension);
 
-// Runs the model on a batch of pictures.  The view holds until the session's next run.  Its
-// elements are floats, or like those of the input if the engine gives such.
+// Runs the model on a batch of pictures.  The view is valid until the session's next run.  Its
+// elements are floats, or have the input's type if the engine returns that.
 // Throws Error, also if the model does not return one picture for each.
 Images run_pictures(Session &session, const Images &input);
 
-// How many tensors a model may return.
+// The most tensors that a model may return.
 constexpr size_t most_tensors = 64;
 
-// Tell what a model that gives all its tensors returns for such a picture, and run it.  They return
-// those that came; views hold until the session's next run.  `facts` get what the run told.
-// Throw Error.
+// Find the tensors that a model with results=tensors returns for such a picture, and run it.  They
+// return the present ones; views are valid until the session's next run.  `facts` gets the results
+// of the run.  Throw Error.
 std::vector<DnnTorchTensor> probe_tensors(Model &model, const DnnTorchTensor &shape);
 std::vector<DnnTorchTensor> run_tensors(Session &session, const Images &input, DnnTorchRun &facts);
 
-// "[1, 21, 64, 64] 'out', ...": what tensors there are.
+// Lists tensors: "[1, 21, 64, 64] 'out', ...".
 std::string tensors_in_words(std::span<const DnnTorchTensor> tensors);
 
 } // namespace dnn_torch

@@ -12,7 +12,7 @@ namespace dnn_torch
 namespace
 {
 
-// 6 MiB of RGB: of a larger picture the middle tells enough.
+// 6 MiB of RGB floats.  The middle of a larger picture suffices.
 constexpr double most_pixels = 1 << 19;
 
 void append_row(const std::byte *row, int64_t stride, int64_t columns, std::vector<float> &to)

@@ -73,7 +73,7 @@ std::optional<Size> tile_from(const std::string &text)
     return tile && tile->width >= least && tile->height >= least ? tile : std::nullopt;
 }
 
-// Tiles have a middle of their own.
+// The overlap is below half a tile, so that each tile keeps a middle.
 int overlap_from(const std::string &text, const std::optional<Size> &tile)
 {
     const bool has_tile = tile && tile->width > 0;
@@ -97,7 +97,7 @@ std::optional<Fit> fit_from(std::string_view text)
                                  : std::nullopt;
 }
 
-// Sets `field` from what was read, or refuses the text.
+// Sets `field` to the value, or throws Error if there is none.
 template <class Field, class Value>
 void set(std::string_view name, const std::string &text, const std::optional<Value> &value,
          Field &field)

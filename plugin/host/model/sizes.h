@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Which sizes a model takes, and what the user wants of sizes.
+// The sizes that a model takes, and the user's options about sizes.
 #pragma once
 
 #include "host/frames/frame_window.h"
@@ -20,18 +20,18 @@ constexpr int largest_side = 1 << 16;
 enum class Fit { automatic, tile, scale, letterbox };
 
 struct SizeParameters {
-    // ---- of the model; what nobody says is found by trying
-    std::optional<int> multiple; // of which width and height must be
-    std::optional<Size> minimum; // that they must have
+    // ---- of the model; unset fields are found by trying
+    std::optional<int> multiple; // width and height must be multiples of it
+    std::optional<Size> minimum; // the smallest width and height
     std::optional<Size> only;    // the one size that it takes
     std::optional<Padding> padding;
 
     // ---- of the user
-    std::optional<Size> tile; // 0x0: never; nullopt: if a frame does not fit into memory
+    std::optional<Size> tile; // 0x0: never; nullopt: only if a frame does not fit into memory
     std::optional<int> overlap;
     Fit fit = Fit::automatic;
     double scale = 0;           // 0: as the model scales
-    std::optional<Size> target; // the size of what comes out
+    std::optional<Size> target; // the size of the filter's output
 
     bool never_tiles() const { return tile && tile->width == 0; }
 };

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Ultralytics' exporter writes what it knows of a model into the file, as JSON.
+// Reads the metadata that Ultralytics' exporter writes into a model's file, as JSON.
 #include "base/json_check.h"
 #include "contract_fields.h"
 #include "contract_json.h"
@@ -18,7 +18,7 @@ namespace
 
 using Json = nlohmann::ordered_json;
 
-// {"0": "person", "1": "bicycle"} to ["person", "bicycle"]; null unless no number is missing.
+// Turns {"0": "person", "1": "bicycle"} into ["person", "bicycle"]; null if a number is missing.
 Json labels_of(const Json &names)
 {
     if (names.is_array() || !names.is_object())
@@ -58,7 +58,7 @@ void set(const std::string &name, const Json &value, const std::string &origin, 
     try {
         set_field_from_json(name, value, origin, contract);
     } catch (const Error &) {
-        return; // it means something else there
+        return; // Ultralytics means something else by it
     }
 }
 
