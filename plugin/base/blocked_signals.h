@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Threads that are started while a BlockedSignals lives take no signals: a thread that
-// a program did not make must not take the program's signals.
+// While a BlockedSignals exists, threads start with all signals blocked, because our threads
+// must not take the signals of the host program.
 #pragma once
 
 #include <pthread.h>

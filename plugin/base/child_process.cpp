@@ -17,7 +17,7 @@ namespace dnn_torch
 namespace
 {
 
-// A descriptor, or a copy of it if its number is one of those that the program gets.
+// A descriptor, or a copy of it if its number is among those that the program will use.
 class PassedDescriptor
 {
 public:
@@ -88,12 +88,12 @@ private:
         posix_spawnattr_setflags(&attributes, static_cast<short>(flags));
     }
 
-    const int first_free_; // number in the program
+    const int first_free_; // the lowest number that the program does not use
     PassedDescriptor output_, errors_;
     std::vector<PassedDescriptor> inherited_;
 };
 
-// As exec() takes them.
+// Returns them as exec() takes them.
 std::vector<char *> pointers_to(const std::vector<std::string> &texts)
 {
     std::vector<char *> pointers;
@@ -138,7 +138,7 @@ ChildEnd ChildProcess::wait(Clock::time_point deadline) const
         pid_t got = waitpid(number_, &status, WNOHANG);
         if (got == number_)
             return {.come = true, .known = true, .status = status};
-        // The program ignores SIGCHLD, or was quicker to reap it.
+        // The host program ignores SIGCHLD, or reaped the child first.
         if (got < 0 && errno == ECHILD)
             return {.come = true, .known = false, .status = 0};
         if (Clock::now() >= deadline)
@@ -152,7 +152,7 @@ void ChildProcess::end_by_force() const
     siginfo_t info{};
     if (handle_.is_open())
         syscall(SYS_pidfd_send_signal, handle_.get(), SIGKILL, nullptr, 0);
-    // Its number may belong to somebody else once it was reaped.
+    // Once the child is reaped, its number may belong to another process.
     else if (waitid(P_PID, static_cast<id_t>(number_), &info, WEXITED | WNOHANG | WNOWAIT) == 0)
         kill(number_, SIGKILL);
 }
@@ -160,7 +160,7 @@ void ChildProcess::end_by_force() const
 // May wake early.
 void ChildProcess::sleep_until_end(Clock::time_point deadline) const
 {
-    // If another thread reaped the child before it was opened, the handle is a stranger's.
+    // The wait is short: if the child was reaped first, the handle is that of another process.
     constexpr int longest_ms = 50, without_handle_ms = 1;
     pollfd end{.fd = handle_.get(), .events = POLLIN, .revents = 0};
     int most_ms = handle_.is_open() ? longest_ms : without_handle_ms;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Programs of our own that run what may hang or crash.
+// Starts our own programs, which run code that may hang or crash.
 #pragma once
 
 #include "descriptor.h"
@@ -16,27 +16,26 @@ namespace dnn_torch
 {
 
 struct ProgramStart {
-    std::string program; // its path
+    std::string program; // the path
     std::vector<std::string> arguments;
     std::vector<std::string> environment; // "NAME=value"
     int output = -1;                      // becomes its standard output
     int errors = -1;                      // becomes its standard error; below 0: /dev/null
-    std::vector<int> inherited;           // become 3, 4, ...; it gets no other descriptors
+    std::vector<int> inherited;           // become 3, 4, ...; all others are closed
     bool has_own_session = false;         // the terminal's signals do not reach it
 };
 
-// Starts a program with all signals as they are by default.  Returns 0 and sets `child`, or
-// returns an errno.  Any thread.  Runs no code of ours in a forked copy of this program, which may
-// have many threads.
+// Starts a program with default signal handling.  Returns 0 and sets `child`, or returns an errno.
+// Any thread.  Runs none of our code in a forked copy of this process, which may have many threads.
 int start_program(const ProgramStart &start, pid_t &child);
 
-// This program's variables for whose names `is_kept` returns true.
+// Returns the environment variables for whose names `is_kept` returns true.
 std::vector<std::string> environment_where(bool (*is_kept)(std::string_view name));
 
-// How a child came to its end.
+// How a child ended.
 struct ChildEnd {
-    bool come;  // it is gone
-    bool known; // and `status` is what waitpid() said
+    bool come;  // it has ended
+    bool known; // and `status` is that of waitpid()
     int status;
 };
 
@@ -57,8 +56,8 @@ public:
     void end_by_force() const;
 
     pid_t number() const { return number_; }
-    // Becomes readable when the child ends.  Below 0 where the kernel (before 5.3) or a sandbox
-    // gives none.
+    // Returns a descriptor that becomes readable when the child ends.  Below 0 if the kernel
+    // (before 5.3) or a sandbox grants none.
     int handle() const { return handle_.get(); }
 
 private:
@@ -68,7 +67,7 @@ private:
     Descriptor handle_;
 };
 
-// Time until then in milliseconds, rounded up, as poll() takes it; never below 0.
+// Returns the remaining milliseconds for poll(), rounded up, never below 0.
 int milliseconds_until(ChildProcess::Clock::time_point deadline);
 
 } // namespace dnn_torch

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Puts texts together.  Any thread; nothing is owned but strings.
+// Concatenates texts.  Any thread.
 #pragma once
 
 #include <concepts>
@@ -11,7 +11,7 @@
 namespace dnn_torch
 {
 
-// An absent text is an empty one.
+// Returns "" for null.
 inline std::string text_or_empty(const char *text)
 {
     return text ? text : "";
@@ -27,11 +27,11 @@ template <std::integral Number> void append_part(std::string &text, Number part)
     text += std::to_string(part);
 }
 
-// Texts and whole numbers in a row: concat("device cuda:", 3, " is lost").
+// Concatenates texts and whole numbers: concat("device cuda:", 3, " is lost").
 //
-// libfmt would do more, for half a second more of every file that includes it
-// and a library whose major version differs in each suite.  std::format takes
-// this place when GCC 12 is no longer supported.
+// libfmt would do more, but costs half a second of compile time in every file that
+// includes it, and its major version differs in each suite.  std::format replaces this
+// when GCC 12 is no longer supported.
 template <class... Parts> std::string concat(const Parts &...parts)
 {
     std::string text;
@@ -39,7 +39,7 @@ template <class... Parts> std::string concat(const Parts &...parts)
     return text;
 }
 
-// Appends `item` to a list.  `between` comes before all items but the first.
+// Appends `item` to a list, after `between` unless it is the first.
 inline void add_to_list(std::string &list, std::string_view item, std::string_view between = ", ")
 {
     if (!list.empty())
@@ -47,7 +47,7 @@ inline void add_to_list(std::string &list, std::string_view item, std::string_vi
     list += item;
 }
 
-// "a, b, c".
+// Returns "a, b, c".
 template <class Items> std::string joined(const Items &items, std::string_view between = ", ")
 {
     std::string list;
@@ -56,7 +56,7 @@ template <class Items> std::string joined(const Items &items, std::string_view b
     return list;
 }
 
-// "8.44.100", of the number that avfilter_version() returns.
+// Returns "8.44.100" for the result of avfilter_version().
 inline std::string version_text(unsigned version)
 {
     return concat(version >> 16, ".", version >> 8 & 255, ".", version & 255);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Counts in words.
+// Counts with their nouns.
 #pragma once
 
 #include "compose.h"
@@ -13,7 +13,7 @@
 namespace dnn_torch
 {
 
-// "1 frame", "2 frames".  `many` is the plural, if it has more than an s.
+// Returns "1 frame", "2 frames".  `many` is the plural, if it does more than add an s.
 std::string counted(std::integral auto count, std::string_view noun, std::string_view many = {})
 {
     if (count == 1)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The owner of a file descriptor.
+// Owns a file descriptor.
 #pragma once
 
 #include <unistd.h>
@@ -14,7 +14,7 @@ class Descriptor
 {
 public:
     Descriptor() = default;
-    // Takes what open() returned; below 0 there is nothing to own.
+    // Takes the result of open(); below 0 it owns nothing.
     explicit Descriptor(int number) : number_(number) {}
     ~Descriptor()
     {

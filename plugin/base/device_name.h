@@ -16,9 +16,8 @@ struct DeviceName {
     std::optional<int> index; // of "cuda:1"
 };
 
-// Returns nullopt unless the text is a kind, or a kind, a colon and a number that
-// LibTorch would write so: up to three digits, no zero in front.  Does not judge
-// the kind.
+// Returns nullopt unless the text is a kind, or a kind, a colon and a number as
+// LibTorch writes it: up to three digits, no leading zero.  Does not check the kind.
 inline std::optional<DeviceName> parse_device_name(std::string_view text)
 {
     const size_t colon = text.find(':');

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// From an opened shared object to an engine's table.
+// Gets an engine's table from an opened shared object.
 #pragma once
 
 #include "dnn_torch/engine.h"
@@ -13,11 +13,11 @@ namespace dnn_torch
 {
 
 struct EngineGreeting {
-    const DnnTorchEngine *engine; // null: it serves no host of this build
-    std::string fault;            // why, behind the engine's name
+    const DnnTorchEngine *engine; // null: it cannot serve this build
+    std::string fault;            // the reason; follows the engine's name
 };
 
-// `library` is what dlopen() returned.
+// `library` is the result of dlopen().
 inline EngineGreeting greet_engine(void *library)
 {
     auto *entry =

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/** Finds a file in a list of folders, as PATH is one. */
+/** Finds a file in a list of folders like PATH. */
 #ifndef DNN_TORCH_FOLDER_SEARCH_H
 #define DNN_TORCH_FOLDER_SEARCH_H
 
@@ -14,8 +14,8 @@ extern "C" {
 
 typedef struct FolderSearch {
     const char *folders;    /**< separated by colons; NULL for none */
-    const char *empty_name; /**< the folder that an empty name stands for; NULL skips it */
-    int access;             /**< what access() must grant for the file: R_OK or X_OK */
+    const char *empty_name; /**< the folder for an empty name; NULL skips empty names */
+    int access;             /**< the permission that access() must grant: R_OK or X_OK */
 } FolderSearch;
 
 /**

@@ -30,7 +30,7 @@ bool is_utf8(std::string_view text)
     return true;
 }
 
-// The parser calls these.  Each returns whether it is to go on.
+// The parser's callbacks.  Each returns whether the parser goes on.
 class Checker : public nlohmann::json_sax<Json>
 {
 public:
@@ -94,7 +94,7 @@ private:
     std::string_view text_;
     const JsonLimits &limits_;
     size_t values_ = 0;
-    std::vector<std::set<std::string>> names_; // of the objects that are open; arrays have none
+    std::vector<std::set<std::string>> names_; // of the open objects; arrays have none
     std::string fault_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What a JSON text of a stranger may not be.
+// Checks untrusted JSON texts.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,16 @@ namespace dnn_torch
 {
 
 struct JsonLimits {
-    size_t depth;  // of values within values
-    size_t values; // all keys, and all values that are no object
+    size_t depth;  // of nested values
+    size_t values; // all keys, and all values except objects
 };
 
-// Returns what is wrong with the text, as words that follow its name: "is no JSON from line 3,
-// column 1 on", "has \"range\" twice"; or "".  Takes time in proportion to the text, unlike a
-// parser's callback.  What follows the value must be white space.
+// Returns an error that follows the text's name: "is no JSON from line 3, column 1 on", "has
+// \"range\" twice"; or "".  Takes linear time, unlike a parser with a callback.  Only white space
+// may follow the value.
 std::string fault_of_json(std::string_view text, const JsonLimits &limits);
 
-// The text as JSON has it, cut after some characters, so that none of them acts on a terminal.
+// Returns the text as a JSON string, truncated.  It is safe for a terminal.
 std::string quoted_for_terminal(std::string_view text);
 
 } // namespace dnn_torch

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/** Which functions of a libavfilter make up its FilterRegistry. */
+/** Fills a FilterRegistry with the functions of a libavfilter. */
 #ifndef DNN_TORCH_LAVFI_REGISTRY_H
 #define DNN_TORCH_LAVFI_REGISTRY_H
 
@@ -12,8 +12,8 @@ extern "C" {
 #endif
 
 /**
- * The one list of the functions that are wrapped: USE(member, symbol), where
- * FilterRegistry calls `member` what libavfilter exports as `symbol`.
+ * The only list of the wrapped functions: USE(member, symbol).  `member` is the name in
+ * FilterRegistry, `symbol` the name that libavfilter exports.
  */
 #define DNN_TORCH_WRAPPED_FUNCTIONS(USE)                                                           \
     USE(get_by_name, avfilter_get_by_name)                                                         \
@@ -31,7 +31,7 @@ extern "C" {
     USE(sink_get_frame, av_buffersink_get_frame_flags)
 
 /**
- * The functions of the libavfilter with this dlopen() handle.  A function that
+ * Returns the functions of the libavfilter with this dlopen() handle.  A function that
  * this libavfilter lacks is NULL.
  */
 FilterRegistry dnn_torch_registry_of(void *lavfi);

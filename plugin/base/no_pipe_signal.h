@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// While a NoPipeSignal lives, its thread's writes to a pipe without a reader are an error and
-// no signal.
+// While a NoPipeSignal exists, its thread's writes to a pipe without a reader fail and raise no
+// signal.
 #pragma once
 
 #include <signal.h>

@@ -35,7 +35,7 @@ bool is_open_here(const std::string &path)
     struct stat wanted = {};
     if (stat(path.c_str(), &wanted) != 0 || !S_ISREG(wanted.st_mode))
         return false;
-    std::error_code unknown; // without /proc nothing is known
+    std::error_code unknown; // set if there is no /proc
     for (std::filesystem::directory_iterator each("/proc/self/fd", unknown), end;
          !unknown && each != end; each.increment(unknown)) {
         const std::optional<int> descriptor = number_of(each->path().filename().string());

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What this process has open.  Any thread.
+// The open files of this process.  Any thread.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 namespace dnn_torch
 {
 
-// Whether this process has that file open: it may be the input of ffmpeg, which must not be
-// overwritten, or its output, which would overwrite ours.  False for all that is no regular file.
+// Returns whether this process has that file open.  It may be ffmpeg's input, which must not be
+// overwritten, or its output, which would overwrite ours.  False unless it is a regular file.
 bool is_open_here(const std::string &path);
 
 } // namespace dnn_torch

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* What came over exec() is not closed by the next one; the files that FFmpeg opens are. */
+/* Inherited descriptors lack FD_CLOEXEC; the files that FFmpeg opens have it. */
 static bool is_inherited(void)
 {
     const int flags = fcntl(STDERR_FILENO, F_GETFD);

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/** Whether number 2 is standard error.  A program that is started without one may have any file
- *  there: the next one that it opens. */
+/** Checks whether descriptor 2 is standard error.  A program that is started without one may have
+ *  any file there: the next one that it opens. */
 #ifndef DNN_TORCH_STANDARD_ERROR_H
 #define DNN_TORCH_STANDARD_ERROR_H
 
@@ -13,8 +13,8 @@ extern "C" {
 #endif
 
 /**
- * Returns false if number 2 was closed when this library was loaded, is closed now, or was opened
- * by the program itself.  Write nothing there then.  Any thread.
+ * Returns false if descriptor 2 was closed when this library was loaded, is closed now, or was
+ * opened by the program itself.  Write nothing there then.  Any thread.
  */
 bool dnn_torch_has_standard_error(void);
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What most sources include of the standard library, read once for a whole library.  Each source
-// still includes what it uses; -Db_pch=false builds without this file.
+// A precompiled header with the standard headers that most sources include.  Each source still
+// includes what it uses; -Db_pch=false builds without this file.
 #ifndef DNN_TORCH_STANDARD_HEADERS_H
 #define DNN_TORCH_STANDARD_HEADERS_H
 

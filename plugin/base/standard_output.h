@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// How programs of ours end.
+// Checks the standard output of our programs at their end.
 #pragma once
 
 #include <cstdio>
@@ -9,8 +9,8 @@
 namespace dnn_torch
 {
 
-// Returns the exit status `result`; or 1, with a line that says so, if not all of standard output
-// has arrived, as on a full disk.
+// Returns the exit status `result`; or 1, with an error line, if standard output could not be
+// written completely, for example on a full disk.
 inline int checked_output(int result)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))

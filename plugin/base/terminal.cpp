@@ -26,8 +26,8 @@ bool is_control(uint32_t code)
     return (code < ' ' && code != '\n' && code != '\t') || (code >= 0x7f && code < 0xa0);
 }
 
-// Marks, embeddings, overrides and isolates of bidirectional text, and the two
-// other ends of a line.
+// Returns true for marks, embeddings, overrides and isolates of bidirectional text, and
+// for the line and paragraph separators.
 bool turns_text(uint32_t code)
 {
     return code == 0x61c || code == 0x200e || code == 0x200f ||
@@ -58,11 +58,11 @@ size_t character_length(std::string_view text)
     for (size_t i = 1; i < length; i++)
         if (byte(i) >> 6 != 2)
             return 0;
-    // No longer form of a shorter one: it would be a way around is_control().
+    // Overlong forms are invalid: they would bypass is_control().
     constexpr uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
     const uint32_t code = code_point(text.substr(0, length));
-    const bool is_half = code >= 0xD800 && code < 0xE000; // of a character in UTF-16
-    return code >= smallest[length] && !is_half && code <= 0x10FFFF ? length : 0;
+    const bool is_surrogate = code >= 0xD800 && code < 0xE000;
+    return code >= smallest[length] && !is_surrogate && code <= 0x10FFFF ? length : 0;
 }
 
 std::string printable(std::string_view text)

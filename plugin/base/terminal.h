@@ -11,12 +11,12 @@ namespace dnn_torch
 {
 
 // Returns the text with control characters and bytes that are not UTF-8 written as
-// "\x1b", and without characters that turn the direction of writing.  Line ends and
+// "\x1b", and without characters that change the direction of writing.  Line ends and
 // tabs stay.
 std::string printable(std::string_view text);
 
-// Returns the length of the UTF-8 character with which the text begins, or 0 if it begins
-// with none.  The text must not be empty.
+// Returns the length of the UTF-8 character at the text's beginning, or 0 if there is none.
+// The text must not be empty.
 size_t character_length(std::string_view text);
 
 } // namespace dnn_torch

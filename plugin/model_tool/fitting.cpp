@@ -117,8 +117,8 @@ Fitting find_fitting(const ModelWithContract &subject, const Trials &trials)
         return fitting;
     }
     Contract contract = subject.contract;
-    follow_types(subject.model->metadata("input_type"), subject.model->metadata("output_type"),
-                 contract);
+    set_ranges_of_types(subject.model->metadata("input_type"),
+                        subject.model->metadata("output_type"), contract);
     PictureFitter fitter(subject.model, contract);
     const ChannelCounts channels = {.in = trials.fed_channels(), .made = trials.made};
     try {

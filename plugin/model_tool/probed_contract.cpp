@@ -84,7 +84,7 @@ void add_trials(const Trials &trials, Contract &contract)
     if (trials.channels == Channels::any)
         return;
     if (contract.as == As::lab)
-        settle_lab_numbers(count_of(trials.channels), contract);
+        set_ranges_of_lab(count_of(trials.channels), contract);
     add("input.channels", trials.fed_channels(), contract);
     add("output.channels", trials.made, contract);
 }

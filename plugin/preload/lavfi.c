@@ -11,15 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every libavfilter has it, and we do not wrap it. */
+/* Every libavfilter exports it, and we do not wrap it. */
 #define OWN_SYMBOL "avfilter_version"
 
 typedef struct link_map Object;
 
-/* An object that has called, with the libavfilter that it is bound to. */
+/* An object that called us, and the libavfilter to which it is bound. */
 typedef struct Caller {
     const Object *object;
-    char *path; /* another object may lie there after an unloading */
+    char *path; /* another object may have the same address after an unloading */
     Lavfi *lavfi;
     struct Caller *next;
 } Caller;
@@ -46,7 +46,7 @@ static bool is_lavfi(const char *path)
     return !strncmp(slash ? slash + 1 : path, "libavfilter", strlen("libavfilter"));
 }
 
-/* ---- what was found before ---------------------------------------------- */
+/* ---- earlier results ---------------------------------------------------- */
 
 static Lavfi *recall(const Object *object)
 {
@@ -56,7 +56,7 @@ static Lavfi *recall(const Object *object)
     return NULL;
 }
 
-/* If there is no memory, it is found again the next time. */
+/* If there is no memory, the next call searches again. */
 static void remember(const Object *object, Lavfi *lavfi)
 {
     Caller *caller = malloc(sizeof(*caller));
@@ -115,7 +115,7 @@ static Lavfi *enlist(void *version_function)
     return made;
 }
 
-/* ---- what the dynamic linker would have found ----------------------------- */
+/* ---- the dynamic linker's choice ------------------------------------------ */
 
 static const ElfW(Dyn) * dynamic_entry(const Object *object, ElfW(Sxword) tag)
 {
@@ -125,14 +125,14 @@ static const ElfW(Dyn) * dynamic_entry(const Object *object, ElfW(Sxword) tag)
     return NULL;
 }
 
-/* The version of symbols ("LIBAVFILTER_8") that the object was linked to, or NULL. */
+/* Returns the symbol version ("LIBAVFILTER_8") that the object was linked to, or NULL. */
 static const char *wanted_version(const Object *object)
 {
     const ElfW(Dyn) *needs = dynamic_entry(object, DT_VERNEED);
     const ElfW(Dyn) *strings = dynamic_entry(object, DT_STRTAB);
     if (!needs || !strings)
         return NULL;
-    /* The linker has moved the strings' address to where the object lies, on most machines. */
+    /* On most machines the linker has already relocated the strings' address. */
     ElfW(Addr) names_at = strings->d_un.d_ptr;
     names_at += names_at < object->l_addr ? object->l_addr : 0;
     const char *names = (const char *)names_at;
@@ -153,7 +153,7 @@ static void *symbol_in(void *handle, const char *version)
     return version ? dlvsym(handle, OWN_SYMBOL, version) : dlsym(handle, OWN_SYMBOL);
 }
 
-/* The global scope goes before what the object itself needs. */
+/* Searches the global scope before the object's own dependencies, like the linker. */
 static void *symbol_for(const Object *object)
 {
     const char *version = wanted_version(object);
@@ -168,14 +168,14 @@ static void *symbol_for(const Object *object)
     return symbol;
 }
 
-/* ---- any that is loaded, for callers that are bound to none ---------------- */
+/* ---- any loaded libavfilter, for callers that are bound to none ------------ */
 
 typedef struct Paths {
     size_t count;
     char paths[8][PATH_MAX];
 } Paths;
 
-/* dl_iterate_phdr() holds a lock that dlopen() takes after another one: no dlopen() in here. */
+/* Must not call dlopen(): dl_iterate_phdr() holds a lock that dlopen() takes after another one. */
 static int collect(struct dl_phdr_info *info, size_t size, void *opaque)
 {
     Paths *found = opaque;

@@ -2,11 +2,10 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The preload object: wraps libavfilter's functions that lead to a filter, and asks
- * the host module if a name may be ours; and those by which ffmpeg takes frames from a
- * graph and frees it.  It links to neither libavfilter nor
- * LibTorch, has no constructor, and opens nothing until such a name turns up or
- * somebody lists the filters.
+ * The preload object.  It wraps libavfilter's functions that look filters up, and asks
+ * the host module if a name may be ours.  It also wraps those with which ffmpeg takes
+ * frames from a graph and frees it.  It links to neither libavfilter nor LibTorch, and
+ * opens nothing until such a name occurs or a program lists the filters.
  */
 #include "base/lavfi_registry.h"
 #include "base/module_path.h"
@@ -21,7 +20,7 @@
 #include <string.h>
 
 #define EXPORT __attribute__((visibility("default")))
-/* Whose call it is; only the exported function itself can tell. */
+/* The caller's address; only valid in the exported function itself. */
 #define CALLER __builtin_return_address(0)
 
 /* ---- the host module of a libavfilter ------------------------------------- */
@@ -64,8 +63,8 @@ static const FilterModule *open_module(const Lavfi *lavfi, char *reason, size_t 
 }
 
 /*
- * Holds no lock: dlopen() runs constructors, which may call us or wait for threads
- * that do.  Threads that come at the same time all ask and get the same answer.
+ * Holds no lock, because dlopen() runs constructors, which may call us or wait for
+ * threads that do.  Concurrent threads all ask and get the same answer.
  */
 static void ask_for_module(Lavfi *lavfi)
 {
@@ -80,7 +79,7 @@ static void ask_for_module(Lavfi *lavfi)
 
 static const FilterModule *module_of(Lavfi *lavfi)
 {
-    static _Thread_local bool asking; /* what the module calls as it opens is not extended */
+    static _Thread_local bool asking; /* calls of the opening module get the real functions */
 
     if (!atomic_load(&lavfi->asked) && !asking) {
         asking = true;
@@ -90,7 +89,7 @@ static const FilterModule *module_of(Lavfi *lavfi)
     return atomic_load(&lavfi->module);
 }
 
-/* ---- which functions serve a call ------------------------------------------ */
+/* ---- the functions for a call ----------------------------------------------- */
 
 static const FilterRegistry none;
 
@@ -102,9 +101,9 @@ static const FilterRegistry *real(const Lavfi *lavfi)
 /* Returns the module's wrappers, or the real functions if there is no module. */
 static const FilterRegistry *extended(void *caller)
 {
-    static atomic_flag told = ATOMIC_FLAG_INIT;
+    static atomic_flag has_reported = ATOMIC_FLAG_INIT;
     Lavfi *lavfi = dnn_torch_lavfi_of(caller);
-    if (!lavfi && !atomic_flag_test_and_set(&told))
+    if (!lavfi && !atomic_flag_test_and_set(&has_reported))
         refuse("no libavfilter is loaded");
     const FilterModule *module = lavfi ? module_of(lavfi) : NULL;
     return module ? module->wrappers : real(lavfi);
@@ -116,7 +115,7 @@ static const FilterRegistry *registry_for(void *caller, const char *text)
     return is_ours ? extended(caller) : real(dnn_torch_lavfi_of(caller));
 }
 
-/* A segment, pads or a graph can have to do with ours only if a name opened the module. */
+/* For segments, pads and graphs, which can contain a filter of ours only if the module is open. */
 static const FilterRegistry *registry_for_object(void *caller)
 {
     Lavfi *lavfi = dnn_torch_lavfi_of(caller);
@@ -215,7 +214,7 @@ EXPORT int av_buffersink_get_frame_flags(struct AVFilterContext *sink, struct AV
     return use->sink_get_frame ? use->sink_get_frame(sink, frame, flags) : -ENOSYS;
 }
 
-/* Does not compile unless each function of the list is wrapped above, with its own type. */
+/* Compiles only if each function of the list is wrapped above, with the right type. */
 #define WRAPPED_BY(member, symbol) .member = symbol,
 __attribute__((unused)) static const FilterRegistry wrapped = {
     DNN_TORCH_WRAPPED_FUNCTIONS(WRAPPED_BY)};

@@ -158,7 +158,7 @@ int open_filter(AVFilterContext *ctx, TaskMaker task, const FilterTable &table)
     if (int ret = apply_backend_configs(&data, data.backend); ret < 0)
         return ret;
     settle_threads(ctx, data.settings.run.threads);
-    const std::optional<Error> earlier = settle_parked_graphs(); // before files are opened again
+    const std::optional<Error> earlier = flush_parked_graphs(); // before files are opened again
     data.filter = new ModelFilter(ctx, data.settings, std::move(task));
     data.filter->open();
     if (earlier)
@@ -185,12 +185,12 @@ const ParkedFilter &parked_filter()
                 const ModelFilter *const filter = common_data(ctx).filter;
                 return filter && filter->holds_frames();
             },
-        .hand_out =
+        .flush =
             [](AVFilterContext *ctx) {
                 ModelFilter *const filter = common_data(ctx).filter;
                 return filter && filter->hand_out_all();
             },
-        .leave = [](AVFilterContext *ctx) -> std::optional<Error> {
+        .release = [](AVFilterContext *ctx) -> std::optional<Error> {
             ModelFilter *const filter = common_data(ctx).filter;
             return filter ? filter->leave() : std::nullopt;
         },

@@ -38,7 +38,7 @@ void free_list(FormatList *list)
     av_free(list);
 }
 
-// Returns a list that `place` alone points to; null if there is no memory.
+// Returns a list to which only `place` points; null if there is no memory.
 FormatList *make_list(const AVPixelFormat *formats, FormatList **place)
 {
     size_t count = 0;
@@ -60,7 +60,7 @@ FormatList *make_list(const AVPixelFormat *formats, FormatList **place)
     return list;
 }
 
-// What is there already was merged with the other end of the link, and stays.
+// Keeps an existing list, because it was merged with the other end of the link.
 int set_formats(FormatList **place, const AVPixelFormat *formats)
 {
     if (!*place)
@@ -68,7 +68,7 @@ int set_formats(FormatList **place, const AVPixelFormat *formats)
     return *place ? 0 : AVERROR(ENOMEM);
 }
 
-// Whoever chooses a format for one place then chooses it for both.
+// Makes both places share the list, so that a choice for one place is the choice for both.
 int share(FormatList *list, FormatList **place)
 {
     auto *refs = static_cast<FormatList ***>(
@@ -81,7 +81,6 @@ int share(FormatList *list, FormatList **place)
     return 0;
 }
 
-// One list for both places.
 int set_common_formats(FormatList **one, FormatList **other, const AVPixelFormat *formats)
 {
     if (!*one && *other)
@@ -91,7 +90,7 @@ int set_common_formats(FormatList **one, FormatList **other, const AVPixelFormat
     return share(*one, other);
 }
 
-// As libavfilter chooses among formats, see pick_format() in its avfiltergraph.c.
+// Chooses among formats like libavfilter, see pick_format() in its avfiltergraph.c.
 AVPixelFormat best_of(std::span<const AVPixelFormat> formats, AVPixelFormat for_frames_of)
 {
     const int alpha = av_pix_fmt_desc_get(for_frames_of)->nb_components % 2 == 0;
@@ -109,8 +108,8 @@ std::vector<AVPixelFormat> listed(const FormatList *list)
     return formats;
 }
 
-// What the source of a link will make of its own first input, if `formats` are what the link may
-// have.
+// Returns the format that libavfilter will choose among `formats` for the link; it depends on the
+// first input of the link's source.
 AVPixelFormat chosen_for(const AVFilterLink *link, std::span<const AVPixelFormat> formats)
 {
     if (formats.size() == 1)
@@ -123,7 +122,7 @@ AVPixelFormat chosen_for(const AVFilterLink *link, std::span<const AVPixelFormat
     return frames == AV_PIX_FMT_NONE ? frames : best_of(formats, frames);
 }
 
-// Whether a filter of ours has not said yet what it makes, from the source of the link on.
+// Returns whether a filter of ours has not set its formats yet, from the link's source upwards.
 bool is_pending(AVFilterLink *link)
 {
     if (!*lavfi_abi::source_formats(link) &&

@@ -16,7 +16,7 @@ namespace dnn_torch
 namespace
 {
 
-// The array was allocated by libavutil, and is left alone if there is no memory.
+// Grows an array that libavutil allocated.  Leaves it unchanged if there is no memory.
 template <class T> bool grow(T *&array, size_t count)
 {
     void *const larger = av_realloc_array(array, count, sizeof(T));

@@ -38,9 +38,9 @@ private:
 // av_buffersink_get_frame_flags() asks the lent link for a frame and then runs its
 // own graph, the private one, until a frame comes.  Up to libavfilter 10 it stops
 // when nothing is left to run.  From 11 on it asks again and runs for ever, unless a
-// filter of that graph ends it.  The breaker does that.  It first answers EAGAIN, so
+// filter of that graph ends it.  The breaker does that.  It first returns EAGAIN, so
 // that the request is really repeated: 11 and later need that at each activation,
-// even if a request is outstanding.  Then it answers AVERROR_EXIT.
+// even if a request is outstanding.  Then it returns AVERROR_EXIT.
 
 Gate *gate_of(AVFilterContext *ctx)
 {
@@ -59,8 +59,8 @@ int breaker_activate(AVFilterContext *ctx) noexcept
 // input of its own and is lent the real output and the real input.  Then a frame comes
 // on its own input.  If the real output is closed, the rule closes the real input.  If
 // it is not, the relay gets the frame, and the loan ends before the rule reaches the
-// real links.  In the end the relay is lent the real output alone and its own input
-// ends, see forward_end().
+// real links.  For forward_end() the relay is lent only the real output, and its own
+// input ends.
 
 int relay_filter_frame(AVFilterLink *link, AVFrame *frame) noexcept
 {
@@ -169,7 +169,7 @@ int Gate::add_ticking()
 
 int Gate::add_relay()
 {
-    AVFilterContext *never = nullptr, *nowhere = nullptr; // for the pads that are lent a link
+    AVFilterContext *never = nullptr, *nowhere = nullptr; // fill the pads that are lent a link
     int ret;
     if ((ret = add_source(&relay_source_, "relay_source")) < 0 ||
         (ret = add_source(&never, "never")) < 0 ||
@@ -249,7 +249,7 @@ int Gate::send(AVFilterLink *out, AVFrame *frame)
     return av_buffersrc_add_frame_flags(lend_source_, frame, AV_BUFFERSRC_FLAG_NO_CHECK_FORMAT);
 }
 
-// No exported function tells the time at which a link ended, but libavfilter's default
+// No exported function returns the time at which a link ended, but libavfilter's default
 // rule passes it on.  When an input of the relay ends, the rule asks the source of the
 // lent output, which is our filter, for a frame.  There it finds the status with which
 // our own input ended, and ends the output with that status and its time.

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The gate: how a filter outside libavfilter takes frames from its links and
-// gives frames to them.
+// The gate: a filter outside libavfilter receives frames from its links and sends
+// frames to them through it.
 //
-// The functions that libavfilter's own filters call for that
-// (ff_inlink_consume_frame, ff_filter_frame and the like) are hidden.  The gate
-// owns a private graph with a buffersrc and a buffersink that are never linked.
-// For one call it lends them a link of the real graph.  The exported functions of
-// buffersrc and buffersink then do on that link what the hidden ones would.
+// libavfilter's own filters call functions for that (ff_inlink_consume_frame,
+// ff_filter_frame and the like) which are hidden.  The gate owns a private graph with
+// a buffersrc and a buffersink that are never linked.  For one call it lends them a
+// link of the real graph.  The exported functions of buffersrc and buffersink then do
+// on that link what the hidden ones would.
 #pragma once
 
 #include "host/ffmpeg_pointers.h"
@@ -40,16 +40,15 @@ public:
     // Sends the frame downstream.  Takes its reference on success.
     int send(AVFilterLink *out, AVFrame *frame);
 
-    // Ends `out` with the status and at the time with which `in` ended.  Call it only
+    // Ends `out` with the status and the time of the end of the filter's input.  Call it only
     // after receive() or receive_or_request() returned that status.  Returns 0 for
     // AVERROR_EOF, otherwise the status.
     int forward_end(AVFilterLink *out);
 
-    // Ends `out` at that time, whatever becomes of its filter's input.  Returns an AVERROR on
-    // failure.
+    // Ends `out` at that time, even if the filter's input goes on.  Returns an AVERROR on failure.
     int end(AVFilterLink *out, int64_t pts);
 
-    // If downstream wants no more frames, ends `in` too, so that upstream makes none,
+    // If downstream wants no more frames, ends `in` too, so that upstream produces none,
     // and returns true.  Then nothing else may be called.
     bool forward_close(AVFilterLink *in, AVFilterLink *out);
 
@@ -69,11 +68,11 @@ private:
     AVFilterContext *lend_source_ = nullptr, *lend_sink_ = nullptr;
     AVFilterContext *tick_source_ = nullptr, *breaker_ = nullptr;
     AVFilterContext *relay_source_ = nullptr, *relay_ = nullptr;
-    AVFilterLink *relay_in_ = nullptr, *relay_out_ = nullptr; // pads that are lent a link
+    AVFilterLink *relay_in_ = nullptr, *relay_out_ = nullptr; // the relay's own links
     FramePointer tick_, scratch_;
     bool requesting_ = false; // receive_or_request() is under way
-    int breaks_ = 0;          // since it began
-    bool relayed_ = false;    // the relay handed its frame on
+    int breaks_ = 0;          // since that call began
+    bool relayed_ = false;    // the relay got its frame
     bool closed_ = false;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What libavfilter's graph parsers of all versions have in common: labels, and the
-// lists of a graph's open ends.
+// Common parts of the graph parsers for all versions: labels, and lists of a graph's
+// open ends.
 #pragma once
 
 extern "C" {
@@ -12,7 +12,7 @@ extern "C" {
 namespace dnn_torch
 {
 
-// A list of ends, with its owner.
+// Owns a list of ends.
 struct Ends {
     AVFilterInOut *first = nullptr;
 
@@ -23,7 +23,7 @@ struct Ends {
     Ends &operator=(const Ends &) = delete;
 
     AVFilterInOut *release();
-    // Takes the end with this label out of the list; returns NULL if there is none.
+    // Removes the end with this label from the list and returns it; NULL if there is none.
     // `label` may be NULL.
     AVFilterInOut *extract(const char *label);
     AVFilterInOut *take_first();
@@ -36,14 +36,14 @@ AVFilterInOut *make_end(char *name, AVFilterContext *filter, int pad);
 
 void skip_whitespace(const char **at);
 
-// Reads "[name]" at `*at` and returns the name, which av_free() frees.  Logs a fault and
-// returns NULL.  Throws if there is no memory.
+// Reads "[name]" at `*at` and returns the name, which av_free() frees.  On a syntax error,
+// logs it and returns NULL.  Throws if there is no memory.
 char *parse_label(const char **at, void *log_ctx);
 
 // Reads "sws_flags=...;" at `*at` into `*options`, if it is there.
 int parse_scaler_options(const char **at, char **options, void *log_ctx);
 
-// Empties the graph, as a parse that fails must.
+// Empties the graph, as a failed parse must, and returns `error`.
 int fail_graph(AVFilterGraph *graph, int error);
 
 } // namespace dnn_torch

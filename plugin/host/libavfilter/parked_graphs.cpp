@@ -28,8 +28,8 @@ namespace
 
 ParkedFilter parked_filter{};
 
-// Whether this thread is in one of the wrapped functions.  What these call of libavfilter is not
-// wrapped again, also by a patched libavfilter.
+// Whether this thread is in one of the wrapped functions.  The functions of libavfilter that these
+// call are not wrapped again, even by a patched libavfilter.
 thread_local bool is_inside = false;
 
 class Inside
@@ -44,7 +44,7 @@ private:
     bool before_;
 };
 
-// ---- what a graph is like -----------------------------------------------------
+// ---- properties of a graph ----------------------------------------------------
 
 using Filters = std::vector<AVFilterContext *>;
 
@@ -61,7 +61,7 @@ Filters ours_in(const AVFilterGraph &graph)
     return ours;
 }
 
-// Returns of which of ffmpeg's graphs it is a source; nullopt if it is none of ffmpeg's.
+// Returns the number of the ffmpeg graph whose source it is; nullopt if it is not ffmpeg's.
 std::optional<int> number_of_source(const AVFilterContext *ctx)
 {
     int number = 0, length = 0;
@@ -70,7 +70,7 @@ std::optional<int> number_of_source(const AVFilterContext *ctx)
     return is_one && length ? std::optional(number) : std::nullopt;
 }
 
-// Returns which of ffmpeg's graphs it is; nullopt if it is not ffmpeg's.
+// Returns the number of ffmpeg's graph; nullopt if it is not ffmpeg's.
 std::optional<int> number_of(const AVFilterGraph &graph)
 {
     for (unsigned i = 0; i < graph.nb_filters; i++)
@@ -79,22 +79,22 @@ std::optional<int> number_of(const AVFilterGraph &graph)
     return std::nullopt;
 }
 
-void add_all_behind(AVFilterContext *ctx, Filters &found)
+void add_downstream(AVFilterContext *ctx, Filters &found)
 {
     for (unsigned i = 0; i < ctx->nb_outputs; i++) {
         AVFilterContext *const next = ctx->outputs[i] ? ctx->outputs[i]->dst : nullptr;
         if (!next || std::find(found.begin(), found.end(), next) != found.end())
             continue;
         found.push_back(next);
-        add_all_behind(next, found);
+        add_downstream(next, found);
     }
 }
 
-Filters all_behind(const Filters &ours)
+Filters downstream_of(const Filters &ours)
 {
     Filters found;
     for (AVFilterContext *ctx : ours)
-        add_all_behind(ctx, found);
+        add_downstream(ctx, found);
     return found;
 }
 
@@ -103,7 +103,8 @@ bool is_sink(const AVFilterContext *ctx)
     return ctx->nb_outputs == 0 && strstr(ctx->filter->name, "buffersink");
 }
 
-// Also those behind none of ours: ffmpeg 7.1 takes frames from no sink while it waits for one.
+// Returns all sinks, not only those downstream of ours: while ffmpeg 7.1 waits for one sink, it
+// takes frames from no other.
 Filters sinks_of(const AVFilterGraph &graph)
 {
     Filters sinks;
@@ -112,7 +113,7 @@ Filters sinks_of(const AVFilterGraph &graph)
     return sinks;
 }
 
-// Whether a filter of the graph may wait for one of several inputs of the program.
+// Returns whether a filter of the graph may wait for one of several inputs of the program.
 bool joins_inputs(const AVFilterGraph &graph)
 {
     const Filters all(graph.filters, graph.filters + graph.nb_filters);
@@ -124,12 +125,12 @@ bool joins_inputs(const AVFilterGraph &graph)
            std::any_of(all.begin(), all.end(), joins);
 }
 
-// Frames of one input that came out in time behind libavfilter's own filters meet none of the other
-// inputs any more: those go to the successor.
+// Frames of one input that are flushed late miss the frames of the other inputs, which go to the
+// successor.  With libavfilter's own filters they would have been in time.
 void warn_of_joined_inputs(const AVFilterGraph &graph, AVFilterContext *ours)
 {
-    static std::atomic<bool> is_told = false;
-    if (joins_inputs(graph) && !is_told.exchange(true))
+    static std::atomic<bool> has_warned = false;
+    if (joins_inputs(graph) && !has_warned.exchange(true))
         av_log(ours, AV_LOG_WARNING,
                "the graph joins several inputs, and the frames of one have another size now: some "
                "that were in flight may be missing; async=0 keeps the inputs in step\n");
@@ -163,36 +164,35 @@ public:
     int number() const { return number_; }
     bool is_exhausted() const { return sinks_.empty(); }
 
-    std::optional<Error> settle();
+    std::optional<Error> flush();
 
-    // Takes the next frame for a sink of that name.  Returns its own sink, which describes the
-    // frame; nullptr if there is none and will be none.
+    // Takes the next frame for a sink of that name.  Returns the parked sink, which describes the
+    // frame; nullptr if there is no frame and will be none.
     AVFilterContext *take_for(const char *name, AVFrame *frame, int flags);
 
 private:
     struct Sink {
         AVFilterContext *ctx;
-        std::deque<FramePointer> frames; // that were taken out already
+        std::deque<FramePointer> frames; // taken from `ctx` already
     };
     static int take(Sink &sink, AVFrame *frame, int flags);
     void run();
-    bool are_in_a_row(const Filters &ours) const;
+    bool is_chained(const Filters &ours) const;
 
     int number_;
     AVFilterGraph *graph_;
     std::list<Sink> sinks_; // those that may have frames
-    bool is_settled_ = false;
+    bool is_flushed_ = false;
 };
 
-// What one filter hands out is work for another one behind it.
-bool ParkedGraph::are_in_a_row(const Filters &ours) const
+// Returns whether one filter's frames are input for another one downstream.
+bool ParkedGraph::is_chained(const Filters &ours) const
 {
-    const Filters behind = all_behind(ours);
-    return std::any_of(behind.begin(), behind.end(), is_ours);
+    const Filters downstream = downstream_of(ours);
+    return std::any_of(downstream.begin(), downstream.end(), is_ours);
 }
 
-// Brings all frames as far as they come.  There is no other way to run a graph than to ask for
-// frames.
+// Moves all frames as far as possible.  The only way to run a graph is to request frames.
 void ParkedGraph::run()
 {
     for (Sink &sink : sinks_)
@@ -206,26 +206,26 @@ void ParkedGraph::run()
         }
 }
 
-std::optional<Error> ParkedGraph::settle()
+std::optional<Error> ParkedGraph::flush()
 {
-    if (std::exchange(is_settled_, true))
+    if (std::exchange(is_flushed_, true))
         return std::nullopt;
     const Filters ours = ours_in(*graph_);
-    const bool in_a_row = are_in_a_row(ours);
+    const bool chained = is_chained(ours);
     bool any = false;
     for (bool goes_on = true; goes_on;) {
         goes_on = false;
         for (AVFilterContext *ctx : ours)
-            goes_on = parked_filter.hand_out(ctx) || goes_on;
+            goes_on = parked_filter.flush(ctx) || goes_on;
         any |= goes_on;
-        if (goes_on && in_a_row)
+        if (goes_on && chained)
             run();
     }
     if (any)
         warn_of_joined_inputs(*graph_, ours.front());
     std::optional<Error> failure;
     for (AVFilterContext *ctx : ours)
-        if (std::optional<Error> one = parked_filter.leave(ctx); one && !failure)
+        if (std::optional<Error> one = parked_filter.release(ctx); one && !failure)
             failure = std::move(one);
     return failure;
 }
@@ -254,10 +254,10 @@ AVFilterContext *ParkedGraph::take_for(const char *name, AVFrame *frame, int fla
     return nullptr;
 }
 
-// ---- those of a thread ---------------------------------------------------------------
+// ---- the parked graphs of a thread ----------------------------------------------------
 
-// A sink of the successor that shows the link of a parked sink, so that the program learns the
-// size and the times of the frame that it was given.
+// A sink of the successor that shows the link of a parked sink, so that the program sees the size
+// and the time base of the frame that it got.
 struct Shown {
     AVFilterContext *sink = nullptr;
     AVFilterLink *own = nullptr;
@@ -265,8 +265,8 @@ struct Shown {
 
 // The oldest first.
 struct ParkedGraphs : std::list<ParkedGraph> {
-    // Frees those whose frames no successor took.  If a handler of signals ends the program while
-    // one hands out frames, it is left to itself.
+    // Frees the graphs whose frames no successor took.  If a signal handler ends the program while
+    // a graph is in use, it leaks them all.
     ~ParkedGraphs()
     {
         if (is_inside)
@@ -299,7 +299,7 @@ bool is_worth_parking(const AVFilterGraph &graph)
     return !ours.empty() && std::any_of(sinks.begin(), sinks.end(), has_frame);
 }
 
-// Returns whether the graph is ours now.
+// Returns whether the graph is parked now.
 bool park(AVFilterGraph *graph)
 {
     const std::optional<int> number = graph ? number_of(*graph) : std::nullopt;
@@ -325,7 +325,7 @@ bool take_parked(AVFilterContext *sink, AVFrame *frame, int flags)
         return false;
     for (auto graph = parked.begin(); graph != parked.end();) {
         if (graph->number() == number) {
-            graph->settle();
+            graph->flush();
             if (const AVFilterContext *giver = graph->take_for(sink->name, frame, flags)) {
                 show_link_of(sink, giver);
                 return true;
@@ -357,7 +357,7 @@ int graph_request_oldest(AVFilterGraph *graph) noexcept
     Inside inside;
     show_own_link();
     if (!parked.empty() && succeeds_any(*graph))
-        return 0; // the program asks its sinks, which have a frame or learn that there is none
+        return 0; // the program then asks its sinks, which return parked frames first
     return real_registry().graph_request_oldest(graph);
 }
 
@@ -380,12 +380,12 @@ void set_parked_filter(const ParkedFilter &functions)
     parked_filter = functions;
 }
 
-std::optional<Error> settle_parked_graphs()
+std::optional<Error> flush_parked_graphs()
 {
     Inside inside;
     std::optional<Error> failure;
     for (ParkedGraph &graph : parked)
-        if (std::optional<Error> one = graph.settle(); one && !failure)
+        if (std::optional<Error> one = graph.flush(); one && !failure)
             failure = std::move(one);
     return failure;
 }

@@ -3,16 +3,17 @@
 
 // Graphs that ffmpeg frees in mid-stream, while frames are in filters of ours.
 //
-// When frames of another size come, ffmpeg frees its graph and builds the same one anew on the
-// same thread.  By then libavfilter's own filters have passed all frames on; ours work on some.
-// So such a graph is not freed but parked.  If a filter of ours is made on that thread, there
-// is a successor: the parked graph's filters hand out what they have, through the filters behind
-// them, and it comes out of the successor's sinks of the same names before the successor's own
-// frames.  Nothing is closed: the filters behind see what they would see behind libavfilter's.
-// If there is no successor, nobody wants the frames.  The graph is freed when the thread ends.
+// When the frame size changes, ffmpeg frees its graph and builds the same one anew on the same
+// thread.  By then libavfilter's own filters have passed all frames on, but ours are still working
+// on some.  So such a graph is parked instead of freed.  If a filter of ours is then created on
+// that thread, there is a successor graph.  The parked graph's filters flush their frames through
+// the filters downstream, and the frames come out of the successor's sinks of the same names
+// before the successor's own frames.  Nothing is closed, so the filters downstream see the same as
+// they do after libavfilter's own filters.  If there is no successor, the frames are dropped.  The
+// graph is freed when the thread ends.
 //
-// Only ffmpeg's own graphs are parked, which is told by the names of their sources.  Players
-// build graphs anew when they seek, and want nothing of the old ones.
+// Only ffmpeg's own graphs are parked; the names of their sources show them.  Players build new
+// graphs when they seek, and need nothing from the old ones.
 #pragma once
 
 #include "dnn_torch/filter_module.h"
@@ -27,24 +28,24 @@ extern "C" {
 namespace dnn_torch
 {
 
-// How a parked graph speaks to a filter of ours in it.
+// The functions that a parked graph calls on its filters of ours.
 struct ParkedFilter {
-    // Whether it has frames for filters behind it.
+    // Returns whether it still has frames for the filters downstream.
     bool (*holds_frames)(AVFilterContext *);
-    // Has it hand them out.  Returns whether there were any.
-    bool (*hand_out)(AVFilterContext *);
-    // Has it let go of all that it uses.  Returns why frames of it are missing, if some are.
-    std::optional<Error> (*leave)(AVFilterContext *);
+    // Sends these frames downstream.  Returns whether there were any.
+    bool (*flush)(AVFilterContext *);
+    // Releases all resources.  Returns the error that lost frames, if any were lost.
+    std::optional<Error> (*release)(AVFilterContext *);
 };
 
-// The functions live for ever.
+// The functions must live for ever.
 void set_parked_filter(const ParkedFilter &functions);
 
-// For a filter that is made: has the graphs that are parked by this thread hand out all frames.
-// Returns the failure that keeps some from it.
-std::optional<Error> settle_parked_graphs();
+// Call it when a filter is created: flushes the graphs that this thread has parked.  Returns the
+// error that lost frames, if any were lost.
+std::optional<Error> flush_parked_graphs();
 
-// Whether the program ffmpeg has made it.  Before its sources are in it, nobody can tell.
+// Returns whether the program ffmpeg built the graph.  False before the graph has its sources.
 bool is_of_ffmpeg(const AVFilterGraph &graph);
 
 // Adds avfilter_graph_free(), avfilter_graph_request_oldest() and

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What is the same for libavfilter with and without segments: avfilter_graph_parse(),
-// and the edge to C.
+// The part that is the same with and without segments: avfilter_graph_parse(), and the
+// C interface.
 #include "parse_graph.h"
 
 #include "graph_ends.h"
@@ -17,7 +17,7 @@ namespace dnn_torch
 namespace
 {
 
-// The first open end may go without a name.
+// The first open end may lack a name.
 void name_first(const Ends &ends, const char *name)
 {
     if (ends.first && !ends.first->name)
@@ -78,7 +78,7 @@ int parse_and_connect(AVFilterGraph *graph, const char *text, Ends &open_inputs,
     return connect_outputs(outputs, open_inputs, text, log_ctx);
 }
 
-// This one takes the ends in any case.
+// Takes ownership of the ends, even if it fails.
 int graph_parse(AVFilterGraph *graph, const char *text, AVFilterInOut *inputs,
                 AVFilterInOut *outputs, void *log_ctx) noexcept
 {

@@ -3,9 +3,9 @@
 
 // libavfilter's parsers of graph strings, with our filters among its own.
 //
-// libavfilter's own parsers look filters up where nobody can intervene.  These parsers
-// call its exported functions, and do and log exactly the same.  One implementation
-// follows FFmpeg 5.1, the other one FFmpeg 6.0 and later, which have segments.
+// libavfilter's own parsers look filters up internally, where they cannot be wrapped.
+// These parsers call its exported functions, and do and log exactly the same.  One
+// implementation follows FFmpeg 5.1, the other one FFmpeg 6.0 and later, which have segments.
 #pragma once
 
 #include "dnn_torch/filter_module.h"
@@ -17,11 +17,11 @@ extern "C" {
 namespace dnn_torch
 {
 
-// avfilter_graph_parse2(); may throw.
+// Like avfilter_graph_parse2(), but may throw.
 int parse_graph(AVFilterGraph *graph, const char *text, AVFilterInOut **inputs,
                 AVFilterInOut **outputs);
 
-// avfilter_graph_parse_ptr(); may throw.
+// Like avfilter_graph_parse_ptr(), but may throw.
 int parse_graph_between(AVFilterGraph *graph, const char *text, AVFilterInOut **open_inputs,
                         AVFilterInOut **open_outputs, void *log_ctx);
 

@@ -3,7 +3,7 @@
 
 // libavfilter/graphparser.c of FFmpeg 6.0 to 9.0: a text becomes segments, whose
 // filters are then created, given their options, initialised and linked.  Only
-// reading and creating look filters up; the rest is libavfilter's own.
+// reading and creating look filters up; for the remaining steps this calls libavfilter.
 #include "graph_ends.h"
 #include "host/ffmpeg_pointers.h"
 #include "host/guard.h"
@@ -40,7 +40,7 @@ template <class Struct> Struct *make()
     return made;
 }
 
-// Appends to a list whose members are in the segment's possession from then on.
+// Appends to a list whose members the segment owns.
 template <class Struct, class Count> Struct *append_new(Struct **&list, Count &count)
 {
     int number = static_cast<int>(count);
@@ -75,7 +75,7 @@ int parse_labels(void *log_ctx, const char **at, AVFilterPadParams **&pads, unsi
     return 0;
 }
 
-// The option that a value without a key sets next: each offset once, in order.
+// Returns the option that the next value without a key sets: each offset once, in order.
 const AVOption *next_shorthand(const AVClass *const *options, const AVOption *last)
 {
     const AVOption *option = last;
@@ -106,7 +106,7 @@ int parse_options(const AVClass *with_shorthand, const char *text, void *log_ctx
         TextPointer owned_key(key), owned_value(value);
         text += *text != 0;
         if (key)
-            with_shorthand = nullptr; // after a named option none goes without its name
+            with_shorthand = nullptr; // after a named option, all need their names
         ret = av_dict_set(options, key ? key : shorthand->name, value, AV_DICT_MULTIKEY);
         if (ret < 0)
             return ret;
@@ -247,7 +247,7 @@ int create(AVFilterGraph *graph, AVFilterParams *params, size_t index)
     return 0;
 }
 
-int hand_scaler_options_on(const AVFilterGraphSegment *segment)
+int copy_scaler_options(const AVFilterGraphSegment *segment)
 {
     AVFilterGraph *graph = segment->graph;
     if (!segment->scale_sws_opts)
@@ -260,7 +260,7 @@ int hand_scaler_options_on(const AVFilterGraphSegment *segment)
 int create_filters(AVFilterGraphSegment *segment)
 {
     size_t index = 0;
-    int ret = hand_scaler_options_on(segment);
+    int ret = copy_scaler_options(segment);
     for (size_t i = 0; i < segment->nb_chains && ret >= 0; i++) {
         const AVFilterChain *chain = segment->chains[i];
         for (size_t j = 0; j < chain->nb_filters && ret >= 0; j++)
@@ -276,7 +276,7 @@ int segment_create_filters(AVFilterGraphSegment *segment, int flags) noexcept
                    [&] { return flags ? AVERROR(ENOSYS) : create_filters(segment); });
 }
 
-// libavfilter's own finds all filters created.
+// Creates all filters first, so that libavfilter's own function has none to look up.
 int segment_apply(AVFilterGraphSegment *segment, int flags, AVFilterInOut **inputs,
                   AVFilterInOut **outputs) noexcept
 {
@@ -289,7 +289,7 @@ int segment_apply(AVFilterGraphSegment *segment, int flags, AVFilterInOut **inpu
 
 // ---- between open ends -----------------------------------------------------------
 
-// The first option that nobody took.
+// Logs the first option that no filter took.
 void log_unknown_option(const AVFilterGraphSegment *segment)
 {
     for (size_t i = 0; i < segment->nb_chains; i++)
@@ -318,7 +318,7 @@ int prepare(AVFilterGraphSegment *segment)
     return ret < 0 ? ret : avfilter_graph_segment_init(segment, 0);
 }
 
-// The first input and the last output may go without their labels.
+// Adds the labels of the first input and the last output if they are missing.
 int label_ends(AVFilterGraphSegment *segment, void *log_ctx)
 {
     const char *in = "[in]", *out = "[out]";
@@ -339,14 +339,14 @@ int link(const AVFilterInOut *from, const AVFilterInOut *to)
                          static_cast<unsigned>(to->pad_idx));
 }
 
-// Each of `found` goes to the open end of its name, or becomes one.
-template <class Link> int connect(Ends &found, Ends &open, Ends &left, Link link_to)
+// Links each of `found` to the open end of its name, or adds it to `unmatched`.
+template <class Link> int connect(Ends &found, Ends &open, Ends &unmatched, Link link_to)
 {
     while (found.first) {
         Ends end(found.take_first());
         Ends match(open.extract(end.first->name));
         if (!match.first)
-            left.append(end.release());
+            unmatched.append(end.release());
         else if (int ret = link_to(match.first, end.first); ret < 0)
             return ret;
     }
@@ -388,7 +388,7 @@ int parse_graph_between(AVFilterGraph *graph, const char *text, AVFilterInOut **
     try {
         ret = parse_between(graph, text, inputs, outputs);
     } catch (const std::bad_alloc &) {
-        // What is left of the ends is the caller's all the same.
+        // The caller still gets the remaining ends.
     }
     if (ret < 0) {
         char words[AV_ERROR_MAX_STRING_SIZE] = "";

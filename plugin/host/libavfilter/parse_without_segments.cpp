@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// libavfilter/graphparser.c of FFmpeg 5.1: each filter is initialised and linked as
-// it is read.
+// libavfilter/graphparser.c of FFmpeg 5.1: each filter is initialised and linked right
+// after it is read.
 #include "graph_ends.h"
 #include "host/ffmpeg_pointers.h"
 #include "parse_graph.h"
@@ -32,7 +32,7 @@ TextPointer token(const char **at, const char *terminators)
     return text;
 }
 
-// "name@instance"; what libavfilter cuts off of long ones is cut off here.
+// Splits "name@instance".  Truncates long names as libavfilter does.
 struct FilterName {
     FilterName(const char *text, int index)
     {
@@ -61,7 +61,7 @@ public:
     int parse(const char *text);
     int parse_between(const char *text);
 
-    Ends inputs, outputs; // those that are open
+    Ends inputs, outputs; // the open ones
 
 private:
     int create(AVFilterContext **made, const char *name, const char *arguments);
@@ -195,7 +195,7 @@ int Parser::link_label(TextPointer label)
     return 0;
 }
 
-// Returns how many there are.
+// Returns the number of labels, or an AVERROR.
 int Parser::parse_outputs(const char **at)
 {
     int count = 0;
@@ -241,7 +241,7 @@ int Parser::parse(const char *text)
     return 0;
 }
 
-// Succeeds with the number of labels at the end, as libavfilter does.
+// On success, returns the number of labels at the end, like libavfilter.
 int Parser::parse_between(const char *text)
 {
     const char *in = "[in]", *out = "[out]";
@@ -300,7 +300,7 @@ int parse_graph_between(AVFilterGraph *graph, const char *text, AVFilterInOut **
     try {
         ret = parser.parse_between(text);
     } catch (const std::bad_alloc &) {
-        // What is left of the ends is the caller's all the same.
+        // The caller still gets the remaining ends.
     }
     for (auto [ends, open] :
          {std::pair(&parser.inputs, open_inputs), {&parser.outputs, open_outputs}})

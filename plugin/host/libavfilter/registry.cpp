@@ -34,7 +34,7 @@ const AVFilter *get_by_name(const char *name) noexcept
     return built_in ? built_in : registered_filter(name);
 }
 
-// Whether it points into our list or to its end.
+// Returns whether it points into our list or to its end.
 bool is_place_in_ours(const AVFilter *const *place)
 {
     for (const AVFilter *const *filter = filters;; filter++) {
@@ -79,7 +79,7 @@ const AVClass *get_class() noexcept
     return &with_ours;
 }
 
-// MLT calls this.  The real one looks through the built-in filters and aborts if the pads
+// MLT calls this.  The real function searches the built-in filters and aborts if the pads
 // belong to none of them.
 int pad_count(const AVFilterPad *pads) noexcept
 {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The filters of this module, and libavfilter's registry functions extended by them.
+// The filters of this module, and libavfilter's registry functions extended by these filters.
 #pragma once
 
 #include "dnn_torch/filter_module.h"
@@ -27,8 +27,7 @@ const AVFilter *const *usable_filters();
 // Returns the filter of that name, or NULL.  `name` may be NULL.
 const AVFilter *registered_filter(const char *name);
 
-// Returns the filter that a parser takes: a built-in one, else a usable one of ours, else
-// NULL.
+// Returns the filter for a parser: a built-in one, else a usable one of ours, else NULL.
 const AVFilter *find_filter(const char *name);
 
 // Returns the wrappers, which live as long as the module.

@@ -30,7 +30,7 @@ struct Forwarder {
     bool closed;
 };
 
-// Hands each frame on, asks for the next one, and closes after the last.
+// Forwards each frame, requests the next one, and closes after the last.
 int forwarder_activate(AVFilterContext *ctx) noexcept
 {
     Forwarder &forwarder = *static_cast<Forwarder *>(ctx->priv);
@@ -68,7 +68,7 @@ lavfi_abi::Filter make_forwarder()
     return filter;
 }
 
-// The last member is destroyed first: the graph goes before what it uses.
+// Members are destroyed from the last to the first, so the graph is freed before what it uses.
 struct TestGraph {
     Gate gate;
     FramePointer received{av_frame_alloc()}, frame{av_frame_alloc()};

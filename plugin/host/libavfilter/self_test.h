@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The proof that the gate works with the libavfilter that runs.
+// Tests whether the gate works with the running libavfilter.
 #pragma once
 
 namespace dnn_torch
 {
 
-// Sends frames through a filter behind a gate, in a private graph and in a bounded
+// Sends frames through a filter that uses a gate, in a private graph and in a bounded
 // number of steps.  Returns null on success, otherwise one line that says what went
 // wrong and names both versions.  The test runs once.  It is not part of opening the
 // module, because it makes libavfilter log, and `ffmpeg -h` would show that.

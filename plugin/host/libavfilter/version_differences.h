@@ -14,8 +14,8 @@ extern "C" {
 namespace dnn_torch
 {
 
-// Before 6.0, ffmpeg exits with 0 if a filter fails while it is asked for its last
-// frames.  A failure at the input's end is told.
+// Before 6.0, ffmpeg exits with 0 if a filter fails on a request for its last frames.  It
+// reports a failure at the input's end.
 constexpr bool programs_ignore_late_failures = LIBAVFILTER_VERSION_MAJOR < 9;
 
 } // namespace dnn_torch

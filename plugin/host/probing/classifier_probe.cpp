@@ -22,10 +22,10 @@ namespace dnn_torch
 namespace
 {
 
-// What classifiers are made for most often, the likeliest first.
+// Common input extents of classifiers, the likeliest first.
 constexpr int classifier_extents[] = {224, 256, 299, 384, 32, 28, 64, 96, 128, 160, 192, 448, 512};
 
-// [N, channels, height, width], with more than one pixel.
+// Returns whether it is [N, channels, height, width] with more than one pixel.
 bool are_maps(const DnnTorchTensor &tensor)
 {
     return tensor.rank == 4 && tensor.dims[2] > 1 && tensor.dims[3] > 1;
@@ -99,7 +99,7 @@ void ClassifierProbe::refuse(std::span<const DnnTorchTensor> shapes, Size pictur
                        "detector, or name another of the model's tensors with output=NAME"));
 }
 
-// A traced model may have kept the one picture that it was traced with.
+// A traced model may be fixed to the batch size 1 of its trace.
 size_t ClassifierProbe::batch_for(size_t wanted)
 try {
     if (wanted == 1)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Finds out which pictures a classifier takes, by running it on grey ones.
+// Finds out which input pictures a classifier takes, by running it on grey ones.
 #pragma once
 
 #include "host/findings/scores.h"
@@ -20,21 +20,21 @@ namespace dnn_torch
 class ClassifierProbe
 {
 public:
-    // `size` is that of the model's pictures, if it is known.
+    // `size` is the size of the model's input, if it is known.
     ClassifierProbe(std::shared_ptr<Model> model, const Contract &contract,
                     std::optional<Size> size);
 
-    // Finds out what the model takes.  Call it first.  Throws Error also if it is no classifier.
+    // Probes the model.  Call it first.  Throws Error also if it is not a classifier.
     void examine();
 
     int channels() const { return channels_; }
     Size size() const { return size_; }
     const ScoreTensor &scores() const { return scores_; }
 
-    // Returns how many pictures one run may have, `wanted` at most.
+    // Returns how many pictures one run may have, at most `wanted`.
     size_t batch_for(size_t wanted);
 
-    // "RGB of 224x224"
+    // Returns "RGB of 224x224".
     std::string in_words() const;
 
 private:

@@ -22,7 +22,7 @@ namespace dnn_torch
 namespace
 {
 
-// What detectors are exported for most often, the likeliest first.
+// Common input extents of exported detectors, the likeliest first.
 constexpr int detector_extents[] = {640, 416, 320, 512, 608, 300, 800, 1024, 1280, 384, 256, 224};
 
 bool is_list(const Model &model)
@@ -33,7 +33,8 @@ bool is_list(const Model &model)
     return false;
 }
 
-// A picture of each: [N, channels, height, width] of at least half the extent that went in.
+// Returns whether it is a picture for each: [N, channels, height, width] of at least half the
+// input's extents.
 bool are_pictures(std::span<const DnnTorchTensor> shapes, Size picture)
 {
     if (shapes.empty() || shapes[0].rank != 4)
@@ -43,7 +44,7 @@ bool are_pictures(std::span<const DnnTorchTensor> shapes, Size picture)
            2 * dims[3] >= picture.width;
 }
 
-// A number for each class.
+// Returns whether it is a number for each class.
 bool are_scores(std::span<const DnnTorchTensor> shapes)
 {
     return shapes.size() == 1 && (shapes[0].rank == 1 || shapes[0].rank == 2);
@@ -89,11 +90,11 @@ void DetectorProbe::examine()
 {
     check_detector_contract(contract_);
     takes_lists_ = is_list(*model_);
-    std::vector<Size> usual = squares_of(detector_extents, contract_);
+    std::vector<Size> common = squares_of(detector_extents, contract_);
     if (takes_lists_)
-        usual.resize(1);
+        common.resize(1);
     const TakenPicture taken = find_taken_picture(
-        *model_, contract_, settings_.size ? settings_.size : contract_.sizes.only, usual);
+        *model_, contract_, settings_.size ? settings_.size : contract_.sizes.only, common);
     channels_ = taken.channels;
     size_ = taken.size;
     decoder_for(size_);
@@ -121,7 +122,7 @@ DetectorInput DetectorProbe::input_for(Size frame)
     const Placing placing = settings_.placing.value_or(Placing::letterbox);
     const bool may_differ = !settings_.size && !contract_.sizes.only && contract_.sizes.multiple &&
                             !contract_.sizes.minimum && placing == Placing::letterbox;
-    // As Ultralytics does it: there is the less to compute, the less border there is.
+    // Like Ultralytics: less border means less to compute.
     const Size close = picture_for(frame, std::max(size_.width, size_.height), multiple());
     return {.size = may_differ && takes(close) ? close : size_, .placing = placing};
 }
@@ -139,7 +140,7 @@ DetectorFacts DetectorProbe::facts_for(Size picture) const
             .key_point_numbers = contract_.model.key_points[1]};
 }
 
-// A file of labels may have fewer than there are classes.
+// Tries again with an unknown number of classes, because a file of labels may have too few.
 std::unique_ptr<const Decoder> DetectorProbe::decoder_for(Size picture)
 {
     const Shapes shapes = try_size(picture, channels_);

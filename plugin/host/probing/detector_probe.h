@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Finds out which pictures a detector takes and what it makes of them, by running it on grey ones.
+// Finds out which input pictures a detector takes and what it returns, by running it on grey ones.
 #pragma once
 
 #include "host/detection/decoder.h"
@@ -17,19 +17,19 @@
 namespace dnn_torch
 {
 
-// What is settled of a detector by options.
+// The user's options about a detector.
 struct DetectSettings {
     std::string decoder = {};            // a decoder's name, or ""
-    std::optional<Placing> placing = {}; // none: by the model
-    std::optional<Size> size = {};       // of the model's picture
-    bool own_size = false;               // the model's picture has the frame's own size
-    float border = 114.0F / 255;         // a share of white, around letterboxed frames
+    std::optional<Placing> placing = {}; // nullopt: depends on the model
+    std::optional<Size> size = {};       // of the model's input
+    bool own_size = false;               // the model's input has the frame's size
+    float border = 114.0F / 255;         // around letterboxed frames; 1 is white
     int classes = 0;                     // 0: not known
     std::vector<float> anchors = {};     // as DetectorFacts has them
     Size cells = {0, 0};                 // of YOLO's grid; zeros are not known
 };
 
-// How pictures of frames come to the model.
+// How frames become the model's input.
 struct DetectorInput {
     Size size;
     Placing placing;
@@ -42,20 +42,20 @@ public:
     DetectorProbe(std::shared_ptr<Model> model, const Contract &contract,
                   const DetectSettings &settings);
 
-    // Finds out what the model takes.  Call it first.  Throws Error also if it is no detector.
+    // Probes the model.  Call it first.  Throws Error also if it is not a detector.
     void examine();
 
     int channels() const { return channels_; }
-    // Whether the model takes a list of pictures of any sizes.
+    // Returns whether the model takes a list of pictures of any sizes.
     bool takes_lists() const { return takes_lists_; }
 
-    // Returns the picture that the model gets of such frames.  Throws Error if it takes none.
+    // Returns the model's input for frames of that size.  Throws Error.
     DetectorInput input_for(Size frame);
 
-    // Returns what decodes the model's results for pictures of that size.  Throws Error.
+    // Returns the decoder of the model's results for inputs of that size.  Throws Error.
     std::unique_ptr<const Decoder> decoder_for(Size picture);
 
-    // "640x640, letterboxed"
+    // Returns "RGB of 640x640".
     std::string in_words() const;
 
 private:
@@ -72,7 +72,7 @@ private:
     const DetectSettings &settings_;
     bool takes_lists_ = false;
     int channels_ = 3;
-    Size size_ = {0, 0}; // that the model takes
+    Size size_ = {0, 0}; // of the model's input
 };
 
 } // namespace dnn_torch

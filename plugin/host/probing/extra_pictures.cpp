@@ -20,32 +20,32 @@ namespace dnn_torch
 namespace
 {
 
-// One way to say how many channels each picture has, and the model that was opened so.
-struct Way {
+// A guess of how many channels each picture has, and the model that was opened with it.
+struct Guess {
     Contract contract;
     std::shared_ptr<Model> model;
     std::optional<Error> refused;
 };
 
-// All ways, the likeliest first: pictures like the frame, then masks.
-std::vector<Way> ways_for(const Contract &contract, int frame_channels)
+// Returns all guesses, the likeliest first: pictures like the frame, then masks.
+std::vector<Guess> guesses_for(const Contract &contract, int frame_channels)
 {
     const std::vector<int> counts =
         frame_channels == 1 ? std::vector{1, 3, 4} : std::vector{3, 1, 4};
-    std::vector<Way> ways = {{.contract = contract, .model = nullptr, .refused = {}}};
+    std::vector<Guess> guesses = {{.contract = contract, .model = nullptr, .refused = {}}};
     for (size_t i = 0; i < contract.pictures.size(); i++) {
         if (contract.pictures[i].channels != 0)
             continue;
-        std::vector<Way> longer;
-        for (const Way &way : ways)
+        std::vector<Guess> longer;
+        for (const Guess &guess : guesses)
             for (const int count : counts) {
-                longer.push_back(way);
+                longer.push_back(guess);
                 longer.back().contract.pictures[i].channels = count;
                 longer.back().contract.origins["inputs." + contract.pictures[i].name] += ", probe";
             }
-        ways = std::move(longer);
+        guesses = std::move(longer);
     }
-    return ways;
+    return guesses;
 }
 
 void check_count(const Contract &contract)
@@ -60,15 +60,15 @@ void check_count(const Contract &contract)
                                             contract.pictures.front().name, "=picture=3|..."));
 }
 
-// Whether the model takes pictures of so many channels, of any size.
-bool takes(const Way &way, int frame_channels, std::optional<Error> &first_failure)
+// Returns whether the model takes pictures with that many channels, of any size.
+bool takes(const Guess &guess, int frame_channels, std::optional<Error> &first_failure)
 {
     std::vector<Size> sizes = {{small_extent, small_extent}, {4 * small_extent, 4 * small_extent}};
-    if (way.contract.sizes.only)
-        sizes = {*way.contract.sizes.only};
+    if (guess.contract.sizes.only)
+        sizes = {*guess.contract.sizes.only};
     for (const Size size : sizes)
         try {
-            probe_picture(*way.model, size, frame_channels + extra_channels(way.contract));
+            probe_picture(*guess.model, size, frame_channels + extra_channels(guess.contract));
             return true;
         } catch (const Crash &) {
             throw;
@@ -91,15 +91,15 @@ std::shared_ptr<Model> open_with_pictures(Contract &contract, const OpenModel &o
         return open(contract);
     check_count(contract);
     std::optional<Error> failure;
-    std::vector<Way> opened; // kept, so that the store need not load the file again
+    std::vector<Guess> opened; // kept, so that the store need not load the file again
     for (const int frame_channels : {3, 1, 4})
-        for (Way &way : ways_for(contract, frame_channels)) {
-            way.model = open(way.contract);
-            if (takes(way, frame_channels, failure)) {
-                contract = std::move(way.contract);
-                return way.model;
+        for (Guess &guess : guesses_for(contract, frame_channels)) {
+            guess.model = open(guess.contract);
+            if (takes(guess, frame_channels, failure)) {
+                contract = std::move(guess.contract);
+                return guess.model;
             }
-            opened.push_back(std::move(way));
+            opened.push_back(std::move(guess));
         }
     throw Error(failure->code(), concat("the model takes no pictures of 3, 1 or 4 channels at '",
                                         contract.pictures.front().name, "': ", failure->what()));

@@ -24,10 +24,10 @@ namespace dnn_torch
 namespace
 {
 
-constexpr int longest_step = 64, usual_length = 1024;
+constexpr int longest_step = 64, default_length = 1024;
 constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
 
-// What of a result changed: the first and the last place along an axis, in samples of the result.
+// The changed part of a result: its first and last place along an axis, in samples of the result.
 struct Changed {
     int first = std::numeric_limits<int>::max(), last = -1;
 };
@@ -43,26 +43,25 @@ class Measurement
 public:
     Measurement(const TrialParameters &parameters, const RunTrial &run, Axis axis)
         : parameters_(parameters), run_(run), axis_(axis),
-          size_(strip(parameters, axis, usual_length)), length_(along(size_, axis)),
+          size_(strip(parameters, axis, default_length)), length_(along(size_, axis)),
           block_(block_of(parameters, length_))
     {
     }
 
     AxisLocality measure()
     {
-        look(Content::noise);
-        // Who knows the model has said that nothing else is to be found.
+        find_reach(Content::noise);
         if (!parameters_.is_known)
             for (const Content content : {Content::dark, Content::bright})
-                look(content);
+                find_reach(content);
         if (found_.is_local)
             find_step();
         return found_;
     }
 
 private:
-    // Whole blocks are changed.  What a block reaches beside itself is what a tile lacks that ends
-    // there, whatever the model's stride is within the block.
+    // Whole blocks are changed.  The reach of a block beyond its edge is what a tile that ends
+    // there would lack, whatever the model's stride is within the block.
     static int block_of(const TrialParameters &parameters, int length)
     {
         const int64_t even =
@@ -85,10 +84,10 @@ private:
         found_.ratio = *ratio;
     }
 
-    // NaN passes through arithmetic as no number does, and so finds also what rounding hides.
-    // Functions that swallow NaN let a large number and a small one through.  Where the brightest
-    // or the darkest sample wins, changes show in content of the other kind alone.
-    void look(Content content)
+    // NaN survives all arithmetic, so it also shows what rounding hides from numbers.  Functions
+    // that swallow NaN let a large number and a small one through.  If the brightest or the
+    // darkest sample wins, changes show only in content of the other kind.
+    void find_reach(Content content)
     {
         const TrialPicture picture = trial_picture(parameters_, content, size_, axis_);
         const TrialPicture made = run_(picture);
@@ -106,7 +105,7 @@ private:
             change_block(picture, made, block, value);
     }
 
-    // A single line may count where a block does not, and the other way round.
+    // A single line may have an effect where a block has none, and vice versa.
     void change_block(const TrialPicture &picture, const TrialPicture &made, Lines block,
                       float value)
     {
@@ -120,12 +119,12 @@ private:
                 std::optional<Lines> lines = {})
     {
         if (!found_.is_local)
-            return; // no other number could tell more
+            return; // no other value could change that
         if (const auto other = run_with(picture, lines.value_or(block), value))
             add(compare(*other, made), block, along(made.size, axis_));
     }
 
-    // Returns nullopt if the model fails on NaN, as some do that count with their samples.
+    // Returns nullopt if the model fails on NaN, as do some that use samples as indices.
     std::optional<TrialPicture> run_with(TrialPicture picture, Lines lines, float value) const
     {
         for (size_t i = 0; i < picture.samples.size(); i++) {
@@ -153,7 +152,7 @@ private:
                         "the size of the model's result depends on its content");
         Changed changed;
         for (size_t i = 0; i < one.samples.size(); i++) {
-            if (one.samples[i] == other.samples[i]) // NaN differs from all
+            if (one.samples[i] == other.samples[i]) // NaN differs from everything
                 continue;
             const int place = place_of(i, one.size, axis_);
             changed.first = std::min(changed.first, place);
@@ -162,8 +161,8 @@ private:
         return changed;
     }
 
-    // A change in the middle that reaches the picture's edge tells nothing, unless changes at the
-    // edges have shown that it should not come so far.
+    // A change in the middle that reaches the picture's edge means nothing, unless changes at the
+    // edges have shown a shorter reach.
     void add(const Changed &changed, Lines lines, int made)
     {
         if (changed.last < 0)
@@ -181,7 +180,7 @@ private:
         found_.reach = std::max({found_.reach, before, after});
     }
 
-    // Two windows into the same content must show the same where they overlap.
+    // Two windows into the same content must give the same result where they overlap.
     void find_step()
     {
         const int in = found_.ratio.in;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Measures how far a model looks: which samples of its result change with one sample of its input.
-// A model is local if that is a small part of the picture, and if the same content gives the same
-// result wherever it lies.  It takes about 40 runs on strips of 1024 pixels, whatever the model.
+// Measures a model's reach: which samples of its result change with one sample of its input.  A
+// model is local if that is a small part of the picture, and if the same content gives the same
+// result wherever it is.  The measurement takes about 40 runs on strips of 1024 pixels.
 #pragma once
 
 #include "host/frames/tiling.h"
@@ -15,7 +15,7 @@ namespace dnn_torch
 
 struct AxisLocality {
     bool is_local;
-    int reach; // how many samples beside a tile's inner edge are wrong, in samples of the input
+    int reach; // how many samples next to a tile's inner edge are wrong, in samples of the input
     int step;  // the same content gives the same result if it moves by multiples of this
     Ratio ratio;
 };
@@ -25,7 +25,7 @@ struct Locality {
     bool is_local() const { return across.is_local && down.is_local; }
 };
 
-// Throws Error if the model's result is no multiple or simple fraction of its input, and what
+// Throws Error if the result's size is no multiple or simple fraction of the input's, and what
 // `run` throws for the smallest pictures.
 Locality measure_locality(const TrialParameters &parameters, const RunTrial &run);
 

@@ -21,7 +21,7 @@ namespace dnn_torch
 namespace
 {
 
-// A long text comes in pieces: KEY, KEY:1, KEY:2 ...
+// Joins the pieces of a long text: KEY, KEY:1, KEY:2 ...
 std::string text_of(const Model &model, const std::string &key)
 {
     constexpr int most_pieces = 64;
@@ -81,8 +81,8 @@ void expect_range_within(const std::string &side, const std::string &type,
                    " goes beyond 65504, the largest number of float16; write another type"));
 }
 
-// Fills in what an engine has to know when it opens the model.
-void tell_engine(const Contract &contract, ModelOptions &options)
+// Sets the engine's options about tensors.
+void set_tensor_options(const Contract &contract, ModelOptions &options)
 {
     options.input_type = contract.input.type;
     options.input_layout = contract.input.layout;
@@ -92,31 +92,32 @@ void tell_engine(const Contract &contract, ModelOptions &options)
         options.results = "tensors";
 }
 
-bool speak_of_other_tensors(const Contract &a, const Contract &b)
+bool tensors_differ(const Contract &a, const Contract &b)
 {
     return a.input.type != b.input.type || a.input.layout != b.input.layout ||
            a.output.layout != b.output.layout || a.inputs != b.inputs || a.pictures != b.pictures ||
            makes_class_maps(a) != makes_class_maps(b);
 }
 
-// What a model gets beside pictures may stand in its own file alone, and a model that gets nothing
-// of it is refused.  So the file is looked at.  Returns nullopt if that says no more than was
-// known.
-std::optional<Contract> contract_despite(const Error &refusal, const ContractOptions &given,
-                                         const std::string &contract_path, const Contract &before,
-                                         const std::function<std::shared_ptr<Model>()> &look)
+// Reads the contract of a refused model.  Extra inputs may be set only in the model's own file, and
+// without them the model is refused, so the file is inspected.  Returns nullopt if that adds
+// nothing.
+std::optional<Contract> contract_of_refused(const Error &refusal, const ContractOptions &given,
+                                            const std::string &contract_path,
+                                            const Contract &before,
+                                            const std::function<std::shared_ptr<Model>()> &inspect)
 try {
     if (refusal.code() != AVERROR_INVALIDDATA)
         return std::nullopt;
-    Contract told = contract_of(*look(), given, contract_path);
-    return speak_of_other_tensors(before, told) ? std::optional(std::move(told)) : std::nullopt;
+    Contract found = contract_of(*inspect(), given, contract_path);
+    return tensors_differ(before, found) ? std::optional(std::move(found)) : std::nullopt;
 } catch (const Error &) {
     return std::nullopt; // the first refusal says more
 }
 
 } // namespace
 
-void settle_lab_numbers(int channels, Contract &contract)
+void set_ranges_of_lab(int channels, Contract &contract)
 {
     TensorContract &in = contract.input, &out = contract.output;
     if (channels == 1 && contract.origins.count("input.range") == 0) {
@@ -148,13 +149,13 @@ open_with_contract(const ContractOptions &given, const std::string &contract_pat
                    const std::function<std::shared_ptr<Model>(const ModelOptions &)> &open)
 {
     const auto open_for = [&](const Contract &contract) {
-        tell_engine(contract, options);
+        set_tensor_options(contract, options);
         return open(options);
     };
-    const auto look = [&] {
-        ModelOptions looking = options;
-        looking.inspect = true;
-        return open(looking);
+    const auto inspect = [&] {
+        ModelOptions inspecting = options;
+        inspecting.inspect = true;
+        return open(inspecting);
     };
     Contract known = read_contract(given, contract_path), tried = known;
     std::shared_ptr<Model> model;
@@ -163,14 +164,14 @@ open_with_contract(const ContractOptions &given, const std::string &contract_pat
     } catch (const Crash &) {
         throw;
     } catch (const Error &refusal) {
-        const auto told = contract_despite(refusal, given, contract_path, known, look);
-        if (!told)
+        const auto found = contract_of_refused(refusal, given, contract_path, known, inspect);
+        if (!found)
             throw;
-        known = tried = *told;
+        known = tried = *found;
         model = open_with_pictures(tried, open_for);
     }
     Contract contract = contract_of(*model, given, contract_path);
-    if (speak_of_other_tensors(known, contract)) {
+    if (tensors_differ(known, contract)) {
         model = open_with_pictures(contract, open_for);
     } else {
         contract.pictures = tried.pictures;
@@ -181,9 +182,10 @@ open_with_contract(const ContractOptions &given, const std::string &contract_pat
     return {.model = std::move(model), .contract = std::move(contract)};
 }
 
-void follow_types(const std::string &input_type, const std::string &output_type, Contract &contract)
+void set_ranges_of_types(const std::string &input_type, const std::string &output_type,
+                         Contract &contract)
 {
-    // What is said of the input's codes holds for codes that come back, and for nothing else.
+    // An output of the input's type keeps the range that was set for the input.
     const bool is_as_input = output_type == input_type && contract.origins.count("input.range");
     if (!is_as_input)
         set_range("output", output_type, contract.output, contract);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The contract of a model that is open, and whether the model keeps to it.
+// The contract of an open model, and whether the model meets it.
 #pragma once
 
 #include "host/model/contract.h"
@@ -16,8 +16,7 @@
 namespace dnn_torch
 {
 
-// Reads the contract: from the options, the file beside the model, and what the engine tells.
-// Throws Error.
+// Reads the contract from the options, the file next to the model, and the engine.  Throws Error.
 Contract contract_of(const Model &model, const ContractOptions &options,
                      const std::string &contract_path);
 
@@ -26,38 +25,38 @@ struct ModelWithContract {
     Contract contract;
 };
 
-// Opens a model with what its contract says of tensors.  If the model's own file says more than
-// the options and the file beside it, it is opened once more.  Throws Error.
+// Opens a model with its contract's fields about tensors.  If the model's own file sets more of
+// them than the options and the file next to it, opens it again.  Throws Error.
 ModelWithContract
 open_with_contract(const ContractOptions &given, const std::string &contract_path,
                    ModelOptions options,
                    const std::function<std::shared_ptr<Model>(const ModelOptions &)> &open);
 
-// Codes of 8 bits go up to 255, and what is true is 1, where nobody says otherwise.  Takes the
-// types as engines name them; "" is not known.
-void follow_types(const std::string &input_type, const std::string &output_type,
-                  Contract &contract);
+// Sets the ranges of types if nothing else does: uint8 samples go up to 255, and true is 1.  Takes
+// the types as engines name them; "" is not known.
+void set_ranges_of_types(const std::string &input_type, const std::string &output_type,
+                         Contract &contract);
 
-// For a model that makes a and b of Lab of so many channels: L of one channel goes from 0 to 100,
-// and a and b from -128 to 128, where nobody says otherwise.
-void settle_lab_numbers(int channels, Contract &contract);
+// Sets the ranges of a model that returns a and b of Lab, if nothing else does: the input of one
+// channel is L, from 0 to 100, and a and b go from -128 to 128.
+void set_ranges_of_lab(int channels, Contract &contract);
 
 // Returns a field's value with its origin: "input.channels 3 (net.pt.json)".
 std::string field_with_origin(const std::string &name, const Contract &contract);
 
-// "the contract says task classify (net.pt.json), but ", in front of what is true.
+// Returns the start of an error: "the contract says task classify (net.pt.json), but ".
 std::string contradicting(const std::string &name, const Contract &contract);
-// "" if nobody says what the model is for.
+// Returns the same for the task; "" if the contract has none.
 std::string contradicting_task(const Contract &contract);
 
-// The channels that both the model and the contract take.  Throws Error if there are none, and if
-// the contract is one of another task than pictures.
+// Returns the channels that both the model and the contract take.  Throws Error if there are none,
+// or if the contract's task is not about pictures.
 Channels agreed_channels(const Contract &contract, Channels found);
 
-// Throws Error if the model makes other channels than the contract says.  0 is not known.
+// Throws Error if the number of output channels is not the contract's.  0 is not known.
 void expect_made(const Contract &contract, int made);
 
-// Throws Error if the model makes another size than the contract says.
+// Throws Error if the scale from `in` to `out` is not the contract's.
 void expect_scale(const Contract &contract, Size in, Size out);
 
 } // namespace dnn_torch

@@ -28,14 +28,14 @@ const char *kind(int channels)
                            : "1 channel (luma)";
 }
 
-// A failure for want of memory or time says nothing about channels.
+// Returns false for a lack of memory or time, which says nothing about channels.
 bool can_be_about_channels(const Error &error)
 {
     return error.code() == AVERROR_EXTERNAL || error.code() == AVERROR_INVALIDDATA ||
            error.code() == AVERROR(EINVAL);
 }
 
-// Looks for the words of LibTorch's operators, of models, and for ours.
+// Looks for phrases of LibTorch's operators, of models, and of this project.
 bool speaks_of_channels(const std::string &text)
 {
     for (const char *words : {"channel", "Channel", "dimension 1", "luma", "grey", "gray",
@@ -45,8 +45,7 @@ bool speaks_of_channels(const std::string &text)
     return false;
 }
 
-// LibTorch's words for shapes that a model unpacks, of convolutions in space and time, and of
-// checks.
+// Looks for LibTorch's phrases about unpacked shapes, 3D convolutions, and checks.
 bool speaks_of_time(const std::string &text)
 {
     for (const char *words : {"Expected 5 elements in a list but found 4", "5D", "5-D",
@@ -66,13 +65,13 @@ bool is_picture(int channels)
     return channels == 1 || channels == 3 || channels == 4;
 }
 
-// How many channels have to come out for what is wanted; 0: those of a picture.
+// Returns how many output channels `as` needs; 0: those of a picture.
 int needed_for(As as)
 {
     return as == As::picture ? 0 : as == As::lab ? 2 : 1;
 }
 
-// Whether so many channels that come out can become what is wanted.
+// Returns whether that many output channels can become `as`.
 bool can_become(As as, int made)
 {
     return as == As::picture ? is_picture(made) : made == needed_for(as);
@@ -97,7 +96,7 @@ Error mismatch(As as, int channels, int made)
                                          "classes, as=index, as=colors or classes= shows them"};
 }
 
-// A classifier may keep the rank of its features.
+// For a classifier that keeps the rank of its features.
 Error numbers_instead(int made)
 {
     return {AVERROR_INVALIDDATA, concat("the model makes one pixel of ", to_text(small), ", of ",
@@ -113,7 +112,7 @@ int count_of(Channels channels)
     return channels == Channels::rgba ? 4 : channels == Channels::luma ? 1 : 3;
 }
 
-MadePicture probe_picture(Model &model, Size size, int channels)
+OutputPicture probe_picture(Model &model, Size size, int channels)
 {
     DnnTorchTensor in = picture_shape(1, channels, size);
     DnnTorchTensor out = model.probe({&in, 1}, 1).front();
@@ -123,7 +122,7 @@ MadePicture probe_picture(Model &model, Size size, int channels)
 
 Size probe_size(Model &model, Size size, int channels, int made)
 {
-    const MadePicture found = probe_picture(model, size, channels);
+    const OutputPicture found = probe_picture(model, size, channels);
     if (found.channels == made)
         return found.size;
     const std::string turns = "the model turns " + counted(channels, "channel") + " into " +
@@ -150,7 +149,7 @@ FoundChannels ModelProbe::find_channels(As as)
             throw numbers_instead(tried.made);
     if (const std::optional<FoundChannels> found = choose(as, rgb, luma))
         return *found;
-    // A fault of the results has nothing to do with the channels that go in.
+    // An error about the results has nothing to do with the input's channels.
     for (const Attempt &tried : {rgb, luma})
         if (tried.error && luma.error && tried.error->code() != AVERROR_EXTERNAL) {
             refuse_other_counts(rgb);
@@ -163,8 +162,8 @@ FoundChannels ModelProbe::find_channels(As as)
     return choose_among_larger(as, rgb, luma);
 }
 
-// As many channels out as in come first: a model that broadcasts, such as one that returns the
-// mean of its channels, takes luma as well.
+// Prefers as many output channels as input channels: a model that broadcasts, such as one that
+// returns the mean of its channels, takes luma as well.
 std::optional<FoundChannels> ModelProbe::choose(As as, const Attempt &rgb, const Attempt &luma)
 {
     if (as == As::picture) {
@@ -208,8 +207,8 @@ FoundChannels ModelProbe::choose_among_larger(As as, const Attempt &rgb, const A
             speaks_of_channels(rgb.error->what()) ? "" : rgb.error->what()};
 }
 
-// Returns how many channels come out of the smallest pictures that the model takes; 0 if it takes
-// none.  A model of RGB that refuses small pictures may run on luma by chance, by broadcasting it.
+// Returns the output channels for the smallest pictures that the model takes; 0 if it takes none.
+// A model of RGB that refuses small pictures may run on luma by chance, by broadcasting it.
 int ModelProbe::made_of_larger(int channels)
 {
     for (int extent : {3 * small_extent, 4 * small_extent, 8 * small_extent}) {
@@ -224,7 +223,7 @@ int ModelProbe::made_of_larger(int channels)
 
 Size ModelProbe::find_output(Size input, int channels, int made)
 try {
-    const MadePicture found = probe_picture(*model_, input, channels + extra_);
+    const OutputPicture found = probe_picture(*model_, input, channels + extra_);
     if (found.channels != made)
         throw Error(AVERROR_INVALIDDATA, "the model turns " + counted(channels, "channel") +
                                              " into " + std::to_string(found.channels) + " at " +
@@ -246,8 +245,8 @@ try {
                                   kind(other) + ": " + tried.error->what());
 }
 
-// A model of video may take several pictures in one tensor, along a dimension of their own or
-// channel behind channel.
+// A model of video may take several pictures in one tensor, along an extra dimension or
+// concatenated along the channels.
 void ModelProbe::refuse_other_counts(const Attempt &rgb)
 {
     if (!rgb.error || rgb.error->code() != AVERROR_EXTERNAL || extra_ > 0)
@@ -269,7 +268,7 @@ void ModelProbe::refuse_other_counts(const Attempt &rgb)
 ModelProbe::Attempt ModelProbe::attempt(int channels, Size size)
 {
     try {
-        const MadePicture found = probe_picture(*model_, size, channels + extra_);
+        const OutputPicture found = probe_picture(*model_, size, channels + extra_);
         return {.error = std::nullopt, .made = found.channels, .size = found.size};
     } catch (const Crash &) {
         throw; // it says nothing about channels

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Finds out what a model takes and what it makes of it, by running it on grey pictures:
-// models seldom say.
+// Finds out which inputs a model takes and what it returns, by running it on grey pictures: model
+// files seldom say it.
 #pragma once
 
 #include "host/error.h"
@@ -18,7 +18,7 @@ namespace dnn_torch
 
 enum class Channels { any, rgb, luma, rgba };
 
-// How many channels go in; `any` are as many as a frame has, 1 or 3.
+// Returns how many channels go in; `any` are as many as a frame has, 1 or 3.
 int count_of(Channels channels);
 
 // How many channels go in, and how many come out.
@@ -27,8 +27,8 @@ struct ChannelCounts {
     bool operator==(const ChannelCounts &) const = default;
 };
 
-// What a model makes of pictures.
-struct MadePicture {
+// The output for a picture.
+struct OutputPicture {
     int channels;
     Size size;
 };
@@ -36,14 +36,14 @@ struct MadePicture {
 struct FoundChannels {
     Channels channels;
     int made; // channels that come out; 0: as many as go in
-    // Why that may be wrong, in the model's words; empty if nothing speaks against it.
+    // The model's error that makes this doubtful; empty if there is none.
     std::string warning;
 };
 
-// Returns what comes out for pictures of `size`.  Throws Error.
-MadePicture probe_picture(Model &model, Size size, int channels);
+// Returns the output for pictures of `size`.  Throws Error.
+OutputPicture probe_picture(Model &model, Size size, int channels);
 
-// The same of pictures with `made` channels.  Throws Error if others come out.
+// Returns only the output's size.  Throws Error unless it has `made` channels.
 Size probe_size(Model &model, Size size, int channels, int made);
 inline Size probe_size(Model &model, Size size, int channels)
 {
@@ -54,20 +54,20 @@ inline Size probe_size(Model &model, Size size, int channels)
 class ModelProbe
 {
 public:
-    // The model takes pictures of `extra` channels besides the frame's.
+    // The model takes extra pictures with `extra` channels in total.
     explicit ModelProbe(std::shared_ptr<Model> model, int extra = 0);
 
-    // Throws Error if the model takes no picture at all, or makes nothing that can become what
-    // `as` says, and for a failure that has nothing to do with channels.
+    // Throws Error if the model takes no picture at all, if its output cannot become `as`, and for
+    // a failure that has nothing to do with channels.
     FoundChannels find_channels(As as = As::picture);
 
-    // Returns the size that comes out for `input`.  Throws Error if the model does not take
-    // such pictures, or makes other channels than `made`.
+    // Returns the output's size for `input`.  Throws Error if the model does not take such
+    // pictures, or if the output does not have `made` channels.
     Size find_output(Size input, int channels, int made);
     Size find_output(Size input, int channels) { return find_output(input, channels, channels); }
 
 private:
-    // What came of an attempt: an error, or so many channels.
+    // The outcome of an attempt: an error, or the output's channels and size.
     struct Attempt {
         std::optional<Error> error;
         int made = 0;

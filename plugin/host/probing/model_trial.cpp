@@ -21,7 +21,7 @@ namespace dnn_torch
 namespace
 {
 
-// Copies a picture that an engine gave as floats, channel after channel.
+// Copies an engine's picture of floats to planes.
 TrialPicture copy_of(const Images &images)
 {
     TrialPicture picture = {.size = {images.width, images.height}, .samples = {}};
@@ -47,8 +47,8 @@ TrialPicture run_trial(Session &session, const TrialParameters &parameters,
     return copy_of(output);
 }
 
-// Opens a session on the model and tries it under the model's time limit.  Throws Error also if the
-// model remembers earlier pictures.
+// Opens a session of the model and runs `work` within the model's time limit.  Throws Error also if
+// the model keeps state between pictures.
 void try_with(Model &model, const TrialParameters &given, const std::string &doing,
               const std::function<void(const TrialParameters &, const RunTrial &)> &work)
 {
@@ -69,7 +69,7 @@ void try_with(Model &model, const TrialParameters &given, const std::string &doi
     });
 }
 
-// Whether the model cannot run such pictures, so that a trial tells nothing.
+// Returns whether the model cannot run such pictures, so that a trial shows nothing.
 bool is_about_the_picture(const Error &error)
 {
     return error.code() == AVERROR_EXTERNAL || error.code() == AVERROR_INVALIDDATA ||
@@ -78,7 +78,7 @@ bool is_about_the_picture(const Error &error)
 
 } // namespace
 
-// The work may outlive this call if it is given up, and so owns what it fills in.
+// The work owns its result, because it may outlive this call if it exceeds the time limit.
 Locality measure_on(Model &model, const TrialParameters &parameters)
 {
     auto found = std::make_shared<Locality>();
@@ -113,12 +113,12 @@ try {
     try_with(model, parameters, "it was tried which numbers it makes",
              [found, contract](const TrialParameters &all, const RunTrial &run) {
                  const Size size = taken_size(all, small_extent, small_extent);
-                 TrialPicture fed = trial_picture(all, Content::slope, size, Axis::across);
-                 TrialPicture made = run(fed);
+                 TrialPicture in = trial_picture(all, Content::slope, size, Axis::across);
+                 TrialPicture out = run(in);
                  const int channels = all.made ? all.made : all.channels;
                  *found = warning_of_range(
-                     contract, float_planes(fed.samples.data(), 1, all.channels, fed.size),
-                     float_planes(made.samples.data(), 1, channels, made.size));
+                     contract, float_planes(in.samples.data(), 1, all.channels, in.size),
+                     float_planes(out.samples.data(), 1, channels, out.size));
              });
     return *found;
 } catch (const Crash &) {

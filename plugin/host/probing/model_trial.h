@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Measures with a model that is open.
+// Runs the trials on an open model.
 #pragma once
 
 #include "host/model/model.h"
@@ -14,14 +14,14 @@
 namespace dnn_torch
 {
 
-// See measure_locality().  Throws Error also if the model remembers earlier pictures.
+// See measure_locality().  Throws Error also if the model keeps state between pictures.
 Locality measure_on(Model &model, const TrialParameters &parameters);
 
-// See is_seamless().  False also if the model cannot run such strips.
+// See is_seamless().  Returns false also if the model cannot run such strips.
 bool is_seamless_on(Model &model, const TrialParameters &parameters, const std::vector<Cut> &cuts);
 
-// See warning_of_range(); of a picture that goes from dark to bright.  Nothing speaks against the
-// range either if the model cannot run it.
+// See warning_of_range(); runs a picture that goes from dark to bright.  Returns no warning if the
+// model cannot run it.
 RangeWarning range_warning_on(Model &model, const TrialParameters &parameters,
                               const Contract &contract);
 

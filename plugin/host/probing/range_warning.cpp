@@ -16,7 +16,7 @@ namespace dnn_torch
 namespace
 {
 
-constexpr int samples_along = 32; // lines and columns, of which samples are looked at
+constexpr int samples_along = 32; // how many lines and columns are sampled
 
 float sample_at(const Images &images, int channel, int x, int y)
 {
@@ -25,7 +25,7 @@ float sample_at(const Images &images, int channel, int x, int y)
                                             y * images.row_stride + x * images.column_stride);
 }
 
-// Returns samples of the first picture, in order of size.  NaN is left out.
+// Returns samples of the first picture, sorted, without NaN and infinity.
 std::vector<float> some_of(const Images &images, int channels)
 {
     std::vector<float> samples;
@@ -42,7 +42,7 @@ std::vector<float> some_of(const Images &images, int channels)
     return samples;
 }
 
-// Single samples may be anything: the twentieth part at each end does not count.
+// Leaves out 5 % of the samples at each end, because single samples may be anything.
 struct Spread {
     float low = 0, high = 0;
     float width() const { return high - low; }
@@ -67,31 +67,31 @@ std::string in_digits(float number)
     return text;
 }
 
-// Whether numbers are as they would be in that range, and could not be in 0..1.
+// Returns whether the numbers fit -1..1 and do not fit 0..1.
 bool are_signed_fractions(const Spread &made)
 {
     return made.low < -0.25F && made.low >= -1.25F && made.high <= 1.25F;
 }
 
-bool are_codes(const Spread &made)
+bool are_quantised(const Spread &made)
 {
     return made.high > 16 && made.high < 280 && made.low > -0.1F * made.high;
 }
 
-// Which range fits, of the results alone or of both sides: a model that takes fractions of white
-// and makes numbers of another range spreads them, and one that takes that range too does not.
-std::string fitting_range(const PictureNumbers &input, float fed, const Spread &made)
+// Returns the range that fits, of the output or of both sides.  A model that takes 0..1 and returns
+// another range spreads the numbers; one that takes that other range too does not.
+std::string fitting_range(const PictureNumbers &input, float in, const Spread &out)
 {
     constexpr float least_share = 0.75F;
-    const bool is_signed = are_signed_fractions(made);
-    if (!is_signed && !are_codes(made))
+    const bool is_signed = are_signed_fractions(out);
+    if (!is_signed && !are_quantised(out))
         return "";
     const char *const name = is_signed ? "-1..1" : "255";
-    const bool is_spread = made.width() > least_share * (is_signed ? 2 : 255) * fed;
+    const bool is_spread = out.width() > least_share * (is_signed ? 2 : 255) * in;
     return is_spread && input.low == 0 && input.high == 1 ? concat("1|", name) : name;
 }
 
-// Colours that are hardly any may be fractions.
+// Warns of a and b so small that they may be fractions of 128.
 RangeWarning warning_of_a_and_b(const Contract &contract, const std::vector<float> &made)
 {
     const Spread after = spread_of(made);
@@ -111,24 +111,24 @@ RangeWarning warning_of_range(const Contract &contract, const Images &in, const 
 {
     if (in.element != Element::f32 || out.element != Element::f32)
         return {};
-    const std::vector<float> fed = some_of(in, std::min(in.channels, 3));
+    const std::vector<float> inputs = some_of(in, std::min(in.channels, 3));
     const std::vector<float> made = some_of(out, out.channels);
-    if (fed.empty() || made.empty())
+    if (inputs.empty() || made.empty())
         return {};
     if (contract.as == As::lab)
         return warning_of_a_and_b(contract, made);
     constexpr float least_spread = 0.1F;
-    const float before = spread_of(fed).width() / std::abs(map_of(contract.input).factor[0]);
+    const float before = spread_of(inputs).width() / std::abs(map_of(contract.input).factor[0]);
     const Spread after = spread_of(made);
     const float low = std::min(contract.output.low, contract.output.high);
     const float width = std::abs(contract.output.high - contract.output.low);
     const double below = share_below(made, low - width / 50);
     const double above = 1 - share_below(made, low + width + width / 50);
-    // What is black is so in any range from 0 on, and is not quite 0 where it comes of YUV.
+    // Black is near 0 in any range that begins at 0, though not exactly 0 if it comes from YUV.
     const float whole = std::max(width, after.high - low);
     const double black = share_below(made, low + whole / 50) - below;
     const bool are_most_outside = below + above >= 0.3 && below + above >= 0.9 * (1 - black);
-    // Of pictures from -1 to 1 the darker half alone is outside.
+    // Of pictures from -1 to 1, only the darker half is outside.
     const bool is_half_below = below >= 0.25 && after.low < low - 0.4F * width;
     if (before < least_spread || (!are_most_outside && !is_half_below))
         return {};

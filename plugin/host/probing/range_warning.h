@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Whether a model's numbers speak against the range that they are read with.
+// Checks whether the range with which a model's output is read can be right.
 #pragma once
 
 #include "host/frames/images.h"
@@ -13,12 +13,12 @@ namespace dnn_torch
 {
 
 struct RangeWarning {
-    std::string words;  // or "": nothing speaks against the range
-    std::string option; // of `range`, which fits; or "": none is known
+    std::string words;  // or "": the range is plausible
+    std::string option; // the value of `range` that fits; or "": none is known
 };
 
-// Compares some samples of a picture that went in with some that came out of it.  Pictures of one
-// colour tell nothing.
+// Compares some samples of an input picture with some of its output.  Pictures of one colour show
+// nothing.
 RangeWarning warning_of_range(const Contract &contract, const Images &in, const Images &out);
 
 } // namespace dnn_torch

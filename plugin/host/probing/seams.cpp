@@ -22,7 +22,7 @@ TrialPicture part_of(const TrialPicture &whole, Axis axis, int start, int extent
     return part;
 }
 
-// Adds what is kept of a tile.  Returns false if the tile's result is of another size.
+// Adds the part of a tile that is kept.  Returns false if the tile's result has another size.
 bool add_tile(const TrialPicture &whole, const TrialPicture &made, Axis axis, const TileSpan &span,
               Resemblance &likeness)
 {

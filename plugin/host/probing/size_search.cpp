@@ -12,8 +12,8 @@ namespace dnn_torch
 namespace
 {
 
-// Models of one size are made for these.
-constexpr Size usual_sizes[] = {
+// Common sizes of models that take only one.
+constexpr Size common_sizes[] = {
     {256, 256}, {224, 224}, {64, 64},    {128, 128}, {512, 512},   {32, 32},    {48, 48},
     {96, 96},   {112, 112}, {160, 160},  {192, 192}, {240, 240},   {299, 299},  {320, 320},
     {384, 384}, {416, 416}, {448, 448},  {480, 480}, {518, 518},   {576, 576},  {608, 608},
@@ -51,7 +51,7 @@ private:
         return {std::max(size.width, least), std::max(size.height, least)};
     }
 
-    // The frame may happen to be a multiple of more.
+    // Returns the real multiple: the frame may happen to fit a smaller one.
     int least_multiple(int multiple) const
     {
         while (multiple < largest_multiple &&
@@ -60,7 +60,7 @@ private:
         return multiple;
     }
 
-    // Networks that align corners take these.
+    // Returns the size for networks that align corners.
     Size one_more(int multiple) const
     {
         const Size larger = round_up({frame_.width - 1, frame_.height - 1}, multiple);
@@ -79,8 +79,8 @@ private:
         return true;
     }
 
-    // What a model makes of the padding can be cut off only if it has one scale.  A model that cuts
-    // borders off seems to have one at some sizes.
+    // The output's padding can be cropped only if the model has a constant scale.  A model that
+    // crops borders seems to have one at some sizes, so a second size is tried.
     bool scales(Size size, Size made) const
     {
         constexpr int more = largest_multiple;
@@ -108,15 +108,15 @@ private:
 
 } // namespace
 
-std::optional<TakenSize> find_taken_size(Size frame, std::optional<Size> told,
+std::optional<TakenSize> find_taken_size(Size frame, std::optional<Size> declared,
                                          const TrySize &try_size)
 {
     if (std::optional<TakenSize> taken = Search(frame, try_size).run())
         return taken;
-    return find_only_size(told, try_size);
+    return find_only_size(declared, try_size);
 }
 
-std::optional<TakenSize> find_only_size(std::optional<Size> told, const TrySize &try_size)
+std::optional<TakenSize> find_only_size(std::optional<Size> declared, const TrySize &try_size)
 {
     std::optional<TakenSize> only;
     const auto add = [&](Size size) {
@@ -129,11 +129,11 @@ std::optional<TakenSize> find_only_size(std::optional<Size> told, const TrySize 
                     .rule = to_text(size) + " only"};
         return made.has_value();
     };
-    if (told && add(*told))
+    if (declared && add(*declared))
         return only;
-    // A model that takes two of them has another rule, which padding does not meet.
+    // A model that takes two of them follows another rule, which padding cannot meet.
     int taken = 0;
-    for (const Size size : usual_sizes)
+    for (const Size size : common_sizes)
         if (add(size) && ++taken > 1)
             return std::nullopt;
     return only;

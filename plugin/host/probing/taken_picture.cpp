@@ -28,13 +28,13 @@ std::vector<Size> squares_of(std::span<const int> extents, const Contract &contr
     return sizes;
 }
 
-TakenPicture find_taken_picture(Model &model, const Contract &contract, std::optional<Size> settled,
-                                const std::vector<Size> &usual)
+TakenPicture find_taken_picture(Model &model, const Contract &contract, std::optional<Size> given,
+                                const std::vector<Size> &common)
 {
     std::vector<int> counts = {3, 1, 4};
     if (contract.input.channels != 0)
         counts = {contract.input.channels};
-    const std::vector<Size> sizes = settled ? std::vector{*settled} : usual;
+    const std::vector<Size> sizes = given ? std::vector{*given} : common;
     std::optional<Error> refused;
     for (const int channels : counts)
         for (const Size size : sizes)
@@ -51,7 +51,7 @@ TakenPicture find_taken_picture(Model &model, const Contract &contract, std::opt
                     refused = error;
             }
     const std::string tried =
-        settled ? to_text(*settled) : "any usual size; if it wants another, give size=WxH";
+        given ? to_text(*given) : "any usual size; if it wants another, give size=WxH";
     throw Error(refused->code(),
                 concat("the model takes no pictures of ", tried, ": ", refused->what()));
 }

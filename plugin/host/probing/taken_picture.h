@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Finds out which pictures a model takes that looks at a picture and says something of it.
+// Finds out which input pictures a classifier or a detector takes.
 #pragma once
 
 #include "host/error.h"
@@ -19,22 +19,22 @@ namespace dnn_torch
 struct TakenPicture {
     int channels = 3;
     Size size = {0, 0};
-    std::vector<DnnTorchTensor> shapes = {}; // of what the model returns for it
+    std::vector<DnnTorchTensor> shapes = {}; // of the model's outputs for it
 };
 
-// Whether the failure of a try says nothing of the picture's size or channels.
+// Returns whether a failure has nothing to do with the picture's size or channels.
 bool is_final(const Error &error);
 
-// Returns what is tried if nothing settles the size: squares of these extents, as the contract
-// wants sizes.
+// Returns the sizes to try if none is given: squares of these extents, rounded up to the contract's
+// minimum and multiple.
 std::vector<Size> squares_of(std::span<const int> extents, const Contract &contract);
 
-// Tries one picture after the other, of as many channels as the contract says or as are common.
-// `settled`: the size that it has to be; none: one of `usual`.  Throws Error of the first refusal.
-TakenPicture find_taken_picture(Model &model, const Contract &contract, std::optional<Size> settled,
-                                const std::vector<Size> &usual);
+// Tries one picture after the other, with the contract's number of channels or else common ones.
+// `given` is the required size; nullopt: one of `common`.  Throws the Error of the first refusal.
+TakenPicture find_taken_picture(Model &model, const Contract &contract, std::optional<Size> given,
+                                const std::vector<Size> &common);
 
-// Throws Error if the contract names pictures that the model takes beside the frame.
+// Throws Error if the contract has extra input pictures.
 void refuse_extra_pictures(const Contract &contract);
 
 const char *channels_in_words(int channels); // "RGB"

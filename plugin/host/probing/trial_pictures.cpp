@@ -13,7 +13,7 @@ namespace dnn_torch
 namespace
 {
 
-// A number between 0 and 1 for each place of an endless picture.
+// Returns a number between 0 and 1 for each place of an endless picture.
 float noise_at(int channel, int x, int y)
 {
     uint64_t hash =
@@ -25,7 +25,7 @@ float noise_at(int channel, int x, int y)
 
 float content_at(Content content, int channel, int x, int y, int position, int length)
 {
-    constexpr int block = 211; // no tile's size
+    constexpr int block = 211; // unlikely as a tile's size
     constexpr float rare = 0.001F;
     const float noise = noise_at(channel, x, y);
     switch (content) {
@@ -33,7 +33,7 @@ float content_at(Content content, int channel, int x, int y, int position, int l
         return 0.05F * noise;
     case Content::bright:
         return 1 - 0.05F * noise;
-    case Content::points: // all channels have them in one place
+    case Content::points: // in the same places in all channels
         return noise_at(3, x, y) < rare ? 1.0F : 0.05F * noise;
     case Content::slope:
         return 0.1F * noise + 0.9F * static_cast<float>(position) / static_cast<float>(length);
@@ -108,7 +108,7 @@ void Resemblance::add(float one, float other)
     other_count_ += difference > 0 ? 1 : 0;
 }
 
-// A result may be small beside what it was summed up from.
+// The absolute tolerance `small` is for a result far smaller than the terms of its sum.
 bool Resemblance::holds(const TrialParameters &parameters) const
 {
     constexpr float rounding = 1e-4F, bits = 4e-6F, small = 2e-5F;

@@ -73,7 +73,7 @@ TaskFindings ClassMapTask::examine()
                                      "to choose among; as=alpha without classes takes it");
     labels_ = labels_of(contract_.model, classes_ == 1 ? 0 : classes_, true);
     chosen_classes(contract_.classes, labels_, classes_);
-    follow_types(model()->metadata("input_type"), "", contract_);
+    set_ranges_of_types(model()->metadata("input_type"), "", contract_);
     const std::string kinds = classes_ ? concat("scores of ", counted_classes(classes_))
                                        : std::string("numbers of classes");
     return {.takes = concat(channels_in_words(channels_), ", and makes ", kinds, " for each pixel"),

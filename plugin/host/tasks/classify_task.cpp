@@ -85,7 +85,7 @@ NewPlan ClassifyTask::plan(const FrameShape &input, const PlanParameters &parame
     plan->pictures = probe_.batch_for(pictures_wanted());
     // A run has shown of which types the model's tensors are.
     Contract numbers = contract_;
-    follow_types(model()->metadata("input_type"), "", numbers);
+    set_ranges_of_types(model()->metadata("input_type"), "", numbers);
     plan->numbers = numbers.input;
 
     const DnnTorchTensor shape = picture_shape(static_cast<int>(plan->pictures), plan->channels,

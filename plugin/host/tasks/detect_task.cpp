@@ -132,7 +132,7 @@ NewPlan DetectTask::plan(const FrameShape &input, const PlanParameters &paramete
     plan->with_masks = shared_.step->masks() != ShownMasks::none;
     // A run has shown of which types the model's tensors are.
     Contract numbers = contract_;
-    follow_types(model()->metadata("input_type"), "", numbers);
+    set_ranges_of_types(model()->metadata("input_type"), "", numbers);
     plan->numbers = numbers.input;
 
     const auto batch = static_cast<int>(batch_size_);

@@ -131,7 +131,7 @@ TaskFindings PictureTask::examine()
     found_ = find_channels();
     found_.channels = agreed_channels(contract_, found_.channels);
     if (contract_.as == As::lab)
-        settle_lab_numbers(count_of(found_.channels), contract_);
+        set_ranges_of_lab(count_of(found_.channels), contract_);
     const int as_in = found_.channels == Channels::any ? 0 : count_of(found_.channels);
     expect_made(contract_, found_.made ? found_.made : as_in);
     follow_model();
@@ -148,7 +148,8 @@ TaskFindings PictureTask::examine()
 // A run has shown of which types its tensors are.
 void PictureTask::follow_model()
 {
-    follow_types(model()->metadata("input_type"), model()->metadata("output_type"), contract_);
+    set_ranges_of_types(model()->metadata("input_type"), model()->metadata("output_type"),
+                        contract_);
     fitter_.use(contract_.input);
 }
 

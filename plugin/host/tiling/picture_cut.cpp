@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// How pictures are cut into tiles.
+// The part of PictureFitter that cuts pictures into tiles.
 #include "base/compose.h"
 #include "base/counted.h"
 #include "host/error.h"
@@ -23,12 +23,12 @@ namespace dnn_torch
 namespace
 {
 
-constexpr int64_t no_place = 1 << 16; // no tile begins there
+constexpr int64_t beyond_pictures = 1 << 16; // no tile begins or ends there
 
-// Returns what is a multiple of both, or no place.
+// Returns the least common multiple, or beyond_pictures if that is smaller.
 int least_step(int64_t one, int64_t other)
 {
-    return static_cast<int>(std::min(std::lcm(one, other), no_place));
+    return static_cast<int>(std::min(std::lcm(one, other), beyond_pictures));
 }
 
 } // namespace
@@ -44,7 +44,7 @@ const Locality &PictureFitter::locality(std::optional<Size> only, ChannelCounts 
         locality_ = measures ? measure(only, channels) : assumed(only, channels);
         if (measures)
             widen(*locality_);
-        if (measures && !locality_->is_local()) // and so was not measured to the end
+        if (measures && !locality_->is_local()) // then the measurement is incomplete
             locality_ = assumed(only, channels);
         seamless_.clear();
         if (!only && facts_.alignment > 0)
@@ -55,8 +55,8 @@ const Locality &PictureFitter::locality(std::optional<Size> only, ChannelCounts 
     return *locality_;
 }
 
-// The kernels of a model's code may look farther than trials show, such as behind a comparison that
-// no trial makes true.
+// The kernels in a model's code may reach farther than trials show, for example under a condition
+// that no trial meets.
 void PictureFitter::widen(Locality &locality) const
 {
     std::istringstream text(model_->metadata("kernel_reach"));
@@ -64,15 +64,16 @@ void PictureFitter::widen(Locality &locality) const
     if (!(text >> across >> down >> across_step >> down_step) || across_step < 1 || down_step < 1)
         return; // nothing is known
     const auto widen = [](AxisLocality &axis, int64_t reach, int64_t step) {
-        axis.is_local = axis.is_local && reach < no_place;
-        axis.reach = static_cast<int>(std::max<int64_t>(axis.reach, std::min(reach, no_place)));
+        axis.is_local = axis.is_local && reach < beyond_pictures;
+        axis.reach =
+            static_cast<int>(std::max<int64_t>(axis.reach, std::min(reach, beyond_pictures)));
         axis.step = least_step(axis.step, step);
     };
     widen(locality.across, across, across_step);
     widen(locality.down, down, down_step);
 }
 
-// The contract may know of windows that no measurement shows.
+// The contract may declare windows that no measurement shows.
 void PictureFitter::align(Locality &locality) const
 {
     for (AxisLocality *axis : {&locality.across, &locality.down})
@@ -105,18 +106,17 @@ Locality PictureFitter::measure(std::optional<Size> only, ChannelCounts channels
         if (error.code() == AVERROR_EXTERNAL && !parameters_.minimum)
             parameters.least = {large, large}; // it refused small pictures
         else if (error.code() == AVERROR(EINVAL) && find_rounding(channels))
-            parameters.multiple = multiple(); // it rounded the trial's
+            parameters.multiple = multiple(); // it rounded the trial's size
         else
             throw;
         return measure_on(*model_, parameters);
     }
 }
 
-// Window transformers of all usual windows lie well at multiples of this.
 Locality PictureFitter::assumed(std::optional<Size> only, ChannelCounts channels)
 {
-    constexpr int usual_step = 16;
-    const int step = facts_.alignment > 0 ? 1 : usual_step;
+    constexpr int default_step = 16; // aligns with all common windows of window transformers
+    const int step = facts_.alignment > 0 ? 1 : default_step;
     const auto axis = [&](Ratio ratio) -> AxisLocality {
         return {.is_local = false,
                 .reach = 0,
@@ -135,7 +135,7 @@ struct AxisPlan {
     int least; // the smallest tile that gives exact results
 };
 
-// How one axis is cut if the tiles are to be exact.
+// Plans exact tiles along one axis.
 AxisPlan plan_axis(const AxisLocality &found, int extent, int kept, int wanted, int least)
 {
     int tile = aligned_tile(extent, std::max(wanted, least), found.step);
@@ -151,11 +151,11 @@ AxisPlan plan_axis(const AxisLocality &found, int extent, int kept, int wanted, 
             .least = least_tile(found.reach, found.step, found.ratio)};
 }
 
-// LibTorch computes convolutions of at most this many samples in another way, and rounds otherwise.
-// A smaller tile would not give the bytes of the whole.
+// LibTorch uses another algorithm, with other rounding, for convolutions of at most this many
+// samples.  A smaller tile would not give the same bytes as the whole picture.
 constexpr int small_samples = 20480;
 
-// Returns a tile that stays large enough if it is aligned to the steps.
+// Returns a tile that is still large enough after it is aligned to the steps.
 Size large_enough(Size tile, Size padded, const Locality &found, int channels)
 {
     const auto left = [](int extent, int whole, int step) {
@@ -193,18 +193,19 @@ std::string warning_of_reach(const AxisPlan &across, const AxisPlan &down)
                   " they could");
 }
 
-// Blends where tiles overlap, by `overlap` on each side if they are large enough.
+// Makes tiles overlap and blend, by `overlap` on each side if they are large enough.
 void blend(TileAxis &axis, std::optional<int> overlap)
 {
-    constexpr int usual = 32;
+    constexpr int by_default = 32;
     const int most = std::max((axis.tile - axis.step) / 2 - axis.ratio.in, 0);
-    axis.reach = std::min({overlap.value_or(usual), overlap ? most : axis.tile / 4, most});
+    axis.reach = std::min({overlap.value_or(by_default), overlap ? most : axis.tile / 4, most});
     axis.blended = true;
 }
 
 } // namespace
 
-// Whether tiles that should be exact are not.  A model of one size has no whole to compare with.
+// Returns whether tiles that should be exact are not.  A model of one size cannot run the whole
+// picture, so there is nothing to compare with.
 bool PictureFitter::shows_seams(const PictureFit &fit, const TileAxis &across, const TileAxis &down,
                                 ChannelCounts channels)
 {

@@ -21,27 +21,27 @@ namespace dnn_torch
 namespace
 {
 
-// A model that takes no size mostly says so at once.  One that computes long before it fails must
-// not do so at each of many sizes.
+// Most models refuse a size at once.  The limit is for a model that computes long before it fails,
+// and would do so for each of many sizes.
 constexpr std::chrono::seconds longest_search(10);
 
 constexpr const char *untried = "; no other size is tried, as a multiple or a minimum is given";
 
-// Whether an error says that the model refuses pictures of a size.
+// Returns whether the model refuses pictures of that size.
 bool is_refusal(const Error &error)
 {
     return error.code() == AVERROR_EXTERNAL || error.code() == AVERROR_INVALIDDATA ||
            error.code() == AVERROR(EINVAL);
 }
 
-constexpr int period_of_multiples = 3 * small_extent; // of all that are looked for
+constexpr int period_of_multiples = 3 * small_extent; // a multiple of all that are searched
 
 int scaled(int extent, double scale)
 {
     return std::max(static_cast<int>(std::lround(extent * scale)), 1);
 }
 
-// Whether a model that keeps sizes may have rounded this one, or cut borders off.
+// Returns whether a model that keeps sizes may have rounded this one, or cropped borders.
 bool is_nearly(Size padded, Size made)
 {
     const auto differ = [](int one, int other) { return std::abs(one - other); };
@@ -55,7 +55,7 @@ int scaled(int extent, Ratio ratio)
     return static_cast<int>((int64_t{extent} * ratio.out + ratio.in - 1) / ratio.in);
 }
 
-// Returns what is left of `made` of `padded` if only `seen` of it is kept.
+// Returns the part of the output `made` (of the input `padded`) that belongs to `seen`.
 Size cropped(Size seen, Size padded, Size made)
 {
     if (seen == padded)
@@ -91,8 +91,8 @@ Size PictureFitter::try_size(Size size, ChannelCounts channels)
     return probe_size(*model_, size, channels.in, channels.made);
 }
 
-// Returns the size that the model's file tells, if it tells all of one.
-std::optional<Size> PictureFitter::told_size() const
+// Returns the input's size if the model's file declares width and height.
+std::optional<Size> PictureFitter::declared_size() const
 {
     const std::vector<DnnTorchTensorInfo> inputs = model_->tensors(DNN_TORCH_INPUTS);
     constexpr int64_t most = 1 << 16;
@@ -115,14 +115,14 @@ PictureFit PictureFitter::fit(Size frame, ChannelCounts channels)
     return fit;
 }
 
-Size PictureFitter::target_of(const PictureFit &fit, Size usual) const
+Size PictureFitter::target_of(const PictureFit &fit, Size by_default) const
 {
     if (parameters_.target)
         return *parameters_.target;
     if (parameters_.scale > 0)
         return {scaled(fit.frame.width, parameters_.scale),
                 scaled(fit.frame.height, parameters_.scale)};
-    return usual;
+    return by_default;
 }
 
 void PictureFitter::fit_to_rule(PictureFit &fit, ChannelCounts channels)
@@ -156,8 +156,8 @@ void PictureFitter::fit_to_rule(PictureFit &fit, ChannelCounts channels)
     }
 }
 
-// Returns of what width and height must be multiples for a model not to round them, if it does.
-// Small pictures that leave the same rests show it.
+// Returns the multiple to which a model rounds width and height, if it does.  Tries small pictures
+// with the same remainders.
 std::optional<int> PictureFitter::multiple_of_rounding(Size padded, Size made,
                                                        ChannelCounts channels)
 try {
@@ -173,7 +173,7 @@ try {
         return std::nullopt;
     const Size smooth = round_up(sample, period);
     if (try_size(smooth, channels) != smooth)
-        return std::nullopt; // it cuts borders off
+        return std::nullopt; // it crops borders
     for (const int multiple : {2, 4, 8, 16, 32, 64, 3, 6, 12, 24, 48})
         if (const Size size = round_up(sample, multiple);
             size != sample && try_size(size, channels) == size)
@@ -187,8 +187,8 @@ try {
     return std::nullopt;
 }
 
-// A model that rounds its frames' size keeps it if it gets them padded and its results are cut.
-// Returns what it makes of `fit.padded`, which may be larger then.
+// A model that rounds sizes keeps a frame's size if the frame is padded and the result cropped.
+// Returns the output's size for `fit.padded`, which this may enlarge.
 Size PictureFitter::keep_size(PictureFit &fit, Size made, ChannelCounts channels)
 {
     if (!is_nearly(fit.padded, made))
@@ -205,10 +205,10 @@ Size PictureFitter::keep_size(PictureFit &fit, Size made, ChannelCounts channels
     return size;
 }
 
-// Returns whether the model was found to round sizes.
+// Finds out whether the model rounds sizes.
 bool PictureFitter::find_rounding(ChannelCounts channels)
 {
-    const int odd = period_of_multiples + 1; // each multiple rounds it to another size
+    const int odd = period_of_multiples + 1; // each multiple rounds it to a different size
     const Size padded = larger_of({odd, odd}, parameters_.minimum.value_or(Size{1, 1}));
     const Size made = try_size(padded, channels);
     return is_nearly(padded, made) && find_rounding_of(padded, made, channels);
@@ -226,7 +226,7 @@ bool PictureFitter::find_rounding_of(Size padded, Size made, ChannelCounts chann
     return true;
 }
 
-// Returns what the model makes of such a picture, or will make of its tiles.
+// Returns the output's size for such a picture, whole or in tiles.
 Size PictureFitter::made_of(const PictureFit &fit, Size padded, ChannelCounts channels)
 {
     return fit.is_tiled ? try_representative(padded, channels) : try_size(padded, channels);
@@ -254,7 +254,7 @@ void PictureFitter::fit_by_search(PictureFit &fit, ChannelCounts channels, const
             return std::nullopt;
         }
     };
-    const std::optional<TakenSize> taken = find_taken_size(fit.frame, told_size(), try_it);
+    const std::optional<TakenSize> taken = find_taken_size(fit.frame, declared_size(), try_it);
     if (!taken)
         throw refused;
     if (taken->only)
@@ -309,7 +309,7 @@ void PictureFitter::fit_to_only(PictureFit &fit, Size only, Size made, ChannelCo
 
 // ---- tiles ----------------------------------------------------------------------
 
-// Returns a small size that leaves the same rest as `padded`, whatever a model divides by.
+// Returns a small size with the same remainders as `padded`, whatever a model divides by.
 Size PictureFitter::representative(Size padded) const
 {
     constexpr int period = small_extent, least = 2 * period;
@@ -321,7 +321,7 @@ Size PictureFitter::representative(Size padded) const
     return {small(padded.width, minimum.width), small(padded.height, minimum.height)};
 }
 
-// Models that divide by 3 show their scale at a multiple of it alone.
+// Tries a multiple of 3 as well, because models that divide by 3 show their scale only there.
 PictureFitter::Ratios PictureFitter::find_ratios(std::optional<Size> only, ChannelCounts channels)
 {
     const Size minimum = parameters_.minimum.value_or(Size{1, 1});
@@ -339,7 +339,7 @@ PictureFitter::Ratios PictureFitter::find_ratios(std::optional<Size> only, Chann
     throw Error(AVERROR(EINVAL), fault);
 }
 
-// Returns what the model would make of `padded`, without running it on so much.
+// Returns the output's size for `padded` without running the model on such a large picture.
 Size PictureFitter::try_representative(Size padded, ChannelCounts channels)
 {
     const Size sample = representative(padded), made = try_size(sample, channels);

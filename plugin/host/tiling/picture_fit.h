@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// How frames are brought to sizes that a model takes, and its results to the size that is wanted.
+// Fits frames to sizes that a model takes, and its results to the requested size.
 #pragma once
 
 #include "host/frames/tiling.h"
@@ -20,14 +20,14 @@ namespace dnn_torch
 {
 
 // frame -> seen: scaled, for a model of one size; -> padded: to the right and below; -> tiles, or
-// one run; -> made: put together, without the padding; -> target: scaled.
+// one run; -> made: joined and without the padding; -> target: scaled.
 struct PictureFit {
     Size frame, seen, padded, made, target;
     std::optional<Size> only; // the one size that the model takes
-    bool is_tiled = false;    // the model is not run on the whole
+    bool is_tiled = false;    // the model never runs on the whole picture
     std::string note = {};    // for the log; may be empty
 
-    // Whether the model gets the frame as it is, and gives what goes out.
+    // Returns whether the model gets the frame unchanged, and returns the filter's output.
     bool is_plain() const { return frame == seen && seen == padded && made == target && !is_tiled; }
 };
 
@@ -36,18 +36,18 @@ struct TileGrid {
     Size tile = {0, 0};
     std::vector<TileSpan> across, down;
     bool is_blended = false;
-    std::string note = {}, warning = {}; // for the log, the warning as a warning; may be empty
+    std::string note = {}, warning = {}; // for the log; may be empty
 
     size_t count() const { return across.size() * down.size(); }
 };
 
-// Tries the model.  Belongs to one thread at a time.
+// Finds the fit and the tiles by running the model.  Belongs to one thread at a time.
 class PictureFitter
 {
 public:
     PictureFitter(std::shared_ptr<Model> model, const Contract &contract);
 
-    // Throws Error if the model takes no such frames, nor anything that they could be made to.
+    // Throws Error if the model takes neither such frames nor any size to which they can be fitted.
     PictureFit fit(Size frame, ChannelCounts channels);
 
     // Cuts into tiles of about that size.  Throws Error if that cannot be done.
@@ -56,26 +56,25 @@ public:
     // The same without tiles, for frames that are only padded or scaled.
     static TileGrid whole(const PictureFit &fit);
 
-    // Returns the size of tiles that take so much less memory than the whole, or than `tile`.
+    // Returns the size of tiles with about that share of `tile`'s memory.
     static Size part_of(Size tile, double share);
 
-    // How far the model looks, or what is assumed of it.  `only` is the one size that it takes.
+    // Returns the model's measured or assumed reach.  `only` is the one size that it takes.
     // Throws Error if its pictures cannot be cut.
     const Locality &locality(std::optional<Size> only, ChannelCounts channels);
 
-    // What to try the model with.
     TrialParameters trial_parameters(std::optional<Size> only, ChannelCounts channels) const;
 
     const SizeParameters &parameters() const { return parameters_; }
 
-    // Of which width and height must be, as far as is known.
+    // Returns the multiple that width and height must have, as far as is known.
     int multiple() const { return parameters_.multiple.value_or(found_multiple_); }
-    // What was found by trying, in words; or "".
+    // Returns the rule for sizes that trials found, as text; or "".
     const std::string &found_rule() const { return found_rule_; }
-    // The operator for which locality() has not measured; or "".
+    // Returns the operator because of which locality() assumes and does not measure; or "".
     const std::string &nonlocal_operator() const { return nonlocal_operator_; }
 
-    // Tries the model with such numbers from now on.
+    // Later trials use such numbers.
     void use(const PictureNumbers &numbers) { numbers_ = numbers; }
 
 private:
@@ -97,8 +96,8 @@ private:
     Size keep_size(PictureFit &fit, Size made, ChannelCounts channels);
     bool find_rounding(ChannelCounts channels);
     bool find_rounding_of(Size padded, Size made, ChannelCounts channels);
-    Size target_of(const PictureFit &fit, Size usual) const;
-    std::optional<Size> told_size() const;
+    Size target_of(const PictureFit &fit, Size by_default) const;
+    std::optional<Size> declared_size() const;
     void widen(Locality &locality) const;
     void align(Locality &locality) const;
     Locality measure(std::optional<Size> only, ChannelCounts channels);
@@ -112,12 +111,12 @@ private:
     ModelFacts facts_;
     PictureNumbers numbers_;
     int found_multiple_ = 1;
-    std::string found_rule_; // that pictures were found to follow, in words
+    std::string found_rule_; // for sizes that the model takes, as text
     std::optional<Locality> locality_;
-    ChannelCounts locality_channels_ = {0, 0}; // what it was measured with, and the next one
+    ChannelCounts locality_channels_ = {0, 0}; // locality_ was measured with these two
     std::optional<Size> locality_only_;
-    std::string nonlocal_operator_; // that may look at all of a picture; found with the locality
-    std::vector<Size> seamless_;    // pictures and their tiles, by turns, that showed no seams
+    std::string nonlocal_operator_; // an operator that may read the whole picture, or ""
+    std::vector<Size> seamless_;    // pairs of a picture and its tile that showed no seams
 };
 
 } // namespace dnn_torch

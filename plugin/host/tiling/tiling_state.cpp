@@ -68,7 +68,7 @@ std::shared_ptr<const PictureTiling> TilingState::current() const
     return tiling_;
 }
 
-// The lock is held while tiles are planned: the other workers have run out of the same memory.
+// Holds the lock while it plans the tiles, because the other workers share the same memory.
 std::shared_ptr<const PictureTiling> TilingState::smaller(const PictureTiling *failed,
                                                           std::string &note)
 {

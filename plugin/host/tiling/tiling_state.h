@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// How the workers of one plan run its frames: in one run each, or in tiles.  If memory runs out,
-// tiles become smaller for all of them.
+// How the workers of one plan run its frames: whole, or in tiles.  If memory runs out, the tiles
+// become smaller for all workers.
 #pragma once
 
 #include "host/model/model.h"
@@ -19,7 +19,7 @@ namespace dnn_torch
 struct PictureTiling {
     TileGrid grid;
     std::shared_ptr<const ModelPlan> model;
-    bool is_second = false; // earlier frames ran in another way, so that nobody waits for them
+    bool is_second = false; // earlier frames ran in another tiling, so runs do not wait for them
 };
 
 // May be used by any number of threads at once.
@@ -30,7 +30,7 @@ public:
                 ChannelCounts channels, const PictureNumbers &numbers, size_t batch_size);
 
     const PictureFit &fit() const { return fit_; }
-    // With what it has measured.
+    // Returns a copy, with all measurements so far.
     PictureFitter fitter() const;
 
     // Plans tiles of about that size.  Throws Error.
@@ -38,13 +38,13 @@ public:
     // Plans one run for each frame.  Throws Error.
     std::shared_ptr<const PictureTiling> plan_whole(const PlanParameters &parameters);
 
-    // Begins with that.
+    // Sets the first tiling.
     void use(std::shared_ptr<const PictureTiling> tiling);
     std::shared_ptr<const PictureTiling> current() const;
 
-    // What to do after `failed` has run out of memory: what another thread has settled meanwhile,
-    // or tiles of half the size, with a line for the log.  Returns nullptr if they can be no
-    // smaller, or may not be.
+    // Returns the tiling after `failed` has run out of memory: the one that another thread has
+    // chosen meanwhile, or tiles of half the size, with a line for the log in `note`.  Returns
+    // nullptr if tiles cannot or must not be smaller.
     std::shared_ptr<const PictureTiling> smaller(const PictureTiling *failed, std::string &note);
 
 private:
