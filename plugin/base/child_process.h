@@ -48,11 +48,11 @@ public:
 
     explicit ChildProcess(pid_t number);
 
-    // Reaps the child if it ends before the deadline.  Never blocks in waitpid(): a process that
-    // hangs inside a kernel driver does not even die of SIGKILL.
+    // Reaps the child if it ends before the deadline.  Never blocks in waitpid(), because not even
+    // SIGKILL ends a process that hangs inside a kernel driver.
     ChildEnd wait(Clock::time_point deadline) const;
 
-    // Sends SIGKILL, to no other process.
+    // Sends SIGKILL to the child, and never to another process that got its number.
     void end_by_force() const;
 
     pid_t number() const { return number_; }

@@ -23,7 +23,7 @@ constexpr Feature known_features[] = {
     {"avx2", "AVX2"},
     {"fma", "FMA"},
     {"avx_vnni", "AVX VNNI"},
-    {"avx512bw", "AVX-512"}, // the subset that vector code asks for
+    {"avx512bw", "AVX-512"}, // the subset that vector code requires
     {"avx512_vnni", "AVX-512 VNNI"},
     {"avx512_bf16", "AVX-512 bf16"},
     {"avx512_fp16", "AVX-512 fp16"},
@@ -37,8 +37,8 @@ constexpr Feature known_features[] = {
 
 // Reads "100000 100000"; "max 100000" is no quota.
 //
-// By hand, like all of this file: the two numbers are all that is wanted.  libcgroup
-// would first parse every mount and controller, and hwloc knows no quotas.
+// This file parses by hand because it needs only two numbers.  libcgroup would first
+// parse every mount and controller, and hwloc does not report quotas.
 double quota_of_version2(const std::string &directory)
 {
     double quota = 0, period = 0;
@@ -54,7 +54,7 @@ double quota_of_version1(const std::string &directory)
     return quota > 0 && period > 0 ? quota / period : 0;
 }
 
-// Returns the tightest quota on the way from a group up to the mount.  A container
+// Returns the tightest quota on the path from a group up to the mount.  A container
 // may see its own group as the mount itself: then the longer paths do not exist.
 template <class Quota> double tightest(const std::string &mount, std::string group, Quota quota)
 {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The processor: what it is, and how much of it this process may use.
+// The processor, and how much of it this process may use.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,11 @@ namespace dnn_torch
 
 struct CpuInfo {
     std::string model;
-    size_t cores;                      // what this process may use, at least 1
-    size_t allowed_cores;              // what its affinity allows, each hyperthread counted
-    size_t physical_cores;             // to which those belong
-    size_t nodes;                      // of memory, to which those belong
-    double quota_cores;                // what the tightest control group allows; 0: no limit
+    size_t cores;                      // that this process may use, at least 1
+    size_t allowed_cores;              // logical processors in the affinity mask
+    size_t physical_cores;             // of those processors
+    size_t nodes;                      // NUMA nodes of those processors
+    double quota_cores;                // of the tightest control group; 0: no limit
     std::vector<std::string> features; // instructions that speed models up: "AVX2", "AMX bf16"
 };
 
@@ -25,15 +25,15 @@ struct CpuInfo {
 // that cannot be read counts as "not known".
 CpuInfo cpu_info(const std::string &root = {});
 
-// The number of cores that affinity and control groups allow, at least 1.  Hyperthreads of one
-// core are one, see worthwhile_cores().
+// Returns the number of cores that affinity and control groups allow, at least 1.  Hyperthreads of
+// one core count as one, see worthwhile_cores().
 size_t usable_cores(const std::string &root = {});
 
-// How many cores' worth of time the control groups (v2 or v1) allow; 0: no limit.
+// Returns the quota of the control groups (v2 or v1) in cores; 0: no limit.
 double quota_cores(const std::string &root = {});
 
-// Rounds a broken quota down.  The rest serves the program's own threads; a group
-// that exceeds its quota is stopped as a whole.
+// Rounds a fractional quota down.  The remainder is for the program's own threads; the kernel
+// stops a group that exceeds its quota as a whole.
 size_t cores_within(size_t allowed, double quota);
 
 } // namespace dnn_torch

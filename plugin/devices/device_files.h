@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The files by which a process reaches a GPU, and whether this process may open them.
+// The device files of GPUs, and whether this process may open them.
 #pragma once
 
 #include <string>

@@ -39,7 +39,7 @@ ZeDevice ze_device(const Record &record)
             .api_minor = static_cast<int>(record.number("api_minor"))};
 }
 
-// A number that this build does not know is a device that does not work.
+// An unknown number counts as a device that does not work.
 DnnTorchDeviceState state_of(const Record &record)
 {
     long long number = record.number("state");

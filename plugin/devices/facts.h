@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What is known of this machine's devices.  verdict.h concludes from it.
+// The facts about this machine's devices from which verdict.h draws conclusions.
 #pragma once
 
 #include "cpu.h"
@@ -17,7 +17,7 @@
 namespace dnn_torch
 {
 
-// How a probe went.  Its facts are complete only if it finished.
+// The state of a probe.  Its facts are complete only if it finished.
 struct ProbeState {
     bool asked = false;
     ProbeResult::Outcome outcome = ProbeResult::Outcome::finished;
@@ -65,7 +65,7 @@ struct CudaFacts {
     std::string library_failure; // why it cannot be loaded, or empty
     std::string driver_version;  // the CUDA that it supports: "12.4"
     std::string init_failure;    // "CUDA_ERROR_NO_DEVICE, 100"; empty if it answers
-    // CUDA_VISIBLE_DEVICES, if it is set.  The driver obeys it: it finds no other device.
+    // CUDA_VISIBLE_DEVICES, if it is set.  The driver obeys it and lists no other device.
     std::optional<std::string> visible;
     std::vector<CudaDevice> devices;
 };
@@ -75,7 +75,7 @@ struct TorchDevice {
     std::string description;
     int64_t memory; // bytes; 0: not known
     DnnTorchDeviceState state;
-    std::string reason; // the words for it, if it is not usable
+    std::string reason; // why it is not usable
 
     bool usable() const { return state == DNN_TORCH_DEVICE_USABLE; }
 };
@@ -87,7 +87,7 @@ struct TorchFacts {
     std::string name, version;      // "LibTorch", "2.6.0"
     std::string onednn, onednn_isa; // "3.7.0", "AVX-512 bf16"; empty: not known
     int openmp_threads = 0;         // 0: not known
-    bool lists_devices = false;     // false: it runs on the CPU alone
+    bool lists_devices = false;     // false: it runs only on the CPU
     std::vector<TorchDevice> devices;
 };
 
@@ -104,23 +104,24 @@ struct ProbePlaces {
     std::string engine; // the path of the engine; empty if it is not installed
 };
 
-// Each turns what one probe said into facts.  They start no process, so that tests
-// can call them.
+// Each turns the records of one probe into facts.  They start no process, so tests can
+// call them.
 LevelZeroFacts level_zero_facts(const ProbeResult &result);
 CudaFacts cuda_facts(const ProbeResult &result);
 TorchFacts torch_facts(const ProbeResult &result, const std::string &engine_path);
 
-// Gives LibTorch's devices the names that their drivers have for them, unless LibTorch
-// named them.  Both number devices alike.  If one lists more than the other, devices
-// cannot be matched and stay without names.
+// Copies descriptions and memory sizes from the drivers to LibTorch's devices if LibTorch
+// gave none.  Both number devices alike.  If one lists more devices than the other, they
+// cannot be matched and stay as they are.
 void describe_devices(Facts &facts);
 
 // Gathers all facts.  Takes at most three times the limit.
-Facts gather_facts(const ProbePlaces &places, std::chrono::milliseconds limit = usual_probe_limit);
+Facts gather_facts(const ProbePlaces &places,
+                   std::chrono::milliseconds limit = default_probe_limit);
 
 // Gathers what verdict_for() needs for this value of the option: nothing for "cpu".
-// It asks a driver only if LibTorch was built for it and found no device.
+// Asks a driver only if LibTorch was built for it and found no device.
 Facts gather_facts_for(const std::string &device, const ProbePlaces &places,
-                       std::chrono::milliseconds limit = usual_probe_limit);
+                       std::chrono::milliseconds limit = default_probe_limit);
 
 } // namespace dnn_torch

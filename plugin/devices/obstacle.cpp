@@ -98,7 +98,7 @@ Obstacle no_ze_device(const Facts &facts)
             "there"};
 }
 
-// Intel's driver gives this answer if it has no device.
+// Intel's driver returns this error if it has no device.
 bool says_no_device(const std::string &init_failure)
 {
     return init_failure.empty() || init_failure.find("UNINITIALIZED") != init_failure.npos;

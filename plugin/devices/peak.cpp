@@ -14,13 +14,13 @@ namespace dnn_torch
 namespace
 {
 
-// A processor begins two vectors in each cycle and has each after some 4 to 6: so many sums that do
-// not wait for one another keep it busy.
+// A processor starts two vector operations per cycle, with a latency of some 4 to 6 cycles: that
+// many independent sums keep it busy.
 constexpr int sums = 12;
 constexpr int rounds = 1 << 17;
 constexpr double operations_of_product = 2;
 
-// Each returns its sums' total, which makes the compiler compute them.
+// Each returns the total of its sums, so that the compiler does not remove them.
 using Work = float (*)(float factor);
 
 struct Kernel {
@@ -90,7 +90,7 @@ Kernel widest()
     return {work_in_four, 4};
 }
 
-// A disturbance makes a run longer, so the shortest counts.
+// Disturbances only make runs longer, so the shortest counts.
 double measure()
 {
     using Clock = std::chrono::steady_clock;

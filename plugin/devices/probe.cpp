@@ -21,16 +21,16 @@ namespace
 using Clock = std::chrono::steady_clock;
 using Outcome = ProbeResult::Outcome;
 
-// A probe prints some lines.  More than this is a driver that does not stop.
+// A probe prints a few lines.  A longer text comes from a driver that does not stop.
 constexpr size_t longest_text = 1 << 20;
 
-// Preloaded objects, ours and the user's, are meant for the program and not for the probe.
+// Preloaded objects, ours and the user's, are meant for the host program and not for the probe.
 bool is_for_the_probe(std::string_view variable)
 {
     return variable != "LD_PRELOAD";
 }
 
-// Returns true if the other end was closed in time.  An endless text counts as none.
+// Returns true if the other end was closed in time and the text is not too long.
 bool read_until_closed(int input, Clock::time_point deadline, std::string &text)
 {
     char piece[4096];
@@ -104,7 +104,7 @@ ProbeResult run_probe(const std::string &program, const std::vector<std::string>
     Records records = parse_records(text);
     ProbeResult result = {
         .outcome = Outcome::crashed, .records = std::move(records.list), .detail = {}};
-    // The last line counts, not the status: that may be somebody else's by now.
+    // The last line counts, not the exit status, which may belong to another process by now.
     if (records.complete)
         result.outcome = Outcome::finished;
     else if (text.size() >= longest_text)

@@ -10,7 +10,7 @@ namespace dnn_torch
 namespace
 {
 
-// A terminal would act on them, and a line end would begin another line.
+// Replaces control bytes: they could control a terminal, and a line end would begin another line.
 std::string without_controls(std::string line)
 {
     std::replace_if(

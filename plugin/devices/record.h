@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What a probe prints: lines of "key value", a blank line behind each record, and a
-// last line that says that the list is complete.
+// The output format of a probe: lines of "key value", a blank line after each record, and
+// a last line that marks the list as complete.
 #pragma once
 
 #include <string>
@@ -19,12 +19,12 @@ public:
     void set(std::string key, std::string value);
 
     bool has(std::string_view key) const { return find(key) != nullptr; }
-    // Return an empty text, or 0, if the key is missing or its value is no number.
+    // Return an empty text, or 0, if the key is missing or its value is not a number.
     std::string text(std::string_view key) const;
     long long number(std::string_view key) const;
 
     bool empty() const { return fields_.empty(); }
-    // What is printed; control bytes become blanks.
+    // Returns the text to print; control bytes become blanks.
     std::string lines() const;
 
 private:
@@ -41,7 +41,7 @@ struct Records {
     bool complete; // whether the last line was there
 };
 
-// Takes any text.  Skips lines of another form; control bytes become blanks.
+// Takes any text.  Skips lines in another format; control bytes become blanks.
 Records parse_records(std::string_view text);
 
 } // namespace dnn_torch

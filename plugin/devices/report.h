@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Prints the facts and the verdicts, for people and for programs.
+// Formats the facts and the verdicts, for people and for programs.
 #pragma once
 
 #include "facts.h"
@@ -13,7 +13,7 @@ namespace dnn_torch
 
 std::string devices_table(const Facts &facts);
 
-// One object; its keys are described in launcher/devices.cpp.
+// Returns one object; launcher/devices.cpp describes its keys.
 std::string devices_json(const Facts &facts);
 
 } // namespace dnn_torch

@@ -15,7 +15,7 @@ namespace dnn_torch
 namespace
 {
 
-// More than any kernel knows.  It refuses a mask for fewer processors than it knows.
+// More than any kernel supports.  A kernel refuses a mask for fewer processors than it supports.
 constexpr size_t most_processors = 1 << 16;
 
 class AffinityMask
@@ -82,8 +82,8 @@ Processors common_to(const Processors &some, const Processors &others)
     return common;
 }
 
-// By the list of siblings, and not by core_id, which counts anew in each package, and on some
-// machines in each part of one.
+// Counts lists of siblings instead of core_id, which starts anew in each package, and on some
+// machines in each part of a package.
 size_t count_cores(const Processors &allowed, const std::string &root)
 {
     std::set<size_t> firsts;
@@ -96,7 +96,7 @@ size_t count_cores(const Processors &allowed, const std::string &root)
     return firsts.size();
 }
 
-// Nodes of memory alone have no processors, and are left out.
+// Leaves out nodes without processors.
 std::vector<Processors> nodes_of(const Processors &allowed, const std::string &root)
 {
     const std::string folder = root + "/sys/devices/system/node/";
@@ -110,7 +110,7 @@ std::vector<Processors> nodes_of(const Processors &allowed, const std::string &r
         if (!here.empty())
             nodes.push_back(std::move(here));
     }
-    if (found != allowed.size()) // half known is not known
+    if (found != allowed.size()) // an incomplete list counts as not known
         nodes = {allowed};
     return nodes;
 }

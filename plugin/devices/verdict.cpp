@@ -58,7 +58,7 @@ std::vector<const TorchDevice *> devices_of(const TorchFacts &torch, const std::
     return found;
 }
 
-// Whether LibTorch was built for this kind and found no device.
+// Returns whether LibTorch was built for this kind but found no device.
 bool could_have(const std::string &kind, const TorchFacts &torch)
 {
     if (engine_obstacle(torch) || !torch.lists_devices)
@@ -167,7 +167,7 @@ Verdict numbered_verdict(const std::string &device, const Facts &facts)
                             .remedy = "choose one of " + names_of(verdicts)});
 }
 
-// Chooses the first usable device, as "cuda" in LibTorch means its first one.
+// Chooses the first usable device, like LibTorch, where "cuda" means the first one.
 Verdict kind_verdict(const std::string &kind, const Facts &facts)
 {
     std::vector<Verdict> verdicts = verdicts_of_kind(kind, facts);
@@ -186,7 +186,7 @@ Verdict best_verdict(const Facts &facts)
             verdict.reason = "auto: " + verdict.device + " is the first device that is usable";
             return verdict;
         }
-        // A failure of LibTorch is the same for both kinds, and is told once.
+        // A failure of LibTorch is the same for both kinds, so it is reported once.
         if (misses.find(verdict.reason) == misses.npos)
             add_to_list(misses, verdict.device + ": " + verdict.reason, "; ");
     }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Which devices models can run on.  For each other device: why not, and what to do.
+// The devices that can run models.  For each other device: why not, and what to do.
 // These are pure functions of the facts.
 #pragma once
 
@@ -35,7 +35,7 @@ Verdict verdict_for(const std::string &device, const Facts &facts);
 // Judges a device that Level Zero lists.  It is usable if LibTorch lists it too.
 Verdict level_zero_verdict(const ZeDevice &device, const Facts &facts);
 
-// Which probes verdict_for() needs for this value of the option.
+// Return which probes verdict_for() needs for this value of the option.
 bool needs_probe(const std::string &device);
 bool needs_level_zero(const std::string &device, const TorchFacts &torch);
 bool needs_cuda(const std::string &device, const TorchFacts &torch);

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// dnn-torch devices: which devices models can run on, and why the others cannot be used.
+// dnn-torch devices: lists the devices that can run models, and why others cannot be used.
 //
-// With --json one object is printed.  An unknown value is null, or 0 if it is a
+// With --json it prints one object.  An unknown value is null, or 0 if it is a
 // number.
 //
-//   devices        what the filter's option `device` takes; a kind ("cuda", "xpu")
+//   devices        values of the filter's option `device`; a kind ("cuda", "xpu")
 //                  without any device is one entry
 //     device, description, memory_bytes, usable
 //     reason       why it is not usable
@@ -15,13 +15,13 @@
 //   cpu            model, features
 //     usable_cores  by affinity and control groups together
 //     allowed_cores, quota_cores  by each alone; quota_cores 0: no limit
-//     physical_cores  to which the allowed ones belong, if some are hyperthreads
-//     nodes        of memory, to which they belong
+//     physical_cores  the cores of the allowed processors, without hyperthreads
+//     nodes        the NUMA nodes of the allowed processors
 //   engine         path, name, version, onednn, onednn_instructions, openmp_threads
 //   nvidia         driver (whether there is one), the cuda_version that it supports, and
-//                  what is in the way (reason, remedy)
+//                  why it cannot be used (reason, remedy)
 //     devices      name, memory_bytes
-//   level_zero     loader, drivers, and what is in the way (reason, remedy)
+//   level_zero     loader, drivers, and why it cannot be used (reason, remedy)
 //     devices      name, type, memory_bytes, compute_units, driver_version,
 //                  api_version, usable, reason, remedy; device, if usable
 //   device_files   path and whether this process may read and write it (permitted)

@@ -21,21 +21,20 @@ namespace dnn_torch
 namespace
 {
 
-constexpr unsigned first_major = 7, last_major = 15; // FFmpeg 4.4 to well past what is supported
+constexpr unsigned first_major = 7, last_major = 15; // FFmpeg 4.4 to well past the supported ones
 constexpr unsigned patience_s = 60;
 constexpr int passed = 0, failed = 1, absent = 2;
 
-// Tries each part in a process of its own, because it may crash, hang, or conflict with another
-// part.
-int in_child(const std::function<int()> &look)
+// Checks a part in a child process, because it may crash, hang, or conflict with another part.
+int in_child(const std::function<int()> &check)
 {
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
         alarm(patience_s);
-        int status = look();
+        int status = check();
         fflush(stdout);
-        _exit(status); // skips the libraries' destructors, which are not examined
+        _exit(status); // skips the libraries' destructors, which are not checked
     }
     int status = 0;
     if (child < 0 || waitpid(child, &status, 0) != child)
@@ -81,7 +80,7 @@ int open_module(const std::string &path, void *library, unsigned version)
     return passed;
 }
 
-int look_at_lavfi(unsigned major)
+int check_lavfi(unsigned major)
 {
     std::string library_name = concat("libavfilter.so.", major);
     std::string module_name = concat("host-lavfi", major, ".so");
@@ -104,7 +103,7 @@ int look_at_lavfi(unsigned major)
     return open_module(module.path, library, lavfi_version());
 }
 
-int look_at_engine()
+int check_engine()
 {
     Part file = find_module("engine-torch.so");
     printf("engine torch: ");
@@ -127,7 +126,7 @@ int look_at_engine()
     return passed;
 }
 
-// Opens a model that is none: only a process that works can say so.
+// Opens an invalid model: only a working process can report that it is invalid.
 std::string fault_of_isolation(const DnnTorchEngine &engine)
 {
     DnnTorchSource source = {.size = sizeof(source),
@@ -143,7 +142,7 @@ std::string fault_of_isolation(const DnnTorchEngine &engine)
     return status == DNN_TORCH_BAD_MODEL ? "" : message.text;
 }
 
-int look_at_isolation()
+int check_isolation()
 {
     Part file = find_module("engine-isolated.so");
     printf("a process of its own for each model: ");
@@ -165,8 +164,8 @@ int look_at_isolation()
     return passed;
 }
 
-// What is missing here makes the cage weaker; videos are filtered nevertheless.
-void look_at_cage()
+// Missing layers weaken the sandbox, but the filters still work.
+void check_cage()
 {
     for (const CageLayer &layer : probe_cage()) {
         printf("cage, %s: ", layer.name.c_str());
@@ -177,7 +176,7 @@ void look_at_cage()
     }
 }
 
-bool look_at_preload()
+bool check_preload()
 {
     Part preload = find_preload();
     if (preload.path.empty())
@@ -187,20 +186,20 @@ bool look_at_preload()
     return !preload.path.empty();
 }
 
-// Examines the ffmpeg that a command line would run.
-bool look_at_ffmpeg()
+// Checks the ffmpeg that a command line would run.
+bool check_ffmpeg()
 {
     std::string path = find_program("ffmpeg");
-    Program program = look_at_program(path);
-    std::string remark = explain(program.hindrance);
-    if (remark.empty() && !program.libavfilter.empty())
-        remark = "uses " + program.libavfilter;
-    if (remark.empty())
-        remark = program.runs == path ? "names no libavfilter" : "is a script";
+    Program program = inspect_program(path);
+    std::string finding = explain(program.hindrance);
+    if (finding.empty() && !program.libavfilter.empty())
+        finding = "uses " + program.libavfilter;
+    if (finding.empty())
+        finding = program.runs == path ? "names no libavfilter" : "is a script";
     if (path.empty())
         printf("ffmpeg: none in PATH\n");
     else
-        printf("ffmpeg: %s %s\n", path.c_str(), remark.c_str());
+        printf("ffmpeg: %s %s\n", path.c_str(), finding.c_str());
     return program.hindrance == Hindrance::none;
 }
 
@@ -208,16 +207,16 @@ bool look_at_ffmpeg()
 
 int doctor()
 {
-    bool well = look_at_preload();
-    bool ffmpeg = look_at_ffmpeg();
+    bool well = check_preload();
+    bool ffmpeg = check_ffmpeg();
     int served = 0;
     for (unsigned major = first_major; major <= last_major; major++)
-        served += in_child([major] { return look_at_lavfi(major); }) == passed;
+        served += in_child([major] { return check_lavfi(major); }) == passed;
     if (!served)
         printf("libavfilter: none that is installed is served\n");
-    bool engine = in_child(look_at_engine) == passed;
-    bool isolation = in_child(look_at_isolation) == passed;
-    look_at_cage();
+    bool engine = in_child(check_engine) == passed;
+    bool isolation = in_child(check_isolation) == passed;
+    check_cage();
     well = well && ffmpeg && served && engine && isolation;
     printf("%s\n", well ? "all is well" : "something is missing");
     return well ? 0 : 1;

@@ -18,7 +18,7 @@ namespace
 
 namespace fs = std::filesystem;
 
-// Where /proc is not mounted, the kernel itself has told how the program was called.
+// If /proc is not mounted, the kernel's auxiliary vector has the program's path.
 fs::path own_file()
 {
     std::error_code error;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Finds this launcher's other parts.  They lie beside it in a build tree, and in a folder of their
-// own if installed.
+// Finds the other parts of this project.  They are in the launcher's folder in a build tree, and in
+// a separate folder if installed.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace dnn_torch
 
 struct Part {
     std::string path;     // empty if the part is missing
-    std::string searched; // then: the folders that were searched, with colons between them
+    std::string searched; // then: the folders that were searched, separated by colons
 };
 
 // Finds the preload object.

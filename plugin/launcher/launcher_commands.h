@@ -15,14 +15,14 @@ constexpr int exit_not_found = 127;
 // failure.
 int run(char **program);
 
-// Prints what is installed and which parts work.  Returns 0 if a video could be filtered.
+// Prints which parts are installed and which of them work.  Returns 0 if the filters would work.
 int doctor();
 
-// Prints which devices models can run on.  Returns 0 unless it cannot print.
+// Prints the devices that can run models.  Returns 0 unless it cannot print.
 int devices(bool as_json);
 
-// Execs the program for "inspect" and "bench" with these arguments, which are the whole argv.
-// Returns only on failure.
+// Execs the program for "inspect", "bench" and the like with these arguments, which are the whole
+// argv.  Returns only on failure.
 int model_tool(char **arguments);
 
 } // namespace dnn_torch

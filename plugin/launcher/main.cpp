@@ -16,8 +16,8 @@ namespace dnn_torch
 namespace
 {
 
-// What follows a command's name.
-struct Given {
+// The arguments after a command's name.
+struct Arguments {
     bool as_json;
     int count; // the number of words below
     char **words;
@@ -26,7 +26,7 @@ struct Given {
 struct Command {
     const char *name, *arguments, *summary;
     // Returns the exit status.  NULL: model-tool reads the arguments itself.
-    int (*run)(const Given &given);
+    int (*run)(const Arguments &given);
     bool takes_json = false, takes_program = false;
 };
 
@@ -35,17 +35,17 @@ constexpr Command commands[] = {
      .arguments = "PROGRAM [ARGUMENT...]",
      .summary = "runs a program that uses FFmpeg's libavfilter, such as ffmpeg itself,\n"
                 "so that it has the dnn_torch filters",
-     .run = [](const Given &given) { return run(given.words); },
+     .run = [](const Arguments &given) { return run(given.words); },
      .takes_program = true},
     {.name = "doctor",
      .arguments = "",
      .summary = "shows what is installed and which of it works together",
-     .run = [](const Given &) { return doctor(); }},
+     .run = [](const Arguments &) { return doctor(); }},
     {.name = "devices",
      .arguments = "[--json]",
      .summary = "shows what models can run on, and what is in the way of the rest;\n"
                 "with --json as one JSON object",
-     .run = [](const Given &given) { return devices(given.as_json); },
+     .run = [](const Arguments &given) { return devices(given.as_json); },
      .takes_json = true},
     {.name = "inspect",
      .arguments = "MODEL [OPTION...]",
@@ -130,9 +130,9 @@ int start(const Command &command, int count, char **arguments)
     constexpr option options[] = {{"help", no_argument, nullptr, 'h'},
                                   {"json", no_argument, nullptr, 'j'},
                                   {nullptr, 0, nullptr, 0}};
-    Given given = {.as_json = false, .count = 0, .words = nullptr};
+    Arguments given = {.as_json = false, .count = 0, .words = nullptr};
     opterr = 0;
-    // The first word that is no option ends the options: the rest is a program's.
+    // The first word that is not an option ends the options: what follows belongs to the program.
     for (int letter; (letter = getopt_long(count, arguments, "+", options, nullptr)) != -1;) {
         if (letter == 'h')
             return print_help_of(command);

@@ -11,7 +11,7 @@
 namespace dnn_torch
 {
 
-// The tool looks for engines in its own folder, which it knows from the name that it is called by.
+// Passes the tool's path as its name, because the tool looks for engines in the folder of its name.
 int model_tool(char **arguments)
 {
     Part tool = find_module("model-tool");

@@ -28,12 +28,12 @@ namespace
 
 namespace fs = std::filesystem;
 
-// The class name that every graph logs with.  Every libavfilter that can build graphs contains it,
+// The class name with which every graph logs.  Every libavfilter that can build graphs contains it,
 // in all versions.
 constexpr std::string_view lavfi_mark("\0AVFilterGraph\0", 15);
 constexpr std::string_view appimage_mark("AI\2", 3);
 
-// A file's bytes.  The kernel reads them as they are looked at.  The destructor unmaps them.
+// A mapped file.  The kernel reads the bytes on access.  The destructor unmaps them.
 class FileBytes
 {
 public:
@@ -55,7 +55,7 @@ public:
     FileBytes(const FileBytes &) = delete;
     FileBytes &operator=(const FileBytes &) = delete;
 
-    // Returns the part of the range that lies in the file.
+    // Returns the part of the range that is within the file.
     std::string_view range(size_t offset, size_t size) const
     {
         if (offset >= size_)
@@ -133,7 +133,7 @@ const Segment *segment_of_type(const std::vector<Segment> &segments, unsigned ty
     return found == segments.end() ? nullptr : &*found;
 }
 
-// Returns the strings of the dynamic section, which gives their address in memory.
+// Returns the strings of the dynamic section, which holds their address in memory.
 std::string_view dynamic_strings(const FileBytes &bytes, const std::vector<Segment> &segments,
                                  const std::vector<Entry> &entries)
 {
@@ -175,8 +175,8 @@ std::string linked_libavfilter(const FileBytes &bytes, const std::vector<Segment
     return {};
 }
 
-// Reads code, which is long, only if the linker did not separate constants from it.  GNU's
-// linker separates them since 2.31.
+// Searches the constants, and the far larger code only if the linker did not separate the two.
+// GNU's linker separates them since 2.31.
 bool has_own_libavfilter(const FileBytes &bytes, const std::vector<Segment> &segments)
 {
     auto constants = [](const Segment &segment) {
@@ -189,7 +189,7 @@ bool has_own_libavfilter(const FileBytes &bytes, const std::vector<Segment> &seg
     });
 }
 
-void look_at_elf(const FileBytes &bytes, Program &program)
+void inspect_elf(const FileBytes &bytes, Program &program)
 {
     if (is_for_other_machine(bytes)) {
         program.hindrance = Hindrance::other_machine;
@@ -210,7 +210,7 @@ void look_at_elf(const FileBytes &bytes, Program &program)
 
 // ---- other hindrances ------------------------------------------------------
 
-// Whether the kernel would set AT_SECURE because of the file.
+// Returns whether the kernel would set AT_SECURE because of the file.
 bool is_privileged(const std::string &path)
 {
     struct stat status {
@@ -224,7 +224,7 @@ bool is_privileged(const std::string &path)
     return other_user || other_group || capable;
 }
 
-// The names in /snap/bin are links to snap, and those that Flatpak exports lead to its own folders.
+// The names in /snap/bin are links to snap, and Flatpak's exported names lead to its own folders.
 bool is_sandboxed(const std::string &path)
 {
     std::error_code error;
@@ -236,7 +236,7 @@ bool is_sandboxed(const std::string &path)
            real.string().find("/flatpak/exports/") != std::string::npos;
 }
 
-// Returns a script's interpreter, as the kernel reads its first line, or an empty text.
+// Returns a script's interpreter, parsed like the kernel does, or an empty text.
 std::string interpreter_of(const FileBytes &bytes)
 {
     std::istringstream line{std::string(bytes.range(0, 256))};
@@ -267,7 +267,7 @@ std::string find_program(const std::string &name)
     return dnn_torch_find_file(&search, name.c_str(), path, sizeof(path)) ? path : std::string();
 }
 
-Program look_at_program(const std::string &path)
+Program inspect_program(const std::string &path)
 {
     Program program;
     program.runs = path;
@@ -280,7 +280,7 @@ Program look_at_program(const std::string &path)
         program.runs = interpreter;
     FileBytes bytes(program.runs);
     if (is_elf(bytes))
-        look_at_elf(bytes, program);
+        inspect_elf(bytes, program);
     if (program.hindrance == Hindrance::none && is_privileged(program.runs))
         program.hindrance = Hindrance::privileged;
     return program;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Finds out from a program's file whether the preload object can reach its libavfilter.  Reads
-// files and runs nothing.
+// Finds out from a program's file whether the preload object can wrap its libavfilter.  Reads files
+// and runs nothing.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@ namespace dnn_torch
 {
 
 enum class Hindrance {
-    none, // or the file shows none
+    none, // at least none that the file shows
     statically_linked,
-    own_libavfilter, // linked into the program, where its calls cannot be caught
+    own_libavfilter, // linked into the program, so calls to it cannot be wrapped
     privileged,      // the dynamic linker ignores LD_PRELOAD
     other_machine,
     sandboxed,
@@ -28,11 +28,10 @@ struct Program {
 // Returns the file that execvp() would run for `name`, or an empty text.
 std::string find_program(const std::string &name);
 
-// A file that cannot be read or understood has no hindrance: exec will say what is wrong.
-Program look_at_program(const std::string &path);
+// Returns no hindrance for a file that cannot be read or understood: exec reports the error.
+Program inspect_program(const std::string &path);
 
-// Returns what the hindrance means and what to do.  The text follows the program's path.  It is
-// empty for none.
+// Returns an explanation with a remedy, which follows the program's path; empty for none.
 std::string explain(Hindrance hindrance);
 
 } // namespace dnn_torch

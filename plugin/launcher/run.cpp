@@ -23,10 +23,10 @@ bool set_preload(const std::string &path)
     return setenv("LD_PRELOAD", value.c_str(), 1) == 0;
 }
 
-// The program may need no filter, or start programs that do.  So it is not refused.
+// Only warns, because the program may need no filter, or may start programs that do.
 void warn_if_out_of_reach(const std::string &name)
 {
-    Program program = look_at_program(find_program(name));
+    Program program = inspect_program(find_program(name));
     if (program.hindrance != Hindrance::none)
         fprintf(stderr, "dnn-torch: %s %s\n", program.runs.c_str(),
                 explain(program.hindrance).c_str());

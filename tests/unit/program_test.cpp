@@ -65,7 +65,7 @@ protected:
 
 Hindrance hindrance_of(const std::string &path)
 {
-    return look_at_program(path).hindrance;
+    return inspect_program(path).hindrance;
 }
 
 TEST_F(ProgramFiles, AreFoundAsTheShellFindsThem)
@@ -102,10 +102,10 @@ TEST_F(ProgramFiles, AreFoundInTheCurrentFolderAndWithoutAPath)
 TEST_F(ProgramFiles, WithoutHindrance)
 {
     EXPECT_EQ(hindrance_of(plain), Hindrance::none);
-    EXPECT_EQ(look_at_program(plain).libavfilter, "");
+    EXPECT_EQ(inspect_program(plain).libavfilter, "");
     EXPECT_EQ(hindrance_of(linked), Hindrance::none);
-    EXPECT_EQ(look_at_program(linked).libavfilter.rfind("libavfilter.so.", 0), 0U)
-        << look_at_program(linked).libavfilter;
+    EXPECT_EQ(inspect_program(linked).libavfilter.rfind("libavfilter.so.", 0), 0U)
+        << inspect_program(linked).libavfilter;
     EXPECT_EQ(hindrance_of(make("text", "no program")), Hindrance::none);
     EXPECT_EQ(hindrance_of(make("empty", "")), Hindrance::none);
     EXPECT_EQ(hindrance_of(make("begun", bytes_of(plain).substr(0, 20))), Hindrance::none);
@@ -131,7 +131,7 @@ TEST_F(ProgramFiles, StaticallyLinked)
 
 TEST_F(ProgramFiles, ThatAreScriptsRunTheirInterpreter)
 {
-    Program program = look_at_program(make("script", "#! \t" + with_own + " -x\nexit\n"));
+    Program program = inspect_program(make("script", "#! \t" + with_own + " -x\nexit\n"));
     EXPECT_EQ(program.hindrance, Hindrance::own_libavfilter);
     EXPECT_EQ(program.runs, with_own);
     EXPECT_EQ(hindrance_of(make("shell", "#!/bin/sh\n")), Hindrance::none);
@@ -171,7 +171,7 @@ TEST_F(ProgramFiles, InSandboxes)
                        folder / "bin/org.mpv");
     EXPECT_EQ(hindrance_of(folder / "bin/ffmpeg"), Hindrance::sandboxed);
     EXPECT_EQ(hindrance_of(folder / "bin/org.mpv"), Hindrance::sandboxed);
-    EXPECT_EQ(look_at_program(folder / "bin/org.mpv").runs, folder / "bin/org.mpv");
+    EXPECT_EQ(inspect_program(folder / "bin/org.mpv").runs, folder / "bin/org.mpv");
 }
 
 // A file that is cut off or overwritten is exec's to refuse, and must not be ours to die of.
@@ -180,7 +180,7 @@ TEST_F(ProgramFiles, ThatAreBroken)
     const std::string whole = bytes_of(linked);
     std::minstd_rand random(1);
     for (size_t size = 4; size < whole.size(); size += 1 + size / 8)
-        EXPECT_EQ(look_at_program(make("cut", whole.substr(0, size))).runs, folder / "cut");
+        EXPECT_EQ(inspect_program(make("cut", whole.substr(0, size))).runs, folder / "cut");
     for (int i = 0; i < 200; i++) {
         std::string broken = whole;
         // The headers, and entries of the dynamic section wherever they lie.
@@ -188,7 +188,7 @@ TEST_F(ProgramFiles, ThatAreBroken)
             broken[20 + random() % 1000] = static_cast<char>(random() % 256);
         for (int j = 0; j < 200; j++)
             broken[random() % whole.size()] = static_cast<char>(random() % 256);
-        EXPECT_EQ(look_at_program(make("broken", broken)).runs, folder / "broken");
+        EXPECT_EQ(inspect_program(make("broken", broken)).runs, folder / "broken");
     }
 }
 

@@ -13,7 +13,7 @@ namespace
 
 constexpr const char *driver_name = "libcuda.so.1";
 
-// The driver's C interface since CUDA 3.2.  No header of NVIDIA's is needed.
+// The driver's C interface since CUDA 3.2, declared here so that no header of NVIDIA is needed.
 using Result = int;
 using Device = int;
 
@@ -38,7 +38,7 @@ struct Driver : DriverLibrary {
     Result (*error_name)(Result error, const char **name) = nullptr;
 };
 
-// "CUDA_ERROR_NO_DEVICE, 100"
+// Returns "CUDA_ERROR_NO_DEVICE, 100".
 std::string describe(const Driver &driver, Result result)
 {
     const char *name = nullptr;
@@ -46,7 +46,7 @@ std::string describe(const Driver &driver, Result result)
     return driver.error_name(result, &name) == 0 && name ? name + (", " + number) : number;
 }
 
-void tell_of_device(const Driver &driver, int ordinal, const Tell &tell)
+void print_device(const Driver &driver, int ordinal, const PrintRecord &print)
 {
     Device device = 0;
     char name[256] = "";
@@ -58,32 +58,32 @@ void tell_of_device(const Driver &driver, int ordinal, const Tell &tell)
     Record record;
     record.set("device", name);
     record.set("memory", std::to_string(memory));
-    tell(record);
+    print(record);
 }
 
-void tell_of_devices(const Driver &driver, const Tell &tell)
+void print_devices(const Driver &driver, const PrintRecord &print)
 {
     Record record;
     int version = 0, count = 0;
     // The CUDA version that the driver supports, even if it does not start; 12040 is 12.4.
     if (driver.driver_version(&version) == 0)
         record.set("driver_version", concat(version / 1000, ".", version % 1000 / 10));
-    tell(record);
+    print(record);
     record = {};
     Result result = driver.init(0);
     if (result == 0)
         result = driver.device_count(&count);
     if (result != 0) {
         record.set("init_failure", describe(driver, result));
-        return tell(record);
+        return print(record);
     }
     for (int i = 0; i < count; i++)
-        tell_of_device(driver, i, tell);
+        print_device(driver, i, print);
 }
 
 } // namespace
 
-void probe_cuda(const Tell &tell)
+void probe_cuda(const PrintRecord &print)
 {
     Driver driver;
     if (driver.absent())
@@ -91,9 +91,9 @@ void probe_cuda(const Tell &tell)
     Record record;
     record.set("library", driver_name);
     record.set("library_failure", driver.failure());
-    tell(record);
+    print(record);
     if (driver.failure().empty())
-        tell_of_devices(driver, tell);
+        print_devices(driver, print);
 }
 
 } // namespace dnn_torch

@@ -11,18 +11,18 @@
 namespace dnn_torch
 {
 
-// Whether dlerror() says that the library itself is missing.  If the library needs
-// another one that is missing, the other one's name comes first.
+// Returns whether dlerror() says that the library itself is missing.  If another library
+// that it needs is missing, dlerror() begins with the name of that one.
 inline bool is_absent(const std::string &name, const std::string &failure)
 {
     return failure.rfind(name + ": cannot open shared object file", 0) == 0;
 }
 
-// Base of a table of the library's functions, which are found by name.
+// Base of a table of the library's functions, which it looks up by name.
 class DriverLibrary
 {
 public:
-    // `release` is the first one that has all functions of the table: "CUDA 6.0".
+    // `release` is the first release that has all functions of the table: "CUDA 6.0".
     DriverLibrary(const char *name, const char *release)
         : library_(dlopen(name, RTLD_NOW | RTLD_LOCAL)), failure_(library_ ? "" : dlerror()),
           absent_(is_absent(name, failure_)),
@@ -32,7 +32,7 @@ public:
 
     bool absent() const { return absent_; }
 
-    // Says why it cannot be used; empty if it can.
+    // Returns why it cannot be used; empty if it can.
     const std::string &failure() const { return failure_; }
 
 protected:

@@ -18,9 +18,9 @@ namespace
 
 constexpr const char *loader_name = "libze_loader.so.1";
 
-// The files that the loaders of 1.8 to 1.32 look for by default.
-constexpr const char *usual_drivers = "libze_intel_gpu.so.1,libze_intel_gpu_legacy1.so.1,"
-                                      "libze_intel_vpu.so.1,libze_intel_npu.so.1";
+// The files that the loaders 1.8 to 1.32 search by default.
+constexpr const char *default_drivers = "libze_intel_gpu.so.1,libze_intel_gpu_legacy1.so.1,"
+                                        "libze_intel_vpu.so.1,libze_intel_npu.so.1";
 
 // All of these functions are in the first release of Level Zero.
 struct Loader : DriverLibrary {
@@ -74,8 +74,8 @@ std::string path_of(const Loader &loader)
     return found;
 }
 
-// The loader says nothing of files that it cannot load, so they are tried here.
-void tell_of_driver_file(const std::string &name, const Tell &tell)
+// Tries the driver's file here, because the loader does not report files that it cannot load.
+void print_driver_file(const std::string &name, const PrintRecord &print)
 {
     Record record;
     record.set("driver_file", name);
@@ -83,18 +83,18 @@ void tell_of_driver_file(const std::string &name, const Tell &tell)
     std::string failure = loads ? "" : dlerror();
     record.set("present", is_absent(name, failure) ? "0" : "1");
     record.set("failure", failure);
-    tell(record);
+    print(record);
 }
 
-void tell_of_driver_files(const Tell &tell)
+void print_driver_files(const PrintRecord &print)
 {
     const char *others = getenv("ZE_ENABLE_ALT_DRIVERS");
-    std::istringstream names(others ? others : usual_drivers);
+    std::istringstream names(others ? others : default_drivers);
     for (std::string name; std::getline(names, name, ',');)
-        tell_of_driver_file(name, tell);
+        print_driver_file(name, print);
 }
 
-// Level Zero's lists are read twice: for the count, then for the entries.
+// Reads a list of Level Zero twice: for the count, then for the entries.
 template <class Handle, class Get> std::vector<Handle> list(Get get)
 {
     uint32_t count = 0;
@@ -141,7 +141,7 @@ uint64_t memory_of(const Loader &loader, ze_device_handle_t device)
     return bytes;
 }
 
-// Written as SYCL prints the versions of Intel's drivers.
+// Formats the versions of Intel's drivers like SYCL.
 std::string driver_version_text(uint32_t version)
 {
     return concat(version >> 24, ".", version >> 16 & 255, ".", version & 65535);
@@ -160,8 +160,8 @@ void describe_driver(const Loader &loader, ze_driver_handle_t driver, Record &re
     }
 }
 
-void tell_of_device(const Loader &loader, ze_driver_handle_t driver, ze_device_handle_t device,
-                    const Tell &tell)
+void print_device(const Loader &loader, ze_driver_handle_t driver, ze_device_handle_t device,
+                  const PrintRecord &print)
 {
     ze_device_properties_t properties{};
     properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
@@ -175,32 +175,32 @@ void tell_of_device(const Loader &loader, ze_driver_handle_t driver, ze_device_h
     record.set("memory", std::to_string(memory_of(loader, device)));
     record.set("compute_units", std::to_string(units));
     describe_driver(loader, driver, record);
-    tell(record);
+    print(record);
 }
 
-void tell_of_drivers(const Loader &loader, const Tell &tell)
+void print_drivers(const Loader &loader, const PrintRecord &print)
 {
     Record record;
     ze_result_t result = loader.init(0);
     if (result != ZE_RESULT_SUCCESS) {
         record.set("init_failure", describe(result));
-        return tell(record);
+        return print(record);
     }
     auto drivers = list<ze_driver_handle_t>(loader.driver_get);
     record.set("drivers", std::to_string(drivers.size()));
-    tell(record);
+    print(record);
     for (ze_driver_handle_t driver : drivers) {
         auto get = [&](uint32_t *count, ze_device_handle_t *devices) {
             return loader.device_get(driver, count, devices);
         };
         for (ze_device_handle_t device : list<ze_device_handle_t>(get))
-            tell_of_device(loader, driver, device, tell);
+            print_device(loader, driver, device, print);
     }
 }
 
 } // namespace
 
-void probe_level_zero(const Tell &tell)
+void probe_level_zero(const PrintRecord &print)
 {
     Loader loader;
     if (loader.absent())
@@ -209,11 +209,11 @@ void probe_level_zero(const Tell &tell)
     Record record;
     record.set(failure.empty() ? "loader" : "loader_failure",
                failure.empty() ? path_of(loader) : failure);
-    tell(record);
+    print(record);
     if (!failure.empty())
         return;
-    tell_of_driver_files(tell);
-    tell_of_drivers(loader, tell);
+    print_driver_files(print);
+    print_drivers(loader, print);
 }
 
 } // namespace dnn_torch

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// device-probe: asks drivers for devices, so that its caller neither hangs nor crashes.
+// device-probe: asks drivers for devices, in a separate process because they may hang or crash.
 //
 //     device-probe cuda
 //     device-probe level-zero
@@ -22,7 +22,7 @@ namespace
 
 constexpr int exit_failed = 1, exit_usage = 2;
 
-// The caller has a shorter limit.  This one ends a probe whose caller is gone.
+// The caller's limit is shorter.  This one ends a probe whose caller has ended.
 constexpr unsigned longest_life_s = 60;
 
 void make_expendable()
@@ -33,7 +33,7 @@ void make_expendable()
     alarm(longest_life_s);
 }
 
-// Drivers print, and that must not get among the records.
+// Keeps standard output for the records, because drivers print to it, too.
 FILE *take_output()
 {
     int records = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -43,14 +43,14 @@ FILE *take_output()
     return fdopen(records, "w");
 }
 
-bool run(std::string_view probe, const char *engine, const dnn_torch::Tell &tell)
+bool run(std::string_view probe, const char *engine, const dnn_torch::PrintRecord &print)
 {
     if (probe == "level-zero" && !engine)
-        dnn_torch::probe_level_zero(tell);
+        dnn_torch::probe_level_zero(print);
     else if (probe == "cuda" && !engine)
-        dnn_torch::probe_cuda(tell);
+        dnn_torch::probe_cuda(print);
     else if (probe == "torch" && engine)
-        dnn_torch::probe_torch(engine, tell);
+        dnn_torch::probe_torch(engine, print);
     else
         return false;
     return true;
@@ -80,6 +80,6 @@ int main(int argc, char **argv)
         fprintf(stderr, "device-probe: %s\n", error.what());
     }
     fflush(output);
-    // Without destructors: those of drivers may hang or crash too.
+    // Skips destructors, because those of drivers may hang or crash, too.
     _exit(status);
 }

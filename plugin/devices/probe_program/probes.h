@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What device-probe asks.  This code runs in a process that may hang and crash.
+// The probes of device-probe.  They run in a process that may hang or crash.
 #pragma once
 
 #include "devices/record.h"
@@ -12,16 +12,16 @@
 namespace dnn_torch
 {
 
-// Prints a record at once, so that it is not lost in a crash.
-using Tell = std::function<void(const Record &)>;
+// Prints a record immediately, so that a crash does not lose it.
+using PrintRecord = std::function<void(const Record &)>;
 
-// Tells of the loader, its drivers and devices; the keys are those of level_zero_facts().
-void probe_level_zero(const Tell &tell);
+// Prints the loader, its drivers and devices; level_zero_facts() reads the keys.
+void probe_level_zero(const PrintRecord &print);
 
-// Tells of NVIDIA's driver and its devices; the keys are those of cuda_facts().
-void probe_cuda(const Tell &tell);
+// Prints NVIDIA's driver and its devices; cuda_facts() reads the keys.
+void probe_cuda(const PrintRecord &print);
 
-// Tells of the engine and its library's devices; the keys are those of torch_facts().
-void probe_torch(const std::string &engine_path, const Tell &tell);
+// Prints the engine and its library's devices; torch_facts() reads the keys.
+void probe_torch(const std::string &engine_path, const PrintRecord &print);
 
 } // namespace dnn_torch

@@ -19,7 +19,7 @@ template <class Function> Function *look_up(void *library, const char *name)
     return reinterpret_cast<Function *>(dlsym(library, name));
 }
 
-// oneDNN's C interface has had this since 1.0.
+// Declared as in oneDNN's C interface since 1.0.
 struct OneDnnVersion {
     int major, minor, patch;
     const char *hash;
@@ -43,8 +43,8 @@ std::string instruction_set(unsigned isa)
     return isa ? "SSE4.1" : "";
 }
 
-// Tells of libraries that LibTorch loaded.  Builds that contain them tell nothing.
-void tell_of_libraries(void *engine, Record &record)
+// Adds the libraries that LibTorch loaded.  Finds none in builds that link them statically.
+void add_libraries(void *engine, Record &record)
 {
     if (auto *version = look_up<const OneDnnVersion *()>(engine, "dnnl_version"))
         record.set("onednn",
@@ -84,7 +84,7 @@ EngineGreeting engine_in(const std::string &path, void *library)
     if (!library)
         return {.engine = nullptr, .fault = dlerror()};
     EngineGreeting greeting = greet_engine(library);
-    // What to do is said by the verdict.
+    // Keeps only the fault, because the verdict has a remedy of its own.
     if (!greeting.engine)
         greeting.fault = concat(path, " ", greeting.fault.substr(0, greeting.fault.find(';')));
     return greeting;
@@ -92,23 +92,23 @@ EngineGreeting engine_in(const std::string &path, void *library)
 
 } // namespace
 
-void probe_torch(const std::string &engine_path, const Tell &tell)
+void probe_torch(const std::string &engine_path, const PrintRecord &print)
 {
     void *library = dlopen(engine_path.c_str(), RTLD_NOW | RTLD_LOCAL);
     auto [engine, fault] = engine_in(engine_path, library);
     Record record;
     if (!engine) {
         record.set("failure", fault);
-        return tell(record);
+        return print(record);
     }
     record.set("engine", engine->name);
     record.set("version", engine->version);
     record.set("lists_devices", engine->list_devices ? "1" : "0");
-    tell_of_libraries(library, record);
-    tell(record);
+    add_libraries(library, record);
+    print(record);
     if (engine->list_devices)
         for (const DnnTorchDevice &device : devices_of(*engine))
-            tell(record_of(device));
+            print(record_of(device));
 }
 
 } // namespace dnn_torch

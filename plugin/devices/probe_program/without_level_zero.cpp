@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Stands in for level_zero.cpp where a build has no headers of Level Zero.
+// Replaces level_zero.cpp in a build without headers of Level Zero.
 #include "probes.h"
 
 namespace dnn_torch
 {
 
-void probe_level_zero(const Tell &tell)
+void probe_level_zero(const PrintRecord &print)
 {
     Record record;
     record.set("unsupported", "built without level_zero/ze_api.h");
-    tell(record);
+    print(record);
 }
 
 } // namespace dnn_torch
