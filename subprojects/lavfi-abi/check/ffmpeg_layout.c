@@ -1,16 +1,16 @@
 /* SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Compares the pinned numbers with FFmpeg's own declarations. Compiled, never
- * run, in a configured tree of FFmpeg's sources; scripts/check-abi.sh does it. */
+/* Compares the pinned numbers with FFmpeg's own declarations. scripts/check-abi.sh
+ * compiles it, and never runs it, in a configured tree of FFmpeg's sources. */
 #include <stddef.h>
 #include <stdint.h>
 
 #include "libavfilter/version.h"
 
 #include "libavfilter/avfilter.h"
-/* 8.0 removed internal.h and moved what it had to filters.h; before 7.1,
- * filters.h had none of it. */
+/* 8.0 removed internal.h and moved its declarations to filters.h; before 7.1,
+ * filters.h had none of them. */
 #if __has_include("libavfilter/internal.h")
 #include "libavfilter/internal.h"
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Every fact about libavfilter's layouts that the plugin relies on, once. No
- * include guard and no includes: the includer says what OFFSET, SIZE, TYPE and
- * VALUE do with a fact, and which types Pad, Filter and FormatList
- * are. */
+/* Every fact about libavfilter's layouts that the plugin relies on, once. It has no
+ * include guard and no includes: the includer defines OFFSET, SIZE, TYPE and VALUE,
+ * and the types Pad, Filter and FormatList. */
 
 /* clang-format off */
 SIZE(Pad, LAVFI_ABI_PAD_SIZE)

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Runs the probe on the libavfilter that is loaded, and on libraries that
-// differ from it, each of which it has to refuse.
+// Runs the probe on the loaded libavfilter, and on libraries that differ from it,
+// each of which the probe must refuse.
 #include <lavfi_abi/probe.h>
 
 #include <cstdio>
@@ -27,9 +27,9 @@ void expect(bool refused, const Library &library, const char *what)
            found ? ", refused for " : "", found ? found : "");
 }
 
-/// The private fields of a filter that begin at `first`, with as many pointers
-/// between the numbers and the callbacks as `extra` says: 5.1, for one, has
-/// init_dict among them, and 8.0 moved the numbers.
+/// A filter whose private fields begin at `first`, with `extra` additional pointers
+/// between the numbers and the callbacks. For example, 5.1 has init_dict among them,
+/// and 8.0 moved the numbers.
 template <size_t first, int extra> struct Moved {
     char before[first];
     uint8_t nb_inputs, nb_outputs, formats_state;

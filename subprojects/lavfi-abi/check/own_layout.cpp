@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Compares the pinned numbers with our own declarations and with the installed
-// headers, in whichever of the two a type stands.
+// Compares the pinned numbers with our own declarations or with the installed
+// headers, whichever of the two declares a type.
 #include <lavfi_abi.h>
 
 #include <cstddef>
@@ -15,7 +15,7 @@ using lavfi_abi::Filter;
 using lavfi_abi::FormatList;
 using lavfi_abi::Pad;
 
-// FFmpeg's internal constants are in no installed header: ours stand in for them.
+// FFmpeg's internal constants are in no installed header: ours replace them.
 constexpr int FF_FILTER_FORMATS_PASSTHROUGH = lavfi_abi::formats_passthrough;
 constexpr int FF_FILTER_FORMATS_QUERY_FUNC = lavfi_abi::formats_query_function;
 constexpr int FF_FILTER_FORMATS_PIXFMT_LIST = lavfi_abi::formats_pixel_list;

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/// What a filter outside libavfilter has to know of libavfilter's insides: the
-/// layouts of AVFilterPad, AVFilterFormats and AVFilter / FFFilter, and for
-/// which versions they hold. One libavfilter major per translation unit, that of the headers
-/// which it is compiled with. The numbers are in lavfi_abi/vN.h, and check/
-/// compares them with these declarations and with FFmpeg's own.
+/// The internals of libavfilter that a filter outside of it needs: the layouts of
+/// AVFilterPad, AVFilterFormats and AVFilter / FFFilter, and the versions for which they
+/// hold. One libavfilter major per translation unit: that of the headers with which it is
+/// compiled. The numbers are in lavfi_abi/vN.h; check/ compares them with these
+/// declarations and with FFmpeg's own.
 #ifndef LAVFI_ABI_H
 #define LAVFI_ABI_H
 
@@ -23,7 +23,7 @@ static_assert(sizeof(void *) == 8 && sizeof(int) == 4, "only LP64 layouts are pi
 namespace lavfi_abi
 {
 
-/// struct AVFilterPad, which no installed header shows. Static storage: a
+/// struct AVFilterPad, which no installed header shows. Must have static storage: a
 /// filter's pads outlive every graph.
 struct Pad {
     const char *name;
@@ -36,8 +36,8 @@ struct Pad {
 };
 
 /// struct AVFilterFormats, which no installed header shows: the formats that one end of a
-/// link takes, and every place that points to the list. libavfilter merges the lists of the
-/// two ends. It frees a list and its arrays with av_free(), once no place is left.
+/// link takes, and every pointer to the list. libavfilter merges the lists of the two
+/// ends. It frees a list and its arrays with av_free(), once no pointer is left.
 struct FormatList {
     unsigned nb_formats;
     int *formats;
@@ -45,7 +45,7 @@ struct FormatList {
     FormatList ***refs;
 };
 
-/// Where a link keeps the formats of its source, and those of its destination.
+/// Return a link's formats for its source, and those for its destination.
 inline FormatList **source_formats(AVFilterLink *link)
 {
     return reinterpret_cast<FormatList **>(&link->incfg.formats);
@@ -98,7 +98,7 @@ constexpr const AVFilter &public_part(const Filter &filter)
 }
 #endif
 
-/// The pads of a filter as its public part takes them.
+/// Returns a filter's pads with the type of its public part.
 inline const AVFilterPad *as_pads(const Pad *pads)
 {
     return reinterpret_cast<const AVFilterPad *>(pads);
@@ -109,20 +109,20 @@ inline constexpr uint8_t formats_passthrough = LAVFI_ABI_FORMATS_PASSTHROUGH;
 inline constexpr uint8_t formats_query_function = LAVFI_ABI_FORMATS_QUERY_FUNC;
 inline constexpr uint8_t formats_pixel_list = LAVFI_ABI_FORMATS_PIXFMT_LIST;
 
-/// AVFILTER_FLAG_SUPPORT_TIMELINE_*: with `generic`, libavfilter hands frames
-/// past a filter while it is disabled, which it cannot for one with activate();
-/// with `internal`, the filter looks at AVFilterContext.is_disabled itself.
+/// AVFILTER_FLAG_SUPPORT_TIMELINE_*: with `generic`, libavfilter bypasses a filter
+/// while it is disabled, which it cannot do for one with activate(); with `internal`,
+/// the filter checks AVFilterContext.is_disabled itself.
 inline constexpr int flag_timeline_generic = AVFILTER_FLAG_SUPPORT_TIMELINE_GENERIC;
 inline constexpr int flag_timeline_internal = AVFILTER_FLAG_SUPPORT_TIMELINE_INTERNAL;
 
-/// AVFILTERPAD_FLAG_NEEDS_WRITABLE, AVFILTERPAD_FLAG_FREE_NAME (libavfilter frees the pad's name with
-/// av_free()) and FF_FILTER_FLAG_HWFRAME_AWARE.
+/// AVFILTERPAD_FLAG_NEEDS_WRITABLE, AVFILTERPAD_FLAG_FREE_NAME (libavfilter frees the pad's
+/// name with av_free()) and FF_FILTER_FLAG_HWFRAME_AWARE.
 inline constexpr int pad_flag_needs_writable = 1 << 0;
 inline constexpr int pad_flag_free_name = 1 << 1;
 inline constexpr int internal_flag_hwframe_aware = 1 << 0;
 
 /// Values of avfilter_version() for which the above is known to hold, ends
-/// included: never two majors.
+/// included, within one major.
 inline constexpr unsigned window_first = LAVFI_ABI_WINDOW_FIRST;
 inline constexpr unsigned window_last = LAVFI_ABI_WINDOW_LAST;
 

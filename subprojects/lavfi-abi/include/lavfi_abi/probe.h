@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/// Does the libavfilter that is loaded have the layouts that are pinned? Asked
-/// of its own filters, before one of ours is shown to it: a private layout may
-/// change within a major, and a filter of the wrong layout ends in a crash.
+/// Checks whether the loaded libavfilter has the pinned layouts. Examines its own
+/// filters, before it gets one of ours: a private layout may change within a major,
+/// and a filter with the wrong layout leads to a crash.
 #ifndef LAVFI_ABI_PROBE_H
 #define LAVFI_ABI_PROBE_H
 
@@ -15,7 +15,7 @@
 namespace lavfi_abi
 {
 
-/// The functions of the library that is asked, none of them null.
+/// The functions of the checked library, none of them null.
 struct Library {
     const AVFilter *(*iterate)(void **opaque);
     unsigned (*pad_count)(const AVFilter *filter, int is_output);
@@ -26,7 +26,7 @@ struct Library {
 namespace detail
 {
 
-/// The addresses of one loaded object.
+/// The address range of a loaded object.
 struct Extent {
     uintptr_t inside;
     uintptr_t first = 0, last = 0;
@@ -90,7 +90,7 @@ inline bool pads_agree(const Library &library, const AVFilterPad *pads, unsigned
     return true;
 }
 
-/// Null, or what of this filter is not where it is expected.
+/// Returns null, or the part of this filter that is not at its expected place.
 template <class Layout>
 const char *disagreement(const Library &library, const Extent &extent, const AVFilter &shown)
 {
@@ -133,10 +133,10 @@ inline const AVFilter *find(const Library &library, const char *name)
 
 } // namespace detail
 
-/// Null if the library's own filters look as pinned; else the part that does
-/// not, for messages, in static storage. Calls nothing but `library`, writes
-/// nothing, and reads only what is mapped with the library's filters. `Layout` is
-/// another one than the pinned one only where the probe itself is tested.
+/// Returns null if the library's own filters have the pinned layout; else the part that
+/// differs, for messages, in static storage. Calls only `library`, writes nothing, and
+/// reads only the memory that is mapped with the library's filters. `Layout` differs from
+/// the pinned one only in tests of the probe.
 template <class Layout = Filter> const char *disagreement(const Library &library)
 {
     const AVFilter *sink = detail::find(library, "buffersink");
@@ -148,7 +148,7 @@ template <class Layout = Filter> const char *disagreement(const Library &library
 
     void *position = nullptr;
     while (const AVFilter *filter = library.iterate(&position)) {
-        // Filters that other modules added may be of any make.
+        // Filters from other modules may have any layout.
         if (!extent.has(filter) || !extent.has(reinterpret_cast<const Layout *>(filter) + 1))
             continue;
         if (const char *what = detail::disagreement<Layout>(library, extent, *filter))

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /**
- * Picks lavfi_abi/vN.h by the libavfilter headers that are in front of it. C
- * and C++, and with FFmpeg's own headers as well as with installed ones; the
- * includer has included libavfilter/version.h (or version_major.h).
+ * Includes the lavfi_abi/vN.h of the libavfilter headers that were included before it.
+ * For C and C++, with FFmpeg's own headers as well as with installed ones. Include
+ * libavfilter/version.h (or version_major.h) first.
  */
 #ifndef LAVFI_ABI_SELECT_H
 #define LAVFI_ABI_SELECT_H
@@ -17,7 +17,7 @@
 #define LAVFI_ABI_JOIN(a, b) LAVFI_ABI_JOIN_(a, b)
 #define LAVFI_ABI_QUOTE_(text) #text
 #define LAVFI_ABI_QUOTE(text) LAVFI_ABI_QUOTE_(text)
-/* clang-format off: blanks would become part of the file's name */
+/* clang-format off: blanks would become part of the file name */
 #define LAVFI_ABI_FILE LAVFI_ABI_QUOTE(LAVFI_ABI_JOIN(v, LIBAVFILTER_VERSION_MAJOR).h)
 /* clang-format on */
 

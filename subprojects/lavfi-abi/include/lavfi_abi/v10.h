@@ -8,14 +8,14 @@
 #define LAVFI_ABI_MAJOR                    10
 #define LAVFI_ABI_RELEASES                 "7.1"
 
-/* 7.0 (10.1) has no query_func2, so that its pixel-format-list state is 2 and
- * not 3; 7.1 began at 10.4 and is at 10.5 by now. From 10.6 on the number only
- * names development on the way to 8.0, in the course of which the callbacks
- * left AVFilter without a new major. */
+/* 7.0 (10.1) has no query_func2, so its pixel-format-list state is 2 instead of 3.
+ * 7.1 began at 10.4 and is at 10.5 by now. From 10.6 on the numbers are development
+ * versions on the way to 8.0, in which the callbacks left AVFilter without a new
+ * major. */
 #define LAVFI_ABI_WINDOW_FIRST AV_VERSION_INT(10, 4, 100)
 #define LAVFI_ABI_WINDOW_LAST  AV_VERSION_INT(10, 5, 255)
 
-/* 1: the callbacks are in FFFilter, behind the public AVFilter; 0: in AVFilter itself. */
+/* 1: the callbacks are in FFFilter, after the public AVFilter; 0: in AVFilter itself. */
 #define LAVFI_ABI_HAS_FFFILTER             0
 #define LAVFI_ABI_HAS_SEGMENTS             1
 

@@ -3,8 +3,8 @@
 
 /* libavfilter 12: FFmpeg 9.0.
  *
- * The public AVFilter ends with its flags; what a filter does is in FFFilter,
- * which begins with it and is in no installed header. */
+ * The public AVFilter ends with its flags. The callbacks are in FFFilter, which
+ * begins with AVFilter and is in no installed header. */
 #ifndef LAVFI_ABI_V12_H
 #define LAVFI_ABI_V12_H
 
@@ -15,7 +15,7 @@
 #define LAVFI_ABI_WINDOW_FIRST AV_VERSION_INT(12, 1, 100)
 #define LAVFI_ABI_WINDOW_LAST  AV_VERSION_INT(12, 255, 255)
 
-/* 1: the callbacks are in FFFilter, behind the public AVFilter; 0: in AVFilter itself. */
+/* 1: the callbacks are in FFFilter, after the public AVFilter; 0: in AVFilter itself. */
 #define LAVFI_ABI_HAS_FFFILTER             1
 #define LAVFI_ABI_HAS_SEGMENTS             1
 

@@ -3,7 +3,7 @@
 
 /* libavfilter 8: FFmpeg 5.1.
  *
- * AVFilter still has init_dict, between init and uninit; the installed header
+ * AVFilter still has init_dict, between init and uninit. The installed header
  * shows all of AVFilter, so nothing is declared here. */
 #ifndef LAVFI_ABI_V8_H
 #define LAVFI_ABI_V8_H
@@ -16,7 +16,7 @@
 #define LAVFI_ABI_WINDOW_FIRST AV_VERSION_INT(8, 44, 100)
 #define LAVFI_ABI_WINDOW_LAST  AV_VERSION_INT(8, 255, 255)
 
-/* 1: the callbacks are in FFFilter, behind the public AVFilter; 0: in AVFilter itself. */
+/* 1: the callbacks are in FFFilter, after the public AVFilter; 0: in AVFilter itself. */
 #define LAVFI_ABI_HAS_FFFILTER             0
 #define LAVFI_ABI_HAS_SEGMENTS             0
 
