@@ -5,8 +5,8 @@
  * The interface between the filters and an engine, which runs models.
  *
  * An engine is a shared object named `engine-NAME.so` that exports one
- * function, dnn_torch_engine().  Tensors go in and out; AVFrames and C++ objects
- * never cross it.  No function of an engine may throw.
+ * function, dnn_torch_engine().  Tensors go in and out; no AVFrame and no C++ object
+ * crosses this interface.  No function of an engine may throw.
  *
  * A model is loaded once.  A plan says how it is run for tensors of some shapes.
  * A session is a place to run a plan in.  Sessions are closed before their plan,
@@ -156,7 +156,7 @@ typedef struct DnnTorchPlanFacts {
     /** Multiplications and additions of one run's convolutions and matrix products. */
     double run_operations;
     /**
-     * 1: pictures showed that no other variant is correct, so the model runs as it was saved.
+     * 1: pictures showed that no other variant may be used, so the model runs as it was saved.
      * The only fact that may change, with a run.
      */
     int32_t as_saved;

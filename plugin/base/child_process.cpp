@@ -160,7 +160,7 @@ void ChildProcess::end_by_force() const
 // May wake early.
 void ChildProcess::sleep_until_end(Clock::time_point deadline) const
 {
-    // The wait is short: if the child was reaped first, the handle is that of another process.
+    // If the child was reaped before the handle was opened, the handle is another process's.
     constexpr int longest_ms = 50, without_handle_ms = 1;
     pollfd end{.fd = handle_.get(), .events = POLLIN, .revents = 0};
     int most_ms = handle_.is_open() ? longest_ms : without_handle_ms;

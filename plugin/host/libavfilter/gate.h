@@ -68,7 +68,7 @@ private:
     AVFilterContext *lend_source_ = nullptr, *lend_sink_ = nullptr;
     AVFilterContext *tick_source_ = nullptr, *breaker_ = nullptr;
     AVFilterContext *relay_source_ = nullptr, *relay_ = nullptr;
-    AVFilterLink *relay_in_ = nullptr, *relay_out_ = nullptr; // the relay's own links
+    AVFilterLink *relay_in_ = nullptr, *relay_out_ = nullptr; // own links of these pads
     FramePointer tick_, scratch_;
     bool requesting_ = false; // receive_or_request() is under way
     int breaks_ = 0;          // since that call began

@@ -265,8 +265,8 @@ struct Shown {
 
 // The oldest first.
 struct ParkedGraphs : std::list<ParkedGraph> {
-    // Frees the graphs whose frames no successor took.  If a signal handler ends the program while
-    // a graph is in use, it leaks them all.
+    // Frees the graphs whose frames no successor took.  Leaks them if a signal handler ends the
+    // program while one of them is in use.
     ~ParkedGraphs()
     {
         if (is_inside)

@@ -71,7 +71,7 @@ struct Contract {
     TensorContract input, output;
     ModelFacts model;
     As as = As::picture;
-    std::optional<DepthLimits> depth = {}; // nullopt: those of each frame
+    std::optional<DepthLimits> depth = {}; // nullopt: found in each frame
     // Of a segmentation: the names or numbers of the classes that are shown; empty: all.
     std::vector<std::string> classes = {};
     // Extra inputs that are not pictures, as engines take them: "noise": "plane:0.1".

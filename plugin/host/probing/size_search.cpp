@@ -51,7 +51,7 @@ private:
         return {std::max(size.width, least), std::max(size.height, least)};
     }
 
-    // Returns the real multiple: the frame may happen to fit a smaller one.
+    // Returns the real multiple, which may be larger if the frame happens to be a multiple of it.
     int least_multiple(int multiple) const
     {
         while (multiple < largest_multiple &&
