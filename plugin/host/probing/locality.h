@@ -3,7 +3,7 @@
 
 // Measures a model's reach: which samples of its result change with one sample of its input.  A
 // model is local if that is a small part of the picture, and if the same content gives the same
-// result wherever it is.  The measurement takes about 40 runs on strips of 1024 pixels.
+// result wherever it is.  It takes about 40 runs on strips of 1024 pixels, for any model.
 #pragma once
 
 #include "host/frames/tiling.h"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Finds out which input pictures a classifier or a detector takes.
+// Finds out which input pictures a model takes that returns no picture, such as a classifier.
 #pragma once
 
 #include "host/error.h"
