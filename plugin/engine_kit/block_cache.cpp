@@ -38,7 +38,7 @@ bool starts_page(const void *block)
 }
 
 // Rounds up to one of eight sizes per power of two: few blocks then serve many requests, and less
-// than an eighth of a block lies idle.
+// than an eighth of a block is wasted.
 size_t size_class(size_t bytes)
 {
     const size_t step = std::max(std::bit_floor(bytes) / 8, page_bytes());
@@ -91,8 +91,8 @@ void *BlockCache::take(size_t bytes)
     return block;
 }
 
-// Returns the idle blocks of that size, or else of the next one, up to half as large again. Mapping
-// and clearing a block takes longer than it saves to keep it for what it fits.
+// Finds idle blocks of that size, or else of the next larger one that is at most half as large
+// again.  Wasting part of a block costs less than mapping and clearing a new one.
 std::map<size_t, std::vector<BlockCache::Idle>>::iterator BlockCache::idle_for(size_t bytes)
 {
     for (auto at = idle_.lower_bound(bytes); at != idle_.end() && at->first <= bytes + bytes / 2;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Large blocks of memory that are used again.  If they went back to the kernel, it would have to
-// clear every page anew.  Needs no LibTorch.
+// A cache of large memory blocks.  The kernel would clear every page of a new block.  Needs no
+// LibTorch.
 //
 // Written by hand because malloc keeps no blocks of this size.  mallopt() would change it for the
 // whole program, and another malloc would replace it.
@@ -42,9 +42,9 @@ public:
     // Takes the block back.  Returns false and does nothing if it does not come from take().
     bool give(void *block) noexcept;
 
-    // Sets whether to keep unused blocks, at most twice as many bytes as were in use at the peak:
-    // a net whose tensors have many sizes needs more of all together than at any one time.
-    // Switching it off frees the kept blocks.
+    // Sets whether to keep unused blocks.  The limit is twice the peak of the bytes in use: a net
+    // whose tensors have many sizes needs more blocks altogether than at any one time. Switching it
+    // off frees the kept blocks.
     void keep_idle(bool keep) noexcept;
 
     // Frees all unused blocks and starts a new peak.

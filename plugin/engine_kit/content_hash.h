@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// A name for contents.  Nobody can make other contents with the same name.  Needs no LibTorch.
+// Names contents by a hash.  Nobody can make other contents with the same name.  Needs no LibTorch.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ namespace engine_torch
 // the same XXH3 can be made on purpose.
 std::string content_hash(std::string_view bytes);
 
-// The same of what is in a regular file, or "" if it cannot be read.  Does not move its position.
+// Hashes a regular file.  Returns "" if it cannot be read.  Does not move its position.
 std::string content_hash_of_file(int descriptor);
 
 } // namespace engine_torch

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What a user should be told about a model.  Notices are added while other threads read.
+// Collects warnings about a model.  Threads may read them while another one adds some.
 #pragma once
 
 #include "text.h"

@@ -23,7 +23,7 @@ public:
     Options(const DnnTorchOption *options, size_t count,
             std::initializer_list<std::string_view> known);
 
-    // "" if the option is not given.
+    // Returns "" if the option is not given.
     std::string value(std::string_view key) const;
 
 private:

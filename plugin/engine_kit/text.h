@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Edits what LibTorch and models say.  Needs no LibTorch.
+// Edits the messages of LibTorch and of models.  Needs no LibTorch.
 #pragma once
 
 #include <string>

@@ -22,7 +22,7 @@ namespace
 {
 
 constexpr int most_wait_ms = 5000;
-// A model has a record for each of its forms and sizes.
+// A model has one record for each of its variants and sizes.
 constexpr int most_writes = 1000, most_answers = 16;
 
 template <size_t size> std::string text_in(const char (&field)[size])
@@ -103,7 +103,7 @@ bool TuningBroker::answer(int socket)
     return true;
 }
 
-// What is known of another model could be forged otherwise.
+// Otherwise the process could forge the records of another model.
 bool TuningBroker::is_of_this_model(const std::string &line)
 {
     const std::lock_guard<std::mutex> lock(mutex_);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Records of tuning for a process that may not touch the user's files: it asks another process,
-// over a socket that keeps messages apart.  Needs no LibTorch.
+// Gives tuning records to a process that may not touch the user's files.  It asks another process
+// over a socket that keeps message boundaries.  Needs no LibTorch.
 #pragma once
 
 #include "base/descriptor.h"
@@ -16,12 +16,12 @@
 namespace engine_torch
 {
 
-// The environment's variable with the number of that socket.
+// The environment variable with the number of that socket.
 constexpr char tuning_socket_variable[] = "DNN_TORCH_TUNING_FD";
 
 enum class TuningRequest : uint32_t { read = 1, write };
 
-// The texts end with a zero.  The reply is of the same kind; its text is "" for no record.
+// Texts end with a zero byte.  The reply has the same kind; its text is "" for no record.
 struct TuningMessage {
     TuningRequest kind;
     uint32_t reserved;
@@ -31,25 +31,25 @@ struct TuningMessage {
 
 // ---- in the process that asks ---------------------------------------------------------
 
-// Nullopt in a process that has none.
+// Returns nullopt in a process that has none.
 std::optional<int> tuning_socket();
 
-// Returns the text of the record for the line, or "".  Waits for some seconds at most.  Any thread.
+// Returns the record for the line, or "".  Waits for a few seconds at most.  Any thread.
 std::string ask_broker(int socket, TuningRequest kind, const std::string &line,
                        const std::string &text);
 
 // ---- in the process that answers ------------------------------------------------------
 
-// Keeps records of one model and of no other, for a process that may not be trusted.  Every member
-// function may be called from several threads at once.
+// Keeps records of one model only, for a process that is not trusted.  Every member function may be
+// called from several threads at once.
 class TuningBroker
 {
 public:
     // `source` is what the model is read from.
     TuningBroker(std::string path, dnn_torch::Descriptor source);
 
-    // Answers the requests that have come, but not very many.  Never waits for the socket.  Returns
-    // false if the other process is gone or sends something else.
+    // Answers waiting requests, up to a limit.  Never waits for the socket.  Returns false if the
+    // other process is gone or sends something else.
     bool answer(int socket);
 
 private:

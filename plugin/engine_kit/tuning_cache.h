@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Keeps the results of tuning, in the process and in a folder of the user's.  A process that may
-// not touch that folder asks another one, see tuning_broker.h.  Needs no LibTorch.
+// Keeps the results of tuning, in the process and in a folder of the user.  A process that may not
+// touch that folder asks another one; see tuning_broker.h.  Needs no LibTorch.
 #pragma once
 
 #include "tuning_record.h"
@@ -26,14 +26,14 @@ class TuningCache
 {
 public:
     explicit TuningCache(const TuningKey &key);
-    // With a key that another process made a line of.
+    // `line` is a key that another process has already turned into a line.
     TuningCache(std::string path, std::string line);
 
     // Returns what an earlier remember() in this process kept for the same file.
     std::optional<TuningRecord> recall_from_process() const;
 
-    // Returns the record of an earlier process for the same contents of the file on the same kind
-    // of processor, or nullopt if the record makes no sense.
+    // Returns the record of an earlier process for the same file contents on the same kind of
+    // processor, or nullopt if the record makes no sense.
     std::optional<TuningRecord> recall_from_folder() const;
 
     void remember_in_process(const TuningRecord &record) const;

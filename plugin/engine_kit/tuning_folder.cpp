@@ -24,7 +24,7 @@ std::string variable(const char *name)
     return dnn_torch::text_or_empty(secure_getenv(name));
 }
 
-// "" for none.
+// Returns "" if there is none.
 std::filesystem::path folder()
 {
     if (secure_getenv("DNN_TORCH_CACHE"))
@@ -36,7 +36,7 @@ std::filesystem::path folder()
     return "";
 }
 
-// "" for none.
+// Returns "" if there is none.
 std::filesystem::path file_for(const std::string &line)
 {
     const std::filesystem::path there = folder();
@@ -61,7 +61,7 @@ std::string read(const std::filesystem::path &path)
     return contents;
 }
 
-// Writes under another name first, so that nobody reads half a file.
+// Writes to a temporary file and renames it, so that nobody reads half a file.
 void write(const std::filesystem::path &path, const std::string &contents)
 {
     std::error_code ignored;

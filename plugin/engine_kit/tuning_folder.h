@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Keeps records of tuning in a folder of the user's: DNN_TORCH_CACHE, or below XDG_CACHE_HOME or
-// HOME.  Any thread.  No function throws because of a file.
+// Keeps tuning records in a folder of the user: DNN_TORCH_CACHE, or below XDG_CACHE_HOME or HOME.
+// Any thread.  No function throws because of a file.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace engine_torch
 {
 
-// The text that an earlier write_to_folder() kept for that line, or "".
+// Returns the text that an earlier write_to_folder() kept for that line, or "".
 std::string read_from_folder(const std::string &line);
 
 // Does nothing if there is no such folder.  It is no failure if it cannot be written to.

@@ -15,7 +15,7 @@ namespace
 {
 
 constexpr std::string_view head = "dnn-torch tuning 4", end = "end";
-// A record is wrong if its run takes a day, or more memory than any machine has.
+// A record is invalid if its run takes over a day, or more memory than any machine has.
 constexpr double longest_run = 86400;
 constexpr int64_t largest_run = int64_t{1} << 50;
 constexpr double most_operations = 1e18;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What tuning found out about a model, and how it is written down.  Needs no LibTorch.
+// What tuning found out about a model, and its text form.  Needs no LibTorch.
 #pragma once
 
 #include <cstddef>
@@ -14,24 +14,24 @@ namespace engine_torch
 {
 
 struct TuningRecord {
-    std::string form, precision; // the variant's name and the precision's
+    std::string form, precision; // names of the variant and of the precision
     double run_seconds = 0;
     int64_t run_bytes = 0;
     std::string notice, hint;  // lines for the user, or ""
     double run_operations = 0; // 0: not known
-    bool is_measured = true;   // false: there was no time to compare it with others
+    bool is_measured = true;   // false: there was no time to compare variants
 };
 
-// More is no record.
+// A longer text is not a record.
 constexpr size_t longest_tuning_text = 8192;
 
-// Whether the text may stand in one line of a record.
+// Whether the text may be one line of a record.
 bool is_tuning_line(std::string_view text);
 
-// The text of a record.  `line` says what it is valid for.  "" if one of its texts is no line.
+// Returns a record as text, for the key `line`; "" if one of its strings is not a single line.
 std::string text_of(const TuningRecord &record, const std::string &line);
 
-// Returns nullopt if that is no text of a record for `line`, or if the record makes no sense.
+// Returns nullopt if the text is not a record for `line`, or if the record makes no sense.
 std::optional<TuningRecord> parse_record(const std::string &text, const std::string &line);
 
 } // namespace engine_torch
