@@ -39,9 +39,9 @@ struct Guard {
     int64_t bound;
 };
 
-// Each operator misbehaves without its guard: grid_sampler* leaves its result uninitialised;
-// interpolation reads beyond its input if the scale is tiny; the others divide by zero, or read
-// weights that do not exist.
+// What goes wrong without the guard: grid_sampler* leaves its result uninitialised; interpolation
+// reads beyond its input if the scale is tiny; the others divide by zero, or read weights that do
+// not exist.
 constexpr int64_t enough = 1 << 20, enough_layers = 1 << 10, most_samples = 16;
 constexpr std::array guards = {
     Guard{"aten::grid_sampler", "interpolation_mode", Rule::modulo, 3},
@@ -121,7 +121,7 @@ Value *number(Node *before, const char *name, c10::ArrayRef<Value *> inputs)
     return computed(before, name, inputs, c10::IntType::get());
 }
 
-// Reads each element, which fails if the list is shorter.
+// Reads each element by its index, which throws if the list is shorter.
 Value *of_length(Node *node, Value *list, int64_t length)
 {
     std::vector<Value *> elements;
@@ -132,7 +132,7 @@ Value *of_length(Node *node, Value *list, int64_t length)
     return made->output();
 }
 
-// Makes [b][b == 0], which is b or fails.  It has no branch.
+// Builds [b][b == 0], which is b, or throws if b is 0.  It has no branch.
 Value *not_zero(Node *node, Value *divisor)
 {
     Node *list = node->owningGraph()->createList(c10::IntType::get(), {divisor});
@@ -208,7 +208,7 @@ void apply(const Guard &guard, Node *node)
         node->replaceInput(*place, kept(guard, node, value));
 }
 
-// PyTorch writes a constant or nothing.  Any other value may make the operator read any memory.
+// PyTorch writes a constant or None.  Any other value may make the operator read arbitrary memory.
 bool is_usual_scale(const Value *scale)
 {
     constexpr double least = 1e-3, most = 1e3;
@@ -229,7 +229,7 @@ bool has_unusual_scale(const Node &node)
     return false;
 }
 
-// Those that take a size and a scale of their callers hand both on.
+// Functions of TorchScript (aten::__*) that take a size and a scale may pass both on.
 bool may_have_both(const Node &node)
 {
     const auto size = place_of("size", node), scale = place_of("scale_factor", node);
@@ -244,7 +244,7 @@ bool may_be_none(std::string_view argument, const Node &node)
            node.input(*place)->type()->kind() == c10::TypeKind::OptionalType;
 }
 
-// TorchScript's own to() reads the type that it was not given if it has to copy.
+// TorchScript's own to() reads the type even if none was given, when it has to copy.
 bool copies_to_nothing(const Node &node)
 {
     const c10::FunctionSchema *schema = node.maybeSchema();
@@ -257,14 +257,14 @@ bool copies_to_nothing(const Node &node)
     return !never_copies && may_be_none("dtype", node) && may_be_none("device", node);
 }
 
-// Others look no farther than the last sample.
+// Other interpolations do not read beyond the last sample.
 bool trusts_scales(std::string_view name)
 {
     return interpolates(name) &&
            (name.ends_with("_aa") || name.find("linear") != std::string_view::npos);
 }
 
-// The last dimension's scale comes last.
+// The scale of the last dimension comes last.
 void check_sizes(Node *node)
 {
     const auto sizes = place_of("output_size", *node);
@@ -284,10 +284,10 @@ void check_sizes(Node *node)
     }
 }
 
-// ---- results in given tensors ------------------------------------------------------
+// ---- results in given tensors (out=) ------------------------------------------------
 
-// LibTorch refers to the given tensors when it has let go of them already.  One alone is returned
-// before.
+// LibTorch uses the given tensors after it has released them.  With a single one, it returns before
+// that.
 bool fills_several(const Node &node)
 {
     const c10::FunctionSchema *schema = node.maybeSchema();
@@ -297,7 +297,7 @@ bool fills_several(const Node &node)
                                    }) > 1;
 }
 
-// LibTorch 2.6 refers to nothing.
+// In LibTorch 2.6, aten::copy with out= dereferences a null pointer.
 bool copies_into(const Node &node)
 {
     return std::string_view(node.kind().toQualString()) == "aten::copy" && place_of("out", node);
@@ -305,8 +305,8 @@ bool copies_into(const Node &node)
 
 // ---- the weights' norm ------------------------------------------------------------
 
-// The operator writes as many norms as the direction has into a buffer that has as many as the
-// lengths have.  This computes the same in parts: v * (g / norm of v).
+// aten::_weight_norm sizes its buffer of norms by the lengths, but writes as many as the direction
+// has.  This computes the same in parts: v * (g / norm of v).
 void replace_weight_norm(Node *node)
 {
     Value *direction = node->input(0), *length = node->input(1);
@@ -347,7 +347,7 @@ void check_counts(const Counts &checked, Node *node)
 
 // ---- types ------------------------------------------------------------------------
 
-// LibTorch's own declarations say ScalarType; those of TorchScript's primitives say int.
+// The operators declare ScalarType; TorchScript's primitives declare int.
 bool is_type_argument(const c10::Argument &argument)
 {
     return argument.name() == "dtype" ||
@@ -356,7 +356,7 @@ bool is_type_argument(const c10::Argument &argument)
 
 bool is_sound_type(const Value &value)
 {
-    if (value.node()->kind() == c10::prim::dtype) // a tensor's own
+    if (value.node()->kind() == c10::prim::dtype) // a tensor's own type
         return true;
     const auto known = torch::jit::toIValue(&value);
     return known && (known->isNone() || (known->isInt() && is_type(known->toInt())));
@@ -390,7 +390,7 @@ bool decomposes(std::string_view name, const Node &node)
             name.remove_prefix(prefix.size());
             break;
         }
-    if (name == "norm") { // those of vectors decompose nothing
+    if (name == "norm") { // norms of vectors decompose nothing
         const auto order = place_of("ord", node);
         return order && !node.input(*order)->mustBeNone();
     }
@@ -404,7 +404,7 @@ void check_reals(Node *node)
 
 // ---- Fourier transforms -------------------------------------------------------------
 
-// Over no dimension, LibTorch 1.13 returns what was in memory.
+// Over no dimension, LibTorch 1.13 returns uninitialised memory.
 void check_dimensions(Node *node)
 {
     const auto place = place_of("dim", *node);
@@ -421,7 +421,7 @@ void check_dimensions(Node *node)
                            computed(node, sound_dimensions, {dimensions}, dimensions->type()));
 }
 
-// ---- pictures that go on with their other end ----------------------------------------
+// ---- circular padding -----------------------------------------------------------------
 
 bool may_be_circular(const Node &node)
 {
@@ -448,7 +448,7 @@ void check_padding(Node *node)
 
 // ---- torchvision ------------------------------------------------------------------
 
-// Finds where a sample lies by whole numbers, which NaN makes of any size.
+// The operator turns sample positions into integers; NaN becomes an arbitrary one.
 void clear_offsets(Node *node)
 {
     const auto offsets = place_of("offset", *node);

@@ -38,7 +38,7 @@ bool is_picture_type(at::ScalarType type)
                        [&](const auto &each) { return each.second == type; });
 }
 
-// float32 first, which most models take; then what the weights are.
+// float32 first, because most models take it; then the types of the weights.
 std::vector<at::ScalarType> types_to_try(const AskedBinding &asked,
                                          const torch::jit::Module &module)
 {
@@ -54,7 +54,7 @@ std::vector<at::ScalarType> types_to_try(const AskedBinding &asked,
 }
 
 // chw before nhw: they are the same for one picture, and one picture at a time is always right.
-// Both before hwc, whose pictures of one channel they would take for a batch of rows.
+// Both before hwc: hwc pictures of one channel look like a batch of rows to nhw.
 std::vector<Layout> layouts_to_try(const AskedBinding &asked)
 {
     if (asked.as_list && asked.layout)
@@ -66,7 +66,7 @@ std::vector<Layout> layouts_to_try(const AskedBinding &asked)
     return {Layout::nchw, Layout::nhwc, Layout::chw, Layout::nhw, Layout::hwc, Layout::hw};
 }
 
-// All ways to give all of them.
+// Returns all combinations of the ways to pass each constant.
 std::vector<std::vector<Constant>> constants_to_try(const ConstantWays &ways)
 {
     std::vector<std::vector<Constant>> all = {{}};
@@ -83,7 +83,7 @@ std::vector<std::vector<Constant>> constants_to_try(const ConstantWays &ways)
     return all;
 }
 
-// NaN has no code: it is 0, as in all codes that leave the filter.
+// NaN becomes 0, as in all integer samples that leave the filter.
 at::Tensor codes_from(const at::Tensor &floats)
 {
     return at::nan_to_num(floats, 0.0).round_().clamp_(0, 255).to(at::kByte);

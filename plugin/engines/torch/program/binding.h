@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// How pictures become arguments of forward(), and its result a picture.
+// How pictures become arguments of forward(), and how its result becomes a picture.
 #pragma once
 
 #include "constants.h"
@@ -18,10 +18,10 @@
 namespace engine_torch
 {
 
-// The types that a picture may have: "float32", "uint8".  Returns nullopt if there is no such name.
+// The types a picture may have, such as "float32".  Returns nullopt if there is no such name.
 std::optional<at::ScalarType> find_type(const std::string &name);
 std::string type_names();
-// Of any type, also of those that no picture has.
+// Names any type, also one that no picture has.
 const char *type_name(at::ScalarType type);
 
 struct Binding {
@@ -29,52 +29,52 @@ struct Binding {
     Layout layout = Layout::nchw;
     std::vector<Constant> constants = {};
 
-    // The number that is white where nobody says otherwise.
+    // The default value of white.
     double white() const { return type == at::kByte ? 255 : 1; }
-    // Pictures are handed on as they come.
+    // Whether pictures are passed on unchanged.
     bool is_plain() const { return type == at::kFloat && layout == Layout::nchw; }
     // Names all of it; "" if there is nothing to name.
     std::string text() const;
-    // Of so many channels that come in, how many are the frame's.  Those of further pictures follow
-    // them, in the order of `constants`.
+    // Returns how many of the `all` input channels are the frame's.  Those of extra pictures
+    // follow, in the order of `constants`.
     int64_t frame_channels(int64_t all) const { return all - extra_channels(constants); }
 };
 
-// What of that comes back: the option `results`.
+// What of the result is returned: the option `results`.
 enum class Results { picture, maps, tensors };
-// Throws a Failure that lists the names.  "" is a picture.
+// Throws a Failure that lists the names.  "" means `picture`.
 Results parse_results(const std::string &name);
 const char *name_of(Results results);
 
 // Which of the tensors that forward() returns is the picture.
 struct OutputChoice {
-    std::string name; // "" if there is but one tensor
+    std::string name; // "" if there is only one tensor
     Layout layout = Layout::nchw;
     at::ScalarType type = at::kFloat;
 };
 
-// What the options say; nullopt: a run has to show it.
+// What the options request; nullopt: a run has to find out.
 struct AskedBinding {
     std::optional<at::ScalarType> type = {};
     std::optional<Layout> layout = {}, output_layout = {};
     ConstantWays constants = {};
-    bool as_list = false; // pictures go in as a list, where a layout is that of the batch
+    bool as_list = false; // forward() takes a list of pictures; a layout is then that of the batch
     Results results = Results::picture;
-    std::string text = {}; // names all that was asked for; "" if nothing was
+    std::string text = {}; // describes all that was requested; "" if nothing was
 };
 
-// Takes the names as options have them; "" is not given.  Throws a Failure that lists the names.
+// Takes the names from the options; "" is not given.  Throws a Failure that lists the names.
 AskedBinding asked_binding(const std::string &type, const std::string &layout,
                            const std::string &output_layout, const ConstantWays &constants);
 
-// Returns the bindings that a run has to try, the likeliest first; at least one.
+// Returns the bindings that a run has to try, likeliest first; at least one.
 std::vector<Binding> bindings_to_try(const AskedBinding &asked, const torch::jit::Module &module);
 
-// Returns floats of [batch, channels, height, width] as the binding has them, on the device.  What
-// is returned may share the memory of `pictures`.
+// Converts floats of [batch, channels, height, width] to the binding's layout and type, on the
+// device.  The result may share the memory of `pictures`.
 at::Tensor bound(const at::Tensor &pictures, const Binding &binding, const c10::Device &device);
 
-// Returns the constant's value beside those pictures.  `type` is that of the model's numbers.
+// Returns the constant's value for those pictures.  `type` is the type of the model's numbers.
 c10::IValue value_of(const Constant &constant, const Binding &binding, const at::Tensor &pictures,
                      at::ScalarType type, const c10::Device &device);
 

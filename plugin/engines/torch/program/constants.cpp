@@ -38,7 +38,7 @@ std::optional<double> number_in(std::string_view text)
     double number = 0;
     const char *const end = text.data() + text.size();
     const auto parsed = std::from_chars(text.data(), end, number);
-    // A float holds no more.
+    // Larger numbers overflow a float.
     const bool is_number = parsed.ec == std::errc() && parsed.ptr == end && !text.empty() &&
                            std::isfinite(number) && std::abs(number) < 3e38;
     return is_number ? std::optional(number) : std::nullopt;
@@ -50,7 +50,7 @@ bool is_whole(double number)
     return std::abs(number) <= exact && std::trunc(number) == number;
 }
 
-// Takes the word before "=" or ":" off, if it is a kind of tensor.
+// Removes the word before "=" or ":" if it is a kind of tensor.
 std::optional<Kind> take_kind(std::string_view &text)
 {
     const size_t end = text.find_first_of("=:");

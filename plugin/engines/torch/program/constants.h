@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Arguments of forward() beside the pictures: values that are the same in every run, and further
-// pictures.
+// Extra arguments of forward(): values that are the same in every run, and extra pictures.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -16,7 +15,7 @@
 namespace engine_torch
 {
 
-// What the user gave, by the argument's name: {"noise", "plane=0.1"}.
+// What the user gave, by argument name: {"noise", "plane=0.1"}.
 using GivenConstants = std::vector<std::pair<std::string, std::string>>;
 
 // Parses "noise=0.1|sigma=25".  Throws a Failure if the text makes no sense.
@@ -28,29 +27,29 @@ struct Constant {
         scalar, // a tensor of rank 0
         vector, // [batch]
         plane,  // [batch, 1, height, width], in the layout of the pictures
-        picture // [batch, channels, height, width], in that layout: another one in every run
+        picture // [batch, channels, height, width], in that layout; differs from run to run
     };
     std::string name;
     Kind kind = Kind::value;
     c10::IValue value = {};
     double number = 0;
-    bool is_whole = false; // int64, and not as the pictures' numbers are
-    int64_t channels = 0;  // of a picture
+    bool is_whole = false; // int64 instead of the type of the pictures
+    int64_t channels = 0;  // of an extra picture
 };
 
-// The ways to give each of them, the likeliest first.  A run shows which of them a model takes.
+// All ways to pass each constant, likeliest first.  A run shows which of them the model takes.
 using ConstantWays = std::vector<std::vector<Constant>>;
 
-// Throws a Failure if forward() has no such argument or it takes no such value.
+// Throws a Failure if forward() has no such argument or does not take such a value.
 ConstantWays ways_to_give(const GivenConstants &given, const torch::jit::Module &module,
                           const std::string &input_name);
 
-// Returns how many channels all further pictures have.
+// Returns how many channels all extra pictures have together.
 int64_t extra_channels(const std::vector<Constant> &constants);
 
-// Returns what the model gets beside those pictures, [batch, channels, height, width]; not for
-// further pictures, which come with them.  Tensors are
-// new ones, for the model may write to them.
+// Returns the tensor that the model gets with those pictures, [batch, channels, height, width]. Not
+// for extra pictures, which come with the frames.  The tensor is new, because the model may write
+// to it.
 at::Tensor tensor_of(const Constant &constant, const at::Tensor &pictures,
                      const at::TensorOptions &options);
 

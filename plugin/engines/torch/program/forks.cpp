@@ -44,7 +44,7 @@ void find_forks(const Block &block, Forks &found)
     }
 }
 
-// A task may start others: they are in the graph once its own code is.
+// A task may start others, which appear in the graph once its code is inlined.
 void inline_all(const std::shared_ptr<Graph> &graph)
 {
     constexpr int deepest = 16;

@@ -54,7 +54,7 @@ void change_constants(Block &block, const Change &change)
     }
 }
 
-// Tensors without dimensions do not decide the type of a result, so they can stay exact.
+// Tensors of rank 0 do not decide the type of a result, so they can stay exact.
 at::Tensor converted(const at::Tensor &tensor, at::ScalarType type)
 {
     return tensor.scalar_type() == at::kFloat && tensor.dim() > 0 ? tensor.to(type) : tensor;
@@ -75,7 +75,7 @@ Module with_constants(const Module &frozen, const Change &change)
     return copy;
 }
 
-// Does not use Module::to(), which would also convert whole numbers, such as indices.
+// Does not use Module::to(), which would also convert integers such as indices.
 Module with_parameters(const Module &plain, at::ScalarType type)
 {
     Module copy = plain.deepcopy();
@@ -143,7 +143,7 @@ Form fused_form(const Source &source, Precision precision, int64_t channels)
         interpolate_in_floats(frozen);
         interpolate_in_floats(*fused);
     }
-    // Other numbers with more threads would be a surprise.
+    // int8 must not give other numbers with more threads.
     if (precision == Precision::int8)
         return {FormKind::fused, precision, *fused};
     return {FormKind::fused, precision, *fused, frozen};
@@ -154,7 +154,7 @@ at::ScalarType type_of(Precision precision)
     return is_half(precision) ? scalar_type_of(precision) : at::kFloat;
 }
 
-// Some channels of all pictures have gaps between them.
+// Returns a dense copy: a slice of the channels would have gaps between pictures.
 at::Tensor channels_of(const at::Tensor &images, int64_t first, int64_t count)
 {
     return images.size(1) == count ? images : images.narrow(1, first, count).contiguous();
@@ -174,7 +174,7 @@ at::Tensor input_of(const Form &form, const Source &source, const at::Tensor &im
     return source.writes_input && input.is_alias_of(images) ? input.clone() : input;
 }
 
-// The type of the model's numbers, where it takes pictures of whole ones.
+// The type of the model's numbers, also if it takes integer pictures.
 at::ScalarType number_type_of(const Form &form, const Source &source)
 {
     const at::ScalarType type = source.binding.type;
@@ -273,9 +273,9 @@ std::optional<Module> freeze(const Source &source, std::string &reason)
         return std::nullopt;
     }
     try {
-        // LibTorch puts the code of called methods in the place of their calls and then frees those
-        // methods of its copy, but where an operator fails it asks them for their names.  What was
-        // put in before names those of the plain module, which stay.
+        // torch::jit::freeze() inlines methods and then frees those of its copy, but when an
+        // operator fails, LibTorch still asks them for their names.  Code inlined before refers to
+        // the methods of the plain module, which stay alive.
         torch::jit::Inline(*source.plain.get_method("forward").graph());
         return torch::jit::freeze(source.plain, c10::nullopt, !source.branches_on_data);
     } catch (const std::exception &error) {
@@ -296,7 +296,7 @@ Form make_form(const Source &source, FormKind kind, Precision precision, int64_t
     if (kind == FormKind::fused)
         return fused_form(source, precision, channels);
     Form form = {kind, precision, module_of(source, kind, precision)};
-    // Weights are converted on this thread's stream, and sessions read them on theirs.
+    // Weights are converted on this thread's stream, but sessions read them on theirs.
     wait_for(source.device);
     return form;
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The forms of a model.  A form is what the documentation calls a variant: a way to run the model.
-// Variants differ in speed only or, if another precision is asked for, in their rounding.
+// The variants of a model (the documentation's word; the code says form): the ways to run it.  They
+// differ in speed only or, if another precision is requested, in rounding.
 #pragma once
 
 #include "binding.h"
@@ -22,10 +22,10 @@ namespace engine_torch
 
 enum class FormKind {
     saved,         // as loaded
-    frozen,        // weights are constants, training code is gone
+    frozen,        // weights are constants, training code is removed
     channels_last, // frozen; pictures and weights have their channels last in memory
     inference,     // frozen, then rewritten by LibTorch's optimize_for_inference
-    fused // frozen; layers that are known are computed band by band, by programs of our own
+    fused          // frozen; known layers are computed band by band, by programs of our own
 };
 
 const char *name_of(FormKind kind);
@@ -38,16 +38,16 @@ std::string form_names();
 struct Source {
     torch::jit::Module plain;
     std::optional<torch::jit::Module> frozen; // shares the weights
-    std::string input_name;                   // forward()'s argument for the images
-    AskedBinding asked;                       // what is said of its arguments and results
+    std::string input_name;                   // argument of forward() that takes the pictures
+    AskedBinding asked;                       // what the options request of arguments and results
     Binding binding;                          // what forward() gets
-    std::optional<OutputChoice> output;       // nullopt: no run has shown it yet
-    bool writes_input = true;                 // forward() may change what it is given
+    std::optional<OutputChoice> output;       // nullopt: not known before the first run
+    bool writes_input = true;                 // forward() may change its input
     bool branches_on_data = true;             // which code runs may depend on the samples
-    bool uses_samples_as_numbers = true;      // of a batch there is one number
-    bool draws_random_numbers = false;        // then the frame's number seeds them
+    bool uses_samples_as_numbers = true;      // there is one such number per batch
+    bool draws_random_numbers = false;        // the frame's number seeds them
     bool forks = true;                        // forward() may start tasks, see forks.h
-    double own_tolerance = 0; // how far fp32 variants may be off, as a share of the largest value
+    double own_tolerance = 0; // how far fp32 variants may deviate, as a share of the largest value
     bool weights_on_each_node = false;                      // of memory: for fused programs
     c10::Device device = c10::Device(c10::DeviceType::CPU); // where the weights are
 
@@ -57,8 +57,8 @@ struct Source {
         return !has_batch(binding.layout) || (output && !has_batch(output->layout));
     }
     // Whether the pictures of a batch run one after the other.  A picture's result must not depend
-    // on the others: random numbers are those of its place in the stream, a branch is taken by its
-    // own samples, and so are numbers that were read from them.
+    // on the others: random numbers are seeded by its place in the stream, and branches and numbers
+    // read from samples depend on its own samples only.
     bool runs_one_by_one() const
     {
         const bool is_of_one = draws_random_numbers || branches_on_data || uses_samples_as_numbers;
@@ -66,7 +66,7 @@ struct Source {
     }
     // Whether its runs wait for one another; see RandomScope and RunScope.
     bool runs_alone() const;
-    // Whether all tensors come back.  Nobody knows how those of several runs belong together.
+    // Whether all tensors are returned.  Those of several runs cannot be combined.
     bool returns_all() const { return asked.results == Results::tensors; }
 };
 
@@ -75,39 +75,38 @@ struct Form {
     FormKind kind;
     Precision precision;
     torch::jit::Module module;
-    // What runs on several threads, if `module` uses one alone.
+    // Runs instead with more than one thread, if `module` uses only one.
     std::optional<torch::jit::Module> threaded = std::nullopt;
-    std::string about = ""; // "18 of 18 layers, 43.1 dB PSNR from fp32": what was found out of int8
-    double peak = 1;        // in int8: the range of its pictures; 0: results are no pictures
-    // Set when a frame was computed in fp32 instead, see Int8Layers; null unless in int8.
+    std::string about = ""; // int8 calibration results: "18 of 18 layers, 43.1 dB PSNR from fp32"
+    double peak = 1;        // in int8: the range of its pictures; 0: results are not pictures
+    // Set when a frame was computed in fp32 instead, see Int8Layers.  Null unless in int8.
     std::shared_ptr<std::atomic<bool>> met_others = nullptr;
 
     std::string text() const; // "bf16, channels_last"
-    // What runs on several threads, in words; "" if it is the same.
+    // Describes what runs with more than one thread; "" if it is the same.
     std::string threaded_text() const;
 };
 
-// The module as it was saved, which shares the weights.
+// Returns the module as it was saved, which shares the weights.
 inline Form plain_form(const Source &source)
 {
     return {FormKind::saved, Precision::fp32, source.plain};
 }
 
-// Returns a frozen copy that shares the weights, or nullopt if the model cannot be frozen; `reason`
-// then says why.  If the graph branches on data, no trial is sure to see all of it: then only
-// constants are put in, and nothing is computed in another way.  The plain module must not run
-// meanwhile: the code of called methods is put in the place of their calls there, too.
+// Returns a frozen copy that shares the weights, or nullopt and a `reason` if the model cannot be
+// frozen.  If the graph branches on data, no trial is sure to run all of it: then freezing only
+// inlines constants and does not optimize.  The plain module must not run meanwhile, because the
+// methods that it calls are inlined there, too.
 std::optional<torch::jit::Module> freeze(const Source &source, std::string &reason);
 
-// Throws what LibTorch throws.  A form in int8 must be calibrated before it runs: see
-// tuning/calibration.h.  Every kind except `saved` needs source.frozen.  Pictures that come
-// in have `channels`.  The results of the form are not checked here: see trial.h.
+// Throws what LibTorch throws.  An int8 variant must be calibrated before it runs: see
+// tuning/calibration.h.  Every kind except `saved` needs source.frozen.  Input pictures have
+// `channels`.  Does not check the results of the variant: see trial.h.
 Form make_form(const Source &source, FormKind kind, Precision precision, int64_t channels);
 
-// Calls forward() once, in a RunScope.  `images` are float32
-// [batch, channels, height, width] of any strides without gaps, on any device, and are only read.
-// The result may share their memory; on a device it may not be ready yet.  Random numbers depend on
-// `number`.
+// Calls forward() once, in a RunScope.  `images` are float32 [batch, channels, height, width] of
+// any strides without gaps, on any device, and are only read. The result may share their memory; on
+// a device it may not be ready yet.  `number` seeds the random numbers.
 c10::IValue run_form(const Form &form, const Source &source, const at::Tensor &images,
                      int64_t number = 0);
 

@@ -16,7 +16,7 @@ using torch::jit::Graph;
 using torch::jit::Module;
 using torch::jit::Node;
 
-// A fork and similar nodes hold their body as a graph in an attribute.
+// Forks and similar nodes hold their body as a graph in an attribute.
 void visit_subgraphs(const Node &node, const NodeVisitor &visitor);
 
 void visit(const Block &block, const NodeVisitor &visitor)

@@ -21,16 +21,16 @@ using NodeVisitor = std::function<void(const torch::jit::Node &)>;
 // Visits every node of every function that came with the module, and of the graphs within them.
 void visit_nodes(const torch::jit::Module &module, const NodeVisitor &visitor);
 
-// Returns the same nodes for a caller who changes them.  Nobody else may use the module meanwhile.
+// Returns the same nodes, to be changed.  Nobody else may use the module meanwhile.
 std::vector<torch::jit::Node *> nodes_to_change(const torch::jit::Module &module);
 
-// Returns a copy of the code that a node runs out of its graph, with all calls put in: a fork's, or
-// the method of an object that a `with` begins or ends with.  Returns nullptr for other nodes, and
-// for code that cannot be found.
+// Returns a copy of the code that a node runs outside its graph, with all calls inlined: a fork's,
+// or the method of an object that a `with` enters or exits by.  Returns nullptr for other nodes,
+// and if the code cannot be found.
 std::shared_ptr<torch::jit::Graph> outer_body_of(const torch::jit::Node &node);
 
-// Returns the tensors in the code itself, as a model has them that was frozen before it was saved.
-// A shared tensor comes as often as the code has it.
+// Returns the tensors in the code itself, which a model has if it was frozen before it was saved.
+// Returns a shared tensor as often as the code has it.
 std::vector<at::Tensor> tensors_in_code(const torch::jit::Module &module);
 
 } // namespace engine_torch

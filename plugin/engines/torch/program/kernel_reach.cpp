@@ -19,7 +19,7 @@ using torch::jit::Node;
 using torch::jit::Value;
 using Numbers = std::vector<int64_t>;
 
-// Nets that reach or grow more are not followed: numbers might overflow.
+// The limit of reach and growth, against overflow.
 constexpr int64_t most = int64_t{1} << 40;
 
 int64_t floor_of(int64_t number, int64_t by)
@@ -32,7 +32,7 @@ int64_t ceiling_of(int64_t number, int64_t by)
     return -floor_of(-number, by);
 }
 
-// A window that looks at `size` samples, each `apart` from the next one.
+// A window that reads `size` samples, each `apart` from the next one.
 struct Window {
     int64_t size = 1, stride = 1, padding = 0, apart = 1;
 
@@ -99,7 +99,7 @@ bool is_one_of(const std::string &name, std::initializer_list<const char *> name
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Reads what a node is called with.
+// Reads a node's arguments.
 class Reading
 {
 public:
@@ -132,7 +132,7 @@ private:
         return numbers(known_, argument(node_, name));
     }
 
-    // One number for both axes, or one for each.
+    // Reads one number for both axes, or one for each.
     std::optional<int64_t> of_axis(const char *name, size_t axis, int64_t otherwise) const
     {
         if (!argument(node_, name))
@@ -206,7 +206,7 @@ private:
         });
     }
 
-    // Numbers stand for the last dimension first.  What is padded with comes from near the border.
+    // Numbers are listed for the last dimension first.  Samples that pad come from near the border.
     std::optional<Stretches> after_padding(const Stretches &given) const
     {
         const auto around =
@@ -224,7 +224,7 @@ private:
         return are_usual(made);
     }
 
-    // Where it ends does not matter.
+    // The end of the slice does not matter.
     std::optional<Stretches> after_slice(const Stretches &given) const
     {
         const Value *from = argument(node_, "start");
@@ -252,7 +252,7 @@ private:
         return are_usual(made);
     }
 
-    // By a whole factor, up or down.  With corners in their places all hangs on the picture's size.
+    // Handles integer factors.  With align_corners, all samples depend on the picture's size.
     std::optional<Stretches> after_interpolation(const Stretches &given) const
     {
         const Value *corners = argument(node_, "align_corners");

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// How far the kernels of a graph reach: the sizes, strides and dilations of its convolutions,
-// pools, shuffles and shifts, whatever the weights and the samples are.
+// How far the kernels of a graph reach, given the sizes, strides and dilations of its convolutions,
+// pools, shuffles and shifts.  Weights and samples do not matter.
 #pragma once
 
 #include "known_values.h"
@@ -17,15 +17,15 @@
 namespace engine_torch
 {
 
-// Which samples of a value depend on a block of the picture's, along one axis.  Borders count as if
-// the picture had none.
+// Which samples of a value depend on a block of the picture, along one axis.  The picture is
+// treated as if it had no borders.
 struct Stretch {
-    // The block begins at 0, and ends where strides of all usual nets meet.
+    // The block begins at 0.  Its length is a multiple of the strides of all common nets.
     static constexpr int64_t block = 4096 * 9 * 5 * 7;
 
     int64_t first = 0, end = block;
     int64_t out = 1, in = 1; // an extent of `in` becomes one of `out`, in lowest terms
-    int64_t step = 1;        // the picture must move by multiples of this for the same to come out
+    int64_t step = 1;        // shifting the picture by a multiple of this shifts the result alike
 
     bool operator==(const Stretch &) const = default;
 };
@@ -33,11 +33,11 @@ struct Stretch {
 // Height and width, in this order.
 using Stretches = std::array<Stretch, 2>;
 
-// Returns nullopt if the values have other sizes.
+// Returns nullopt if the scales of the values differ.
 std::optional<Stretches> hull(const Stretches &one, const Stretches &other);
 
-// What of a result depends on what of its first input does.  Returns nullopt if the operator is no
-// kernel whose reach is known, such as one whose size is computed.
+// Returns what of the result depends on the block, given what of the first input does.  Returns
+// nullopt if the operator is no kernel with a known reach, such as one whose size is computed.
 std::optional<Stretches> after_kernel(const torch::jit::Node &node, const std::string &name,
                                       const Stretches &of_input, const PictureAxes &axes,
                                       const KnownValues &known);

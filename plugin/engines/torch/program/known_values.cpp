@@ -20,14 +20,14 @@ using torch::jit::Block;
 using torch::jit::Node;
 using torch::jit::Value;
 
-// The operators that conditions and sizes of kernels consist of.
+// The operators in conditions and in sizes of kernels.
 constexpr std::array<std::string_view, 18> simple_operators = {
     "aten::__is__", "aten::__isnot__", "aten::__not__", "aten::__and__", "aten::__or__",
     "aten::eq",     "aten::ne",        "aten::lt",      "aten::le",      "aten::gt",
     "aten::ge",     "aten::len",       "aten::Bool",    "aten::add",     "aten::sub",
     "aten::mul",    "aten::neg",       "aten::floordiv"};
 
-// The value that a SetAttr sets, if it is always the same.
+// Returns the flag that a SetAttr sets, if it is a constant.
 std::optional<bool> flag_set_by(const Node &node)
 {
     const auto constant = torch::jit::toIValue(node.input(1));
@@ -57,14 +57,14 @@ bool is_simple(const Node &node)
            simple_operators.end();
 }
 
-// Whether the node compares objects without looking at samples.
+// Whether the node compares objects without reading samples.
 bool tests_identity(const Node &node)
 {
     const std::string_view name = node.kind().toQualString();
     return name == "aten::__is__" || name == "aten::__isnot__";
 }
 
-// Whether something is compared with None that its type does not allow to be.
+// Whether None is compared with a value whose type does not allow None.
 bool is_never_none(const Node &node)
 {
     const c10::TypePtr none = c10::NoneType::get();
@@ -83,7 +83,7 @@ KnownValues::KnownValues(const torch::jit::Module &module, const torch::jit::Gra
     collect_set_attributes(*graph.block(), set_);
 }
 
-// Each value is looked at once, however often others are made of it.
+// Computes each value only once, however many others depend on it.
 std::optional<c10::IValue> KnownValues::value_of(const Value *value) const
 {
     const auto seen = seen_.find(value);
@@ -145,7 +145,7 @@ std::optional<c10::IValue> KnownValues::attribute(const Node &node) const
     return stays ? std::optional(value) : std::nullopt;
 }
 
-// Tensors may be written to, so what is read from them is never known.
+// Tensors may be written to, so a value read from one is never known.
 std::optional<c10::IValue> KnownValues::computed(const Node &node) const
 {
     if (tests_identity(node) && is_never_none(node))

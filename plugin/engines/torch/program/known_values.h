@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The values in a graph that are the same in every run.
+// Finds the values in a graph that are the same in every run.
 #pragma once
 
 #include <map>
@@ -38,7 +38,7 @@ private:
     const torch::jit::Module &module_;
     const torch::jit::Value *const self_;
     mutable std::map<const torch::jit::Value *, std::optional<c10::IValue>> seen_;
-    // Names of attributes that some code sets, and to what if it is one flag always.
+    // Attributes that some code sets; with the value, if it is always the same flag.
     std::map<std::string, std::optional<bool>> set_;
 };
 

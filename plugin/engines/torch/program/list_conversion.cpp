@@ -28,8 +28,8 @@ bool is_operator(const Node &node, const char *name)
     return node.kind() == c10::Symbol::fromQualString(name);
 }
 
-// The one node that appends to a list that begins empty and is used for nothing else before it is
-// stored; or null.
+// Returns the only node that appends to the stored list, if the list begins empty and has no other
+// use; otherwise null.
 const Node *only_append(const Node &set)
 {
     const Value *list = set.input(1);
@@ -46,8 +46,8 @@ const Node *only_append(const Node &set)
     return append;
 }
 
-// Whether the body does nothing but take an element, convert it and append it.  The type may come
-// through a guard.
+// Whether the body only takes an element, converts it and appends it.  The type may pass through a
+// guard.
 bool only_converts(const Block &body)
 {
     return std::all_of(body.nodes().begin(), body.nodes().end(), [](const Node *node) {
@@ -57,7 +57,7 @@ bool only_converts(const Block &body)
     });
 }
 
-// Whether the loop goes through the whole list, in order.
+// Whether the loop visits the whole list, in order.
 bool goes_through(const Node &loop, const Value *list)
 {
     const Node &count = *loop.input(0)->node();
@@ -65,7 +65,7 @@ bool goes_through(const Node &loop, const Value *list)
            is_true(loop.blocks().at(0)->outputs().at(0));
 }
 
-// Whether `list` is what the attribute was before.
+// Whether `list` is the previous value of the attribute.
 bool is_attribute(const Value *list, const Node &set)
 {
     const Node &read = *list->node();

@@ -10,7 +10,7 @@ namespace
 using torch::jit::Node;
 using torch::jit::Value;
 
-// Looks through branches that are always taken, and through casts.
+// Follows the value through casts, and through branches that are always taken.
 const Value &origin(const KnownValues &known, const Value &value)
 {
     const Node &node = *value.node();
@@ -24,7 +24,7 @@ const Value &origin(const KnownValues &known, const Value &value)
                  : value;
 }
 
-// The elements of a list that the graph makes of values that are always the same.
+// Returns the elements of a list that the graph builds from values that are the same in every run.
 std::optional<std::vector<c10::IValue>> elements(const KnownValues &known, const Value &made)
 {
     const Value &list = origin(known, made);
@@ -40,7 +40,7 @@ std::optional<std::vector<c10::IValue>> elements(const KnownValues &known, const
     return all;
 }
 
-// Each element as `read` has it, which returns nullopt for what is no such number.
+// Converts each element with `read`, which returns nullopt for an element of another type.
 template <class Number, class Read>
 std::optional<std::vector<Number>> all_read(const KnownValues &known, const Value &made,
                                             const Read &read)

@@ -32,11 +32,11 @@ namespace prim = c10::prim;
 
 // What a value was computed from.
 enum Mark : unsigned {
-    samples = 1U,    // of the picture
+    samples = 1U,    // samples of the picture
     extents = 2U,    // its width or height
-    statistics = 4U, // over dimensions that may be of the picture
-    compared = 8U,   // and tells no more than the outcome
-    stepped = 16U,   // so that changes of samples may leave it as it is, in any trial
+    statistics = 4U, // statistics over dimensions that may be spatial
+    compared = 8U,   // a comparison, of which only the outcome is left
+    stepped = 16U,   // a step: small changes of samples may not show, in any trial
 };
 
 std::string name_of(const Node &node)
@@ -58,7 +58,7 @@ bool raises(const Block &block)
                        [](const Node *node) { return node->kind() == prim::RaiseException; });
 }
 
-// Whether all pictures of the block are others whose borders were changed.
+// Whether all pictures computed in the block only differ in their borders.
 bool only_changes_borders(const Block &block)
 {
     for (const Node *node : block.nodes()) {
@@ -135,7 +135,7 @@ private:
             depend(to, found->second);
     }
 
-    // A turn of a loop may widen what the next one is given, without an end.
+    // An iteration may widen the reach of the next one without end: then it is unknown.
     void carry_round(const Value *from, const Value *to)
     {
         mark(to, marks_of(from));
@@ -174,7 +174,7 @@ private:
 
     // ---- how far kernels reach
 
-    // Where it is not known, nothing is known of what becomes of it.
+    // Once the reach is unknown, it is unknown for all that depends on it.
     void depend(const Value *value, const std::optional<Stretches> &on)
     {
         const auto [known, is_new] = dependence_.try_emplace(value, on);
@@ -187,7 +187,7 @@ private:
         known->second = joined;
     }
 
-    // The inputs that are of samples, together.  Returns nullopt if it is not known of one.
+    // Returns the hull over all inputs that depend on samples.  Returns nullopt if one is unknown.
     std::optional<Stretches> dependence_of_inputs(const Node &node) const
     {
         std::optional<Stretches> all;
@@ -202,7 +202,7 @@ private:
         return all;
     }
 
-    // Whether a sample of the result depends on the inputs' samples of the same place alone.
+    // Whether a sample of the result only depends on the inputs' samples at the same place.
     bool stays_in_place(const Node &node, const std::string &name) const
     {
         const Value *first = node.inputs().empty() ? nullptr : node.input(0);
@@ -230,7 +230,7 @@ private:
         }
     }
 
-    // Operators along one dimension, or more, that may be width or height.
+    // Operators along one or more dimensions, which may be width or height.
     bool keeps_places(const Node &node, const std::string &name, const PictureAxes &axes) const
     {
         if (!axes.is_known())
@@ -257,7 +257,7 @@ private:
                             [&](int64_t each) { return axes.is_spatial(each); });
     }
 
-    // Whether height comes before width as it did.
+    // Whether height still comes before width.
     bool keeps_order(const Node &node, const std::string &name, const PictureAxes &axes) const
     {
         if (name == "transpose") {
@@ -382,7 +382,7 @@ private:
         }
     }
 
-    // The node's inputs are the most repetitions, whether to begin, and what is carried along.
+    // The node's inputs are the most iterations, whether to begin, and the loop-carried values.
     void repeat(const Node &node)
     {
         const Block *body = node.blocks().at(0);
@@ -403,7 +403,7 @@ private:
             blame("a loop over the picture's size");
     }
 
-    // A list knows of its elements what they have in common.
+    // A list stands for what its elements have in common.
     void gather(const Node &node)
     {
         for (const Value *input : node.inputs()) {
@@ -448,7 +448,7 @@ private:
             write(node.input(0), marks, made);
     }
 
-    // Whether there may be samples of which a change does not show in the result.
+    // Whether a change of samples may not show in the result.
     bool steps(const Node &node, const std::string &name) const
     {
         const bool looks_up = sight_of(name) == Sight::places && rest_is_of_samples(node);
@@ -468,7 +468,7 @@ private:
                schema->arguments().front().alias_info()->isWrite();
     }
 
-    // What is written to a view is in the memory of what it is a view of.
+    // What is written to a view also changes the memory that it is a view of.
     void write(const Value *into, unsigned marks, const std::optional<Stretches> &made)
     {
         for (int depth = 0; depth < 16; depth++) {
@@ -484,7 +484,7 @@ private:
         }
     }
 
-    // Whether what is written to views of the value lies in the same places of it.
+    // Whether writes to views of the value change it at the same places.
     bool is_unmoved(const Value &value) const
     {
         return std::all_of(value.uses().begin(), value.uses().end(), [&](const auto &use) {
@@ -493,7 +493,7 @@ private:
         });
     }
 
-    // Operators that read a tensor's extents and no samples.
+    // Handles operators that read a tensor's extents but no samples.
     bool asks(const Node &node, const std::string &name)
     {
         if (name == "size" || name == "numel" || name == "sym_size" || name == "sym_numel") {
@@ -514,7 +514,7 @@ private:
                name == "ndimension" || name == "__is__" || name == "__isnot__" || is_attribute;
     }
 
-    // The batch and the channels do not hang on the picture's size.
+    // The batch and the channels do not depend on the picture's size.
     bool reads_extent(const Node &node)
     {
         const Node &maker = *node.input(0)->node();
@@ -530,7 +530,7 @@ private:
     void judge(const Node &node, const std::string &name, unsigned &marks)
     {
         if (name == "where" && node.inputs().size() == 1)
-            return blame(name); // tells places
+            return blame(name); // returns places
         switch (sight_of(name)) {
         case Sight::statistic:
         case Sight::choice:
@@ -580,7 +580,7 @@ private:
     void judge_statistic(const Node &node, const std::string &name, unsigned &marks)
     {
         if (argument(node, "other") || node.kind().is_prim() || !is_tensor(*node.input(0)))
-            return; // the larger of two, or of numbers
+            return; // the larger of two tensors, or of numbers
         const PictureAxes &axes = axes_of(node.input(0));
         bool is_far = true;
         if (name == "layer_norm") {
@@ -617,7 +617,7 @@ private:
                            [&](const Value *each) { return is_of_samples(each); });
     }
 
-    // Whether places are told along a dimension that is not the picture's.
+    // Whether places are given along a dimension that is not spatial.
     bool is_beside(const Node &node) const
     {
         const auto over = numbers(axis_argument(node));
@@ -631,7 +631,7 @@ private:
         return index ? index : argument(node, "indices");
     }
 
-    // A mask chooses among the places of the picture, and moves nothing.
+    // A mask selects places of the picture and moves nothing.
     bool writes_through_mask(const Node &node, const std::string &name) const
     {
         const Value *index = index_of(node), *values = argument(node, "values");
@@ -676,7 +676,7 @@ private:
             blame(name);
     }
 
-    // ---- the axes of what comes out
+    // ---- the axes of results
 
     PictureAxes axes_after(const Node &node, const std::string &name) const
     {
@@ -716,7 +716,7 @@ private:
         }
     }
 
-    // What a table of one value, of a row or of channels holds for each place.
+    // A lookup in a table of scalars, rows or channels yields one entry for each place.
     PictureAxes after_look_up(const Node &node, const std::string &name) const
     {
         if (is_of_samples(node.input(0)))
@@ -754,7 +754,7 @@ private:
         return name == "sort" || name == "argsort" || name == "topk";
     }
 
-    // Tensors are brought to the rank of the largest.
+    // Operands are broadcast to the largest rank.
     PictureAxes common_axes(const Node &node) const
     {
         PictureAxes common;
@@ -768,7 +768,7 @@ private:
     const KnownValues known_;
     std::map<const Value *, unsigned> marks_;
     std::map<const Value *, PictureAxes> axes_;
-    std::map<const Value *, std::optional<Stretches>> dependence_; // of those of samples
+    std::map<const Value *, std::optional<Stretches>> dependence_; // only of values of samples
     std::string found_;
     bool changed_ = false, judges_ = false;
 };

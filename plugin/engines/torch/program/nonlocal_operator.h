@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Finds in a model's graph why a sample of its result may depend on far parts of a picture in a
-// way that no trial would show: a branch on samples, places that are computed from samples, a
-// statistic of the whole picture, a wide operator of unknown reach on what was compared or looked
-// up.  Attention is not among it, for a trial shows how far it goes.  And finds how far it looks by
-// its kernels, which trials may not show behind comparisons.
+// Finds out from a model's graph why a sample of its result may depend on distant parts of a
+// picture in a way that no trial would show: a branch on samples, places computed from samples, a
+// statistic of the whole picture, or an operator of unknown reach on the outcome of a comparison or
+// a lookup.  Attention does not count: a trial shows its reach.  Also finds the reach of the
+// kernels, which comparisons may hide from trials.
 #pragma once
 
 #include "kernel_reach.h"
@@ -20,13 +20,13 @@ namespace engine_torch
 {
 
 struct Outlook {
-    // An operator's name, or words; "" if there is nothing.  If in doubt, there is something.
+    // An operator's name, or a description; "" if there is none.  Never "" in case of doubt.
     std::string nonlocal_operator;
-    // How far the kernels reach in height and width, if the graph consists of what is known.
+    // The reach of the kernels in height and width; nullopt if the graph has unknown operators.
     std::optional<std::array<KernelReach, 2>> kernels;
 };
 
-// `input_name` is the argument of forward() that takes the images, in that layout.
+// `input_name` is the argument of forward() that takes the pictures, in that layout.
 Outlook outlook_of(const torch::jit::Module &module, const std::string &input_name, Layout layout);
 
 } // namespace engine_torch

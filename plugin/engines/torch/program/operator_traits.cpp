@@ -44,7 +44,7 @@ bool may_alias(const c10::AliasInfo &returned, const c10::AliasInfo &given)
                        [&](const auto &each) { return may_alias(returned, each); });
 }
 
-// Most such operators take a generator.  The others are listed.
+// Most such operators take a generator.  The others are listed here.
 bool draws_random_numbers(const c10::FunctionSchema &schema)
 {
     static const NameSet others = {"aten::rand",

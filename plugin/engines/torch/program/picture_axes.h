@@ -14,7 +14,7 @@
 namespace engine_torch
 {
 
-// Nothing is known of a tensor before it was met, and no longer once it was met in two ways.
+// Unknown until a tensor is met, and again if it is met with different axes.
 class PictureAxes
 {
 public:
@@ -24,20 +24,19 @@ public:
 
     bool is_met() const { return is_met_; }
     bool is_known() const { return is_met_ && is_clear_; }
-    // Only if they are known: whether the dimension, which may be negative, is width or height.
-    // True if there is no such dimension.
+    // Whether the dimension, which may be negative, is width or height.  True if there is no such
+    // dimension.  Call it only if the axes are known.
     bool is_spatial(int64_t dimension) const;
     bool any_of_last(size_t count) const;
-    // 0 for the dimension that is the first of width and height, 1 for the other one, nullopt for
-    // those that are neither.
+    // Returns 0 for the first spatial dimension, 1 for the second one, and nullopt for the others.
     std::optional<size_t> spatial_place(int64_t dimension) const;
 
-    // Takes what another way leads to.  Returns whether that has changed anything.
+    // Merges the axes found on another path.  Returns whether this changed anything.
     bool join(const PictureAxes &other);
 
     PictureAxes permuted(const std::vector<int64_t> &order) const;
     PictureAxes transposed(int64_t one, int64_t other) const;
-    PictureAxes with(int64_t dimension) const; // a further one, of no picture
+    PictureAxes with(int64_t dimension) const; // inserts a dimension that is not spatial
     PictureAxes without(const std::vector<int64_t> &dimensions) const;
 
     bool operator==(const PictureAxes &) const = default;
@@ -46,7 +45,7 @@ private:
     std::optional<size_t> index_of(int64_t dimension) const;
 
     bool is_met_ = false, is_clear_ = false;
-    std::vector<char> axes_; // 1: width or height; empty unless they are known
+    std::vector<char> axes_; // 1: width or height; empty unless known
 };
 
 } // namespace engine_torch

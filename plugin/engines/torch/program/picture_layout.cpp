@@ -30,7 +30,7 @@ bool can_be_channels(int64_t extent)
     return extent == 1 || extent == 3 || extent == 4;
 }
 
-// Tells pictures from tables of numbers, such as a classifier's or a transformer's.
+// Distinguishes pictures from tables of numbers, such as a classifier's or a transformer's.
 bool has_aspect(int64_t height, int64_t width, int64_t of_height, int64_t of_width)
 {
     constexpr double most = 1.25;

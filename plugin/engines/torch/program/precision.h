@@ -11,18 +11,18 @@
 namespace engine_torch
 {
 
-// fp32 means the precision that the model was saved with.  In int8 fused programs compute some
-// layers; all else is as in fp32.
+// fp32 means the precision of the saved model.  In int8, fused programs compute some layers;
+// everything else is as in fp32.
 enum class Precision { fp32, bf16, fp16, int8 };
 
 struct PrecisionOption {
     Precision precision;
-    bool is_automatic; // chosen by precision=auto: the user may want to hear of others
+    bool is_automatic; // precision=auto: the user may be interested in other precisions
 };
 
 // Parses the option's text.  Throws a Failure that lists the names.
 PrecisionOption parse_precision(const std::string &text);
-// Returns the texts that it takes: "auto, fp32, ...".
+// Returns the accepted texts: "auto, fp32, ...".
 std::string precision_values();
 
 const char *name_of(Precision precision);
@@ -30,7 +30,7 @@ const char *name_of(Precision precision);
 // Call it with bf16 or fp16 only: in fp32 and int8 tensors stay as they were saved.
 c10::ScalarType scalar_type_of(Precision precision);
 
-// Whether models are converted for that precision, which LibTorch then computes in.
+// Whether the model is converted to that precision, in which LibTorch then computes.
 bool is_half(Precision precision);
 
 // Whether the processor has instructions for bf16.  Without them bf16 is slow.

@@ -33,7 +33,7 @@ std::string key_of(const c10::IValue &key)
     return text.str();
 }
 
-// Such a list may be long, and has no tensors.
+// Such a list may be long, and contains no tensors.
 bool holds_numbers(const c10::Type &element)
 {
     return element.kind() == c10::TypeKind::IntType || element.kind() == c10::TypeKind::FloatType ||

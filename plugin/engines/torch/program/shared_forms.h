@@ -14,13 +14,13 @@
 namespace engine_torch
 {
 
-// Lets plans that run the same form share it and so its weights.  Every member function may be
+// Lets plans that run the same variant share it, and so its weights.  Every member function may be
 // called from several threads at once.
 class SharedForms
 {
 public:
-    // Returns the form that another plan runs already, or else `made`.  What was calibrated for a
-    // plan is its own.
+    // Returns the variant if another plan already runs it, otherwise `made`.  int8 variants are not
+    // shared, because each is calibrated for its plan.
     std::shared_ptr<const Form> share(const Form &made)
     {
         if (made.precision == Precision::int8)

@@ -48,7 +48,7 @@ std::vector<int64_t> verify_sizes(const at::Tensor &input, at::IntArrayRef sizes
     return sizes.vec();
 }
 
-// LibTorch's own optional differs from version to version.
+// The type of LibTorch's optional depends on its version.
 using OptionalNumber = decltype(c10::IValue().toOptional<int64_t>());
 
 OptionalNumber verify_type(OptionalNumber type)
@@ -87,8 +87,8 @@ bool is_padding(c10::ArrayRef<int64_t> sides)
     return true;
 }
 
-// Those of files (pickle_check.cpp), and the quantised ones of 8 and 32 bits.  Up to bfloat16 they
-// have no gap; the last three are the unsigned ones, which LibTorch 1.13 and 2.2 do not have.
+// The types of files (pickle_check.cpp), and the quantised ones of 8 and 32 bits.  They have no gap
+// up to bfloat16; the last three are the unsigned ones, which LibTorch 1.13 and 2.2 lack.
 bool is_type(int64_t number)
 {
     constexpr auto no_type = static_cast<int64_t>(c10::ScalarType::Undefined);

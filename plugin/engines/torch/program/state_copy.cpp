@@ -18,8 +18,8 @@ namespace
 
 using c10::IValue;
 
-// Shared values stay shared in the copy, and tensors that shared memory still share it.
-// IValue::deepcopy() would take two views of one memory for the same value.
+// Shared values stay shared in the copy, and so does shared memory of tensors.  IValue::deepcopy()
+// would mistake two views of the same memory for the same value.
 class Copier
 {
 public:
@@ -47,7 +47,7 @@ private:
         return value.isTuple() ? copy_tuple(value) : copy_dict(value);
     }
 
-    // The copy is recorded before its attributes are copied, because they may refer to the object.
+    // Records the copy before its attributes are copied, because they may refer to the object.
     IValue copy_object(const IValue &value)
     {
         const auto copied = value.toObjectRef().copy();
@@ -148,8 +148,8 @@ StateCopy::Use::~Use()
             constant.own = constant.in_code.clone();
             set_values(constant.in_code, constant.original);
         } catch (...) {
-            // The constant keeps its values.  A constant that was copied can be written to, so
-            // this should not happen.
+            // The constant keeps its values.  This should not happen: the constant was copied, so
+            // it is writable.
         }
 }
 

@@ -12,7 +12,7 @@ namespace engine_torch
 {
 
 // A copy of everything that a module's runs may change.  It shares the code with the original, and
-// the parameters too unless runs may write to them.  Throws if memory runs out.
+// also the parameters unless runs may write to them.  Throws if memory runs out.
 class StateCopy
 {
 public:
@@ -21,8 +21,8 @@ public:
     StateCopy(const StateCopy &) = delete;
     StateCopy &operator=(const StateCopy &) = delete;
 
-    // Lets the module of this copy run.  All copies of a module share the tensors in its code.
-    // While an object lives they hold the values of this copy, so only one may live at a time.
+    // Lets the module of this copy run.  All copies share the tensors in the module's code, which
+    // hold the values of this copy while a Use exists; so only one may exist at a time.
     class Use
     {
     public:
@@ -47,8 +47,8 @@ private:
     std::vector<Constant> constants_;
 };
 
-// Returns a copy that shares no memory with the value.  Tensors that shared memory share the
-// copy's.
+// Returns a copy that shares no memory with the value.  Tensors that share memory also do so in the
+// copy.
 c10::IValue copy_of(const c10::IValue &value);
 
 } // namespace engine_torch

@@ -20,7 +20,7 @@ namespace
 using torch::jit::Node;
 using torch::jit::Value;
 
-// The tensor is their second operand.  Each has an overload that takes a number in its place.
+// Their second operand may be a tensor or, in another overload, a number.
 constexpr std::array<std::string_view, 5> operators = {"aten::add", "aten::sub", "aten::mul",
                                                        "aten::div", "aten::floor_divide"};
 
@@ -33,7 +33,7 @@ bool takes_two_tensors(const Node &node)
            node.input(1)->type()->isSubtypeOf(*c10::TensorType::get());
 }
 
-// Python's numbers have these types.  Tensors of others were tensors in Python, too.
+// Numbers of Python have these types.  Tensors of other types were tensors in Python, too.
 std::optional<at::Scalar> number_of(const Value &value)
 {
     const auto constant = torch::jit::toIValue(&value);

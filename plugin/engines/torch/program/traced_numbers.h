@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Python's numbers, which torch.jit.trace writes as tensors.
+// Numbers of Python, which torch.jit.trace writes as tensors.
 #pragma once
 
 #include <torch/csrc/jit/api/module.h>
@@ -9,11 +9,11 @@
 namespace engine_torch
 {
 
-// Traced code has the number of "mask * 2.0" as a tensor of float64 without dimensions.  As such it
-// makes float64 of masks and whole numbers, which no layer takes; as a number it makes float32.
-// LibTorch mends that only in its profiling executor, which the engine does not use.  Makes such
-// operands of sums, differences, products and quotients numbers again.  Nobody else may use the
-// module meanwhile.
+// Makes such operands of sums, differences, products and quotients numbers again.  Traced code has
+// the number in "mask * 2.0" as a float64 tensor of rank 0.  As a tensor, it turns masks and
+// integers into float64, which no layer takes; as a number, into float32.  LibTorch only fixes that
+// in its profiling executor, which the engine does not use.  Nobody else may use the module
+// meanwhile.
 void restore_traced_numbers(const torch::jit::Module &module);
 
 } // namespace engine_torch

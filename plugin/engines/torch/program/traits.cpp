@@ -30,11 +30,11 @@ namespace prim = c10::prim;
 enum Mark : unsigned {
     kept = 1U,            // memory that outlives the run
     kept_inside = 2U,     // a container with such memory in it
-    picture = 4U,         // the caller's images
+    picture = 4U,         // the caller's pictures
     pictures_inside = 8U, // a container with them in it
     weight = 16U,         // the kept memory may be a parameter
     in_code = 32U,        // the kept memory may be a constant of the code
-    of_samples = 64U,     // no tensor, but computed from samples
+    of_samples = 64U,     // not a tensor, but computed from samples
     odd_extents = 128U,   // a tensor whose extents depend on samples
 };
 constexpr unsigned memory = kept | kept_inside | picture | pictures_inside | weight | in_code;
@@ -136,8 +136,8 @@ private:
         return marks;
     }
 
-    // Returns the marks of an element of a container.  Once something was put into a container, any
-    // container may return it.
+    // Returns the marks of an element of a container.  Once something was put into one container,
+    // any container may return it.
     unsigned inside(unsigned container) const
     {
         const unsigned marks = (container | stored_) & ~(kept | picture);
@@ -177,7 +177,7 @@ private:
         traits_.branches_on_data = traits_.branches_on_data || (marks & of_samples);
     }
 
-    // The node's effects are unknown.
+    // Assumes all effects, because those of the node are unknown.
     void assume_the_worst(const Node &node)
     {
         write(anything);
@@ -259,7 +259,7 @@ private:
         return marks;
     }
 
-    // The object belongs to the module, or this run made it.
+    // The object belongs to the module, or was created in this run.
     void get_attribute(const Node &node)
     {
         const unsigned marks = inside(marks_of(node.input()));
@@ -267,8 +267,8 @@ private:
         mark(node.output(), learnt ? marks | weight : marks);
     }
 
-    // Whether the node sets a list to its own tensors in another type or on another device, neither
-    // of which depends on samples.
+    // Whether the node sets a list to its own tensors in another type or on another device, and
+    // neither depends on samples.
     bool converts_itself(const Node &set) const
     {
         const Node *conversion = conversion_of_elements(set);
@@ -300,8 +300,7 @@ private:
         }
     }
 
-    // The node's inputs are the most repetitions, whether to begin, and the values that are carried
-    // along.
+    // The node's inputs are the most iterations, whether to begin, and the loop-carried values.
     void repeat(const Node &node)
     {
         const Block *body = node.blocks().at(0);
@@ -314,7 +313,7 @@ private:
         copy_marks(body->outputs().slice(1), node.outputs());
     }
 
-    // What the body has more inputs than the node, at the end of a `with`, is None.
+    // At the end of a `with`, the body has more inputs than the node: they are None.
     void follow(const Node &node, const Graph &body)
     {
         if (body.inputs().size() < node.inputs().size())
@@ -384,7 +383,7 @@ private:
             add_new(traits_.random, schema.name());
         if (trains && is_for_training(schema))
             add_new(traits_.training, schema.name());
-        // The schemas do not say that the operators write to these.
+        // The schemas do not show that the operators write to these.
         for (const char *argument : {"running_mean", "running_var"})
             if (const Value *mean = input_named(node, argument); mean && trains) {
                 write(marks_of(mean));
@@ -393,7 +392,7 @@ private:
             }
     }
 
-    // Attention has an argument for the probability of dropout, and none for training mode.
+    // Attention has an argument for the probability of dropout, but none for training mode.
     bool draws_none(const Node &node) const
     {
         const Value *argument = input_named(node, "dropout_p");
@@ -442,7 +441,7 @@ private:
         return has_odd_extents(schema) || (marks_of_inputs(node) & (of_samples | odd_extents));
     }
 
-    // How an output depends on the samples or on what was computed from them.
+    // Whether an output depends on the samples or on values computed from them.
     unsigned samples_in_output(const Node &node, const c10::FunctionSchema &schema,
                                const Value &output) const
     {
@@ -457,7 +456,7 @@ private:
     const std::shared_ptr<Graph> graph_;
     const KnownValues known_;
     std::map<const Value *, unsigned> marks_;
-    std::map<const Node *, std::shared_ptr<Graph>> bodies_; // where they are out of the graph
+    std::map<const Node *, std::shared_ptr<Graph>> bodies_; // code outside the graph
     unsigned stored_ = 0; // marks of the memory that was put into containers
     bool changed_ = false;
     Traits traits_;

@@ -11,23 +11,23 @@
 namespace engine_torch
 {
 
-// If the graph does not show something, the worse is assumed.
+// In case of doubt, the worse is assumed.
 struct Traits {
     bool writes_input = false;     // forward() may change its input tensor
-    bool keeps_state = false;      // a run may change what later runs see
-    bool converts_itself = false;  // a run may put lists of the module into other types
-    bool writes_weights = false;   // such a run may change parameters
-    bool writes_constants = false; // such a run may change tensors in the code
+    bool keeps_state = false;      // a run may change what later runs read
+    bool converts_itself = false;  // a run may convert lists of the module to other types
+    bool writes_weights = false;   // a run may change parameters; implies keeps_state
+    bool writes_constants = false; // a run may change tensors in the code; implies keeps_state
     bool branches_on_data = false; // which code runs may depend on the samples
     bool uses_samples_as_numbers =
-        false;                         // of a batch there is one number, not one for each picture
-    bool forks = false;                // a run may start tasks beside itself
-    bool may_draw = false;             // calls that are not seen may draw random numbers
+        false;                         // there is one number for a batch, not one for each picture
+    bool forks = false;                // a run may start asynchronous tasks
+    bool may_draw = false;             // code that is not visible may draw random numbers
     std::vector<std::string> random;   // the operators that draw random numbers
     std::vector<std::string> training; // the operators that run in training mode
 };
 
-// Whether a session needs a copy of the module of its own.
+// Whether a session needs its own copy of the module.
 inline bool needs_copy(const Traits &traits)
 {
     return traits.keeps_state || traits.converts_itself;

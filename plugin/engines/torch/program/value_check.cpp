@@ -42,7 +42,7 @@ bool lies_within_storage(const at::Tensor &tensor)
            tensor.storage().nbytes() / static_cast<size_t>(tensor.element_size());
 }
 
-// Goes through values without recursion.  Visits a shared value once for each type.
+// Visits values without recursion.  Visits a shared value once for each type.
 class Walk
 {
 public:

@@ -10,9 +10,8 @@
 namespace engine_torch
 {
 
-// Checks all attributes and constants: each value must have the type that the code declares, and
-// each tensor must lie within its storage.  Returns what is wrong, to follow the file's name in a
-// sentence, or "".
+// Checks all attributes and constants: each value must have its declared type, and each tensor must
+// be within its storage.  Returns the fault, worded to follow the file's name in a sentence, or "".
 std::string find_wrong_value(const torch::jit::Module &module);
 
 } // namespace engine_torch

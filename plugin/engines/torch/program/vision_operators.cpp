@@ -32,7 +32,7 @@ template <class Number> Number shared_area(const Box<Number> &a, const Box<Numbe
     return std::max<Number>(0, width) * std::max<Number>(0, height);
 }
 
-// Returns the places of the boxes that stay.  `boxes` are in the order of falling scores.
+// Returns the indices of the boxes to keep.  `boxes` are sorted by falling scores.
 template <class Number>
 std::vector<int64_t> places_kept(const std::vector<Box<Number>> &boxes, double threshold)
 {
@@ -90,7 +90,7 @@ struct Point {
 
 using Polygon = std::vector<Point>;
 
-// Its middle, width, height and the degrees by which it is turned.
+// Its centre, width, height and rotation.
 struct TurnedBox {
     double x, y, width, height, degrees;
 
@@ -111,13 +111,13 @@ Polygon TurnedBox::corners() const
             {x - second.x, y - second.y}};
 }
 
-// How far a point is on the left of the line from `a` to `b`, times the line's length.
+// Returns the distance of a point to the left of the line from `a` to `b`, times the line's length.
 double left_of(const Point &a, const Point &b, const Point &point)
 {
     return (b.x - a.x) * (point.y - a.y) - (b.y - a.y) * (point.x - a.x);
 }
 
-// What of a convex polygon is not on the left of that line.
+// Returns the part of a convex polygon that is not to the left of that line.
 Polygon cut_along(const Polygon &polygon, const Point &a, const Point &b)
 {
     Polygon kept;
@@ -189,7 +189,7 @@ at::Tensor overlaps_of_turned(const at::Tensor &boxes1, const at::Tensor &boxes2
 
 // ---- boxes in pictures -----------------------------------------------------------------
 
-// Beyond this, the counts of samples in torchvision's loops leave their integers.
+// Beyond this, the sample counts in torchvision's loops overflow.
 constexpr double farthest = 16384;
 
 at::Tensor check_boxes(const at::Tensor &boxes, const at::Tensor &input, double scale)
@@ -207,7 +207,7 @@ at::Tensor check_boxes(const at::Tensor &boxes, const at::Tensor &input, double 
             TORCH_CHECK(std::abs(number[corner] * scale) <= farthest,
                         "a box lies far outside its picture");
     }
-    return boxes.clone(); // nobody changes what was looked at
+    return boxes.clone(); // later changes of the boxes do no harm
 }
 
 } // namespace

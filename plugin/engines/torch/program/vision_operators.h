@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Operators of our own, which models get beside torchvision's or in their place.
+// Operators of our own, in addition to torchvision's or in their place.
 #pragma once
 
 #include <string>
@@ -9,20 +9,20 @@
 namespace engine_torch
 {
 
-// Fails unless the boxes (N x 5: the picture's number and two corners) are of pictures of `input`,
-// which are not empty, and their corners are sensible numbers.  torchvision does not look, and
-// reads beyond the tensor.
+// Throws unless the boxes (N x 5: index of the picture and two corners) belong to pictures of
+// `input` that are not empty, and their corners are within bounds.  torchvision does not check
+// them, and reads beyond the tensor.
 constexpr const char *sound_boxes = "dnn_torch::sound_boxes";
 
-// What torchvision::box_iou_rotated computes, whose numbers torchvision sorts in a way that NaN
-// leads out of its memory.
+// Computes the same as torchvision::box_iou_rotated, whose sort reads out of bounds if there are
+// NaNs.
 constexpr const char *overlaps_of_rotated = "dnn_torch::box_iou_rotated";
 
-// Whether LibTorch knows an operator of this name, "torchvision::nms".
+// Whether LibTorch knows an operator of this name, such as "torchvision::nms".
 bool is_provided(const std::string &name);
 
-// Makes torchvision's nms and box_iou_rotated known where LibTorch has them not, and those above.
-// Call it once, with torchvision opened if it can be.
+// Registers the operators above, and torchvision's nms and box_iou_rotated where they are missing.
+// Call it once, after torchvision was loaded, if it can be.
 void register_vision_operators();
 
 } // namespace engine_torch

@@ -31,10 +31,10 @@ class FlagFinder
 public:
     explicit FlagFinder(const Block &block) { collect(block); }
 
-    // Code that was put beside the rest may read a flag unseen.
+    // False if there is code outside the graph, which may read a flag.
     bool sees_all() const { return !has_fork_; }
 
-    // The flags by name; what is said of one name holds for all objects that have it.
+    // Returns the flags by name; a name stands for all objects that have such an attribute.
     std::map<std::string, Places> flags() const
     {
         std::map<std::string, Places> found;
@@ -74,7 +74,7 @@ private:
                });
     }
 
-    // Whether the flag that is read, or its opposite, decides over nothing else.
+    // Whether the flag that is read, or its opposite, controls nothing but warnings.
     static bool decides_over_warnings(const Node &read, const std::string &flag)
     {
         const auto &uses = read.output()->uses();
@@ -107,7 +107,7 @@ private:
     bool has_fork_ = false;
 };
 
-// The object may be one that the run itself makes: that one is left alone.
+// Skips an object that the run itself creates.
 void settle(const Node &place, const KnownValues &known, const std::string &name,
             const c10::IValue &value)
 {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Flags that only keep a model from warning twice.
+// Flags whose only purpose is to keep a model from warning twice.
 #pragma once
 
 #include <torch/csrc/jit/api/module.h>
@@ -9,9 +9,9 @@
 namespace engine_torch
 {
 
-// Gives each flag of the module that decides over nothing but a warning the value that forward()
-// would set it to.  No run changes it then, and none warns.  torchvision's detectors have one.  No
-// other thread may run the module meanwhile.
+// Sets each flag of the module that only controls a warning to the value that forward() would set.
+// Then no run changes it, and none warns.  torchvision's detectors have such a flag.  No other
+// thread may run the module meanwhile.
 void settle_warning_flags(const torch::jit::Module &module);
 
 } // namespace engine_torch

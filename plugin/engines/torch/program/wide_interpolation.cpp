@@ -18,7 +18,7 @@ using torch::jit::Graph;
 using torch::jit::Node;
 using torch::jit::Value;
 
-// The nearest samples are taken as they are.
+// Nearest-neighbour interpolation copies samples as they are.
 bool mixes_samples(const Node &node)
 {
     const std::string_view name = node.kind().toQualString();

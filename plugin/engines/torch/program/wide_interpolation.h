@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Interpolation in variants of 16 bits.
+// Interpolation in 16-bit variants.
 #pragma once
 
 #include <torch/csrc/jit/api/module.h>
@@ -9,10 +9,9 @@
 namespace engine_torch
 {
 
-// Interpolates in float32 what a frozen module's forward() interpolates, and converts the result
-// back.  Some LibTorch compute places and weights of samples in the type of the samples on a CPU,
-// whose 8 bits are too few: 1.13 is 5 of 255 codes off in the mean.  Nobody else may use the module
-// meanwhile.
+// Makes a frozen module's forward() interpolate in float32, and convert the result back.  On a CPU,
+// some versions of LibTorch compute positions and weights in the type of the samples, whose 8 bits
+// are too few: 1.13 is off by 5/255 in the mean.  Nobody else may use the module meanwhile.
 void interpolate_in_floats(const torch::jit::Module &frozen);
 
 } // namespace engine_torch

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Weights of float16 on a processor that does not compute with them.
+// Weights of float16 on a processor that does not compute in float16.
 #pragma once
 
 #include <torch/csrc/jit/api/module.h>
@@ -9,8 +9,8 @@
 namespace engine_torch
 {
 
-// Makes float32 of all tensors of float16, and of the code's own conversions to it.  Does nothing
-// if the module has no parameter of float16.  Nobody else may use the module meanwhile.
+// Converts all float16 tensors, and the code's own conversions to float16, to float32.  Does
+// nothing if the module has no float16 parameter.  Nobody else may use the module meanwhile.
 void widen_halves(const torch::jit::Module &module);
 
 } // namespace engine_torch
