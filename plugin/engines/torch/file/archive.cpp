@@ -21,8 +21,8 @@ namespace
 constexpr std::string_view code_folder = "code/", code_extension = ".py", data_folder = "data/",
                            constants_folder = "constants/", extra_folder = "extra/";
 
-// Whether LibTorch reads the record.  It needs no records of older formats, and none that only tell
-// where code came from: "model.json", "code/x.py.debug_pkl".
+// Whether LibTorch reads the record.  Does not include records of older formats and debug
+// information: "model.json", "code/x.py.debug_pkl".
 bool is_needed(std::string_view name)
 {
     return name == "data.pkl" || name == "constants.pkl" || name == "version" ||

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// A TorchScript file, checked before LibTorch sees it.  Needs no LibTorch.
+// A TorchScript file, checked before LibTorch reads it.  Needs no LibTorch.
 #pragma once
 
 #include "file_bytes.h"
@@ -17,25 +17,25 @@
 namespace engine_torch
 {
 
-// The one owner of a model file's bytes.  Never changes; any thread.
+// The only owner of a model file's bytes.  Never changes; any thread.
 class Archive
 {
 public:
-    // Throws a Failure that names the file and says what to do, unless it
-    // is a complete TorchScript archive: records are sound, CRCs are right, values and code are
-    // as PyTorch writes them, and each tensor lies within its storage.
+    // Throws a Failure that names the file and says what to do, unless it is a complete TorchScript
+    // archive: records are sound, CRCs match, values and code are as PyTorch writes them, and each
+    // tensor is within its storage.
     explicit Archive(FileBytes file);
 
     const std::string &name() const noexcept { return file_.name(); }
 
     // The records that LibTorch needs, by their names without the first folder.  LibTorch does not
-    // see the others, such as debug information.
+    // get the others, such as debug information.
     const std::map<std::string, std::string_view> &records() const noexcept { return records_; }
 
-    // The file's records of extra files that are known here (file_contract.h), by their names.
+    // The extra files that are known (file_contract.h), by their names.
     const std::map<std::string, std::string_view> &extras() const noexcept { return extras_; }
 
-    // What the code may do.  Custom classes that its values use are among the classes.
+    // What the code may do.  The classes include custom classes of its values.
     const SourceFacts &facts() const noexcept { return facts_; }
 
     // A hash of the whole file.

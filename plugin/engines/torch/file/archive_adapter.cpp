@@ -18,7 +18,7 @@ namespace engine_torch
 namespace
 {
 
-constexpr uint64_t in_extra = 0xffffffff; // the number is in the extra field of 64-bit numbers
+constexpr uint64_t in_extra = 0xffffffff; // the number is in the zip64 extra field
 constexpr std::string_view folder = "archive/";
 
 std::string number(uint64_t value, int size)
@@ -34,8 +34,8 @@ struct Entry {
     uint64_t crc, size, offset;
 };
 
-// The fields from "version needed" to the sizes, which both lists have.  The date is 1 January
-// 1980.
+// The fields from "version needed" to the name's size, which both headers have.  The date is 1
+// January 1980.
 std::string common_part(const Entry &entry)
 {
     return number(45, 2) + number(0, 4) + number(0, 2) + number(0x21, 2) + number(entry.crc, 4) +

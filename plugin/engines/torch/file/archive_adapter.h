@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Hands a checked archive to LibTorch.
+// Passes a checked archive to LibTorch.
 #pragma once
 
 #include "archive.h"
@@ -12,9 +12,9 @@
 namespace engine_torch
 {
 
-// Returns a new, uncompressed archive that holds the records that were checked and no others.  So
-// LibTorch's own reader cannot see anything that ours has not seen.  The bytes are not copied:
-// `archive` must outlive the result.
+// Returns a new, uncompressed archive with only the checked records, so that LibTorch's own reader
+// cannot read anything that ours has not checked.  The bytes are not copied: `archive` must outlive
+// the result.
 std::unique_ptr<caffe2::serialize::ReadAdapterInterface> adapt(const Archive &archive);
 
 } // namespace engine_torch

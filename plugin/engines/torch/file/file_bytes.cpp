@@ -17,7 +17,7 @@ namespace engine_torch
 namespace
 {
 
-// One read() asks for no more than this.
+// The most bytes for one read().
 constexpr size_t largest_read = size_t{1} << 30;
 
 } // namespace
@@ -32,7 +32,7 @@ FileBytes::FileBytes(const DnnTorchSource &source) : name_(dnn_torch::text_or_em
         take_size_of(source.fd);
     if (size_ == 0)
         refuse("is empty; export or download the model again");
-    // Not cleared first: clearing a large model takes as long as reading it.
+    // Does not clear the memory first: that takes as long as reading a large model.
     bytes_.reset(new char[size_]);
     if (source.fd < 0)
         std::memcpy(bytes_.get(), source.data, size_);

@@ -19,15 +19,15 @@ namespace engine_torch
 class FileBytes
 {
 public:
-    // Reads the file behind the descriptor from its beginning, or copies the bytes.  Never waits
-    // for a pipe or a device.  Throws a Failure that names the file unless it is a regular file
-    // that can be read.
+    // Reads the file of the descriptor from its beginning, or copies the bytes.  Never waits for a
+    // pipe or a device.  Throws a Failure that names the file unless it is a regular file that can
+    // be read.
     explicit FileBytes(const DnnTorchSource &source);
 
     const std::string &name() const noexcept { return name_; }
     std::string_view bytes() const noexcept { return {bytes_.get(), size_}; }
 
-    // Throws a Failure that says the file's name and these words.
+    // Throws a Failure with the file's name and these words.
     [[noreturn]] void refuse(const std::string &words,
                              DnnTorchStatus status = DNN_TORCH_BAD_MODEL) const;
 

@@ -18,10 +18,10 @@ using Json = nlohmann::ordered_json;
 
 // A message of the isolated engine holds 16 KiB of text.
 constexpr size_t piece_bytes = 8000, most_pieces = 64;
-// dump() calls itself.
+// Limits for dump(), which is recursive.
 constexpr dnn_torch::JsonLimits limits = {.depth = 16, .values = 100'000};
 
-// Returns an object, or what is wrong with the record.
+// Returns an object, or a string that says what is wrong with the record.
 Json parse(std::string_view record)
 {
     if (record.size() > piece_bytes * most_pieces)

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What a TorchScript file says of itself beside the model (_extra_files of torch.jit.save).  Needs
-// no LibTorch.
+// What a TorchScript file says about itself in addition to the model (_extra_files of
+// torch.jit.save).  Needs no LibTorch.
 #pragma once
 
 #include <map>
@@ -12,14 +12,14 @@
 namespace engine_torch
 {
 
-// The records that are looked at, behind "extra/": our own, and Ultralytics'.
+// The records that are read, after "extra/": our own, and Ultralytics'.
 constexpr std::string_view own_contract_record = "dnn_torch.json";
 constexpr std::string_view ultralytics_record = "config.txt";
 
 using Facts = std::map<std::string, std::string, std::less<>>;
 
-// Adds the record's JSON to the facts that model_metadata() tells, as one line of ASCII in pieces:
-// KEY, KEY:1, KEY:2 ...  Text that is no JSON is told as a JSON text, for the host to refuse.
+// Adds the record's JSON to the facts of model_metadata(), as one line of ASCII in pieces: KEY, KEY:1,
+// KEY:2 ...  An invalid record is replaced by a JSON string, which the host refuses.
 void add_contract(std::string_view key, std::string_view record, Facts &facts);
 
 } // namespace engine_torch

@@ -86,7 +86,7 @@ constexpr std::string_view layers =
     "binary_cross_entropy_with_logits cross_entropy_loss nll_loss nll_loss2d nll_loss_nd "
     "";
 
-// The operators that torch.nn's attention and transformers call in code.
+// The operators of torch.nn's attention and transformers in code.
 constexpr std::string_view attention =
     "scaled_dot_product_attention _scaled_dot_product_attention _native_multi_head_attention "
     "_transformer_encoder_layer_fwd _nested_tensor_from_mask _nested_tensor_from_mask_left_aligned "
@@ -145,7 +145,7 @@ constexpr std::string_view properties =
     "_get_tracing_state has_torch_function dequantize quantize_per_tensor quantize_per_channel "
     "fake_quantize_per_tensor_affine fake_quantize_per_channel_affine";
 
-// torchvision's.  argument_guards.h bounds what they do not check.
+// torchvision's operators.  argument_guards.h bounds the arguments that they do not check.
 constexpr std::string_view vision =
     "nms box_iou_rotated roi_align roi_pool ps_roi_align ps_roi_pool deform_conv2d";
 
@@ -167,7 +167,7 @@ constexpr std::string_view named_primitives =
     "is_sparse_csr is_vulkan is_xla is_xpu itemsize layout max min name nbytes rangelist "
     "requires_grad type";
 
-// Primitives that only graphs have.  Code writes the same with syntax.
+// Primitives that only graphs have.  Code has syntax for them.
 constexpr std::string_view unnamed_primitives =
     "CallFunction CallMethod Constant CreateObject DictConstruct EnumName EnumValue Enter Exit "
     "GetAttr If ListConstruct ListUnpack Loop ModuleContainerIndex Param Print Return SetAttr "

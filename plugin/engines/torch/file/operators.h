@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What a model may use: operators that only compute with tensors, numbers, texts and lists.  A
-// model file is somebody else's program.  Needs no LibTorch.
+// What a model may use: operators that only compute with tensors, numbers, texts and lists, because
+// a model file is somebody else's program.  Needs no LibTorch.
 #pragma once
 
 #include <functional>
@@ -24,16 +24,16 @@ public:
     // `name` is written as in "aten::relu".  Unknown operators are refused.
     bool has_operator(std::string_view name) const;
 
-    // The same for a node of a graph.  Some nodes have no name in code.
+    // The same for a graph node.  Some nodes have no name in code.
     bool has_node(std::string_view name) const;
 
     // Whether the model may use this C++ class: "torch.classes.quantized.Conv2dPackedParamsBase".
     bool has_class(std::string_view name) const;
 
-    // Whether the user named it.  "__setstate__" stands for any code that runs during loading.
+    // Whether the user allowed it.  "__setstate__" stands for any code that runs during loading.
     bool is_allowed(std::string_view name) const;
 
-    // What the user named, as in "aten::relu"; "aten::*" are all of that kind.
+    // The names that the user allowed, as in "aten::relu"; "aten::*" is all of "aten".
     const std::set<std::string, std::less<>> &allowed() const { return allowed_; }
 
 private:
@@ -44,8 +44,8 @@ private:
 // replaces such operators.
 bool gives_raw_memory(std::string_view name);
 
-// The name as the option `allow` takes it in the text of a filter, where a colon has a meaning:
-// "relu", "quantized.linear".
+// Returns the name as the option `allow` takes it in the text of a filter, where a colon has a
+// meaning: "relu", "quantized.linear".
 std::string name_to_allow(std::string_view name);
 
 } // namespace engine_torch

@@ -31,7 +31,7 @@ bool any_contains(const std::vector<ZipRecord> &records, std::string_view part)
     });
 }
 
-// A page that says "log in" or "confirm the download" is what a careless download leaves.
+// A failed download often leaves a page that says "log in" or "confirm the download".
 bool is_web_page(std::string_view bytes)
 {
     std::string start(bytes.substr(0, 256));
@@ -91,7 +91,7 @@ bool is_openvino(std::string_view bytes)
     return start.starts_with("<") && start.find("<net ") != start.npos;
 }
 
-// What pickle.dump() writes from protocol 2 on.
+// What pickle.dump() writes in protocol 2 and later ones.
 bool is_pickle(std::string_view bytes)
 {
     constexpr char newest = 5;
@@ -99,7 +99,7 @@ bool is_pickle(std::string_view bytes)
            bytes.back() == '.';
 }
 
-// The name of a model that somebody packed into an archive, or "".
+// Returns the name of a model that was packed into an archive, or "".
 std::string_view packed_model(const std::vector<ZipRecord> &records)
 {
     for (const ZipRecord &record : records)

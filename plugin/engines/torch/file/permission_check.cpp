@@ -43,8 +43,8 @@ std::string refused_class(const Value &value, const Permissions &permissions)
     return permissions.has_class(name) ? "" : name;
 }
 
-// PyTorch writes such a cast if it knows more than the type says: from an optional or a union to
-// one of its types.
+// PyTorch writes such a cast when it knows more than the type: from an optional or a union to one
+// of its types.
 bool is_sound_cast(const Node &node)
 {
     return node.output()->type()->isSubtypeOf(*node.input(0)->type());
@@ -63,8 +63,8 @@ std::string refused_in(const Node &node, const Permissions &permissions)
     return "";
 }
 
-// What LibTorch has without a table that could be asked, and what comes with torchvision, which is
-// opened for models that need it.
+// True for names that LibTorch has no table of, and for torchvision, which is only loaded for
+// models that need it.
 bool may_mean_something(std::string_view name)
 {
     return name == loading_code || name.substr(0, name.find("::")) == "prim" ||
@@ -77,7 +77,7 @@ bool is_class(const std::string &name)
            torch::getCustomClass(std::string(root) + name);
 }
 
-// Whether an operator has that name, or begins with it if it ends with a star.
+// Whether an operator has that name or, if the name ends with a star, begins with it.
 bool is_operator(std::string_view name)
 {
     const bool is_space = !name.empty() && name.back() == '*';
@@ -96,7 +96,7 @@ c10::Symbol zeros_for(c10::Symbol kind)
     return kind == c10::aten::empty_like ? c10::aten::zeros_like : c10::aten::new_zeros;
 }
 
-// The arguments are the same and in the same order, except for the memory order of empty().
+// The arguments are the same and in the same order, except the memory format of empty().
 void replace_by_zeros(Node *node)
 {
     const bool has_format = node->kind() == c10::aten::empty;

@@ -16,8 +16,8 @@ namespace engine_torch
 namespace
 {
 
-// More values than the largest published models have, but fewer than LibTorch's recursion over
-// values can bear.
+// More values than the largest published models have, but fewer than overflow the stack in
+// LibTorch's recursion over values.
 constexpr size_t most_values = 4 << 20, most_dimensions = 64, deepest_value = 100;
 constexpr uint64_t most_with_repeats = 64 << 20, most_elements = uint64_t{1} << 48;
 
@@ -30,12 +30,12 @@ enum class Kind : uint8_t {
     tuple,
     list,
     dict,
-    storage_type, // its number: bytes an element
+    storage_type, // number: bytes per element
     function,     // can be called by REDUCE
     class_name,
-    instance, // an object without its state yet
+    instance, // an object that has no state yet
     object,
-    storage, // its number: elements
+    storage, // number: elements
     hooks,   // an empty OrderedDict
     other    // has no parts: tensors, devices, complex numbers
 };
@@ -46,7 +46,7 @@ struct Value {
     uint32_t depth = 1;   // nesting depth
     int64_t number = 0;
     std::string_view text;
-    uint64_t weight = 1; // how many values it holds; a shared one counts each time
+    uint64_t weight = 1; // how many values it holds; shared ones count each time
     size_t first = 0;    // index of a tuple's first part
     size_t count = 0;
 };
@@ -104,7 +104,7 @@ bool is_function(std::string_view name)
            std::find(lists.begin(), lists.end(), name) != lists.end();
 }
 
-// Runs a pickle as the stack machine does that it is written for, but on kinds instead of values.
+// Runs a pickle like its stack machine does, but on kinds instead of values.
 class Machine
 {
 public:
@@ -247,7 +247,7 @@ private:
         return parts_[tuple.first + index];
     }
 
-    // A container that has a second name must not grow.  So no container can hold itself.
+    // A container must not grow once it is in the memo.  So no container can hold itself.
     Value &open_container(Kind kind)
     {
         if (stack_.size() <= floor() || stack_.back().kind != kind || stack_.back().complete)
@@ -384,7 +384,7 @@ private:
         push(Kind::hooks);
     }
 
-    // Pushes the container, now with the type of its values.
+    // Pushes the container, which now has a type for its values.
     void push_tagged(const Value &function, const Value &arguments)
     {
         const bool named = function.text == restore_type;
@@ -398,7 +398,7 @@ private:
         push(container);
     }
 
-    // Its tuple: ("storage", type, key, device, count)
+    // The tuple is ("storage", type, key, device, count).
     void push_storage()
     {
         const Value id = pop(Kind::tuple);
@@ -457,7 +457,7 @@ private:
         return offset >= 0 && (is_empty ? offset <= count : last < count);
     }
 
-    // ---- runs one instruction; returns false for the last
+    // ---- instructions
     bool step(unsigned char opcode)
     {
         return step_value(opcode) || step_container(opcode) || step_call(opcode) ||

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Checks the values of a TorchScript archive before LibTorch makes objects of them.  Needs no
+// Checks the values of a TorchScript archive before LibTorch creates objects from them.  Needs no
 // LibTorch.
 #pragma once
 
@@ -22,12 +22,12 @@ struct PickleFault : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// Returns the size in bytes of the record that holds the numbers of a tensor, by its key.
+// Returns the size in bytes of the record with a tensor's numbers, by its key.
 using StorageSize = std::function<std::optional<uint64_t>(std::string_view key)>;
 
-// Returns the names of the classes of all objects, as in "__torch__.nets.Net".  Throws a
-// PickleFault unless the pickle consists of what TorchScript writes, ends where the bytes end and
-// is not nested too deeply, and every tensor lies within its storage.
+// Returns the class names of all objects, as in "__torch__.nets.Net".  Throws a PickleFault unless
+// the pickle consists of what TorchScript writes, ends where the bytes end and is not nested too
+// deeply, and every tensor is within its storage.
 std::set<std::string> check_pickle(std::string_view bytes, const StorageSize &storage_size);
 
 } // namespace engine_torch

@@ -14,8 +14,7 @@ namespace
 {
 
 constexpr std::string_view classes_root = "__torch__.torch.classes";
-// The longest chain of functions that call one another: LibTorch copies each into its caller by
-// recursion.
+// The longest chain of functions that call one another: LibTorch inlines them recursively.
 constexpr size_t longest_chain = 500;
 
 using Tokens = std::vector<Token>;
@@ -33,7 +32,7 @@ bool is_name(const Tokens &tokens, size_t at, std::string_view name = {})
 }
 
 // Returns the index after the bracket that closes the one at `at`.  lines_of() has checked that
-// there are as many closing brackets as opening ones.
+// brackets match.
 size_t after_bracket(const Tokens &tokens, size_t at)
 {
     size_t depth = 0;
@@ -56,7 +55,7 @@ bool is_keyword(std::string_view name)
     return std::find(words.begin(), words.end(), name) != words.end();
 }
 
-// Literals contain two calls: annotate() gives a literal its type, and a device has no other
+// Two calls are part of literals: annotate() gives a literal its type, and a device has no other
 // notation.
 bool may_open(const Tokens &tokens, size_t at)
 {
@@ -72,7 +71,7 @@ bool may_open(const Tokens &tokens, size_t at)
            is_name(tokens, at - 3, "torch") && !is_symbol(tokens, at - 4, '.');
 }
 
-// Finds `Optional[]`: LibTorch reads the first element of the empty list, and jumps anywhere.
+// Finds `Optional[]`: LibTorch reads the first element of the empty list and jumps anywhere.
 bool is_empty_subscript(const Tokens &tokens, size_t at)
 {
     return at > 0 && is_symbol(tokens, at, '[') && is_symbol(tokens, at + 1, ']') &&
@@ -80,7 +79,7 @@ bool is_empty_subscript(const Tokens &tokens, size_t at)
            !is_name(tokens, at - 1, "return") && !is_name(tokens, at - 1, "is");
 }
 
-// Whether the tokens from `at` to `end` are a value that needs no computing.
+// Whether the tokens from `at` to `end` are a value without computation.
 bool is_literal(const Tokens &tokens, size_t at, size_t end)
 {
     for (; at < end; at++) {
@@ -243,7 +242,7 @@ private:
             fail_in_class();
         if (equals == tokens.size())
             return;
-        // LibTorch crashes if anything else has a value.
+        // LibTorch crashes if an attribute of another type has a value.
         if (!is_name(tokens, 2, "Final") || !is_symbol(tokens, 3, '[') ||
             after_bracket(tokens, 3) != equals || equals + 1 == tokens.size() ||
             !is_literal(tokens, equals + 1, tokens.size()))
@@ -278,7 +277,7 @@ private:
                 fail_as_foreign("more than one statement in a line");
     }
 
-    // What a line declares is reached as an attribute or as a variable, never as an operator.
+    // A name that a line declares is an attribute or a variable, never an operator.
     void note_names(const Tokens &tokens)
     {
         const bool is_declaration = is_name(tokens, 0) && is_symbol(tokens, 1, ':');
@@ -290,7 +289,7 @@ private:
         }
     }
 
-    // Names that begin with torch or ops are operators.  Those that begin with __torch__ are the
+    // Names that begin with torch or ops are operators.  Names that begin with __torch__ are the
     // file's own.
     void note_first_name(const Tokens &tokens, size_t &at)
     {
@@ -344,7 +343,7 @@ void SourceCheck::add(const std::string &module, std::string_view source)
         reader.read(line);
 }
 
-// Finds the unit that a dotted name begins with.  The rest may be a method.
+// Finds the unit that a dotted name begins with.  The remainder may be a method.
 SourceCheck::Unit &SourceCheck::find_unit(std::string name)
 {
     const std::string whole = name;
@@ -359,7 +358,7 @@ SourceCheck::Unit &SourceCheck::find_unit(std::string name)
     }
 }
 
-// Goes depth first, as LibTorch does, but without recursion.
+// Traverses the units depth first, as LibTorch does, but without recursion.
 void SourceCheck::measure(Unit &first)
 {
     std::vector<Unit *> way = {&first};

@@ -16,24 +16,24 @@
 namespace engine_torch
 {
 
-// What the code may do, by its text.
+// What the code may do, according to its text.
 struct SourceFacts {
     std::set<std::string> operators; // "aten::relu"; called or only named
     std::set<std::string> classes;   // C++ classes: "torch.classes.quantized.Conv2dPackedParams"
     bool runs_while_loading = false; // there is a __setstate__()
 };
 
-// Reads the sources of one archive one after the other.
+// Reads all sources of one archive.
 class SourceCheck
 {
 public:
     // `module` is a name such as "__torch__.torch.nn.functional".  Throws a SourceFault unless the
-    // code is laid out as PyTorch writes it and nothing outside of functions computes: default
+    // code is laid out as PyTorch writes it and computes nothing outside of functions: default
     // arguments are literals.
     void add(const std::string &module, std::string_view source);
 
     // Returns the facts of all sources.  Throws a SourceFault if a name is not defined, or if a
-    // chain of names is too long.
+    // chain of calls is too long.
     SourceFacts finish();
 
 private:

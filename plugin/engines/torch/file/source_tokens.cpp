@@ -31,7 +31,7 @@ bool continues_name(char c)
     return starts_name(c) || is_digit(c);
 }
 
-// Counts how deep LibTorch's recursion is at a position of an expression: open brackets, and the
+// Counts the depth of LibTorch's recursion at a position in an expression: open brackets, and the
 // operators before the position in each of them.
 class Depth
 {

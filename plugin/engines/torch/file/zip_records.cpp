@@ -21,13 +21,13 @@ constexpr std::string_view local_mark("PK\3\4", 4), central_mark("PK\1\2", 4),
     locator_mark("PK\6\7", 4);
 constexpr uint64_t local_size = 30, central_size = 46, end_size = 22, end64_size = 56,
                    locator_size = 20;
-constexpr uint64_t in_extra = 0xffffffff; // the number is in the extra field of 64-bit numbers
+constexpr uint64_t in_extra = 0xffffffff; // the number is in the zip64 extra field
 constexpr uint64_t sizes_follow = 8, known_flags = 8 | 0x800, stored = 0, deflated = 8;
 
-// PyTorch compresses only texts of a few hundred kilobytes, by factors of 2 to 15.
+// PyTorch only compresses texts of a few hundred kilobytes, by factors of 2 to 15.
 constexpr uint64_t largest_inflated = 64 << 20, largest_ratio = 200, most_records = 1 << 20;
 
-// Reads numbers out of bytes.  Throws ZipDamage if one lies outside of them.
+// Reads numbers from bytes.  Throws ZipDamage if one is outside of them.
 class Bytes
 {
 public:
@@ -76,7 +76,7 @@ struct Directory {
     uint64_t offset, size, count;
 };
 
-// PyTorch also writes the 64-bit records, whatever the size.
+// PyTorch always writes the zip64 records, too.
 Directory find_directory(const Bytes &bytes)
 {
     if (bytes.size() < end_size)
@@ -108,7 +108,7 @@ Directory find_directory(const Bytes &bytes)
     return whole;
 }
 
-// Takes the numbers that did not fit into 32 bits, which follow in this order.
+// Reads the numbers that did not fit into 32 bits, in this order.
 void take_large_numbers(const Bytes &extra, Entry &entry)
 {
     uint64_t at = 0;
@@ -156,7 +156,7 @@ void check_kind(const Entry &entry)
         throw ZipOddity("has a record that would become too large when it is unpacked");
 }
 
-// Checks the CRC and the sizes, which a local header may leave to the descriptor behind the data.
+// Checks the CRC and the sizes.  A local header may leave them to the descriptor after the data.
 void check_sizes(const Bytes &bytes, uint64_t at, const Entry &entry, bool may_be_zero)
 {
     const uint64_t crc = bytes.number(at, 4), stored_size = bytes.number(at + 4, 4),
@@ -168,7 +168,7 @@ void check_sizes(const Bytes &bytes, uint64_t at, const Entry &entry, bool may_b
         throw ZipDamage();
 }
 
-// Reads sizes of 32 or of 64 bits.  `next` is where the next record begins.
+// Reads sizes of 32 or 64 bits.  `next` is where the next record begins.
 uint64_t check_descriptor(const Bytes &bytes, uint64_t at, uint64_t next, const Entry &entry)
 {
     bytes.expect(at, descriptor_mark);

@@ -3,11 +3,10 @@
 
 // The records of a zip archive as PyTorch writes it.  Needs no LibTorch.
 //
-// LibTorch has a zip reader of its own, but it trusts the central directory: an archive may
-// show it other records than it shows another reader.  This one is strict.  It holds both lists
-// against each other and refuses what PyTorch does not write.  What it returns are the bytes that
-// it checked, and archive_adapter.h hands LibTorch these and no others.  So the bytes that are
-// checked are the bytes that are loaded.
+// LibTorch's own zip reader trusts the central directory: an archive may show it other records than
+// another reader sees.  This one is strict.  It compares the local headers with the directory and
+// refuses what PyTorch does not write.  archive_adapter.h gives LibTorch the checked bytes and no
+// others, so the bytes that are checked are the bytes that are loaded.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +24,7 @@ struct ZipDamage : std::runtime_error {
     ZipDamage() : std::runtime_error("the archive is damaged") {}
 };
 
-// The archive seems sound, but PyTorch does not write archives like it.
+// The archive seems sound, but PyTorch does not write such archives.
 struct ZipOddity : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -36,9 +35,8 @@ struct ZipRecord {
     size_t stored_size; // bytes in the archive; fewer if compressed
 };
 
-// Checks every record: it lies where both lists say, without a gap to its neighbours; its size and
-// CRC-32 are those in the lists; no other record has the same name, in upper or lower case.  Never
-// changes; any thread.
+// Checks every record: it is where both lists say, without gaps between records; its size and
+// CRC-32 match both lists; no two names differ only in case.  Never changes; any thread.
 class ZipRecords
 {
 public:
@@ -52,8 +50,8 @@ private:
     std::deque<std::string> inflated_;
 };
 
-// Returns the records' names as the central directory has them, without looking at the records.
-// Returns none if the directory is damaged or the file is no archive.
+// Returns the records' names from the central directory, without reading the records.  Returns none
+// if the directory is damaged or the file is not an archive.
 std::vector<std::string> names_in_zip(std::string_view file);
 
 } // namespace engine_torch

@@ -28,7 +28,7 @@ using torch::jit::Module;
 
 using Names = std::vector<std::string>;
 
-// Returns the name in the author's source: nets.Net for "__torch__.nets.___torch_mangle_3.Net".
+// Returns the name in the author's source: "nets.Net" for "__torch__.nets.___torch_mangle_3.Net".
 std::string origin_of(const Module &module)
 {
     std::string name = module.type()->name() ? module.type()->name()->qualifiedName() : "";
@@ -61,7 +61,7 @@ constexpr size_t most_outputs = 100;
 void add_outputs(const c10::TypePtr &type, const torch::jit::Value *value, const std::string &name,
                  std::vector<NamedType> &outputs);
 
-// The elements of a tuple are named by its fields or by their numbers, as `output` takes them.
+// Names the elements of a tuple by its fields or by indices, as the option `output` takes them.
 void add_tuple(const c10::TupleType &tuple, const torch::jit::Value *value, const std::string &name,
                std::vector<NamedType> &outputs)
 {
@@ -76,8 +76,8 @@ void add_tuple(const c10::TupleType &tuple, const torch::jit::Value *value, cons
     }
 }
 
-// Only the code that makes a dict or a list knows what is in it.  Returns false if that cannot be
-// read off.
+// Names the elements of a dict or a list, which only the code that builds it shows.  Returns false
+// if it does not.
 bool add_made(const c10::TypePtr &type, const torch::jit::Value *value, const std::string &name,
               std::vector<NamedType> &outputs)
 {
@@ -143,8 +143,8 @@ std::string name_of(c10::ScalarType type)
     }
 }
 
-// Returns the parameters, and tensors that were parameters before the model was frozen.  Single
-// numbers in the code are left out: they belong to the arithmetic and were not learnt.
+// Returns the parameters, and the tensors that were parameters before the model was frozen.  Skips
+// single numbers in the code, which belong to the arithmetic and were not learnt.
 std::vector<at::Tensor> parameters_of(const Module &module)
 {
     std::vector<at::Tensor> tensors;
@@ -208,7 +208,7 @@ void add_extras(const Archive &archive, Description &description)
 }
 
 // Returns false if LibTorch cannot load the file because it does not know an operator that is
-// refused in any case.
+// refused anyway.
 bool inspect_loaded(const Archive &archive, Description &description)
 {
     try {
@@ -271,7 +271,7 @@ Description describe(const Checkpoint &checkpoint, const Recognised &recognised,
         dnn_torch::add_to_list(parameters, dnn_torch::concat(name, " ", value), "\n");
     description.facts["format"] =
         dnn_torch::concat(checkpoint.format(), place.empty() ? "" : ": ", place);
-    description.facts.erase("origin"); // the module is our own
+    description.facts.erase("origin"); // the module was generated here
     description.facts["architecture"] = network.architecture;
     description.facts["architecture_scale"] = std::to_string(network.scale);
     add_contract("architecture_contract", contract_of(network), description.facts);

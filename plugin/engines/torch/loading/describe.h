@@ -27,7 +27,7 @@ struct Description {
 };
 
 // Describes a file that may be refused.  Loads it on the CPU, or only reads its code if loading
-// would run something that is denied.  Throws a Failure that names the file.
+// would run something that is not allowed.  Throws a Failure that names the file.
 Description inspect(const Archive &archive);
 
 // Describes a model that was accepted.

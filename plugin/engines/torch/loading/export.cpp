@@ -48,7 +48,7 @@ const Candidate &choose(const Checkpoint &checkpoint)
     }
 }
 
-// Nothing is lost in silence.
+// Reports tensors of the file that were not written; "" if there are none.
 std::string left_out(const Checkpoint &checkpoint, const Candidate &candidate)
 {
     const size_t written = candidate.weights.all().size(), all = checkpoint.tensor_count();

@@ -48,8 +48,8 @@ std::string names_to_allow(const Names &names)
     return list;
 }
 
-// Whether the operator is left by optimize_for_inference() or the like.  Such a file works on one
-// kind of machine only.
+// Whether the operator was inserted by optimize_for_inference() or the like.  Such a file only
+// works on one kind of machine.
 bool is_of_one_machine(const std::string &name)
 {
     for (const char *part : {"mkldnn", "MKLDNN", "prepacked", "oneDNN", "onednn", "_prepack"})
@@ -86,8 +86,8 @@ void refuse_names(const std::string &path, const Names &names)
                      names_to_allow(names) + " if you trust the file");
 }
 
-// Code that runs during loading is refused even if it uses permitted operators only.  Their
-// arguments are not bounded yet, and a user who only looks at a file expects that nothing runs.
+// Refuses code that runs during loading even if it only uses permitted operators: their arguments
+// are not bounded yet, and nothing should run when a user only inspects a file.
 void refuse_code_while_loading(const std::string &path)
 {
     refuse(path, std::string("runs code while it is loaded (") + loading_code +
@@ -109,8 +109,8 @@ void refuse_code_while_loading(const std::string &path)
     refuse(path, "cannot be loaded by " + std::string(this_version) + ": " + line);
 }
 
-// A model's print() would otherwise write into the video of `ffmpeg ... -`.  A handler that the
-// program has set is left alone.
+// Otherwise a model's print() would write into the video of `ffmpeg ... -`.  Keeps a handler that
+// the program has set.
 void print_to_stderr()
 {
     if (torch::jit::getPrintHandler() == torch::jit::getDefaultPrintHandler())
@@ -120,7 +120,7 @@ void print_to_stderr()
         });
 }
 
-// Calls `read`.  What LibTorch throws meanwhile becomes a failure of the file.
+// Calls `read`.  Turns what LibTorch throws into a failure of the file.
 template <class Read> auto reading(const std::string &path, Read &&read)
 {
     try {
@@ -186,7 +186,7 @@ const c10::Argument &find_input(const Arguments &arguments, const std::string &w
     return arguments.front();
 }
 
-// Those that have no default and that nobody gives.
+// Returns the other arguments that have no default and are not given.
 Arguments missing_beside(const c10::Argument &input, const Arguments &arguments,
                          const GivenConstants &given)
 {
@@ -215,7 +215,7 @@ Arguments missing_beside(const c10::Argument &input, const Arguments &arguments,
                      (takes_tensor ? " (a name alone is a picture, from a second input)" : ""));
 }
 
-// What every module goes through, whatever kind of file it comes from.
+// Applies to every module, no matter what kind of file it comes from.
 void accept(Module &module, const std::string &path, const Permissions &permissions)
 {
     reading(path, [&] {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Opening a model file with LibTorch.
+// Loads a model file with LibTorch.
 #pragma once
 
 #include "engines/torch/architectures/architecture.h"
@@ -22,16 +22,16 @@ namespace engine_torch
 torch::jit::Module load_module(const Archive &archive, const c10::Device &device,
                                const Permissions &permissions);
 
-// Returns the network that the checkpoint's weights are for; it refers to the checkpoint.  Throws a
-// Failure that names the file.
+// Returns the network that fits the checkpoint's weights; the result refers to the checkpoint.
+// Throws a Failure that names the file.
 Recognised recognise(const Checkpoint &checkpoint);
 torch::jit::Module load_network(const Checkpoint &checkpoint, const Recognised &recognised,
                                 const c10::Device &device, const Permissions &permissions);
 
-// Returns the network as build_module() makes it, on the CPU.
+// Returns the network as build_module() builds it, on the CPU.
 torch::jit::Module load_plain_network(const Checkpoint &checkpoint, const Recognised &recognised);
 
-// Returns the module after checking its values alone: it may use operators that load_module()
+// Returns the module after checking only its values: it may use operators that load_module()
 // refuses.  Call it only if runs_while_loading() is false, because it would run such code.
 torch::jit::Module load_any_module(const Archive &archive, const c10::Device &device);
 
@@ -44,8 +44,8 @@ bool takes_list(const torch::jit::Module &module, const std::string &input_name)
 // Whether forward() declares that it returns a single tensor.
 bool returns_one_tensor(const torch::jit::Module &module);
 
-// Returns the argument of forward() that takes the images: the one named by `wanted`, or else the
-// first Tensor or List[Tensor] that is not among `given`.  Throws a Failure unless all others have
+// Returns the argument of forward() that takes the pictures: the one named `wanted`, or else the
+// first Tensor or List[Tensor] that is not in `given`.  Throws a Failure unless all others have
 // defaults or are given.
 std::string choose_input(const torch::jit::Module &module, const std::string &path,
                          const std::string &wanted, const GivenConstants &given);

@@ -37,7 +37,7 @@ void add_matches(const std::string &pattern, std::vector<std::string> &paths)
     globfree(&found);
 }
 
-// LibTorch of an installed PyTorch lies in .../torch/lib, and torchvision beside it.
+// An installed PyTorch has LibTorch in .../torch/lib, and torchvision next to .../torch.
 void add_neighbour_of_libtorch(std::vector<std::string> &paths)
 {
     Dl_info about = {};
@@ -48,7 +48,7 @@ void add_neighbour_of_libtorch(std::vector<std::string> &paths)
                 paths);
 }
 
-// Folders of Python in the distribution, as /usr/lib/python3/dist-packages.
+// Looks in the variable, next to LibTorch and in the distribution's Python folders.
 std::vector<std::string> candidates()
 {
     std::vector<std::string> paths;
@@ -64,7 +64,7 @@ std::vector<std::string> candidates()
 
 // ---- opening it ------------------------------------------------------------------------
 
-// Not a pipe or a device, which may never end.
+// Rejects pipes and devices, which may never end.
 bool is_library_file(const std::string &path)
 {
     constexpr off_t most = off_t{1} << 30;
@@ -72,7 +72,7 @@ bool is_library_file(const std::string &path)
     return stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode) && about.st_size <= most;
 }
 
-// The names in the library's tables that begin with "libtorch" or "libc10".
+// Returns the names in the library's tables that begin with "libtorch" or "libc10".
 std::vector<std::string> libtorch_of(const std::string &path)
 {
     std::ifstream file(path, std::ios::binary);
@@ -87,7 +87,7 @@ std::vector<std::string> libtorch_of(const std::string &path)
     return names;
 }
 
-// A second LibTorch in one process would end it.
+// A second LibTorch in the process would crash it.
 bool is_for_this_libtorch(const std::string &path)
 {
     if (!is_library_file(path))
@@ -101,7 +101,7 @@ bool is_for_this_libtorch(const std::string &path)
     });
 }
 
-// Returns "" or why it cannot be used.
+// Returns "", or why the library cannot be used.
 std::string open_library(const std::string &path)
 try {
     if (!is_for_this_libtorch(path))
@@ -113,7 +113,7 @@ try {
     return concat(path, " cannot be used: ", error.what());
 }
 
-// Called once.  Returns why there is no library.
+// Called once.  Returns "", or why there is no library.
 std::string open_any_library()
 {
     std::string reasons;
