@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The architectures that are known.  Each has a file of its own; see CONTRIBUTING.md.
+// The known architectures.  Each has a file of its own; see CONTRIBUTING.md.
 #pragma once
 
 #include "engines/torch/checkpoint/candidates.h"
@@ -13,9 +13,8 @@ namespace engine_torch
 {
 
 struct Architecture {
-    const char *name; // as it is called where models are published
-    // Whether the weights are this architecture's, by names and shapes that no other has.  Throws
-    // nothing.
+    const char *name; // the name under which models are published
+    // Whether the weights have names and shapes that only this architecture has.  Throws nothing.
     bool (*recognises)(const Weights &weights);
     // Throws a WeightFault.
     Blueprint (*build)(const Weights &weights);
@@ -43,14 +42,14 @@ extern const Architecture swin2sr;
 extern const Architecture swinir;
 extern const Architecture vdsr;
 
-// A network, and the weights of the checkpoint that it is made of.
+// A network, and the checkpoint's weights from which it is built.
 struct Recognised {
     Blueprint network;
     const Candidate *candidate = nullptr;
 };
 
-// Returns the network of the first candidate that any architecture is like.  Throws a WeightFault
-// if there is none, or if weights are missing or left over.
+// Returns the network of the first candidate that any architecture recognises.  Throws a
+// WeightFault if there is none, or if weights are missing or unused.
 Recognised recognise(const Candidates &candidates);
 
 } // namespace engine_torch

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// ATD: Adaptive Token Dictionary.  Each layer attends in windows, to a dictionary of tokens, and
-// among the pixels whose token is the same, wherever they are.
+// ATD: Adaptive Token Dictionary.  Each layer attends within windows, to a dictionary of tokens,
+// and among all pixels that have the same token.
 #include "architecture.h"
 #include "attention.h"
 #include "reconstruction.h"
@@ -38,7 +38,7 @@ bool recognises(const Weights &weights)
                             "layers.0.residual_group.layers.0.attn_aca.logit_scale"});
 }
 
-// Mirrored with the border itself, again and again if the picture is smaller than its padding.
+// Mirrors the picture, including the border pixel, repeatedly if it is smaller than its padding.
 constexpr char padding_function[] = R"(
 def mirrored(self, size: int, multiple: int, like):
     wanted = size + (multiple - size % multiple) % multiple
@@ -50,7 +50,7 @@ def pad_mirrored(self, x, multiple: int):
     return torch.index_select(x, 3, self.mirrored(x.size(3), multiple, x))
 )";
 
-// How like each pixel is each token.  The logarithm is that of the count of tokens.
+// Compares each pixel to each token.  `logarithm` is that of the number of tokens.
 constexpr char dictionary_function[] = R"(
 def likeness(self, q, k, scale, logarithm: float):
     q = q / torch.clamp_min(torch.norm(q, 2, [-1], True), 1e-12)
@@ -59,8 +59,8 @@ def likeness(self, q, k, scale, logarithm: float):
     return torch.softmax(scores * (1 + torch.clamp(scale, 0, 1) * logarithm), -1)
 )";
 
-// The pixels are sorted by their tokens, cut into groups, and put back.  The last group is filled
-// with the pixels before its end, backwards.
+// Sorts the pixels by token, cuts them into groups and restores their order.  Fills the last group
+// with the last of the sorted pixels in reverse.
 constexpr char category_function[] = R"(
 def category_attention(self, qkv, likeness, logit_scale, heads: int, most: int):
     n, count, c = qkv.size(0), qkv.size(1), qkv.size(2) // 3
@@ -92,7 +92,7 @@ def refined(self, dictionary, likeness, x, sigma, weight, bias):
 
 // ---- the three attentions of a layer
 
-// Tokens as N, pixels, channels.
+// Returns tokens as N, pixels, channels.
 Expression flat(Net &net, const Expression &tokens)
 {
     return net.let(concat(tokens, ".flatten(1, 2)"));
@@ -203,7 +203,7 @@ Expression group(Net &net, const Expression &tokens, const std::string &prefix,
 
 // ---- the network
 
-// What cannot be read off the weights: the small published network has smaller categories.
+// The weights do not show the category size: the small published network has smaller ones.
 int64_t category_size(const Weights &weights)
 {
     const bool is_light = weights.has("upsample.0.weight") && !weights.has("conv_last.weight") &&
@@ -276,7 +276,7 @@ Blueprint build(const Weights &weights)
     for (const char *end : {"qkv.bias", "wq.bias", "wk.bias", "wv.bias", "proj.bias"})
         net.may_lack(end);
     net.see_whole_picture();
-    net.ignore("no_norm"); // says that there is no mean to subtract
+    net.ignore("no_norm"); // a marker: there is no mean to subtract
     const int64_t channels = weights.size("conv_first.weight", 1);
     const int64_t normed_channels = weights.has("no_norm") ? 0 : channels;
     net.tell("features", weights.size("conv_first.weight", 0));

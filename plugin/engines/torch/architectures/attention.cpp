@@ -18,8 +18,7 @@ def position_bias(self, table, indices, size: int):
     return rows.permute(2, 0, 1).contiguous()
 )";
 
-// The last window of a shifted picture holds both ends of it: what is before and behind the cut
-// must not mix.
+// The last window of a shifted picture contains pixels of two opposite sides, which must not mix.
 constexpr char mask_function[] = R"(
 def shift_mask(self, x, h: int, w: int):
     height, width = x.size(1), x.size(2)

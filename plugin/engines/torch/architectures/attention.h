@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Parts of networks that attend within windows: DAT, RGT, OmniSR, ATD.
+// Parts of networks with attention within windows: DAT, RGT, OmniSR, ATD.
 //
-// "Tokens" are N,H,W,C; "a picture" is N,C,H,W.  A function here writes lines into the network and
-// returns the name of the result.  The longer parts are functions of TorchScript, which are
-// compiled once and called by all blocks.
+// "Tokens" are N,H,W,C; "a picture" is N,C,H,W.  A function here adds lines to the network's code
+// and returns the name of the result.  Longer parts are TorchScript functions, which are compiled
+// once and called by all blocks.
 #pragma once
 
 #include "net.h"
@@ -28,27 +28,28 @@ Expression to_picture(Net &net, const Expression &tokens);
 // Throws a WeightFault unless `heads` divide `channels`.
 void expect_heads(const Net &net, int64_t channels, int64_t heads);
 
-// For each pair of a window's positions the row of a table of relative positions, as one dimension.
-// `window` must be bounded by the size of some weight.
+// Returns a row of the table of relative positions for each pair of positions in a window, as one
+// dimension.  The size of some weight must bound `window`.
 Expression relative_indices(Net &net, const Window &window);
-// The rows' bias as heads x size x size, from a table of rows x heads.
+// Returns the bias as heads x size x size, from a table of rows x heads.
 Expression position_bias(Net &net, const Expression &table, const Expression &indices,
                          const Window &window);
 
-// What keeps a shifted window from attending to the picture's other end: one matrix for each
-// window, for tokens whose size is a multiple of the window.  The shift is half a window.
+// Returns a mask that keeps a shifted window from attending to the picture's opposite side: a
+// matrix per window, for tokens whose size is a multiple of the window.  The shift is half a
+// window.
 Expression shift_mask(Net &net, const Expression &tokens, const Window &window);
 constexpr const char *no_mask = "None";
 
-// Makes self.window_attention(qkv, bias, mask or None, height, width) known to the network's code:
-// qkv is 3,N,H,W,C, the bias is that of position_bias(), and with a mask the windows are shifted.
+// Adds self.window_attention(qkv, bias, mask or None, height, width) to the network's code: qkv is
+// 3,N,H,W,C, the bias is that of position_bias(), and windows are shifted if there is a mask.
 void use_window_attention(Net &net);
 
 // ---- attention between channels (DAT, OmniSR)
 
-// Makes self.channel_attention(q, k, v, temperature) known to the network's code.
+// Adds self.channel_attention(q, k, v, temperature) to the network's code.
 void use_channel_attention(Net &net);
-// Of queries, keys and values with the channels in the last dimension but one.
+// Takes queries, keys and values with the channels in the second last dimension.
 Expression channel_attention(Net &net, const Expression &query, const Expression &key,
                              const Expression &value, const std::string &temperature);
 

@@ -20,7 +20,7 @@ namespace
 
 using dnn_torch::concat;
 
-// A class has a name without signs: Real_CUGAN.
+// A class name must not contain punctuation: Real_CUGAN.
 std::string class_of(std::string name)
 {
     std::replace_if(
@@ -55,7 +55,7 @@ c10::ScalarType scalar_type(ElementType type)
     return c10::kFloat;
 }
 
-// LibTorch reads elements where their type may lie.  In a file they lie anywhere.
+// LibTorch needs aligned elements, but a file may have them anywhere.
 char *aligned_bytes(const Weight &weight, std::string &aligned)
 {
     if (reinterpret_cast<uintptr_t>(weight.bytes.data()) % bytes_of(weight.type) == 0)
@@ -64,7 +64,7 @@ char *aligned_bytes(const Weight &weight, std::string &aligned)
     return aligned.data();
 }
 
-// Floats of any width become float32.  The result owns its memory.
+// Converts floats of any width to float32.  The result owns its memory.
 at::Tensor tensor_of(const Weight &weight)
 {
     std::string aligned;

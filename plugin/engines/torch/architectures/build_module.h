@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Makes LibTorch's module of a network's code and weights.
+// Builds LibTorch's module from a network's code and weights.
 #pragma once
 
 #include "blueprint.h"
@@ -12,7 +12,7 @@ namespace engine_torch
 {
 
 // Returns the module with its weights as float32 on `device`.  Throws a WeightFault if a weight is
-// no finite number, or what LibTorch throws.
+// not a finite number, or what LibTorch throws.
 torch::jit::Module build_module(const Blueprint &blueprint, const Weights &weights,
                                 const c10::Device &device);
 

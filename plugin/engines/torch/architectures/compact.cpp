@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Compact: SRVGGNetCompact of Real-ESRGAN.  Convolutions in a row, enlarged at the end.
+// Compact: SRVGGNetCompact of Real-ESRGAN.  A chain of convolutions, then an enlargement.
 //
-// "body.N" is a convolution where N is even, and the activation where it is odd: with weights it is
-// a PReLU, else a ReLU (leaky ones are published under no name that tells them).
+// "body.N" is a convolution if N is even, an activation if N is odd: a PReLU if it has weights,
+// otherwise a ReLU (models with leaky ones are not published under a recognisable name).
 #include "architecture.h"
 
 #include "base/compose.h"
@@ -20,7 +20,7 @@ namespace
 
 using dnn_torch::concat;
 
-// Convolutions and activations take turns, so that the count of names bounds the place.
+// Convolutions and activations alternate, so the number of names bounds the index.
 int64_t last_convolution(const Weights &weights)
 {
     int64_t last = 0;
@@ -29,7 +29,7 @@ int64_t last_convolution(const Weights &weights)
     return last;
 }
 
-// Whether it is "body.N.weight" or "body.N.bias", and a convolution's if N is even.
+// Whether the name is "body.N.weight" or "body.N.bias" and, for an even N, a convolution's.
 bool belongs(const std::string &name, const Weight &weight)
 {
     if (name.compare(0, 5, "body.") != 0 || std::count(name.begin(), name.end(), '.') != 2)
@@ -39,7 +39,7 @@ bool belongs(const std::string &name, const Weight &weight)
     return name.substr(end) == ".bias" ? is_even : weight.shape.size() == (is_even ? 4U : 1U);
 }
 
-// The slopes of a PReLU are the only weights of one dimension that are no bias.
+// Only the slopes of a PReLU are weights of one dimension that are not biases.
 bool has_any_slope(const Weights &weights)
 {
     return std::any_of(weights.all().begin(), weights.all().end(), [](const auto &named) {
@@ -47,7 +47,7 @@ bool has_any_slope(const Weights &weights)
     });
 }
 
-// A few weights that do not belong are refused by their names, when the network is finished.
+// A few weights that do not belong are refused by name when the network is finished.
 bool recognises(const Weights &weights)
 {
     const auto strangers =

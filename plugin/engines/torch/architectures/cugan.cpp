@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Real-CUGAN: two U-nets in a row, the first of which enlarges.
+// Real-CUGAN: two U-nets in sequence; the first one enlarges.
 //
-// No convolution has padding: the picture gets a border first, and each layer takes some of it.
+// No convolution is padded: the picture is padded first, and each layer crops some of that border.
 #include "architecture.h"
 
 #include "base/compose.h"
@@ -19,8 +19,8 @@ using dnn_torch::concat;
 
 constexpr double slope = 0.1;
 
-// Pads to a multiple, then by `border` on each side: by reflection as far as that goes, and by
-// repetition beyond.
+// Pads to a multiple, then by `border` on each side: reflects as far as possible, and repeats the
+// border pixel beyond.
 constexpr char border_function[] = R"(
 def with_border(self, x, border: int, multiple: int):
     down = border + (multiple - x.size(2) % multiple) % multiple
@@ -34,7 +34,7 @@ def with_border(self, x, border: int, multiple: int):
 
 struct Variant {
     int64_t scale, border, multiple, enlarged; // `enlarged`: by unet1
-    bool is_fast;                              // takes each square of pixels as channels
+    bool is_fast;                              // treats each square of pixels as channels
     bool has_final;                            // a convolution adds to the enlarged input
 };
 
@@ -65,7 +65,7 @@ Expression cut(Net &net, const Expression &x, int64_t border)
     return net.let(concat(x, "[:, :, ", border, ":-", border, ", ", border, ":-", border, "]"));
 }
 
-// Two convolutions, and a weight for each channel.
+// Two convolutions, and a weight per channel.
 Expression double_conv(Net &net, const Expression &input, const std::string &name)
 {
     Expression x = net.leaky_relu(valid_conv(net, input, name + ".conv.0"), slope);

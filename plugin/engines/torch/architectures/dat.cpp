@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// DAT: Dual Aggregation Transformer.  Blocks attend by turns between the pixels of windows and
-// between channels.  A convolution beside each attention and the attention weight one another.
+// DAT: Dual Aggregation Transformer.  Blocks attend alternately among the pixels of windows and
+// among channels.  A parallel convolution and the attention weight each other.
 #include "architecture.h"
 #include "rectangles.h"
 
@@ -28,16 +28,16 @@ bool recognises(const Weights &weights)
                             "layers.0.blocks.0.attn.channel_interaction.1.weight"});
 }
 
-// Query, key or value of each head, as heads x channels x pixels.
+// The query, key or value of each head, as heads x channels x pixels.
 constexpr char heads_function[] = R"(
 def channels_by_heads(self, qkv, heads: int):
     n, c = qkv.size(0), qkv.size(3) // 3
     return qkv.permute(3, 0, 1, 2).reshape(3, heads, c // heads, n, -1).permute(0, 3, 1, 2, 4)
 )";
 
-// ---- what attention and convolution say to each other
+// ---- interaction of attention and convolution
 
-// 1x1 convolutions that make one number for each channel or for each pixel.
+// 1x1 convolutions that compute one number per channel or per pixel.
 Expression interaction(Net &net, const Expression &x, const std::string &prefix, int64_t first)
 {
     Expression made = net.conv(x, concat(prefix, first));

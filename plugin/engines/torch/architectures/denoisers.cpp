@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// DnCNN, IRCNN, FDnCNN and FFDNet: convolutions in a row, "model.N" or "dncnn.N".
+// DnCNN, IRCNN, FDnCNN and FFDNet: a chain of convolutions, "model.N" or "dncnn.N".
 //
-// A place without weights is an activation.  How many channels come in and go out tells which
-// network it is.  DnCNN and IRCNN return the noise, and the others the picture.
+// An index without weights is an activation.  The numbers of input and output channels identify the
+// network.  DnCNN and IRCNN return the noise; the others return the picture.
 #include "architecture.h"
 
 #include "base/compose.h"
@@ -25,7 +25,7 @@ namespace
 
 using dnn_torch::concat;
 
-// What the authors try their networks with; forward() takes another.
+// The value of the authors' tests, and the default of forward().
 constexpr char noise_argument[] = "sigma: float = 0.058823529411764705"; // 15 / 255
 
 enum class Kind { dncnn, ircnn, fdncnn, ffdnet };
@@ -50,7 +50,7 @@ std::string prefix_of(const Weights &weights)
     return weights.has("dncnn.0.weight") ? "dncnn." : "model.";
 }
 
-// The N of "model.N.weight".
+// Returns the N of "model.N.weight".
 std::optional<int64_t> place_of(std::string_view name, std::string_view prefix)
 {
     int64_t place = 0;
@@ -95,14 +95,14 @@ Row row_of(const Weights &weights)
         row.last = std::max(row.last, place_of(name, row.prefix).value_or(0));
     for (const auto &[name, weight] : weights.all())
         row.convolutions += weight.shape.size() == 4 ? 1 : 0;
-    // The authors' norms have this one.  Another implementation without biases has PyTorch's own.
+    // The authors' epsilon.  Another implementation, without biases, has PyTorch's default.
     row.norm_epsilon = weights.has(row.prefix + "0.bias") ? 1e-4 : 1e-5;
     return row;
 }
 
 Kind kind_of(const Net &net, const Row &row, int64_t in_channels, int64_t out_channels)
 {
-    constexpr int64_t of_ircnn = 7; // convolutions; no other that was published has as few
+    constexpr int64_t of_ircnn = 7; // convolutions; no other published network has so few
     if (in_channels == out_channels)
         return row.convolutions == of_ircnn && row.last == 12 ? Kind::ircnn : Kind::dncnn;
     if (in_channels != out_channels + 1)
@@ -111,7 +111,7 @@ Kind kind_of(const Net &net, const Row &row, int64_t in_channels, int64_t out_ch
     return out_channels == 4 || out_channels == 12 ? Kind::ffdnet : Kind::fdncnn;
 }
 
-// Each picture is seen from farther away up to the middle, and from nearer after it.
+// The dilation grows up to the middle layer and shrinks after it.
 int64_t dilation_of(Kind kind, int64_t place)
 {
     constexpr int64_t dilations[] = {1, 2, 3, 4, 3, 2, 1};
@@ -150,7 +150,7 @@ Blueprint build(const Weights &weights)
     const int64_t out_channels = weights.size(concat(row.prefix, row.last, ".weight"), 0);
     const Kind kind = kind_of(Net(weights, denoisers.name), row, in_channels, out_channels);
     Net net(weights, name_of(kind));
-    // A layer before a normalisation needs no bias.
+    // A layer followed by a normalisation needs no bias.
     if (std::any_of(weights.all().begin(), weights.all().end(), [](const auto &named) {
             return named.first.find(".running_mean") != std::string::npos;
         }))

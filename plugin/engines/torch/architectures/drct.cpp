@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// DRCT: five Swin transformer blocks in each layer, each of which gets what all blocks before it
-// have made.
+// DRCT: five Swin transformer blocks per layer; each gets the results of all blocks before it.
 #include "architecture.h"
 #include "swin_family.h"
 
@@ -39,7 +38,7 @@ public:
     Expression layer(const Expression &input, const std::string &prefix,
                      const ShiftMasks *masks) const
     {
-        // Of all published networks.
+        // The same in all published networks.
         constexpr double slope = 0.2, weight_of_blocks = 0.2;
         std::vector<Expression> known = {input};
         for (int64_t i = 1; i <= blocks_in_layer; i++) {

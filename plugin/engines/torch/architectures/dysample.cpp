@@ -13,8 +13,8 @@ namespace
 
 using dnn_torch::concat;
 
-// Offsets are in pixels of `x`: half of them are across, and half down.  grid_sampler()'s borders
-// are at -1 and 1.
+// Offsets are in pixels of `x`: the first half is horizontal, the second vertical.  grid_sampler()
+// has the borders at -1 and 1.
 constexpr char sample_function[] = R"(
 def sample_dynamically(self, x, offset, scope, start, scale: int, groups: int):
     n, height, width = x.size(0), x.size(2), x.size(3)

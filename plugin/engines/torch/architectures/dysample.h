@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// DySample: enlarges a picture by taking samples where convolutions say.
+// DySample: enlarges a picture by sampling it at positions that convolutions compute.
 #pragma once
 
 #include "net.h"
@@ -9,11 +9,11 @@
 namespace engine_torch
 {
 
-// `name`.offset, .scope, .init_pos and, unless the scale is 1, .end_conv.  The groups of channels
-// that are sampled together are read off the weights.  Throws a WeightFault.
+// Uses `name`.offset, .scope, .init_pos and, if present, .end_conv.  Reads from the weights how
+// many groups of channels are sampled together.  Throws a WeightFault.
 Expression dysample(Net &net, const Expression &x, const std::string &name, int64_t scale);
 
-// The scale, off a network whose other layers do not tell it.
+// Returns the scale, for a network in which no other layer shows it.
 int64_t dysample_scale(const Net &net, const std::string &name, int64_t groups);
 
 } // namespace engine_torch

@@ -16,7 +16,7 @@ namespace
 
 using dnn_torch::concat;
 
-// The published large networks add a tenth of each block's result.  The weights do not tell that.
+// Large published networks add a tenth of each block's result.  The weights do not show this.
 constexpr int64_t features_of_large = 256;
 constexpr double residual_of_large = 0.1;
 

@@ -3,7 +3,7 @@
 
 // ESRGAN: RRDBNet, also called RealSR, BSRGAN and Real-ESRGAN.
 //
-// The same layers are published under three sets of names.  The oldest are places in a Sequential:
+// The same layers are published under three sets of names.  The oldest are indices in a Sequential:
 //
 //     model.0                          first convolution
 //     model.1.sub.N.RDB1.conv1.0       dense blocks, three in each of N
@@ -36,10 +36,10 @@ constexpr int64_t largest_scale = 64;
 
 struct Enlargement {
     std::string layer;
-    bool shuffles = false; // else the picture is enlarged before the layer
+    bool shuffles = false; // otherwise the picture is enlarged before the layer
 };
 
-// Where the layers are, by their names.
+// The names of the layers.
 struct Layout {
     std::string first, blocks, dense, last_of_block, after_blocks, fine, last;
     int64_t block_count = 0;
@@ -47,7 +47,7 @@ struct Layout {
     std::vector<Enlargement> enlargements;
 };
 
-// The last N for which there is "model.N.weight".
+// Returns the last N for which there is "model.N.weight".
 int64_t last_place(const Weights &weights)
 {
     int64_t last = 0;
@@ -63,8 +63,8 @@ int64_t last_place(const Weights &weights)
     return last;
 }
 
-// Each enlargement takes three places: the convolution is the second, after the enlarging layer, or
-// the first, before a pixel shuffle.
+// Each enlargement takes three indices: the convolution is the second one, after the enlarging
+// layer, or the first one, before a pixel shuffle.
 Layout layout_of_places(const Net &net)
 {
     const Weights &weights = net.weights();
@@ -87,7 +87,7 @@ Layout layout_of_places(const Net &net)
         layout.enlargements.push_back(
             {.layer = concat("model.", shuffles ? place : place + 1), .shuffles = shuffles});
     }
-    // The weights are the same if the picture is enlarged three times at once.
+    // A single enlargement by 3 has the same weights as one by 2.
     if (layout.enlargements.size() == 1 && weights.named_scale() == 3)
         layout.enlarging_factor = 3;
     return layout;
@@ -167,7 +167,7 @@ Expression enlarged(Net &net, Expression x, const Layout &layout, int64_t &scale
     return x;
 }
 
-// Networks of small scales take each square of pixels as channels, to work on fewer pixels.
+// Networks of small scales turn each square of pixels into channels, to process fewer pixels.
 int64_t unshuffle_of(int64_t in_channels, int64_t out_channels)
 {
     for (const int64_t factor : {2, 4})

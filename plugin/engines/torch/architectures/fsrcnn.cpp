@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// FSRCNN: narrow convolutions, and one that enlarges.
+// FSRCNN: narrow convolutions, and a last one that enlarges.
 //
-// The last layer has the same kernel for all scales.  Only the file's name tells the scale.
+// The last layer has the same kernel for all scales.  Only the file's name shows the scale.
 #include "architecture.h"
 
 #include "base/compose.h"
@@ -19,7 +19,7 @@ namespace
 
 using dnn_torch::concat;
 
-// The layers before the last, in order: "first_part.0", "mid_part.0" ....  A convolution is
+// The layers before the last, in order: "first_part.0", "mid_part.0" ....  Each convolution is
 // followed by the PReLU of the next number.
 std::vector<std::string> rows_of(const Weights &weights)
 {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// HAT: Swin's attention beside a convolution with attention of channels, and at the end of each
-// layer attention in which the keys' windows overlap.
+// HAT: Swin's attention in parallel with a convolution with channel attention.  At the end of each
+// layer, the keys' windows of the attention overlap.
 #include "architecture.h"
 #include "swin_family.h"
 
@@ -23,8 +23,8 @@ constexpr const char *first_group = "layers.0.residual_group.";
 constexpr const char *table = "attn.relative_position_bias_table";
 constexpr const char *overlap_table = "overlap_attn.relative_position_bias_table";
 
-// Cuts B, H, W, C into windows of `size` pixels, one for each of n x n.  They overlap; what lies
-// outside of the picture is zero.
+// Cuts B, H, W, C into overlapping windows of `size` pixels, one for each n x n.  Pixels outside of
+// the picture are zero.
 constexpr char overlapping_windows_function[] = R"(
 def overlapping_windows(self, x, n: int, size: int):
     border = (size - n) // 2
@@ -42,20 +42,20 @@ bool recognises(const Weights &weights)
 }
 
 // Returns the side of the keys' windows: the table has a row for each offset between a pixel of
-// these and one of the queries' windows.
+// theirs and one of the queries' windows.
 int64_t overlapping_window(const Weights &weights, int64_t window)
 {
     const std::string name = std::string(first_group) + overlap_table;
     const auto sides = whole_root(weights.size(name, 0));
     const int64_t size = sides ? *sides + 1 - window : 0;
-    // Wider ones would overlap windows beyond the neighbours.
+    // Wider windows would overlap more than the neighbours.
     if (size < window || size > 3 * window || (size - window) % 2 != 0)
         throw WeightFault(concat("looks like HAT, but ", name, " has ", weights.size(name, 0),
                                  " rows, which fit no window around one of ", window, " pixels"));
     return size;
 }
 
-// The published code counts from a negative row, which PyTorch takes from the table's end.
+// The published code begins at a negative row, which PyTorch counts from the table's end.
 Expression overlapping_positions(Net &net, int64_t window, int64_t size)
 {
     const int64_t sides = window + size - 1, first = window - size + 1;
@@ -101,7 +101,7 @@ private:
         return net_.add(x, perceptron(net_, normalised, prefix + "mlp."));
     }
 
-    // Two convolutions, and each channel by a factor that its mean decides.
+    // Two convolutions; each channel is multiplied by a factor computed from the channels' means.
     Expression channel_attention(const Expression &x, const std::string &prefix) const
     {
         Expression inner = net_.conv(channels_first(net_, x), prefix + "0");
@@ -117,7 +117,7 @@ private:
     {
         if (window_of_table(net_.weights(), prefix + table) != window_)
             throw WeightFault("looks like HAT, but its windows have several sizes");
-        // Of all published networks.
+        // The same in all published networks.
         constexpr double weight_of_convolution = 0.01;
         Attention attention = read_attention(net_, prefix + "attn.", positions_);
         attention.masks = masks;

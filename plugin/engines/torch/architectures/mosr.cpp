@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// MoSR: gated convolutions in a row.
+// MoSR: a chain of gated convolutions.
 //
-// "gblocks.0" is the first convolution, then come the blocks, then three convolutions with an
-// activation after the first and the second.
+// "gblocks.0" is the first convolution.  The blocks follow, then three convolutions with
+// activations after the first and second.
 #include "architecture.h"
 #include "dysample.h"
 
@@ -19,17 +19,17 @@ namespace
 
 using dnn_torch::concat;
 
-// Facts of the published models.
+// Constants of the published models.
 constexpr double norm_epsilon = 1e-6;
 constexpr int64_t sample_groups = 4;
-constexpr int64_t ensemble = 8; // pictures of which "gps" takes the mean
+constexpr int64_t ensemble = 8; // "gps" takes the mean of so many pictures
 
 std::string gblocks(int64_t i)
 {
     return concat("gblocks.", i);
 }
 
-// Half of the channels are a gate of the others, the last of which see a larger neighbourhood.
+// Half of the channels gate the others; the last of those also get a larger kernel.
 Expression block(Net &net, const Expression &before, const std::string &name)
 {
     const Weights &weights = net.weights();

@@ -26,15 +26,15 @@ std::set<std::string> names_asked_in_vain(const Architecture &architecture, cons
     return names;
 }
 
-// That of a first or last layer beside one of that shape.
+// Changes the shape to that of a first or last layer, by its channels on one side.
 Shape at_end(Shape shape, size_t side, int64_t channels)
 {
     shape[side] = channels;
     return shape;
 }
 
-// Those that the checkpoint has, and those of a first or last layer: of few channels on one side,
-// with kernels of their own where it enlarges.
+// Returns the checkpoint's shapes, and those of a first or last layer: few channels on one side,
+// and other kernels if it enlarges.
 std::set<Shape> likely_shapes(const Weights &weights)
 {
     constexpr size_t most = 200;
@@ -75,7 +75,7 @@ try {
     return false;
 }
 
-// Names and the number of dimensions are what architectures are recognised by.
+// Architectures only check names and numbers of dimensions to recognise weights.
 class Trials
 {
 public:

@@ -19,7 +19,7 @@ namespace
 using dnn_torch::concat;
 using dnn_torch::joined;
 
-// Pads by reflection as far as that goes, and by repetition of the border beyond.
+// Pads by reflection as far as possible, then by repeating the border.
 constexpr char pad_function[] = R"(
 def pad_to_multiple(self, x, multiple: int):
     down = (multiple - x.size(2) % multiple) % multiple
@@ -30,10 +30,10 @@ def pad_to_multiple(self, x, multiple: int):
     return torch.replication_pad2d(x, [0, right - reflected_right, 0, down - reflected_down])
 )";
 
-// More is no convolution that anybody published.
+// No published convolution is larger.
 constexpr int64_t largest_kernel = 1024;
 constexpr int64_t most_channels = 4;
-// Three times what the deepest published networks take.  LibTorch's time grows with the square.
+// Three times as many as in the deepest published networks.  LibTorch's time grows quadratically.
 constexpr size_t most_lines = 6000;
 
 constexpr char channel_norm_function[] = R"(
@@ -64,7 +64,7 @@ std::string literal(double number)
 Net::Net(const Weights &weights, std::string architecture) : weights_(weights)
 {
     blueprint_.architecture = std::move(architecture);
-    // Counts batches in training.
+    // PyTorch's counter of batches in training.
     ignore_ending(".num_batches_tracked");
 }
 
@@ -235,7 +235,7 @@ Expression Net::layer_norm(const Expression &x, const std::string &name, double 
                       literal(epsilon), ")"));
 }
 
-// ---- what has no weights ------------------------------------------------------------
+// ---- layers without weights -----------------------------------------------------------
 
 Expression Net::activate(const Expression &x, const std::string &function)
 {
@@ -298,7 +298,7 @@ Expression Net::crop(const Expression &x, const Expression &original, int64_t sc
                       scale, "]"));
 }
 
-// ---- what several architectures need ------------------------------------------------
+// ---- used by several architectures ----------------------------------------------------
 
 int64_t Net::shuffle_factor(const std::string &layer, int64_t to) const
 {
@@ -334,7 +334,7 @@ Expression Net::shuffled_steps(Expression x, const std::string &prefix, int64_t 
 
 void Net::align(int64_t multiple)
 {
-    // No published network has windows of such a size.
+    // No published network has windows of this size.
     constexpr int64_t largest = 4096;
     const int64_t both = std::lcm(blueprint_.alignment, std::clamp<int64_t>(multiple, 1, largest));
     blueprint_.alignment = std::min(both, largest * largest);
@@ -358,7 +358,7 @@ void Net::contradict(const std::string &words) const
 
 // ---- the whole network --------------------------------------------------------------
 
-// "body.#.conv#.bias" for "body.3.conv1.bias": layers of one place in the blocks are alike.
+// Returns "body.#.conv#.bias" for "body.3.conv1.bias", the same in all blocks.
 std::string Net::place_of(std::string_view name)
 {
     std::string place;
@@ -380,7 +380,7 @@ void Net::expect_none_missing() const
             throw WeightFault(concat("lacks ", name));
 }
 
-// A network that leaves weights out is another one than was trained.
+// A network with unused weights is not the network that was trained.
 void Net::expect_all_used() const
 {
     constexpr size_t most = 3;

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Writes the code of a network, line by line.  Needs no LibTorch.
+// Generates the code of a network, line by line.  Needs no LibTorch.
 //
-// What a function takes and returns are expressions of TorchScript, mostly names of variables.  So
+// Functions take and return expressions of TorchScript, mostly names of variables.  For example,
 //
 //     const auto x = net.conv(input, "conv_first");
 //     return net.finish(net.activate(x, "relu"), ...);
 //
-// writes a forward() of two lines.  "torch.NAME" in an expression is the operator aten::NAME.  A
-// network of 300 layers is 300 lines: the code is straight, and LibTorch sees through it at once.
+// generates a forward() of two lines.  "torch.NAME" in an expression is the operator aten::NAME.  A
+// network of 300 layers has 300 lines: the code has no branches, which suits LibTorch's analysis.
 #pragma once
 
 #include "blueprint.h"
@@ -30,7 +30,7 @@ struct ConvOptions {
     int64_t stride = 1;
     int64_t dilation = 1;
     int64_t groups = 1;
-    int64_t padding = -1; // below 0: so that the picture keeps its size
+    int64_t padding = -1; // below 0: keeps the picture's size
 };
 
 // One network under construction.  Every member function throws a WeightFault if a weight is
@@ -49,29 +49,29 @@ public:
     void tell(const std::string &parameter, int64_t value);
 
     // ---- tensors
-    // The weight of that name; or "None" if there is none, and none in the same place of other
-    // blocks either.
+    // Returns the weight of that name.  weight_or_none() returns "None" if it is missing, and so in
+    // all other blocks.
     Expression weight(const std::string &name);
     Expression weight_or_none(const std::string &name);
-    // Numbers of our own.
+    // Generated numbers.
     Expression indices(std::vector<int64_t> shape, std::vector<int64_t> values);
     Expression numbers(std::vector<int64_t> shape, std::vector<float> values);
-    // Weights that training left behind and that no result depends on: all whose names end so.
+    // Ignores weights with this ending: training left them, and no result depends on them.
     void ignore_ending(std::string_view end);
     void ignore(const std::string &name) { used_.insert(name); }
 
-    // Biases whose names end so are optional: where one block has none, no block has.
+    // Makes biases whose names end like this optional: all blocks have one, or none has.
     void may_lack(const std::string &end) { optional_.push_back(end); }
-    // All biases are optional, each by itself.
+    // Makes each bias optional on its own.
     void may_lack_any_bias() { needs_biases_ = false; }
 
     // ---- code
     // Writes a line "NAME = expression" and returns the name.
     Expression let(const std::string &expression);
-    // Writes a line that is no assignment, such as "h, w = x.shape[2], x.shape[3]".
+    // Writes a line that is not an assignment, such as "h, w = x.shape[2], x.shape[3]".
     void line(const std::string &text);
-    // Adds a function of the class: "def name(self, x, n: int):\n    return ...\n".  Once for each
-    // text, however often it is called.
+    // Adds a function of the class: "def name(self, x, n: int):\n    return ...\n".  Adds each text
+    // only once.
     void function(const std::string &text);
 
     // ---- layers, by the prefix of their weights ("conv_first" for "conv_first.weight")
@@ -86,8 +86,8 @@ public:
     // nn.LayerNorm over the last dimension
     Expression layer_norm(const Expression &x, const std::string &name, double epsilon = 1e-5);
 
-    // ---- what has no weights
-    // relu, gelu, sigmoid, tanh, silu, mish, ...: any operator aten::NAME of one tensor.
+    // ---- layers without weights
+    // relu, gelu, sigmoid, tanh, silu, mish, ...: any operator aten::NAME with one tensor.
     Expression activate(const Expression &x, const std::string &function);
     Expression leaky_relu(const Expression &x, double slope);
     Expression add(const Expression &a, const Expression &b);
@@ -99,42 +99,41 @@ public:
     Expression pixel_unshuffle(const Expression &x, int64_t factor);
     Expression enlarge_nearest(const Expression &x, int64_t factor);
 
-    // Pads at the right and below, by reflection, to multiples; crop() takes it off again after a
+    // Pads right and bottom, by reflection, to multiples.  crop() removes the padding after a
     // network that enlarges `scale` times.
     Expression pad_to_multiple(const Expression &x, int64_t multiple);
     Expression crop(const Expression &x, const Expression &original, int64_t scale);
 
-    // The whole network.  Throws a WeightFault if weights are left over.
+    // Returns the whole network.  Throws a WeightFault if weights are unused.
     Blueprint finish(const Expression &result, int64_t scale, int64_t in_channels,
                      int64_t out_channels);
 
     // The input of forward().
     static constexpr const char *input = "x";
 
-    // ---- what several architectures need
-    // Adds an argument of forward() that nobody has to give: "sigma: float = 0.1".
+    // ---- used by several architectures
+    // Adds an optional argument of forward(): "sigma: float = 0.1".
     void argument(const std::string &text) { arguments_ += ", " + text; }
-    // The factor by which pixel_shuffle() makes `to` channels of the layer's output, from 1 to 16.
-    // Throws a WeightFault if there is none.
+    // Returns the factor, from 1 to 16, by which pixel_shuffle() turns the layer's output into `to`
+    // channels.  Throws a WeightFault if there is none.
     int64_t shuffle_factor(const std::string &layer, int64_t to) const;
-    // A norm over the channels of each pixel.
+    // A norm over each pixel's channels.
     Expression channel_norm(const Expression &x, const std::string &name, double epsilon);
     // sub_pixel(sub_pixel(x, ...)): convolutions `prefix`0, `prefix`STEP..., each before a
     // pixel_shuffle(), as long as there are such weights.  Multiplies `scale`.
     Expression shuffled_steps(Expression x, const std::string &prefix, int64_t step,
                               int64_t &scale);
-    // Says that a result depends on the whole picture, so that tiles would change it.
+    // Declares that a result depends on the whole picture, so that tiles would change it.
     void see_whole_picture() { blueprint_.is_local = false; }
-    // Says that windows begin at multiples of it.  pad_to_multiple() does so.
+    // Declares that windows begin at multiples of this.  pad_to_multiple() does so.
     void align(int64_t multiple);
-    // The mean of each channel over the whole picture.
+    // Returns the mean of each channel over the whole picture.
     Expression picture_mean(const Expression &x);
     Expression multiply(const Expression &a, const Expression &b);
     [[noreturn]] void contradict(const std::string &words) const;
 
 private:
-    // Throws a WeightFault unless the weight has that many dimensions and the bias, if there is
-    // one, fits it.
+    // Throws a WeightFault unless the weight has that many dimensions and the bias, if any, fits.
     void expect_shape(const std::string &name, size_t dimensions, const char *layer) const;
     void expect_bias(const std::string &name, int64_t channels) const;
     Expression attribute(NetTensor tensor);
@@ -144,7 +143,7 @@ private:
 
     const Weights &weights_;
     Blueprint blueprint_;
-    std::map<std::string, std::string> attributes_; // by the name of the weight
+    std::map<std::string, std::string> attributes_; // by weight name
     std::set<std::string, std::less<>> used_;
     std::vector<std::string> optional_;
     std::set<std::string> absent_;
@@ -155,7 +154,7 @@ private:
     size_t line_count_ = 0;
 };
 
-// A number as TorchScript reads it back exactly: 0.2, 1e-05.
+// Returns a number that TorchScript reads back exactly: 0.2, 1e-05.
 std::string literal(double number);
 
 } // namespace engine_torch

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// OmniSR.  A block attends between the pixels and then between the channels of windows, first of
-// adjacent pixels (a block), then of pixels that are far apart (a grid).  Each group of blocks ends
-// with an attention over the picture's surroundings (ESA).
+// OmniSR.  A block attends to the pixels and then to the channels of windows, first of adjacent
+// pixels ("block"), then of pixels far apart ("grid").  Each group of blocks ends with an attention
+// over a wide neighbourhood (ESA).
 #include "architecture.h"
 #include "attention.h"
 #include "reconstruction.h"
@@ -20,7 +20,7 @@ namespace
 using attention::Window;
 using dnn_torch::concat;
 
-// What cannot be read off the weights is as published.
+// Published values that the weights do not show.
 constexpr int64_t heads_without_bias = 4, window_without_bias = 8;
 
 struct Layout {
@@ -35,7 +35,7 @@ bool recognises(const Weights &weights)
                             "residual_layer.0.esa.conv1.weight", "input.weight", "up.0.weight"});
 }
 
-// The least size is what the attention's pooling needs; the published network fails below it.
+// The attention's pooling needs a least size, below which the published network fails.
 constexpr char padding_function[] = R"(
 def pad_with_black(self, x, multiple: int):
     height, width = max(x.size(2), 16), max(x.size(3), 16)
@@ -44,7 +44,7 @@ def pad_with_black(self, x, multiple: int):
     return torch.constant_pad_nd(x, [0, width - x.size(3), 0, height - x.size(2)])
 )";
 
-// A window is s x s pixels: neighbours, or with the size of the picture divided by s in between.
+// A window has s x s pixels: neighbours, or at distances of the picture's size divided by s.
 constexpr char windows_functions[] = R"(
 def window_pixels(self, x, s: int, is_grid: bool):
     n, c, height, width = x.size(0), x.size(1), x.size(2), x.size(3)
@@ -75,7 +75,7 @@ def pixel_attention(self, qkv, bias: Optional[Tensor], heads: int):
     return x.transpose(1, 2).reshape(n, size, c)
 )";
 
-// The grid here is another one than that of pixels: one picture of each place in the windows.
+// This grid differs from that of pixels: it has one picture for each position within the windows.
 constexpr char window_channels_function[] = R"(
 def window_channels(self, qkv, temperature, s: int, is_grid: bool):
     n, c, height, width = qkv.size(0), qkv.size(1) // 3, qkv.size(2), qkv.size(3)
@@ -109,7 +109,7 @@ Expression picture_norm(Net &net, const Expression &x, const std::string &name)
     return attention::to_picture(net, net.layer_norm(attention::to_tokens(net, x), name, 1e-6));
 }
 
-// Convolutions to and fro, with the channels weighted by their means.
+// An expansion, a depthwise convolution and a projection; the means of the channels weight them.
 Expression local_convolutions(Net &net, const Expression &input, const std::string &prefix)
 {
     const int64_t hidden = net.weights().size(prefix + "2.weight", 0);
@@ -167,7 +167,7 @@ Expression channel_attention(Net &net, const Expression &input, const std::strin
     return net.add(input, net.conv(x, prefix + "fn.project_out"));
 }
 
-// The numbers that are left out only move pixels.
+// The missing numbers are layers that only move pixels.
 Expression block(Net &net, const Expression &input, const std::string &prefix, const Layout &layout)
 {
     Expression x = local_convolutions(net, input, prefix + "0.fn.");
@@ -183,7 +183,7 @@ Expression block(Net &net, const Expression &input, const std::string &prefix, c
 
 // ---- groups of blocks
 
-// Weights each pixel by what is seen from afar.
+// Weights each pixel by a wide neighbourhood.
 Expression surroundings(Net &net, const Expression &input, const std::string &prefix)
 {
     const Expression few = net.conv(input, prefix + "conv1");

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// PLKSR and RealPLKSR: large kernels over a part of the channels.
+// PLKSR and RealPLKSR: large kernels over some of the channels.
 //
-// "feats.0" and the last of "feats" are convolutions, and those between are blocks.  PLKSR's
-// "channe_mixer" lacks a letter, which tells it from RealPLKSR.
+// "feats.0" and the last "feats" are convolutions; those between are blocks.  PLKSR's
+// "channe_mixer" lacks a letter, which distinguishes it from RealPLKSR.
 #include "architecture.h"
 #include "dysample.h"
 
@@ -19,7 +19,7 @@ namespace
 
 using dnn_torch::concat;
 
-// Facts of the published models.
+// Constants of the published models.
 constexpr int64_t norm_groups = 4;
 constexpr double norm_epsilon = 1e-6;
 
@@ -33,7 +33,7 @@ bool is_real(const Weights &weights)
     return weights.has("feats.1.channel_mixer.0.weight");
 }
 
-// Convolves the first channels and leaves the others as they are.
+// Convolves the first channels and keeps the others.
 Expression large_kernel(Net &net, const Expression &x, const std::string &name)
 {
     const Weights &weights = net.weights();
@@ -42,7 +42,7 @@ Expression large_kernel(Net &net, const Expression &x, const std::string &name)
     const int64_t channels = weights.size(first + ".weight", 1);
     const Expression part = net.let(concat(x, "[:, :", channels, "]"));
     Expression convolved = net.conv(part, first);
-    if (is_crossed) // two strips that cross, and a square
+    if (is_crossed) // two crossing strips and a square
         for (const char *other : {".nm_conv", ".nn_conv"})
             convolved = net.add(convolved, net.conv(part, name + other));
     return net.cat({convolved, net.let(concat(x, "[:, ", channels, ":]"))});
@@ -85,7 +85,7 @@ int64_t count_blocks(const Weights &weights)
     return count;
 }
 
-// PLKSR's mixers differ in where the kernels of one pixel are.
+// PLKSR's mixers differ in which layers have kernels of one pixel.
 std::string mixer_name(const Weights &weights)
 {
     const auto is_wide = [&](int layer) {
@@ -129,7 +129,7 @@ Blueprint build(const Weights &weights)
     for (int64_t i = 1; i <= count; i++)
         x = block(net, x, feats(i));
     x = net.conv(x, last);
-    // Each channel of the picture is added to all of those that become its pixels.
+    // Each channel of the picture is added to all channels that become its pixels.
     const Expression enlarged = net.enlarge_nearest(Net::input, scale);
     if (weights.has("to_img.init_pos"))
         x = dysample(net, net.add(x, net.pixel_unshuffle(enlarged, scale)), "to_img", scale);

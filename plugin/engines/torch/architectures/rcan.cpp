@@ -3,8 +3,8 @@
 
 // RCAN: groups of residual blocks, each with attention over the channels.
 //
-// In the authors' names body.G.body.B.body holds the layers of block B in group G, and
-// body.G.body.COUNT ends the group.  In BasicSR's body.G.residual_group.B.rcab does, and
+// In the authors' names, body.G.body.B.body contains the layers of block B in group G, and
+// body.G.body.COUNT ends the group.  In BasicSR's, these are body.G.residual_group.B.rcab and
 // body.G.conv.
 #include "architecture.h"
 #include "residual_shell.h"
@@ -22,7 +22,7 @@ using dnn_torch::concat;
 
 struct GroupNames {
     std::string blocks, layers, attention, last;
-    int64_t squeeze = 0, spread = 2; // places within the attention
+    int64_t squeeze = 0, spread = 2; // indices within the attention
     int64_t count = 0;
 };
 

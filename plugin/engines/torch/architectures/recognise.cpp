@@ -17,7 +17,7 @@ namespace
 
 using dnn_torch::concat;
 
-// The first that recognises the weights is taken.
+// In order: the first one that recognises the weights is used.
 const Architecture *const architectures[] = {
     &atd,     &dat,    &drct,    &hat,   &omnisr,    &rgt,   &srformer,
     &swin2sr, &swinir, &compact, &cugan, &denoisers, &edsr,  &esrgan,
@@ -32,7 +32,7 @@ std::string shape_text(const Weight &weight)
     return text;
 }
 
-// "412 tensors (conv_first.weight 64x3x3x3, ...)".
+// Returns "412 tensors (conv_first.weight 64x3x3x3, ...)".
 std::string words_for(const Weights &weights)
 {
     constexpr size_t most = 3, longest = 80;
@@ -55,7 +55,7 @@ const Architecture *find_architecture(const Weights &weights)
     return nullptr;
 }
 
-// How a file that holds a module without its code becomes one that runs.
+// Says how to export a file that contains a module without its code.
 std::string export_of(const std::string &module)
 {
     if (module.starts_with("ultralytics."))
@@ -70,7 +70,7 @@ std::string export_of(const std::string &module)
 
 void refuse_near_miss(const Candidates &candidates)
 {
-    constexpr size_t most = 8; // it takes a moment for each
+    constexpr size_t most = 8; // each takes a moment
     for (size_t i = 0; i < std::min(candidates.size(), most); i++)
         for (const Architecture *each : architectures)
             if (const std::string name = missing_weight(*each, candidates[i].weights);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What networks of transformers have in common before and behind their blocks: the mean of the
-// training pictures, residual convolutions, and how they enlarge.
+// Parts that transformer networks have before and after their blocks: the mean of the training
+// pictures, residual convolutions, and enlargement.
 #pragma once
 
 #include "net.h"
@@ -12,15 +12,15 @@
 namespace engine_torch::reconstruction
 {
 
-// The side of the square of which `whole` is `part` times: 4 for 48 and 3.  Throws a WeightFault
-// that names `what` if there is none, or if it is beyond what anybody enlarges by.
+// Returns n with `whole` = n * n * `part`: 4 for 48 and 3.  Throws a WeightFault that names `what`
+// if there is none, or if it is larger than any published enlargement.
 int64_t square_side(const Net &net, const std::string &what, int64_t whole, int64_t part);
 
-// Minus and plus the mean colour of the pictures of DIV2K; nothing for pictures that are not RGB.
+// Subtract and add the mean colour of DIV2K's pictures; do nothing if the picture is not RGB.
 Expression without_mean(Net &net, const Expression &x, int64_t channels);
 Expression with_mean(Net &net, const Expression &x, int64_t channels);
 
-// Either one convolution, "NAME", or three: "NAME.0", "NAME.2" and "NAME.4".
+// One convolution, "NAME", or three: "NAME.0", "NAME.2" and "NAME.4".
 Expression residual_convolution(Net &net, const Expression &x, const std::string &name);
 
 struct Enlarged {
@@ -30,9 +30,9 @@ struct Enlarged {
 
 // conv_before_upsample.0, upsample.0, upsample.2, ..., conv_last.
 Enlarged enlarge_in_steps(Net &net, const Expression &x);
-// upsample.0 alone, whose result has `channels` channels for each pixel of the enlarged picture.
+// Only upsample.0, which returns `channels` channels for each pixel of the enlarged picture.
 Enlarged enlarge_at_once(Net &net, const Expression &x, int64_t channels);
-// conv_before_upsample.0, conv_up1, conv_up2, conv_hr, conv_last: 4 times, by the nearest pixels.
+// conv_before_upsample.0, conv_up1, conv_up2, conv_hr, conv_last: by 4, with the nearest pixels.
 Enlarged enlarge_by_neighbours(Net &net, const Expression &x);
 
 } // namespace engine_torch::reconstruction

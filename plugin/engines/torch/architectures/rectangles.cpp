@@ -24,7 +24,7 @@ def pad_tokens(self, x, multiple: int):
     return torch.constant_pad_nd(x, [0, 0, 0, right, 0, down])
 )";
 
-// Half of the channels is cut off each of queries, keys and values.
+// Each branch gets half of the channels of queries, keys and values.
 constexpr char rectangle_function[] = R"(
 def rectangle_attention(self, qkv, bias_0, bias_1, mask_0: Optional[Tensor],
                         mask_1: Optional[Tensor], h: int, w: int):
@@ -38,7 +38,7 @@ def rectangle_attention(self, qkv, bias_0, bias_1, mask_0: Optional[Tensor],
     return torch.cat([lying, standing], 3)[:, :height, :width]
 )";
 
-// All differences of positions in a window, row by row: what the networks call rpe_biases.
+// Generates all offsets between positions in a window, row by row: the networks' rpe_biases.
 Expression differences(Net &net, const Window &window)
 {
     std::vector<float> values;
@@ -51,7 +51,7 @@ Expression differences(Net &net, const Window &window)
     return net.numbers({rows, 2}, std::move(values));
 }
 
-// Two numbers whose product and sum are given; 0 if there are none.  The first is not larger.
+// Returns two numbers with that product and sum, the smaller one first; 0 if there are none.
 Window sides_of(int64_t product, int64_t sum)
 {
     for (int64_t first = 1; first * first <= product; first++)
@@ -60,8 +60,8 @@ Window sides_of(int64_t product, int64_t sum)
     return {};
 }
 
-// Whether the first number of a table of differences is larger than the second, in size: 1 - h and
-// 1 - w.  Negative floats of any width are in the order of their bits.
+// Whether the first number of a table of offsets is larger in size than the second: 1 - h and 1 -
+// w.  Negative floats of any width sort like their bits.
 bool is_standing(const Weight &table)
 {
     const size_t width = bytes_of(table.type);
@@ -73,7 +73,7 @@ bool is_standing(const Weight &table)
     return bits(0) > bits(table.strides[1]);
 }
 
-// The small network that makes a branch's table of positions.
+// The small network that computes a branch's position table.
 Expression position_table(Net &net, const Expression &positions, const std::string &prefix)
 {
     Expression x = net.linear(positions, prefix + "pos_proj");
@@ -92,7 +92,7 @@ Window window_of(const Net &net, const std::string &prefix)
     const std::string biases = prefix + "attns.0.rpe_biases";
     const int64_t size = net.weights().size(index, 0);
     const int64_t rows = net.weights().size(biases, 0);
-    // A table of size * size numbers follows: the file has to have as many.
+    // A table of size * size numbers is generated; the file must have as many.
     constexpr int64_t largest = 4096;
     Window window;
     const Weight &table = net.weights().at(biases);
@@ -162,7 +162,7 @@ Expression rectangle_attention(Net &net, const Expression &qkv, const std::strin
         net.ignore(branch + "relative_position_index");
         net.ignore(branch + "rpe_biases");
     }
-    // The published networks keep the masks for one size of pictures.
+    // The published networks store the masks for one picture size.
     net.ignore(prefix + "attn_mask_0");
     net.ignore(prefix + "attn_mask_1");
     return net.let(concat("self.rectangle_attention(", qkv, biases, masks, ", ",

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What DAT and RGT have in common: all but the attentions of their blocks.  Their windows lie in
-// one half of the channels and stand in the other.
+// What DAT and RGT share: everything but the attentions of their blocks.  Windows are wide in one
+// half of the channels and tall in the other.
 #pragma once
 
 #include "attention.h"
@@ -13,7 +13,7 @@
 namespace engine_torch::attention
 {
 
-// What all blocks of a network share.
+// Shared by all blocks of a network.
 struct Rectangles {
     Window window;
     Expression masks[2], indices[2], positions[2];
@@ -23,7 +23,7 @@ struct Rectangles {
 Expression rectangle_attention(Net &net, const Expression &qkv, const std::string &prefix,
                                const Rectangles &shared, bool is_shifted);
 
-// The rule by which DAT and RGT shift the windows of every second spatial block.
+// Whether DAT and RGT shift the windows of this spatial block: every second one.
 bool is_shifted(int64_t group, int64_t block);
 
 // Linear, GELU, one half of the channels gated by the other, Linear.
@@ -33,8 +33,8 @@ Expression gated_feed_forward(Net &net, const Expression &tokens, const std::str
 using WriteBlock = std::function<Expression(const Expression &tokens, const Rectangles &shared,
                                             int64_t group, int64_t number)>;
 
-// The whole network: groups of blocks between convolutions.  Throws a WeightFault if the sizes of
-// the windows contradict each other.
+// Returns the whole network: groups of blocks between convolutions.  Throws a WeightFault if the
+// window sizes contradict each other.
 Blueprint network_of_rectangles(Net &net, const WriteBlock &write_block);
 
 } // namespace engine_torch::attention

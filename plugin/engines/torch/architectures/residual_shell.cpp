@@ -16,10 +16,10 @@ namespace
 
 using dnn_torch::concat;
 
-// The mean of the pictures of DIV2K, with which all published models were trained.
+// The mean of DIV2K's pictures, with which all published models were trained.
 const std::vector<float> mean = {0.4488F, 0.4371F, 0.4040F};
 
-// Expressions for the normalised input, and for the picture of what the network returns.
+// Normalises the input, and turns the network's result back into a picture.
 class Normalisation
 {
 public:
@@ -27,7 +27,7 @@ public:
     {
         if (is_of_authors && net.weights().has("sub_mean.weight")) {
             has_layers_ = true;
-            // The bias is the mean of the first channel in the range of the training.
+            // The bias is the mean of the first channel, in the range used in training.
             range_ = std::abs(net.weights().first_number("sub_mean.bias")) > 2 ? 255 : 1;
         } else if (!is_of_authors) {
             range_ = 255;
@@ -62,7 +62,7 @@ private:
     int64_t range_ = 1;
 };
 
-// Networks of small scales may take each square of pixels as channels.
+// Networks of small scales may turn each square of pixels into channels.
 int64_t unshuffle_of(const Net &net, const ResidualShell &shell, int64_t out_channels)
 {
     const int64_t channels = net.weights().size(shell.first + ".weight", 1);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What EDSR and RCAN have around their blocks: samples without the mean, a first convolution, one
+// What EDSR and RCAN have around their blocks: subtraction of the mean, a first convolution, one
 // after the blocks, those that enlarge, and a last one.
 //
 // There are two sets of names, the authors' and BasicSR's:
@@ -25,8 +25,8 @@ struct ResidualShell {
 
 ResidualShell residual_shell_of(const Weights &weights);
 
-// The whole network.  `block` writes the block with this number.  Tells "range": what the samples
-// are multiplied with.  Throws a WeightFault.
+// Returns the whole network.  `block` writes the block of this number.  Reports "range", by which
+// the samples are multiplied.  Throws a WeightFault.
 Blueprint finish_residual(Net &net, const ResidualShell &shell,
                           const std::function<Expression(const Expression &, int64_t)> &block);
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// RGT: Recursive Generalization Transformer.  Blocks attend by turns between the pixels of windows,
-// as DAT's do, and to a small picture of the whole, made by one convolution again and again.
+// RGT: Recursive Generalization Transformer.  Blocks attend alternately within windows, as in DAT,
+// and to a small version of the whole picture, which one convolution reduces repeatedly.
 #include "architecture.h"
 #include "rectangles.h"
 
@@ -27,9 +27,8 @@ bool recognises(const Weights &weights)
                             "layers.0.blocks.0.attn.attns.0.rpe_biases"});
 }
 
-// A fourth of the size at a time: twice, and once more for each factor of 4 that the longer side
-// has beyond 64.  Pictures that are too small for that, which the published network refuses, are
-// left as they are.
+// Reduces to a fourth at a time: twice, and once more for each factor of 4 by which the longer side
+// exceeds 64.  Stops at pictures that are too small for that, which the published network refuses.
 constexpr char reduction_function[] = R"(
 def reduce(self, x, weight, bias: Optional[Tensor]):
     times = 0
@@ -96,7 +95,7 @@ Expression recursive_attention(Net &net, const Expression &tokens, const std::st
     return net.linear(x, prefix + "proj");
 }
 
-// Windows have half of the heads in each of their two branches; an odd one is left out there.
+// Both branches of the windows have half of the heads each; an odd head is missing there.
 int64_t heads_of(const Net &net, int64_t group)
 {
     const std::string prefix = concat("layers.", group, ".blocks.0.attn.");

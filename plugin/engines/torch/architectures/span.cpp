@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// SPAN: six blocks whose attention has no weights.
+// SPAN: six blocks with attention without weights.
 //
-// Each of its convolutions was trained as four: "conv.0", "conv.1" and "conv.2" in a row beside
-// "sk".  The published network folds them into one before it runs.  The result is not the same at
-// the border, so this one folds them, too.  "eval_conv" may hold what was folded at an earlier time
-// of the training.
+// Each of its convolutions was trained as four: "conv.0", "conv.1" and "conv.2" in sequence,
+// parallel to "sk".  The published network folds them into one before it runs, which changes the
+// result at the border, so this one does, too.  "eval_conv" may be the result of an earlier
+// folding, from during the training.
 #include "architecture.h"
 
 #include "base/compose.h"
@@ -22,11 +22,11 @@ namespace
 using dnn_torch::concat;
 
 constexpr int64_t blocks = 6;
-// Facts of the published models.
+// Constants of the published models.
 constexpr double range = 255;
 const std::vector<float> mean = {0.4488F, 0.4371F, 0.4040F};
 
-// Kernels are [height, width, to, from] here, so that two in a row are a product of matrices.
+// Kernels are [height, width, to, from] here, so that two in sequence are a matrix product.
 constexpr char folded_function[] = R"(
 def folded(self, x, w0, b0, w1, b1, w2, b2, side, side_bias):
     squeezed = torch.flatten(w0, 1)
@@ -59,10 +59,10 @@ Expression convolution(Net &net, const Expression &x, const std::string &name)
 }
 
 struct Result {
-    Expression whole, first; // what the block returns, and what its first convolution became
+    Expression whole, first; // the block's result, and that of its first convolution
 };
 
-// The published activation works in place, so the first convolution is not seen without it.
+// The published activation works in place, so only its result is left of the first convolution.
 Result block(Net &net, const Expression &before, const std::string &name)
 {
     net.function(attended_function);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// SRCNN: three convolutions over a picture that was enlarged before.
+// SRCNN: three convolutions on a picture that was enlarged before.
 #include "architecture.h"
 
 #include "base/compose.h"

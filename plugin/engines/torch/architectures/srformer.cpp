@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// SRFormer: attention in large windows whose keys stand for 2 x 2 pixels each.  The keys have a
-// quarter of the channels; those of four pixels together make one key.
+// SRFormer: attention in large windows with a key for each 2 x 2 pixels.  Keys have a quarter of
+// the channels; those of four pixels form one key.
 //
-// The published masks of shifted windows give all keys of a window the same number.  A softmax does
-// not see that, so there are none here: the picture's edges see the opposite edges.
+// The published masks of shifted windows give all keys of a window the same number, which a softmax
+// ignores.  So there are no masks here: the picture's edges attend to the opposite edges.
 #include "architecture.h"
 #include "swin_family.h"
 
@@ -23,8 +23,8 @@ using dnn_torch::concat;
 constexpr const char *first_block = "layers.0.residual_group.blocks.0.";
 constexpr const char *table = "attn.relative_position_bias_table";
 
-// From windows of tokens with 2 * c channels to keys and values: 2, windows of a quarter of the
-// tokens with 4 * c channels.
+// Turns windows of tokens with 2 * c channels into keys and values: 2, windows with a quarter of
+// the tokens and 4 * c channels.
 constexpr char permuted_function[] = R"(
 def permuted(self, x, n: int):
     size = [x.size(0), x.size(1), x.size(2), n, 2, n, 2, 2, x.size(4) // 2]

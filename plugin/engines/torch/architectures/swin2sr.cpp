@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Swin2SR: SwinIR with the blocks of Swin V2.  Attention compares directions and not lengths, a
-// small network makes the bias of two pixels' distance, and norms come after the layers.
+// Swin2SR: SwinIR with Swin V2's blocks.  Attention only compares directions, not lengths; a small
+// network computes the bias from two pixels' offset; norms follow the layers.
 #include "architecture.h"
 #include "swin_family.h"
 
@@ -29,7 +29,7 @@ bool recognises(const Weights &weights)
            weights.has(block + "attn.cpb_mlp.0.weight") && weights.has(block + "mlp.fc1.weight");
 }
 
-// Both buffers of a block tell the size of its windows.
+// Both buffers of a block show the window size.
 int64_t window_of(const Weights &weights)
 {
     constexpr int64_t largest = 64;
@@ -45,7 +45,7 @@ int64_t window_of(const Weights &weights)
     return window;
 }
 
-// Distances as the small network takes them: on a scale of logarithms, from -1 to 1 or so.
+// Offsets as the small network takes them: on a logarithmic scale, from about -1 to 1.
 Expression distances(Net &net, int64_t window)
 {
     constexpr double farthest = 8;

@@ -17,10 +17,10 @@ namespace
 
 using dnn_torch::concat;
 
-// What the published networks take off the samples of a colour picture: the mean of DIV2K.
+// The published networks subtract this from a colour picture: the mean of DIV2K.
 const std::vector<float> mean_of_colours = {0.4488F, 0.4371F, 0.4040F};
 
-// Larger ones are contradictions, and would fill the memory with the first picture.
+// A larger scale is a contradiction, and would exhaust memory at the first picture.
 constexpr int64_t largest_scale = 16;
 
 int64_t checked_scale(const std::string &name, int64_t outputs, int64_t inputs)
@@ -68,8 +68,8 @@ Enlarged by_pixel_shuffle(Net &net, const Expression &features)
     return enlarged;
 }
 
-// Over a small picture, with the bicubic one added.  The authors' code gives that one the size of
-// the unpadded picture.
+// Adds the bicubic enlargement to a small picture.  The authors' code gives it the size of the
+// unpadded picture.
 Enlarged by_small_picture(Net &net, const Expression &features, const Expression &picture)
 {
     const Expression small = net.conv(before_upsample(net, features), "conv_aux");
@@ -130,7 +130,7 @@ Enlarged enlarge(Net &net, const Expression &features, const Expression &picture
 
 // ---- the features ---------------------------------------------------------------------
 
-// Some networks look at the bicubic enlargement of the picture, folded into channels.
+// Some networks take a bicubic enlargement of the picture, unshuffled into channels.
 constexpr const char *first_after_unshuffle = "conv_first.1";
 
 int64_t unshuffle_of(const Net &net)
@@ -162,7 +162,7 @@ Expression normalised(Net &net, const Expression &x, const std::string &name)
     return net.weights().has(name + ".weight") ? net.layer_norm(x, name) : x;
 }
 
-// B, C, H, W to B, C, H, W.
+// From B, C, H, W to B, C, H, W.
 Expression body(Net &net, const Expression &first, const SwinFamily &family)
 {
     const bool is_projected = net.weights().has("patch_embed.proj.weight");

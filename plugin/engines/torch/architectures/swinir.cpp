@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// SwinIR: layers of Swin transformer blocks, each with a convolution around which it is residual.
+// SwinIR: residual layers of Swin transformer blocks, each with a convolution.
 #include "architecture.h"
 #include "swin_family.h"
 

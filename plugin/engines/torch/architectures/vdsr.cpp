@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// VDSR: convolutions in a row over a picture that was enlarged before.  They return what is missing
-// in it.
+// VDSR: a chain of convolutions that computes the residual of a picture that was enlarged before.
 #include "architecture.h"
 
 #include "base/compose.h"
@@ -16,7 +15,7 @@ namespace
 
 using dnn_torch::concat;
 
-// One published file has other names than the others.
+// One published file has different names.
 struct Layers {
     const char *first, *middle, *last;
 };

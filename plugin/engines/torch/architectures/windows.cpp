@@ -14,7 +14,7 @@ namespace
 
 using dnn_torch::concat;
 
-// Published windows have up to 32 pixels.  The pairs of a larger one would fill the memory.
+// Published windows have up to 32 pixels.  All pairs of a larger one would exhaust memory.
 constexpr int64_t largest_window = 64;
 
 constexpr char to_windows_function[] = R"(
@@ -42,7 +42,7 @@ def scores(self, queries, keys, bias, heads: int, scale: float):
     return torch.matmul(queries, keys) + bias
 )";
 
-// As published: no head's factor is above 100.
+// As published: no head's factor exceeds 100.
 constexpr char cosine_function[] = R"(
 def cosine_scores(self, queries, keys, bias, heads: int, logit_scale):
     queries = self.split_heads(queries, heads)
@@ -65,18 +65,18 @@ def position_bias(self, table, rows):
     return bias.reshape([rows.size(0), rows.size(1), table.size(1)]).permute([2, 0, 1])
 )";
 
-// Zeros for all windows in a row but the last.
+// Zeros for all windows of a row except the last.
 constexpr char shift_mask_function[] = R"(
 def shift_mask(self, last, count: int):
     others = last.new_zeros([count - 1, last.size(0), last.size(1)])
     return torch.cat([others, last.unsqueeze(0)]).unsqueeze(1)
 )";
 
-// For the last window in one direction.  A pixel is `stride` tokens from the next in this
-// direction; the last `shift` pixels came round from the other side of the picture.
+// The mask of the last window in one direction.  Adjacent pixels in this direction are `stride`
+// tokens apart; the last `shift` pixels are from the opposite side of the picture.
 Expression last_mask(Net &net, int64_t window, int64_t shift, int64_t stride)
 {
-    // As published: enough for a softmax to forget it.
+    // As published: a softmax makes it negligible.
     constexpr float apart = -100;
     const int64_t tokens = window * window;
     const auto came_round = [&](int64_t token) {
@@ -108,7 +108,7 @@ std::optional<int64_t> whole_root(int64_t square)
     if (square < 0)
         return std::nullopt;
     const int64_t root = std::llround(std::sqrt(static_cast<double>(square)));
-    // Beyond that a double does not count by ones.
+    // Beyond that, a double cannot represent every integer.
     constexpr int64_t largest = int64_t{1} << 26;
     if (root > largest || root * root != square)
         return std::nullopt;

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Attention within square windows, as the transformers that follow Swin have it.
+// Attention within square windows, as in the transformers based on Swin.
 //
-// A picture is B, H, W, C here.  Its windows are B, rows, columns, tokens, C, where a window's
-// tokens are its pixels row by row.
+// Pictures are B, H, W, C here.  Windows are B, rows, columns, tokens, C; a window's tokens are its
+// pixels row by row.
 #pragma once
 
 #include "net.h"
@@ -17,32 +17,32 @@
 namespace engine_torch
 {
 
-// Returns n where n * n is `square`.
+// Returns n with n * n = `square`.
 std::optional<int64_t> whole_root(int64_t square);
 
-// Returns n where a table has a row for each offset between two pixels of a window of n x n: it has
-// (2n - 1) * (2n - 1) rows.  Throws a WeightFault if there is none, or if n is larger than any that
-// is published.
+// Returns the n of windows of n x n, whose table has a row for each offset between two pixels: (2n
+// - 1) * (2n - 1) rows.  Throws a WeightFault if there is none, or if n is larger than any
+// published one.
 int64_t window_of_table(const Weights &weights, const std::string &table);
 
-// Throws a WeightFault if the pairs of a window's pixels would fill the memory.
+// Throws a WeightFault if all pairs of a window's pixels would exhaust memory.
 void expect_few_pairs(int64_t queries, int64_t keys);
 
-// How the keys of a window lie below its queries.
+// The positions of a window's keys relative to its queries.
 struct Positions {
-    int64_t queries = 0; // a side of the window of queries, in pixels
-    int64_t keys = 0;    // and of keys
-    int64_t step = 1;    // queries in each direction that share a place with a key
+    int64_t queries = 0; // side of the window of queries, in pixels
+    int64_t keys = 0;    // side of the window of keys
+    int64_t step = 1;    // queries per key in each direction
 };
 
-// Returns the rows of a table for all pairs: queries * queries x keys * keys.
+// Returns the table rows of all pairs: queries * queries x keys * keys.
 Expression relative_positions(Net &net, const Positions &positions);
 
-// Returns the bias of each head for each pair, from the weight `table` or from any tensor.
+// Returns each head's bias for each pair, from the weight `table` or from any tensor.
 Expression position_bias(Net &net, const std::string &table, const Expression &positions);
 Expression position_bias_of(Net &net, const Expression &table, const Expression &positions);
 
-// What keeps the parts of a shifted window apart that are no neighbours in the picture.
+// Separates the parts of a shifted window that are not adjacent in the picture.
 struct ShiftMasks {
     int64_t shift = 0;
     Expression down, right; // for the last row and the last column of windows
@@ -57,30 +57,30 @@ struct Attention {
     int64_t channels = 0; // of the queries
     Expression bias;
     const ShiftMasks *masks = nullptr; // null: not shifted
-    // Of attention that compares directions alone: the logarithm of each head's factor.
+    // For attention that only compares directions: the logarithm of each head's factor.
     Expression logit_scale = "";
 };
 
-// Finds heads and channels by the table of biases and by the weight "PREFIXproj.weight".  Throws a
+// Gets heads and channels from the bias table and the weight "PREFIXproj.weight".  Throws a
 // WeightFault if they do not fit together.
 Attention read_attention(Net &net, const std::string &prefix, const Expression &positions);
 
-// Writes the attention of queries, keys and values (windows); no projection.
+// Writes the attention of queries, keys and values (windows), without projection.
 Expression attend(Net &net, const Attention &attention, const Expression &queries,
                   const Expression &keys, const Expression &values);
 
-// A picture shifted to the right and down; what leaves it comes in on the other side.
+// Shifts a picture to the right and down; pixels that leave it enter on the opposite side.
 Expression rolled(Net &net, const Expression &x, int64_t by);
 
-// Picture to windows and back.  Both shift it if there are masks.
+// From a picture to windows and back.  Both shift if there are masks.
 Expression to_windows(Net &net, const Expression &x, int64_t window, const ShiftMasks *masks);
 Expression from_windows(Net &net, const Expression &x, int64_t window, const ShiftMasks *masks);
 
-// Queries, keys and values of what the layer `name` makes of all three at once.
+// Splits the output of the layer `name` into queries, keys and values.
 std::array<Expression, 3> thirds(Net &net, const Expression &x, const std::string &name,
                                  int64_t channels);
 
-// The whole attention of Swin with its projections: "PREFIXqkv" and "PREFIXproj".
+// Swin's whole attention including projections: "PREFIXqkv" and "PREFIXproj".
 Expression window_attention(Net &net, const Expression &x, const std::string &prefix,
                             const Attention &attention, int64_t window);
 
@@ -98,7 +98,7 @@ Expression swin_block(Net &net, const Expression &x, const std::string &prefix,
 // "PREFIXfc1", GELU, "PREFIXfc2".
 Expression perceptron(Net &net, const Expression &x, const std::string &prefix);
 
-// B, C, H, W to B, H, W, C and back.
+// From B, C, H, W to B, H, W, C and back.
 Expression channels_last(Net &net, const Expression &x);
 Expression channels_first(Net &net, const Expression &x);
 

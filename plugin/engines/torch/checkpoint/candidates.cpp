@@ -25,7 +25,7 @@ constexpr int deepest = 4, most_prefixes = 3;
 // The largest published networks have some thousand weights.
 constexpr size_t most_groups = 32, most_weights = 100'000, longest_name = 1024;
 
-// Where weights are found, best first.  A moving average makes the better pictures.
+// The usual keys of weights, best first.  A moving average gives better pictures.
 constexpr std::array<std::string_view, 32> usual_keys = {
     "params_ema",
     "params-ema",
@@ -61,7 +61,7 @@ constexpr std::array<std::string_view, 32> usual_keys = {
     "net_state_dict",
 };
 
-// Names of parts of a training that are the model itself.
+// The usual prefixes of the model itself among the parts of a training.
 constexpr std::array<std::string_view, 20> usual_prefixes = {
     "params_ema", "g_ema",     "netG_ema",  "net_g_ema", "generator_ema",
     "model_ema",  "ema_model", "ema",       "generator", "net_g",
@@ -69,7 +69,7 @@ constexpr std::array<std::string_view, 20> usual_prefixes = {
     "network",    "module",    "_orig_mod", "student",   "upscaler",
 };
 
-// What a training keeps besides: tensors that are no model's weights.
+// What a training keeps in addition: tensors that are not weights of a model.
 bool is_no_model(std::string_view key)
 {
     constexpr std::array<std::string_view, 10> beginnings = {
@@ -91,7 +91,7 @@ std::string shown(std::string_view name)
     return engine_kit::printable(name.substr(0, 80));
 }
 
-// Looks through dictionaries within dictionaries.
+// Searches dictionaries within dictionaries.
 class Search
 {
 public:
@@ -111,7 +111,7 @@ private:
         const PickledValue *value;
     };
 
-    // Each dictionary is looked at once, however often it occurs.  Some people save a list: the
+    // Visits each dictionary only once, however often it occurs.  Some people save a list: the
     // weights, the state of the training, its step.
     void look(const PickledValue &value, const std::string &place, int depth)
     {
@@ -171,7 +171,7 @@ private:
                 {.place = place, .weights = Weights(std::move(weights)), .fault = fault});
     }
 
-    // As its state_dict() names them.
+    // Takes the weights with the names that state_dict() gives them.
     void take_module(const PickledValue &module, const std::string &place)
     {
         std::vector<Item> items;
@@ -202,7 +202,7 @@ private:
         });
     }
 
-    // A pickle can use one module a million times.
+    // A pickle can refer to one module a million times.
     void check_steps(size_t further)
     {
         constexpr size_t most = 4'000'000;
@@ -229,7 +229,7 @@ private:
         }
     }
 
-    // A few numbers can be said to be a million large tensors.
+    // A pickle can declare a few numbers to be a million large tensors.
     Weight weight(const Item &item)
     {
         constexpr uint64_t spare = uint64_t{256} << 20, most_uses = 4;
@@ -242,7 +242,7 @@ private:
         return weight;
     }
 
-    // Remembers what to say if there are no weights.
+    // Records what to report if there are no weights.
     void note(const PickledValue &value)
     {
         has_tensors_ = has_tensors_ || value.kind == Kind::tensor;
@@ -296,7 +296,7 @@ private:
     bool is_module_ = false, has_tensors_ = false, has_training_ = false;
 };
 
-// ---- what stands before the names ----------------------------------------------------
+// ---- prefixes of names ---------------------------------------------------------------
 
 bool is_number(std::string_view text)
 {
@@ -308,7 +308,7 @@ std::string_view first_word(std::string_view name)
     return name.substr(0, std::min(name.find('.'), name.size()));
 }
 
-// Returns the weights whose names begin with "WORD.", without that.
+// Returns the weights whose names begin with "WORD.", without that prefix.
 Weights after(const Weights &weights, std::string_view word)
 {
     const std::string prefix = concat(word, ".");
@@ -349,7 +349,7 @@ void add_without_common(Candidate candidate, Candidates &all)
     }
 }
 
-// One network among others: "generator." beside "discriminator.".
+// Adds single networks of several: "generator." next to "discriminator.".
 void add_groups(const Candidate &candidate, Candidates &all)
 {
     for (const std::string_view word : usual_prefixes) {
@@ -398,7 +398,7 @@ const Candidate &largest_of(const Candidates &candidates)
 namespace
 {
 
-// "params." of "params.0".
+// Returns "params." for "params.0".
 std::string_view before_last(std::string_view place)
 {
     return place.substr(0, place.rfind('.') + 1);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// A file of weights without code, checked before anybody uses it.  Needs no LibTorch.
+// A file of weights without code, checked before it is used.  Needs no LibTorch.
 #pragma once
 
 #include "candidates.h"
@@ -13,17 +13,16 @@
 namespace engine_torch
 {
 
-// The one owner of the file's bytes.  Never changes; any thread.
+// The only owner of the file's bytes.  Never changes; any thread.
 class Checkpoint
 {
 public:
     // Whether the file is a checkpoint by its first bytes and its records.
     static bool is_one(const FileBytes &file);
 
-    // Throws a Failure that names the file and says what to do, unless it holds named tensors that
-    // all lie within the file.  What a pickle asks for is never run.  A value that only Python
-    // could make is left out where no weights depend on it, as with the hyper_parameters of
-    // Lightning.
+    // Throws a Failure that names the file and says what to do, unless it contains named tensors
+    // that are all within the file.  Never runs what a pickle asks for.  Skips a value that only
+    // Python could create if no weights depend on it, such as Lightning's hyper_parameters.
     explicit Checkpoint(FileBytes file);
 
     const std::string &name() const noexcept { return file_.name(); }
@@ -31,7 +30,7 @@ public:
     const std::string &format() const noexcept { return format_; }
     // Where the model's weights may be, best first; at least one.
     const Candidates &candidates() const noexcept { return candidates_; }
-    // All that are in the file, also those that are in no candidate.
+    // The number of tensors in the file, including those in no candidate.
     size_t tensor_count() const;
     // A hash of the whole file.
     std::string hash() const;
@@ -42,7 +41,7 @@ private:
 
     FileBytes file_;
     std::string format_;
-    std::optional<TorchFile> torch_file_; // holds what was compressed
+    std::optional<TorchFile> torch_file_; // owns decompressed records
     Candidates candidates_;
 };
 

@@ -23,8 +23,8 @@ namespace
 
 using Kind = PickledValue::Kind;
 
-// Far more than the largest published training state has.  Each makes one value at most, or one
-// entry of the stack, the marks or the memo.
+// Far more than the largest published training state has.  Each instruction creates at most one
+// value, or one entry of the stack, the marks or the memo.
 constexpr size_t most_instructions = 4 << 20;
 constexpr size_t longest_global = 256;
 
@@ -36,7 +36,7 @@ constexpr size_t longest_global = 256;
 
 } // namespace
 
-// Does what the stack machine does that pickles are written for.
+// Does the same as the stack machine of pickles.
 class PickleMachine
 {
 public:
@@ -145,7 +145,7 @@ private:
         push(Kind::tuple, 0, {}, std::move(parts));
     }
 
-    // Objects whose class is not known here may be lists or dictionaries of a kind.
+    // An object of an unknown class may be a kind of list or dictionary.
     void add_parts(const std::vector<ValueId> &parts, Kind kind)
     {
         PickledValue &whole = values()[top()];
@@ -176,7 +176,7 @@ private:
         push(engine_torch::call(values(), function, arguments));
     }
 
-    // Classes of Python 2 had instructions of their own.
+    // Handles the instructions for classes of Python 2.
     void push_object(ValueId of, std::vector<ValueId> arguments)
     {
         push(Kind::tuple, 0, {}, std::move(arguments));
@@ -189,8 +189,8 @@ private:
         push_call(pop(), arguments);
     }
 
-    // What a call that is not made here would have made gets its state, by which a whole module is
-    // known.  States of others, such as the attributes of an OrderedDict, have no weights.
+    // Stores the state of an object that is not created here; a whole module is recognised by it.
+    // Other states, such as the attributes of an OrderedDict, contain no weights.
     void build()
     {
         const ValueId state = pop();
@@ -199,7 +199,7 @@ private:
             object.parts = {state};
     }
 
-    // ---- each runs one instruction, or returns false if it is of another group
+    // ---- instructions; each function returns false for an instruction of another group
     bool step_number(unsigned char opcode)
     {
         switch (opcode) {
@@ -225,7 +225,7 @@ private:
         }
     }
 
-    // In two's complement, of as many bytes as it needs.
+    // Reads two's complement of any length.
     void push_long(uint64_t size)
     {
         if (size > 8) {
@@ -345,7 +345,7 @@ private:
             return push(top()), true;
         case 0x80: // protocol
             return byte() <= 5 ? true : (fail_as_damaged(), false);
-        case 0x95: // frame: only tells how much may be read at once
+        case 0x95: // frame: only says how much may be read at once
             return take(8), true;
         default:
             return false;
@@ -372,10 +372,10 @@ private:
             return push_name(pop_text(), name), true;
         }
         case 'R':
-        case 0x81: // an object's making is a call of its class
+        case 0x81: // creating an object is a call of its class
             return call(), true;
         case 0x92:
-            return pop(), call(), true; // with arguments by name, of which PyTorch uses none
+            return pop(), call(), true; // with keyword arguments, which PyTorch does not use
         case 'i': {
             const std::string_view module = line();
             push_name(module, line());

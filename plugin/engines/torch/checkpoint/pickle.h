@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Reads what a pickle describes.  Nothing that it asks for is run.  Needs no LibTorch.
+// Reads what a pickle describes, without running anything that it asks for.  Needs no LibTorch.
 //
-// Python would make objects by calling what the pickle names.  Here the few calls from which
-// PyTorch makes tensors and dictionaries become values; any other becomes a value of the kind
-// `made`, of which only the name is known.  The values refer to each other by number, so a value
-// may contain itself, and one that occurs a million times is kept once.
+// Python would create objects by calling the functions that the pickle names.  Here, the few calls
+// from which PyTorch creates tensors and dictionaries become values; any other becomes a value of
+// the kind `made`, of which only the name is known.  Values refer to each other by number, so a
+// value may contain itself, and one that occurs a million times is stored once.
 #pragma once
 
 #include <cstddef>
@@ -24,14 +24,14 @@ using ValueId = uint32_t;
 struct PickledValue {
     enum class Kind : uint8_t {
         none,
-        boolean, // its number: 0 or 1
-        integer, // its number
-        text,    // its text
-        tuple,   // its parts
-        list,    // its parts
-        dict,    // its parts: key, value, key, value, ...
-        name,    // of a class or function; its text: "torch.FloatStorage"
-        made,    // by a call that is not made here; its text: what was called; its parts: its state
+        boolean, // number: 0 or 1
+        integer, // number
+        text,    // text
+        tuple,   // parts
+        list,    // parts
+        dict,    // parts: key, value, key, value, ...
+        name,    // of a class or function; text: "torch.FloatStorage"
+        made,    // by a call that is not made here; text: the function; parts: the object's state
         storage, // see Pickle
         tensor,  // see Pickle
         other    // a number of another kind, bytes, a set
@@ -45,14 +45,14 @@ struct PickledValue {
 
 // A storage has `text`: its key, `number`: elements, `offset`: its first element within the key's,
 // `parts`: its type's name.  A tensor has `offset`: its first element within the storage, `parts`:
-// storage, shape, strides, and the element type's name where the storage does not tell it.
+// storage, shape, strides, and the element type's name if the storage does not have it.
 //
 // Never changes; any thread.  Refers to the bytes.
 class Pickle
 {
 public:
-    // Reads the pickle that `bytes` begin with, and removes it from them.  Throws a WeightFault if
-    // it is damaged, is none that torch.save() writes, or asks for something that runs programs.
+    // Reads the pickle at the beginning of `bytes`, and removes it from them.  Throws a WeightFault
+    // if it is damaged, is not one of torch.save(), or asks for something that runs programs.
     explicit Pickle(std::string_view &bytes);
     Pickle(Pickle &&) = default;
     Pickle(const Pickle &) = delete; // the values refer to names_

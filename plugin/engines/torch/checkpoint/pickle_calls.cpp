@@ -33,13 +33,13 @@ bool is_sequence(const PickledValue &value)
     return value.kind == Kind::tuple || value.kind == Kind::list;
 }
 
-// The parts of a tuple of arguments.
+// The elements of a tuple of arguments.
 class Arguments
 {
 public:
     Arguments(const Values &values, ValueId tuple) : values_(values)
     {
-        // A tuple can be used a million times, and each time it is copied.
+        // A tuple can be used a million times, and is copied each time.
         constexpr size_t most = 16;
         if (values[tuple].kind != Kind::tuple || values[tuple].parts.size() > most)
             fail_as_unusual();
@@ -78,7 +78,7 @@ private:
     std::vector<ValueId> parts_; // a copy: values move when one is added
 };
 
-// (storage, offset, shape, strides, ...)
+// Arguments: (storage, offset, shape, strides, ...).
 ValueId make_tensor(Values &values, const Arguments &given)
 {
     return add(values,
@@ -89,7 +89,7 @@ ValueId make_tensor(Values &values, const Arguments &given)
                 .parts = {given.at(0, Kind::storage), given.sequence(2), given.sequence(3)}});
 }
 
-// (storage, offset, shape, strides, requires_grad, hooks, element type, ...)
+// Arguments: (storage, offset, shape, strides, requires_grad, hooks, element type, ...).
 ValueId make_tensor_of_type(Values &values, const Arguments &given)
 {
     const ValueId tensor = make_tensor(values, given);
@@ -97,8 +97,8 @@ ValueId make_tensor_of_type(Values &values, const Arguments &given)
     return tensor;
 }
 
-// Python 2 wrote an OrderedDict as a list of pairs.  The list itself becomes the dictionary, for a
-// pickle may use one list a million times.
+// Python 2 wrote an OrderedDict as a list of pairs.  Turns the list itself into the dictionary,
+// because a pickle may use one list a million times.
 ValueId make_dict(Values &values, const Arguments &given)
 {
     if (given.count() == 0)
@@ -128,13 +128,13 @@ ValueId make_shape(Values &values, const Arguments &given)
                      {.kind = Kind::tuple, .number = 0, .offset = 0, .text = {}, .parts = {}});
 }
 
-// (tensor, ...): a parameter is its tensor.
+// Arguments: (tensor, ...).  A parameter becomes its tensor.
 ValueId take_tensor(Values & /*values*/, const Arguments &given)
 {
     return given.at(0, Kind::tensor);
 }
 
-// (function, class, arguments, state): a tensor with attributes.
+// Arguments: (function, class, arguments, state).  The result is a tensor with attributes.
 ValueId make_with_state(Values &values, const Arguments &given);
 
 struct Function {
@@ -178,7 +178,7 @@ ValueId make_with_state(Values &values, const Arguments &given)
     return known->make(values, Arguments(values, arguments));
 }
 
-// "torch.cuda.FloatStorage" is of the same numbers as "torch.FloatStorage".
+// "torch.cuda.FloatStorage" has the same elements as "torch.FloatStorage".
 bool is_storage_type(std::string_view name)
 {
     constexpr std::string_view ending = "Storage";
@@ -186,7 +186,7 @@ bool is_storage_type(std::string_view name)
            name.substr(name.size() - ending.size()) == ending;
 }
 
-// (key, offset, count): a storage within the one before it.
+// `view`: (key, offset, count), a range within the storage.
 void narrow(const Values &values, const PickledValue &view, PickledValue &storage)
 {
     if (view.kind == Kind::none)
@@ -238,8 +238,8 @@ ValueId call(Values &values, ValueId function, ValueId arguments)
     return add(values, {.kind = Kind::made, .number = 0, .offset = 0, .text = name, .parts = {}});
 }
 
-// ("storage", type, key, device, count) and in the older format a view of it, or none.  The older
-// format also has ("module", class, file, source).
+// `id`: ("storage", type, key, device, count), in the older format followed by a view of it or
+// None.  The older format also has ("module", class, file, source).
 ValueId find_storage(Values &values, ValueId id)
 {
     const Arguments given(values, id);

@@ -49,8 +49,7 @@ uint64_t header_size(std::string_view file)
     return size;
 }
 
-// What a file of ours says beside its tensors: the scale that the name of the file told from which
-// it was made.
+// The metadata of a file of ours: the scale in the name of the file from which it was converted.
 constexpr const char *metadata_key = "__metadata__", *scale_key = "dnn_torch.named_scale";
 
 int64_t named_scale(const json &header)
@@ -64,7 +63,7 @@ int64_t named_scale(const json &header)
     return text.size() == 1 && text[0] >= '1' && text[0] <= '9' ? text[0] - '0' : 0;
 }
 
-// Keys that stand twice would show another reader other tensors, and deep values are none.
+// Another reader might use the other one of two equal keys, and headers are not nested deeply.
 json parse(std::string_view header)
 {
     constexpr dnn_torch::JsonLimits limits = {.depth = 3, .values = 2'000'000};
@@ -91,7 +90,7 @@ ElementType type_of(const json &value, const std::string &name)
 // Fills in the shape and returns the number of bytes.
 uint64_t take_shape(const json &sizes, Weight &weight)
 {
-    // Without its empty dimensions, so that no stride can overflow either.
+    // Counts empty dimensions as 1, so that no stride can overflow either.
     int64_t bytes = static_cast<int64_t>(bytes_of(weight.type));
     bool is_empty = false;
     if (!sizes.is_array() || sizes.size() > 8)
@@ -187,7 +186,7 @@ std::string name_of(ElementType type)
     return "";
 }
 
-// What the tensors' numbers are, padded so that the numbers begin at a multiple of 8.
+// Describes the tensors' numbers.  Padded so that the numbers begin at a multiple of 8.
 std::string header_of(const Weights &weights)
 {
     json header = json::object();
@@ -209,7 +208,7 @@ std::string header_of(const Weights &weights)
     }
 }
 
-// Gathers the elements, last dimension first.
+// Writes the elements in order; the last dimension varies fastest.
 void write_elements(const Weight &weight, const std::function<void(std::string_view)> &write)
 {
     const size_t element = bytes_of(weight.type);

@@ -21,7 +21,7 @@ namespace
 using dnn_torch::concat;
 using Kind = PickledValue::Kind;
 
-// The first pickle of the older format: a number.  pickle_protocol=4 puts a frame before it.
+// The number in the older format's first pickle.  pickle_protocol=4 puts a frame before it.
 constexpr std::string_view magic_number("\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20", 8);
 constexpr size_t longest_mark = 32, most_dimensions = 8;
 
@@ -110,7 +110,7 @@ std::vector<int64_t> numbers_in(const Pickle &pickle, const PickledValue &sequen
     return numbers;
 }
 
-// Returns how many elements lie from the tensor's first to its last one; nullopt: it is too large.
+// Returns the count of elements from the tensor's first to its last; nullopt if it is too large.
 std::optional<int64_t> reach_of(const Weight &weight)
 {
     int64_t reach = 1, elements = 1;

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Files that torch.save() writes: a pickle, and the numbers of its tensors.  Needs no LibTorch.
+// Files written by torch.save(): a pickle, and the numbers of its tensors.  Needs no LibTorch.
 //
 // Since PyTorch 1.6 they are zip archives with a record for each storage.  Before, they were five
 // pickles in a row (a magic number, a version, the machine, the object, the keys of its storages),
-// and behind them the storages' numbers, each after how many there are.
+// followed by the numbers of each storage after their count.
 #pragma once
 
 #include "engines/torch/file/zip_records.h"
@@ -24,7 +24,7 @@ namespace engine_torch
 class TorchFile
 {
 public:
-    // By its first bytes, or by the names of its records.  TorchScript is another format.
+    // Checks the first bytes, or the names of the records.  TorchScript is another format.
     static bool is_one(std::string_view file);
 
     // Throws a WeightFault if the file is damaged.
@@ -34,9 +34,8 @@ public:
     const char *format() const noexcept { return format_; }
     const Pickle &pickle() const noexcept { return *pickle_; }
 
-    // Returns the tensor, which refers to the file's bytes.  Throws a WeightFault, with the
-    // tensor's name in it, if it reaches beyond its storage or has elements of a type that is not
-    // supported.
+    // Returns the tensor, which refers to the file's bytes.  Throws a WeightFault with the tensor's
+    // name if it reaches beyond its storage or its element type is not supported.
     Weight weight(const PickledValue &tensor, std::string_view name) const;
 
 private:
@@ -47,9 +46,9 @@ private:
 
     size_t size_;
     const char *format_;
-    std::unique_ptr<ZipRecords> zip_; // holds what was compressed
+    std::unique_ptr<ZipRecords> zip_; // owns decompressed records
     std::unique_ptr<Pickle> pickle_;
-    std::map<std::string, std::string_view, std::less<>> storages_; // by their keys
+    std::map<std::string, std::string_view, std::less<>> storages_; // by key
 };
 
 } // namespace engine_torch

@@ -16,7 +16,7 @@ namespace engine_torch
 namespace
 {
 
-// So that a product of two sizes, or a few times one, never overflows.
+// Prevents overflow in a product of two sizes, or in a small multiple of one.
 constexpr int64_t largest_size = int64_t{1} << 30;
 
 template <class Number> Number first_of(std::string_view bytes)
@@ -150,7 +150,7 @@ double Weights::first_number(std::string_view name) const
     throw WeightFault(concat("has ", name, " without any number"));
 }
 
-// A digit beside an "x" that is not within a word or a number: "64x64" and "ax2" tell nothing.
+// Finds a digit next to an "x", outside of words and numbers: "64x64" and "ax2" do not count.
 int64_t scale_in_name(std::string_view path)
 {
     int64_t scale = 0;

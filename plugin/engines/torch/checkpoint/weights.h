@@ -32,19 +32,19 @@ enum class ElementType : uint8_t {
 
 size_t bytes_of(ElementType type);
 
-// Strides of a tensor without gaps.
+// Returns the strides of a tensor without gaps.
 std::vector<int64_t> packed_strides(const std::vector<int64_t> &shape);
 
 struct Weight {
     ElementType type = ElementType::float32;
     std::vector<int64_t> shape, strides; // strides in elements
-    std::string_view bytes;              // begins with the first element and holds all of them
+    std::string_view bytes;              // begins with the first element and contains all of them
 };
 
-// What the tensor takes without gaps, though its elements may share memory.
+// Returns the tensor's size without gaps, though its elements may share memory.
 uint64_t bytes_of(const Weight &weight);
 
-// The scale that the file's name tells, such as 3 for "net_x3.pth" and "3x-net.pth", or 0.
+// Returns the scale in the file's name, such as 3 for "net_x3.pth" and "3x-net.pth", or 0.
 int64_t scale_in_name(std::string_view path);
 
 // Says what is wrong with a checkpoint's weights.  The text follows the file's name: "lacks ...".
@@ -52,8 +52,7 @@ struct WeightFault : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// Never changes; any thread, unless missing names are noted.  The bytes belong to somebody else,
-// who must outlive it.
+// Never changes; any thread, unless missing names are recorded.  The bytes must outlive the object.
 class Weights
 {
 public:
@@ -66,27 +65,27 @@ public:
     bool has(std::string_view name) const;
     bool has_all(std::initializer_list<std::string_view> names) const;
 
-    // Throws a WeightFault that names the weight if there is none.
+    // Throws a WeightFault that names the weight if it is missing.
     const Weight &at(std::string_view name) const;
-    // The size of one dimension, at most 2^30.  Throws a WeightFault if there is no such weight or
-    // dimension.
+    // Returns the size of one dimension, at most 2^30.  Throws a WeightFault if there is no such
+    // weight or dimension.
     int64_t size(std::string_view name, size_t dimension) const;
 
-    // How many numbers follow `prefix` in names, from 0 on and without a gap: 3 where there are
-    // "body.0.weight", "body.1.bias" and "body.2.0.weight" for "body.".
+    // Returns how many numbers follow `prefix` in names, from 0 on without a gap: 3 for "body."
+    // with "body.0.weight", "body.1.bias" and "body.2.0.weight".
     int64_t count(std::string_view prefix) const;
-    // Whether any name begins so.
+    // Whether any name begins with `prefix`.
     bool has_any(std::string_view prefix) const;
 
-    // The number with which a tensor of floats begins.  Throws a WeightFault if it has none.
+    // Returns the first number of a tensor of floats.  Throws a WeightFault if there is none.
     double first_number(std::string_view name) const;
 
-    // The scale that the file's name tells, or 0.  A few architectures have the same weights for
-    // several scales.
+    // The scale in the file's name, or 0.  A few architectures have the same weights for several
+    // scales.
     int64_t named_scale() const noexcept { return named_scale_; }
     void set_named_scale(int64_t scale) noexcept { named_scale_ = scale; }
 
-    // has() adds the names that are asked for in vain.  `names` outlives the weights; null: none.
+    // has() adds the missing names that it is asked for.  `names` outlives the weights; null: none.
     void note_missing(std::set<std::string> *names) noexcept { missing_ = names; }
 
 private:

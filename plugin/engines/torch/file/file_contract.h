@@ -18,8 +18,8 @@ constexpr std::string_view ultralytics_record = "config.txt";
 
 using Facts = std::map<std::string, std::string, std::less<>>;
 
-// Adds the record's JSON to the facts of model_metadata(), as one line of ASCII in pieces: KEY, KEY:1,
-// KEY:2 ...  An invalid record is replaced by a JSON string, which the host refuses.
+// Adds the record's JSON to the facts of model_metadata(), as one line of ASCII in pieces: KEY,
+// KEY:1, ...  An invalid record is replaced by a JSON string, which the host refuses.
 void add_contract(std::string_view key, std::string_view record, Facts &facts);
 
 } // namespace engine_torch
