@@ -87,7 +87,7 @@ void *BlockCache::take(size_t bytes)
         return block;
     void *const block = map(size);
     if (block)
-        note_in_use(block, size);
+        record_in_use(block, size);
     return block;
 }
 
@@ -121,7 +121,7 @@ void *BlockCache::take_idle(size_t wanted)
     return start;
 }
 
-void BlockCache::note_in_use(void *start, size_t bytes)
+void BlockCache::record_in_use(void *start, size_t bytes)
 {
     const std::lock_guard<std::mutex> lock(mutex_);
     try {
@@ -150,7 +150,7 @@ bool BlockCache::give(void *block) noexcept
         in_use_.erase(found);
         statistics_.in_use_bytes -= bytes;
         count_for_thread(-static_cast<int64_t>(bytes));
-        if (keep_ && put_by(block, bytes))
+        if (keep_ && store_idle(block, bytes))
             return true;
     }
     unmap(block, bytes);
@@ -158,7 +158,7 @@ bool BlockCache::give(void *block) noexcept
 }
 
 // Returns false if there is no memory to record the block.
-bool BlockCache::put_by(void *block, size_t bytes) noexcept
+bool BlockCache::store_idle(void *block, size_t bytes) noexcept
 {
     try {
         idle_[bytes].push_back({block, ++clock_});

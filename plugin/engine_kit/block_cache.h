@@ -43,8 +43,8 @@ public:
     bool give(void *block) noexcept;
 
     // Sets whether to keep unused blocks.  The limit is twice the peak of the bytes in use: a net
-    // whose tensors have many sizes needs more blocks altogether than at any one time. Switching it
-    // off frees the kept blocks.
+    // whose tensors have many sizes needs more blocks altogether than at any one time.  Switching
+    // it off frees the kept blocks.
     void keep_idle(bool keep) noexcept;
 
     // Frees all unused blocks and starts a new peak.
@@ -64,8 +64,8 @@ private:
 
     std::map<size_t, std::vector<Idle>>::iterator idle_for(size_t bytes);
     void *take_idle(size_t bytes);
-    void note_in_use(void *start, size_t bytes);
-    bool put_by(void *block, size_t bytes) noexcept;
+    void record_in_use(void *start, size_t bytes);
+    bool store_idle(void *block, size_t bytes) noexcept;
     void unmap_oldest() noexcept;
 
     mutable std::mutex mutex_;

@@ -20,7 +20,7 @@ DnnTorchStatus say(DnnTorchStatus status, std::string_view text, DnnTorchMessage
 
 DnnTorchStatus out_of_memory(Phase phase, std::string_view text, DnnTorchMessage &message)
 {
-    const bool on_device = tells_of_device_memory(text);
+    const bool on_device = reports_device_out_of_memory(text);
     std::string words = on_device ? "the device is out of memory" : "out of memory";
     if (phase == Phase::loading)
         words += " while the model was loaded; close other programs or take a smaller model";
@@ -33,7 +33,7 @@ DnnTorchStatus out_of_memory(Phase phase, std::string_view text, DnnTorchMessage
 
 DnnTorchStatus foreign(Phase phase, std::string_view text, DnnTorchMessage &message)
 {
-    if (tells_of_memory(text))
+    if (reports_out_of_memory(text))
         return out_of_memory(phase, text, message);
     const std::string line = short_message(text);
     return say(phase == Phase::loading ? DNN_TORCH_BAD_MODEL : DNN_TORCH_RUN_FAILED,

@@ -17,9 +17,9 @@ namespace engine_kit
 // Returns a struct with only its size set.
 template <class Struct> Struct sized()
 {
-    Struct made = {};
-    made.size = sizeof(Struct);
-    return made;
+    Struct result = {};
+    result.size = sizeof(Struct);
+    return result;
 }
 
 // Returns a copy of the caller's struct.  Members that the caller's lacks are zero.  Throws a

@@ -135,7 +135,7 @@ std::string short_message(std::string_view text)
     return std::string(line);
 }
 
-bool tells_of_memory(std::string_view text)
+bool reports_out_of_memory(std::string_view text)
 {
     for (const std::string_view sign :
          {"can't allocate memory", "not enough memory", "std::bad_alloc", "out of memory",
@@ -145,7 +145,7 @@ bool tells_of_memory(std::string_view text)
     return false;
 }
 
-bool tells_of_device_memory(std::string_view text)
+bool reports_device_out_of_memory(std::string_view text)
 {
     for (const std::string_view sign : {"CUDA", "HIP", "XPU", "CUBLAS", "CUDNN", "DEVICE_MEMORY"})
         if (text.find(sign) != std::string_view::npos)

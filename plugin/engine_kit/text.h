@@ -16,10 +16,10 @@ std::string short_message(std::string_view text);
 
 // Whether an exception's text says that memory ran out.  TorchScript's interpreter turns every
 // exception into a std::runtime_error, so only the text can tell.
-bool tells_of_memory(std::string_view text);
+bool reports_out_of_memory(std::string_view text);
 
-// Whether a GPU's memory ran out.  Call it with a text for which tells_of_memory() is true.
-bool tells_of_device_memory(std::string_view text);
+// Whether a GPU's memory ran out.  Call it with a text for which reports_out_of_memory() is true.
+bool reports_device_out_of_memory(std::string_view text);
 
 // Returns " (the model asked for 1.5 GiB at once)", or "" if the text names no size.
 std::string asked_for(std::string_view text);

@@ -234,9 +234,9 @@ TEST(Words, OfMemoryThatRanOut)
     EXPECT_EQ(asked_for("not enough memory: you tried to allocate 2147483648 bytes."),
               " (the model asked for 2.0 GiB at once)");
     EXPECT_EQ(asked_for("you tried to allocate some"), "");
-    EXPECT_TRUE(engine_kit::tells_of_device_memory(of_cuda));
-    EXPECT_TRUE(engine_kit::tells_of_memory("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"));
-    EXPECT_FALSE(engine_kit::tells_of_device_memory("not enough memory: you tried"));
+    EXPECT_TRUE(engine_kit::reports_device_out_of_memory(of_cuda));
+    EXPECT_TRUE(engine_kit::reports_out_of_memory("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"));
+    EXPECT_FALSE(engine_kit::reports_device_out_of_memory("not enough memory: you tried"));
 }
 
 TEST(Memory, GoesBackWithAllModels)

@@ -31,7 +31,7 @@ std::string words_of(const std::exception &error)
 bool is_out_of_memory(const std::exception &error)
 {
     return dynamic_cast<const std::bad_alloc *>(&error) ||
-           engine_kit::tells_of_memory(text_of(error));
+           engine_kit::reports_out_of_memory(text_of(error));
 }
 
 // The message of OutOfMemoryError need not say that memory ran out.
@@ -41,7 +41,7 @@ std::optional<std::string> words_of_libtorch()
         throw;
     } catch (const c10::OutOfMemoryError &error) {
         const std::string text = error.what_without_backtrace();
-        return engine_kit::tells_of_memory(text) ? text : "out of memory: " + text;
+        return engine_kit::reports_out_of_memory(text) ? text : "out of memory: " + text;
     } catch (const c10::Error &error) {
         return error.what_without_backtrace();
     } catch (...) {

@@ -232,7 +232,7 @@ Expression body(Net &net, const Expression &first)
                      .mask = ""};
     layout.indices = attention::relative_indices(net, layout.window);
     net.ignore("relative_position_index_SA");
-    net.tell("window", layout.window.height);
+    net.report("window", layout.window.height);
     Expression x = to_tokens(net, first);
     layout.mask = attention::shift_mask(net, x, layout.window);
     if (weights.has("patch_embed.norm.weight"))
@@ -245,7 +245,7 @@ Expression body(Net &net, const Expression &first)
         dnn_torch::add_to_list(
             depths, std::to_string(weights.count(prefix + "residual_group.layers.")), "+");
     }
-    net.tell("layers", depths);
+    net.report("layers", depths);
     x = to_picture(net, net.layer_norm(x, "norm"));
     return net.add(reconstruction::residual_convolution(net, x, "conv_after_body"), first);
 }
@@ -255,18 +255,18 @@ reconstruction::Enlarged enlarge(Net &net, const Expression &x, const Expression
 {
     const Weights &weights = net.weights();
     if (weights.has("conv_up1.weight")) {
-        net.tell("upsampler", "nearest+conv");
+        net.report("upsampler", "nearest+conv");
         return reconstruction::enlarge_by_neighbours(net, x);
     }
     if (weights.has("conv_before_upsample.0.weight")) {
-        net.tell("upsampler", "pixelshuffle");
+        net.report("upsampler", "pixelshuffle");
         return reconstruction::enlarge_in_steps(net, x);
     }
     if (weights.has("conv_last.weight")) {
-        net.tell("upsampler", "none");
+        net.report("upsampler", "none");
         return {.x = net.add(picture, net.conv(x, "conv_last")), .scale = 1};
     }
-    net.tell("upsampler", "pixelshuffledirect");
+    net.report("upsampler", "pixelshuffledirect");
     return reconstruction::enlarge_at_once(net, x, channels);
 }
 
@@ -274,12 +274,12 @@ Blueprint build(const Weights &weights)
 {
     Net net(weights, atd.name);
     for (const char *end : {"qkv.bias", "wq.bias", "wk.bias", "wv.bias", "proj.bias"})
-        net.may_lack(end);
-    net.see_whole_picture();
+        net.allow_missing(end);
+    net.mark_nonlocal();
     net.ignore("no_norm"); // a marker: there is no mean to subtract
     const int64_t channels = weights.size("conv_first.weight", 1);
     const int64_t normed_channels = weights.has("no_norm") ? 0 : channels;
-    net.tell("features", weights.size("conv_first.weight", 0));
+    net.report("features", weights.size("conv_first.weight", 0));
     net.function(padding_function);
     const Expression padded =
         net.let(concat("self.pad_mirrored(", Net::input, ", ", window_of(net).height, ")"));

@@ -122,7 +122,7 @@ Expression channel_attention(Net &net, const Expression &query, const Expression
                              const Expression &value, const std::string &temperature)
 {
     use_channel_attention(net);
-    net.see_whole_picture();
+    net.mark_nonlocal();
     return net.let(concat("self.channel_attention(", query, ", ", key, ", ", value, ", ",
                           net.weight(temperature), ")"));
 }

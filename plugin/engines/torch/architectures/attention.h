@@ -28,16 +28,15 @@ Expression to_picture(Net &net, const Expression &tokens);
 // Throws a WeightFault unless `heads` divide `channels`.
 void expect_heads(const Net &net, int64_t channels, int64_t heads);
 
-// Returns a row of the table of relative positions for each pair of positions in a window, as one
-// dimension.  The size of some weight must bound `window`.
+// Returns, for each pair of positions in a window, the row in the table of relative positions, as
+// one dimension.  The size of some weight must bound `window`.
 Expression relative_indices(Net &net, const Window &window);
 // Returns the bias as heads x size x size, from a table of rows x heads.
 Expression position_bias(Net &net, const Expression &table, const Expression &indices,
                          const Window &window);
 
-// Returns a mask that keeps a shifted window from attending to the picture's opposite side: a
-// matrix per window, for tokens whose size is a multiple of the window.  The shift is half a
-// window.
+// Returns a mask that keeps a shifted window from attending to the picture's opposite side: one
+// matrix per window, for tokens in a multiple of the window's size.  The shift is half a window.
 Expression shift_mask(Net &net, const Expression &tokens, const Window &window);
 constexpr const char *no_mask = "None";
 

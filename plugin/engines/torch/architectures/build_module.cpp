@@ -99,10 +99,10 @@ at::Tensor copy_of(std::vector<Number> values, const std::vector<int64_t> &shape
 at::Tensor tensor_of(const NetTensor &tensor, const Weights &weights)
 {
     if (!tensor.weight.empty()) {
-        at::Tensor made = tensor_of(weights.at(tensor.weight));
-        expect_floats(made, tensor.weight);
-        expect_finite(made, tensor.weight);
-        return made;
+        at::Tensor result = tensor_of(weights.at(tensor.weight));
+        expect_floats(result, tensor.weight);
+        expect_finite(result, tensor.weight);
+        return result;
     }
     return tensor.indices.empty() ? copy_of(tensor.numbers, tensor.shape)
                                   : copy_of(tensor.indices, tensor.shape);
@@ -115,11 +115,11 @@ torch::jit::Module build_module(const Blueprint &blueprint, const Weights &weigh
 {
     torch::jit::Module module(concat("__torch__.", class_of(blueprint.architecture)));
     for (const NetTensor &tensor : blueprint.tensors) {
-        const at::Tensor made = tensor_of(tensor, weights).to(device);
+        const at::Tensor result = tensor_of(tensor, weights).to(device);
         if (tensor.weight.empty())
-            module.register_buffer(tensor.attribute, made);
+            module.register_buffer(tensor.attribute, result);
         else
-            module.register_parameter(tensor.attribute, made, false);
+            module.register_parameter(tensor.attribute, result, false);
     }
     module.define(blueprint.source);
     return module;

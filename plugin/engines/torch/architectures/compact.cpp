@@ -63,10 +63,10 @@ Blueprint build(const Weights &weights)
     const int64_t last_number = last_convolution(weights);
     const int64_t in_channels = weights.size("body.0.weight", 1);
     const int64_t scale = net.shuffle_factor(concat("body.", last_number), in_channels);
-    net.tell("features", weights.size("body.0.weight", 0));
-    net.tell("convolutions", (last_number - 2) / 2);
+    net.report("features", weights.size("body.0.weight", 0));
+    net.report("convolutions", (last_number - 2) / 2);
     const bool has_slopes = has_any_slope(weights);
-    net.tell("activation", has_slopes ? "prelu" : "relu");
+    net.report("activation", has_slopes ? "prelu" : "relu");
 
     Expression x = Net::input;
     for (int64_t i = 0; i <= last_number; i += 2) {

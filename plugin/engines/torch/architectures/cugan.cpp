@@ -137,7 +137,7 @@ Blueprint build(const Weights &weights)
     const Variant variant = variant_of(net);
     const bool is_pro = weights.has("pro"); // trained with a smaller range
     net.ignore("pro");
-    net.tell("variant", is_pro ? "pro" : variant.is_fast ? "fast" : "standard");
+    net.report("variant", is_pro ? "pro" : variant.is_fast ? "fast" : "standard");
     const int64_t in_channels =
         weights.size("unet1.conv1.conv.0.weight", 1) / (variant.is_fast ? 4 : 1);
     const int64_t out_channels = variant.has_final ? weights.size("conv_final.weight", 0) / 4

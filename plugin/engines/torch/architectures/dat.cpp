@@ -40,9 +40,9 @@ def channels_by_heads(self, qkv, heads: int):
 // 1x1 convolutions that compute one number per channel or per pixel.
 Expression interaction(Net &net, const Expression &x, const std::string &prefix, int64_t first)
 {
-    Expression made = net.conv(x, concat(prefix, first));
-    made = net.activate(net.batch_norm(made, concat(prefix, first + 1)), "gelu");
-    return net.activate(net.conv(made, concat(prefix, first + 3)), "sigmoid");
+    Expression result = net.conv(x, concat(prefix, first));
+    result = net.activate(net.batch_norm(result, concat(prefix, first + 1)), "gelu");
+    return net.activate(net.conv(result, concat(prefix, first + 3)), "sigmoid");
 }
 
 Expression channel_weights(Net &net, const Expression &picture, const std::string &prefix)
@@ -121,7 +121,7 @@ Expression block(Net &net, const Expression &tokens, const Rectangles &shared, i
 Blueprint build(const Weights &weights)
 {
     Net net(weights, dat.name);
-    net.may_lack("qkv.bias");
+    net.allow_missing("qkv.bias");
     return attention::network_of_rectangles(
         net, [&](const Expression &tokens, const Rectangles &shared, int64_t group,
                  int64_t number) { return block(net, tokens, shared, group, number); });

@@ -154,11 +154,11 @@ Blueprint build(const Weights &weights)
     if (std::any_of(weights.all().begin(), weights.all().end(), [](const auto &named) {
             return named.first.find(".running_mean") != std::string::npos;
         }))
-        net.may_lack_any_bias();
+        net.allow_missing_biases();
     else
-        net.may_lack(".bias");
-    net.tell("features", weights.size(row.prefix + "0.weight", 0));
-    net.tell("convolutions", row.convolutions);
+        net.allow_missing(".bias");
+    net.report("features", weights.size(row.prefix + "0.weight", 0));
+    net.report("convolutions", row.convolutions);
     const auto finish = [&](const Expression &x, int64_t channels) {
         return net.finish(x, 1, channels, channels);
     };

@@ -43,10 +43,10 @@ public:
         std::vector<Expression> known = {input};
         for (int64_t i = 1; i <= blocks_in_layer; i++) {
             const Expression x = known.size() == 1 ? input : net_.cat(known, -1);
-            const Expression made =
+            const Expression result =
                 block(x, concat(prefix, "swin", i, "."), i % 2 == 0 ? masks : nullptr);
             Expression adjusted =
-                net_.conv(channels_first(net_, made), concat(prefix, "adjust", i));
+                net_.conv(channels_first(net_, result), concat(prefix, "adjust", i));
             if (i < blocks_in_layer)
                 adjusted = net_.leaky_relu(adjusted, slope);
             known.push_back(channels_last(net_, adjusted));
@@ -65,28 +65,28 @@ private:
     Expression positions_;
 };
 
-void tell(Net &net, int64_t window)
+void report(Net &net, int64_t window)
 {
     std::string heads;
     for (int64_t i = 1; i <= blocks_in_layer; i++)
         dnn_torch::add_to_list(
             heads, std::to_string(net.weights().size(concat("layers.0.swin", i, ".", table), 1)),
             "/");
-    net.tell("features", net.weights().size("conv_first.weight", 0));
-    net.tell("growth", net.weights().size("layers.0.adjust1.weight", 0));
-    net.tell("layers", net.weights().count("layers."));
-    net.tell("heads", heads);
-    net.tell("window", window);
+    net.report("features", net.weights().size("conv_first.weight", 0));
+    net.report("growth", net.weights().size("layers.0.adjust1.weight", 0));
+    net.report("layers", net.weights().count("layers."));
+    net.report("heads", heads);
+    net.report("window", window);
 }
 
 Blueprint build(const Weights &weights)
 {
     Net net(weights, drct.name);
-    net.may_lack("qkv.bias");
+    net.allow_missing("qkv.bias");
     net.ignore_ending(".relative_position_index");
     net.ignore_ending(".attn_mask");
     const int64_t window = window_of_table(weights, concat("layers.0.swin1.", table));
-    tell(net, window);
+    report(net, window);
     const Layers layers(net, window);
     return build_swin_family(
         net, {.window = window,

@@ -33,8 +33,8 @@ Blueprint build(const Weights &weights)
     const ResidualShell shell = residual_shell_of(weights);
     const int64_t features = weights.size(shell.first + ".weight", 0);
     const double residual = features == features_of_large ? residual_of_large : 1;
-    net.tell("features", features);
-    net.tell("blocks", shell.block_count);
+    net.report("features", features);
+    net.report("blocks", shell.block_count);
     return finish_residual(net, shell, [&](const Expression &before, int64_t i) {
         const std::string name = concat("body.", i, shell.is_of_authors ? ".body." : ".conv");
         Expression x =

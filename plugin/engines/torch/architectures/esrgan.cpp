@@ -188,18 +188,18 @@ bool recognises(const Weights &weights)
 Blueprint build(const Weights &weights)
 {
     Net net(weights, esrgan.name);
-    net.may_lack("conv1x1.bias");
+    net.allow_missing("conv1x1.bias");
     const Layout layout =
         weights.has("model.0.weight") ? layout_of_places(net) : layout_of_names(weights);
     const int64_t in_channels = weights.size(layout.first + ".weight", 1);
     const int64_t out_channels = weights.size(layout.last + ".weight", 0);
     const int64_t unshuffle = unshuffle_of(in_channels, out_channels);
-    net.tell("features", weights.size(layout.first + ".weight", 0));
-    net.tell("blocks", layout.block_count);
+    net.report("features", weights.size(layout.first + ".weight", 0));
+    net.report("blocks", layout.block_count);
     if (unshuffle > 1)
-        net.tell("unshuffle", unshuffle);
+        net.report("unshuffle", unshuffle);
     if (weights.has(concat(layout.blocks, "0", layout.dense, "1.conv1x1.weight")))
-        net.tell("variant", "ESRGAN+");
+        net.report("variant", "ESRGAN+");
 
     Expression x = net.pad_to_multiple(Net::input, unshuffle);
     if (unshuffle > 1)

@@ -57,8 +57,8 @@ Blueprint build(const Weights &weights)
     for (const std::string &row : rows)
         for (int64_t i = 0; weights.has(concat(row, i, ".weight")); i += 2, convolutions++)
             x = net.prelu(net.conv(x, concat(row, i)), concat(row, i + 1));
-    net.tell("features", weights.size(rows.front() + "0.weight", 0));
-    net.tell("convolutions", convolutions);
+    net.report("features", weights.size(rows.front() + "0.weight", 0));
+    net.report("convolutions", convolutions);
     x = net.conv_transpose(x, last, scale, kernel / 2, scale - 1);
     return net.finish(x, scale, weights.size(rows.front() + "0.weight", 1),
                       weights.size(last + ".weight", 1));

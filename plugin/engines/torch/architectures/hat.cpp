@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// HAT: Swin's attention in parallel with a convolution with channel attention.  At the end of each
-// layer, the keys' windows of the attention overlap.
+// HAT: Swin's attention in parallel with a convolution with channel attention.  Each layer ends
+// with an attention in which the keys' windows overlap.
 #include "architecture.h"
 #include "swin_family.h"
 
@@ -106,7 +106,7 @@ private:
     {
         Expression inner = net_.conv(channels_first(net_, x), prefix + "0");
         inner = net_.conv(net_.activate(inner, "gelu"), prefix + "2");
-        net_.see_whole_picture();
+        net_.mark_nonlocal();
         const Expression mean = net_.let(concat("torch.adaptive_avg_pool2d(", inner, ", [1, 1])"));
         Expression factor = net_.activate(net_.conv(mean, prefix + "3.attention.1"), "relu");
         factor = net_.activate(net_.conv(factor, prefix + "3.attention.3"), "sigmoid");
@@ -154,16 +154,16 @@ private:
 Blueprint build(const Weights &weights)
 {
     Net net(weights, hat.name);
-    net.may_lack("qkv.bias");
+    net.allow_missing("qkv.bias");
     net.ignore("relative_position_index_SA");
     net.ignore("relative_position_index_OCA");
     const std::string first_block = concat(first_group, "blocks.0.");
     const int64_t window = window_of_table(weights, first_block + table);
     const int64_t size = overlapping_window(weights, window);
-    tell_layers(net, "residual_group.blocks.", {.name = table}, window);
-    net.tell("overlapping", size);
-    net.tell("compressed", weights.size(first_block + "conv_block.cab.0.weight", 0));
-    net.tell("squeezed", weights.size(first_block + "conv_block.cab.3.attention.1.weight", 0));
+    report_layers(net, "residual_group.blocks.", {.name = table}, window);
+    net.report("overlapping", size);
+    net.report("compressed", weights.size(first_block + "conv_block.cab.0.weight", 0));
+    net.report("squeezed", weights.size(first_block + "conv_block.cab.3.attention.1.weight", 0));
     const Layers layers(net, window, size);
     return build_swin_family(
         net, {.window = window,

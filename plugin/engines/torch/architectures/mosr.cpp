@@ -85,14 +85,14 @@ Enlarged enlarged(Net &net, const Expression &x, int64_t channels)
 {
     const Weights &weights = net.weights();
     if (weights.has("upsampler.init_pos")) {
-        net.tell("upsampler", "dysample");
+        net.report("upsampler", "dysample");
         const int64_t scale = dysample_scale(net, "upsampler", sample_groups);
         return {.picture = dysample(net, x, "upsampler", scale),
                 .scale = scale,
                 .channels = weights.size("upsampler.end_conv.weight", 0)};
     }
     const bool has_ensemble = weights.has("upsampler.in_to_k.weight");
-    net.tell("upsampler", has_ensemble ? "gps" : "pixelshuffle");
+    net.report("upsampler", has_ensemble ? "gps" : "pixelshuffle");
     if (!has_ensemble) {
         const int64_t scale = net.shuffle_factor("upsampler.0", channels);
         return {.picture = net.pixel_shuffle(net.conv(x, "upsampler.0"), scale),
@@ -116,12 +116,12 @@ bool recognises(const Weights &weights)
 Blueprint build(const Weights &weights)
 {
     Net net(weights, mosr.name);
-    net.may_lack("scope.bias");
+    net.allow_missing("scope.bias");
     const int64_t count = count_blocks(weights);
     const int64_t channels = weights.size("gblocks.0.weight", 1);
-    net.tell("features", weights.size("gblocks.0.weight", 0));
-    net.tell("blocks", count);
-    net.tell("kernel", weights.size("gblocks.1.conv.weight", 2));
+    net.report("features", weights.size("gblocks.0.weight", 0));
+    net.report("blocks", count);
+    net.report("kernel", weights.size("gblocks.1.conv.weight", 2));
     const Expression x = net.let(concat(body(net, count), " + (", shortcut(net), " - 0.5)"));
     const Enlarged result = enlarged(net, x, channels);
     return net.finish(result.picture, result.scale, channels, result.channels);

@@ -17,12 +17,12 @@ namespace
 
 using Shape = std::vector<int64_t>;
 
-std::set<std::string> names_asked_in_vain(const Architecture &architecture, const Weights &weights)
+std::set<std::string> names_not_found(const Architecture &architecture, const Weights &weights)
 {
     std::set<std::string> names;
-    Weights asked = weights;
-    asked.note_missing(&names);
-    architecture.recognises(asked);
+    Weights recorded = weights;
+    recorded.record_missing(&names);
+    architecture.recognises(recorded);
     return names;
 }
 
@@ -103,7 +103,7 @@ private:
 
 std::string missing_weight(const Architecture &architecture, const Weights &weights)
 {
-    const std::set<std::string> names = names_asked_in_vain(architecture, weights);
+    const std::set<std::string> names = names_not_found(architecture, weights);
     if (names.empty())
         return "";
     const std::set<Shape> shapes = likely_shapes(weights);

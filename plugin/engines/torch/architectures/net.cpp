@@ -68,14 +68,14 @@ Net::Net(const Weights &weights, std::string architecture) : weights_(weights)
     ignore_ending(".num_batches_tracked");
 }
 
-void Net::tell(const std::string &parameter, const std::string &value)
+void Net::report(const std::string &parameter, const std::string &value)
 {
     blueprint_.parameters.emplace_back(parameter, value);
 }
 
-void Net::tell(const std::string &parameter, int64_t value)
+void Net::report(const std::string &parameter, int64_t value)
 {
-    tell(parameter, std::to_string(value));
+    report(parameter, std::to_string(value));
 }
 
 // ---- tensors ------------------------------------------------------------------------
@@ -342,7 +342,7 @@ void Net::align(int64_t multiple)
 
 Expression Net::picture_mean(const Expression &x)
 {
-    see_whole_picture();
+    mark_nonlocal();
     return let(concat("torch.mean(", x, ", [2, 3], True)"));
 }
 

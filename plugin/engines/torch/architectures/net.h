@@ -45,8 +45,8 @@ public:
     const std::string &architecture() const { return blueprint_.architecture; }
 
     // Shown by `inspect`.
-    void tell(const std::string &parameter, const std::string &value);
-    void tell(const std::string &parameter, int64_t value);
+    void report(const std::string &parameter, const std::string &value);
+    void report(const std::string &parameter, int64_t value);
 
     // ---- tensors
     // Returns the weight of that name.  weight_or_none() returns "None" if it is missing, and so in
@@ -61,9 +61,9 @@ public:
     void ignore(const std::string &name) { used_.insert(name); }
 
     // Makes biases whose names end like this optional: all blocks have one, or none has.
-    void may_lack(const std::string &end) { optional_.push_back(end); }
+    void allow_missing(const std::string &end) { optional_.push_back(end); }
     // Makes each bias optional on its own.
-    void may_lack_any_bias() { needs_biases_ = false; }
+    void allow_missing_biases() { needs_biases_ = false; }
 
     // ---- code
     // Writes a line "NAME = expression" and returns the name.
@@ -124,7 +124,7 @@ public:
     Expression shuffled_steps(Expression x, const std::string &prefix, int64_t step,
                               int64_t &scale);
     // Declares that a result depends on the whole picture, so that tiles would change it.
-    void see_whole_picture() { blueprint_.is_local = false; }
+    void mark_nonlocal() { blueprint_.is_local = false; }
     // Declares that windows begin at multiples of this.  pad_to_multiple() does so.
     void align(int64_t multiple);
     // Returns the mean of each channel over the whole picture.

@@ -115,7 +115,7 @@ Expression local_convolutions(Net &net, const Expression &input, const std::stri
     const int64_t hidden = net.weights().size(prefix + "2.weight", 0);
     Expression x = net.activate(net.conv(input, prefix + "0"), "gelu");
     x = net.activate(net.conv(x, prefix + "2", {.groups = hidden}), "gelu");
-    net.see_whole_picture();
+    net.mark_nonlocal();
     Expression gate = net.let(concat("torch.mean(", x, ", [2, 3])"));
     gate = net.activate(net.linear(gate, prefix + "4.gate.1"), "silu");
     gate = net.activate(net.linear(gate, prefix + "4.gate.3"), "sigmoid");
@@ -229,7 +229,7 @@ Layout layout_of(Net &net, int64_t features)
 Blueprint build(const Weights &weights)
 {
     Net net(weights, omnisr.name);
-    net.may_lack(".bias");
+    net.allow_missing(".bias");
     for (const char *end : {".rel_pos_indices", "total_ops", "total_params"})
         net.ignore_ending(end);
     const int64_t channels = weights.size("input.weight", 1);
@@ -238,9 +238,9 @@ Blueprint build(const Weights &weights)
     const int64_t scale =
         reconstruction::square_side(net, "up.0", weights.size("up.0.weight", 0), channels);
     const int64_t groups = weights.count("residual_layer.");
-    net.tell("features", features);
-    net.tell("groups", groups);
-    net.tell("window", layout.window.height);
+    net.report("features", features);
+    net.report("groups", groups);
+    net.report("window", layout.window.height);
 
     net.function(padding_function);
     const Expression padded =

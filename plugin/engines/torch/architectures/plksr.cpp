@@ -62,7 +62,7 @@ Expression block(Net &net, const Expression &before, const std::string &name)
         x = net.multiply(x, net.activate(net.conv(x, name + ".attn.f.0"), "sigmoid"));
     x = net.conv(x, name + ".refine");
     if (weights.has(name + ".norm.weight")) {
-        net.see_whole_picture();
+        net.mark_nonlocal();
         x = net.let(concat("torch.group_norm(", x, ", ", norm_groups, ", ",
                            net.weight(name + ".norm.weight"), ", ", net.weight(name + ".norm.bias"),
                            ", 1e-05)"));
@@ -96,31 +96,32 @@ std::string mixer_name(const Weights &weights)
     return "ICCM";
 }
 
-void tell(Net &net, int64_t count)
+void report(Net &net, int64_t count)
 {
     const Weights &weights = net.weights();
     const bool is_crossed = weights.has("feats.1.lk.mn_conv.weight");
-    net.tell("variant", is_real(weights) ? "RealPLKSR" : "PLKSR");
-    net.tell("features", weights.size("feats.0.weight", 0));
-    net.tell("blocks", count);
-    net.tell("kernel",
-             weights.size(is_crossed ? "feats.1.lk.mn_conv.weight" : "feats.1.lk.conv.weight", 2));
+    net.report("variant", is_real(weights) ? "RealPLKSR" : "PLKSR");
+    net.report("features", weights.size("feats.0.weight", 0));
+    net.report("blocks", count);
+    net.report(
+        "kernel",
+        weights.size(is_crossed ? "feats.1.lk.mn_conv.weight" : "feats.1.lk.conv.weight", 2));
     if (!is_real(weights))
-        net.tell("mixer", mixer_name(weights));
+        net.report("mixer", mixer_name(weights));
     else
-        net.tell("norm", weights.has("feats.1.layer_norm.weight") ? "layer" : "group");
-    net.tell("upsampler", weights.has("to_img.init_pos") ? "dysample" : "pixelshuffle");
+        net.report("norm", weights.has("feats.1.layer_norm.weight") ? "layer" : "group");
+    net.report("upsampler", weights.has("to_img.init_pos") ? "dysample" : "pixelshuffle");
 }
 
 Blueprint build(const Weights &weights)
 {
     Net net(weights, plksr.name);
-    net.may_lack("scope.bias");
+    net.allow_missing("scope.bias");
     if (weights.has_any("feats.1.lk.convs."))
         net.contradict("has sparse kernels, whose dilations the weights do not tell; export the "
                        "model with torch.jit.trace");
     const int64_t count = count_blocks(weights);
-    tell(net, count);
+    report(net, count);
     const std::string last = feats(count + (is_real(weights) ? 2 : 1));
     const int64_t channels = weights.size("feats.0.weight", 1);
     const int64_t scale = net.shuffle_factor(last, channels);

@@ -75,9 +75,9 @@ Blueprint build(const Weights &weights)
 {
     Net net(weights, rcan.name);
     const ResidualShell shell = residual_shell_of(weights);
-    net.tell("features", weights.size(shell.first + ".weight", 0));
-    net.tell("groups", shell.block_count);
-    net.tell("blocks", names_of(weights, shell.is_of_authors, 0).count);
+    net.report("features", weights.size(shell.first + ".weight", 0));
+    net.report("groups", shell.block_count);
+    net.report("blocks", names_of(weights, shell.is_of_authors, 0).count);
     return finish_residual(net, shell, [&](const Expression &before, int64_t group) {
         const GroupNames names = names_of(weights, shell.is_of_authors, group);
         Expression x = before;

@@ -44,26 +44,27 @@ Expression residual_convolution(Net &net, const Expression &x, const std::string
 {
     if (net.weights().has(name + ".weight"))
         return net.conv(x, name);
-    Expression made = net.leaky_relu(net.conv(x, name + ".0"), 0.2);
-    made = net.leaky_relu(net.conv(made, name + ".2"), 0.2);
-    return net.conv(made, name + ".4");
+    Expression result = net.leaky_relu(net.conv(x, name + ".0"), 0.2);
+    result = net.leaky_relu(net.conv(result, name + ".2"), 0.2);
+    return net.conv(result, name + ".4");
 }
 
 Enlarged enlarge_in_steps(Net &net, const Expression &x)
 {
-    Enlarged made = {.x = net.leaky_relu(net.conv(x, "conv_before_upsample.0"), 0.01), .scale = 1};
+    Enlarged result = {.x = net.leaky_relu(net.conv(x, "conv_before_upsample.0"), 0.01),
+                       .scale = 1};
     for (int64_t i = 0; net.weights().has(concat("upsample.", i, ".weight")); i += 2) {
         const std::string name = concat("upsample.", i);
         const int64_t side = square_side(net, name, net.weights().size(name + ".weight", 0),
                                          net.weights().size(name + ".weight", 1));
-        made.scale *= side;
-        if (made.scale > largest_scale)
-            throw WeightFault(
-                concat("looks like ", net.architecture(), ", but enlarges ", made.scale, " times"));
-        made.x = net.pixel_shuffle(net.conv(made.x, name), side);
+        result.scale *= side;
+        if (result.scale > largest_scale)
+            throw WeightFault(concat("looks like ", net.architecture(), ", but enlarges ",
+                                     result.scale, " times"));
+        result.x = net.pixel_shuffle(net.conv(result.x, name), side);
     }
-    made.x = net.conv(made.x, "conv_last");
-    return made;
+    result.x = net.conv(result.x, "conv_last");
+    return result;
 }
 
 Enlarged enlarge_at_once(Net &net, const Expression &x, int64_t channels)
@@ -75,11 +76,11 @@ Enlarged enlarge_at_once(Net &net, const Expression &x, int64_t channels)
 
 Enlarged enlarge_by_neighbours(Net &net, const Expression &x)
 {
-    Expression made = net.leaky_relu(net.conv(x, "conv_before_upsample.0"), 0.01);
+    Expression result = net.leaky_relu(net.conv(x, "conv_before_upsample.0"), 0.01);
     for (const char *name : {"conv_up1", "conv_up2"})
-        made = net.leaky_relu(net.conv(net.enlarge_nearest(made, 2), name), 0.2);
-    made = net.leaky_relu(net.conv(made, "conv_hr"), 0.2);
-    return {.x = net.conv(made, "conv_last"), .scale = 4};
+        result = net.leaky_relu(net.conv(net.enlarge_nearest(result, 2), name), 0.2);
+    result = net.leaky_relu(net.conv(result, "conv_hr"), 0.2);
+    return {.x = net.conv(result, "conv_last"), .scale = 4};
 }
 
 } // namespace engine_torch::reconstruction

@@ -60,9 +60,9 @@ Window sides_of(int64_t product, int64_t sum)
     return {};
 }
 
-// Whether the first number of a table of offsets is larger in size than the second: 1 - h and 1 -
-// w.  Negative floats of any width sort like their bits.
-bool is_standing(const Weight &table)
+// Whether the first number of a table of offsets, 1 - h, is larger in size than the second, 1 - w.
+// Negative floats of any width sort like their bits.
+bool is_tall(const Weight &table)
 {
     const size_t width = bytes_of(table.type);
     const auto bits = [&](int64_t element) {
@@ -102,7 +102,7 @@ Window window_of(const Net &net, const std::string &prefix)
     if (window.size() == 0 || (2 * window.height - 1) * (2 * window.width - 1) != rows)
         throw WeightFault(concat("looks like ", net.architecture(), ", but ", index,
                                  " and rpe_biases are of no window's size"));
-    return is_standing(table) ? window.turned() : window;
+    return is_tall(table) ? window.turned() : window;
 }
 
 Rectangles rectangles(Net &net, const Expression &tokens, const Window &window)
@@ -110,21 +110,21 @@ Rectangles rectangles(Net &net, const Expression &tokens, const Window &window)
     net.function(rectangle_padding_function);
     const Expression padded = net.let(
         concat("self.pad_tokens(", tokens, ", ", std::max(window.height, window.width), ")"));
-    Rectangles made = {.window = window, .masks = {}, .indices = {}, .positions = {}};
+    Rectangles result = {.window = window, .masks = {}, .indices = {}, .positions = {}};
     for (size_t i = 0; i < 2; i++) {
         const Window each = i == 0 ? window : window.turned();
-        made.masks[i] = shift_mask(net, padded, each);
-        made.indices[i] = relative_indices(net, each);
-        made.positions[i] = differences(net, each);
+        result.masks[i] = shift_mask(net, padded, each);
+        result.indices[i] = relative_indices(net, each);
+        result.positions[i] = differences(net, each);
     }
-    return made;
+    return result;
 }
 
 Expression groups(Net &net, const Expression &picture, const WriteBlock &write_block)
 {
     const Weights &weights = net.weights();
     const Window window = window_of(net, "layers.0.blocks.0.attn.");
-    net.tell("window", concat(window.height, "x", window.width));
+    net.report("window", concat(window.height, "x", window.width));
     Expression x = net.layer_norm(to_tokens(net, picture), "before_RG.1");
     const Rectangles shared = rectangles(net, x, window);
     std::string depths;
@@ -139,7 +139,7 @@ Expression groups(Net &net, const Expression &picture, const WriteBlock &write_b
         x = net.add(before, to_tokens(net, x));
         dnn_torch::add_to_list(depths, std::to_string(blocks), "+");
     }
-    net.tell("blocks", depths);
+    net.report("blocks", depths);
     return to_picture(net, net.layer_norm(x, "norm"));
 }
 
@@ -189,7 +189,7 @@ Blueprint network_of_rectangles(Net &net, const WriteBlock &write_block)
 {
     const Weights &weights = net.weights();
     const int64_t channels = weights.size("conv_first.weight", 1);
-    net.tell("features", weights.size("conv_first.weight", 0));
+    net.report("features", weights.size("conv_first.weight", 0));
     const Expression first =
         net.conv(reconstruction::without_mean(net, Net::input, channels), "conv_first");
     Expression x = groups(net, first, write_block);
@@ -197,7 +197,7 @@ Blueprint network_of_rectangles(Net &net, const WriteBlock &write_block)
     const bool has_steps = weights.has("conv_last.weight");
     const auto enlarged = has_steps ? reconstruction::enlarge_in_steps(net, x)
                                     : reconstruction::enlarge_at_once(net, x, channels);
-    net.tell("upsampler", has_steps ? "pixelshuffle" : "pixelshuffledirect");
+    net.report("upsampler", has_steps ? "pixelshuffle" : "pixelshuffledirect");
     return net.finish(reconstruction::with_mean(net, enlarged.x, channels), enlarged.scale,
                       channels, channels);
 }

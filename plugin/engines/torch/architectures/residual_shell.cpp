@@ -36,7 +36,7 @@ public:
                                       " and not the 3 of its mean"));
             mean_ = net.numbers({1, channels, 1, 1}, mean);
         }
-        net.tell("range", range_);
+        net.report("range", range_);
     }
 
     Expression normalised(const Expression &x) const
@@ -102,7 +102,7 @@ Blueprint finish_residual(Net &net, const ResidualShell &shell,
     const int64_t unshuffle = unshuffle_of(net, shell, out_channels);
     const Normalisation normalisation(net, shell.is_of_authors, out_channels);
     if (unshuffle > 1)
-        net.tell("unshuffle", unshuffle);
+        net.report("unshuffle", unshuffle);
 
     Expression x = normalisation.normalised(net.pad_to_multiple(Net::input, unshuffle));
     if (unshuffle > 1)

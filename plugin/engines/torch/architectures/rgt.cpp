@@ -75,7 +75,7 @@ Expression window_attention(Net &net, const Expression &tokens, const std::strin
 Expression recursive_attention(Net &net, const Expression &tokens, const std::string &prefix,
                                int64_t heads)
 {
-    net.see_whole_picture();
+    net.mark_nonlocal();
     net.function(reduction_function);
     net.function(attention_function);
     attention::expect_heads(net, net.weights().size(prefix + "proj.weight", 1), heads);
@@ -123,7 +123,7 @@ Blueprint build(const Weights &weights)
 {
     Net net(weights, rgt.name);
     for (const char *end : {"qkv.bias", ".q.bias", ".k.bias", ".v.bias", ".kv.bias"})
-        net.may_lack(end);
+        net.allow_missing(end);
     return attention::network_of_rectangles(
         net, [&](const Expression &tokens, const Rectangles &shared, int64_t group,
                  int64_t number) { return block(net, tokens, shared, group, number); });

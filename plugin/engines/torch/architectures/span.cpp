@@ -109,8 +109,8 @@ Blueprint build(const Weights &weights)
     const int64_t scale = net.shuffle_factor("upsampler.0", channels);
     const bool is_normalised = !weights.has("no_norm");
     net.ignore("no_norm");
-    net.tell("features", weights.size(first + ".weight", 0));
-    net.tell("norm", is_normalised ? "yes" : "no");
+    net.report("features", weights.size(first + ".weight", 0));
+    net.report("norm", is_normalised ? "yes" : "no");
     const Expression x = is_normalised ? normalised(net, channels) : Net::input;
     const Expression result = net.pixel_shuffle(net.conv(body(net, x), "upsampler.0"), scale);
     return net.finish(result, scale, channels, channels);

@@ -20,7 +20,7 @@ namespace
 using dnn_torch::concat;
 
 using Layers = std::array<const char *, 3>;
-constexpr Layers usual_layers = {"conv1", "conv2", "conv3"};
+constexpr Layers default_layers = {"conv1", "conv2", "conv3"};
 constexpr Layers parts = {"features.0", "map.0", "reconstruction"};
 
 bool has_layers(const Weights &weights, const Layers &layers)
@@ -36,14 +36,14 @@ bool recognises(const Weights &weights)
     for (const auto &[name, weight] : weights.all())
         if (name.compare(0, 4, "conv") != 0 || name.find('.') != 5)
             return false;
-    return has_layers(weights, usual_layers) && !weights.has_any("conv4") &&
+    return has_layers(weights, default_layers) && !weights.has_any("conv4") &&
            weights.at("conv1.weight").shape.size() == 4;
 }
 
 Blueprint build(const Weights &weights)
 {
     Net net(weights, srcnn.name);
-    const Layers &layers = has_layers(weights, parts) ? parts : usual_layers;
+    const Layers &layers = has_layers(weights, parts) ? parts : default_layers;
     const auto size_of = [&](const char *layer, size_t dimension) {
         return weights.size(concat(layer, ".weight"), dimension);
     };
@@ -54,11 +54,12 @@ Blueprint build(const Weights &weights)
         x = net.conv(kernels.empty() ? x : net.activate(x, "relu"), layer);
         dnn_torch::add_to_list(kernels, std::to_string(size_of(layer, 2)), "-");
     }
-    const int64_t made = size_of(layers.back(), 0);
-    if (made != channels)
-        net.contradict(concat("returns ", dnn_torch::counted(made, "channel"), " for ", channels));
-    net.tell("features", size_of(layers.front(), 0));
-    net.tell("kernels", kernels);
+    const int64_t out_channels = size_of(layers.back(), 0);
+    if (out_channels != channels)
+        net.contradict(
+            concat("returns ", dnn_torch::counted(out_channels, "channel"), " for ", channels));
+    net.report("features", size_of(layers.front(), 0));
+    net.report("kernels", kernels);
     return net.finish(x, 1, channels, channels);
 }
 

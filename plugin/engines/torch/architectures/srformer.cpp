@@ -87,9 +87,9 @@ private:
             concat("self.permuted(", net_.linear(windows, prefix + "kv"), ", ", keys_, ")"));
         const Expression queries = net_.linear(windows, prefix + "q");
         const Expression keys = net_.let(both + "[0]"), values = net_.let(both + "[1]");
-        const Expression made =
+        const Expression result =
             net_.linear(attend(net_, attention, queries, keys, values), prefix + "proj");
-        return rolled(net_, from_windows(net_, made, 2 * keys_, nullptr), shift);
+        return rolled(net_, from_windows(net_, result, 2 * keys_, nullptr), shift);
     }
 
     Expression perceptron_of_neighbours(const Expression &x, const std::string &prefix) const
@@ -113,15 +113,15 @@ private:
 Blueprint build(const Weights &weights)
 {
     Net net(weights, srformer.name);
-    net.may_lack("qkv.bias");
+    net.allow_missing("qkv.bias");
     net.ignore_ending(".aligned_relative_position_index");
     net.ignore_ending(".attn_mask");
     const int64_t keys = window_of_table(weights, std::string(first_block) + table);
-    tell_layers(net, "residual_group.blocks.", {.name = table}, 2 * keys);
+    report_layers(net, "residual_group.blocks.", {.name = table}, 2 * keys);
     const Layers layers(net, keys);
     const int64_t shift = shifts_windows(weights) ? keys : 0;
     if (shift > 0)
-        net.see_whole_picture();
+        net.mark_nonlocal();
     return build_swin_family(
         net, {.window = 2 * keys,
               .shifts = false,

@@ -103,15 +103,15 @@ private:
 
     Attention attention(const std::string &prefix, const ShiftMasks *masks) const
     {
-        const Attention made = {.heads = net_.weights().size(prefix + "logit_scale", 0),
-                                .channels = net_.weights().size(prefix + "proj.weight", 0),
-                                .bias = bias(prefix),
-                                .masks = masks,
-                                .logit_scale = net_.weight(prefix + "logit_scale")};
-        if (made.heads < 1 || made.channels < 1 || made.channels % made.heads != 0)
-            net_.contradict(concat(prefix, "proj.weight has ", made.channels, " channels, which ",
-                                   made.heads, " heads cannot share"));
-        return made;
+        const Attention result = {.heads = net_.weights().size(prefix + "logit_scale", 0),
+                                  .channels = net_.weights().size(prefix + "proj.weight", 0),
+                                  .bias = bias(prefix),
+                                  .masks = masks,
+                                  .logit_scale = net_.weight(prefix + "logit_scale")};
+        if (result.heads < 1 || result.channels < 1 || result.channels % result.heads != 0)
+            net_.contradict(concat(prefix, "proj.weight has ", result.channels, " channels, which ",
+                                   result.heads, " heads cannot share"));
+        return result;
     }
 
     Expression qkv(const Expression &windows, const std::string &prefix) const
@@ -131,8 +131,8 @@ private:
         const Attention attention = this->attention(prefix, masks);
         const Expression windows = to_windows(net_, x, window_, masks);
         const auto parts = thirds(net_, qkv(windows, prefix), prefix + "qkv", attention.channels);
-        const Expression made = attend(net_, attention, parts[0], parts[1], parts[2]);
-        return from_windows(net_, net_.linear(made, prefix + "proj"), window_, masks);
+        const Expression result = attend(net_, attention, parts[0], parts[1], parts[2]);
+        return from_windows(net_, net_.linear(result, prefix + "proj"), window_, masks);
     }
 
     Expression block(const Expression &x, const std::string &prefix, const ShiftMasks *masks) const
@@ -155,8 +155,8 @@ Blueprint build(const Weights &weights)
     for (const char *buffer : {".relative_position_index", ".relative_coords_table", ".attn_mask"})
         net.ignore_ending(buffer);
     const int64_t window = window_of(weights);
-    tell_layers(net, "residual_group.blocks.", {.name = "attn.logit_scale", .dimension = 0},
-                window);
+    report_layers(net, "residual_group.blocks.", {.name = "attn.logit_scale", .dimension = 0},
+                  window);
     const Layers layers(net, window);
     return build_swin_family(
         net, {.window = window,

@@ -116,7 +116,7 @@ const char *upsampler_of(const Weights &weights)
 Enlarged enlarge(Net &net, const Expression &features, const Expression &picture, int64_t channels)
 {
     const std::string_view upsampler = upsampler_of(net.weights());
-    net.tell("upsampler", std::string(upsampler));
+    net.report("upsampler", std::string(upsampler));
     if (upsampler == "pixelshuffle")
         return by_pixel_shuffle(net, features);
     if (upsampler == "pixelshuffle_aux")
@@ -150,7 +150,7 @@ std::string first_of(const Weights &weights)
 
 Expression unshuffled_enlargement(Net &net, const Expression &picture, int64_t factor)
 {
-    net.tell("unshuffle", factor);
+    net.report("unshuffle", factor);
     const Expression larger =
         net.let(concat("torch.upsample_bicubic2d(", picture, ", [", picture, ".size(2) * ", factor,
                        ", ", picture, ".size(3) * ", factor, "], False)"));
@@ -197,16 +197,17 @@ Blueprint build_swin_family(Net &net, const SwinFamily &family)
     if (unshuffle != 1)
         picture = unshuffled_enlargement(net, picture, unshuffle);
     const Expression first = net.conv(picture, first_layer);
-    Enlarged made = enlarge(net, body(net, first, family), picture, channels);
+    Enlarged result = enlarge(net, body(net, first, family), picture, channels);
     if (family.range != 1)
-        made.x = net.let(concat(made.x, " / ", literal(family.range)));
+        result.x = net.let(concat(result.x, " / ", literal(family.range)));
     if (has_mean)
-        made.x = net.add(made.x, mean);
+        result.x = net.add(result.x, mean);
     if (net.weights().has("conv_last.weight") &&
         net.weights().size("conv_last.weight", 0) != channels)
         throw WeightFault(
             "has conv_last.weight with other channels than the first convolution takes");
-    return net.finish(net.crop(made.x, Net::input, made.scale), made.scale, channels, channels);
+    return net.finish(net.crop(result.x, Net::input, result.scale), result.scale, channels,
+                      channels);
 }
 
 // ---- for the architectures ------------------------------------------------------------
@@ -228,7 +229,7 @@ double range_of_window(int64_t window)
     return window == window_of_jpeg ? 255.0 : 1.0;
 }
 
-void tell_layers(Net &net, const std::string &blocks, const HeadsOf &heads, int64_t window)
+void report_layers(Net &net, const std::string &blocks, const HeadsOf &heads, int64_t window)
 {
     std::string depths, head_counts;
     for (int64_t i = 0, layers = net.weights().count("layers."); i < layers; i++) {
@@ -239,10 +240,10 @@ void tell_layers(Net &net, const std::string &blocks, const HeadsOf &heads, int6
             std::to_string(net.weights().size(concat(prefix, "0.", heads.name), heads.dimension)),
             "/");
     }
-    net.tell("features", net.weights().size(first_of(net.weights()) + ".weight", 0));
-    net.tell("blocks", depths);
-    net.tell("heads", head_counts);
-    net.tell("window", window);
+    net.report("features", net.weights().size(first_of(net.weights()) + ".weight", 0));
+    net.report("blocks", depths);
+    net.report("heads", head_counts);
+    net.report("window", window);
 }
 
 Expression residual_convolution(Net &net, const Expression &x, const std::string &name)

@@ -48,7 +48,7 @@ struct HeadsOf {
     std::string name; // of a weight
     size_t dimension = 1;
 };
-void tell_layers(Net &net, const std::string &blocks, const HeadsOf &heads, int64_t window);
+void report_layers(Net &net, const std::string &blocks, const HeadsOf &heads, int64_t window);
 
 // The last convolution of one layer or of all, B, C, H, W: one, or three with leaky ReLUs between,
 // or none.

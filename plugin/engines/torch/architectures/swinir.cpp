@@ -61,11 +61,11 @@ private:
 Blueprint build(const Weights &weights)
 {
     Net net(weights, swinir.name);
-    net.may_lack("qkv.bias");
+    net.allow_missing("qkv.bias");
     net.ignore_ending(".relative_position_index");
     net.ignore_ending(".attn_mask");
     const int64_t window = window_of_table(weights, std::string(first_block) + table);
-    tell_layers(net, "residual_group.blocks.", {.name = table}, window);
+    report_layers(net, "residual_group.blocks.", {.name = table}, window);
     const Layers layers(net, window);
     return build_swin_family(
         net, {.window = window,

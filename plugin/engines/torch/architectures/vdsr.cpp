@@ -19,7 +19,7 @@ using dnn_torch::concat;
 struct Layers {
     const char *first, *middle, *last;
 };
-constexpr Layers usual_layers = {"input", "residual_layer.", "output"};
+constexpr Layers default_layers = {"input", "residual_layer.", "output"};
 constexpr Layers parts = {"conv1.0", "trunk.", "conv2"};
 
 bool has_layers(const Weights &weights, const Layers &layers)
@@ -31,19 +31,19 @@ bool has_layers(const Weights &weights, const Layers &layers)
 
 bool recognises(const Weights &weights)
 {
-    return has_layers(weights, usual_layers) || has_layers(weights, parts);
+    return has_layers(weights, default_layers) || has_layers(weights, parts);
 }
 
 Blueprint build(const Weights &weights)
 {
     Net net(weights, vdsr.name);
-    net.may_lack(".bias");
-    const Layers &layers = has_layers(weights, parts) ? parts : usual_layers;
+    net.allow_missing(".bias");
+    const Layers &layers = has_layers(weights, parts) ? parts : default_layers;
     const std::string first = concat(layers.first, ".weight");
     const int64_t count = weights.count(layers.middle);
     const int64_t channels = weights.size(first, 1);
-    net.tell("features", weights.size(first, 0));
-    net.tell("convolutions", count + 2);
+    net.report("features", weights.size(first, 0));
+    net.report("convolutions", count + 2);
     Expression x = net.activate(net.conv(Net::input, layers.first), "relu");
     for (int64_t i = 0; i < count; i++)
         x = net.activate(net.conv(x, concat(layers.middle, i, ".conv")), "relu");

@@ -244,8 +244,8 @@ Expression window_attention(Net &net, const Expression &x, const std::string &pr
     const Expression windows = to_windows(net, x, window, attention.masks);
     const auto parts =
         thirds(net, net.linear(windows, prefix + "qkv"), prefix + "qkv", attention.channels);
-    const Expression made = attend(net, attention, parts[0], parts[1], parts[2]);
-    return from_windows(net, net.linear(made, prefix + "proj"), window, attention.masks);
+    const Expression result = attend(net, attention, parts[0], parts[1], parts[2]);
+    return from_windows(net, net.linear(result, prefix + "proj"), window, attention.masks);
 }
 
 Expression perceptron(Net &net, const Expression &x, const std::string &prefix)

@@ -20,9 +20,9 @@ namespace engine_torch
 // Returns n with n * n = `square`.
 std::optional<int64_t> whole_root(int64_t square);
 
-// Returns the n of windows of n x n, whose table has a row for each offset between two pixels: (2n
-// - 1) * (2n - 1) rows.  Throws a WeightFault if there is none, or if n is larger than any
-// published one.
+// Returns the n of windows of n x n, from the (2n - 1) * (2n - 1) rows of a table that has one for
+// each offset between two pixels.  Throws a WeightFault if there is none, or if n is larger than
+// any published one.
 int64_t window_of_table(const Weights &weights, const std::string &table);
 
 // Throws a WeightFault if all pairs of a window's pixels would exhaust memory.

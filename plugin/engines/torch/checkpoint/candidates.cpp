@@ -26,7 +26,7 @@ constexpr int deepest = 4, most_prefixes = 3;
 constexpr size_t most_groups = 32, most_weights = 100'000, longest_name = 1024;
 
 // The usual keys of weights, best first.  A moving average gives better pictures.
-constexpr std::array<std::string_view, 32> usual_keys = {
+constexpr std::array<std::string_view, 32> common_keys = {
     "params_ema",
     "params-ema",
     "ema_params",
@@ -62,7 +62,7 @@ constexpr std::array<std::string_view, 32> usual_keys = {
 };
 
 // The usual prefixes of the model itself among the parts of a training.
-constexpr std::array<std::string_view, 20> usual_prefixes = {
+constexpr std::array<std::string_view, 20> common_prefixes = {
     "params_ema", "g_ema",     "netG_ema",  "net_g_ema", "generator_ema",
     "model_ema",  "ema_model", "ema",       "generator", "net_g",
     "netG",       "G",         "gen",       "model",     "net",
@@ -99,7 +99,7 @@ public:
 
     Candidates run()
     {
-        look(pickle_.root(), "", 0);
+        search(pickle_.root(), "", 0);
         if (found_.empty())
             throw WeightFault(why_none());
         return std::move(found_);
@@ -113,21 +113,21 @@ private:
 
     // Visits each dictionary only once, however often it occurs.  Some people save a list: the
     // weights, the state of the training, its step.
-    void look(const PickledValue &value, const std::string &place, int depth)
+    void search(const PickledValue &value, const std::string &place, int depth)
     {
-        note(value);
+        record(value);
         if (depth > deepest || found_.size() >= most_groups || !seen_.insert(&value).second)
             return;
         if (value.kind == Kind::dict)
-            look_into(value, place, depth);
-        if (value.kind == Kind::made && is_module(value))
+            search_dict(value, place, depth);
+        if (value.kind == Kind::opaque && is_module(value))
             take_module(value, place);
         if (value.kind == Kind::list || value.kind == Kind::tuple)
             for (size_t i = 0; i < value.parts.size() && i < most_groups; i++)
-                look(pickle_.at(value.parts[i]), within(place, std::to_string(i)), depth + 1);
+                search(pickle_.at(value.parts[i]), within(place, std::to_string(i)), depth + 1);
     }
 
-    void look_into(const PickledValue &value, const std::string &place, int depth)
+    void search_dict(const PickledValue &value, const std::string &place, int depth)
     {
         std::vector<Item> inner;
         for (size_t i = 0; i + 1 < value.parts.size(); i += 2) {
@@ -135,18 +135,18 @@ private:
             if (key.kind == Kind::text && key.text.size() <= longest_name)
                 inner.push_back({.key = key.text, .value = &pickle_.at(value.parts[i + 1])});
             else
-                note(pickle_.at(value.parts[i + 1]));
+                record(pickle_.at(value.parts[i + 1]));
         }
-        for (const std::string_view usual : usual_keys)
+        for (const std::string_view key : common_keys)
             for (const Item &item : inner)
-                if (item.key == usual)
-                    look(*item.value, within(place, usual), depth + 1);
+                if (item.key == key)
+                    search(*item.value, within(place, key), depth + 1);
         take(inner, place);
         for (const Item &item : inner)
             if (is_no_model(item.key))
                 has_training_ = true;
             else
-                look(*item.value, within(place, item.key), depth + 1);
+                search(*item.value, within(place, item.key), depth + 1);
     }
 
     static std::string within(const std::string &place, std::string_view key)
@@ -162,7 +162,7 @@ private:
         for (const Item &item : items) {
             if (item.value->kind == Kind::tensor)
                 weights.insert_or_assign(std::string(item.key), weight(item));
-            else if (item.value->kind == Kind::made && fault.empty())
+            else if (item.value->kind == Kind::opaque && fault.empty())
                 fault = concat("asks to run ", shown(item.value->text), " for ", shown(item.key),
                                ", which is not done; ", how_to_save);
         }
@@ -243,11 +243,11 @@ private:
     }
 
     // Records what to report if there are no weights.
-    void note(const PickledValue &value)
+    void record(const PickledValue &value)
     {
         has_tensors_ = has_tensors_ || value.kind == Kind::tensor;
-        if (value.kind == Kind::made && (made_.empty() || (!is_module_ && is_module(value)))) {
-            made_ = shown(value.text);
+        if (value.kind == Kind::opaque && (opaque_.empty() || (!is_module_ && is_module(value)))) {
+            opaque_ = shown(value.text);
             is_module_ = is_module(value);
         }
         if (value.kind == Kind::list || value.kind == Kind::tuple)
@@ -256,11 +256,11 @@ private:
     }
 
     // Whether the value has the state of a torch.nn.Module.
-    bool is_module(const PickledValue &made) const
+    bool is_module(const PickledValue &value) const
     {
-        if (made.kind != Kind::made || made.parts.empty())
+        if (value.kind != Kind::opaque || value.parts.empty())
             return false;
-        const PickledValue &state = pickle_.at(made.parts[0]);
+        const PickledValue &state = pickle_.at(value.parts[0]);
         for (size_t i = 0; state.kind == Kind::dict && i < state.parts.size(); i += 2)
             if (const PickledValue &key = pickle_.at(state.parts[i]);
                 key.kind == Kind::text && (key.text == "_modules" || key.text == "_parameters"))
@@ -271,9 +271,9 @@ private:
     std::string why_none() const
     {
         if (is_module_)
-            return concat("is a whole module (", made_, ") without weights; ", how_to_save);
-        if (!made_.empty())
-            return concat("asks to run ", made_, ", which is not done; ", how_to_save);
+            return concat("is a whole module (", opaque_, ") without weights; ", how_to_save);
+        if (!opaque_.empty())
+            return concat("asks to run ", opaque_, ", which is not done; ", how_to_save);
         if (has_tensors_)
             return concat("holds tensors without names; ", how_to_save);
         if (has_training_)
@@ -289,7 +289,7 @@ private:
     std::set<const PickledValue *> seen_;
     std::set<std::string, std::less<>> names_; // of weights in modules
     Candidates found_;
-    std::string made_;
+    std::string opaque_;
     uint64_t bytes_ = 0; // of one group
     size_t weights_ = 0; // of all groups
     size_t steps_ = 0;   // through modules
@@ -352,7 +352,7 @@ void add_without_common(Candidate candidate, Candidates &all)
 // Adds single networks of several: "generator." next to "discriminator.".
 void add_groups(const Candidate &candidate, Candidates &all)
 {
-    for (const std::string_view word : usual_prefixes) {
+    for (const std::string_view word : common_prefixes) {
         Weights group = after(candidate.weights, word);
         if (group.all().empty() || group.all().size() == candidate.weights.all().size())
             continue;

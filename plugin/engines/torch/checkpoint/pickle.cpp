@@ -153,7 +153,7 @@ private:
             fail_as_damaged();
         if (whole.kind == kind)
             whole.parts.insert(whole.parts.end(), parts.begin(), parts.end());
-        else if (whole.kind != Kind::made && whole.kind != Kind::other)
+        else if (whole.kind != Kind::opaque && whole.kind != Kind::other)
             fail_as_damaged();
     }
 
@@ -195,7 +195,7 @@ private:
     {
         const ValueId state = pop();
         PickledValue &object = values()[top()];
-        if (object.kind == Kind::made)
+        if (object.kind == Kind::opaque)
             object.parts = {state};
     }
 

@@ -5,7 +5,7 @@
 //
 // Python would create objects by calling the functions that the pickle names.  Here, the few calls
 // from which PyTorch creates tensors and dictionaries become values; any other becomes a value of
-// the kind `made`, of which only the name is known.  Values refer to each other by number, so a
+// the kind `opaque`, of which only the name is known.  Values refer to each other by number, so a
 // value may contain itself, and one that occurs a million times is stored once.
 #pragma once
 
@@ -31,7 +31,7 @@ struct PickledValue {
         list,    // parts
         dict,    // parts: key, value, key, value, ...
         name,    // of a class or function; text: "torch.FloatStorage"
-        made,    // by a call that is not made here; text: the function; parts: the object's state
+        opaque,  // the result of a call that is not made; text: the function; parts: its state
         storage, // see Pickle
         tensor,  // see Pickle
         other    // a number of another kind, bytes, a set

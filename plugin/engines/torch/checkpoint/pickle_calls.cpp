@@ -16,7 +16,7 @@ namespace
 
 using Kind = PickledValue::Kind;
 
-[[noreturn]] void fail_as_unusual()
+[[noreturn]] void fail_as_foreign()
 {
     throw WeightFault("holds tensors in a form that torch.save() does not write; download it "
                       "again, or save it anew with PyTorch");
@@ -42,7 +42,7 @@ public:
         // A tuple can be used a million times, and is copied each time.
         constexpr size_t most = 16;
         if (values[tuple].kind != Kind::tuple || values[tuple].parts.size() > most)
-            fail_as_unusual();
+            fail_as_foreign();
         parts_ = values[tuple].parts;
     }
 
@@ -51,7 +51,7 @@ public:
     ValueId at(size_t index) const
     {
         if (index >= parts_.size())
-            fail_as_unusual();
+            fail_as_foreign();
         return parts_[index];
     }
 
@@ -59,7 +59,7 @@ public:
     {
         const ValueId part = at(index);
         if (values_[part].kind != kind)
-            fail_as_unusual();
+            fail_as_foreign();
         return part;
     }
 
@@ -67,7 +67,7 @@ public:
     {
         const ValueId part = at(index);
         if (!is_sequence(values_[part]))
-            fail_as_unusual();
+            fail_as_foreign();
         return part;
     }
 
@@ -107,12 +107,12 @@ ValueId make_dict(Values &values, const Arguments &given)
     if (first.kind == Kind::dict)
         return given.at(0);
     if (!is_sequence(first))
-        fail_as_unusual();
+        fail_as_foreign();
     std::vector<ValueId> parts;
     for (const ValueId pair : first.parts) {
         const PickledValue &both = values[pair];
         if (!is_sequence(both) || both.parts.size() != 2)
-            fail_as_unusual();
+            fail_as_foreign();
         parts.insert(parts.end(), both.parts.begin(), both.parts.end());
     }
     first.kind = Kind::dict;
@@ -174,7 +174,7 @@ ValueId make_with_state(Values &values, const Arguments &given)
     const Function *known = find_function(name);
     if (!known || known->make == make_with_state)
         return add(values,
-                   {.kind = Kind::made, .number = 0, .offset = 0, .text = name, .parts = {}});
+                   {.kind = Kind::opaque, .number = 0, .offset = 0, .text = name, .parts = {}});
     return known->make(values, Arguments(values, arguments));
 }
 
@@ -192,12 +192,12 @@ void narrow(const Values &values, const PickledValue &view, PickledValue &storag
     if (view.kind == Kind::none)
         return;
     if (view.kind != Kind::tuple || view.parts.size() != 3)
-        fail_as_unusual();
+        fail_as_foreign();
     const PickledValue &offset = values[view.parts[1]], &count = values[view.parts[2]];
     if (offset.kind != Kind::integer || count.kind != Kind::integer || offset.number < 0 ||
         count.number < 0 || offset.number > storage.number ||
         count.number > storage.number - offset.number)
-        fail_as_unusual();
+        fail_as_foreign();
     storage.offset = offset.number;
     storage.number = count.number;
 }
@@ -227,7 +227,7 @@ bool runs_programs(std::string_view name)
 ValueId call(Values &values, ValueId function, ValueId arguments)
 {
     if (values[function].kind != Kind::name)
-        return add(values, {.kind = Kind::made,
+        return add(values, {.kind = Kind::opaque,
                             .number = 0,
                             .offset = 0,
                             .text = values[function].text,
@@ -235,7 +235,7 @@ ValueId call(Values &values, ValueId function, ValueId arguments)
     const std::string_view name = values[function].text;
     if (const Function *known = find_function(name))
         return known->make(values, Arguments(values, arguments));
-    return add(values, {.kind = Kind::made, .number = 0, .offset = 0, .text = name, .parts = {}});
+    return add(values, {.kind = Kind::opaque, .number = 0, .offset = 0, .text = name, .parts = {}});
 }
 
 // `id`: ("storage", type, key, device, count), in the older format followed by a view of it or
@@ -253,7 +253,7 @@ ValueId find_storage(Values &values, ValueId id)
                             .text = values[given.at(2, Kind::text)].text,
                             .parts = {type}};
     if (what != "storage" || !is_storage_type(values[type].text) || storage.number < 0)
-        fail_as_unusual();
+        fail_as_foreign();
     if (given.count() > 5)
         narrow(values, values[given.at(5)], storage);
     return add(values, std::move(storage));

@@ -17,8 +17,8 @@ bool runs_programs(std::string_view name);
 using Values = std::vector<PickledValue>;
 
 // Returns what `function` creates from `arguments`, a tuple: a tensor or a dictionary, or a value
-// of the kind `made`.  It is one of `values`, or is added to them.  Throws a WeightFault if PyTorch
-// would not call one of its functions like that.
+// of the kind `opaque`.  It is one of `values`, or is added to them.  Throws a WeightFault if
+// PyTorch would not call one of its functions like that.
 ValueId call(Values &values, ValueId function, ValueId arguments);
 
 // Returns the storage that a persistent id, a tuple, stands for.  Throws a WeightFault.

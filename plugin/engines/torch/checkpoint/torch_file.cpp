@@ -240,12 +240,12 @@ Weight TorchFile::weight(const PickledValue &tensor, std::string_view name) cons
 {
     const PickledValue &storage = pickle_->at(tensor.parts[0]);
     const StorageType *stored = find_type(pickle_->at(storage.parts[0]).text);
-    const std::string_view told =
+    const std::string_view type_name =
         pickle_->at(tensor.parts.size() > 3 ? tensor.parts[3] : storage.parts[0]).text;
-    const StorageType *type = find_type(told);
+    const StorageType *type = find_type(type_name);
     if (!stored || !type || !type->type)
         throw WeightFault(concat("has ", engine_kit::printable(name.substr(0, 80)), " of the type ",
-                                 engine_kit::printable(told),
+                                 engine_kit::printable(type_name),
                                  ", which is not supported; convert it with .float() in PyTorch"));
     Weight weight = {.type = *type->type,
                      .shape = numbers_in(*pickle_, pickle_->at(tensor.parts[1])),

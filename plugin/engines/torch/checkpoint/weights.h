@@ -86,7 +86,7 @@ public:
     void set_named_scale(int64_t scale) noexcept { named_scale_ = scale; }
 
     // has() adds the missing names that it is asked for.  `names` outlives the weights; null: none.
-    void note_missing(std::set<std::string> *names) noexcept { missing_ = names; }
+    void record_missing(std::set<std::string> *names) noexcept { missing_ = names; }
 
 private:
     Map weights_;

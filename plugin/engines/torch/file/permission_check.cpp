@@ -65,7 +65,7 @@ std::string refused_in(const Node &node, const Permissions &permissions)
 
 // True for names that LibTorch has no table of, and for torchvision, which is only loaded for
 // models that need it.
-bool may_mean_something(std::string_view name)
+bool may_be_known(std::string_view name)
 {
     return name == loading_code || name.substr(0, name.find("::")) == "prim" ||
            name.substr(0, name.find("::")) == "torchvision";
@@ -135,11 +135,11 @@ Names find_refused(const Module &module, const Permissions &permissions)
     return names;
 }
 
-Names find_meaningless(const Permissions &permissions)
+Names find_unknown(const Permissions &permissions)
 {
     Names names;
     for (const std::string &name : permissions.allowed())
-        if (!may_mean_something(name) && !is_class(name) && !is_operator(name))
+        if (!may_be_known(name) && !is_class(name) && !is_operator(name))
             names.push_back(name_to_allow(name));
     return names;
 }

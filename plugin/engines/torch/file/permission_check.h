@@ -29,7 +29,7 @@ std::vector<std::string> find_refused(const torch::jit::Module &module,
 
 // Returns the names in the option `allow` that mean nothing in this LibTorch, as the option writes
 // them.
-std::vector<std::string> find_meaningless(const Permissions &permissions);
+std::vector<std::string> find_unknown(const Permissions &permissions);
 
 // Makes the module allocate zeros instead of uninitialised memory, which may hold data of other
 // parts of the program.

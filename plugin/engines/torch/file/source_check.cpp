@@ -130,7 +130,7 @@ public:
             read_class(line);
         else if (!is_old_head(line.tokens))
             fail_as_foreign("a statement outside of functions");
-        note_names(line.tokens);
+        collect_names(line.tokens);
     }
 
 private:
@@ -278,29 +278,29 @@ private:
     }
 
     // A name that a line declares is an attribute or a variable, never an operator.
-    void note_names(const Tokens &tokens)
+    void collect_names(const Tokens &tokens)
     {
         const bool is_declaration = is_name(tokens, 0) && is_symbol(tokens, 1, ':');
         for (size_t at = is_declaration ? 1 : 0; at < tokens.size(); at++) {
             if (is_empty_subscript(tokens, at))
                 fail_as_foreign("nothing in the brackets of " + std::string(tokens[at - 1].text));
             if (tokens[at].kind == TokenKind::name && !(at > 0 && is_symbol(tokens, at - 1, '.')))
-                note_first_name(tokens, at);
+                collect_first_name(tokens, at);
         }
     }
 
     // Names that begin with torch or ops are operators.  Names that begin with __torch__ are the
     // file's own.
-    void note_first_name(const Tokens &tokens, size_t &at)
+    void collect_first_name(const Tokens &tokens, size_t &at)
     {
         const std::string_view name = tokens[at].text;
         if (name == "torch" || name == "ops")
-            return note_operator(tokens, at);
+            return collect_operator(tokens, at);
         if (name == "__torch__")
-            return note_unit(tokens, at);
+            return collect_unit(tokens, at);
     }
 
-    void note_operator(const Tokens &tokens, size_t &at)
+    void collect_operator(const Tokens &tokens, size_t &at)
     {
         const size_t wanted = tokens[at].text == "ops" ? 2 : 1;
         std::string space = "aten";
@@ -313,7 +313,7 @@ private:
         check_.facts_.operators.insert(space + "::" + std::string(tokens[at].text));
     }
 
-    void note_unit(const Tokens &tokens, size_t &at)
+    void collect_unit(const Tokens &tokens, size_t &at)
     {
         const std::string name = dotted(tokens, at);
         if (name.compare(0, classes_root.size(), classes_root) == 0) {
@@ -361,24 +361,24 @@ SourceCheck::Unit &SourceCheck::find_unit(std::string name)
 // Traverses the units depth first, as LibTorch does, but without recursion.
 void SourceCheck::measure(Unit &first)
 {
-    std::vector<Unit *> way = {&first};
-    while (!way.empty()) {
-        Unit &unit = *way.back();
-        unit.under_way = true;
-        if (unit.looked_at < unit.leads_to.size()) {
-            Unit &next = *unit.leads_to[unit.looked_at++];
-            if (next.under_way && &next != &unit)
+    std::vector<Unit *> path = {&first};
+    while (!path.empty()) {
+        Unit &unit = *path.back();
+        unit.on_path = true;
+        if (unit.visited < unit.dependencies.size()) {
+            Unit &next = *unit.dependencies[unit.visited++];
+            if (next.on_path && &next != &unit)
                 fail_as_foreign("classes or functions that need each other");
             if (next.depth == 0 && &next != &unit)
-                way.push_back(&next);
+                path.push_back(&next);
             continue;
         }
-        for (const Unit *next : unit.leads_to)
+        for (const Unit *next : unit.dependencies)
             unit.depth = std::max(unit.depth, next->depth);
         if ((unit.depth += unit.functions) > longest_chain)
             refuse_source("has code in which too many functions call one another");
-        unit.under_way = false;
-        way.pop_back();
+        unit.on_path = false;
+        path.pop_back();
     }
 }
 
@@ -386,7 +386,7 @@ SourceFacts SourceCheck::finish()
 {
     for (auto &[name, unit] : units_)
         for (const std::string &each : unit.names)
-            unit.leads_to.push_back(&find_unit(each));
+            unit.dependencies.push_back(&find_unit(each));
     for (auto &[name, unit] : units_)
         if (unit.depth == 0)
             measure(unit);

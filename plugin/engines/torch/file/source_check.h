@@ -40,9 +40,9 @@ private:
     struct Unit { // a class, or a function outside of one
         size_t functions = 1;
         std::set<std::string> names; // names that begin with another unit's
-        std::vector<Unit *> leads_to;
-        size_t looked_at = 0, depth = 0; // depth is 0 while unknown
-        bool under_way = false;
+        std::vector<Unit *> dependencies;
+        size_t visited = 0, depth = 0; // depth is 0 while unknown
+        bool on_path = false;
     };
 
     class Reader;

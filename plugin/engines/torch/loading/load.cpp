@@ -97,7 +97,7 @@ void refuse_code_while_loading(const std::string &path)
 
 [[noreturn]] void refuse_unloadable(const std::string &path, const std::string &text)
 {
-    if (engine_kit::tells_of_memory(text))
+    if (engine_kit::reports_out_of_memory(text))
         throw std::bad_alloc();
     const std::string line = engine_kit::short_message(text);
     if (text.find("maximum supported version") != std::string::npos)
@@ -187,8 +187,8 @@ const c10::Argument &find_input(const Arguments &arguments, const std::string &w
 }
 
 // Returns the other arguments that have no default and are not given.
-Arguments missing_beside(const c10::Argument &input, const Arguments &arguments,
-                         const GivenConstants &given)
+Arguments missing_arguments(const c10::Argument &input, const Arguments &arguments,
+                            const GivenConstants &given)
 {
     Arguments missing;
     for (const c10::Argument &argument : arguments)
@@ -325,7 +325,7 @@ std::string choose_input(const Module &module, const std::string &path, const st
     if (arguments.empty())
         refuse(path, "has a forward() without input; the filter gives one");
     const c10::Argument &input = find_input(arguments, wanted, given);
-    if (const Arguments missing = missing_beside(input, arguments, given); !missing.empty())
+    if (const Arguments missing = missing_arguments(input, arguments, given); !missing.empty())
         refuse_without(missing, arguments, input.name(), path);
     if (is_given(input, given))
         refuse(path, "gets its picture as " + input.name() +

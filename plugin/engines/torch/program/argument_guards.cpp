@@ -127,9 +127,9 @@ Value *of_length(Node *node, Value *list, int64_t length)
     std::vector<Value *> elements;
     for (int64_t i = 0; i < length; i++)
         elements.push_back(number(node, "aten::__getitem__", {list, constant(node, i)}));
-    Node *made = node->owningGraph()->createList(c10::IntType::get(), elements);
-    made->insertBefore(node);
-    return made->output();
+    Node *result = node->owningGraph()->createList(c10::IntType::get(), elements);
+    result->insertBefore(node);
+    return result->output();
 }
 
 // Builds [b][b == 0], which is b, or throws if b is 0.  It has no branch.
@@ -209,7 +209,7 @@ void apply(const Guard &guard, Node *node)
 }
 
 // PyTorch writes a constant or None.  Any other value may make the operator read arbitrary memory.
-bool is_usual_scale(const Value *scale)
+bool is_safe_scale(const Value *scale)
 {
     constexpr double least = 1e-3, most = 1e3;
     const auto known = torch::jit::toIValue(scale);
@@ -220,11 +220,11 @@ bool is_usual_scale(const Value *scale)
     return known->isDouble() && known->toDouble() >= least && known->toDouble() <= most;
 }
 
-bool has_unusual_scale(const Node &node)
+bool has_unsafe_scale(const Node &node)
 {
     for (const std::string_view argument : scale_arguments)
         if (const auto place = place_of(argument, node);
-            place && !is_usual_scale(node.input(*place)))
+            place && !is_safe_scale(node.input(*place)))
             return true;
     return false;
 }
@@ -297,7 +297,7 @@ bool fills_several(const Node &node)
                                    }) > 1;
 }
 
-// In LibTorch 2.6, aten::copy with out= dereferences a null pointer.
+// In LibTorch 2.6, aten::copy with out= uses an invalid reference.
 bool copies_into(const Node &node)
 {
     return std::string_view(node.kind().toQualString()) == "aten::copy" && place_of("out", node);
@@ -491,7 +491,7 @@ std::optional<UnsoundCall> find_unsound_call(const torch::jit::Module &module)
         const std::string name = node.kind().toQualString();
         if (found)
             return;
-        if (interpolates(name) && has_unusual_scale(node))
+        if (interpolates(name) && has_unsafe_scale(node))
             found = {name, "a scale that PyTorch does not write; export it with a constant one"};
         else if (may_have_both(node))
             found = {name, "a size and a scale at once; give one of them"};

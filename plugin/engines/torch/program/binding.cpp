@@ -23,7 +23,7 @@ constexpr std::array<std::pair<const char *, at::ScalarType>, 5> picture_types =
      {"float16", at::kHalf},
      {"bfloat16", at::kBFloat16}}};
 
-constexpr size_t most_ways = 32; // to give all constants
+constexpr size_t most_combinations = 32; // to give all constants
 constexpr size_t most_tries = 256;
 
 void add(std::vector<at::ScalarType> &types, at::ScalarType type)
@@ -39,7 +39,7 @@ bool is_picture_type(at::ScalarType type)
 }
 
 // float32 first, because most models take it; then the types of the weights.
-std::vector<at::ScalarType> types_to_try(const AskedBinding &asked,
+std::vector<at::ScalarType> types_to_try(const RequestedBinding &asked,
                                          const torch::jit::Module &module)
 {
     if (asked.type)
@@ -55,7 +55,7 @@ std::vector<at::ScalarType> types_to_try(const AskedBinding &asked,
 
 // chw before nhw: they are the same for one picture, and one picture at a time is always right.
 // Both before hwc: hwc pictures of one channel look like a batch of rows to nhw.
-std::vector<Layout> layouts_to_try(const AskedBinding &asked)
+std::vector<Layout> layouts_to_try(const RequestedBinding &asked)
 {
     if (asked.as_list && asked.layout)
         return {ends_with_channels(*asked.layout) ? Layout::nhwc : Layout::nchw};
@@ -67,24 +67,24 @@ std::vector<Layout> layouts_to_try(const AskedBinding &asked)
 }
 
 // Returns all combinations of the ways to pass each constant.
-std::vector<std::vector<Constant>> constants_to_try(const ConstantWays &ways)
+std::vector<std::vector<Constant>> constants_to_try(const ConstantChoices &choices)
 {
     std::vector<std::vector<Constant>> all = {{}};
-    for (const std::vector<Constant> &of_one : ways) {
+    for (const std::vector<Constant> &of_one : choices) {
         std::vector<std::vector<Constant>> longer;
         for (const std::vector<Constant> &begin : all)
             for (const Constant &constant : of_one) {
                 longer.push_back(begin);
                 longer.back().push_back(constant);
             }
-        longer.resize(std::min(longer.size(), most_ways));
+        longer.resize(std::min(longer.size(), most_combinations));
         all = std::move(longer);
     }
     return all;
 }
 
 // NaN becomes 0, as in all integer samples that leave the filter.
-at::Tensor codes_from(const at::Tensor &floats)
+at::Tensor quantised(const at::Tensor &floats)
 {
     return at::nan_to_num(floats, 0.0).round_().clamp_(0, 255).to(at::kByte);
 }
@@ -193,13 +193,14 @@ std::string Binding::text() const
     return text;
 }
 
-AskedBinding asked_binding(const std::string &type, const std::string &layout,
-                           const std::string &output_layout, const ConstantWays &constants)
+RequestedBinding requested_binding(const std::string &type, const std::string &layout,
+                                   const std::string &output_layout,
+                                   const ConstantChoices &constants)
 {
-    AskedBinding asked = {.type = find_type(type),
-                          .layout = layout_from("input_layout", layout),
-                          .output_layout = layout_from("output_layout", output_layout),
-                          .constants = constants};
+    RequestedBinding asked = {.type = find_type(type),
+                              .layout = layout_from("input_layout", layout),
+                              .output_layout = layout_from("output_layout", output_layout),
+                              .constants = constants};
     if (!asked.type && !type.empty())
         throw Failure(
             DNN_TORCH_BAD_OPTION,
@@ -209,7 +210,8 @@ AskedBinding asked_binding(const std::string &type, const std::string &layout,
     return asked;
 }
 
-std::vector<Binding> bindings_to_try(const AskedBinding &asked, const torch::jit::Module &module)
+std::vector<Binding> bindings_to_try(const RequestedBinding &asked,
+                                     const torch::jit::Module &module)
 {
     const auto constants = constants_to_try(asked.constants);
     const auto types = types_to_try(asked, module);
@@ -226,7 +228,7 @@ at::Tensor bound(const at::Tensor &pictures, const Binding &binding, const c10::
 {
     const at::Tensor floats = in_layout(pictures, binding.layout).to(device, at::kFloat, true);
     const at::Tensor numbers =
-        binding.type == at::kByte ? codes_from(floats) : floats.to(binding.type);
+        binding.type == at::kByte ? quantised(floats) : floats.to(binding.type);
     return numbers.contiguous();
 }
 

@@ -54,21 +54,23 @@ struct OutputChoice {
 };
 
 // What the options request; nullopt: a run has to find out.
-struct AskedBinding {
+struct RequestedBinding {
     std::optional<at::ScalarType> type = {};
     std::optional<Layout> layout = {}, output_layout = {};
-    ConstantWays constants = {};
+    ConstantChoices constants = {};
     bool as_list = false; // forward() takes a list of pictures; a layout is then that of the batch
     Results results = Results::picture;
     std::string text = {}; // describes all that was requested; "" if nothing was
 };
 
 // Takes the names from the options; "" is not given.  Throws a Failure that lists the names.
-AskedBinding asked_binding(const std::string &type, const std::string &layout,
-                           const std::string &output_layout, const ConstantWays &constants);
+RequestedBinding requested_binding(const std::string &type, const std::string &layout,
+                                   const std::string &output_layout,
+                                   const ConstantChoices &constants);
 
 // Returns the bindings that a run has to try, likeliest first; at least one.
-std::vector<Binding> bindings_to_try(const AskedBinding &asked, const torch::jit::Module &module);
+std::vector<Binding> bindings_to_try(const RequestedBinding &asked,
+                                     const torch::jit::Module &module);
 
 // Converts floats of [batch, channels, height, width] to the binding's layout and type, on the
 // device.  The result may share the memory of `pictures`.

@@ -85,12 +85,13 @@ std::vector<Constant> tensors_from(const std::string &name, const std::string &t
     if (!number)
         refuse_value(name, text,
                      "a tensor: a number, plane=NUMBER, vector=NUMBER or scalar=NUMBER");
-    std::vector<Constant> ways;
+    std::vector<Constant> choices;
     for (const bool whole : {false, true})
         for (const Kind kind : {Kind::scalar, Kind::vector, Kind::plane})
             if ((!wanted || kind == *wanted) && (!whole || is_whole(*number)))
-                ways.push_back({.name = name, .kind = kind, .number = *number, .is_whole = whole});
-    return ways;
+                choices.push_back(
+                    {.name = name, .kind = kind, .number = *number, .is_whole = whole});
+    return choices;
 }
 
 Constant as_value(const std::string &name, c10::IValue value)
@@ -184,14 +185,14 @@ GivenConstants parse_constants(const std::string &text)
     return given;
 }
 
-ConstantWays ways_to_give(const GivenConstants &given, const torch::jit::Module &module,
-                          const std::string &input_name)
+ConstantChoices constant_choices(const GivenConstants &given, const torch::jit::Module &module,
+                                 const std::string &input_name)
 {
     const auto &arguments = module.get_method("forward").function().getSchema().arguments();
-    ConstantWays ways;
+    ConstantChoices choices;
     for (const auto &[name, text] : given)
-        ways.push_back(constants_from(name, text, find(arguments, name, input_name).type()));
-    return ways;
+        choices.push_back(constants_from(name, text, find(arguments, name, input_name).type()));
+    return choices;
 }
 
 int64_t extra_channels(const std::vector<Constant> &constants)

@@ -38,18 +38,18 @@ struct Constant {
 };
 
 // All ways to pass each constant, likeliest first.  A run shows which of them the model takes.
-using ConstantWays = std::vector<std::vector<Constant>>;
+using ConstantChoices = std::vector<std::vector<Constant>>;
 
 // Throws a Failure if forward() has no such argument or does not take such a value.
-ConstantWays ways_to_give(const GivenConstants &given, const torch::jit::Module &module,
-                          const std::string &input_name);
+ConstantChoices constant_choices(const GivenConstants &given, const torch::jit::Module &module,
+                                 const std::string &input_name);
 
 // Returns how many channels all extra pictures have together.
 int64_t extra_channels(const std::vector<Constant> &constants);
 
-// Returns the tensor that the model gets with those pictures, [batch, channels, height, width]. Not
-// for extra pictures, which come with the frames.  The tensor is new, because the model may write
-// to it.
+// Returns the tensor that the model gets with those pictures, [batch, channels, height, width].
+// Not for extra pictures, which come with the frames.  The tensor is new, because the model may
+// write to it.
 at::Tensor tensor_of(const Constant &constant, const at::Tensor &pictures,
                      const at::TensorOptions &options);
 

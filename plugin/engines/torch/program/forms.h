@@ -39,7 +39,7 @@ struct Source {
     torch::jit::Module plain;
     std::optional<torch::jit::Module> frozen; // shares the weights
     std::string input_name;                   // argument of forward() that takes the pictures
-    AskedBinding asked;                       // what the options request of arguments and results
+    RequestedBinding asked;                   // what the options request of arguments and results
     Binding binding;                          // what forward() gets
     std::optional<OutputChoice> output;       // nullopt: not known before the first run
     bool writes_input = true;                 // forward() may change its input
@@ -105,8 +105,8 @@ std::optional<torch::jit::Module> freeze(const Source &source, std::string &reas
 Form make_form(const Source &source, FormKind kind, Precision precision, int64_t channels);
 
 // Calls forward() once, in a RunScope.  `images` are float32 [batch, channels, height, width] of
-// any strides without gaps, on any device, and are only read. The result may share their memory; on
-// a device it may not be ready yet.  `number` seeds the random numbers.
+// any strides without gaps, on any device, and are only read.  The result may share their memory;
+// on a device it may not be ready yet.  `number` seeds the random numbers.
 c10::IValue run_form(const Form &form, const Source &source, const at::Tensor &images,
                      int64_t number = 0);
 

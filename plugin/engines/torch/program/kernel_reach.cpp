@@ -39,13 +39,13 @@ struct Window {
     int64_t span() const { return (size - 1) * apart; }
     bool is_sound() const
     {
-        const auto is_usual = [](int64_t it) { return it >= 0 && it <= (1 << 16); };
-        return size > 0 && stride > 0 && apart > 0 && is_usual(size) && is_usual(stride) &&
-               is_usual(padding) && is_usual(apart);
+        const auto is_within_limits = [](int64_t it) { return it >= 0 && it <= (1 << 16); };
+        return size > 0 && stride > 0 && apart > 0 && is_within_limits(size) &&
+               is_within_limits(stride) && is_within_limits(padding) && is_within_limits(apart);
     }
 };
 
-void scale(Stretch &it, int64_t out, int64_t in)
+void scale(Footprint &it, int64_t out, int64_t in)
 {
     it.out *= out;
     it.in *= in;
@@ -55,7 +55,7 @@ void scale(Stretch &it, int64_t out, int64_t in)
     it.step = std::lcm(it.step, it.in);
 }
 
-Stretch after_window(Stretch it, const Window &window)
+Footprint after_window(Footprint it, const Window &window)
 {
     it.first = ceiling_of(it.first + window.padding - window.span(), window.stride);
     it.end = floor_of(it.end - 1 + window.padding, window.stride) + 1;
@@ -64,7 +64,7 @@ Stretch after_window(Stretch it, const Window &window)
 }
 
 // The reverse: each sample becomes a window.
-Stretch after_transposed(Stretch it, const Window &window)
+Footprint after_transposed(Footprint it, const Window &window)
 {
     it.first = it.first * window.stride - window.padding;
     it.end = (it.end - 1) * window.stride - window.padding + window.span() + 1;
@@ -72,7 +72,7 @@ Stretch after_transposed(Stretch it, const Window &window)
     return it;
 }
 
-Stretch enlarged(Stretch it, int64_t factor)
+Footprint enlarged(Footprint it, int64_t factor)
 {
     it.first *= factor;
     it.end *= factor;
@@ -80,7 +80,7 @@ Stretch enlarged(Stretch it, int64_t factor)
     return it;
 }
 
-Stretch reduced(Stretch it, int64_t factor)
+Footprint reduced(Footprint it, int64_t factor)
 {
     it.first = floor_of(it.first, factor);
     it.end = ceiling_of(it.end, factor);
@@ -88,10 +88,10 @@ Stretch reduced(Stretch it, int64_t factor)
     return it;
 }
 
-bool is_usual(const Stretch &it)
+bool is_within_limits(const Footprint &it)
 {
     return -most < it.first && it.end < most && it.out < most && it.in < most && it.step < most &&
-           Stretch::block % it.step == 0;
+           Footprint::block % it.step == 0;
 }
 
 bool is_one_of(const std::string &name, std::initializer_list<const char *> names)
@@ -109,7 +109,7 @@ public:
     {
     }
 
-    std::optional<Stretches> after(const Stretches &given) const
+    std::optional<Footprints> after(const Footprints &given) const
     {
         if (is_one_of(name_, {"conv2d", "_convolution", "convolution", "conv_transpose2d"}))
             return after_convolution(given);
@@ -143,30 +143,31 @@ private:
         return all->empty() ? otherwise : all->size() == 1 ? all->front() : (*all)[axis];
     }
 
-    std::optional<Window> window(size_t axis, int64_t size, int64_t usual_stride) const
+    std::optional<Window> window(size_t axis, int64_t size, int64_t default_stride) const
     {
-        const auto stride = of_axis("stride", axis, usual_stride);
+        const auto stride = of_axis("stride", axis, default_stride);
         const auto padding = of_axis("padding", axis, 0), apart = of_axis("dilation", axis, 1);
         if (!stride || !padding || !apart)
             return std::nullopt;
-        const Window made = {.size = size, .stride = *stride, .padding = *padding, .apart = *apart};
-        return made.is_sound() ? std::optional(made) : std::nullopt;
+        const Window result = {
+            .size = size, .stride = *stride, .padding = *padding, .apart = *apart};
+        return result.is_sound() ? std::optional(result) : std::nullopt;
     }
 
     template <class Change>
-    std::optional<Stretches> on_both(const Stretches &given, const Change &change) const
+    std::optional<Footprints> on_both(const Footprints &given, const Change &change) const
     {
-        Stretches made = given;
-        for (size_t axis = 0; axis < made.size(); axis++) {
-            const std::optional<Stretch> one = change(made[axis], axis);
-            if (!one || !is_usual(*one))
+        Footprints result = given;
+        for (size_t axis = 0; axis < result.size(); axis++) {
+            const std::optional<Footprint> one = change(result[axis], axis);
+            if (!one || !is_within_limits(*one))
                 return std::nullopt;
-            made[axis] = *one;
+            result[axis] = *one;
         }
-        return made;
+        return result;
     }
 
-    std::optional<Stretches> after_convolution(const Stretches &given) const
+    std::optional<Footprints> after_convolution(const Footprints &given) const
     {
         const Value *weight = argument(node_, "weight");
         const auto known = weight ? known_.value_of(weight) : std::nullopt;
@@ -178,7 +179,7 @@ private:
         if (!truth)
             return std::nullopt;
         const bool is_transposed = name_ == "conv_transpose2d" || *truth;
-        return on_both(given, [&](const Stretch &it, size_t axis) -> std::optional<Stretch> {
+        return on_both(given, [&](const Footprint &it, size_t axis) -> std::optional<Footprint> {
             const auto found = window(axis, kernel.size(static_cast<int64_t>(axis) + 2), 1);
             if (!found)
                 return std::nullopt;
@@ -186,28 +187,28 @@ private:
         });
     }
 
-    std::optional<Stretches> after_pool(const Stretches &given) const
+    std::optional<Footprints> after_pool(const Footprints &given) const
     {
-        return on_both(given, [&](const Stretch &it, size_t axis) -> std::optional<Stretch> {
+        return on_both(given, [&](const Footprint &it, size_t axis) -> std::optional<Footprint> {
             const auto size = of_axis("kernel_size", axis, 1);
             const auto found = size ? window(axis, *size, *size) : std::nullopt;
             return found ? std::optional(after_window(it, *found)) : std::nullopt;
         });
     }
 
-    std::optional<Stretches> after_shuffle(const Stretches &given) const
+    std::optional<Footprints> after_shuffle(const Footprints &given) const
     {
         const bool is_reverse = name_ == "pixel_unshuffle";
         const auto factor = listed(is_reverse ? "downscale_factor" : "upscale_factor");
         if (!factor || factor->size() != 1 || factor->front() < 1 || factor->front() > (1 << 16))
             return std::nullopt;
-        return on_both(given, [&](const Stretch &it, size_t) -> std::optional<Stretch> {
+        return on_both(given, [&](const Footprint &it, size_t) -> std::optional<Footprint> {
             return is_reverse ? reduced(it, factor->front()) : enlarged(it, factor->front());
         });
     }
 
     // Numbers are listed for the last dimension first.  Samples that pad come from near the border.
-    std::optional<Stretches> after_padding(const Stretches &given) const
+    std::optional<Footprints> after_padding(const Footprints &given) const
     {
         const auto around =
             listed(name_ == "pad" || name_ == "constant_pad_nd" ? "pad" : "padding");
@@ -217,15 +218,15 @@ private:
             mode && (!kind || !kind->isString() || kind->toStringRef() == "circular");
         if (!around || wraps || !axes_.is_known())
             return std::nullopt;
-        Stretches made = given;
+        Footprints result = given;
         for (size_t i = 0; i + 1 < around->size(); i += 2)
             if (const auto axis = axes_.spatial_place(-static_cast<int64_t>(i / 2) - 1))
-                move(made[*axis], (*around)[i]);
-        return are_usual(made);
+                move(result[*axis], (*around)[i]);
+        return if_within_limits(result);
     }
 
     // The end of the slice does not matter.
-    std::optional<Stretches> after_slice(const Stretches &given) const
+    std::optional<Footprints> after_slice(const Footprints &given) const
     {
         const Value *from = argument(node_, "start");
         const auto nothing = from ? known_.value_of(from) : std::nullopt;
@@ -246,14 +247,14 @@ private:
             return given;
         if (!is_clear)
             return std::nullopt;
-        Stretches made = given;
-        move(made[*axis], -start->front());
-        made[*axis] = after_window(made[*axis], {.stride = step->front()});
-        return are_usual(made);
+        Footprints result = given;
+        move(result[*axis], -start->front());
+        result[*axis] = after_window(result[*axis], {.stride = step->front()});
+        return if_within_limits(result);
     }
 
     // Handles integer factors.  With align_corners, all samples depend on the picture's size.
-    std::optional<Stretches> after_interpolation(const Stretches &given) const
+    std::optional<Footprints> after_interpolation(const Footprints &given) const
     {
         const Value *corners = argument(node_, "align_corners");
         const Value *asked = argument(node_, "output_size");
@@ -265,7 +266,7 @@ private:
         const int64_t extra = name_.find("bicubic") != std::string::npos    ? 2
                               : name_.find("bilinear") != std::string::npos ? 1
                                                                             : 0;
-        return on_both(given, [&](Stretch it, size_t axis) -> std::optional<Stretch> {
+        return on_both(given, [&](Footprint it, size_t axis) -> std::optional<Footprint> {
             const double factor = (*factors)[axis], inverse = 1 / factor;
             it.first -= extra;
             it.end += extra;
@@ -277,15 +278,16 @@ private:
         });
     }
 
-    static void move(Stretch &it, int64_t by)
+    static void move(Footprint &it, int64_t by)
     {
         it.first += by;
         it.end += by;
     }
 
-    static std::optional<Stretches> are_usual(const Stretches &made)
+    static std::optional<Footprints> if_within_limits(const Footprints &result)
     {
-        return is_usual(made[0]) && is_usual(made[1]) ? std::optional(made) : std::nullopt;
+        return is_within_limits(result[0]) && is_within_limits(result[1]) ? std::optional(result)
+                                                                          : std::nullopt;
     }
 
     const Node &node_;
@@ -296,30 +298,30 @@ private:
 
 } // namespace
 
-std::optional<Stretches> hull(const Stretches &one, const Stretches &other)
+std::optional<Footprints> hull(const Footprints &one, const Footprints &other)
 {
-    Stretches made = one;
-    for (size_t axis = 0; axis < made.size(); axis++) {
-        if (made[axis].out != other[axis].out || made[axis].in != other[axis].in)
+    Footprints result = one;
+    for (size_t axis = 0; axis < result.size(); axis++) {
+        if (result[axis].out != other[axis].out || result[axis].in != other[axis].in)
             return std::nullopt;
-        made[axis].first = std::min(made[axis].first, other[axis].first);
-        made[axis].end = std::max(made[axis].end, other[axis].end);
-        made[axis].step = std::lcm(made[axis].step, other[axis].step);
+        result[axis].first = std::min(result[axis].first, other[axis].first);
+        result[axis].end = std::max(result[axis].end, other[axis].end);
+        result[axis].step = std::lcm(result[axis].step, other[axis].step);
     }
-    return made;
+    return result;
 }
 
-std::optional<Stretches> after_kernel(const Node &node, const std::string &name,
-                                      const Stretches &of_input, const PictureAxes &axes,
-                                      const KnownValues &known)
+std::optional<Footprints> after_kernel(const Node &node, const std::string &name,
+                                       const Footprints &of_input, const PictureAxes &axes,
+                                       const KnownValues &known)
 {
     return Reading(node, name, axes, known).after(of_input);
 }
 
-KernelReach reach_of(const Stretch &it)
+KernelReach reach_of(const Footprint &it)
 {
     const int64_t before = -floor_of(it.first * it.in, it.out);
-    const int64_t after = ceiling_of(it.end * it.in, it.out) - Stretch::block;
+    const int64_t after = ceiling_of(it.end * it.in, it.out) - Footprint::block;
     return {.reach = std::max<int64_t>({0, before, after}), .step = it.step};
 }
 

@@ -19,7 +19,7 @@ namespace engine_torch
 
 // Which samples of a value depend on a block of the picture, along one axis.  The picture is
 // treated as if it had no borders.
-struct Stretch {
+struct Footprint {
     // The block begins at 0.  Its length is a multiple of the strides of all common nets.
     static constexpr int64_t block = 4096 * 9 * 5 * 7;
 
@@ -27,26 +27,26 @@ struct Stretch {
     int64_t out = 1, in = 1; // an extent of `in` becomes one of `out`, in lowest terms
     int64_t step = 1;        // shifting the picture by a multiple of this shifts the result alike
 
-    bool operator==(const Stretch &) const = default;
+    bool operator==(const Footprint &) const = default;
 };
 
 // Height and width, in this order.
-using Stretches = std::array<Stretch, 2>;
+using Footprints = std::array<Footprint, 2>;
 
 // Returns nullopt if the scales of the values differ.
-std::optional<Stretches> hull(const Stretches &one, const Stretches &other);
+std::optional<Footprints> hull(const Footprints &one, const Footprints &other);
 
 // Returns what of the result depends on the block, given what of the first input does.  Returns
 // nullopt if the operator is no kernel with a known reach, such as one whose size is computed.
-std::optional<Stretches> after_kernel(const torch::jit::Node &node, const std::string &name,
-                                      const Stretches &of_input, const PictureAxes &axes,
-                                      const KnownValues &known);
+std::optional<Footprints> after_kernel(const torch::jit::Node &node, const std::string &name,
+                                       const Footprints &of_input, const PictureAxes &axes,
+                                       const KnownValues &known);
 
 // In samples of the picture.
 struct KernelReach {
     int64_t reach = 0, step = 1;
 };
 
-KernelReach reach_of(const Stretch &stretch);
+KernelReach reach_of(const Footprint &stretch);
 
 } // namespace engine_torch

@@ -25,9 +25,9 @@ const Value &origin(const KnownValues &known, const Value &value)
 }
 
 // Returns the elements of a list that the graph builds from values that are the same in every run.
-std::optional<std::vector<c10::IValue>> elements(const KnownValues &known, const Value &made)
+std::optional<std::vector<c10::IValue>> elements(const KnownValues &known, const Value &value)
 {
-    const Value &list = origin(known, made);
+    const Value &list = origin(known, value);
     if (list.node()->kind() != c10::prim::ListConstruct)
         return std::nullopt;
     std::vector<c10::IValue> all;
@@ -42,10 +42,10 @@ std::optional<std::vector<c10::IValue>> elements(const KnownValues &known, const
 
 // Converts each element with `read`, which returns nullopt for an element of another type.
 template <class Number, class Read>
-std::optional<std::vector<Number>> all_read(const KnownValues &known, const Value &made,
+std::optional<std::vector<Number>> all_read(const KnownValues &known, const Value &value,
                                             const Read &read)
 {
-    const auto found = elements(known, made);
+    const auto found = elements(known, value);
     if (!found)
         return std::nullopt;
     std::vector<Number> all;

@@ -3,10 +3,10 @@
 
 #include "nonlocal_operator.h"
 
-#include "far_names.h"
 #include "kernel_reach.h"
 #include "known_values.h"
 #include "node_arguments.h"
+#include "operator_reach.h"
 #include "picture_axes.h"
 
 #include <algorithm>
@@ -32,11 +32,11 @@ namespace prim = c10::prim;
 
 // What a value was computed from.
 enum Mark : unsigned {
-    samples = 1U,    // samples of the picture
-    extents = 2U,    // its width or height
-    statistics = 4U, // statistics over dimensions that may be spatial
-    compared = 8U,   // a comparison, of which only the outcome is left
-    stepped = 16U,   // a step: small changes of samples may not show, in any trial
+    samples = 1U,        // samples of the picture
+    extents = 2U,        // its width or height
+    statistics = 4U,     // statistics over dimensions that may be spatial
+    compared = 8U,       // a comparison, of which only the outcome is left
+    discontinuous = 16U, // a step: small changes of samples may not show, in any trial
 };
 
 std::string name_of(const Node &node)
@@ -58,7 +58,7 @@ bool raises(const Block &block)
                        [](const Node *node) { return node->kind() == prim::RaiseException; });
 }
 
-// Whether all pictures computed in the block only differ in their borders.
+// Whether the block only computes pictures by changing borders.
 bool only_changes_borders(const Block &block)
 {
     for (const Node *node : block.nodes()) {
@@ -82,16 +82,16 @@ public:
         const Value *picture = graph->inputs().at(input);
         marks_[picture] = samples;
         axes_[picture] = PictureAxes(layout);
-        dependence_[picture] = Stretches();
+        dependence_[picture] = Footprints();
     }
 
-    Outlook find()
+    Locality find()
     {
         do {
             changed_ = false;
             walk(*graph_->block());
         } while (changed_);
-        judges_ = true;
+        reports_ = true;
         walk(*graph_->block());
         return {.nonlocal_operator = found_, .kernels = kernels()};
     }
@@ -121,7 +121,7 @@ private:
         all |= marks;
     }
 
-    void know(const Value *value, const PictureAxes &axes)
+    void merge_axes(const Value *value, const PictureAxes &axes)
     {
         if (axes_[value].join(axes))
             changed_ = true;
@@ -130,26 +130,26 @@ private:
     void carry(const Value *from, const Value *to)
     {
         mark(to, marks_of(from));
-        know(to, axes_of(from));
+        merge_axes(to, axes_of(from));
         if (const auto found = dependence_.find(from); found != dependence_.end())
-            depend(to, found->second);
+            merge_dependence(to, found->second);
     }
 
     // An iteration may widen the reach of the next one without end: then it is unknown.
-    void carry_round(const Value *from, const Value *to)
+    void carry_back(const Value *from, const Value *to)
     {
         mark(to, marks_of(from));
-        know(to, axes_of(from));
+        merge_axes(to, axes_of(from));
         const auto found = dependence_.find(from), known = dependence_.find(to);
         const bool is_other = found != dependence_.end() &&
                               (known == dependence_.end() || known->second != found->second);
         if (is_other)
-            depend(to, std::nullopt);
+            merge_dependence(to, std::nullopt);
     }
 
-    void blame(const std::string &what)
+    void report(const std::string &what)
     {
-        if (judges_ && found_.empty())
+        if (reports_ && found_.empty())
             found_ = what;
     }
 
@@ -175,7 +175,7 @@ private:
     // ---- how far kernels reach
 
     // Once the reach is unknown, it is unknown for all that depends on it.
-    void depend(const Value *value, const std::optional<Stretches> &on)
+    void merge_dependence(const Value *value, const std::optional<Footprints> &on)
     {
         const auto [known, is_new] = dependence_.try_emplace(value, on);
         if (is_new) {
@@ -188,9 +188,9 @@ private:
     }
 
     // Returns the hull over all inputs that depend on samples.  Returns nullopt if one is unknown.
-    std::optional<Stretches> dependence_of_inputs(const Node &node) const
+    std::optional<Footprints> dependence_of_inputs(const Node &node) const
     {
-        std::optional<Stretches> all;
+        std::optional<Footprints> all;
         for (const Value *input : node.inputs()) {
             const auto found = is_of_samples(input) ? dependence_.find(input) : dependence_.end();
             if (found == dependence_.end())
@@ -209,19 +209,19 @@ private:
         const PictureAxes &axes = axes_of(first);
         if (moves_samples(name))
             return false;
-        switch (sight_of(name)) {
-        case Sight::same:
+        switch (operator_reach(name)) {
+        case OperatorReach::elementwise:
             return name == "linear" ? axes.is_known() && !axes.is_spatial(-1)
-                                    : name != "cat" || joins_beside(node);
-        case Sight::swallows:
+                                    : name != "cat" || joins_along_other_axis(node);
+        case OperatorReach::loses_nan:
             return true;
-        case Sight::statistic:
-        case Sight::choice:
-            return argument(node, "other") || is_along_others(node, name, axes);
-        case Sight::places: // of a table
-            return !is_of_samples(first) || is_beside(node);
-        case Sight::scattered:
-            return is_beside(node) || writes_through_mask(node, name);
+        case OperatorReach::statistic:
+        case OperatorReach::choice:
+            return argument(node, "other") || is_along_other_axes(node, name, axes);
+        case OperatorReach::gather: // of a table
+            return !is_of_samples(first) || is_along_other_axis(node);
+        case OperatorReach::scatter:
+            return is_along_other_axis(node) || writes_through_mask(node, name);
         default:
             return name == "ListUnpack" || name == "TupleUnpack" || name == "TupleIndex" ||
                    name == "stack" || name == "__getitem__" || name == "append" ||
@@ -241,17 +241,17 @@ private:
         const bool is_cut = name == "select" || name == "squeeze" || name == "chunk" ||
                             name == "split" || name == "split_with_sizes" || name == "unbind" ||
                             name == "tensor_split" || name == "index_select";
-        return is_cut && over && are_beside(*over, axes);
+        return is_cut && over && are_other_axes(*over, axes);
     }
 
-    bool joins_beside(const Node &node) const
+    bool joins_along_other_axis(const Node &node) const
     {
         const auto over = numbers(argument(node, "dim"));
         const PictureAxes &axes = axes_of(node.input(0));
-        return over && axes.is_known() && are_beside(*over, axes);
+        return over && axes.is_known() && are_other_axes(*over, axes);
     }
 
-    static bool are_beside(const std::vector<int64_t> &dimensions, const PictureAxes &axes)
+    static bool are_other_axes(const std::vector<int64_t> &dimensions, const PictureAxes &axes)
     {
         return std::none_of(dimensions.begin(), dimensions.end(),
                             [&](int64_t each) { return axes.is_spatial(each); });
@@ -263,7 +263,7 @@ private:
         if (name == "transpose") {
             const auto one = numbers(argument(node, "dim0")),
                        other = numbers(argument(node, "dim1"));
-            return one && other && are_beside({one->front(), other->front()}, axes);
+            return one && other && are_other_axes({one->front(), other->front()}, axes);
         }
         std::optional<size_t> before;
         for (const int64_t each : numbers(argument(node, "dims")).value_or(std::vector<int64_t>()))
@@ -275,7 +275,8 @@ private:
         return before.has_value();
     }
 
-    bool is_along_others(const Node &node, const std::string &name, const PictureAxes &axes) const
+    bool is_along_other_axes(const Node &node, const std::string &name,
+                             const PictureAxes &axes) const
     {
         if (!axes.is_known())
             return false;
@@ -284,10 +285,10 @@ private:
             return shape && !axes.any_of_last(shape->size());
         }
         const auto over = numbers(axis_argument(node));
-        return over && !over->empty() && are_beside(*over, axes);
+        return over && !over->empty() && are_other_axes(*over, axes);
     }
 
-    std::optional<Stretches> dependence_after(const Node &node, const std::string &name) const
+    std::optional<Footprints> dependence_after(const Node &node, const std::string &name) const
     {
         const auto given = dependence_of_inputs(node);
         if (!given)
@@ -308,7 +309,7 @@ private:
 
     std::optional<std::array<KernelReach, 2>> kernels() const
     {
-        std::optional<Stretches> all;
+        std::optional<Footprints> all;
         for (const Value *output : graph_->outputs()) {
             const auto found = dependence_.find(output);
             if (!is_of_samples(output))
@@ -346,7 +347,7 @@ private:
             return;
         case prim::ListConstruct:
         case prim::TupleConstruct:
-            return gather(node);
+            return visit_list(node);
         case prim::unchecked_cast:
         case prim::unchecked_unwrap_optional:
             return carry(node.input(), node.output());
@@ -356,7 +357,7 @@ private:
         const bool is_unknown = node.hasAttribute(c10::attr::Subgraph) || !node.blocks().empty() ||
                                 node.kind() == prim::CallMethod;
         if (is_unknown && (marks_of_inputs(node) & samples))
-            blame(name_of(node));
+            report(name_of(node));
         compute(node);
     }
 
@@ -366,10 +367,10 @@ private:
         const Block *yes = node.blocks().at(0), *no = node.blocks().at(1);
         const unsigned marks = truth ? 0 : marks_of(node.input());
         if (marks & samples)
-            blame("a branch on samples");
+            report("a branch on samples");
         if ((marks & extents) && !raises(*yes) && !raises(*no) &&
             !(only_changes_borders(*yes) && only_changes_borders(*no)))
-            blame("a branch on the picture's size");
+            report("a branch on the picture's size");
         for (const Block *block : {yes, no}) {
             if (truth && *truth != (block == yes))
                 continue;
@@ -392,24 +393,24 @@ private:
         }
         walk(*body);
         for (size_t i = 1; i < body->outputs().size(); i++) {
-            carry_round(body->outputs()[i], body->inputs()[i]);
+            carry_back(body->outputs()[i], body->inputs()[i]);
             carry(body->outputs()[i], node.outputs()[i - 1]);
         }
         const unsigned marks =
             marks_of(node.input(0)) | marks_of(node.input(1)) | marks_of(body->outputs()[0]);
         if (marks & samples)
-            blame("a loop over samples");
+            report("a loop over samples");
         else if (marks & extents)
-            blame("a loop over the picture's size");
+            report("a loop over the picture's size");
     }
 
     // A list stands for what its elements have in common.
-    void gather(const Node &node)
+    void visit_list(const Node &node)
     {
         for (const Value *input : node.inputs()) {
             mark(node.output(), marks_of(input));
             if (is_of_samples(input)) {
-                know(node.output(), axes_of(input));
+                merge_axes(node.output(), axes_of(input));
                 carry(input, node.output());
             }
         }
@@ -420,44 +421,46 @@ private:
     void compute(const Node &node)
     {
         const std::string name = name_of(node);
-        if (asks(node, name))
+        if (reads_only_extents(node, name))
             return;
         const unsigned given = marks_of_inputs(node);
         unsigned marks = given & ~unsigned{compared};
-        std::optional<Stretches> made;
+        std::optional<Footprints> result;
         if (given & samples) {
-            judge(node, name, marks);
+            check(node, name, marks);
             if (compares(name))
                 marks |= compared;
-            if (steps(node, name))
-                marks |= stepped;
-            made = dependence_after(node, name);
-            if ((given & stepped) && !made && !stays_in_place(node, name))
-                blame(name + " of what was compared or looked up");
-            else if (compares(name) && !made)
-                blame("a comparison of what may be of far samples");
+            if (is_discontinuous(node, name))
+                marks |= discontinuous;
+            result = dependence_after(node, name);
+            if ((given & discontinuous) && !result && !stays_in_place(node, name))
+                report(name + " of what was compared or looked up");
+            else if (compares(name) && !result)
+                report("a comparison of what may be of far samples");
         }
         for (const Value *output : node.outputs()) {
             mark(output, marks);
             if (given & samples) {
-                know(output, axes_after(node, name));
-                depend(output, made);
+                merge_axes(output, axes_after(node, name));
+                merge_dependence(output, result);
             }
         }
         if (writes_first(node))
-            write(node.input(0), marks, made);
+            write(node.input(0), marks, result);
     }
 
     // Whether a change of samples may not show in the result.
-    bool steps(const Node &node, const std::string &name) const
+    bool is_discontinuous(const Node &node, const std::string &name) const
     {
-        const bool looks_up = sight_of(name) == Sight::places && rest_is_of_samples(node);
+        const bool looks_up =
+            operator_reach(name) == OperatorReach::gather && rest_is_of_samples(node);
         const bool has_mode = argument(node, "rounding_mode") != nullptr; // of a division
-        const bool tells_place =
+        const bool returns_place =
             (name == "max" || name == "min" || name == "median") && node.outputs().size() > 1;
         return rounds(name) || (has_mode && !is_none(argument(node, "rounding_mode"))) ||
-               looks_up || tells_place || sight_of(name) == Sight::swallows ||
-               sight_of(name) == Sight::choice || (name == "to" && makes_whole_numbers(node));
+               looks_up || returns_place || operator_reach(name) == OperatorReach::loses_nan ||
+               operator_reach(name) == OperatorReach::choice ||
+               (name == "to" && makes_whole_numbers(node));
     }
 
     static bool writes_first(const Node &node)
@@ -469,14 +472,14 @@ private:
     }
 
     // What is written to a view also changes the memory that it is a view of.
-    void write(const Value *into, unsigned marks, const std::optional<Stretches> &made)
+    void write(const Value *into, unsigned marks, const std::optional<Footprints> &result)
     {
         for (int depth = 0; depth < 16; depth++) {
             mark(into, marks);
             if (marks & samples)
-                depend(into, depth == 0 || is_unmoved(*into) ? made : std::nullopt);
+                merge_dependence(into, depth == 0 || is_unmoved(*into) ? result : std::nullopt);
             if ((marks & samples) && is_tensor(*into) && !axes_of(into).is_met())
-                know(into, PictureAxes::unknown());
+                merge_axes(into, PictureAxes::unknown());
             const Node &maker = *into->node();
             if (maker.inputs().empty() || !makes_view(name_of(maker)))
                 return;
@@ -494,7 +497,7 @@ private:
     }
 
     // Handles operators that read a tensor's extents but no samples.
-    bool asks(const Node &node, const std::string &name)
+    bool reads_only_extents(const Node &node, const std::string &name)
     {
         if (name == "size" || name == "numel" || name == "sym_size" || name == "sym_numel") {
             const Value *of = node.input(0);
@@ -527,37 +530,38 @@ private:
         return true;
     }
 
-    void judge(const Node &node, const std::string &name, unsigned &marks)
+    void check(const Node &node, const std::string &name, unsigned &marks)
     {
         if (name == "where" && node.inputs().size() == 1)
-            return blame(name); // returns places
-        switch (sight_of(name)) {
-        case Sight::statistic:
-        case Sight::choice:
-            return judge_statistic(node, name, marks);
-        case Sight::everywhere:
-            return blame_unless_fixed(node, name);
-        case Sight::places:
-            if (is_of_samples(node.input(0)) && rest_is_of_samples(node) && !is_beside(node))
-                blame(name);
+            return report(name); // returns places
+        switch (operator_reach(name)) {
+        case OperatorReach::statistic:
+        case OperatorReach::choice:
+            return check_statistic(node, name, marks);
+        case OperatorReach::whole_picture:
+            return report_unless_fixed(node, name);
+        case OperatorReach::gather:
+            if (is_of_samples(node.input(0)) && rest_is_of_samples(node) &&
+                !is_along_other_axis(node))
+                report(name);
             return;
-        case Sight::scattered:
-            return judge_scattered(node, name);
-        case Sight::number:
+        case OperatorReach::scatter:
+            return check_scatter(node, name);
+        case OperatorReach::number:
             if (is_tensor(*node.input(0)) && is_of_samples(node.input(0)))
-                blame(name == "item" ? name : "a number that is read from a sample");
+                report(name == "item" ? name : "a number that is read from a sample");
             return;
-        case Sight::fixed_size:
-            return judge_size(node, name);
-        case Sight::swallows:
+        case OperatorReach::resize:
+            return check_size(node, name);
+        case OperatorReach::loses_nan:
             if (marks & statistics)
-                blame("a statistic that is compared");
+                report("a statistic that is compared");
             return;
         default:
             if (name == "to" && (marks & statistics) && makes_whole_numbers(node))
-                blame("a statistic that is rounded");
+                report("a statistic that is rounded");
             if (name.find("pool") != std::string::npos)
-                judge_kernel(node, name);
+                check_kernel(node, name);
             return;
         }
     }
@@ -577,7 +581,7 @@ private:
         return axis ? axis : argument(node, "axis");
     }
 
-    void judge_statistic(const Node &node, const std::string &name, unsigned &marks)
+    void check_statistic(const Node &node, const std::string &name, unsigned &marks)
     {
         if (argument(node, "other") || node.kind().is_prim() || !is_tensor(*node.input(0)))
             return; // the larger of two tensors, or of numbers
@@ -589,11 +593,11 @@ private:
         } else {
             const Value *which = axis_argument(node);
             const auto over = numbers(which);
-            const bool has_usual = !which && takes_last(name);
-            if ((!which && !has_usual) || is_none(which) || (over && over->empty()))
-                return blame(name);
+            const bool has_default = !which && takes_last(name);
+            if ((!which && !has_default) || is_none(which) || (over && over->empty()))
+                return report(name);
             const std::vector<int64_t> all =
-                has_usual ? std::vector<int64_t>{-1} : over.value_or(std::vector<int64_t>());
+                has_default ? std::vector<int64_t>{-1} : over.value_or(std::vector<int64_t>());
             is_far = !axes.is_known() || all.empty() ||
                      std::any_of(all.begin(), all.end(),
                                  [&](int64_t each) { return axes.is_spatial(each); });
@@ -601,8 +605,8 @@ private:
         if (!is_far)
             return;
         marks |= statistics;
-        if (sight_of(name) == Sight::choice)
-            blame(name);
+        if (operator_reach(name) == OperatorReach::choice)
+            report(name);
     }
 
     static bool takes_last(const std::string &name)
@@ -618,7 +622,7 @@ private:
     }
 
     // Whether places are given along a dimension that is not spatial.
-    bool is_beside(const Node &node) const
+    bool is_along_other_axis(const Node &node) const
     {
         const auto over = numbers(axis_argument(node));
         const PictureAxes &axes = axes_of(node.input(0));
@@ -639,12 +643,12 @@ private:
                values && !is_of_samples(values);
     }
 
-    void judge_scattered(const Node &node, const std::string &name)
+    void check_scatter(const Node &node, const std::string &name)
     {
         const Value *index = index_of(node);
         const unsigned marks = index ? marks_of(index) : unsigned{samples};
-        if ((marks & samples) && !writes_through_mask(node, name) && !is_beside(node))
-            blame(name);
+        if ((marks & samples) && !writes_through_mask(node, name) && !is_along_other_axis(node))
+            report(name);
     }
 
     bool is_mask_list(const Value &list) const
@@ -653,27 +657,27 @@ private:
                (marks_of(list.node()->input(0)) & compared);
     }
 
-    void blame_unless_fixed(const Node &node, const std::string &name)
+    void report_unless_fixed(const Node &node, const std::string &name)
     {
         const Value *measures = argument(node, "use_input_stats");
         if (measures && known_.truth_of(measures) == false)
             return;
         if (is_of_samples(node.input(0)))
-            blame(name);
+            report(name);
     }
 
-    void judge_size(const Node &node, const std::string &name)
+    void check_size(const Node &node, const std::string &name)
     {
         const Value *size = argument(node, "output_size");
         if (size && !is_none(size) && !(marks_of(size) & extents))
-            blame(name);
+            report(name);
     }
 
-    void judge_kernel(const Node &node, const std::string &name)
+    void check_kernel(const Node &node, const std::string &name)
     {
         const Value *kernel = argument(node, "kernel_size");
         if (kernel && (marks_of(kernel) & extents))
-            blame(name);
+            report(name);
     }
 
     // ---- the axes of results
@@ -695,17 +699,17 @@ private:
             return axes.with(over->front());
         if ((name == "select" || name == "squeeze") && over)
             return axes.without(*over);
-        switch (sight_of(name)) {
-        case Sight::picture:
-        case Sight::fixed_size:
+        switch (operator_reach(name)) {
+        case OperatorReach::picture:
+        case OperatorReach::resize:
             return axes.is_known() ? axes : PictureAxes(Layout::nchw);
-        case Sight::statistic:
-        case Sight::choice:
+        case OperatorReach::statistic:
+        case OperatorReach::choice:
             return after_statistic(node, name, axes);
-        case Sight::places:
+        case OperatorReach::gather:
             return after_look_up(node, name);
-        case Sight::same:
-        case Sight::swallows:
+        case OperatorReach::elementwise:
+        case OperatorReach::loses_nan:
             return common_axes(node);
         default:
             return name == "ListUnpack" || name == "chunk" || name == "split" ||
@@ -768,14 +772,14 @@ private:
     const KnownValues known_;
     std::map<const Value *, unsigned> marks_;
     std::map<const Value *, PictureAxes> axes_;
-    std::map<const Value *, std::optional<Stretches>> dependence_; // only of values of samples
+    std::map<const Value *, std::optional<Footprints>> dependence_; // only of values of samples
     std::string found_;
-    bool changed_ = false, judges_ = false;
+    bool changed_ = false, reports_ = false;
 };
 
 } // namespace
 
-Outlook outlook_of(const Module &module, const std::string &input_name, Layout layout)
+Locality locality_of(const Module &module, const std::string &input_name, Layout layout)
 {
     const auto method = module.get_method("forward");
     const auto graph = method.graph()->copy();

@@ -19,7 +19,7 @@
 namespace engine_torch
 {
 
-struct Outlook {
+struct Locality {
     // An operator's name, or a description; "" if there is none.  Never "" in case of doubt.
     std::string nonlocal_operator;
     // The reach of the kernels in height and width; nullopt if the graph has unknown operators.
@@ -27,6 +27,7 @@ struct Outlook {
 };
 
 // `input_name` is the argument of forward() that takes the pictures, in that layout.
-Outlook outlook_of(const torch::jit::Module &module, const std::string &input_name, Layout layout);
+Locality locality_of(const torch::jit::Module &module, const std::string &input_name,
+                     Layout layout);
 
 } // namespace engine_torch

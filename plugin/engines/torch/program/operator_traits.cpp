@@ -95,7 +95,7 @@ bool interpolates(std::string_view name)
     return name.starts_with("aten::upsample_") || name.starts_with("aten::_upsample_");
 }
 
-bool has_odd_extents(const c10::FunctionSchema &schema)
+bool has_dynamic_extents(const c10::FunctionSchema &schema)
 {
     static const NameSet names = {"aten::nonzero",       "aten::nonzero_numpy",
                                   "aten::masked_select", "aten::unique_consecutive",

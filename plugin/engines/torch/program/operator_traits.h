@@ -34,7 +34,7 @@ bool may_return_input(const std::string &name);
 bool interpolates(std::string_view name);
 
 // Whether the extents of the result may depend on the samples.
-bool has_odd_extents(const c10::FunctionSchema &schema);
+bool has_dynamic_extents(const c10::FunctionSchema &schema);
 
 // Whether the operator only reads a tensor's extents and other metadata.
 bool reads_no_samples(const std::string &name);

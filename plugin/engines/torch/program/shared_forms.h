@@ -19,8 +19,8 @@ namespace engine_torch
 class SharedForms
 {
 public:
-    // Returns the variant if another plan already runs it, otherwise `made`.  int8 variants are not
-    // shared, because each is calibrated for its plan.
+    // Returns the same variant of another plan if there is one, otherwise `made`.  int8 variants
+    // are not shared, because each is calibrated for its plan.
     std::shared_ptr<const Form> share(const Form &made)
     {
         if (made.precision == Precision::int8)

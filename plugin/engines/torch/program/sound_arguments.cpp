@@ -31,8 +31,8 @@ at::Tensor verify_counts(const at::Tensor &given, bool may_be_empty)
 bool is_scaled(int64_t size, int64_t before, double scale)
 {
     constexpr double rounding = 1 + 1e-5;
-    const auto made = static_cast<double>(size), from = static_cast<double>(before);
-    return std::abs(made - from * scale) < rounding && (made - 0.5) / scale - 0.5 < from;
+    const auto result = static_cast<double>(size), from = static_cast<double>(before);
+    return std::abs(result - from * scale) < rounding && (result - 0.5) / scale - 0.5 < from;
 }
 
 std::vector<int64_t> verify_sizes(const at::Tensor &input, at::IntArrayRef sizes, int64_t from_last,
@@ -102,15 +102,15 @@ bool is_type(int64_t number)
 void register_sound_arguments()
 {
     static const torch::Library ours = [] {
-        torch::Library made(torch::Library::FRAGMENT, "dnn_torch", {}, __FILE__, __LINE__);
-        made.def("sound_counts(Tensor counts, bool may_be_empty) -> Tensor", &verify_counts);
-        made.def("sound_sizes(Tensor input, int[] sizes, int from_last, float scale) -> int[]",
-                 &verify_sizes);
-        made.def("sound_type(int? type) -> int?", &verify_type);
-        made.def("sound_dimensions(int[]? dimensions) -> int[]?", &verify_dimensions);
-        made.def("sound_padding(int[] sides) -> int[]", &verify_padding);
-        made.def("sound_reals(Tensor(a) matrix) -> Tensor(a)", &verify_reals);
-        return made;
+        torch::Library result(torch::Library::FRAGMENT, "dnn_torch", {}, __FILE__, __LINE__);
+        result.def("sound_counts(Tensor counts, bool may_be_empty) -> Tensor", &verify_counts);
+        result.def("sound_sizes(Tensor input, int[] sizes, int from_last, float scale) -> int[]",
+                   &verify_sizes);
+        result.def("sound_type(int? type) -> int?", &verify_type);
+        result.def("sound_dimensions(int[]? dimensions) -> int[]?", &verify_dimensions);
+        result.def("sound_padding(int[] sides) -> int[]", &verify_padding);
+        result.def("sound_reals(Tensor(a) matrix) -> Tensor(a)", &verify_reals);
+        return result;
     }();
 }
 

@@ -14,9 +14,9 @@ namespace engine_torch
 // writes beyond the tensor.  Returns a copy, so that later changes of the counts do no harm.
 constexpr const char *sound_counts = "dnn_torch::sound_counts";
 
-// Throws unless the size of one dimension, counted from the last, is the tensor's size times the
-// scale.  LibTorch computes positions from the scale alone and their number from the size alone.
-// Returns the sizes.
+// Throws unless the size of one dimension, counted from the last, matches the tensor's size times
+// the scale.  LibTorch computes positions from the scale alone and their number from the size
+// alone.  Returns the sizes.
 constexpr const char *sound_sizes = "dnn_torch::sound_sizes";
 
 // Throws unless this is the number of a type that tensors may have, or None.  LibTorch uses the low

@@ -9,11 +9,11 @@
 namespace engine_torch
 {
 
-// Makes such operands of sums, differences, products and quotients numbers again.  Traced code has
-// the number in "mask * 2.0" as a float64 tensor of rank 0.  As a tensor, it turns masks and
-// integers into float64, which no layer takes; as a number, into float32.  LibTorch only fixes that
-// in its profiling executor, which the engine does not use.  Nobody else may use the module
-// meanwhile.
+// Turns such tensors back into numbers if they are operands of sums, differences, products or
+// quotients.  Traced code has the number in "mask * 2.0" as a float64 tensor of rank 0.  As a
+// tensor, it turns masks and integers into float64, which no layer takes; as a number, into
+// float32.  LibTorch only fixes that in its profiling executor, which the engine does not use.
+// Nobody else may use the module meanwhile.
 void restore_traced_numbers(const torch::jit::Module &module);
 
 } // namespace engine_torch

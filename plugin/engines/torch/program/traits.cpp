@@ -28,17 +28,17 @@ namespace prim = c10::prim;
 
 // What is known of a value in the graph.
 enum Mark : unsigned {
-    kept = 1U,            // memory that outlives the run
-    kept_inside = 2U,     // a container with such memory in it
-    picture = 4U,         // the caller's pictures
-    pictures_inside = 8U, // a container with them in it
-    weight = 16U,         // the kept memory may be a parameter
-    in_code = 32U,        // the kept memory may be a constant of the code
-    of_samples = 64U,     // not a tensor, but computed from samples
-    odd_extents = 128U,   // a tensor whose extents depend on samples
+    kept = 1U,              // memory that outlives the run
+    kept_inside = 2U,       // a container with such memory in it
+    picture = 4U,           // the caller's pictures
+    pictures_inside = 8U,   // a container with them in it
+    weight = 16U,           // the kept memory may be a parameter
+    in_code = 32U,          // the kept memory may be a constant of the code
+    of_samples = 64U,       // not a tensor, but computed from samples
+    dynamic_extents = 128U, // a tensor whose extents depend on samples
 };
 constexpr unsigned memory = kept | kept_inside | picture | pictures_inside | weight | in_code;
-constexpr unsigned anything = memory | of_samples | odd_extents;
+constexpr unsigned anything = memory | of_samples | dynamic_extents;
 
 bool has_memory(const Value &value)
 {
@@ -330,8 +330,8 @@ private:
     {
         const c10::FunctionSchema &schema = node.schema();
         write_arguments(node, schema);
-        note_mode(node, schema);
-        note_numbers(node);
+        check_mode(node, schema);
+        check_numbers(node);
         for (size_t i = 0; i < node.outputs().size(); i++) {
             const Value &output = *node.outputs()[i];
             mark(&output,
@@ -363,7 +363,7 @@ private:
         }
     }
 
-    void note_numbers(const Node &node)
+    void check_numbers(const Node &node)
     {
         const bool makes_others = node.outputs().size() == 1 && !has_memory(*node.output());
         for (const Value *input : node.inputs())
@@ -371,7 +371,7 @@ private:
                 traits_.uses_samples_as_numbers = true;
     }
 
-    void note_mode(const Node &node, const c10::FunctionSchema &schema)
+    void check_mode(const Node &node, const c10::FunctionSchema &schema)
     {
         bool has_mode = false, trains = false;
         for (const char *argument : mode_arguments)
@@ -433,12 +433,13 @@ private:
         return is_tensor(output) ? inside(marks) : marks | inside(marks);
     }
 
-    bool makes_odd_extents(const Node &node, const c10::FunctionSchema &schema) const
+    bool makes_dynamic_extents(const Node &node, const c10::FunctionSchema &schema) const
     {
         // The index may be a mask, unless the indices belong to the model.
         if (schema.name() == "aten::index")
             return !(marks_of(node.input(1)) & kept_inside);
-        return has_odd_extents(schema) || (marks_of_inputs(node) & (of_samples | odd_extents));
+        return has_dynamic_extents(schema) ||
+               (marks_of_inputs(node) & (of_samples | dynamic_extents));
     }
 
     // Whether an output depends on the samples or on values computed from them.
@@ -446,11 +447,11 @@ private:
                                const Value &output) const
     {
         if (holds_tensor(output.type()))
-            return makes_odd_extents(node, schema) ? unsigned{odd_extents} : 0;
-        bool tells = marks_of_inputs(node) & (of_samples | odd_extents);
+            return makes_dynamic_extents(node, schema) ? unsigned{dynamic_extents} : 0;
+        bool depends = marks_of_inputs(node) & (of_samples | dynamic_extents);
         for (const Value *input : node.inputs())
-            tells = tells || (holds_tensor(input->type()) && !reads_no_samples(schema.name()));
-        return tells ? unsigned{of_samples} : 0;
+            depends = depends || (holds_tensor(input->type()) && !reads_no_samples(schema.name()));
+        return depends ? unsigned{of_samples} : 0;
     }
 
     const std::shared_ptr<Graph> graph_;

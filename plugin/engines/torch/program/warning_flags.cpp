@@ -108,7 +108,7 @@ private:
 };
 
 // Skips an object that the run itself creates.
-void settle(const Node &place, const KnownValues &known, const std::string &name,
+void preset(const Node &place, const KnownValues &known, const std::string &name,
             const c10::IValue &value)
 {
     const auto object = known.value_of(place.input(0));
@@ -121,7 +121,7 @@ void settle(const Node &place, const KnownValues &known, const std::string &name
 
 } // namespace
 
-void settle_warning_flags(const torch::jit::Module &module)
+void preset_warning_flags(const torch::jit::Module &module)
 {
     const auto graph = module.get_method("forward").graph()->copy();
     torch::jit::Inline(*graph);
@@ -131,7 +131,7 @@ void settle_warning_flags(const torch::jit::Module &module)
     const KnownValues known(module, *graph);
     for (const auto &[name, places] : finder.flags())
         for (const Node *set : places.sets)
-            settle(*set, known, name, *torch::jit::toIValue(set->input(1)));
+            preset(*set, known, name, *torch::jit::toIValue(set->input(1)));
 }
 
 } // namespace engine_torch

@@ -12,6 +12,6 @@ namespace engine_torch
 // Sets each flag of the module that only controls a warning to the value that forward() would set.
 // Then no run changes it, and none warns.  torchvision's detectors have such a flag.  No other
 // thread may run the module meanwhile.
-void settle_warning_flags(const torch::jit::Module &module);
+void preset_warning_flags(const torch::jit::Module &module);
 
 } // namespace engine_torch

@@ -150,9 +150,9 @@ void DnnTorchModel::take_module(const engine_kit::Options &options)
     const auto given = engine_torch::parse_constants(options.value("inputs"));
     source_.input_name =
         engine_torch::choose_input(source_.plain, requested_.path, wanted_input, given);
-    source_.asked = engine_torch::asked_binding(
+    source_.asked = engine_torch::requested_binding(
         options.value("input_type"), options.value("input_layout"), options.value("output_layout"),
-        engine_torch::ways_to_give(given, source_.plain, source_.input_name));
+        engine_torch::constant_choices(given, source_.plain, source_.input_name));
     source_.asked.as_list = engine_torch::takes_list(source_.plain, source_.input_name);
     if (!given.empty())
         source_.asked.text += "; " + options.value("inputs");
@@ -169,7 +169,7 @@ void DnnTorchModel::take_module(const engine_kit::Options &options)
         notices_.add("input=" + wanted_input + " is ignored: the model's input is called " +
                      source_.input_name);
     note_output();
-    engine_torch::settle_warning_flags(source_.plain);
+    engine_torch::preset_warning_flags(source_.plain);
     source_.own_tolerance = engine_torch::tolerance_of(source_.plain);
     prepare();
     current_ = std::make_shared<const engine_torch::Source>(source_);
@@ -243,7 +243,7 @@ void DnnTorchModel::note_blas()
 void DnnTorchModel::note_meaningless(const engine_torch::Permissions &permissions)
 {
     std::string names;
-    for (const std::string &name : engine_torch::find_meaningless(permissions))
+    for (const std::string &name : engine_torch::find_unknown(permissions))
         dnn_torch::add_to_list(names, name, "+");
     if (!names.empty())
         notices_.add("allow=" + names +
@@ -307,8 +307,8 @@ const char *DnnTorchModel::nonlocal_operator() const noexcept
 void DnnTorchModel::look_around() const
 {
     std::call_once(far_known_, [this] {
-        const engine_torch::Outlook outlook =
-            engine_torch::outlook_of(source_.plain, source_.input_name, source_.binding.layout);
+        const engine_torch::Locality outlook =
+            engine_torch::locality_of(source_.plain, source_.input_name, source_.binding.layout);
         nonlocal_operator_ = engine_kit::printable(outlook.nonlocal_operator);
         if (nonlocal_operator_.empty() && !traits_.random.empty())
             nonlocal_operator_ = traits_.random.front();

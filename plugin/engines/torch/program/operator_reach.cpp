@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "far_names.h"
+#include "operator_reach.h"
 
 #include <sstream>
 #include <unordered_map>
@@ -30,8 +30,8 @@ Names names_of(const char *text)
     return {words.begin(), words.end()};
 }
 
-constexpr std::pair<Sight, const char *> table[] = {
-    {Sight::same,
+constexpr std::pair<OperatorReach, const char *> table[] = {
+    {OperatorReach::elementwise,
      "abs acos add addcdiv addcmul alias atan atan2 batch_norm cat celu ceil channel_shuffle "
      "clamp clamp_max clamp_min clip clone constant_pad_nd contiguous copy cos cosh cpu detach "
      "div divide dropout double elu erf exp expm1 feature_dropout float floor floor_divide "
@@ -41,30 +41,34 @@ constexpr std::pair<Sight, const char *> table[] = {
      "roll rrelu rsqrt rsub selu sigmoid silu sin sinh slice softplus softshrink softsign sqrt "
      "square sub subtract tan tanh tanhshrink threshold to true_divide trunc type_as where "
      "masked_fill flip narrow round zeros_like ones_like full_like empty_like"},
-    {Sight::picture, "conv2d _convolution convolution conv_transpose2d avg_pool2d max_pool2d "
-                     "lp_pool2d pixel_shuffle pixel_unshuffle"},
-    {Sight::statistic,
+    {OperatorReach::picture,
+     "conv2d _convolution convolution conv_transpose2d avg_pool2d max_pool2d "
+     "lp_pool2d pixel_shuffle pixel_unshuffle"},
+    {OperatorReach::statistic,
      "mean sum prod var std var_mean std_mean amax amin aminmax max min median logsumexp norm "
      "linalg_vector_norm linalg_norm frobenius_norm cumsum cumprod logcumsumexp softmax "
      "log_softmax layer_norm renorm quantile trace"},
-    {Sight::choice, "sort argsort topk msort kthvalue mode argmax argmin any all count_nonzero "
-                    "nanmean nansum nanmedian nanquantile cummax cummin"},
-    {Sight::everywhere, "instance_norm group_norm native_group_norm histc histogram bincount "
-                        "nonzero nonzero_numpy argwhere masked_select masked_scatter unique "
-                        "_unique _unique2 unique_consecutive unique_dim nms roi_align roi_pool "
-                        "ps_roi_align ps_roi_pool fractional_max_pool2d"},
-    {Sight::places, "grid_sampler grid_sampler_2d grid_sampler_3d gather take take_along_dim "
-                    "index index_select embedding deform_conv2d"},
-    {Sight::scattered, "scatter scatter_add scatter_reduce index_add index_copy index_reduce "
-                       "put index_put _index_put_impl max_unpool2d"},
-    {Sight::number, "item Bool Int Float ScalarImplicit IntImplicit FloatImplicit "
-                    "_local_scalar_dense is_nonzero equal allclose tolist"},
-    {Sight::swallows,
+    {OperatorReach::choice,
+     "sort argsort topk msort kthvalue mode argmax argmin any all count_nonzero "
+     "nanmean nansum nanmedian nanquantile cummax cummin"},
+    {OperatorReach::whole_picture,
+     "instance_norm group_norm native_group_norm histc histogram bincount "
+     "nonzero nonzero_numpy argwhere masked_select masked_scatter unique "
+     "_unique _unique2 unique_consecutive unique_dim nms roi_align roi_pool "
+     "ps_roi_align ps_roi_pool fractional_max_pool2d"},
+    {OperatorReach::gather,
+     "grid_sampler grid_sampler_2d grid_sampler_3d gather take take_along_dim "
+     "index index_select embedding deform_conv2d"},
+    {OperatorReach::scatter, "scatter scatter_add scatter_reduce index_add index_copy index_reduce "
+                             "put index_put _index_put_impl max_unpool2d"},
+    {OperatorReach::number, "item Bool Int Float ScalarImplicit IntImplicit FloatImplicit "
+                            "_local_scalar_dense is_nonzero equal allclose tolist"},
+    {OperatorReach::loses_nan,
      "eq ne lt le gt ge greater greater_equal less less_equal not_equal isnan isfinite isinf "
      "isposinf isneginf isclose nan_to_num logical_and logical_or logical_xor logical_not "
      "bitwise_and bitwise_or bitwise_xor bitwise_not __and__ __or__ __xor__ byte char short int "
      "long bool sign sgn signbit heaviside fmax fmin searchsorted bucketize"},
-    {Sight::fixed_size,
+    {OperatorReach::resize,
      "adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d "
      "adaptive_max_pool2d adaptive_max_pool3d upsample_nearest1d upsample_nearest2d "
      "upsample_nearest3d _upsample_nearest_exact1d _upsample_nearest_exact2d "
@@ -72,24 +76,24 @@ constexpr std::pair<Sight, const char *> table[] = {
      "upsample_bicubic2d _upsample_bilinear2d_aa _upsample_bicubic2d_aa"},
 };
 
-std::unordered_map<std::string, Sight> read_table()
+std::unordered_map<std::string, OperatorReach> read_table()
 {
-    std::unordered_map<std::string, Sight> sights;
-    for (const auto &[sight, names] : table)
+    std::unordered_map<std::string, OperatorReach> reaches;
+    for (const auto &[reach, names] : table)
         for (const std::string &name : words_of(names))
-            sights.emplace(name, sight);
-    return sights;
+            reaches.emplace(name, reach);
+    return reaches;
 }
 
 } // namespace
 
-Sight sight_of(const std::string &name)
+OperatorReach operator_reach(const std::string &name)
 {
-    static const std::unordered_map<std::string, Sight> sights = read_table();
-    const auto found = sights.find(name);
-    if (found != sights.end())
+    static const std::unordered_map<std::string, OperatorReach> reaches = read_table();
+    const auto found = reaches.find(name);
+    if (found != reaches.end())
         return found->second;
-    return name.rfind("fft_", 0) == 0 ? Sight::statistic : Sight::other;
+    return name.rfind("fft_", 0) == 0 ? OperatorReach::statistic : OperatorReach::other;
 }
 
 bool compares(const std::string &name)

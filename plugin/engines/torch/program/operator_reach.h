@@ -9,21 +9,21 @@
 namespace engine_torch
 {
 
-enum class Sight {
-    other,      // not in the table
-    same,       // elementwise: each place of the result is about the same place of the input
-    picture,    // the same, and the result is [batch, channels, height, width]
-    statistic,  // over the dimensions `dim`, or all; NaN is passed on
-    choice,     // the same, but NaN may be lost
-    everywhere, // over the whole picture in any case
-    places,     // reads places that another argument gives
-    scattered,  // writes to such places
-    number,     // turns samples into a Python number
-    swallows,   // loses NaN
-    fixed_size, // resizes the picture to a size that an argument gives
+enum class OperatorReach {
+    other,         // not in the table
+    elementwise,   // each place of the result is about the same place of the input
+    picture,       // the same, and the result is [batch, channels, height, width]
+    statistic,     // over the dimensions `dim`, or all; NaN is passed on
+    choice,        // the same, but NaN may be lost
+    whole_picture, // over the whole picture in any case
+    gather,        // reads places that another argument gives
+    scatter,       // writes to such places
+    number,        // turns samples into a Python number
+    loses_nan,     // loses NaN
+    resize,        // resizes the picture to a size that an argument gives
 };
 
-Sight sight_of(const std::string &name);
+OperatorReach operator_reach(const std::string &name);
 
 // Whether the operator is elementwise and returns the result of a comparison.
 bool compares(const std::string &name);
