@@ -151,7 +151,7 @@ def test_a_table_without_numbers(engine, tmp_path):
         if name.endswith("rpe_biases"):
             weights[name] = weights[name].new_empty((*weights[name].shape, 0))
     save_safetensors(weights, tmp_path / case.file)
-    assert "rpe_biases are of no window's size" in engine.run(
+    assert "rpe_biases do not fit any window" in engine.run(
         tmp_path / case.file, picture(case)).error
 
 

@@ -365,7 +365,7 @@ OTHERS = {
     ),
     "other-bias": (
         lambda: network().state_dict() | {"body.4.bias": torch.zeros(15)},
-        ["body.4.bias is no number for each of the 16 channels"],
+        ["body.4.bias does not have one number for each of the 16 channels"],
     ),
     "one-more": (
         lambda: network().state_dict() | {"mine.weight": torch.zeros(15)},
@@ -419,7 +419,7 @@ class Nested(nn.Module):
 def test_modules_within_modules(engine, tmp_path):
     path = tmp_path / "net.pth"
     torch.save(Nested(30), path)
-    refused(engine, path, "more modules within modules")
+    refused(engine, path, "more nested modules")
 
 
 @pytest.mark.parametrize("name", ["module", "unknown", "missing"])

@@ -445,9 +445,9 @@ class Reads(nn.Module):
     (Sorted(), "sort"), (Weighed(), "adaptive_avg_pool2d"), (Jumps(), "gather"),
     (Repeats(), "loop"), (Reads(), "read from a sample"), (Dark(), "mean"),
     (Capped(), "branch on the picture's size"), (Warp(), "grid_sampler"),
-    (KeyedDeeply(), "of what was compared"), (Counted(), "of what was compared"),
-    (Mean(), "mean of what was compared"),
-    (Rounded(), "of what was compared or looked up"), (KeyedLate(), "a comparison of what"),
+    (KeyedDeeply(), "of the outcome of a comparison"), (Counted(), "of the outcome of a comparison"),
+    (Mean(), "mean of the outcome of a comparison"),
+    (Rounded(), "of the outcome of a comparison or lookup"), (KeyedLate(), "a comparison that may"),
 ])
 def test_code_that_may_look_far_is_named(tmp_path, net, word):
     """And who knows better can say so."""

@@ -148,7 +148,7 @@ TEST(Door, ANumberIsATypeOrTheRunFails)
         Running running(std::string("hostile/argument_type_") + name, "0");
         const Outcome outcome = running.session.run(pictures);
         EXPECT_EQ(outcome.status, DNN_TORCH_RUN_FAILED);
-        EXPECT_NE(outcome.message.find("is the number of no type"), std::string::npos)
+        EXPECT_NE(outcome.message.find("is not the number of a tensor type"), std::string::npos)
             << outcome.message;
     }
     Running usual("hostile/argument_type_usual", "0");

@@ -227,7 +227,7 @@ CASES = {
     "code_joined": (records(module('y = "a" "b"', SCALE)), "joined"),
     "code_continued": (records(module("y = 1 + \\", "  2", SCALE)), "does not write"),
     "code_unclosed": (records(module("y = (1", SCALE)), "does not write"),
-    "code_nowhere": (records(module("return __torch__.nosuch(x)")), "does not hold"),
+    "code_nowhere": (records(module("return __torch__.nosuch(x)")), "does not contain"),
     "code_bare_torch": (records(module("t = torch", 'return t.from_file("/etc/passwd")')), "torch by itself"),
     "code_bare_ops": (records(module('return getattr(ops, "aten").neg(x)')), "ops by itself"),
     # ---- operators

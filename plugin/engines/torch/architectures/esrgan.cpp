@@ -209,8 +209,8 @@ Blueprint build(const Weights &weights)
     x = enlarged(net, x, layout, scale);
     x = net.conv(net.leaky_relu(net.conv(x, layout.fine), slope), layout.last);
     if (scale % unshuffle != 0)
-        net.contradict(
-            concat("enlarges ", scale, " times what it made ", unshuffle, " times smaller"));
+        net.contradict(concat("its enlargement by ", scale,
+                              " is not a multiple of its unshuffle by ", unshuffle));
     scale /= unshuffle;
     if (unshuffle > 1)
         x = net.crop(x, Net::input, scale);

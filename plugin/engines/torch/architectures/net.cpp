@@ -203,8 +203,8 @@ void Net::expect_bias(const std::string &name, int64_t channels) const
 {
     const std::string bias = name + ".bias";
     if (weights_.has(bias) && weights_.at(bias).shape != std::vector<int64_t>{channels})
-        contradict(concat(bias, " is no number for each of the ", channels, " channels of ", name,
-                          ".weight"));
+        contradict(concat(bias, " does not have one number for each of the ", channels,
+                          " channels of ", name, ".weight"));
 }
 
 Expression Net::linear(const Expression &x, const std::string &name)
@@ -307,7 +307,7 @@ int64_t Net::shuffle_factor(const std::string &layer, int64_t to) const
         if (to > 0 && channels % (factor * factor) == 0 && channels / (factor * factor) == to)
             return factor;
     contradict(concat(layer, " returns ", dnn_torch::counted(channels, "channel"),
-                      ", no whole enlargement of ", to));
+                      ", not an integer enlargement of ", to));
 }
 
 Expression Net::channel_norm(const Expression &x, const std::string &name, double epsilon)

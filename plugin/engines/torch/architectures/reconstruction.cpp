@@ -27,7 +27,7 @@ int64_t square_side(const Net &net, const std::string &what, int64_t whole, int6
         if (part > 0 && whole % part == 0 && whole / part == side * side)
             return side;
     throw WeightFault(concat("looks like ", net.architecture(), ", but ", what, " enlarges ", part,
-                             " channels to ", whole, ", which is no whole enlargement"));
+                             " channels to ", whole, ", which is not an integer enlargement"));
 }
 
 Expression without_mean(Net &net, const Expression &x, int64_t channels)

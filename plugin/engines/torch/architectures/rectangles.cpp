@@ -101,7 +101,7 @@ Window window_of(const Net &net, const std::string &prefix)
         window = sides_of(size, (4 * size + 1 - rows) / 2);
     if (window.size() == 0 || (2 * window.height - 1) * (2 * window.width - 1) != rows)
         throw WeightFault(concat("looks like ", net.architecture(), ", but ", index,
-                                 " and rpe_biases are of no window's size"));
+                                 " and rpe_biases do not fit any window"));
     return is_tall(table) ? window.turned() : window;
 }
 

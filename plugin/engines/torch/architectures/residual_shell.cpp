@@ -116,8 +116,8 @@ Blueprint finish_residual(Net &net, const ResidualShell &shell,
     x = net.shuffled_steps(x, shell.steps, 2, scale);
     x = normalisation.picture(net.conv(x, shell.last));
     if (scale % unshuffle != 0)
-        net.contradict(
-            concat("enlarges ", scale, " times what it made ", unshuffle, " times smaller"));
+        net.contradict(concat("its enlargement by ", scale,
+                              " is not a multiple of its unshuffle by ", unshuffle));
     scale /= unshuffle;
     if (unshuffle > 1)
         x = net.crop(x, Net::input, scale);

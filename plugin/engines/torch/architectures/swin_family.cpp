@@ -29,7 +29,7 @@ int64_t checked_scale(const std::string &name, int64_t outputs, int64_t inputs)
         inputs > 0 && outputs % inputs == 0 ? whole_root(outputs / inputs) : std::nullopt;
     if (!scale || *scale < 1 || *scale > largest_scale)
         throw WeightFault(concat("has ", name, " with ", outputs, " channels for ", inputs,
-                                 ", which is no whole enlargement"));
+                                 ", which is not an integer enlargement"));
     return *scale;
 }
 

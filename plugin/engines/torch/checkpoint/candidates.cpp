@@ -208,7 +208,7 @@ private:
         constexpr size_t most = 4'000'000;
         steps_ += further;
         if (steps_ > most)
-            throw WeightFault("has more modules within modules than anybody's model");
+            throw WeightFault("has more nested modules than any model");
     }
 
     // Calls `use` with each name and value of one of a module's dictionaries.

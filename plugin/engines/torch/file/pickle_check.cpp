@@ -413,7 +413,7 @@ private:
             refuse_as_foreign();
         const auto size = count == 0 ? uint64_t{0} : storage_size_(key);
         if (!size)
-            refuse_pickle("has a tensor without numbers: the record of them is not there");
+            refuse_pickle("has a tensor whose record of numbers is missing");
         if (count > 0 && (*size < static_cast<uint64_t>(bytes) ||
                           *size - static_cast<uint64_t>(bytes) >= static_cast<uint64_t>(element)))
             refuse_pickle("has a tensor with more or fewer numbers than its record");

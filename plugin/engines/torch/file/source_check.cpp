@@ -353,7 +353,7 @@ SourceCheck::Unit &SourceCheck::find_unit(std::string name)
             return found->second;
         const size_t dot = name.rfind('.');
         if (dot == std::string::npos)
-            refuse_source("has code that needs " + whole + ", which it does not hold");
+            refuse_source("has code that needs " + whole + ", which it does not contain");
         name.resize(dot);
     }
 }

@@ -78,7 +78,8 @@ void refuse_names(const std::string &path, const Names &names)
                          ", which has no " + first + "; save it with a PyTorch of this version");
     if (!is_known_here(first))
         refuse(path, "needs the operators of " + first.substr(0, first.find("::")) + " (" + first +
-                         "), which " + this_version + " has not; export the model without them");
+                         "), which " + this_version +
+                         " does not have; export the model without them");
     const std::string others =
         names.size() > 1 ? " and " + std::to_string(names.size() - 1) + " more" : "";
     refuse(path, "uses " + first + others +

@@ -498,9 +498,9 @@ std::optional<UnsoundCall> find_unsound_call(const torch::jit::Module &module)
         else if (copies_to_nothing(node))
             found = {name, "neither a type nor a device; write clone()"};
         else if (fills_several(node))
-            found = {name, "tensors for several results (out=); let it make them itself"};
+            found = {name, "tensors for several results (out=); call it without out="};
         else if (copies_into(node))
-            found = {name, "a tensor for its result (out=); let it make it itself"};
+            found = {name, "a tensor for its result (out=); call it without out="};
     });
     return found;
 }

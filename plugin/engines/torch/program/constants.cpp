@@ -161,7 +161,7 @@ const c10::Argument &find(const std::vector<c10::Argument> &arguments, const std
             return arguments[i];
     const std::string names = names_of(arguments, input_name);
     refuse(concat("inputs=", name, ": the model has no such input; ",
-                  names.empty() ? "it takes pictures alone" : "it has " + names));
+                  names.empty() ? "it only takes pictures" : "it has " + names));
 }
 
 } // namespace

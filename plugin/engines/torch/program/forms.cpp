@@ -200,7 +200,7 @@ torch::jit::Kwargs arguments_of(const Form &form, const Source &source, const at
     const Binding &binding = source.binding;
     int64_t next = binding.frame_channels(images.size(1));
     if (next < 1)
-        throw Failure(DNN_TORCH_BAD_INPUT, "the input has channels for the further pictures alone");
+        throw Failure(DNN_TORCH_BAD_INPUT, "the input only has channels for the extra pictures");
     const at::Tensor frames = channels_of(images, 0, next);
     torch::jit::Kwargs arguments = {{source.input_name, value_of(form, source, frames)}};
     for (const Constant &constant : binding.constants) {
@@ -292,7 +292,7 @@ bool Source::runs_alone() const
 Form make_form(const Source &source, FormKind kind, Precision precision, int64_t channels)
 {
     if (precision == Precision::int8 && kind != FormKind::fused)
-        throw Failure(DNN_TORCH_BAD_MODEL, "int8 is for fused programs alone");
+        throw Failure(DNN_TORCH_BAD_MODEL, "int8 is only for fused programs");
     if (kind == FormKind::fused)
         return fused_form(source, precision, channels);
     Form form = {kind, precision, module_of(source, kind, precision)};

@@ -434,9 +434,9 @@ private:
                 marks |= discontinuous;
             result = dependence_after(node, name);
             if ((given & discontinuous) && !result && !stays_in_place(node, name))
-                report(name + " of what was compared or looked up");
+                report(name + " of the outcome of a comparison or lookup");
             else if (compares(name) && !result)
-                report("a comparison of what may be of far samples");
+                report("a comparison that may depend on far samples");
         }
         for (const Value *output : node.outputs()) {
             mark(output, marks);

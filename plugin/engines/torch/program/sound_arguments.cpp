@@ -53,7 +53,7 @@ using OptionalNumber = decltype(c10::IValue().toOptional<int64_t>());
 
 OptionalNumber verify_type(OptionalNumber type)
 {
-    TORCH_CHECK(!type || is_type(*type), *type, " is the number of no type that tensors may have");
+    TORCH_CHECK(!type || is_type(*type), *type, " is not the number of a tensor type");
     return type;
 }
 
@@ -73,7 +73,7 @@ OptionalList verify_dimensions(OptionalList dimensions)
 
 std::vector<int64_t> verify_padding(at::IntArrayRef sides)
 {
-    TORCH_CHECK(is_padding(sides), "one side is cut and the other one padded with it");
+    TORCH_CHECK(is_padding(sides), "circular padding cannot crop one side and pad the other");
     return sides.vec();
 }
 
