@@ -60,7 +60,8 @@ std::string content_hash_of_file(int descriptor)
     std::vector<unsigned char> piece(size_t{1} << 20);
     for (off_t at = 0; at < about.st_size;) {
         const ssize_t got = pread(descriptor, piece.data(), piece.size(), at);
-        if (got <= 0 && errno != EINTR)
+        // 0: somebody made the file shorter.
+        if (got == 0 || (got < 0 && errno != EINTR))
             return "";
         if (got > 0) {
             crypto_generichash_update(&state, piece.data(), static_cast<size_t>(got));
