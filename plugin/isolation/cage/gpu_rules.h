@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What drivers of NVIDIA's and Intel's GPUs need beside what every model needs.
+// What the drivers of NVIDIA and Intel GPUs need in addition to what every model needs.
 //
-// Written from the drivers' sources and documentation and never tried on a device.  Start
-// the drivers before the cage closes; those start threads, and then Landlock stays open before
+// Written from the drivers' sources and documentation and never tried on a device.  Start the
+// drivers before the cage closes.  They start threads, so that Landlock stays open before
 // Linux 7.0.
 #pragma once
 
@@ -14,10 +14,10 @@
 namespace dnn_torch
 {
 
-// Device files and folders of device files: read, written, asked by ioctl().
+// Device files, and folders of them, that are read, written and passed to ioctl().
 std::vector<std::string> gpu_device_paths();
 
-// What the drivers look up: files and folders.
+// Files and folders that the drivers look up.
 std::vector<std::string> gpu_readable_paths();
 
 // Names of system calls.

@@ -38,15 +38,15 @@ struct __attribute__((packed)) PathRule {
 constexpr uint64_t write_file = 1 << 1, read_file = 1 << 2, read_folder = 1 << 3,
                    device_ioctl = 1 << 15;
 
-// Rights to files as versions of Landlock's interface brought them: 13 of the first, then
-// moving to another folder, truncating, and ioctl() on devices.
+// File rights by version of Landlock's interface.  The first has 13; later ones add moving to
+// another folder, truncating, and ioctl() on devices.
 uint64_t known_file_rights(long version)
 {
     int rights = version >= 5 ? 16 : version >= 3 ? 15 : version == 2 ? 14 : 13;
     return (uint64_t{1} << rights) - 1;
 }
 
-// All that this version can refuse: files, TCP (bind, connect), and what leads out of the
+// Everything that this version can refuse: files, TCP (bind, connect), and ways out of the
 // process (abstract sockets, signals).
 Ruleset refuse_all(long version)
 {
@@ -63,7 +63,7 @@ size_t known_size(long version)
                           : sizeof(Ruleset::files);
 }
 
-// Files that do not exist, or that the user may not see, are left out.
+// Skips files that do not exist or that the user may not see.
 std::string allow(int ruleset, const std::string &path, uint64_t rights)
 {
     int file = open(path.c_str(), O_PATH | O_CLOEXEC);

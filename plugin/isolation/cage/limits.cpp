@@ -20,11 +20,11 @@ namespace
 // Sessions have a socket and two areas each; a driver opens its device many times.
 constexpr rlim_t most_files = 1024, most_files_with_gpu = 8192;
 
-// What is reserved and not allocated: each thread's heap reserves 64 MiB before it uses
-// them, libraries that are loaded later are mapped, and so are the frames.
+// Address space that is reserved but not allocated: each thread's heap reserves 64 MiB, and
+// libraries that are loaded later are mapped, as are the frames.
 constexpr int64_t most_reserved_bytes = int64_t{16} << 30;
 
-// Half of memory counts against this process when the kernel looks for one to end.
+// The kernel's OOM killer adds half of memory to what this process uses.
 constexpr char first_to_end[] = "500";
 
 // Lowers a limit for good, and never raises it.
@@ -50,8 +50,8 @@ bool offer_to_the_kernel()
 }
 
 // RLIMIT_DATA counts what is private and writable.  RLIMIT_AS counts the address space:
-// without it a stack that is remapped would grow without end.  Drivers of GPUs reserve
-// more addresses than any machine has memory.
+// without it a remapped stack would grow without end.  GPU drivers reserve more addresses than
+// any machine has memory.
 bool lower_memory(const CageRules &rules)
 {
     MemoryInUse now = memory_in_use();

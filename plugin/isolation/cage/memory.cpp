@@ -19,7 +19,7 @@ int64_t read_limit(const std::string &path, int64_t otherwise)
     return std::ifstream(path) >> limit && limit > 0 ? limit : otherwise;
 }
 
-// The least of `most` and the limits of a group and of those above it.
+// Returns the least of `most` and the limits of a group and of those above it.
 int64_t limit_of_group(const std::string &top, std::string group, const char *file, int64_t most)
 {
     for (;;) {

@@ -20,7 +20,7 @@ bool has_capabilities()
     return syscall(SYS_capget, &header, data) != 0 || data[0].permitted || data[1].permitted;
 }
 
-// Without them root is a user who owns many files.
+// Without capabilities root is a user who owns many files.
 bool drop_capabilities()
 {
     for (unsigned long capability = 0; capability < 64; capability++)
@@ -41,7 +41,7 @@ std::string close_privileges()
         return failed_call("PR_SET_DUMPABLE");
     if (!has_capabilities())
         return {};
-    // Each thread has its own.
+    // Each thread has its own capabilities.
     if (std::string reason = other_threads(); !reason.empty())
         return reason;
     return drop_capabilities() ? "" : failed_call("capset");

@@ -18,8 +18,8 @@ namespace dnn_torch
 namespace
 {
 
-// /dev/zero is none of them: mapping it gives memory that no limit counts.  Of /proc/self
-// only single files: beneath it lies what the whole machine's network does.
+// Not /dev/zero: mapping it gives memory that no limit counts.  Of /proc/self only single files:
+// beneath it is the state of the whole machine's network.
 constexpr const char *always_readable[] = {
     // libraries
     "/lib",
@@ -63,7 +63,7 @@ bool is_same_folder(const struct stat &one, const struct stat &other)
     return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-// Whether `folder` is that home folder or one above it, by whatever name and link.
+// Whether `folder` is that home folder or one above it, whatever names and links lead there.
 bool is_above(const struct stat &folder, const char *home)
 {
     std::unique_ptr<char, decltype(&std::free)> real(realpath(home, nullptr), std::free);
@@ -79,8 +79,8 @@ bool is_above(const struct stat &folder, const char *home)
     }
 }
 
-// A folder in which the home folder lies, or which is it, is no folder of libraries,
-// whatever LD_LIBRARY_PATH says.
+// A folder that is or contains the home folder is no library folder, whatever LD_LIBRARY_PATH
+// says.
 bool holds_home(const std::string &folder)
 {
     struct stat about = {};

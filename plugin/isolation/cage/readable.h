@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What may be read by its path.
+// Which files may be read.
 #pragma once
 
 #include "cage.h"
@@ -12,8 +12,8 @@
 namespace dnn_torch
 {
 
-// Files and folders with all that is beneath them.  Some may not exist.  One thread at a
-// time, for it reads the environment.
+// Returns files, and folders with everything beneath them.  Some may not exist.  One thread at
+// a time, because it reads the environment.
 std::vector<std::string> readable_paths(const CageRules &rules);
 
 } // namespace dnn_torch

@@ -40,7 +40,7 @@ public:
     void allow(const char *call) { add(SCMP_ACT_ALLOW, call, {}); }
     void allow(const char *call, scmp_arg_cmp argument) { add(SCMP_ACT_ALLOW, call, argument); }
 
-    // An argument, or the bits of it that `mask` names, must be `value`.
+    // Allows the call if the bits of the argument under `mask` equal `value`.
     void allow_value(const char *call, unsigned argument, uint64_t value, uint64_t mask = ~0u)
     {
         add(SCMP_ACT_ALLOW, call, equal(argument, value, mask));
@@ -77,14 +77,14 @@ private:
     std::string failure_;
 };
 
-// On s390 the first two arguments of clone() have changed places.
+// On s390 the first two arguments of clone() are swapped.
 #ifdef __s390__
 constexpr unsigned clone_flags = 1;
 #else
 constexpr unsigned clone_flags = 0;
 #endif
 
-// Threads, but no processes and no namespaces.
+// Allows threads, but no processes and no namespaces.
 void add_threads(Rules &rules)
 {
     constexpr uint64_t thread = CLONE_THREAD | CLONE_VM | CLONE_SIGHAND;
@@ -92,14 +92,14 @@ void add_threads(Rules &rules)
                                CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_PTRACE |
                                CLONE_PARENT | CLONE_VFORK;
     rules.allow_value("clone", clone_flags, thread, thread | never);
-    // Its flags lie in memory, where a filter cannot look.  glibc falls back to clone().
+    // Its flags are in memory, where a filter cannot look.  glibc falls back to clone().
     rules.answer("clone3", ENOSYS);
-    // Threads bind others of their process to cores by number, and the kernel would let them
-    // bind any process of the user.  OpenMP ends the process if this fails.
+    // Threads pin others of their process to cores by thread id, and the kernel would let them pin
+    // any process of the user.  OpenMP ends the process if this fails.
     rules.answer("sched_setaffinity", 0);
 }
 
-// To itself: what abort() and raise() send, and pthread_kill().
+// Allows signals to this process: abort(), raise() and pthread_kill().
 void add_signals(Rules &rules)
 {
     auto self = static_cast<uint64_t>(getpid());
@@ -107,8 +107,8 @@ void add_signals(Rules &rules)
     rules.allow_value("tgkill", 0, self);
 }
 
-// Only private memory: shared memory without a file is counted by no limit, nor is a
-// stack's.  What is mapped from a descriptor has the file's size.
+// Allows private memory only: no limit counts shared memory without a file, or a stack that
+// grows.  A mapped descriptor has the file's size.
 void add_memory(Rules &rules, bool uses_gpu)
 {
     constexpr unsigned flags = 3;
@@ -121,7 +121,7 @@ void add_memory(Rules &rules, bool uses_gpu)
     }
 }
 
-// Landlock says which files.  This says that nothing is written, also without Landlock.
+// Landlock says which files may be opened.  This refuses writing, also without Landlock.
 void add_opening(Rules &rules, bool uses_gpu)
 {
     constexpr uint64_t temporary = O_TMPFILE & ~O_DIRECTORY;
@@ -132,10 +132,10 @@ void add_opening(Rules &rules, bool uses_gpu)
     }
     rules.allow_value("open", 1, O_RDONLY, changing);
     rules.allow_value("openat", 2, O_RDONLY, changing);
-    rules.answer("openat2", ENOSYS); // its flags lie in memory
+    rules.answer("openat2", ENOSYS); // its flags are in memory
 }
 
-// Not the commands by which a descriptor sends signals to others or locks a file.
+// Leaves out the commands by which a descriptor signals other processes or locks a file.
 void add_descriptors(Rules &rules)
 {
     for (const char *call : {"fcntl", "fcntl64"})
@@ -145,7 +145,7 @@ void add_descriptors(Rules &rules)
     for (uint64_t request : {uint64_t{FIONREAD}, uint64_t{FIOCLEX}, uint64_t{FIONCLEX},
                              uint64_t{TCGETS}, uint64_t{TIOCGWINSZ}})
         rules.allow_value("ioctl", 1, request);
-    // Without an address: what is connected stays connected to whom it is.
+    // Without an address: a connected socket reaches nobody but its peer.
     rules.allow_value("sendto", 4, 0, ~uint64_t{0});
 }
 
@@ -156,7 +156,7 @@ void add_settings_of_threads(Rules &rules)
          {uint64_t{PR_SET_NAME}, uint64_t{PR_GET_NAME}, uint64_t{PR_GET_DUMPABLE},
           uint64_t{PR_GET_NO_NEW_PRIVS}, uint64_t{PR_CAPBSET_READ}, get_sve_length, set_vma})
         rules.allow_value("prctl", 0, option);
-    // x86: whether AMX may be used, and the wish to use it.
+    // x86: asks whether AMX may be used, and for permission to use it.
     for (uint64_t option : {0x1021, 0x1022, 0x1023})
         rules.allow_value("arch_prctl", 0, option);
     rules.allow_value("prlimit64", 0, 0); // of itself
@@ -190,7 +190,7 @@ std::string add_rules(scmp_filter_ctx filter, const CageRules &cage)
     return rules.failure();
 }
 
-// Calls of another architecture (32 bits, x32) have other numbers: refused as a whole.
+// Calls of another architecture (32 bits, x32) have other numbers, so all of them are refused.
 int set_attributes(scmp_filter_ctx filter)
 {
     int result = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(EPERM));

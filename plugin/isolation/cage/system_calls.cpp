@@ -23,7 +23,7 @@ const std::vector<const char *> &harmless_system_calls()
             "pkey_mprotect",
             "riscv_flush_icache",
             "set_mempolicy",
-            // descriptors that it has; opening is up to their arguments
+            // open descriptors; opening depends on arguments
             "close",
             "close_range",
             "dup",
@@ -53,7 +53,7 @@ const std::vector<const char *> &harmless_system_calls()
             "select",
             "write",
             "writev",
-            // what files there are
+            // looking up files
             "access",
             "faccessat",
             "faccessat2",
@@ -72,7 +72,7 @@ const std::vector<const char *> &harmless_system_calls()
             "stat",
             "statfs",
             "statx",
-            // sockets that it has
+            // open sockets
             "getpeername",
             "getsockname",
             "getsockopt",
@@ -101,7 +101,7 @@ const std::vector<const char *> &harmless_system_calls()
             "sched_yield",
             "set_robust_list",
             "set_tid_address",
-            // signals that come
+            // receiving signals
             "pause",
             "rt_sigaction",
             "rt_sigpending",
@@ -112,7 +112,7 @@ const std::vector<const char *> &harmless_system_calls()
             "rt_sigtimedwait_time64",
             "sigaltstack",
             "sigreturn",
-            // time, chance, and who this is
+            // time, random numbers, identity
             "capget",
             "clock_getres",
             "clock_getres_time64",

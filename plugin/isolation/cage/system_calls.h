@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Which system calls running a model takes, whatever their arguments are.  Any thread.
+// The system calls that running a model takes and that are allowed with any arguments.  Any thread.
 #pragma once
 
 #include <vector>

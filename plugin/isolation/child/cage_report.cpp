@@ -26,7 +26,7 @@ std::string_view device_of(const OpenRequest &request)
     return "cpu";
 }
 
-// A driver opens its files and starts its threads when it is used first.
+// A driver opens its files and starts its threads on first use.
 void wake_drivers(const DnnTorchEngine &engine)
 {
     engine.list_devices(nullptr, 0);

@@ -12,8 +12,8 @@
 namespace isolation
 {
 
-// Call it once, with no other thread.  Drivers of devices are woken before.  Returns what is closed
-// and what is not, as one line.  Throws a Failure if a layer stays open though all are required.
+// Call it once, with no other thread.  Starts the device's driver first.  Returns which layers are
+// closed and which are open, as one line.  Throws a Failure if one is open though all are required.
 std::string enter_cage(const DnnTorchEngine &engine, const OpenRequest &request);
 
 } // namespace isolation

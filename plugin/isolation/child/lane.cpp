@@ -19,10 +19,10 @@ namespace isolation
 namespace
 {
 
-// What an input points to that the caller gave no valid shape.
+// What inputs without a valid shape point to.
 alignas(64) std::array<char, 64> nothing;
 
-// A request is copied to where it may be looked at.
+// Copies the request into an object of its type.
 template <class Request> Request request_of(std::span<const char> bytes)
 {
     if (bytes.size() != sizeof(Request))
@@ -46,7 +46,7 @@ std::vector<DnnTorchTensor> tensors_of(const WireTensor *wires, size_t count)
     return tensors;
 }
 
-// Empty if there are none.
+// Returns an empty mapping if there are no samples.
 Mapping samples_memory(const ShapesRequest &request, std::span<const Descriptor> descriptors)
 {
     if (!request.samples_bytes)
@@ -73,7 +73,7 @@ void fail(ReplyHead &head, DnnTorchStatus status, const char *text)
 
 } // namespace
 
-// ---- what a session has -------------------------------------------------------------
+// ---- a session's state --------------------------------------------------------------
 
 struct Lane::Work {
     explicit Work(ServedModel &served) : model(served) {}
@@ -171,7 +171,7 @@ void Lane::answer(Kind kind, std::span<const char> bytes, std::span<const Descri
     }
 }
 
-// ---- a model's ----------------------------------------------------------------------
+// ---- requests about the model -------------------------------------------------------
 
 void Lane::answer(const TensorsRequest &request)
 {
@@ -222,7 +222,7 @@ void Lane::answer_probe(const ShapesRequest &request)
     send_reply(socket_.get(), *reply, model_);
 }
 
-// ---- a plan's -----------------------------------------------------------------------
+// ---- requests about plans -----------------------------------------------------------
 
 void Lane::answer_plan(const ShapesRequest &request, std::span<const Descriptor> descriptors)
 {
@@ -266,7 +266,7 @@ void Lane::answer_plan_metadata(const KeyRequest &request)
                 plan ? model_.engine().plan_metadata(plan.get(), request.key) : nullptr);
 }
 
-// ---- a session's --------------------------------------------------------------------
+// ---- requests about sessions --------------------------------------------------------
 
 void Lane::answer(const SessionRequest &request)
 {
@@ -333,7 +333,7 @@ void Lane::answer(const RunRequest &request, std::span<const Descriptor> descrip
     send_reply(socket_.get(), *reply, model_);
 }
 
-// The host makes the memory, so that it trusts its size.
+// The host makes the memory, so that it can trust its size.
 void Lane::hand_over(std::span<const DnnTorchTensor> all, RunReply &reply)
 {
     const std::span out = all.first(count_there(all));

@@ -13,8 +13,7 @@
 namespace isolation
 {
 
-// Belongs to the thread of its lane, and so do its sessions: an engine may keep something for each
-// thread.
+// Belongs to the thread of its lane, and so do its sessions: an engine may keep state per thread.
 class Lane
 {
 public:

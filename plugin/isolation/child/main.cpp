@@ -31,7 +31,7 @@ using engine_kit::Phase;
 struct Source {
     Descriptor descriptor;
     Mapping data;
-    Descriptor sink; // of what the option `export` writes
+    Descriptor sink; // what the option `export` writes to
 };
 
 // The host ends this process by closing the lane, and the kernel does so when the host ends.
@@ -126,7 +126,7 @@ void start_lane(Parcel parcel, ServedModel &model)
     }
 }
 
-// Returns when the host wants an end or is gone.
+// Returns when the host asks for the end or is gone.
 void serve_control(ServedModel &model)
 {
     for (;;) {
@@ -167,10 +167,10 @@ void run()
 
 } // namespace
 
-// Never returns from main(): what an engine registered for the end could hang.
+// Never returns from main(): an engine's exit handlers could hang.
 int main()
 {
-    // What a model prints is passed on at once, for nothing is flushed in the end.
+    // What a model prints is passed on at once, because nothing is flushed at the end.
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
     try {
         setenv(engine_torch::tuning_socket_variable, std::to_string(tuning_number).c_str(), 1);

@@ -11,7 +11,7 @@
 namespace isolation
 {
 
-// Finds engine-NAME.so where the host would, and opens it.  Throws a Failure in the host's words.
+// Finds engine-NAME.so where the host would, and opens it.  Throws a Failure in the host's wording.
 const DnnTorchEngine &open_engine(const std::string &name);
 
 } // namespace isolation

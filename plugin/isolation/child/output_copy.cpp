@@ -15,7 +15,7 @@ namespace
 
 constexpr int64_t alignment = 64;
 
-// Whether both lie in the same way, so that one piece of memory has all elements.
+// Whether both have the same strides, so that one copy moves all elements.
 bool lie_alike(const DnnTorchTensor &tensor, const WireTensor &place)
 {
     for (int i = 0; i < tensor.rank; i++)
@@ -24,7 +24,7 @@ bool lie_alike(const DnnTorchTensor &tensor, const WireTensor &place)
     return true;
 }
 
-// Copies dimension `at` and all behind it.
+// Copies dimension `at` and those after it.
 void copy_elements(const DnnTorchTensor &tensor, int at, const char *from, const WireTensor &place,
                    char *to, size_t element)
 {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Lays an engine's results side by side into memory that the host sees.
+// Copies an engine's results one after another into memory that the host shares.
 #pragma once
 
 #include "dnn_torch/engine.h"
@@ -14,9 +14,9 @@
 namespace isolation
 {
 
-// Where each of `out` goes, as the host is told.  A tensor without gaps keeps its strides, in
-// whatever order its dimensions lie; another one loses them.  Returns the bytes of them all, or
-// nullopt if one of them is no tensor.
+// Fills in where each of `out` goes, for the host.  A tensor without gaps keeps its strides, in
+// whatever order of dimensions; any other is packed.  Returns the bytes of all, or nullopt if one
+// of them is no valid tensor.
 std::optional<uint64_t> lay_out(std::span<const DnnTorchTensor> out, std::span<WireTensor> places);
 
 // Copies the elements of `out` to `places`.

@@ -22,15 +22,15 @@ constexpr size_t largest_request =
     std::max({sizeof(OpenRequest), sizeof(TensorsRequest), sizeof(KeyRequest),
               sizeof(ShapesRequest), sizeof(SessionRequest), sizeof(RunRequest)});
 
-// Ends this process.  The host passes on the words.  No destructor and no handler of exit() runs:
-// they could hang in what the model left behind.
+// Ends this process with a message that the host passes on.  Runs no destructors and no exit
+// handlers: they could hang in what the model left behind.
 [[noreturn]] inline void leave(const char *words)
 {
     std::fprintf(stderr, "engine-host: %s\n", words);
     _exit(1);
 }
 
-// As much of the text as fits, terminated.
+// Copies as much of the text as fits, and terminates it.
 template <size_t size> void put_text(std::string_view text, char (&field)[size])
 {
     const size_t count = std::min(text.size(), size - 1);
@@ -45,7 +45,7 @@ template <class Reply> std::unique_ptr<Reply> new_reply(Kind kind)
     return reply;
 }
 
-// The next message tells whether the host is gone.
+// Ignores failure: the next receive_parcel() shows whether the host is gone.
 template <class Reply> void send_reply(int lane, Reply &reply, const ServedModel &model)
 {
     const char *notice = model.engine().model_metadata(model.get(), "notice");

@@ -21,7 +21,7 @@ using SharedPlan = std::shared_ptr<DnnTorchPlan>;
 class ServedModel
 {
 public:
-    // `model` is the engine's, and is closed by end().
+    // `model` is the engine's; close() closes it.
     ServedModel(const DnnTorchEngine &engine, DnnTorchModel *model) : engine_(engine), model_(model)
     {
     }
@@ -35,7 +35,7 @@ public:
     SharedPlan plan(int64_t id) const;
 
     void add_session(int64_t id, DnnTorchSession *session);
-    // From here on stop() does not know it.
+    // After this stop() does not find it.
     void forget_session(int64_t id);
     void stop(int64_t id);
 

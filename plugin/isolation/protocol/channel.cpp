@@ -78,7 +78,7 @@ bool send_bytes(int lane, const void *bytes, size_t size, std::span<const int> d
                 Sending sending)
 {
     const int flags = MSG_NOSIGNAL | (sending == Sending::waits ? 0 : MSG_DONTWAIT);
-    // The cage forbids sendmsg(): descriptors on their way count for all of a user's processes.
+    // The cage forbids sendmsg(): descriptors in flight count against all of a user's processes.
     if (descriptors.empty())
         return uninterrupted([&] { return ::send(lane, bytes, size, flags); }) ==
                static_cast<ssize_t>(size);

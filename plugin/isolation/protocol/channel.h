@@ -20,10 +20,10 @@ namespace isolation
 
 using dnn_torch::Descriptor;
 
-// Most descriptors that a message has with it.
+// The most descriptors that a message carries.
 constexpr size_t most_descriptors = 2;
 
-// Two connected ends, or nullopt with errno set.
+// Returns two connected ends, or nullopt with errno set.
 std::optional<std::pair<Descriptor, Descriptor>> make_lane();
 
 enum class Sending : bool { waits, never_waits };

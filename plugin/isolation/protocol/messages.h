@@ -10,7 +10,7 @@
 // lane: the model is opened on it, and afterwards it carries what has no reply.  The host makes all
 // other lanes and passes one end over the control lane.
 //
-// The host never believes the child: it may have been taken over by the model.
+// The host never trusts the child: the model may have taken it over.
 #pragma once
 
 #include "dnn_torch/engine.h"
@@ -25,18 +25,18 @@ namespace isolation
 // Raised with every change of a layout or a meaning below.
 constexpr uint32_t protocol_version = 6;
 
-// The number of the control lane in the child.
+// The descriptor of the control lane in the child.
 constexpr int control_number = 3;
-// And that of the socket to engine_kit/tuning_broker.h, which is none of the lanes.
+// The descriptor of the socket to engine_kit/tuning_broker.h, which is no lane.
 constexpr int tuning_number = 4;
 
 constexpr size_t most_options = 24, most_inputs = 16, most_outputs = 64, most_infos = 64;
-// Where the inputs of a run may lie.
+// Where a run's inputs are: in memory that the session gave out, or copied.
 enum class Area : uint32_t { given, copied };
 constexpr size_t area_count = 2;
 
 enum class Kind : uint32_t {
-    // Over the control lane, with two replies: what became of the cage, and of the model.
+    // Over the control lane, with two replies: the state of the cage, and the opened model.
     open = 1,
     cage,
     // Over the control lane, without a reply.
@@ -79,7 +79,7 @@ struct ReplyHead {
     Kind kind;
     int32_t status; // a DnnTorchStatus
     char message[sizeof(DnnTorchMessage::text)];
-    char notice[1024]; // the model's, as it is by now
+    char notice[1024]; // the model's current one
 };
 
 // The requests lane (with a descriptor), stop, plan_close, end, session_warm, session_reset and
@@ -110,7 +110,7 @@ struct OpenRequest {
     WireOption options[most_options];
 };
 
-// Comes before anything of the model is read.
+// Sent before anything of the model is read.
 struct CageReply {
     ReplyHead head;
     char report[512]; // "closed: Landlock, seccomp"
@@ -148,7 +148,7 @@ struct TextReply {
     char text[16384];
 };
 
-// A tensor of an area, or its shape alone.
+// A tensor in an area, or its shape alone.
 struct WireTensor {
     int32_t type, rank;
     int64_t dims[DNN_TORCH_DIMENSIONS];
@@ -156,19 +156,19 @@ struct WireTensor {
     int32_t white;
     float low, high;
     Area area;
-    int64_t offset; // in the area, or one of those below
+    int64_t offset; // in the area, or a constant below
 };
-// The caller gave no memory, or gave memory to a tensor that is none.
+// The caller gave no memory, or gave memory for a tensor without elements or a valid shape.
 constexpr int64_t no_memory = -1, no_elements = -2;
 
-// What an engine returns.  Tensors that are not there have the type 0 and come last.
+// What an engine returns.  Absent tensors have the type 0 and come last.
 struct WireOutputs {
     WireTensor tensors[most_outputs];
     char names[most_outputs][sizeof(DnnTorchTensor::name)];
 };
 
-// With a descriptor if `samples_bytes` is not 0, which only a plan's may be: memory that begins
-// with the samples.
+// Comes with a descriptor if `samples_bytes` is not 0, which only Kind::plan allows: memory that
+// begins with the samples.
 struct ShapesRequest {
     Head head;
     double budget_seconds;
@@ -201,7 +201,7 @@ struct SessionRequest {
 
 struct SessionReply {
     ReplyHead head;
-    int32_t thread; // that serves the lane, as the kernel counts them
+    int32_t thread; // the kernel's id of the one that serves the lane
     uint32_t reserved;
 };
 
@@ -209,7 +209,7 @@ struct RequestedTensor {
     int32_t type, white;
 };
 
-// With a descriptor for each area whose size is not 0: it takes the place of the area before.
+// Comes with a descriptor for each area whose size is not 0.  It replaces the previous area.
 struct RunRequest {
     Head head;
     int64_t number, behind;
@@ -223,15 +223,15 @@ struct RunRequest {
 
 struct RunReply {
     ReplyHead head;
-    // Not 0: the results need memory of so many bytes, and are not sent yet.  The host answers with
-    // an OutputRequest.
+    // Not 0: the results need memory of that many bytes, and are not sent yet.  The host answers
+    // with an OutputRequest.
     uint64_t wanted_bytes;
     int32_t had_nan;
-    int32_t as_saved; // as the plan's facts say by now
+    int32_t as_saved; // the plan's fact as of now
     WireOutputs out;
 };
 
-// With a descriptor if `bytes` is not 0; 0: the host has no such memory.
+// Comes with a descriptor, unless `bytes` is 0: then the host has no such memory.
 struct OutputRequest {
     Head head;
     uint64_t bytes;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Memory that two processes see.  The host side makes it and seals its size, so that no access to
-// it can fail because the other side made it smaller.
+// Memory that two processes share.  The host side makes it and seals its size, so that no access
+// to it can fail because the other side shrank it.
 #pragma once
 
 #include "base/descriptor.h"
@@ -46,18 +46,18 @@ enum class Writer : uint8_t { host, child };
 
 struct SharedMemory {
     dnn_torch::Descriptor descriptor;
-    Mapping mapping; // may be written to
+    Mapping mapping; // writable
 };
 
 // Makes and maps memory of that many bytes, rounded up to whole pages.  Only `writer` is meant to
-// write to it; with Writer::host the kernel refuses it to the child.  If there is no such memory,
-// the mapping is empty, and errno says why.
+// write to it; with Writer::host the kernel keeps the child from it.  On failure the mapping is
+// empty and errno is set.
 SharedMemory make_shared_memory(size_t bytes, Writer writer);
 
-// Makes memory that nobody can change, with these contents.
+// Makes immutable memory with these contents.
 dnn_torch::Descriptor make_constant_memory(const void *contents, size_t bytes);
 
-// Maps what the other side made.  Empty if that is not possible.
+// Maps memory that the other side made.  Returns an empty mapping on failure.
 Mapping map_memory(int descriptor, size_t bytes, Writer writer);
 
 } // namespace isolation

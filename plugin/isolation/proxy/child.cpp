@@ -33,7 +33,7 @@ using dnn_torch::milliseconds_until;
 using dnn_torch::ProgramStart;
 
 constexpr char program_name[] = "engine-host";
-// How long a child has to end when it is asked to, and how long its end may take to be seen.
+// How long a child may take to end when asked to, and how long its end may take to be seen.
 constexpr auto time_to_end = std::chrono::seconds(1);
 constexpr size_t most_idle_lanes = 2;
 constexpr auto time_to_greet = std::chrono::seconds(30);
@@ -58,7 +58,7 @@ Failure no_resources(const char *what, int error)
                    ", or write isolate=0")};
 }
 
-// Libraries that compute do not always look whether they got the memory that they asked for.
+// Compute libraries do not always check whether they got the memory that they asked for.
 std::string words_on_address_space(int number)
 {
     rlimit limit = {};
@@ -87,7 +87,7 @@ std::string in_seconds(std::chrono::microseconds time)
                                   : concat(time.count() / 1000000, " s");
 }
 
-// What poll() is asked: -1 is without an end.
+// The timeout for poll(); -1 never ends.
 int poll_time(const std::optional<Clock::time_point> &until)
 {
     return until ? milliseconds_until(*until) : -1;
@@ -114,8 +114,8 @@ Child::Child(OnNotice on_notice, std::shared_ptr<engine_torch::TuningBroker> bro
         throw no_resources("a descriptor", errno);
 }
 
-// The kernel ends the child when the thread ends that started it.  So that is a thread which
-// lives as long as the child, and not the caller.
+// The kernel ends the child when the thread that started it ends.  So a thread that lives as long
+// as the child starts it, and not the caller.
 std::shared_ptr<Child> Child::start(OnNotice on_notice,
                                     std::shared_ptr<engine_torch::TuningBroker> broker)
 {
@@ -174,7 +174,7 @@ void Child::note_start(int error, pid_t number)
     changed_.notify_all();
 }
 
-// Both sides come from one build, or say so.
+// Checks that both sides come from one build.
 void Child::greet()
 {
     const Greeting ours = greeting_of_this_build();
@@ -210,7 +210,7 @@ void Child::watch(const ProgramStart &given)
 
 void Child::look_after(int output)
 {
-    // Where the kernel gives no handle, and if the child ends while its children print.
+    // For kernels without such a handle, and for a child that ends while its children print.
     constexpr auto longest_sleep = std::chrono::milliseconds(50);
     int tuning = tuning_.get();
     for (eventfd_t ignored;;) {
@@ -238,10 +238,10 @@ void Child::look_after(int output)
     }
 }
 
-// Returns false once nothing more can come.
+// Returns false at the end of the output.
 bool Child::read_output(int output)
 {
-    // What comes faster than it is read would hold up the watcher.
+    // Output that comes faster than it is read would hold up the watcher.
     constexpr int most_pieces = 16;
     std::array<char, 4096> piece;
     for (int i = 0; i < most_pieces; i++) {
@@ -259,7 +259,7 @@ std::optional<Clock::time_point> Child::end_time() const
     return end_at_;
 }
 
-// Once is enough: SIGKILL is not forgotten.
+// True only once: one SIGKILL is enough.
 bool Child::is_overdue()
 {
     std::lock_guard lock(mutex_);
@@ -326,7 +326,7 @@ bool Child::has_ended() const
     return is_ended_;
 }
 
-// A child that closed its lane and lives on is as good as dead.
+// A child that closed its lane and still runs is as good as dead.
 void Child::throw_crash()
 {
     std::unique_lock lock(mutex_);
@@ -357,7 +357,7 @@ Descriptor Child::open_lane()
     const int end = lane->second.get();
     if (!send(control(), PlainRequest{{.kind = Kind::lane, .reserved = 0, .id = 0}},
               Sending::never_waits, {&end, 1})) {
-        // Descriptors on their way are counted for a user's processes together.
+        // Descriptors in flight count against all of a user's processes.
         if (errno == ETOOMANYREFS)
             throw no_resources("a descriptor", errno);
         throw_crash();
@@ -418,7 +418,7 @@ void Child::await(int lane, void *reply, size_t size, const Patience &patience)
     }
 }
 
-// `stop_event` is below 0 if the caller wanted an end.
+// `stop_event` is below 0 if the caller wanted to stop.
 void Child::throw_late(const Patience &patience, int stop_event)
 {
     if (!patience.ends_child || (patience.stop_event >= 0 && stop_event < 0))

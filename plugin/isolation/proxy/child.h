@@ -34,7 +34,7 @@ public:
     explicit Crash(const std::string &text) : Failure(DNN_TORCH_CRASHED, text) {}
 };
 
-// The child has not come back in time, and lives on.  The lane can be used no more.
+// The child has not answered in time and still runs.  The lane cannot be used any more.
 class Lost : public Failure
 {
 public:
@@ -44,16 +44,16 @@ public:
 // How long to wait for a reply.
 struct Patience {
     std::optional<std::chrono::microseconds> limit;
-    // Becomes readable when the caller wants an end; below 0: never.  After that the child has
+    // Becomes readable when the caller wants to stop; below 0: never.  The child then has
     // `stop_seconds` left.
     int stop_event = -1;
-    // Whether the child is ended after the limit.  It is not if the caller stopped it.
+    // Whether the child is ended after the limit.  It is not if the caller stopped the request.
     bool ends_child = true;
 
     static constexpr int stop_seconds = 2;
 };
 
-// Throws a Failure if the child's words say that the request failed.
+// Throws a Failure if the child's reply says that the request failed.
 void check_status(const ReplyHead &head);
 
 // The text in a fixed field, which need not be terminated.
@@ -69,15 +69,14 @@ class Child
 public:
     using OnNotice = std::function<void(std::string_view)>;
 
-    // Starts engine-host.  When the last copy of the pointer goes, the child is asked to end, and a
-    // second later it is ended by force; nobody waits for that.  `on_notice` gets the model's
-    // notice whenever a reply brings one.  `broker` answers the child's questions.  Throws a
-    // Failure.
+    // Starts engine-host.  When the last copy of the pointer is destroyed, the child is asked to
+    // end, and it is killed a second later; nobody waits for that.  `on_notice` gets the model's
+    // notice with each reply.  `broker` answers the child's questions.  Throws a Failure.
     static std::shared_ptr<Child> start(OnNotice on_notice,
                                         std::shared_ptr<engine_torch::TuningBroker> broker);
 
-    // The same for a child that somebody else plays, at the other end of that lane: it has no
-    // process and is not greeted.
+    // The same for a child that the caller plays, at the other end of that lane.  It has no process
+    // and is not greeted.
     static std::shared_ptr<Child> adopt(Descriptor control, OnNotice on_notice);
 
     Child(const Child &) = delete;
@@ -85,11 +84,11 @@ public:
 
     int control() const { return control_.get(); }
 
-    // A new lane, served by a thread of its own in the child.  Throws a Failure.
+    // Opens a lane, which a thread of its own serves in the child.  Throws a Failure.
     Descriptor open_lane();
 
-    // Has that thread of the child run where the calling one may, which the cage keeps it from
-    // doing by itself.  Does nothing if the child has no such thread, or the system refuses.
+    // Gives that thread of the child the calling thread's CPU affinity, as share_affinity() does.
+    // Does nothing if the child has no such thread, or the system refuses.
     void follow_affinity(pid_t thread) const noexcept;
 
     // Sends a request without a reply over the control lane.
@@ -145,7 +144,7 @@ private:
     bool is_overdue();
     void note_end(const dnn_torch::ChildEnd &end);
 
-    // What becomes readable when the process ends; below 0 if there is no such thing.
+    // Becomes readable when the process ends; below 0 if the kernel has no such handle.
     int handle() const { return process_ ? process_->handle() : -1; }
     std::optional<Clock::time_point> end_time() const;
     void end_by(Clock::time_point when) noexcept;
@@ -161,8 +160,8 @@ private:
     const OnNotice on_notice_;
     const std::shared_ptr<engine_torch::TuningBroker> broker_;
     Descriptor control_, wake_, tuning_;
-    std::optional<dnn_torch::ChildProcess> process_; // from the start on
-    PrintedLines printed_;                           // the watcher's
+    std::optional<dnn_torch::ChildProcess> process_; // set by the start
+    PrintedLines printed_;                           // of the watcher's thread
 
     mutable std::mutex mutex_;
     std::condition_variable changed_;
@@ -170,7 +169,7 @@ private:
     bool is_started_ = false, is_ended_ = false;
     int start_error_ = 0;
     std::string verdict_, last_words_;
-    std::optional<Clock::time_point> end_at_; // then the child is ended by force
+    std::optional<Clock::time_point> end_at_; // when the child is killed
     std::vector<Descriptor> idle_lanes_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The C edge of the engine "isolated", which runs any other engine in a process of its own.
+// The C interface of the engine "isolated", which runs any other engine in a process of its own.
 #include "dnn_torch/engine.h"
 
 #include "engine_kit/failure.h"
@@ -34,7 +34,7 @@ template <class Body> int guarded(Phase phase, DnnTorchMessage *message, Body &&
     return engine_kit::guarded(phase, nullptr, message, std::forward<Body>(body));
 }
 
-// For functions that tell of no failure.
+// For functions that report no failure.
 template <class Body> void unless_it_fails(Body &&body) noexcept
 {
     DnnTorchMessage ignored;
@@ -51,7 +51,7 @@ int model_open(const DnnTorchSource *source, const DnnTorchOption *options, size
     });
 }
 
-// In a forked copy nothing is freed, for nothing may be touched.
+// Frees nothing in a forked process, because nothing may be touched there.
 void model_close(DnnTorchModel **model) noexcept
 {
     if (*model && (*model)->is_ours())
@@ -188,7 +188,7 @@ void session_close(DnnTorchSession **session) noexcept
     *session = nullptr;
 }
 
-// The engines that it runs list them.
+// The engines that run in the child list theirs.
 size_t list_devices(DnnTorchDevice *, size_t) noexcept
 {
     return 0;

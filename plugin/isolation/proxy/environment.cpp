@@ -38,8 +38,8 @@ std::vector<std::string> environment_of_child()
     std::vector<std::string> variables = dnn_torch::environment_where(is_for_the_child);
     if (!std::getenv("OPENBLAS_NUM_THREADS"))
         variables.emplace_back("OPENBLAS_NUM_THREADS=1");
-    // libgomp's threads wait for each other in a loop of milliseconds before they sleep.  Beside
-    // an encoder, which has the other cores, runs of several threads take ten times as long.
+    // libgomp's threads spin for milliseconds before they sleep.  Next to an encoder, which uses
+    // the other cores, runs with several threads take ten times as long.
     if (!std::getenv("GOMP_SPINCOUNT") && !std::getenv("OMP_WAIT_POLICY"))
         variables.emplace_back("GOMP_SPINCOUNT=3000");
     return variables;

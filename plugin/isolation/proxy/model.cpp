@@ -24,7 +24,7 @@ using namespace isolation;
 namespace
 {
 
-// A plan's time and memory that a machine could have.
+// The most that a machine could have of a plan's time, memory and operations.
 constexpr double most_run_seconds = 1e6;
 constexpr int64_t most_run_bytes = int64_t{1} << 50;
 constexpr double most_run_operations = 1e18;
@@ -44,7 +44,7 @@ ShapesRequest shapes_request(Kind kind, int64_t id, const DnnTorchTensor *in, si
     return request;
 }
 
-// Fills in what the request says of them.
+// Fills in the request's fields about the samples.
 Descriptor memory_of_samples(const DnnTorchTensor &samples, ShapesRequest &request)
 {
     request.samples = to_wire(samples);
@@ -106,7 +106,7 @@ DnnTorchModel::DnnTorchModel(Settings settings, Start start)
           settings_.request->name, Descriptor(fcntl(settings_.source.get(), F_DUPFD_CLOEXEC, 0))))
 {
     child_ = open_in_child();
-    settings_.sink = Descriptor(); // a reader of its other end waits for that
+    settings_.sink = Descriptor(); // a reader of its other end waits for the end of the file
 }
 
 DnnTorchModel::ChildHandle DnnTorchModel::open_in_child()
@@ -236,7 +236,7 @@ DnnTorchPlan::DnnTorchPlan(DnnTorchModel &model, const DnnTorchTensor *in, size_
               .in_order = reply.in_order != 0,
               .alone = reply.alone != 0,
               .run_operations = reply.run_operations};
-    // What was found once is not looked for again.
+    // A plan that is made anew does not measure again.
     request_.budget_seconds = 0;
     if (!model.may_start_anew())
         samples_ = Descriptor();

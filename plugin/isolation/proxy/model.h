@@ -31,15 +31,15 @@ public:
     DnnTorchModel(const DnnTorchModel &) = delete;
     DnnTorchModel &operator=(const DnnTorchModel &) = delete;
 
-    // False in a forked copy of the process that opened the model.  Nothing of it may be touched
-    // there: the child is the parent's, and a lock may be held for ever.
+    // False in a forked copy of the process that opened the model.  There nothing of it may be
+    // touched: the child is the parent's, and a lock may be held for ever.
     bool is_ours() const { return owner_ == getpid(); }
 
     // The child that runs the model now.
     ChildHandle child() const;
 
-    // Does it.  If the child ends meanwhile and may be started anew, does it once more, alone and
-    // in a new child, and returns how the first one had ended.
+    // Calls `act`.  If the child ends meanwhile and may be restarted, calls it once more, alone in
+    // a new child, and returns how the first one had ended.
     template <class Act>
     std::optional<isolation::Crash> persist(const std::atomic<bool> &stopped, Act act);
     template <class Act> void persist(Act act)
@@ -61,8 +61,8 @@ public:
 
 private:
     ChildHandle open_in_child();
-    // Starts the model in another child, unless somebody did so since `ended` was the child.
-    // Throws `crash` if it may not.  Call it alone in the run gate.
+    // Restarts the model in a new child, unless another thread did so since `ended` was the child.
+    // Throws `crash` if no restart is left.  Call it alone in the run gate.
     void start_anew(const ChildHandle &ended, const isolation::Crash &crash);
 
     const pid_t owner_ = getpid();
@@ -103,7 +103,7 @@ std::optional<isolation::Crash> DnnTorchModel::persist(const std::atomic<bool> &
     try {
         act();
     } catch (const Crash &again) {
-        // Those that wait go on at once, as if nothing had happened.
+        // Waiting runs go on at once in the new child.
         start_anew(second, again);
         throw;
     }
@@ -126,16 +126,16 @@ public:
     const DnnTorchPlanFacts &facts() const { return facts_; }
     const char *metadata(const std::string &key) const;
 
-    // Makes the plan in that child too if it is another one than before.
+    // Makes the plan in that child too, unless it is the child already.
     void follow(const DnnTorchModel::ChildHandle &child) const;
-    // The model runs as it was saved by now: a plan that is made anew has to do so from the first
-    // run on.
+    // Notes that the model runs as it was saved by now: a plan that is made anew must do so from
+    // the first run on.
     void keep_as_saved() const { is_as_saved_ = true; }
-    // Whether it was, so that runs may be behind others that the child never sees.
+    // Whether the plan was made anew: runs may follow others that the new child never sees.
     bool has_moved() const { return has_moved_; }
 
 private:
-    // Asks for the plan in that child.  Throws a Failure.
+    // Makes the plan in that child.  Throws a Failure.
     isolation::PlanReply make_in(isolation::Child &child) const;
 
     DnnTorchModel &model_;

@@ -13,7 +13,7 @@ namespace isolation
 namespace
 {
 
-// A full pipe or a closed descriptor loses the line.
+// Drops the line if the pipe is full or the descriptor closed.
 void write_now(const std::string &line)
 {
     if (!dnn_torch_has_standard_error())
@@ -23,8 +23,8 @@ void write_now(const std::string &line)
         static_cast<void>(!write(STDERR_FILENO, line.data(), line.size()));
 }
 
-// "[W1126 04:20:33.123 NNPACK.cpp:61] Could not ..." is what LibTorch prints by itself, with the
-// time in it.  Empty for what is no warning.
+// LibTorch itself prints "[W1126 04:20:33.123 NNPACK.cpp:61] Could not ...", with the time in it.
+// Returns an empty text if the line is no warning.
 std::string_view warning_in(std::string_view line)
 {
     if (line.starts_with("warning of LibTorch"))

@@ -14,8 +14,8 @@ namespace isolation
 {
 
 // Passes a child's lines on to our standard error: never to our standard output, which may carry a
-// video.  A stranger's child may print without end, so that what is too much is left out.  Never
-// waits.  A warning of LibTorch comes once.
+// video.  An untrusted child may print without end, so the excess is dropped.  Never waits.  Each
+// warning of LibTorch is passed on once.
 class PrintedLines
 {
 public:
@@ -23,7 +23,7 @@ public:
     static constexpr size_t longest_line = 1000, most_bytes_a_second = 16 << 10;
 
     void add(std::string_view text);
-    // The child prints no more.
+    // Call it when the child prints no more.
     void finish();
 
     // The last line that was not empty, in printable characters, or "".

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Lets runs that are tried again have the child for themselves.
+// Lets retried runs have the child for themselves.
 #pragma once
 
 #include "engine_kit/failure.h"
@@ -13,8 +13,8 @@
 namespace isolation
 {
 
-// When a child ends, all runs in it fail, though only one of them is to blame.  So each is tried
-// again alone: one that ends its child again is the one, and takes no other with it.
+// When a child ends, all its runs fail, though only one of them is to blame.  So each is retried
+// alone: one that ends its child again is the culprit, and takes no other with it.
 //
 // Every member function may be called from several threads at once.  No lock is held while a run
 // is inside.
@@ -23,7 +23,7 @@ class RunGate
 public:
     enum class Turn : bool { with_others, alone };
 
-    // Waits for one's turn.  Returns false if `stopped` is true before.
+    // Waits for its turn.  Returns false if `stopped` becomes true first.
     bool enter(Turn turn, const std::atomic<bool> &stopped)
     {
         std::unique_lock lock(mutex_);
@@ -62,21 +62,21 @@ private:
     std::condition_variable changed_;
     // ---- under mutex_
     int inside_ = 0, waiting_alone_ = 0;
-    bool is_taken_ = false; // by one alone
+    bool is_taken_ = false; // by a run that is alone
 };
 
-// The end of a session's work, which the host wanted.
+// The host asked the session to stop.
 class Stopped : public engine_kit::Failure
 {
 public:
     Stopped() : Failure(DNN_TORCH_STOPPED, "the run was stopped") {}
 };
 
-// The time that somebody is inside the gate.
+// Is inside the gate while it lives.
 class Inside
 {
 public:
-    // Throws Stopped if that becomes true before its turn.
+    // Throws Stopped if `stopped` becomes true first.
     Inside(RunGate &gate, RunGate::Turn turn, const std::atomic<bool> &stopped) : gate_(gate)
     {
         if (!gate_.enter(turn, stopped))

@@ -25,7 +25,7 @@ namespace
 {
 
 constexpr auto time_to_close = std::chrono::seconds(1);
-// As far apart as vectors like it.
+// Suits vector loads.
 constexpr int64_t alignment = 64;
 
 constexpr size_t index_of(Area area)
@@ -33,15 +33,15 @@ constexpr size_t index_of(Area area)
     return static_cast<size_t>(area);
 }
 
-// A quarter of the memory, so that some sessions leave something to everybody else.
+// A quarter of the memory, so that several sessions leave some to other programs.
 uint64_t most_output_bytes()
 {
     static const auto quarter = static_cast<uint64_t>(dnn_torch::usable_memory_bytes() / 4);
     return quarter ? quarter : uint64_t{1} << 30;
 }
 
-// What results may take, whatever the child says: eight times as wide and high, as floats for
-// bytes.
+// The most that results may take, whatever the child says: eight times the width and height, and
+// a float for each byte.
 uint64_t most_output_bytes_of(uint64_t input_bytes)
 {
     constexpr uint64_t always = uint64_t{64} << 20, growth = 8 * 8 * sizeof(float);
@@ -49,7 +49,7 @@ uint64_t most_output_bytes_of(uint64_t input_bytes)
     return input_bytes < most / growth ? std::min(most, always + growth * input_bytes) : most;
 }
 
-// Shared memory is a file to the kernel's limits.
+// The kernel's limits for files apply to shared memory.
 std::string hint_for(int error)
 {
     if (error == EFBIG)
@@ -99,7 +99,7 @@ DnnTorchSession::DnnTorchSession(const DnnTorchPlan &plan, int32_t threads)
     persist([this] { follow_model(); });
 }
 
-// A session that was lost is closed by the child when its run comes back.
+// The child closes a lost session itself when its run comes back.
 DnnTorchSession::~DnnTorchSession()
 {
     if (!lane_.is_open())
@@ -172,14 +172,15 @@ template <class Act> std::optional<Crash> DnnTorchSession::persist(Act act)
     return plan_.model().persist(stopped_, act);
 }
 
-// What the child filled would otherwise count for this process.
+// Also drops the output's memory: what the child filled would count for this process.
 void DnnTorchSession::forget_lane()
 {
     lane_ = Descriptor();
     output_ = {};
 }
 
-// Opens the session where the model is now, and forgets its lane once it can be used no more.
+// Opens the session in the model's current child, calls `act`, and closes a lane that cannot be
+// used any more.
 template <class Act> void DnnTorchSession::on_lane(Act act)
 {
     follow_model();
@@ -278,7 +279,7 @@ void DnnTorchSession::run_once(const DnnTorchTensor *in, size_t in_count, DnnTor
     });
 }
 
-// Sends the areas that the child has not got.
+// Also sends the areas that the child does not have yet.
 RunReply DnnTorchSession::exchange(const RunRequest &request)
 {
     int descriptors[area_count];
@@ -303,9 +304,9 @@ RunReply DnnTorchSession::exchange(const RunRequest &request)
     return reply;
 }
 
-// Returns why there is none, or 0.  The child could take memory of its own away while we read it.
-// It may keep what it had before: so each piece is larger than all before it together.
-// 0 bytes tell the child that it gets none.
+// Returns an errno value, or 0.  The host makes the memory, because the child could take its own
+// away while we read it.  The child may keep what it had before, so each piece is larger than all
+// before it together.  0 bytes tell the child that it gets none.
 int DnnTorchSession::give_output_memory(uint64_t bytes)
 {
     if (bytes > 0 && bytes <= output_.mapping.size())
@@ -338,7 +339,7 @@ bool DnnTorchSession::lies_in_given(const DnnTorchTensor &tensor, int64_t span,
     return true;
 }
 
-// Tensors elsewhere are copied.  Those that are none go without memory: the engine refuses them in
+// Copies tensors that are elsewhere.  Invalid ones go without memory: the engine refuses them in
 // its own words.
 void DnnTorchSession::place_inputs(const DnnTorchTensor *in, size_t in_count, RunRequest &request)
 {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// A session in the child of its model, with the memory that both see.
+// A session in the child of its model, with the memory that both share.
 #pragma once
 
 #include "isolation/protocol/shared_memory.h"
@@ -30,7 +30,7 @@ public:
     void stop() noexcept;
 
 private:
-    // Memory for inputs, and whether the child has got it.
+    // Memory for inputs, and whether the child has it.
     struct InputArea {
         isolation::SharedMemory memory;
         bool is_sent = false;

@@ -47,7 +47,7 @@ template <class Number> Number number_of(std::string_view key, std::string_view 
     return number;
 }
 
-// Returns true if the option is the proxy's own.
+// Returns true if the option is the proxy's own, and then takes it.
 bool take_own(std::string_view key, std::string_view value, Settings &settings)
 {
     OpenRequest &request = *settings.request;
@@ -75,7 +75,7 @@ void pass_on(std::string_view key, std::string_view value, OpenRequest &request)
     put(value, option.value, concat("the option ", key).c_str());
 }
 
-// An engine gets bytes where the caller has bytes: what it says of them may differ.
+// Bytes are passed on as bytes, not as a file: an engine's messages about them may differ.
 Descriptor share(const DnnTorchSource &source, OpenRequest &request)
 {
     request.data_size = -1;
@@ -93,7 +93,7 @@ Descriptor share(const DnnTorchSource &source, OpenRequest &request)
 
 } // namespace
 
-// A call whose caller waits no longer comes back soon after that.
+// The limits make a call return soon after its caller has stopped waiting.
 Limits::Limits(double timeout_seconds) : timeout_(timeout_seconds) {}
 
 Limits::Limit Limits::open() const

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What a model was opened with: as often as it is started anew, it is opened in the same way.
+// What a model was opened with; each restart opens it in the same way.
 #pragma once
 
 #include "dnn_torch/engine.h"
@@ -16,18 +16,18 @@
 namespace isolation
 {
 
-// The times that a child may take.  Nullopt: any.
+// How long a child may take.  Nullopt: any time.
 struct Limits {
     using Limit = std::optional<std::chrono::microseconds>;
 
-    // `timeout_seconds` is that of one run; 0: there is none.
+    // `timeout_seconds` is the limit of one run; 0: there is none.
     explicit Limits(double timeout_seconds = 0);
 
     Limit open() const;
     Limit probe() const;
     Limit plan(double budget_seconds) const;
 
-    // What needs no run takes no time worth mentioning.
+    // Requests that need no run take almost no time.
     static constexpr std::chrono::seconds of_a_question{10};
 
 private:
@@ -41,7 +41,7 @@ struct Settings {
 
     std::unique_ptr<OpenRequest> request;
     Descriptor source;
-    Descriptor sink; // open until the model is
+    Descriptor sink; // open until the model is open
     Limits limits;
     int restarts = 0;
     Results results = Results::picture;

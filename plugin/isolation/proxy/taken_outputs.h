@@ -17,19 +17,19 @@ namespace isolation
 // What the host asked for.
 enum class Results : bool { picture, all_tensors };
 
-// Returns how many of the `wanted` tensors are there, or nullopt with what makes no sense: one is
-// missing before another, or has no type, extents or name that such results have.  Of a picture
-// all are there.
+// The number of tensors that are present of those `wanted`, or nullopt with what is wrong: one is
+// missing before another, or has a type, extents or a name that such results cannot have.  Of a
+// picture none may be missing.
 struct Checked {
     std::optional<size_t> count;
     std::string_view fault;
 };
 Checked check_shapes(const WireOutputs &outputs, size_t wanted, Results results);
 
-// The same, and each lies within `bytes` of memory without gaps.
+// The same, and each must be within `bytes` of memory and without gaps.
 Checked check_views(const WireOutputs &outputs, size_t wanted, Results results, size_t bytes);
 
-// Returns output `index`, which was checked, over the memory; null: its shape alone.
+// Returns output `index`, which was checked, over the memory; null: only its shape.
 DnnTorchTensor view_of(const WireOutputs &outputs, size_t index, char *memory);
 
 } // namespace isolation

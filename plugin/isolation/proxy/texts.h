@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Texts of a child that live as long as the model or the plan that they tell of.
+// Texts from a child that live as long as the model or the plan that they describe.
 #pragma once
 
 #include "base/terminal.h"
@@ -22,8 +22,8 @@ namespace isolation
 class Texts
 {
 public:
-    // Returns the answer that was kept, or the text of what `ask` returns, which is kept.  `ask`
-    // is not called while a lock is held.
+    // Returns the kept answer, or else the text that `ask` returns, which is kept.  Holds no lock
+    // while it calls `ask`.
     template <class Ask> const char *answer(const std::string &key, Ask ask)
     {
         {
@@ -48,12 +48,12 @@ public:
     }
 
 private:
-    // A stranger could send another text each time.
+    // An untrusted child could send another text each time.
     static constexpr size_t most_texts = 100;
     static constexpr std::string_view keys_of_lines[] = {"refused", "architecture_parameters"};
 
-    // Null if there are too many already.  A second line of what is one line in the log would
-    // look like somebody else's.
+    // Returns null if there are too many already.  Joins lines, except under those keys: a second
+    // line in the log would look like another program's.
     const char *keep(const std::string &key, std::string_view text)
     {
         std::string shown = dnn_torch::printable(text);
