@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The engine's C edge.
+// The engine's C interface.
 #include "dnn_torch/engine.h"
 
 #include "engine_kit/sized.h"
@@ -60,7 +60,7 @@ engine_torch::TuningParameters tuning_parameters(const DnnTorchPlanParameters &p
     return made;
 }
 
-// Where there are fewer tensors than `capacity`, the others get no type.
+// Outputs without a tensor, up to `capacity`, get no type.
 void give_all(const std::vector<DnnTorchTensor> &tensors, DnnTorchTensor *out, size_t capacity)
 {
     if (tensors.size() > capacity)

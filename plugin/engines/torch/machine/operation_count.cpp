@@ -31,7 +31,7 @@ int64_t at_or_last(const std::vector<int64_t> &list, size_t i)
     return list.empty() ? 1 : list[std::min(i, list.size() - 1)];
 }
 
-// How many places the kernel takes along one axis.
+// How many positions the kernel takes along one axis.
 int64_t places(int64_t extent, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation)
 {
     return (extent + 2 * padding - dilation * (kernel - 1) - 1) / std::max<int64_t>(stride, 1) + 1;

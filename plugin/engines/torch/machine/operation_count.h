@@ -10,9 +10,9 @@ namespace engine_torch
 {
 
 // While an object lives, counts the multiplications and additions of the calling thread's
-// convolutions and products of matrices.  Other operators are few beside these.  Only operators
-// that LibTorch dispatches by their usual names are seen, so count with the model as it was saved
-// or frozen.  One object lives at a time on a thread.
+// convolutions and products of matrices.  Other operators are negligible.  Only operators that
+// LibTorch dispatches by their usual names are seen, so count with the model as it was saved or
+// frozen.  One object lives at a time on a thread.
 class OperationCount
 {
 public:

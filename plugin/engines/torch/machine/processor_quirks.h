@@ -12,14 +12,14 @@ namespace engine_torch
 // configured.  oneDNN trusts the flags and ends the program with SIGILL at a layer in bf16: version
 // 2.6 at the first, 3.7 at some.
 //
-// Others hide what caches there are.  Version 3.7, of Debian 13, takes them to have no size then:
-// its convolutions for AVX-512 leave input channels out where those are more than 16 and no
-// multiple of it, those for AVX2 are wrong for some small pictures, and some end the program with
-// SIGFPE. Those for SSE4.1 are right, and so are versions 2.6 and 3.12.
+// Others hide the caches.  Version 3.7, of Debian 13, then takes their size to be 0: its
+// convolutions for AVX-512 leave out input channels if there are more than 16 and no multiple of
+// it, those for AVX2 are wrong for some small pictures, and some end the program with SIGFPE.
+// Those for SSE4.1 are right, and so are versions 2.6 and 3.12.
 //
-// This function forbids oneDNN what is missing or wrong.  Call it before anything runs.  Returns
-// false where bf16 and optimize_for_inference() must not be tried unless the user asks: it cannot
-// forbid all that is wrong, or nothing is left for bf16.
+// Forbids oneDNN the instructions that are missing or wrong.  Call it before anything runs.  Returns
+// false if bf16 and optimize_for_inference() must not be tried unless the user asks: not everything
+// that is wrong can be forbidden, or nothing is left for bf16.
 bool avoid_unsound_instructions();
 
 } // namespace engine_torch

@@ -37,7 +37,7 @@ private:
 // meanwhile: both would stop at the first level of calls.
 //
 // No gradients: NoGradGuard is used instead of InferenceMode, whose tensors some operators refuse
-// and whose gain is lost beside a single convolution.
+// and whose gain is negligible next to a single convolution.
 //
 // No profiling executor: it would run a model's first pictures through another graph than later
 // ones, so the bits of a picture would depend on the number of workers.  Loading has already done
