@@ -9,9 +9,9 @@
 namespace isolation
 {
 
-// Gives a thread of that process the calling thread's CPU affinity.  The cage keeps the process from
-// doing so itself.  `thread` comes from the process and is not trusted: returns false, and does
-// nothing, if there is no such thread or the system refuses.
+// Gives a thread of that process the calling thread's CPU affinity.  The cage keeps the process
+// from doing so itself.  `thread` comes from the process and is not trusted: returns false, and
+// does nothing, if there is no such thread or the system refuses.
 bool share_affinity(pid_t process, pid_t thread) noexcept;
 
 } // namespace isolation

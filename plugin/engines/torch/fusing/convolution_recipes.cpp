@@ -17,7 +17,7 @@ namespace
 using fused::Pair;
 using torch::jit::Value;
 
-// What the operators for convolutions have in common, wherever it stands among their inputs.
+// The arguments that all operators for convolutions have, whatever their positions.
 struct Kernel {
     std::optional<at::Tensor> weights;
     std::optional<std::vector<float>> bias;
@@ -79,7 +79,7 @@ Made convolution(const Call &call, const Kernel &kernel)
                                                 .bias = *kernel.bias});
 }
 
-// padding="same": one more at the bottom right, where it cannot be the same on both sides.
+// padding="same": if it cannot be the same on both sides, one more at the bottom right.
 Made convolution_with_words(const Call &call, Kernel kernel, const std::string &padding)
 {
     kernel.padding = Pair{0, 0};
@@ -99,7 +99,7 @@ Made convolution_with_words(const Call &call, Kernel kernel, const std::string &
     return made;
 }
 
-// Where an operator's inputs stand; 0: it has none.
+// The positions of an operator's arguments; 0: it has no such argument.
 struct Places {
     size_t stride, padding, dilation, output_padding, groups;
 };

@@ -30,10 +30,10 @@ namespace
 using torch::jit::Node;
 using torch::jit::Value;
 
-// Up to so many times the largest sample that pictures usually have a sample harms no others.
+// A sample of up to this many times the largest typical one does not harm others.
 constexpr double most_to_usual = 2;
 
-// One that most videos never need.
+// A network that most videos never need, made when it is first used.
 class RareNetwork
 {
 public:
@@ -79,7 +79,7 @@ public:
                                                                          : fused::Precision::fp32);
     }
 
-    // The next call of calibrate_if_asked() does, with its pictures.
+    // Makes the next calibrate_if_asked() calibrate with its pictures.
     void begin_calibration(const Int8Goal &goal, const std::shared_ptr<std::atomic<bool>> &others)
     {
         is_calibrating_ = true;
@@ -104,7 +104,7 @@ public:
                fused::transforms_pay(fused::Precision::bf16);
     }
 
-    // Between these calls all samples count as usual.
+    // Between these calls all samples count as typical.
     void begin_learning() { is_learning_ = true; }
     void end_learning() { is_learning_ = false; }
 
@@ -130,7 +130,7 @@ private:
     fused::Calibration calibration_;
     std::shared_ptr<std::atomic<bool>> met_others_; // null unless in int8
     std::unique_ptr<fused::Network> network_;       // null in int8 until it is calibrated
-    // Of a part in int8.
+    // For samples beyond those that int8 was calibrated with.
     RareNetwork plain_{fused::Precision::fp32, fused::LayoutChoice::usual, nodes_};
     // Without transforms, for pictures whose samples they harm.
     RareNetwork bf16_direct_{fused::Precision::bf16, fused::LayoutChoice::direct, nodes_};
@@ -149,7 +149,7 @@ const c10::Symbol &part_attribute()
     return name;
 }
 
-// Gives the run back wherever the frame ends.
+// Takes a run of the network and gives it back at the end of the scope.
 class Lease
 {
 public:
@@ -214,7 +214,7 @@ bool run_one(fused::Network &network, const Work &work)
     return run->is_sound();
 }
 
-// A sample that is no number is not usual.
+// NaN is not typical.
 bool Part::has_usual_samples(const Work &work)
 {
     if (!is_learning_ && !largest_usual_)
@@ -240,7 +240,7 @@ void Part::run(const Work &work)
     TORCH_CHECK(run_one(direct_.get(graph_), work), "fused layers need finite samples");
 }
 
-// One picture after the other, so that none depends on the others of its batch.
+// Runs one picture after the other, so that none depends on the others of its batch.
 at::Tensor run_part(Part &part, const at::Tensor &input)
 {
     part.calibrate_if_asked(input);
@@ -291,7 +291,7 @@ void register_node()
     });
 }
 
-// Returns what the new node makes.
+// Returns the new node's output.
 Value *replace(torch::jit::Graph &graph, const Region &region, Value *input,
                const FusedRequest &request)
 {

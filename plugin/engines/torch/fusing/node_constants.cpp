@@ -22,7 +22,7 @@ std::optional<c10::IValue> constant(const Value *value)
     return found ? std::optional<c10::IValue>(*found) : std::nullopt;
 }
 
-// A constant list, or a list of constants.
+// Reads a constant list, or a list of constants.
 std::optional<std::vector<c10::IValue>> list_constant(const Value *value)
 {
     if (const auto known = constant(value))

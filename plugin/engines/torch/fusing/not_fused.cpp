@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What stands for fuse.cpp where oneDNN is missing.
+// Replaces fuse.cpp where oneDNN is missing.
 #include "fuse.h"
 
 namespace engine_torch

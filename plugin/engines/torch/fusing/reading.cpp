@@ -17,9 +17,9 @@ namespace
 using torch::jit::Node;
 using torch::jit::Value;
 
-// No network has more, and numbers for each channel are kept.
+// No network has more.  This bounds the memory for numbers of each channel.
 constexpr int64_t most_channels = 1 << 16;
-// Writes to something else than the first input: out=.
+// Whether the node writes to another argument than the first, such as out=.
 bool writes_elsewhere(const Node &node)
 {
     const auto *const schema = node.maybeSchema();
@@ -119,7 +119,7 @@ void Reading::read(const Value &value)
     if (!found || (writes_to_input(*value.node()) && !may_be_written(value.node()->input(0))))
         return;
     for (const Value *picture : found->pictures)
-        if (!of(picture)) // only convolutions tell what they take
+        if (!of(picture)) // only convolutions show how many they take
             channels_[picture] = taken_by(found->steps);
     const int64_t channels = channels_made(*found);
     if (channels < 1 || channels > most_channels)
@@ -132,7 +132,7 @@ void Reading::read(const Value &value)
     recipes_.emplace(&value, std::move(*found));
 }
 
-// Nobody else sees it.
+// Whether nothing else reads the value.
 bool Reading::may_be_written(const Value *value) const
 {
     const Recipe *const made = recipe(value);

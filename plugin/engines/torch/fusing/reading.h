@@ -19,13 +19,13 @@ namespace engine_torch
 class Reading final : public Channels
 {
 public:
-    // `input` has `channels` and the rank of pictures; null: nothing is known of what comes in.
+    // `input` has `channels` and the rank of pictures; null: nothing is known of the input.
     Reading(const std::shared_ptr<torch::jit::Graph> &graph, const torch::jit::Value *input,
             int64_t channels);
 
     int64_t of(const torch::jit::Value *picture) const override;
 
-    // Null if the value is made by what is not known.
+    // Returns null if it is not known how the value is computed.
     const Recipe *recipe(const torch::jit::Value *value) const;
 
     // Whether the value has four dimensions because the input has.
@@ -34,7 +34,7 @@ public:
         return of_known_rank_.count(value) > 0;
     }
 
-    // Whether a node that is not known may write to a picture.
+    // Whether an unknown node may write to a picture.
     bool is_disturbed() const;
 
 private:

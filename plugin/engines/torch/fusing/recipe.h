@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What fused programs know of LibTorch's operators.
+// How operators of LibTorch become operations of fused programs.
 #pragma once
 
 #include "engines/torch/fused/graph.h"
@@ -16,7 +16,7 @@ namespace engine_torch
 
 // How a picture is computed from others: [batch, channels, height, width] throughout.
 struct Recipe {
-    // One of the pictures that the recipe begins with, or what an earlier step has made.
+    // One of the pictures that the recipe begins with, or the result of an earlier step.
     struct Operand {
         const torch::jit::Value *picture = nullptr;
         size_t step = 0; // if there is no picture
@@ -31,7 +31,7 @@ struct Recipe {
     bool is_view = false;    // the result may share memory with a picture
 };
 
-// Tells how many channels a picture has, or 0 if that is not known.
+// Knows how many channels a picture has; 0: unknown.
 class Channels
 {
 public:
@@ -39,8 +39,8 @@ public:
     virtual int64_t of(const torch::jit::Value *picture) const = 0;
 };
 
-// Returns how the value is computed, or nullopt if its node is not known, or does not have the
-// constants that must be known.  The graph must be frozen.
+// Returns how the value is computed, or nullopt if its node is unknown, or lacks the constants that
+// must be known.  The graph must be frozen.
 std::optional<Recipe> recipe_of(const torch::jit::Value &value, const Channels &channels);
 
 } // namespace engine_torch

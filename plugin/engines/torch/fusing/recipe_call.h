@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What the parts of the recipe book share.
+// What the sources of recipes share.
 #pragma once
 
 #include "recipe.h"
@@ -16,7 +16,7 @@ namespace engine_torch
 
 using Made = std::optional<Recipe>;
 
-// Beyond these numbers nothing makes sense, and products of them leave their integers.
+// Larger numbers make no sense, and their products would overflow.
 constexpr int64_t most_pixels = 1 << 16, most_factor = 64;
 
 // A node whose value is asked for, and what is known of its inputs.
@@ -36,7 +36,7 @@ inline Made step_of(const torch::jit::Value *picture, fused::Operation operation
     return Recipe{{picture}, {{std::move(operation), {{picture}}}}};
 }
 
-// What has one picture and does not change it.
+// For operators that return their one picture unchanged.
 inline Made same(const Call &call)
 {
     return call.is_picture(0) ? Made({{call.input(0)}, {}, true}) : std::nullopt;
@@ -53,7 +53,7 @@ const RecipeReaders &convolution_readers();
 const RecipeReaders &sample_readers(); // sample by sample
 const RecipeReaders &pixel_readers();  // channels and pixels are moved
 
-// Parts of lists: what is made by ListUnpack, __getitem__ and ConstantChunk.
+// For elements of lists, which ListUnpack, __getitem__ and ConstantChunk return.
 Made unpacked_part(const Call &call);
 Made part_at(const Call &call);
 Made chunk_part(const Call &call);

@@ -26,7 +26,7 @@ using torch::jit::Value;
 using Values = std::set<const Value *>;
 
 constexpr int64_t picture_rank = 4;
-// Each round decides what became known in the one before.
+// Each round resolves what became known in the one before.
 constexpr int most_rounds = 8;
 
 // Beyond this, looking for layers that ends have in common takes longer than it saves.
@@ -40,7 +40,7 @@ bool convolves(const Recipe &recipe)
     });
 }
 
-// Divides what is known into parts with one input and one output.
+// Divides the known values into parts with one input and one output.
 class Division
 {
 public:
@@ -63,14 +63,14 @@ public:
     }
 
 private:
-    // The picture that a part begins with, if the value is computed in one.
+    // Returns the picture that the value's part begins with, or null if it is in no part.
     const Value *root_of(const Value *value) const
     {
         const auto found = roots_.find(value);
         return found == roots_.end() ? nullptr : found->second;
     }
 
-    // What a value begins a part with: the root of its own, or itself.
+    // Returns the root for parts that use the value: its own root, or the value if it is an end.
     const Value *root_behind(const Value *value) const
     {
         const Value *const root = root_of(value);
@@ -95,8 +95,8 @@ private:
         return all ? first : nullptr;
     }
 
-    // Of a part from which several pictures are used, all but the last one become ends of their
-    // own, so that nothing is computed twice.  Returns false if there is no more such part.
+    // If several pictures of a part are used outside, all but the last one become ends of their
+    // own, so that nothing is computed twice.  Returns false if there is no such part.
     bool end_more_parts()
     {
         std::map<const Value *, const Value *> last; // the last one so far, by root
@@ -113,7 +113,7 @@ private:
         return ended;
     }
 
-    // Ends that do not lie behind one another may still have layers in common, which end there.
+    // Ends that do not depend on one another may still share layers, which then end there.
     // Returns false if there are none.
     bool end_shared_layers()
     {
@@ -157,7 +157,7 @@ private:
                            [&](const Use &use) { return !stays_in(*use.user, root_of(value)); });
     }
 
-    // Whether all that the node makes of a value belongs to the same part.
+    // Whether all outputs of the node belong to the part of that root.
     bool stays_in(const Node &user, const Value *root) const
     {
         if (user.owningBlock() != graph_.block() || user.outputs().empty())
@@ -165,7 +165,7 @@ private:
         return std::all_of(user.outputs().begin(), user.outputs().end(), [&](const Value *output) {
             if (root_of(output) == root)
                 return true;
-            // Lists are no pictures: what is made of them counts.
+            // Lists are no pictures: what uses them counts.
             const bool is_list = output->type()->kind() == c10::TypeKind::ListType;
             return is_list &&
                    std::all_of(output->uses().begin(), output->uses().end(), [&](const Use &use) {
@@ -234,7 +234,7 @@ private:
     torch::jit::Graph &graph_;
     const Reading &reading_;
     std::map<const Value *, const Value *> roots_;
-    Values ends_; // pictures that are made known between two parts
+    Values ends_; // pictures at which one part ends and others may begin
 };
 
 void collect_ranks(torch::jit::Block &block, const Reading &reading, std::vector<Node *> &found)
@@ -247,8 +247,8 @@ void collect_ranks(torch::jit::Block &block, const Reading &reading, std::vector
     }
 }
 
-// Puts the rank of pictures into the graph, as torch.nn.functional.interpolate() asks for it.
-// Returns whether there was any.
+// Replaces requests for a picture's rank, as in torch.nn.functional.interpolate(), by constants.
+// Returns whether there were any.
 bool put_ranks(torch::jit::Graph &graph, const Reading &reading)
 {
     std::vector<Node *> ranks;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Which parts of a frozen graph a fused program can compute.
+// Finds the parts of a frozen graph that a fused program can compute.
 #pragma once
 
 #include "engines/torch/fused/graph.h"
@@ -14,14 +14,14 @@
 namespace engine_torch
 {
 
-// A part that makes one picture out of one other.
+// A part that computes one picture from one other.
 struct Region {
     torch::jit::Value *input, *output;
     fused::Graph graph;
 };
 
-// Finds the parts with convolutions, in the order in which they run.  Pictures that come in have
-// `channels`.  What depends on their rank alone is decided beforehand: the graph is changed, but
+// Finds the parts with convolutions, in the order in which they run.  Input pictures have
+// `channels`.  What depends on their rank alone is resolved beforehand: the graph is changed, but
 // not what it computes.  Finds none if some other part may write to what they read.
 std::vector<Region> find_regions(const std::shared_ptr<torch::jit::Graph> &graph,
                                  const std::string &input_name, int64_t channels);

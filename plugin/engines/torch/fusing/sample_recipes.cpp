@@ -119,7 +119,7 @@ Made leaky_relu(const Call &call)
     return activation(call, ActivationKind::leaky_relu, number_constant(call.input(1)));
 }
 
-// One number for each channel of a picture, throughout.
+// Returns that number for each channel of a picture.
 std::vector<float> repeated(const Call &call, size_t picture, double number)
 {
     return std::vector<float>(static_cast<size_t>(call.channels_of(picture)),

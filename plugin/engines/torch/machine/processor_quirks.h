@@ -17,9 +17,9 @@ namespace engine_torch
 // it, those for AVX2 are wrong for some small pictures, and some end the program with SIGFPE.
 // Those for SSE4.1 are right, and so are versions 2.6 and 3.12.
 //
-// Forbids oneDNN the instructions that are missing or wrong.  Call it before anything runs.  Returns
-// false if bf16 and optimize_for_inference() must not be tried unless the user asks: not everything
-// that is wrong can be forbidden, or nothing is left for bf16.
+// Forbids oneDNN the instructions that are missing or wrong.  Call it before anything runs.
+// Returns false if bf16 and optimize_for_inference() must not be tried unless the user asks: not
+// everything that is wrong can be forbidden, or nothing is left for bf16.
 bool avoid_unsound_instructions();
 
 } // namespace engine_torch

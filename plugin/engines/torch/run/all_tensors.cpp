@@ -29,7 +29,7 @@ bool is_at_or_below(const std::string &name, const std::string &wanted)
     return name == wanted || name.starts_with(wanted + ".");
 }
 
-// A bare tensor has no name that could be wrong.
+// A bare tensor has no name that could be wrong, so any `wanted` fits.
 std::vector<ReturnedTensor> wanted_of(const c10::IValue &returned, const std::string &wanted)
 {
     std::vector<ReturnedTensor> all = tensors_in(returned);
@@ -58,7 +58,7 @@ at::Tensor handed_out(const at::Tensor &given, const c10::Device &device)
     return dense.to(at::kCPU, type).contiguous();
 }
 
-// What has no elements may have any strides to LibTorch.
+// LibTorch gives tensors without elements arbitrary strides.
 void pack(DnnTorchTensor &view)
 {
     int64_t stride = view.type == DNN_TORCH_F32 ? sizeof(float) : sizeof(int64_t);
@@ -82,7 +82,7 @@ std::vector<HandedTensor> all_tensors(const c10::IValue &returned, const std::st
 
 DnnTorchTensor view_of(const HandedTensor &handed)
 {
-    static char no_elements = 0; // memory of none: a null pointer would be a shape alone
+    static char no_elements = 0; // not null: that would be a shape alone
     DnnTorchTensor view = view_of(handed.tensor);
     if (!view.data)
         view.data = &no_elements;

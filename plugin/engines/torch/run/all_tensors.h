@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// All that forward() returned, as a caller gets it with results=tensors.
+// All tensors that forward() returned, as a caller gets them with results=tensors.
 #pragma once
 
 #include "dnn_torch/engine.h"
@@ -22,8 +22,8 @@ struct HandedTensor {
     at::Tensor tensor;
 };
 
-// Returns the tensors in order, or those named `wanted` and below it; "" is all.  Their numbers are
-// as the model gave them.  They may share memory with `returned`.  Throws a Failure that says what
+// Returns the tensors in order: those named `wanted` and below it, or all if it is "".  Their
+// values are the model's.  They may share memory with `returned`.  Throws a Failure that says what
 // came instead.  `device` is the model's.
 std::vector<HandedTensor> all_tensors(const c10::IValue &returned, const std::string &wanted,
                                       const c10::Device &device);

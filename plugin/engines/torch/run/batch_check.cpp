@@ -23,7 +23,7 @@ namespace engine_torch
 namespace
 {
 
-// Beyond rounding, which differs with the size of a batch.
+// Larger than differences by rounding, which depends on the size of a batch.
 constexpr double tolerance = 1e-3;
 
 // The darkest comes first and the brightest last.

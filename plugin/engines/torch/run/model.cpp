@@ -269,7 +269,7 @@ void DnnTorchModel::note_state()
     note_copies();
 }
 
-// Variants share what such a model changes.
+// Variants would share the state that such a model changes.
 void DnnTorchModel::note_copies()
 {
     const Precision precision = requested_.precision.precision;
@@ -281,7 +281,7 @@ void DnnTorchModel::note_copies()
                      " is ignored: such a model runs as it was saved");
 }
 
-// The names live for ever.
+// The names are static.
 const char *DnnTorchModel::type_of(bool input) const noexcept
 {
     const std::lock_guard<std::mutex> lock(current_mutex_);
@@ -290,8 +290,8 @@ const char *DnnTorchModel::type_of(bool input) const noexcept
     return engine_torch::type_name(input ? current_->binding.type : current_->output->type);
 }
 
-// Looked for when somebody asks.  A network of our own has a contract that tells how far it looks,
-// and a model that remembers is not cut anyway.
+// Found when first asked for.  A network of our own has a contract with its reach, and a model that
+// keeps state is never tiled.
 const char *DnnTorchModel::nonlocal_operator() const noexcept
 {
     if (is_inspected_ || network_ || traits_.keeps_state)

@@ -33,10 +33,10 @@ public:
 
     // Runs forward() of the saved model on pictures that are not part of the stream.  Later runs
     // are not affected.  `source` says how pictures are given, here and below: it is source(), or
-    // a copy with another binding that is tried.
+    // a copy with a binding to try.
     c10::IValue rehearse(const engine_torch::Source &source, const at::Tensor &images) const;
 
-    // Returns what one session's runs change, or null if they change nothing.
+    // Returns a copy of the state that one session's runs change, or null if they change nothing.
     std::unique_ptr<engine_torch::StateCopy> new_state() const;
 
     // Runs the model once and changes `state`.  The result shares no memory with it.
@@ -47,19 +47,19 @@ public:
     c10::IValue run_as_saved(const engine_torch::Source &source, const at::Tensor &images,
                              int64_t number) const;
 
-    // Returns how the model is run: as settle() has said, or as the options say until then.  What
-    // is returned never changes.
+    // Returns how the model is run: as settle() has set it, or before that as the options say.  The
+    // object never changes.
     std::shared_ptr<const engine_torch::Source> source() const;
 
-    // One thread at a time finds out how the model is run.
+    // Held by the thread that finds out how the model is run.
     std::unique_lock<std::mutex> lock_settling() const { return std::unique_lock(settling_); }
     bool is_settled() const { return source()->output.has_value(); }
-    // Says how the model is run from now on.  Call it once, with that lock held.
+    // Sets how the model is run from now on.  Call it once, with that lock held.
     void settle(const engine_torch::Binding &binding, const engine_torch::OutputChoice &output);
-    // What trying has cost, at all sizes together.  With that lock held.
+    // The cost of trials so far, at all sizes together.  Use it with that lock held.
     struct Trials {
         std::chrono::steady_clock::duration time = {};
-        int in_vain = 0; // sizes at which no way was taken
+        int in_vain = 0; // sizes at which the model took no binding
     };
     Trials &trials() { return trials_; }
 
@@ -68,7 +68,7 @@ public:
         return forms_.share(form);
     }
 
-    // Tells the user something that a plan or a run has found.
+    // Adds a notice for the user that a plan or a run has found.
     void note(const std::string &notice) { notices_.add(notice); }
 
     const engine_torch::Description &description() const noexcept { return description_; }
@@ -123,7 +123,7 @@ private:
     engine_kit::Notices notices_;
     engine_torch::Description description_;
     mutable std::once_flag far_known_;
-    mutable std::string nonlocal_operator_, kernel_reach_; // once that is known
+    mutable std::string nonlocal_operator_, kernel_reach_; // set once far_known_
     std::optional<engine_torch::Blueprint> network_;       // without code and tensors
     std::once_flag network_checked_;
     engine_torch::Source source_; // as it was opened; never run if the model keeps state

@@ -73,13 +73,13 @@ bool can_be_picture(const at::Tensor &tensor, const OutputRequest &request)
     return tensor.numel() > 0 && fits;
 }
 
-// Other tensors than these are pictures only if their extents say so, which may be by chance.
+// Tensors of another rank may look like pictures by chance.
 bool has_usual_rank(const at::Tensor &tensor, const OutputRequest &request)
 {
     return tensor.dim() == rank_of(request.layout.value_or(request.input));
 }
 
-// A dict has no first tensor.  If none can be a picture, the first one's fault is told.
+// A dict has no first tensor.  If none can be a picture, the error is about the first one.
 const ReturnedTensor &choose_by_kind(const c10::IValue &returned, const Tensors &tensors,
                                      const OutputRequest &request)
 {
@@ -135,7 +135,7 @@ const ReturnedTensor &choose(const c10::IValue &returned, const Tensors &tensors
                          layout_names()));
 }
 
-// ---- what it is
+// ---- checks of the chosen tensor
 
 // Whole numbers have another range than fractions of white.
 void check_type(const at::Tensor &tensor, const OutputChoice &choice)

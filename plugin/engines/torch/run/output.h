@@ -18,15 +18,15 @@ namespace engine_torch
 struct OutputRequest {
     std::string name;             // the user's: "mask", "1", "out.0"; "" is none
     std::optional<Layout> layout; // nullopt: its extents show it
-    Layout input = Layout::nchw;  // of the pictures that went in
+    Layout input = Layout::nchw;  // of the input pictures
     int64_t batch = 1, height = 1, width = 1;
-    bool is_map = false; // of any number of channels, such as one for each class
+    bool is_map = false; // of any number of channels, as for classes
 };
 
-// Returns the tensor of the wanted name, or a single one, or the first that can be a picture, of
-// those with the usual rank if there are such.  Of several maps it is the one named "out", as
-// torchvision's segmentation models have it. Throws a Failure that says what came instead, and
-// lists the names if one has to be chosen.
+// Returns the tensor of the wanted name, or the only one, or the first that can be a picture, with
+// the expected rank if possible.  Of several maps it is the one named "out", as in torchvision's
+// segmentation models.  Throws a Failure that says what came instead, and lists the names if one
+// has to be chosen.
 OutputChoice choose_output(const c10::IValue &returned, const OutputRequest &request);
 
 // Returns a float32 tensor [batch, channels, height, width] on `device`, of any strides.  It shares
@@ -35,7 +35,7 @@ at::Tensor picture_of(const c10::IValue &returned, const OutputChoice &choice, i
                       const c10::Device &device);
 
 // Throws a Failure unless the tensor holds real numbers without gaps in its indices, on the CPU or
-// on such a device as `device`.
+// on a device of the same type as `device`.
 void check_kind(const at::Tensor &tensor, const c10::Device &device);
 
 } // namespace engine_torch

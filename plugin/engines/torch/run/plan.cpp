@@ -29,13 +29,13 @@ using engine_torch::Turn;
 // Pictures with a smaller range of samples are flat, as a film's black beginning is.
 constexpr double flat_range = 1.0 / 64;
 
-// Not finite if there is a sample that is not, unlike range_of().
+// Not finite if one of the samples is not, unlike range_of().
 double spread_of(const at::Tensor &images)
 {
     return (images.max() - images.min()).item<double>();
 }
 
-// The caller may leave it to the model.
+// Takes the range from the model's input if the caller has left it at the default.
 Shape with_numbers(Shape shape, const engine_torch::Binding &binding)
 {
     if (shape.low == 0 && shape.high == 1)
@@ -111,7 +111,7 @@ bool DnnTorchPlan::must_run_one_by_one()
     return runs_one_by_one();
 }
 
-// A session runs the whole batch in such parts.
+// Tunes for parts of the batch, in which a session runs it.
 DnnTorchPlanFacts DnnTorchPlan::tune_part(const Shape &whole, int32_t batch,
                                           const TuningParameters &parameters)
 {
@@ -172,7 +172,7 @@ c10::IValue DnnTorchPlan::forward(const at::Tensor &images, int64_t number, cons
     return run_plain(images, number);
 }
 
-// What grey pictures meet is told of no frame.
+// Grey pictures beyond the calibrated range cause no notice about frames.
 c10::IValue DnnTorchPlan::rehearse(const at::Tensor &images) const
 {
     if (!form_)
@@ -202,7 +202,7 @@ c10::IValue DnnTorchPlan::run_first(const at::Tensor &images, int64_t number, co
     const double spread = spread_of(images);
     const bool is_flat = spread < flat_range * shape_.range();
     FirstFrames::Run run(first_frames_, kind_of(images, is_flat), turn);
-    if (!std::isfinite(spread)) // it would tell nothing of others, and forms may refuse it
+    if (!std::isfinite(spread)) // says nothing of others; variants may refuse it
         return run_plain(images, number);
     const auto result = run_in_form_quietly(images, number);
     switch (run.verdict(stopped)) {
@@ -217,7 +217,7 @@ c10::IValue DnnTorchPlan::run_first(const at::Tensor &images, int64_t number, co
     }
 }
 
-// The plain module decides: its result replaces a wrong one, and its failure has better words.
+// The plain module decides: its result replaces a wrong one, and its error message is better.
 c10::IValue DnnTorchPlan::compared(const std::optional<c10::IValue> &result,
                                    const at::Tensor &images, int64_t number,
                                    FirstFrames::Run &run) const
@@ -282,7 +282,7 @@ std::optional<c10::IValue> DnnTorchPlan::run_in_form(const at::Tensor &images, i
     return std::nullopt;
 }
 
-// Tells it once: the frames of a whole film may be such.
+// Reports it once: all frames of a film may be such.
 void DnnTorchPlan::note_others() const
 {
     const auto &met_others = form_->met_others;
@@ -300,7 +300,7 @@ std::optional<c10::IValue> DnnTorchPlan::run_in_form_quietly(const at::Tensor &i
     return run_in_form(images, number);
 }
 
-// What int8 makes of a picture says little of other clips.
+// A wrong result in int8 says little about other clips, so it is not recorded.
 void DnnTorchPlan::end_form(const std::string &reason) const
 {
     const bool is_of_all_clips = form_->precision != Precision::int8;

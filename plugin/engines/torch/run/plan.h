@@ -26,7 +26,7 @@ public:
     c10::IValue forward(const at::Tensor &images, int64_t number, const engine_torch::Turn &turn,
                         const std::atomic<bool> &stopped) const;
 
-    // Whose turns there are.
+    // Where runs register their turns.
     engine_torch::FirstFrames &first_frames() const noexcept { return first_frames_; }
 
     // Says how pictures are given and which tensor comes back.
@@ -81,8 +81,8 @@ private:
     std::string variant_ = "as saved", threaded_variant_, hint_;
     DnnTorchPlanFacts facts_;
     mutable engine_torch::FirstFrames first_frames_;
-    // The form gave a wrong result for a first picture.  Other plans that share it find that out by
-    // themselves: what they hand out must not depend on how far this one is.
+    // The variant gave a wrong result for a first picture.  Other plans that share it find that out
+    // by themselves: their results must not depend on this plan's progress.
     mutable std::atomic<bool> form_is_wrong_{false};
     mutable std::atomic<bool> noted_others_{false};
 };

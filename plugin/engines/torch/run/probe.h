@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Finds out what a model makes of pictures by running it.
+// Finds out the shapes of a model's results by running it.
 #pragma once
 
 #include "model.h"
@@ -11,12 +11,12 @@
 namespace engine_torch
 {
 
-// Recalls an earlier result, or runs the model once on grey pictures.  Throws a Failure or what
-// LibTorch throws.
+// Returns the shape of the result: recalls an earlier one, or runs the model once on grey pictures.
+// Throws a Failure or what LibTorch throws.
 Shape probe(DnnTorchModel &model, const Shape &shape);
 
-// Runs such a model once that was opened with results=tensors, and returns its tensors without
-// their numbers.  Recalls nothing: how many there are may depend on the pictures.
+// Runs a model once that was opened with results=tensors, and returns its tensors without data.
+// Recalls nothing: how many there are may depend on the pictures.
 std::vector<DnnTorchTensor> probe_all(DnnTorchModel &model, const Shape &shape);
 
 } // namespace engine_torch

@@ -24,8 +24,8 @@ namespace
 using engine_torch::Failure;
 using engine_torch::Turn;
 
-// Of a longer run a model's preparations are a small part, and a frame that waits for the session
-// would wait for two.
+// A model's preparations are a small part of a longer run, and a frame that waits for the session
+// would wait for two runs.
 constexpr double longest_warming = 0.1;
 
 // Returns memory for transfers, or ordinary memory if LibTorch has no other for the device.
@@ -157,7 +157,7 @@ at::Tensor DnnTorchSession::to_caller(const at::Tensor &picture, const at::Tenso
                                       const DnnTorchTensor &request)
 {
     had_nan_ = false;
-    // Maps hold plain numbers, which no code of white stands for.
+    // Maps hold plain numbers, to which `white` does not apply.
     if (!wants_codes(request) || plan_.source().asked.results == engine_torch::Results::maps)
         return brought_back(picture);
     const bool interleaved = elements.size(1) > 1 && elements.stride(1) == 1;
@@ -213,7 +213,7 @@ void DnnTorchSession::wait_after_failure() const noexcept
     }
 }
 
-// Nothing more comes of a failed run.
+// A failed run has no further tiles.
 void DnnTorchSession::let_others_begin(const DnnTorchRun &run) const
 {
     Turn turn = turn_of(run);

@@ -17,12 +17,12 @@ public:
     // Throws a Failure if `threads` is below 1.
     DnnTorchSession(const DnnTorchPlan &plan, int32_t threads);
 
-    // Pays now what a first run costs more than later ones, if it can.
+    // Does now what only a first run has to do, if it can.
     void warm() noexcept;
 
-    // Returns the picture alone, or all tensors if the model was opened so.  The views hold until
-    // the next run, a reset or the session's end.  `request` has the elements of the picture that
-    // the caller would like.  Throws a Failure or what LibTorch throws.  When it returns or throws,
+    // Returns the picture alone, or all tensors with results=tensors.  The views hold until the
+    // next run, a reset or the session's end.  `request` has the type of elements that the caller
+    // would like.  Throws a Failure or what LibTorch throws.  When it returns or throws,
     // the device no longer uses the memory of `input`.
     std::vector<DnnTorchTensor> run(const DnnTorchTensor &input, const DnnTorchTensor &request,
                                     DnnTorchRun &run);

@@ -24,19 +24,19 @@ namespace engine_torch
 namespace
 {
 
-// A model that takes nothing mostly fails at once.  One that computes long before it fails must not
-// do so in each of many ways, at each of many sizes.
+// A model that takes no binding mostly fails at once.  One that computes long before it fails must
+// not do so with many bindings, at many sizes.
 constexpr std::chrono::seconds longest(5);
-// Who refuses all ways at so many sizes refuses the sizes, or all but the usual layout.
+// A model that refuses all bindings at so many sizes refuses the sizes, or all but one layout.
 constexpr int most_in_vain = 2;
 
-// What one way of running the model gave.
+// The result of running the model with one binding.
 struct Attempt {
     Rehearsal result = {};
     OutputChoice output;
 };
 
-// It has no layout, and its type is not looked at.
+// With results=tensors there is no layout, and the type is not looked at.
 const OutputChoice all_outputs = {};
 
 Attempt attempt(const DnnTorchModel &model, const Source &source, const Shape &shape)
@@ -64,7 +64,7 @@ bool fits(const Binding &binding, const Shape &shape)
            (has_channels(binding.layout) || binding.frame_channels(shape.channels) == 1);
 }
 
-// Such a model has seen the pictures as they were given, and wants other ones.
+// Whether the model has read the layout as it was given, and wants another number of channels.
 bool tells_of_channels(const std::exception &error, const Shape &shape, const Binding &binding)
 {
     const std::string given = dnn_torch::concat("expected input[", shape.batch, ", ",
@@ -73,9 +73,9 @@ bool tells_of_channels(const std::exception &error, const Shape &shape, const Bi
     return words_of(error).find(given) != std::string::npos;
 }
 
-// ---- whether a guess of a layout makes sense
+// ---- whether a guess of a layout is plausible
 
-// Pictures, and what became of them.
+// Shapes of inputs, each with the shape of its result.
 using Made = std::vector<std::pair<Shape, Shape>>;
 
 int32_t along(const Shape &shape, bool across)
@@ -83,7 +83,7 @@ int32_t along(const Shape &shape, bool across)
     return across ? shape.width : shape.height;
 }
 
-// Whether three results grow with their pictures, all in one proportion.  They may be rounded.
+// Whether the extents of three results are linear in those of their inputs, but for rounding.
 bool grow_alike(const Made &made, bool across)
 {
     const auto in = [&](size_t i) { return int64_t{along(made[i].first, across)}; };
@@ -93,7 +93,7 @@ bool grow_alike(const Made &made, bool across)
     return more_out > 0 && std::abs(wrong) <= 2 * std::max(more_in, in(2) - in(0));
 }
 
-// A model of one size cannot show more than that it keeps it, or multiplies or divides it.
+// All that one size can show is that the model keeps it, or multiplies or divides it.
 bool is_whole_scale(const Shape &in, const Shape &out)
 {
     const auto divides = [](int32_t extent, int32_t by) { return extent % by == 0; };
@@ -102,7 +102,8 @@ bool is_whole_scale(const Shape &in, const Shape &out)
            (divides(out.height, in.height) || divides(in.height, out.height));
 }
 
-// Tables of numbers look like pictures at some sizes, and rows like channels.
+// Whether the results scale with the inputs.  Tables of numbers look like pictures at some sizes,
+// and rows like channels.
 bool follow(const Made &made)
 {
     const auto has_other_channels = [&](const auto &each) {
@@ -181,7 +182,7 @@ private:
         return taken.result;
     }
 
-    // What was guessed of an unusual layout of the result must hold at other sizes.
+    // A guessed layout of the result must hold at other sizes.
     Rehearsal take_if_it_follows(const Binding &binding, const Attempt &taken)
     {
         if (const auto made = refuted(binding, taken))
@@ -189,7 +190,7 @@ private:
         return take(binding, taken);
     }
 
-    // Returns what came out if a layout was guessed and that makes no sense.
+    // Returns the sizes if a layout was guessed and they contradict it.
     std::optional<Made> refuted(const Binding &binding, const Attempt &taken)
     {
         if (!is_guessed(binding, taken.output))
@@ -207,7 +208,7 @@ private:
         return is_input || is_result;
     }
 
-    // What comes of two further sizes, of other aspects, if the model takes them.
+    // Returns the results for two further sizes, of other aspects, too, if the model takes them.
     Made made_otherwise(const Binding &binding, const Attempt &taken)
     {
         Made made;
@@ -275,7 +276,7 @@ private:
         return false;
     }
 
-    // And one that wants RGBA might take RGB so: it finds as many rows where it looks for channels.
+    // A model for RGBA might take RGB so: it finds as many rows where it expects channels.
     bool takes_other_channels()
     {
         const auto extra = static_cast<int32_t>(extra_channels(bindings_.front().constants));
@@ -291,7 +292,7 @@ private:
     const Shape shape_;
     Source source_;
     const std::vector<Binding> bindings_;
-    std::string layout_fault_; // why a layout that the model takes is none, in words
+    std::string layout_fault_; // why a layout that the model takes was refused
 };
 
 bool is_same(const Binding &one, const Binding &other)

@@ -31,14 +31,14 @@ namespace
 
 // Large enough for smooth parts, and not so large that deep models take long.
 constexpr int32_t height = 96, width = 160;
-// The PSNR to fp32 that layers in int8 must leave, and what programs try one after the other for
-// it.
+// PSNRs to fp32 in dB.  The result must reach the first; programs aim for one after the other until
+// it does.
 constexpr std::array<double, 6> aims = {40, 42, 45, 50, 55, 60};
-// What is left of each fine pattern at the least.
+// The least PSNR in dB of each fine pattern.
 constexpr double least_of_patterns = 30;
 
 // All samples of the shape's range: smooth and rough parts on the left, and on the right sharp
-// edges in pure colours, which make layers meet larger numbers than most frames do.
+// edges in pure colours, which give layers larger numbers than most frames do.
 at::Tensor calibration_picture(const Shape &shape)
 {
     const at::Tensor soft =
@@ -50,8 +50,8 @@ at::Tensor calibration_picture(const Shape &shape)
     return in_range(picture, shape).contiguous();
 }
 
-// Stripes and chequers of one sample, in some channels and in all.  What nets round in them is the
-// same everywhere, so that it adds up, where it is lost among the errors of other pictures.
+// Stripes and chequers of one sample, in some channels and in all.  Their rounding errors are the
+// same everywhere and add up, whereas those of other pictures cancel out.
 std::vector<at::Tensor> fine_patterns(const Shape &shape)
 {
     constexpr int32_t rows = 64, columns = 96;
@@ -85,8 +85,8 @@ std::optional<c10::IValue> result_of(const Form &form, const Source &source,
 // Returns whether it took the picture.
 using Take = std::function<bool(const at::Tensor &)>;
 
-// Until `takes` returns true.  The second picture is the first one's corner, enlarged: wide areas,
-// and edges far apart.
+// Tries pictures until `takes` returns true.  The second is the first one's corner, enlarged:
+// wide areas, and edges far apart.
 void try_pictures(const Shape &shape, const Take &takes)
 {
     const auto picture = [&](int32_t rows, int32_t columns) {
@@ -98,11 +98,11 @@ void try_pictures(const Shape &shape, const Take &takes)
         takes(calibration_picture(shape));
 }
 
-// What forms are compared with.
+// Pictures that variants are compared on.
 struct Sample {
     at::Tensor images;
     c10::IValue plain;
-    at::Tensor others = {}; // pictures that are run while layers are looked at, and not compared
+    at::Tensor others = {}; // run only to calibrate, not compared
 };
 
 // Returns the first that the model takes of those that `try_all` tries.
@@ -118,7 +118,7 @@ std::optional<Sample> taken_sample(const Source &source,
     return found;
 }
 
-// Those that the model takes.
+// Returns the patterns that the model takes.
 std::vector<Sample> patterns_to_judge(const Source &source, const Shape &shape)
 {
     std::vector<Sample> taken;
@@ -156,8 +156,8 @@ std::string with_decibel(const Int8Layers &layers, double decibel,
     return words;
 }
 
-// Results that are shown with another range than pictures' own, such as depth, have less.  Tensors
-// that are no pictures have each its own.
+// The range that differences are compared with.  Results such as depth may have a smaller one than
+// pictures.  0 for tensors that are no pictures: each has its own range.
 double peak_of(const c10::IValue &plain, const Source &source, const Shape &shape)
 {
     if (source.asked.results != Results::picture || !plain.isTensor())
@@ -171,7 +171,7 @@ at::Tensor with_others(const Sample &sample)
     return sample.others.defined() ? at::cat({sample.images, sample.others}) : sample.images;
 }
 
-// Returns whether what is in int8 is near enough to fp32.
+// Returns whether the result in int8 is close enough to fp32.
 bool calibrate_for(const Int8Goal &goal, Form &form, const Source &source, const Sample &pictures,
                    const std::vector<Sample> &patterns)
 {
@@ -189,7 +189,7 @@ bool calibrate_for(const Int8Goal &goal, Form &form, const Source &source, const
     return !of_patterns || *of_patterns >= least_of_patterns;
 }
 
-// What stands between programs may add to what each of them loses.
+// Layers between programs may amplify what each program loses, hence several aims.
 void calibrate_with(const Sample &sample, const std::vector<Sample> &patterns, Form &form,
                     const Source &source, const Shape &shape)
 {
@@ -225,7 +225,7 @@ std::optional<Sample> sample_of_clip(const Source &source, const at::Tensor &sam
     return found;
 }
 
-// For all clips.
+// For all clips alike.
 void calibrate_with_generated(Form &form, const Source &source, const Shape &shape)
 {
     const auto sample =
@@ -238,7 +238,7 @@ void calibrate_with_generated(Form &form, const Source &source, const Shape &sha
 
 } // namespace
 
-// What a clip does not show is not judged.
+// A clip need not contain fine patterns, so these are judged only without one.
 void calibrate(Form &form, const Source &source, const Shape &shape, const at::Tensor &samples)
 {
     if (!samples.defined())

@@ -14,17 +14,17 @@ namespace engine_torch
 namespace
 {
 
-// Of each picture the liveliest window counts; so many of these, and those with the largest and the
+// Takes the liveliest window of this many pictures, and the windows with the largest and the
 // smallest sample of all.
 constexpr int64_t most_pictures = 4;
 // As many samples as a frame of 960x544 has.
 constexpr int64_t most_others = 32;
-// Windows with a smaller range of samples are flat, and with a larger one broken, as shares of that
-// of pictures.
+// As shares of the pictures' range: windows with a smaller range of samples are flat, and with a
+// larger one broken.
 constexpr double flat_range = 1.0 / 64, wild_range = 100;
 
-// [pictures, windows of each, channels, rows, columns], side by side from the middle of what is
-// left over at the edges.
+// Returns [pictures, windows of each, channels, rows, columns]: a grid in the middle of each
+// picture.
 at::Tensor all_windows(const at::Tensor &samples, int64_t rows, int64_t columns)
 {
     const int64_t down = samples.size(2) / rows, across = samples.size(3) / columns;
@@ -35,7 +35,7 @@ at::Tensor all_windows(const at::Tensor &samples, int64_t rows, int64_t columns)
         .reshape({samples.size(0), down * across, samples.size(1), rows, columns});
 }
 
-// How much each window tells; below 0: nothing.  A colour alone is flat.
+// The contrast of each window; below 0 if it is flat or broken.  A plain colour is flat.
 at::Tensor liveliness_of(const at::Tensor &windows, const Shape &shape)
 {
     const at::Tensor planes = windows.flatten(3);
@@ -45,15 +45,15 @@ at::Tensor liveliness_of(const at::Tensor &windows, const Shape &shape)
     return planes.std(3, false).amax(2).masked_fill(tells.logical_not(), -1);
 }
 
-// A film begins dark, and its next scene is bright: what is there from the darkest to the brightest
-// sample of `all` may come from black to white.
+// Stretches the range of `all` to that of black to white: a film may begin dark and go on with a
+// bright scene.
 at::Tensor stretched(const at::Tensor &windows, const at::Tensor &all, const Shape &shape)
 {
     const double low = all.min().item<double>(), high = all.max().item<double>();
     return (windows - low) * (shape.range() / (high - low)) + shape.low;
 }
 
-// Returns places among the windows of all pictures.
+// Returns indices into the windows of all pictures.
 std::vector<int64_t> liveliest(const at::Tensor &windows, const at::Tensor &liveliness,
                                const Shape &shape)
 {
@@ -75,7 +75,7 @@ std::vector<int64_t> liveliest(const at::Tensor &windows, const at::Tensor &live
     return chosen;
 }
 
-// Those that are left lie as far apart as before.
+// Keeps at most most_others, evenly spaced.
 std::vector<int64_t> thinned(const std::vector<int64_t> &places)
 {
     const auto count = std::min(static_cast<int64_t>(places.size()), most_others);

@@ -49,7 +49,7 @@ FirstFrames::Verdict FirstFrames::Run::verdict(const std::atomic<bool> &stopped)
         if (frames_.is_next(kind_, turn_, place_))
             return frames_.is_good(kind_) ? Verdict::good : Verdict::to_compare;
         frames_.changed_.wait_for(lock, look_at_stop_every);
-        // One that is under way may take its time.
+        // A run that is under way may take long.
         if (frames_.under_way_.begin()->first < place_)
             end_of_patience = Clock::now() + frames_.patience_;
         else if (Clock::now() >= end_of_patience)
@@ -108,7 +108,7 @@ FirstFrames::Membership::~Membership()
 
 // ---- under mutex_ -----------------------------------------------------------------------
 
-// The verdicts stay.
+// Keeps the verdicts.
 void FirstFrames::forget_stream()
 {
     complete_.reset();
@@ -118,7 +118,7 @@ void FirstFrames::forget_stream()
         bad_ = Place(std::numeric_limits<int64_t>::min(), 0);
 }
 
-// A form that is right with contents needs no flat picture to show it.
+// A variant that is right for a picture with content counts as right for flat ones.
 bool FirstFrames::is_good(const Kind &kind) const
 {
     Kind with_contents = kind;
@@ -126,7 +126,7 @@ bool FirstFrames::is_good(const Kind &kind) const
     return good_.count(kind) > 0 || good_.count(with_contents) > 0;
 }
 
-// Whether a run that would be handed out now would be so at any other time, too.
+// Whether the run's result no longer depends on timing.
 bool FirstFrames::is_next(const Kind &kind, const Turn &turn, const Place &place) const
 {
     if (has_unknown_before(place))

@@ -30,21 +30,21 @@ struct Turn {
     bool has_more = false; // another run of the same pictures follows, as of a tile
 };
 
-// Compares the first picture of each kind.  Whoever comes later in the stream waits for the
-// verdict, and a run without one also waits until all before it have begun.  So the output depends
-// neither on the number of workers nor on which of them is faster.  Every member function may be
-// called from several threads at once.
+// Compares the first picture of each kind.  Later runs in the stream wait for the verdict, and a
+// run without one also waits until all before it have begun.  So the output depends neither on the
+// number of workers nor on which of them is faster.  Every member function may be called from
+// several threads at once.
 class FirstFrames
 {
 public:
-    // The last member says whether the picture is flat: flat pictures tell little of later ones.
+    // The last member says whether the picture is flat: flat pictures say little about later ones.
     using Kind = std::tuple<int32_t, int32_t, int32_t, int32_t, bool>;
     static Kind kind_of(const Shape &shape, bool is_flat)
     {
         return {shape.batch, shape.channels, shape.height, shape.width, is_flat};
     }
 
-    // A run waits that long for one that has not begun, which may never come.
+    // How long a run waits for one that has not begun and may never come.
     explicit FirstFrames(std::chrono::milliseconds patience = std::chrono::seconds(10))
         : patience_(patience)
     {
@@ -76,13 +76,13 @@ public:
     };
 
     // Begins a run that needs no comparison.  Returns false, and begins nothing, if it needs one or
-    // if that is not known yet: then it is a Run.
+    // if that is not known yet: use a Run then.
     bool begin_good(const Kind &kind, const Turn &turn);
 
-    // For a run that is no Run, or that failed: nobody waits for it any longer.
+    // Marks a run that is no Run, or that failed, as begun: no run waits for it any longer.
     void begin(const Turn &turn);
 
-    // What a session has: once the last one is gone, another stream may begin.
+    // Each session holds one.  Once the last one is gone, another stream may begin.
     class Membership
     {
     public:
@@ -116,8 +116,8 @@ private:
     std::map<Place, Kind> under_way_;
     uint64_t runs_ = 0;
     std::optional<int64_t> complete_; // all runs up to that number have begun
-    std::vector<Turn> begun_; // those behind a run that is not complete, and that run itself
-    bool is_patient_ = true;  // false: somebody has waited in vain
+    std::vector<Turn> begun_; // those not complete, and those after them
+    bool is_patient_ = true;  // false: a run has waited in vain
     size_t members_ = 0;
 };
 

@@ -87,8 +87,8 @@ private:
         return static_cast<double>(candidates_.size()) * (1 + fewest_rounds) + plain_runs;
     }
 
-    // Candidates that differ much are told apart by one run each, which is little beside one frame
-    // of such a model.
+    // One run each distinguishes candidates that differ much.  It costs little next to one frame of
+    // such a model.
     Compared compare_once()
     {
         const at::Tensor images = on_device(part_);

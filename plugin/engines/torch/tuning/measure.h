@@ -16,7 +16,7 @@ namespace engine_torch
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start);
-// Of all images of a batch.
+// Counts all images of a batch.
 double pixels_of(const Shape &shape);
 
 struct TriedForm {

@@ -51,7 +51,7 @@ constexpr std::array<std::array<int32_t, 3>, 4> trial_sizes = {{
     {1, 256, 256},
 }};
 constexpr int enough_sizes = 2;
-// A further size that takes more of the budget is left out: each form runs it as well.
+// A further size that takes more of the budget is left out: each variant runs it as well.
 constexpr double most_of_budget = 0.1;
 constexpr int64_t small_samples = 1 << 18;
 constexpr double runs_of_trial = 5; // how many runs of the model a trial takes
@@ -176,7 +176,7 @@ std::optional<Distance> distance_of(const at::Tensor &plain, const at::Tensor &o
     return look_through(plain, other, look) ? std::optional(distance) : std::nullopt;
 }
 
-// Whether the difference is small beside the range of such results; see Form::peak.
+// Whether the difference is small compared with the range of such results; see Form::peak.
 bool is_close_in_int8(const Distance &distance, double peak)
 {
     const double scale = peak > 0 ? peak : std::max(distance.largest, smallest_scale);
@@ -193,7 +193,7 @@ bool is_close(const at::Tensor &plain, const at::Tensor &other, const Form &form
     const auto distance = distance_of(plain, other);
     if (!distance)
         return false;
-    // Codes of 8 bits: what lies between two of them may be rounded either way.
+    // 8-bit samples: a value between two of them may be rounded either way.
     if (plain.scalar_type() == at::kByte && distance->apart <= 1)
         return true;
     const double scale = std::max(distance->largest, smallest_scale);
@@ -207,7 +207,7 @@ bool is_close(const at::Tensor &plain, const at::Tensor &other, const Form &form
            distance->squares / distance->count <= std::pow(chosen_mean_tolerance * scale, 2);
 }
 
-// Classes and places are whole numbers: the next one is another thing.
+// Whole numbers, such as classes and positions, must be equal: the next one means something else.
 bool are_numbers_close(const at::Tensor &plain, const at::Tensor &other, const Form &form,
                        double tolerance)
 {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The trial that every variant of a model must pass before it is used.  LibTorch's own ways to make
-// a model faster were seen to give other results.
+// The trial that every variant of a model must pass before it is used.  LibTorch's own
+// optimisations have been seen to change results.
 #pragma once
 
 #include "engines/torch/program/forms.h"
@@ -21,20 +21,20 @@ at::Tensor test_picture(const Shape &shape);
 // Returns how far an fp32 variant of that module may be off, as a share of the largest value.
 double tolerance_of(const torch::jit::Module &plain);
 
-// Whether that form may return `other` if the plain module returns `plain`: the
-// same samples are not finite, and the others are close.  Where all tensors are handed out, their
-// names must be the same too, and whole numbers equal.
+// Whether that variant may return `other` if the plain module returns `plain`: the same samples are
+// not finite, and the others are close.  With results=tensors, their names must be the same too,
+// and whole numbers equal.
 bool is_close(const c10::IValue &plain, const c10::IValue &other, const Form &form,
               const Source &source);
 
-// What was from 0 to 1 then has the numbers of such pictures.
+// Maps 0 to 1 to the shape's range.
 at::Tensor in_range(const at::Tensor &fractions, const Shape &shape);
 
-// Returns the PSNR of the tensor that is worst, where `peak` is white; with 0 it is each tensor's
-// own range.  It is at most 99.9 decibel.
+// Returns the PSNR of the worst tensor, at most 99.9 dB.  `peak` is white; 0 stands for each
+// tensor's own range.
 double psnr_decibel(const c10::IValue &plain, const c10::IValue &other, double peak = 1);
 
-// From the smallest sample to the largest; 0 if one is no number.
+// Returns the largest sample less the smallest; 0 if that is not finite.
 double range_of(const at::Tensor &tensor);
 
 // Belongs to one thread.
@@ -58,7 +58,7 @@ public:
         return plain_pixels_ > 0 ? plain_seconds_ / plain_pixels_ : 0;
     }
 
-    // Returns "" if the form gives the plain module's results, or else what is wrong.  Throws if
+    // Returns "" if the variant gives the plain module's results, or else what is wrong.  Throws if
     // memory runs out.
     std::string fault_of(const Form &form) const;
 
@@ -72,7 +72,7 @@ private:
     };
     bool add(const at::Tensor &images);
     bool takes_long(const Shape &shape, double budget_seconds) const;
-    // Both return whether the plain module takes it.
+    // Returns whether the plain module takes it.
     bool add_small(const Shape &shape);
     void add_whole(const Shape &shape, double budget_seconds);
 

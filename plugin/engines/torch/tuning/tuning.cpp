@@ -32,9 +32,9 @@ constexpr double as_fast = 1.03;
 // A trial with a whole picture may take this share of the budget.  It takes as long as
 // this many runs of the variant, because it also runs the plain module.
 constexpr double whole_share = 0.5, runs_of_whole = 3;
-// No further form is tried once this share of the budget is spent: what is left is to measure.
+// No further variant is tried once this share of the budget is spent: what is left is to measure.
 constexpr double most_for_trials = 0.5;
-// The user is told about differences by these factors.
+// Differences by these factors are reported to the user.
 constexpr double much_faster = 1.5, slower = 1.05;
 
 using Kinds = std::vector<FormKind>;
@@ -52,8 +52,8 @@ std::string with_one_digit(double number)
     return text;
 }
 
-// Of LibTorch's build, the instruction set that it uses, which its environment may narrow, and
-// oneDNN's version: a remembered form is not tried again.
+// A hash of LibTorch's build, of the instruction set that it uses, which its environment may
+// narrow, and of oneDNN's version: a remembered variant is not tried again.
 std::string libraries()
 {
     constexpr size_t digits = 16;
@@ -67,7 +67,7 @@ std::string settings_of(const Source &source)
            libraries() + "; " + source.input_name + "; " + source.device.str() + source.asked.text;
 }
 
-// The same of records of how it runs.
+// The same for records of how it runs.
 std::string run_settings_of(const Source &source)
 {
     const std::string binding = source.binding.text();
@@ -87,7 +87,7 @@ std::string range_of(const Shape &shape)
     return "; " + std::to_string(shape.low) + " to " + std::to_string(shape.high);
 }
 
-// What is measured with one clip holds for others, too: calibrating is never left out.
+// What is measured with one clip holds for others, too: calibration is never skipped.
 TuningKey key_of(const Source &source, const Requested &requested, const Shape &shape,
                  bool has_samples)
 {
@@ -100,7 +100,7 @@ TuningKey key_of(const Source &source, const Requested &requested, const Shape &
                                                                              : "")};
 }
 
-// A record with this key exists if the form is a bad one.
+// A record with this key exists if the variant is a bad one.
 TuningKey key_of_bad(const Form &form, const Source &source, const Requested &requested)
 {
     return {requested.path, requested.contents,
@@ -191,8 +191,8 @@ private:
     }
 
     // Returns nullopt if the record does not fit this model or what the user requested after all.
-    // The form is not tried again: it was before it was remembered, and the first frame is
-    // compared. But what another clip has calibrated is another form.
+    // The variant is not tried again: it was before it was remembered, and the first frame is
+    // compared.  But calibration with another clip makes another variant.
     std::optional<Tuned> tuned_from(const TuningRecord &record)
     {
         const auto kind = find_form(record.form);
@@ -219,7 +219,7 @@ private:
         return recall(cache).has_value();
     }
 
-    // A form that can be used, or why it cannot.
+    // A variant that can be used, or why it cannot.
     struct Attempt {
         std::optional<Form> form;
         std::string fault;
@@ -256,11 +256,11 @@ private:
                                : trial().fault_of(form);
     }
 
-    // The forms that can be used, and why the last one that cannot was left out.
+    // The variants that can be used, and why the last one that cannot was left out.
     struct Forms {
         std::vector<Form> list;
         std::string fault;
-        std::string pin_fault; // why the form that the user asked for was left out
+        std::string pin_fault; // why the one that the user asked for was left out
     };
 
     Forms usable(const Kinds &kinds, Precision precision)
@@ -271,7 +271,7 @@ private:
                 continue;
             Attempt attempted = attempt(kind, precision);
             if (kind != FormKind::fused || kinds.size() == 1)
-                forms.fault = attempted.fault; // those of LibTorch's own forms tell more
+                forms.fault = attempted.fault; // those of LibTorch's own variants say more
             if (attempted.form)
                 forms.list.push_back(std::move(*attempted.form));
             if (budget_seconds_ <= 0 && !forms.list.empty())
@@ -280,14 +280,14 @@ private:
         return forms;
     }
 
-    // Where oneDNN is not sound, sums of its own tensors divide by the caches' size.
+    // Where oneDNN is not sound, its additions of its own tensors divide by the size of the caches.
     static bool is_sound(FormKind kind)
     {
         return kind != FormKind::inference || avoid_unsound_instructions();
     }
 
     // The budget is for all that is tried and measured.  Without one, nothing is measured and the
-    // first form that can be used is taken.
+    // first variant that can be used is taken.
     double left_seconds() const { return budget_seconds_ - seconds_since(start_); }
     bool has_spent(double share) const
     {
@@ -311,8 +311,8 @@ private:
         return kinds;
     }
 
-    // Of a slow model, one of LibTorch's own forms is enough: they differ less from each other than
-    // from fused programs.
+    // Of a slow model, one of LibTorch's own variants is enough: they differ less from each other
+    // than from fused programs.
     bool is_worth_trying(FormKind kind, const std::vector<Form> &usable)
     {
         if (usable.empty())
@@ -351,7 +351,7 @@ private:
         return {.form = std::nullopt, .fault = "the model does other things with other pictures"};
     }
 
-    // Fused programs alone compute in int8.
+    // Only fused programs compute in int8.
     Forms usable_in_int8()
     {
         if (requested_.pinned && requested_.pinned != FormKind::fused)
@@ -379,7 +379,7 @@ private:
         return forms;
     }
 
-    // Returns at least one form.
+    // Returns at least one variant.
     std::vector<Form> usable_forms()
     {
         if (chooses_fp16())
@@ -394,7 +394,7 @@ private:
         return std::move(forms.list);
     }
 
-    // Returns fp32 forms if the model takes no form of the precision that the user asked for.
+    // Returns fp32 variants if the model takes none of the precision that the user asked for.
     Forms usable_in_wanted_precision()
     {
         const Precision precision = requested_.precision.precision;
@@ -432,7 +432,7 @@ private:
         return wants_last && shape_.channels > 1;
     }
 
-    // A frame's integer samples are less to send than floats.
+    // A frame's integer samples are less data to send than floats.
     int takes_codes() const { return !source_.device.is_cpu(); }
 
     DnnTorchPlanFacts figures_of(const Form &form, double run_seconds, int64_t run_bytes,
@@ -457,7 +457,7 @@ private:
                 .hint = ""};
     }
 
-    // Adds variants that cannot win, but that the user should hear of.
+    // Adds variants that cannot win, but that the user should know of.
     void add_others(std::vector<TriedForm> &candidates)
     {
         if (!source_.device.is_cpu() || source_.branches_on_data || is_slow() ||
@@ -514,11 +514,11 @@ private:
         return static_cast<double>(candidates.size()) * run <= left_seconds();
     }
 
-    // Of the plain module.
+    // For the plain module.
     double seconds_for(double pixels) { return trial().plain_seconds_of_pixel() * pixels; }
 
-    // The form that was tried first.  One run of it on a small part tells what a frame takes.  The
-    // next start has no more time.
+    // Takes the variant that was tried first.  One run of it on a small part shows what a frame
+    // takes.  This is remembered, because the next start has no more time.
     Tuned guessed(const TriedForm &candidate)
     {
         std::vector<TriedForm> alone = {candidate};
@@ -567,7 +567,7 @@ private:
         return {make_form(source_, FormKind::saved, Precision::fp32, shape_.channels)};
     }
 
-    // If the model refuses the picture, the user is told when it runs.
+    // If the model refuses the picture, that is reported when it runs.
     Compared measure_all(std::vector<TriedForm> &candidates, double budget_seconds)
     {
         try {

@@ -46,8 +46,8 @@ struct Tuned {
 Tuned tune(const Source &source, const Requested &requested, const Shape &shape,
            const TuningParameters &parameters);
 
-// Records that the form gave another picture than the plain module.  No later tune() chooses it, in
-// this process and in others that share the folder.  Any thread.
+// Records that the variant gave another picture than the plain module.  No later tune() chooses it,
+// in this process and in others that share the folder.  Any thread.
 void remember_as_bad(const Form &form, const Source &source, const Requested &requested);
 
 // What a probe found: the shape of the result, and as text how the model was run for it.
@@ -56,7 +56,7 @@ struct Probed {
     std::string binding;
 };
 
-// Returns what the plain module makes of pictures of that shape, if an earlier remember_probe() on
+// Returns the plain module's result for pictures of that shape, if an earlier remember_probe() on
 // this machine recorded it.  Any thread.
 std::optional<Probed> recall_probe(const Source &source, const Requested &requested,
                                    const std::string &output_name, const Shape &shape);
