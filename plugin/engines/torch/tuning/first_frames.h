@@ -116,8 +116,8 @@ private:
     std::map<Place, Kind> under_way_;
     uint64_t runs_ = 0;
     std::optional<int64_t> complete_; // all runs up to that number have begun
-    std::vector<Turn> begun_; // those not complete, and those after them
-    bool is_patient_ = true;  // false: a run has waited in vain
+    std::vector<Turn> begun_;         // those not complete, and those after them
+    bool is_patient_ = true;          // false: a run has waited in vain
     size_t members_ = 0;
 };
 
