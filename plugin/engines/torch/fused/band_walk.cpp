@@ -61,8 +61,8 @@ std::vector<Step> BandWalk::walk(int64_t band_rows)
     const int64_t band =
         band_rows ? std::max<int64_t>(1, band_rows * height / tallest_convolution()) : height;
     std::fill(done_.begin(), done_.end(), 0);
-    // Rows of zeros are there from the beginning, also if nobody needs some of them any more when
-    // the first row is made.
+    // Padding rows of zeros exist from the beginning, even if some of them are no longer needed
+    // when the first row is made.
     for (size_t stage = range_.first; stage < range_.end; stage++)
         most_rows_[list_.stages[stage].output] = buffers_[list_.stages[stage].output].pad_top;
     aim_at(0);
@@ -75,8 +75,8 @@ std::vector<Step> BandWalk::walk(int64_t band_rows)
     }
 }
 
-// The rows of the largest result of a convolution, whose passes over weights and rows a band is
-// for.  Groups without any, as one that only stores, have those of their last stage.
+// The rows of the tallest result of a convolution: bands are for its passes over weights and rows.
+// In groups without any, such as one that only stores, the rows of the last stage.
 int64_t BandWalk::tallest_convolution() const
 {
     int64_t most = 0;
@@ -87,8 +87,8 @@ int64_t BandWalk::tallest_convolution() const
 }
 
 // Finds for each stage the end of the rows that it must make, so that the last one gets to
-// `last_end`.  What lies outside the picture is counted as if it were there: so all stages advance
-// evenly from the first turn on.
+// `last_end`.  Rows outside the picture count as if they existed: so all stages advance evenly from
+// the first turn on.
 void BandWalk::aim_at(int64_t last_end)
 {
     for (size_t stage = range_.first; stage < range_.end; stage++)
@@ -141,7 +141,7 @@ void BandWalk::turn(bool is_last, std::vector<Step> &steps)
     }
 }
 
-// The oldest row that this group's stages have not done with.
+// The oldest row that this group's stages still need.
 int64_t BandWalk::oldest_needed(TensorId tensor, int64_t otherwise) const
 {
     int64_t oldest = otherwise;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Walks through the bands of one group and finds out which rows are made and kept when.
+// Walks through the bands of one group and finds out which rows are computed and kept when.
 #pragma once
 
 #include "schedule.h"
@@ -32,7 +32,7 @@ class BandWalk
 {
 public:
     // `buffers` have paddings.  A stage makes multiples of its `rows_at_once`, but for the last
-    // rows.  All of these must live longer.
+    // rows.  All of these must outlive the object.
     BandWalk(const StageList &list, const Links &links, const std::vector<Buffer> &buffers,
              const std::vector<int64_t> &rows_at_once, StageRange range);
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Loops with a processor's instructions for bf16, where it has them for vectors of 16 lanes.
+// Loops with the processor's instructions for bf16, if it has them for vectors of 16 lanes.
 #pragma once
 
 #include "rows.h"
@@ -18,16 +18,16 @@ bool has_bf16_units();
 constexpr int64_t bf16_lanes = 16;
 constexpr int bf16_pixels_at_once = pixels_at_once<bf16_lanes>;
 
-// Rounds vectors of 16 samples, which lie side by side, and puts them `to_step` samples apart.
+// Rounds contiguous vectors of 16 samples and puts them `to_step` samples apart.
 void round_vectors(const float *from, int64_t count, Bf16 *to, int64_t to_step);
 
 // Products of two neighbouring samples are added at once.
 struct Bf16Products {
-    const Bf16 *samples = nullptr; // of a pixel side by side, those of the next `pixel_step` behind
+    const Bf16 *samples = nullptr; // contiguous; the next pixel is `pixel_step` further
     int64_t pixel_step = 0;
     const Bf16 *weights = nullptr; // [pair of samples][plane][lane][sample of the pair]
     int64_t pairs = 0;
-    float *sums = nullptr; // [pixel][plane][lane], those of the next pixel `sum_step` behind
+    float *sums = nullptr; // [pixel][plane][lane]; the next pixel is `sum_step` further
     int64_t sum_step = 0;
 };
 

@@ -20,8 +20,8 @@ namespace
 {
 
 constexpr double most_decibel = 99.9;
-// Of deep networks several neighbours are measured together: each measurement is a run.  So many
-// products may all of them have, which takes a core with AVX2 10 to 20 seconds.
+// In deep networks several neighbours are measured together, because each measurement is a run.
+// All runs together may have most_products, which takes a core with AVX2 10 to 20 seconds.
 constexpr size_t least_measured = 4, most_measured = 24;
 constexpr double most_products = 4e11;
 
@@ -75,7 +75,7 @@ private:
     std::vector<float> samples_;
 };
 
-// Results that are not numbers are as bad as can be.
+// NaN is as bad as can be.
 double decibel_of(double mean_square)
 {
     if (mean_square == 0)
@@ -120,7 +120,7 @@ public:
         if (all.decibel >= goal_.decibel || !all.in_int8)
             return all;
         const std::vector<size_t> order = by_loss();
-        // The fewest of those that lose the most are left out.
+        // As few as possible of those that lose the most are left out.
         size_t too_few = 0, enough = order.size();
         Calibration found;
         found.layers.resize(ranges_.size());
@@ -144,7 +144,7 @@ private:
         std::vector<float> result;
     };
 
-    // Notes what layers meet.
+    // Runs in fp32 and adds the inputs of each convolution to its range.
     Plain computed_plainly(const CalibrationPicture &sample)
     {
         std::shared_ptr<const Program> program = plain_program_;
@@ -202,7 +202,7 @@ private:
         return layers;
     }
 
-    // The groups, that with the largest loss first.
+    // The groups in order, the one with the largest loss first.
     std::vector<size_t> by_loss() const
     {
         std::vector<size_t> order(groups_);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Finds out what samples the convolutions of a graph meet, and which of them lose little in int8.
+// Finds the ranges of the inputs of a graph's convolutions, and which of them lose little in int8.
 #pragma once
 
 #include "graph.h"
@@ -24,8 +24,8 @@ struct CalibrationPicture {
 struct CalibrationGoal {
     double decibel = 40; // PSNR of the result in int8 from that in fp32
     double peak = 1;     // of the result; 0: its largest sample
-    // So many of the first pictures are judged, 0: all.  Of the others only what layers meet
-    // counts, and of deep networks not all are looked at.
+    // How many pictures are judged, from the first on; 0: all.  The others only count for the
+    // ranges, and in deep networks not all of them do.
     size_t judged = 0;
 };
 

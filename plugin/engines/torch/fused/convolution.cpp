@@ -59,7 +59,7 @@ bool append_activation(dnnl::post_ops &steps, const Activation &step)
         return append(algorithm::eltwise_logistic, 0, 0);
     case ActivationKind::clamp:
         return append(algorithm::eltwise_clip, step.alpha, step.beta);
-    default: // what oneDNN 2 and 3 do not have alike
+    default: // oneDNN 2 and 3 differ in these
         return false;
     }
 }
@@ -75,9 +75,9 @@ bool append_binary(dnnl::post_ops &steps, const BinaryWith &step, const memory::
     return true;
 }
 
-// The reference code is slow.  Products of matrices of oneDNN 2.6 were seen to give wrong results
-// where another tensor is added to them, and their bits depend on how many rows are made.  So were
-// its kernels of 1x1 in bf16, if channels do not fill a block.
+// Reference code is slow.  oneDNN 2.6's products of matrices were seen to be wrong where another
+// tensor is added to them, and their bits depend on the number of rows.  Its 1x1 kernels in bf16
+// were also seen to be wrong, if channels do not fill a block.
 bool is_trusted(const std::string &implementation, bool takes_operands)
 {
     const auto is_of = [&](const char *kind) {
@@ -214,7 +214,7 @@ bool PackedConvolution::append_steps(dnnl::post_ops &steps, const memory::desc &
     return true;
 }
 
-// Several heights have one copy of the weights, unless oneDNN wants another order for one of them.
+// All heights share one copy of the weights, unless oneDNN wants another order for one of them.
 size_t PackedConvolution::pack(const memory::desc &wanted)
 {
     for (size_t i = 0; i < packed_.size(); i++)

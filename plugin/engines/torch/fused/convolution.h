@@ -24,8 +24,8 @@ namespace engine_torch::fused
 struct ConvolutionSizes {
     int64_t in_channels = 0, in_width = 0, out_width = 0;
     Precision precision = Precision::fp32;
-    // The input has codes, weights are whole numbers of 8 bits, and results are sums of products as
-    // numbers of 32 bits, without a bias.
+    // The input is quantised to 8 bits, weights are 8-bit integers, and results are sums of
+    // products in 32 bits, without a bias.
     bool is_int8 = false;
 };
 
@@ -39,20 +39,20 @@ struct ConvolutionCall {
     std::string implementation;
 };
 
-// The weights in oneDNN's order and a primitive for each height.  Does not change while frames
-// pass, and serves all threads.
+// The weights in oneDNN's order and a primitive for each height.  Does not change while frames are
+// computed: all threads may use it.
 class PackedConvolution
 {
 public:
-    // Does the first `fused_steps` of the tail; none in int8.  Returns null if oneDNN has no fast
-    // implementation for that which is to be trusted.  Weights are shared with `like`, which is
-    // null or the same convolution for another width.
+    // Includes the first `fused_steps` of the tail; none in int8.  Returns null if oneDNN has no
+    // fast and trusted implementation.  Weights are shared with `like`, which is null or the same
+    // convolution for another width.
     static std::shared_ptr<PackedConvolution> make(const Stage &stage,
                                                    const ConvolutionSizes &sizes,
                                                    size_t fused_steps,
                                                    const PackedConvolution *like);
 
-    // Makes what is needed for bands of so many rows.  Throws GraphError.
+    // Makes what is needed for bands of that many rows.  Throws GraphError.
     void prepare(int64_t rows);
 
     const std::map<int64_t, ConvolutionCall> &calls() const { return calls_; }
@@ -61,7 +61,7 @@ public:
     const std::vector<dnnl::memory> &slopes() const { return slopes_; }
     std::span<const TailStep> steps() const { return fused_; }
     size_t fused_steps() const { return fused_.size(); }
-    // Whether there is a step that makes numbers of what is none.
+    // Whether a step may turn NaN into a number.
     bool hides_nan() const;
     size_t weight_bytes() const;
     size_t scratch_bytes() const; // of all calls so far

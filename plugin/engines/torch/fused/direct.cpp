@@ -12,12 +12,12 @@ namespace engine_torch::fused
 namespace
 {
 
-// Up to so many channels lie side by side: they would leave most of a block empty.
+// Up to this many channels are interleaved: they would leave most of a block empty.
 constexpr int64_t most_interleaved = 4;
 
 } // namespace
 
-// What makes one row.
+// The arguments of make_row().
 struct DirectConvolution::Row {
     const float *const *rows;
     int64_t in_width;
@@ -57,7 +57,7 @@ size_t DirectConvolution::weight_place(int64_t out, int64_t y, int64_t x, int64_
                                out % lanes);
 }
 
-// How many columns of the input the pixels see that are made together.
+// How many columns of the input are read for the pixels that are computed together.
 int64_t DirectConvolution::span() const
 {
     const int64_t pixels = block_lanes() == 16 ? pixels_at_once<16> : pixels_at_once<8>;
@@ -69,7 +69,7 @@ size_t DirectConvolution::scratch_bytes() const
     return static_cast<size_t>(kernel_.y * in_planes_ * span() * lanes_in_) * sizeof(float);
 }
 
-// Puts the columns from `first` on into the scratch memory, with zeros beside the picture.
+// Puts the columns from `first` on into the scratch memory, with zeros outside the picture.
 FUSED_INLINE void DirectConvolution::gather(const Row &row, int64_t first) const
 {
     const int64_t columns = span();
@@ -106,7 +106,7 @@ FUSED_INLINE void DirectConvolution::make_planes(const Row &row, int64_t plane) 
                 const float *const from =
                     is_inside ? row.rows[y] + (in * row.in_width + first) * lanes_in_
                               : row.scratch + (y * in_planes_ + in) * columns * lanes_in_;
-                // Taps lie side by side unless they are spread.
+                // Taps are contiguous unless they are dilated.
                 const int64_t runs = dilation_.x == 1 ? 1 : kernel_.x;
                 const int64_t count = samples / runs;
                 for (int64_t run = 0; run < runs; run++)

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 // Convolutions of any kernel, sum by sum.  oneDNN 2.6 reaches two thirds of what a core with AVX2
-// can do, where a loop that keeps twelve sums in registers reaches nine tenths; its products of
-// matrices, which it takes for kernels that its loops do not know, were seen to be wrong.
+// can do, where a loop that keeps twelve sums in registers reaches nine tenths.  Its products of
+// matrices, which it uses for kernels that its loops do not support, were seen to be wrong.
 #pragma once
 
 #include "layer_end.h"
@@ -17,15 +17,15 @@
 namespace engine_torch::fused
 {
 
-// Does not change once it is made: serves all threads.
+// Does not change once it is made: all threads may use it.
 class DirectConvolution
 {
 public:
-    // Groups are computed as if each channel met all others, with weights of zero.
+    // Groups are computed as one convolution of all channels, with weights of zero.
     DirectConvolution(const Convolution &convolution, int64_t in_channels,
                       const std::vector<TailStep> &tail);
 
-    // Frames come with their channels side by side, all others in blocks.  Results are blocks.
+    // Inputs with few channels, such as frames, are interleaved, all others blocked, like results.
     Arrangement in() const
     {
         return lanes_in_ == block_lanes() ? Arrangement::blocked : Arrangement::interleaved;
@@ -41,8 +41,8 @@ public:
     size_t weight_bytes() const { return weights_.size() * sizeof(float); }
     int64_t kernel_rows() const { return kernel_.y; }
 
-    // Whether there are weights of zero that the model has not: not so with finite samples, but
-    // with others results tell of them.
+    // Whether there are weights of zero that the model does not have.  They change results only if
+    // samples are not finite.
     bool is_filled_up() const { return is_filled_up_; }
 
 private:

@@ -54,7 +54,7 @@ Value scaled(Value value, int64_t channels, Pair by, Pair divided_by)
             times(value.scale_x, by.x, divided_by.x)};
 }
 
-// Says what an operation makes of its inputs.  Throws GraphError.
+// Returns the result of an operation for its inputs.  Throws GraphError.
 struct Outcome {
     const Inputs &inputs;
 
@@ -222,7 +222,7 @@ Extent extent_after(const Operation &operation, Extent in)
     return in;
 }
 
-// More fits into no machine's memory, and products of larger numbers leave their integers.
+// More fits into no machine's memory, and products of larger numbers would overflow.
 void require_room(Extent extent, int64_t channels)
 {
     constexpr int64_t most_rows = 1 << 20, most_samples = int64_t{1} << 40;

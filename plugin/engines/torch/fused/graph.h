@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 // A network as plain data: values, and the nodes that make them.  Needs no LibTorch and no oneDNN.
-// Whoever reads a model's graph builds one of these; compile() in program.h makes it run.
+// It is built from a model's graph; Program::compile() makes it run.
 #pragma once
 
 #include <cstdint>
@@ -52,7 +52,7 @@ struct Value {
     Ratio scale_y, scale_x; // of the input's size; what padding adds or takes does not count
 };
 
-// Numbers that copies share, because networks have many.
+// Numbers that all copies share, because networks have many.
 class Weights
 {
 public:
@@ -62,7 +62,7 @@ public:
         const auto kept = std::make_shared<const std::vector<float>>(std::move(numbers));
         numbers_ = {kept, kept->data()};
     }
-    // Numbers that somebody else has too; the pointer keeps them.
+    // Numbers that have other owners too; the pointer keeps them alive.
     Weights(std::shared_ptr<const float> numbers, size_t size)
         : numbers_(std::move(numbers)), size_(size)
     {
@@ -71,7 +71,7 @@ public:
     size_t size() const { return size_; }
     const float *data() const { return numbers_.get(); }
     float operator[](size_t i) const { return numbers_.get()[i]; }
-    // To be changed.
+    // Returns numbers that may be changed.
     std::vector<float> copy() const { return {data(), data() + size_}; }
 
 private:
@@ -168,7 +168,7 @@ struct Node {
     ValueId output = 0;
 };
 
-// Nodes stand in an order in which they can run.  Not safe to change on two threads at once.
+// Nodes are in an order in which they can run.  Not safe to change on two threads at once.
 class Graph
 {
 public:
@@ -193,8 +193,8 @@ private:
     ValueId output_ = 0;
 };
 
-// The size of every value for an input of that size.  Throws GraphError if sizes do not fit, such
-// as those of two values that are added.
+// Returns the size of every value for an input of that size.  Throws GraphError if sizes do not
+// fit, such as those of two values that are added.
 std::vector<Extent> extents_of(const Graph &graph, Extent input);
 
 } // namespace engine_torch::fused

@@ -19,10 +19,10 @@ namespace
 {
 
 constexpr float most_code = 255, most_weight = 63;
-// Steps of less have no reciprocal.
+// Steps of a smaller span may have no finite reciprocal.
 constexpr float smallest_span = 1e-30f;
 
-// The whole numbers for one channel of the result.
+// The scale of one channel's weights, and the sum of the rounded ones.
 struct ChannelWeights {
     float scale = 1;
     double sum = 0;
@@ -59,7 +59,7 @@ FUSED_INLINE uint8_t code_of(float sample, const Rounding &rounding, float &cut_
     return static_cast<uint8_t>(static_cast<int32_t>(limited + 0.5f));
 }
 
-// Bytes might be anything's, also the rounding's, unless it is said that they are not.
+// A pointer to bytes may alias anything, also the rounding: hence __restrict and the copies.
 FUSED_INLINE void quantise_run(const float *__restrict from, uint8_t *__restrict to, int64_t count,
                                const Rounding rounding, CutOff &cut_off)
 {

@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Convolutions in int8: what they read as codes of 8 bits, and weights as whole numbers.
+// Convolutions in int8: inputs are quantised to 8 bits, and weights are integers.
 //
-// Sums of products are exact whole numbers, so that all processors get the same ones.  Weights have
-// 7 bits: older processors add products in pairs, and pairs of larger ones would leave their 16
-// bits.
+// Sums of products are exact integers, the same on all processors.  Weights have 7 bits: older
+// processors add products in pairs, and pairs of larger ones would overflow 16 bits.
 #pragma once
 
 #include "rows.h"
@@ -18,7 +17,7 @@
 namespace engine_torch::fused
 {
 
-// What samples were seen.  Zero always counts.
+// The range of samples that were seen.  It always includes zero.
 struct Range {
     float low = 0, high = 0;
 
@@ -36,7 +35,7 @@ using LayerRanges = std::vector<std::optional<Range>>;
 // code.
 Codes codes_for(const Range &range);
 
-// How sums of products of codes become what the convolution makes.
+// How sums of products of quantised samples become results of the convolution.
 struct Int8Scales {
     Codes codes;                       // of the input
     int64_t left = 0, right = 0;       // columns of zeros around the input
@@ -52,13 +51,12 @@ struct Int8Layer {
 // Each channel of the result has a scale of its own.  The layer has no bias: it is in the shifts.
 Int8Layer int8_layer(const Convolution &convolution, const Codes &codes);
 
-// So many columns of zeros does the convolution read on the right.
+// Returns how many columns of zeros the convolution reads on the right.
 int64_t right_padding(const Convolution &convolution, int64_t in_width, int64_t out_width);
 
-// Makes a row of codes, interleaved, from one of any arrangement.  Not a number counts as below the
-// range.  Returns the sum of the squares of what was cut off beyond the codes, with their step as
-// unit; not a number if there is a sample that is none.  Safe on several threads at once for
-// different rows.
+// Quantises a row of any arrangement into an interleaved one.  NaN counts as below the range.
+// Returns the sum of the squares of what was cut off beyond the range, with the step as unit; NaN
+// if there is such a sample.  Safe on several threads at once for different rows.
 double quantise_row(const float *from, const RowLayout &in, int64_t left, uint8_t *to,
                     const RowLayout &out);
 

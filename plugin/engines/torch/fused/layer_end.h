@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What a convolution of ours does with a sum before it is stored.
+// What our own convolutions do with a sum before they store it.
 #pragma once
 
 #include "rows.h"
@@ -39,7 +39,7 @@ public:
     // How many steps of the tail it does.
     size_t steps() const { return slopes_.empty() ? 0 : 1; }
 
-    // Stores what becomes of a pixel's sums, of the channels of one plane.
+    // Finishes and stores a pixel's sums, of the channels of one plane.
     template <class V> FUSED_INLINE void store_sum(const V &sum, int64_t plane, float *to) const
     {
         constexpr int64_t lanes = sizeof(V) / sizeof(float);
@@ -47,7 +47,7 @@ public:
         load(bias_.data() + plane * lanes, made);
         made += sum;
         if (is_relu_) {
-            made = made < 0 ? V{} : made; // an infinity times a slope of 0 would be no number
+            made = made < 0 ? V{} : made; // an infinity times a slope of 0 would be NaN
         } else if (!slopes_.empty()) {
             V slopes;
             load(slopes_.data() + plane * lanes, slopes);

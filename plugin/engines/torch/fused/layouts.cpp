@@ -13,8 +13,8 @@ namespace engine_torch::fused
 namespace
 {
 
-// Of groups that oneDNN does not take, so many channels in times channels out are computed with
-// zeros between the groups.
+// Groups that oneDNN does not take are computed as one convolution with zeros between the groups,
+// up to this product of input and output channels.
 constexpr int64_t most_of_groups = 1 << 20;
 
 int64_t lanes_of(Arrangement arrangement, int64_t channels)
@@ -22,7 +22,7 @@ int64_t lanes_of(Arrangement arrangement, int64_t channels)
     return arrangement == Arrangement::blocked ? block_lanes() : channels;
 }
 
-// oneDNN computes these for nothing as it stores a sum.  Other steps are as fast by themselves, or
+// oneDNN computes these at no cost as it stores a sum.  Other steps are as fast by themselves, or
 // faster: oneDNN 2.6's tanh takes as long as a small convolution.
 bool is_cheap(const TailStep &step)
 {
@@ -93,7 +93,7 @@ private:
                                                                                    stage.tail)};
     }
 
-    // All gains are found when the first ones are needed.
+    // Computes all gains when the first ones are needed.
     const Gains &gains(const Stage &stage)
     {
         if (gains_.empty())
@@ -101,7 +101,7 @@ private:
         return gains_[static_cast<size_t>(&stage - list_.stages.data())];
     }
 
-    // Weights are shared if the codes are the same.
+    // Shares weights if the quantisation is the same.
     StageKernel in_int8(const Stage &stage, const Codes &codes, const StageKernel &known) const
     {
         const auto &it = std::get<Convolution>(stage.core);
@@ -126,7 +126,7 @@ private:
                 .int8 = std::make_shared<const Int8Scales>(std::move(layer.scales))};
     }
 
-    // With as many steps of the tail as oneDNN can do and ought to, or null.
+    // Returns null, or a convolution with as many steps of the tail as oneDNN can and should do.
     std::shared_ptr<PackedConvolution> by_onednn(const Stage &stage,
                                                  const PackedConvolution *known) const
     {
@@ -183,7 +183,7 @@ private:
         return found == codes_.end() ? std::nullopt : std::optional(found->second);
     }
 
-    // The tensor as codes.  Convolutions that read the same one mostly have the same padding.
+    // The quantised tensor.  Convolutions that read the same one mostly have the same padding.
     TensorId as_codes(TensorId tensor, const Int8Scales &scales)
     {
         const auto [found, is_new] =
@@ -201,7 +201,7 @@ private:
         return found->second;
     }
 
-    // The arrangement that a stage's core wants of a tensor.
+    // The arrangement in which a stage's core reads a tensor.
     Arrangement wanted(size_t stage, TensorId tensor) const
     {
         const Stage &it = list_.stages[stage];
@@ -213,7 +213,7 @@ private:
         return before_[takes_any ? tensor : it.output];
     }
 
-    // What a stage makes of what its inputs have.
+    // The arrangement of a stage's output, given those of its inputs.
     Arrangement made(size_t stage) const
     {
         const Stage &it = list_.stages[stage];
@@ -281,7 +281,7 @@ Arrangement StageKernel::in() const
     return winograd ? Arrangement::blocked : Arrangement::interleaved;
 }
 
-// Asks the one that there is.
+// Asks the kernel that there is.
 template <class Ask> size_t StageKernel::ask(const Ask &ask_it) const
 {
     if (winograd)

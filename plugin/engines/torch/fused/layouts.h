@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// How each convolution is computed, and in which arrangement each tensor lies.
+// How each convolution is computed, and how each tensor is arranged.
 #pragma once
 
 #include "convolution.h"
@@ -17,15 +17,15 @@
 namespace engine_torch::fused
 {
 
-// Depends on the kind of a layer alone, never on how fast it was here: a result's last bits would
-// depend on that.
+// Depends only on the kind of a layer, never on measured speed: a result's last bits would depend
+// on that.
 enum class LayoutChoice {
     usual,      // whatever is the fastest on most machines
     direct,     // no transforms, for pictures that they harm
     interleaved // by oneDNN where it can, with the channels of a pixel side by side; for tests
 };
 
-// Whether tiles are used where layers allow it.
+// Whether Winograd's transforms are used where layers allow it.
 bool transforms_pay(Precision precision);
 
 // What computes a stage's convolution: one of these, or none for other stages.
@@ -33,17 +33,17 @@ struct StageKernel {
     std::shared_ptr<PackedConvolution> onednn = nullptr;
     std::shared_ptr<const WinogradConvolution> winograd = nullptr;
     std::shared_ptr<const DirectConvolution> direct = nullptr;
-    std::shared_ptr<const Int8Scales> int8 = nullptr; // oneDNN computes it with codes
+    std::shared_ptr<const Int8Scales> int8 = nullptr; // oneDNN computes it in int8
 
     bool convolves() const { return onednn || winograd || direct; }
     Arrangement in() const;
     Arrangement out() const { return onednn ? Arrangement::interleaved : Arrangement::blocked; }
     size_t fused_steps() const;
-    // Whether the convolution makes other results of samples that are not finite than the model.
+    // Whether results differ from the model's if samples are not finite.
     bool needs_finite() const;
     size_t scratch_bytes() const;
     size_t weight_bytes() const;
-    // Bands of other heights waste some of what is computed.
+    // Bands of other heights waste some computation.
     int64_t rows_at_once() const { return winograd ? winograd_out : 1; }
     const char *name() const;
 
@@ -52,15 +52,14 @@ private:
 };
 
 struct Layouts {
-    StageList list;                   // with copies from one arrangement to another put in
+    StageList list;                   // with copies between arrangements inserted
     std::vector<RowLayout> layouts;   // by tensor
     std::vector<StageKernel> kernels; // by stage
 };
 
-// Convolutions for which there is a range are computed in int8 if oneDNN can; that is for programs
-// in fp32.  Shares weights with `like`, which is null or what was made of the same graph for
-// another size, or with other ranges.  Throws GraphError if the processor cannot compute in the
-// precision.
+// In programs in fp32, convolutions with a range are computed in int8 if oneDNN can.  Shares
+// weights with `like`, which is null or was made of the same graph for another size, or with other
+// ranges. Throws GraphError if the processor cannot compute in the precision.
 Layouts choose_layouts(StageList list, Precision precision, LayoutChoice choice,
                        const LayerRanges &ranges, const Layouts *like);
 

@@ -7,8 +7,8 @@
 namespace engine_torch::fused
 {
 
-// Returns the node of the processor that the calling thread runs on; 0 if there is but one.  What
-// the thread writes to first lies there.
+// Returns the node of the processor that the calling thread runs on; 0 if there is only one.
+// Memory is on the node of the thread that writes to it first.
 int memory_node() noexcept;
 
 } // namespace engine_torch::fused

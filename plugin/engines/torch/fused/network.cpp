@@ -41,7 +41,7 @@ Network::Size &Network::size_for(Extent extent, int node)
     return sizes_.front();
 }
 
-// Weights are packed by the calling thread, and so lie on its node.
+// The calling thread packs the weights, so they are on its node.
 std::shared_ptr<const Program> Network::program_for(Extent extent, int node)
 {
     const Program *like = nullptr;

@@ -16,8 +16,7 @@
 namespace engine_torch::fused
 {
 
-// What becomes of several nodes of memory.  Each thread gets runs whose buffers are on its own
-// node.
+// How several nodes of memory are used.  Each thread gets runs whose buffers are on its own node.
 struct NodeChoice {
     bool has_own_weights = false; // each node has the weights, too
     int (*node)() noexcept = memory_node;
@@ -42,7 +41,7 @@ public:
     };
 
     // Returns a run for pictures of that size, which is the caller's until it gives it back.  The
-    // first one of a size takes time.  Throws GraphError if the size cannot be had.
+    // first one of a size takes time.  Throws GraphError if the size is not possible.
     Taken take(Extent extent);
     void give_back(Taken taken);
 
@@ -62,7 +61,7 @@ private:
     const NodeChoice nodes_;
     std::mutex mutex_;
     // ---- under mutex_
-    std::list<Size> sizes_; // that used last first
+    std::list<Size> sizes_; // most recently used first
 };
 
 } // namespace engine_torch::fused

@@ -34,7 +34,7 @@ private:
     const int before_;
 };
 
-// Unless oneDNN was told to do without (see machine/processor_quirks.h).
+// Whether oneDNN may use the instructions: it may be forbidden to (see machine/processor_quirks.h).
 inline bool onednn_has(dnnl::cpu_isa isa)
 {
     const auto has = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
@@ -63,7 +63,7 @@ inline const dnnl::engine &cpu_engine()
     return engine;
 }
 
-// What a convolution is made of.  Dilations count from 0.
+// The parts of a convolution.  Dilations count from 0.
 struct ConvolutionDescription {
     dnnl::memory::desc source, weights, bias, result;
     dnnl::memory::dims strides, dilations, padding_before, padding_after;

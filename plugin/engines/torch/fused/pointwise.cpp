@@ -16,7 +16,7 @@ namespace engine_torch::fused
 namespace
 {
 
-// So many samples stay in the first level of the cache through all steps.
+// This many samples stay in the first level of the cache through all steps.
 constexpr int64_t samples_at_once = 2048;
 
 // Some pixels of one plane.

@@ -25,8 +25,8 @@ struct PreparedAffine {
     std::vector<float> scales, shifts;
 };
 
-// Sums of products of codes, as whole numbers in the place of floats: sum * scale + shift.  Only
-// the first step may be one.
+// Sums of products of quantised samples, as integers in the place of floats: sum * scale + shift.
+// Only the first step may be one.
 struct PreparedRescale {
     std::vector<float> scales, shifts;
 };

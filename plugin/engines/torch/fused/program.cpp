@@ -18,8 +18,8 @@ const char *const core_names[] = {"load",        "store",   "copy",    "convolut
                                   "concatenate", "slice",   "shuffle", "unshuffle",
                                   "interpolate", "padding", "quantise"};
 
-// Half of the last level, or 16 MiB if the system does not say.  It may say too much: what all
-// cores of the processor have together, with other machines on them.
+// Half of the last level, or 16 MiB if the system does not say.  It may report too much: what all
+// cores of the processor have together, though other virtual machines use some of them.
 size_t most_cache_for_group()
 {
     const long found = sysconf(_SC_LEVEL3_CACHE_SIZE);

@@ -25,14 +25,14 @@ struct CompileOptions {
     LayerRanges int8 = {}; // of convolutions in int8; see choose_layouts()
     LayoutChoice layouts = LayoutChoice::usual;
     int64_t band_rows = 8;  // of a group's tallest convolution; 0: whole layers
-    size_t cache_bytes = 0; // what a group of layers may use; 0: what is fast, and memory bears
+    size_t cache_bytes = 0; // what a group of layers may use; 0: what is fast and fits into memory
 };
 
 // What runs of a program share.  Does not change once it is made: any number of threads may run it.
 class Program
 {
 public:
-    // Throws GraphError if the graph, the size or the precision cannot be had, and what oneDNN
+    // Throws GraphError if the graph, the size or the precision is not supported, and what oneDNN
     // throws.  Shares weights with `like`, which is null or was made of the same graph with the
     // same options for another size, or in fp32 with other ranges.
     static std::shared_ptr<const Program> compile(const Graph &graph, Extent input,
@@ -57,10 +57,10 @@ public:
     size_t convolutions() const;
     size_t in_int8() const;
 
-    // Whether a frame with samples that are not finite is not to be had.
+    // Whether frames with samples that are not finite cannot be computed.
     bool needs_finite() const;
 
-    size_t scratch_bytes() const; // what a convolution asks for
+    size_t scratch_bytes() const; // for a convolution
     size_t tail_scratch_floats() const;
     size_t weight_bytes() const;
 

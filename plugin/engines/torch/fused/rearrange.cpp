@@ -20,7 +20,7 @@ template <class Sample> void copy_samples(const Sample *from, Sample *to, int64_
     std::memcpy(to, from, static_cast<size_t>(count) * sizeof(Sample));
 }
 
-// Some samples of each pixel.  The usual counts are constants, so that a copy is one instruction.
+// Some samples of each pixel.  Common counts are constants, so that a copy is one instruction.
 template <int64_t constant, class Sample>
 void copy_runs(const Sample *from, int64_t from_step, Sample *to, int64_t to_step, int64_t pixels,
                int64_t length)
@@ -57,7 +57,7 @@ void copy_strided(const Sample *from, int64_t from_step, Sample *to, int64_t to_
         to[i * to_step] = from[i * from_step];
 }
 
-// Where an output pixel lies between two pixels of the input, as PyTorch says.
+// Where an output pixel is between two pixels of the input, as PyTorch defines it.
 struct Between {
     int64_t first, second;
     float weight; // of the second
@@ -71,7 +71,7 @@ Between between(int64_t place, int64_t factor, int64_t size)
     return {first, std::min(first + 1, size - 1), exact - static_cast<float>(first)};
 }
 
-// A pixel out of four.
+// The four pixels that an output pixel is computed from.
 template <class Sample> struct Corners {
     const Sample *above_left, *above_right, *below_left, *below_right;
 };
@@ -183,7 +183,7 @@ void pad_row(const Padding &padding, const Sample *from, const RowLayout &in, Sa
     clear_padded_channels(to, out);
 }
 
-// What is not finite has the largest exponent.
+// Samples that are not finite have the largest exponent.
 template <class Sample> bool is_finite(const Sample *row, const RowLayout &layout)
 {
     constexpr uint32_t all_but_sign = 0x7fffffff, infinity = 0x7f800000;

@@ -24,8 +24,8 @@ template <class Sample> struct ChannelsOfRow {
 template <class Sample>
 void copy_channels(ChannelsOfRow<const Sample> from, ChannelsOfRow<Sample> to, int64_t count);
 
-// Zeroes the channels that only fill a block up, if there are any.  No weight is used for them, but
-// zero times NaN would be seen.
+// Zeroes channels that only pad a block, if there are any.  Their weights are zero, but zero times
+// NaN would be NaN.
 template <class Sample> void clear_padded_channels(Sample *row, const RowLayout &layout);
 
 // `y` is the row that is made, `from` the row of the input that rows_needed() names.
@@ -33,7 +33,7 @@ template <class Sample>
 void shuffle_row(const Shuffle &shuffle, int64_t y, const Sample *from, const RowLayout &in,
                  Sample *to, const RowLayout &out);
 
-// `from` are the `factor` rows of the input, one behind the other.
+// `from` are the `factor` rows of the input, one after the other.
 template <class Sample>
 void unshuffle_row(const PixelUnshuffle &unshuffle, const Sample *from, const RowLayout &in,
                    Sample *to, const RowLayout &out);

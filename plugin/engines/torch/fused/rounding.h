@@ -20,7 +20,7 @@ inline int64_t divide_down(int64_t number, int64_t by)
     return -divide_up(-number, by);
 }
 
-// What oneDNN and the processor like rows to begin at.
+// The alignment of rows that suits oneDNN and the processor.
 constexpr size_t cache_line = 64;
 
 inline size_t aligned(size_t bytes)

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// How a row of a tensor lies in memory, and the types of its samples.  A row is always one piece of
-// memory, so that bands of any height are one piece too.
+// How a row of a tensor is laid out, and the types of its samples.  A row is always contiguous, so
+// that bands of any height are contiguous too.
 #pragma once
 
 #include "rounding.h"
@@ -22,7 +22,7 @@ enum class Arrangement {
     blocked      // 8 or 16 channels of a pixel side by side, block after block in a row
 };
 
-// Samples as bytes: a sample is step * (code - zero).
+// Samples as bytes, quantised: a sample is step * (byte - zero).
 struct Codes {
     float step = 1;
     uint8_t zero = 0;
@@ -42,8 +42,7 @@ struct RowLayout {
     }
 };
 
-// Channels of a pixel that lie side by side in blocked layouts: those of one vector, as oneDNN has
-// it.
+// Channels of a pixel that are side by side in blocked layouts: those of one vector, as in oneDNN.
 inline int64_t block_lanes()
 {
 #ifdef __x86_64__

@@ -26,8 +26,7 @@ size_t most_kernel_rows(const Program &program)
     return static_cast<size_t>(most);
 }
 
-// The mean square of what codes may cut off a tensor, with their step as unit.  Rounding has a
-// twelfth.
+// The mean square that int8 may cut off a tensor, with its step as unit.  Rounding has a twelfth.
 constexpr double most_cut_off = 1;
 
 size_t most_operands(const Program &program)
@@ -41,7 +40,7 @@ size_t most_operands(const Program &program)
 
 } // namespace
 
-// Blocks that oneDNN reads whole may end behind the last row.
+// oneDNN reads whole blocks, which may end after the last row.
 Run::Parts Run::parts_of(const Program &program)
 {
     Parts parts;
@@ -64,8 +63,8 @@ Run::Run(std::shared_ptr<const Program> program)
     }
 }
 
-// The memory is cleared because no weight is used for a channel that only fills a block up, but
-// zero times NaN would be seen.
+// The memory is cleared because channels that only pad a block have weights of zero, but zero times
+// NaN would be NaN.
 void Run::compute(const Picture &from, const Picture &to, std::byte *memory)
 {
     const OneThread one_thread;
@@ -128,7 +127,7 @@ void Run::clear_rows(TensorId tensor, int64_t first, int64_t end)
                 static_cast<size_t>(end - first) * buffer.row_bytes);
 }
 
-// Moves the rows that are still needed to the front if the new ones have no room behind them.
+// Moves the rows that are still needed to the front if there is no room for new ones after them.
 void Run::make_room(const Step &step)
 {
     const TensorId tensor = program_->list().stages[step.stage].output;
@@ -199,7 +198,7 @@ void Run::convolve(const Step &step)
                               memory_ + parts_.scratch);
 }
 
-// Null if it is above or below the picture.
+// Returns null for a row above or below the picture.
 template <class Sample> const Sample *Run::row_or_null(TensorId tensor, int64_t y)
 {
     const bool is_inside = y >= 0 && y < program_->schedule().buffers[tensor].height;
@@ -242,7 +241,7 @@ template <class Sample> void Run::convolve_tiles(const Step &step)
     }
 }
 
-// Makes one row of what is no convolution.
+// Makes one row of a stage that is no convolution.
 template <class Sample> struct Run::RowMaker {
     Run &run;
     const Stage &stage;
@@ -252,7 +251,7 @@ template <class Sample> struct Run::RowMaker {
     const RowLayout &out() const { return run.program_->layout(stage.output); }
     Sample *made() const { return run.row<Sample>(stage.output, y); }
 
-    // The row of the input that the row begins to depend on, and those behind it.
+    // The first row of the input that the row depends on, or one that many rows after it.
     const Sample *source(int64_t behind = 0) const
     {
         const TensorId tensor = stage.inputs.front();
@@ -318,7 +317,7 @@ template <class Sample> struct Run::RowMaker {
 
     void operator()(const Quantise &it) const
     {
-        if constexpr (std::is_same_v<Sample, float>) // there are no others
+        if constexpr (std::is_same_v<Sample, float>) // int8 is for fp32 only
             run.cut_off_[stage.output] +=
                 quantise_row(source(), in(), it.left, run.row<uint8_t>(stage.output, y), out());
     }

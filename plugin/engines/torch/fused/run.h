@@ -21,15 +21,15 @@ class Run
 public:
     explicit Run(std::shared_ptr<const Program> program);
 
-    // What compute() needs for a frame's time.
+    // The memory that compute() needs while it computes a frame.
     size_t memory_bytes() const { return parts_.end; }
 
     // Computes a frame.  `to` is only written, `from` only read, and they do not overlap.  `memory`
     // begins at a cache line, and may have any content.
     void compute(const Picture &from, const Picture &to, std::byte *memory);
 
-    // Whether the results of the last compute() are what the network makes of the frame.  Not so if
-    // codes of int8 cut too much off, or if the program needs finite samples and there were others.
+    // Whether the last compute() gave the network's result for the frame.  It did not if int8 cut
+    // off too much, or if the program needs finite samples and there were others.
     bool is_sound() const { return is_sound_; }
 
     // The tiles of the last compute(), and how many of them had no transforms (see winograd.h).
@@ -38,7 +38,7 @@ public:
     };
     const Tiles &tiles() const { return tiles_; }
 
-    // Calls `watch` with each row that a program in fp32 has made, but for the caller's.
+    // Calls `watch` with each row that a program in fp32 has made, except rows of the result.
     using Watch = std::function<void(TensorId tensor, const float *row)>;
     void watch(Watch watch) { watch_ = std::move(watch); }
 
@@ -82,7 +82,7 @@ private:
     std::byte *memory_ = nullptr;
     bool is_sound_ = true;
     Tiles tiles_;
-    std::vector<double> cut_off_; // by tensor of codes: the squares, with their step as unit
+    std::vector<double> cut_off_; // by quantised tensor: the squares, in steps
     Watch watch_;
 };
 

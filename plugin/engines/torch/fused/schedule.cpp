@@ -15,7 +15,7 @@ namespace engine_torch::fused
 namespace
 {
 
-// A schedule may need that much memory at any rate, or that share of what the smallest one does.
+// A schedule may always need this much memory, or this many times what the smallest one needs.
 constexpr size_t modest_arena = size_t{40} << 20;
 constexpr double near_smallest = 1.5;
 
@@ -217,7 +217,7 @@ Schedule make_small_schedule(ScheduleRequest request, size_t most_cache_bytes)
     };
     while (smallest > modest_arena && request.cache_bytes < most_cache_bytes)
         try_with(std::min(2 * request.cache_bytes, most_cache_bytes));
-    // No cache holds what one group of all has, but it may be a tenth of whole tensors.
+    // No cache holds one group of all stages, but that may be a tenth of whole tensors.
     if (smallest > modest_arena)
         try_with(std::numeric_limits<size_t>::max());
     const auto limit =

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Which stages run together, band by band, and where their rows lie.
+// Which stages run together, band by band, and where their rows are stored.
 //
 // A group is a run of neighbouring stages.  In each turn every stage of a group makes the rows that
 // the next stages need now.  Of a tensor that only its group reads, a window of rows is kept: those
@@ -18,8 +18,8 @@
 namespace engine_torch::fused
 {
 
-// Where rows of a tensor lie.  Rows from -pad_top to height + pad_bottom exist; those outside the
-// picture are zeros, or the code of zero.
+// Where rows of a tensor are stored.  Rows from -pad_top to height + pad_bottom exist; those
+// outside the picture are zeros, quantised if the tensor is.
 struct Buffer {
     RowLayout layout;
     int64_t height = 0, pad_top = 0, pad_bottom = 0;
@@ -29,8 +29,8 @@ struct Buffer {
     size_t bytes() const { return static_cast<size_t>(capacity) * row_bytes; }
 };
 
-// Rows from `first` on are made.  If there is no room behind the older rows, those before
-// `keep_from` are given up.
+// Makes `count` rows from `first` on.  If there is no room after the older rows, drops those before
+// `keep_from`.
 struct Step {
     size_t stage = 0;
     int64_t first = 0, count = 0, keep_from = 0;
@@ -45,7 +45,7 @@ struct Group {
 struct Schedule {
     std::vector<Buffer> buffers; // by tensor
     std::vector<Group> groups;
-    size_t arena_bytes = 0; // all buffers together; some share their place
+    size_t arena_bytes = 0; // all buffers together; some overlap
 };
 
 struct ScheduleRequest {

@@ -34,7 +34,7 @@ template <class Body>
     body();
 }
 
-// `body` must be a lambda that is always inlined, as all that it calls.
+// `body` must be a lambda that is always inlined, and so must all that it calls.
 template <class Body> void run_vectorized(const Body &body)
 {
     static const SimdTarget target = find_simd_target();

@@ -16,7 +16,7 @@ namespace engine_torch::fused
 namespace
 {
 
-// How often each value is read by what the output depends on.  The output itself counts once.
+// How often nodes that the output depends on read each value.  The output itself counts once.
 std::vector<int> count_uses(const Graph &graph)
 {
     std::vector<int> uses(graph.values().size());
@@ -83,7 +83,7 @@ private:
         return static_cast<size_t>(&producer_of(tensor_of_[value]) - list_.stages.data());
     }
 
-    // The stage whose tail may go on with what becomes of the value, or null.
+    // The stage whose tail may be extended by the value's only use, or null.
     Stage *open_stage(ValueId value)
     {
         return uses_[value] == 1 ? &producer_of(tensor_of_[value]) : nullptr;
@@ -138,7 +138,7 @@ private:
         into.weights = std::move(weights);
     }
 
-    // Goes into the stage of the operand that is made last, so that the other one is there.
+    // Becomes part of the stage of the operand that is made last, so that the other one exists.
     void add(const Node &node, const Binary &it)
     {
         const bool second_is_later = place_of(node.inputs[1]) > place_of(node.inputs[0]);
@@ -150,7 +150,7 @@ private:
         append(add_stage(node.output, Copy(), {tensor_of_[later]}), step, node.output);
     }
 
-    // Zeros around a convolution's input are that convolution's own padding.
+    // Zeros around a convolution's input become the convolution's own padding.
     void add(const Node &node, Convolution it)
     {
         TensorId input = tensor_of_[node.inputs.front()];

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 // A graph for one frame size, as stages: a stage makes rows of one tensor out of rows of others.
-// What follows a layer sample by sample is the tail of that layer's stage, so that it costs no pass
-// of its own over memory.
+// Operations sample by sample that follow a layer are the tail of that layer's stage, so that they
+// cost no pass of their own over memory.
 #pragma once
 
 #include "graph.h"
@@ -38,11 +38,11 @@ struct Load { // reads the frame
 struct Store { // writes the result
 };
 
-struct Copy { // the tail is what counts, or the other layout
+struct Copy { // for the sake of its tail, or of another layout
 };
 
-// Codes for a convolution in int8, as the result's layout has them, with columns of zeros around
-// the picture: those are the code of zero, which oneDNN's own padding is not.
+// Quantises the input of a convolution in int8, as the result's layout says, with columns of zeros
+// around the picture: those are quantised, which oneDNN's own padding is not.
 struct Quantise {
     int64_t left = 0, right = 0;
 };
@@ -64,7 +64,7 @@ struct Stage {
     std::vector<TailStep> tail;
 };
 
-// Stages stand in an order in which they can run; the first one is Load and the last one Store.
+// Stages are in an order in which they can run; the first one is Load and the last one Store.
 struct StageList {
     std::vector<Tensor> tensors;
     std::vector<Stage> stages;
@@ -78,7 +78,7 @@ struct RowRange {
 // the caller clips them.
 RowRange rows_needed(const Core &core, RowRange made);
 
-// What the stage reads: the core's inputs, then those of the tail.
+// Returns what the stage reads: the core's inputs, then those of the tail.
 std::vector<TensorId> tensors_read(const Stage &stage);
 
 // Throws GraphError if the sizes do not fit.

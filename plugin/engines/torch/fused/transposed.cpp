@@ -15,8 +15,8 @@ namespace engine_torch::fused
 namespace
 {
 
-// Where the phased convolution's weight comes from.  The taps run backwards, since the original
-// spreads what this one gathers.
+// The original's tap for a tap of the phased convolution.  Taps run backwards, because the original
+// scatters what this one gathers.
 int64_t source_tap(int64_t tap, int64_t taps, int64_t phase, int64_t stride)
 {
     return phase + stride * (taps - 1 - tap);
@@ -53,13 +53,13 @@ struct Phasing {
 
 bool is_wasteful_in_phases(int64_t weights, Pair kernel, Pair stride)
 {
-    // Fewer cost nothing.  A kernel of 1x1 and a stride of 2 make four times as many.
+    // Few weights cost nothing.  A kernel of 1x1 and a stride of 2 make four times as many.
     constexpr double few_weights = 1e6, most_times = 4;
     const auto times = [](int64_t extent, int64_t step) {
         return static_cast<double>(divide_up(extent, step) * step) / static_cast<double>(extent);
     };
     if (stride.y < 1 || stride.x < 1)
-        return false; // makes no sense, which Graph says
+        return false; // makes no sense; Graph reports it
     const double more = times(kernel.y, stride.y) * times(kernel.x, stride.x);
     return more > most_times && more * static_cast<double>(weights) > few_weights;
 }

@@ -9,15 +9,15 @@
 namespace engine_torch::fused
 {
 
-// Makes each of the stride's phases as channels of its own.  Depth to space by the stride, with
+// Computes each of the stride's phases as channels of its own.  Depth to space by the stride, with
 // the original padding cut off at the top left, gives the original's result, term by term.
 struct PhasedConvolution {
     Convolution convolution;
-    Extent extent; // of what the convolution makes
+    Extent extent; // of the convolution's result
 };
 
-// Whether the phases need many times the original's weights, most of them zeros: the kernel is much
-// smaller than the stride.  Needs no more than the original's numbers.
+// Whether the phases need many times the original's weights, most of them zeros, because the kernel
+// is much smaller than the stride.  All arguments are the original's.
 bool is_wasteful_in_phases(int64_t weights, Pair kernel, Pair stride);
 
 PhasedConvolution in_phases(const TransposedConvolution &original, int64_t in_channels, Extent in,

@@ -19,7 +19,7 @@ FUSED_INLINE float clamped(float x, float low, float high)
     return not_below > high ? high : not_below;
 }
 
-// Cephes' expf.  2^n comes out of the bits of a sum that is so large that its fraction is n.
+// Cephes' expf.  2^n comes from the bits of a sum that is so large that its mantissa holds n.
 FUSED_INLINE float exponential(float x)
 {
     constexpr float log2_e = 1.44269504088896341f, shift = 12582912.0f;

@@ -39,11 +39,11 @@ template <class V> FUSED_INLINE void store(const V &vector, float *to)
     __builtin_memcpy(to, &vector, sizeof vector);
 }
 
-// How many pixels' sums of two planes there are registers for.
+// For how many pixels the sums of two planes fit into registers.
 template <int lanes> constexpr int pixels_at_once = lanes == 16 ? 12 : 6;
 
-// Adds `count` products to the sums of some pixels and planes.  A pixel's samples lie side by side,
-// those of the next one `pixel_step` behind.  Weights are [sample][plane][lane].
+// Adds `count` products to the sums of some pixels and planes.  A pixel's samples are contiguous,
+// and the next pixel is `pixel_step` further.  Weights are [sample][plane][lane].
 template <class V, int pixels, int planes>
 FUSED_INLINE void add_products(const float *samples, int64_t pixel_step, const float *weights,
                                int64_t count, V (&sums)[pixels][planes])

@@ -24,15 +24,15 @@ constexpr int64_t fewest_in = 16, fewest_out = 8;
 constexpr size_t most_lanes = 16; // of all processors
 
 // The polynomials are evaluated at 0, +-a, +-b and infinity.  With these numbers samples of all
-// places are about as large, which keeps rounding small.
+// places are about equally large, which keeps rounding small.
 constexpr double a = 0.70710678118654752440, b = 1.41421356237309504880;
 constexpr double a2 = 0.5, b2 = 2;
 
-// What taps or weights are in the kernels of as many results as a vector has lanes.
+// A tap or weight of the kernels of as many results as a vector has lanes.
 using Lanes = std::array<double, most_lanes>;
 
-// What a kernel's three taps are at each place: divided by what the products of the differences of
-// the points come to.
+// A kernel's three taps evaluated at each point, and divided by the product of the differences of
+// the points.
 std::array<Lanes, winograd_in> transformed_taps(const Lanes &first, const Lanes &second,
                                                 const Lanes &third)
 {
@@ -94,8 +94,8 @@ template <class V> FUSED_INLINE void transform_out(const V (&m)[6], V (&y)[4])
 // The 3x3 window of each result holds one of the quarters.
 constexpr int quarters = 4, parts = quarters + 1;
 
-// How many times the squares of a quarter those of its tile may be; they are 9 times as many where
-// all samples are alike.  Footage was seen to have up to 120.
+// How many times the squares of a quarter those of its tile may be.  They are 9 times as large
+// where all samples are equal.  Footage was seen to have up to 120.
 //
 // This bounds what is lost, in any net.  Let share[c] be the most that a unit of channel c counts
 // in the network's results: over the layer's results k, the sum of gain[k] times the norm
@@ -114,7 +114,8 @@ constexpr int quarters = 4, parts = quarters + 1;
 // are alike, or 5 bits of 24; in bf16 11 times, because there are no bits to lose.
 //
 // That is relative to what the window may count.  A net whose layers cancel most of that (features
-// of 1 and a thousandth, of which the next layer takes 1 away) loses as many bits of the rest.
+// of 1 and a thousandth, from which the next layer subtracts 1) loses as many bits of the
+// remainder.
 constexpr float most_apart(Precision precision)
 {
     return precision == Precision::bf16 ? 1024.0F : 8192.0F;
@@ -126,7 +127,7 @@ constexpr int part_at(int y, int x)
     return is_border ? quarters : (y > 2 ? 2 : 0) + (x > 2 ? 1 : 0);
 }
 
-// One plane of a tile of the input.  Samples of a line lie side by side.  Adds their squares.
+// Transforms one plane of a tile of the input, whose lines are contiguous.  Adds samples' squares.
 template <int lanes, class Sample>
 FUSED_INLINE void transform_tile(const Sample *const *lines, float *to, int64_t place_step,
                                  typename Vector<lanes>::Type (&squares)[parts])
@@ -170,7 +171,7 @@ FUSED_INLINE void transform_and_keep(const Bf16 *const *lines, Bf16 *to, int64_t
     round_vectors(wide, places, to, place_step);
 }
 
-// Stores what becomes of the sums of some pixels of a row.
+// Finishes and stores the sums of some pixels of a row.
 template <class V>
 FUSED_INLINE void store_pixels(const LayerEnd &end, const V *sums, int64_t count, int64_t plane,
                                float *to)
@@ -201,8 +202,8 @@ template <class V> FUSED_INLINE float sum_of_lanes(const V &vector)
     return each[0];
 }
 
-// Whether a quarter that some result needs holds too little of what the tile holds, or there are
-// samples that are none, or too large or too small to be squared.
+// Whether a quarter that some result needs has too small a share of the tile's squares, or there
+// are samples that are NaN, or too large or too small to be squared.
 template <class V>
 FUSED_INLINE bool harms_results(const V (&weighed)[parts], float most, int64_t columns,
                                 int64_t lines)
@@ -265,7 +266,7 @@ WinogradConvolution::WinogradConvolution(const Convolution &it, int64_t in_chann
             keep_weights(it, plane, in);
 }
 
-// Ones if there are none to be had: where gains are zero nothing counts.
+// Uses ones if all shares are zero or one of them is not finite.
 void WinogradConvolution::keep_shares(const Convolution &it, const Gains &gains)
 {
     Gains shares(static_cast<size_t>(in_channels_));
@@ -448,7 +449,7 @@ FUSED_INLINE void WinogradConvolution::spread_tiles(const float *products, int64
     }
 }
 
-// The part of the input that a tile sees, as floats.
+// Copies the part of the input that a tile reads, as floats.
 template <class Sample>
 void WinogradConvolution::copy_tile(const WinogradRows<Sample> &rows, int64_t x, float *to) const
 {
@@ -464,7 +465,7 @@ void WinogradConvolution::copy_tile(const WinogradRows<Sample> &rows, int64_t x,
             }
 }
 
-// Where transformed samples and products were there is room for all of it.  Returns false, and
+// Uses the memory of transformed samples and products, which is large enough.  Returns false, and
 // makes nothing, if all samples are zero: transforms are exact then.
 template <class Sample>
 bool WinogradConvolution::make_directly(const WinogradRows<Sample> &rows, int64_t tile,
@@ -503,8 +504,8 @@ const DirectConvolution &WinogradConvolution::direct() const
     return *direct_;
 }
 
-// Each step is compiled by itself: among the others the compiler found no registers for all sums of
-// the products, which took a quarter longer then.
+// Each step is compiled by itself: together, the compiler found no registers for all sums of the
+// products, which then took a quarter longer.
 template <int lanes, class Sample>
 int64_t WinogradConvolution::make_rows_of(const WinogradRows<Sample> &rows,
                                           std::byte *scratch) const

@@ -8,8 +8,8 @@
 // rounded in another way than those of a plain convolution, by about as much.  A sample's last bits
 // depend on its place in its tile.
 //
-// A sample reaches all results of its tile by rounding, also those that do not depend on it.  So
-// tiles in which samples are too unlike are computed without transforms: see most_apart.
+// Through rounding a sample affects all results of its tile, also those that do not depend on it.
+// So tiles whose samples differ too much are computed without transforms: see most_apart.
 //
 // In bf16 rows and what is multiplied have 16 bits; transforms and sums have 32.
 #pragma once
@@ -42,7 +42,7 @@ template <class Sample> struct WinogradRows {
     int64_t in_width = 0, out_width = 0;
 };
 
-// Does not change once it is made: serves all threads.
+// Does not change once it is made: all threads may use it.
 class WinogradConvolution
 {
 public:
@@ -52,8 +52,8 @@ public:
     // Whether there are fast products of two samples in that precision.
     static bool computes(Precision precision);
 
-    // `gains` say how much a unit of each of the convolution's results may count in the network's
-    // (see gains.h).
+    // `gains` say how much a unit of each of the convolution's results may contribute to the
+    // network's (see gains.h).
     WinogradConvolution(const Convolution &convolution, int64_t in_channels,
                         const std::vector<TailStep> &tail, Precision precision, const Gains &gains);
 
@@ -67,7 +67,7 @@ public:
     size_t weight_bytes() const;
 
 private:
-    // Where transformed samples or products of a tile lie.
+    // How far apart transformed samples or products are, from tile to tile and from place to place.
     struct Steps {
         int64_t tile, place;
     };
@@ -79,7 +79,7 @@ private:
     void keep_shares(const Convolution &it, const Gains &gains);
     template <int lanes, class Sample>
     int64_t make_rows_of(const WinogradRows<Sample> &rows, std::byte *scratch) const;
-    // Sets a bit for each tile that is not to be had by transforms.
+    // Sets a bit of `harmed` for each tile that transforms would harm.
     template <int lanes, class Sample>
     void gather_tiles(const WinogradRows<Sample> &rows, int64_t first, int64_t count,
                       Sample *samples, uint32_t &harmed) const;
@@ -102,8 +102,8 @@ private:
     std::vector<float> weights_; // [place][pair of out planes][in channel][plane of pair][lane]
     // [place][pair of out planes][pair of in channels][plane of pair][lane][channel of pair]
     std::vector<Bf16> bf16_weights_;
-    // By padded channel of the input: the square of the most that a unit of it may count in the
-    // network's results, with the largest as unit.
+    // By padded channel of the input: the square of the most that a unit of it may contribute to
+    // the network's results, with the largest as unit.
     std::vector<float> shares_;
     LayerEnd end_;
     const Convolution convolution_;
