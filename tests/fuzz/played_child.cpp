@@ -68,51 +68,52 @@ ReplyChanges parse_changes(std::string_view text)
 
 PlayedChild::PlayedChild(Descriptor control, ReplyChanges changes) : changes_(std::move(changes))
 {
-    lanes_.push_back(std::move(control));
+    channels_.push_back(std::move(control));
     thread_ = std::thread([this] { play(); });
 }
 
 void PlayedChild::play()
 {
-    while (lanes_.front().is_open()) {
+    while (channels_.front().is_open()) {
         std::vector<pollfd> events;
-        for (const Descriptor &lane : lanes_)
-            events.push_back({.fd = lane.get(), .events = POLLIN, .revents = 0});
+        for (const Descriptor &channel : channels_)
+            events.push_back({.fd = channel.get(), .events = POLLIN, .revents = 0});
         poll(events.data(), events.size(), -1);
         for (size_t i = 0; i < events.size(); i++)
             if (events[i].revents)
-                hear(lanes_[i], i == 0);
+                hear(channels_[i], i == 0);
     }
 }
 
-void PlayedChild::hear(Descriptor &lane, bool is_control)
+void PlayedChild::hear(Descriptor &channel, bool is_control)
 {
     std::vector<char> bytes(largest_message);
-    isolation::Parcel parcel = isolation::receive_parcel(lane.get(), bytes.data(), bytes.size());
+    isolation::ReceivedMessage received =
+        isolation::receive_message(channel.get(), bytes.data(), bytes.size());
     isolation::Head head = {};
-    if (parcel.size < sizeof head) {
-        lane = Descriptor();
+    if (received.size < sizeof head) {
+        channel = Descriptor();
         return;
     }
     std::memcpy(&head, bytes.data(), sizeof head);
-    if (head.kind == Kind::lane && !parcel.descriptors.empty())
-        lanes_.push_back(std::move(parcel.descriptors.front()));
+    if (head.kind == Kind::channel && !received.descriptors.empty())
+        channels_.push_back(std::move(received.descriptors.front()));
     else if (head.kind == Kind::end)
-        lane = Descriptor();
+        channel = Descriptor();
     else if (!is_control || head.kind == Kind::open)
-        answer(lane, head.kind);
+        answer(channel, head.kind);
 }
 
-void PlayedChild::answer(Descriptor &lane, Kind kind)
+void PlayedChild::answer(Descriptor &channel, Kind kind)
 {
     const auto plain = [&](auto message) {
         message->head.kind = kind;
-        reply(lane, *message);
+        reply(channel, *message);
     };
     if (kind == Kind::open) {
         auto cage = std::make_unique<isolation::CageReply>();
         cage->head.kind = Kind::cage;
-        reply(lane, *cage);
+        reply(channel, *cage);
         return plain(std::make_unique<isolation::PlainReply>());
     }
     if (kind == Kind::tensors) {
@@ -147,13 +148,13 @@ void PlayedChild::answer(Descriptor &lane, Kind kind)
     plain(std::make_unique<isolation::PlainReply>());
 }
 
-template <class Reply> void PlayedChild::reply(Descriptor &lane, Reply &message)
+template <class Reply> void PlayedChild::reply(Descriptor &channel, Reply &message)
 {
     const char *begin = reinterpret_cast<const char *>(&message);
-    send_changed(lane, {begin, begin + sizeof message});
+    send_changed(channel, {begin, begin + sizeof message});
 }
 
-void PlayedChild::send_changed(Descriptor &lane, std::vector<char> bytes)
+void PlayedChild::send_changed(Descriptor &channel, std::vector<char> bytes)
 {
     size_t times = 1;
     const auto found = changes_.find(replies_++);
@@ -171,10 +172,10 @@ void PlayedChild::send_changed(Descriptor &lane, std::vector<char> bytes)
                 times = 0;
         }
     for (size_t i = 0; i < times; i++)
-        isolation::send_bytes(lane.get(), bytes.data(), bytes.size(), {},
+        isolation::send_bytes(channel.get(), bytes.data(), bytes.size(), {},
                               isolation::Sending::never_waits);
     if (times == 0)
-        lane = Descriptor();
+        channel = Descriptor();
 }
 
 } // namespace fuzz

@@ -30,7 +30,7 @@ using ReplyChanges = std::map<size_t, std::vector<ReplyChange>>;
 // lines are left out.
 ReplyChanges parse_changes(std::string_view text);
 
-// Runs on a thread of its own until the host has closed the control lane.
+// Runs on a thread of its own until the host has closed the control channel.
 class PlayedChild
 {
 public:
@@ -41,12 +41,12 @@ public:
 
 private:
     void play();
-    void hear(isolation::Descriptor &lane, bool is_control);
-    void answer(isolation::Descriptor &lane, isolation::Kind kind);
-    template <class Reply> void reply(isolation::Descriptor &lane, Reply &message);
-    void send_changed(isolation::Descriptor &lane, std::vector<char> bytes);
+    void hear(isolation::Descriptor &channel, bool is_control);
+    void answer(isolation::Descriptor &channel, isolation::Kind kind);
+    template <class Reply> void reply(isolation::Descriptor &channel, Reply &message);
+    void send_changed(isolation::Descriptor &channel, std::vector<char> bytes);
 
-    std::vector<isolation::Descriptor> lanes_; // the first is the control lane
+    std::vector<isolation::Descriptor> channels_; // the first is the control channel
     const ReplyChanges changes_;
     size_t replies_ = 0;
     bool has_memory_ = false;

@@ -154,11 +154,11 @@ constexpr std::string_view wish_for_all = "tensors\n";
 
 Outcome run(std::string_view input)
 {
-    auto lane = isolation::make_lane();
-    if (!lane)
+    auto channel = isolation::make_channel();
+    if (!channel)
         return {};
-    const fuzz::PlayedChild child(std::move(lane->second), fuzz::parse_changes(input));
-    isolation::Descriptor control = std::move(lane->first);
+    const fuzz::PlayedChild child(std::move(channel->second), fuzz::parse_changes(input));
+    isolation::Descriptor control = std::move(channel->first);
     const DnnTorchSource source = {
         .size = sizeof source, .name = "a model", .fd = -1, .data = "", .data_size = 0};
     fuzz::Digest digest;

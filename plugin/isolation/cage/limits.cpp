@@ -25,7 +25,7 @@ constexpr rlim_t most_files = 1024, most_files_with_gpu = 8192;
 constexpr int64_t most_reserved_bytes = int64_t{16} << 30;
 
 // The kernel's OOM killer adds half of memory to what this process uses.
-constexpr char first_to_end[] = "500";
+constexpr char oom_score[] = "500";
 
 // Lowers a limit for good, and never raises it.
 bool lower(int resource, rlim_t most)
@@ -38,13 +38,13 @@ bool lower(int resource, rlim_t most)
     return setrlimit(resource, &limit) == 0;
 }
 
-bool offer_to_the_kernel()
+bool raise_oom_score()
 {
     int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
     if (file < 0)
         return false;
-    constexpr ssize_t length = sizeof(first_to_end) - 1;
-    bool written = write(file, first_to_end, length) == length;
+    constexpr ssize_t length = sizeof(oom_score) - 1;
+    bool written = write(file, oom_score, length) == length;
     close(file);
     return written;
 }
@@ -64,7 +64,7 @@ bool lower_memory(const CageRules &rules)
     return lower(RLIMIT_DATA, data) && (rules.uses_gpu || lower(RLIMIT_AS, space));
 }
 
-bool lower_the_rest(const CageRules &rules)
+bool lower_other_limits(const CageRules &rules)
 {
     bool gpu = rules.uses_gpu; // its drivers lock memory
     return lower(RLIMIT_CORE, 0) && lower(RLIMIT_FSIZE, 0) && lower(RLIMIT_MSGQUEUE, 0) &&
@@ -78,11 +78,11 @@ std::string close_limits(const CageRules &rules)
 {
     // A write beyond RLIMIT_FSIZE fails with EFBIG instead of ending the process.
     signal(SIGXFSZ, SIG_IGN);
-    if (!lower_the_rest(rules))
+    if (!lower_other_limits(rules))
         return failed_call("setrlimit");
     if (!lower_memory(rules))
         return failed_call("the limit of memory");
-    if (!offer_to_the_kernel())
+    if (!raise_oom_score())
         return failed_call("/proc/self/oom_score_adj");
     return {};
 }

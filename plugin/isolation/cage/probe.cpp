@@ -53,13 +53,13 @@ std::vector<CageLayer> none_closed(const std::string &reason)
     return layers;
 }
 
-[[noreturn]] void tell_and_end(int output)
+[[noreturn]] void report_and_exit(int output)
 {
     signal(SIGALRM, SIG_DFL);
     alarm(patience_s);
     std::string text = as_text(close_cage({}));
-    bool told = write(output, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-    _exit(told ? 0 : 1);
+    bool is_written = write(output, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    _exit(is_written ? 0 : 1);
 }
 
 std::string read_all(int input)
@@ -93,7 +93,7 @@ std::vector<CageLayer> probe_cage()
         return none_closed(concat("pipe: ", std::generic_category().message(errno)));
     pid_t child = fork();
     if (child == 0)
-        tell_and_end(ends[1]);
+        report_and_exit(ends[1]);
     int error = errno;
     close(ends[1]);
     std::string text = child > 0 ? read_all(ends[0]) : "";

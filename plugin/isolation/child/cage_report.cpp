@@ -57,7 +57,7 @@ void check_closed(const std::vector<CageLayer> &layers)
 }
 
 // The engine opens this library when a model needs it.
-std::vector<std::string> readable_beside_libraries()
+std::vector<std::string> readable_besides_libraries()
 {
     const char *named = secure_getenv("DNN_TORCH_TORCHVISION");
     return named && *named == '/' ? std::vector<std::string>{named} : std::vector<std::string>();
@@ -71,7 +71,7 @@ std::string enter_cage(const DnnTorchEngine &engine, const OpenRequest &request)
     if (uses_gpu)
         wake_drivers(engine);
     const std::vector<CageLayer> layers =
-        dnn_torch::close_cage({.readable = readable_beside_libraries(),
+        dnn_torch::close_cage({.readable = readable_besides_libraries(),
                                .uses_gpu = uses_gpu,
                                .memory_bytes = request.memory_bytes});
     if (request.cage_is_required)

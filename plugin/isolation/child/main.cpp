@@ -3,12 +3,12 @@
 
 // engine-host: runs one model in an engine, for a host that does not trust it.
 //
-// The host starts it with the control lane as descriptor 3.  It is no program for users.
+// The host starts it with the control channel as descriptor 3.  It is no program for users.
 #include "cage_report.h"
+#include "channel_server.h"
 #include "engine_kit/failure.h"
 #include "engine_kit/tuning_broker.h"
 #include "isolation/protocol/shared_memory.h"
-#include "lane.h"
 #include "opened_engine.h"
 #include "reply.h"
 
@@ -34,7 +34,7 @@ struct Source {
     Descriptor sink; // what the option `export` writes to
 };
 
-// The host ends this process by closing the lane, and the kernel does so when the host ends.
+// The host ends this process by closing the channel, and the kernel does so when the host ends.
 void greet()
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -42,23 +42,23 @@ void greet()
     if (!send(control_number, greeting, Sending::waits))
         leave("it is started by the filter dnn_torch and by nobody else");
     Greeting theirs = {};
-    if (receive_parcel(control_number, &theirs, sizeof theirs).size != sizeof theirs ||
+    if (receive_message(control_number, &theirs, sizeof theirs).size != sizeof theirs ||
         std::memcmp(&greeting, &theirs, sizeof theirs) != 0)
         leave("it is of another release than its host");
 }
 
 Source receive_source(OpenRequest &request)
 {
-    Parcel parcel = receive_parcel(control_number, &request, sizeof request);
-    if (parcel.size == 0)
+    ReceivedMessage received = receive_message(control_number, &request, sizeof request);
+    if (received.size == 0)
         _exit(0);
-    if (parcel.size != sizeof request)
+    if (received.size != sizeof request)
         leave("the host sent no model");
     Source source;
-    if (!parcel.descriptors.empty())
-        source.descriptor = std::move(parcel.descriptors.front());
-    if (parcel.descriptors.size() > 1)
-        source.sink = std::move(parcel.descriptors[1]);
+    if (!received.descriptors.empty())
+        source.descriptor = std::move(received.descriptors.front());
+    if (received.descriptors.size() > 1)
+        source.sink = std::move(received.descriptors[1]);
     if (request.data_size > 0)
         source.data = map_memory(source.descriptor.get(), static_cast<size_t>(request.data_size),
                                  Writer::host);
@@ -113,13 +113,13 @@ DnnTorchModel *open_model(const DnnTorchEngine &engine, const OpenRequest &reque
     return model;
 }
 
-void start_lane(Parcel parcel, ServedModel &model)
+void start_channel(ReceivedMessage received, ServedModel &model)
 {
-    if (parcel.descriptors.size() != 1)
+    if (received.descriptors.size() != 1)
         return;
     try {
-        std::thread([&model, socket = std::move(parcel.descriptors.front())]() mutable {
-            Lane(std::move(socket), model).serve();
+        std::thread([&model, socket = std::move(received.descriptors.front())]() mutable {
+            ChannelServer(std::move(socket), model).serve();
         }).detach();
     } catch (const std::system_error &) {
         leave("cannot start a thread; raise what limits threads or memory (ulimit -u, ulimit -v)");
@@ -131,11 +131,11 @@ void serve_control(ServedModel &model)
 {
     for (;;) {
         PlainRequest request = {};
-        Parcel parcel = receive_parcel(control_number, &request, sizeof request);
-        if (parcel.size != sizeof request)
+        ReceivedMessage received = receive_message(control_number, &request, sizeof request);
+        if (received.size != sizeof request)
             return;
-        if (request.head.kind == Kind::lane)
-            start_lane(std::move(parcel), model);
+        if (request.head.kind == Kind::channel)
+            start_channel(std::move(received), model);
         else if (request.head.kind == Kind::stop)
             model.stop(request.head.id);
         else if (request.head.kind == Kind::plan_close)

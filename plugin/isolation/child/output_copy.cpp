@@ -16,7 +16,7 @@ namespace
 constexpr int64_t alignment = 64;
 
 // Whether both have the same strides, so that one copy moves all elements.
-bool lie_alike(const DnnTorchTensor &tensor, const WireTensor &place)
+bool have_same_strides(const DnnTorchTensor &tensor, const WireTensor &place)
 {
     for (int i = 0; i < tensor.rank; i++)
         if (tensor.dims[i] > 1 && tensor.strides[i] != place.strides[i])
@@ -77,7 +77,7 @@ void copy_out(std::span<const DnnTorchTensor> out, std::span<const WireTensor> p
         const int64_t packed = *packed_bytes(places[i], Extents::from_zero);
         if (packed == 0)
             continue;
-        if (lie_alike(out[i], places[i]))
+        if (have_same_strides(out[i], places[i]))
             std::memcpy(to, from, static_cast<size_t>(packed));
         else
             copy_elements(out[i], 0, from, places[i], to,

@@ -45,12 +45,12 @@ template <class Reply> std::unique_ptr<Reply> new_reply(Kind kind)
     return reply;
 }
 
-// Ignores failure: the next receive_parcel() shows whether the host is gone.
-template <class Reply> void send_reply(int lane, Reply &reply, const ServedModel &model)
+// Ignores failure: the next receive_message() shows whether the host is gone.
+template <class Reply> void send_reply(int channel, Reply &reply, const ServedModel &model)
 {
     const char *notice = model.engine().model_metadata(model.get(), "notice");
     put_text(notice ? notice : "", reply.head.notice);
-    send(lane, reply, Sending::waits);
+    send(channel, reply, Sending::waits);
 }
 
 } // namespace isolation

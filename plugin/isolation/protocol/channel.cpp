@@ -62,7 +62,7 @@ std::vector<Descriptor> detach(msghdr &header)
 
 } // namespace
 
-std::optional<std::pair<Descriptor, Descriptor>> make_lane()
+std::optional<std::pair<Descriptor, Descriptor>> make_channel()
 {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
@@ -74,27 +74,27 @@ std::optional<std::pair<Descriptor, Descriptor>> make_lane()
     return std::pair(Descriptor(ends[0]), Descriptor(ends[1]));
 }
 
-bool send_bytes(int lane, const void *bytes, size_t size, std::span<const int> descriptors,
+bool send_bytes(int channel, const void *bytes, size_t size, std::span<const int> descriptors,
                 Sending sending)
 {
     const int flags = MSG_NOSIGNAL | (sending == Sending::waits ? 0 : MSG_DONTWAIT);
     // The cage forbids sendmsg(): descriptors in flight count against all of a user's processes.
     if (descriptors.empty())
-        return uninterrupted([&] { return ::send(lane, bytes, size, flags); }) ==
+        return uninterrupted([&] { return ::send(channel, bytes, size, flags); }) ==
                static_cast<ssize_t>(size);
     iovec part = {.iov_base = const_cast<void *>(bytes), .iov_len = size};
     alignas(cmsghdr) std::array<char, control_size> control = {};
     msghdr header =
         header_for(part, std::span(control).first(CMSG_SPACE(descriptors.size_bytes())));
     attach(header, descriptors);
-    return uninterrupted([&] { return sendmsg(lane, &header, flags); }) ==
+    return uninterrupted([&] { return sendmsg(channel, &header, flags); }) ==
            static_cast<ssize_t>(size);
 }
 
-Receipt receive_now(int lane, void *bytes, size_t size)
+Receipt receive_now(int channel, void *bytes, size_t size)
 {
     const ssize_t got =
-        uninterrupted([&] { return recv(lane, bytes, size, MSG_DONTWAIT | MSG_TRUNC); });
+        uninterrupted([&] { return recv(channel, bytes, size, MSG_DONTWAIT | MSG_TRUNC); });
     if (got == static_cast<ssize_t>(size))
         return Receipt::whole;
     if (got > 0)
@@ -102,16 +102,16 @@ Receipt receive_now(int lane, void *bytes, size_t size)
     return got < 0 && errno == EAGAIN ? Receipt::nothing_yet : Receipt::closed;
 }
 
-Parcel receive_parcel(int lane, void *bytes, size_t most)
+ReceivedMessage receive_message(int channel, void *bytes, size_t most)
 {
     iovec part = {.iov_base = bytes, .iov_len = most};
     alignas(cmsghdr) std::array<char, control_size> control = {};
     msghdr header = header_for(part, control);
-    const ssize_t got = uninterrupted([&] { return recvmsg(lane, &header, MSG_CMSG_CLOEXEC); });
+    const ssize_t got = uninterrupted([&] { return recvmsg(channel, &header, MSG_CMSG_CLOEXEC); });
     if (got <= 0)
         return {};
-    Parcel parcel = {.size = static_cast<size_t>(got), .descriptors = detach(header)};
-    return header.msg_flags & MSG_TRUNC ? Parcel{} : std::move(parcel);
+    ReceivedMessage received = {.size = static_cast<size_t>(got), .descriptors = detach(header)};
+    return header.msg_flags & MSG_TRUNC ? ReceivedMessage{} : std::move(received);
 }
 
 } // namespace isolation

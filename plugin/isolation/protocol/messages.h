@@ -5,10 +5,10 @@
 // other.  Each message has a fixed size.  Both sides come from one build, which the first message
 // checks.
 //
-// A lane is a pair of connected sockets that keep messages apart (SOCK_SEQPACKET).  A lane serves
-// one request at a time, and the child has one thread for each lane.  The first lane is the control
-// lane: the model is opened on it, and afterwards it carries what has no reply.  The host makes all
-// other lanes and passes one end over the control lane.
+// A channel is a pair of connected sockets that keep messages apart (SOCK_SEQPACKET).  A channel
+// serves one request at a time, and the child has one thread for each channel.  The first channel
+// is the control channel: the model is opened on it, and afterwards it carries what has no reply.
+// The host makes all other channels and passes one end over the control channel.
 //
 // The host never trusts the child: the model may have taken it over.
 #pragma once
@@ -25,9 +25,9 @@ namespace isolation
 // Raised with every change of a layout or a meaning below.
 constexpr uint32_t protocol_version = 6;
 
-// The descriptor of the control lane in the child.
+// The descriptor of the control channel in the child.
 constexpr int control_number = 3;
-// The descriptor of the socket to engine_kit/tuning_broker.h, which is no lane.
+// The descriptor of the socket to engine_kit/tuning_broker.h, which is no channel.
 constexpr int tuning_number = 4;
 
 constexpr size_t most_options = 24, most_inputs = 16, most_outputs = 64, most_infos = 64;
@@ -36,15 +36,15 @@ enum class Area : uint32_t { given, copied };
 constexpr size_t area_count = 2;
 
 enum class Kind : uint32_t {
-    // Over the control lane, with two replies: the state of the cage, and the opened model.
+    // Over the control channel, with two replies: the state of the cage, and the opened model.
     open = 1,
     cage,
-    // Over the control lane, without a reply.
-    lane,
+    // Over the control channel, without a reply.
+    channel,
     stop,
     plan_close,
     end,
-    // Over any other lane, with a reply.
+    // Over any other channel, with a reply.
     tensors,
     metadata,
     probe,
@@ -82,7 +82,7 @@ struct ReplyHead {
     char notice[1024]; // the model's current one
 };
 
-// The requests lane (with a descriptor), stop, plan_close, end, session_warm, session_reset and
+// The requests channel (with a descriptor), stop, plan_close, end, session_warm, session_reset and
 // session_close.
 struct PlainRequest {
     Head head;
@@ -201,7 +201,7 @@ struct SessionRequest {
 
 struct SessionReply {
     ReplyHead head;
-    int32_t thread; // the kernel's id of the one that serves the lane
+    int32_t thread; // the kernel's id of the one that serves the channel
     uint32_t reserved;
 };
 

@@ -35,7 +35,7 @@ using dnn_torch::ProgramStart;
 constexpr char program_name[] = "engine-host";
 // How long a child may take to end when asked to, and how long its end may take to be seen.
 constexpr auto time_to_end = std::chrono::seconds(1);
-constexpr size_t most_idle_lanes = 2;
+constexpr size_t most_idle_channels = 2;
 constexpr auto time_to_greet = std::chrono::seconds(30);
 
 std::string find_program()
@@ -120,15 +120,15 @@ std::shared_ptr<Child> Child::start(OnNotice on_notice,
                                     std::shared_ptr<engine_torch::TuningBroker> broker)
 {
     std::shared_ptr<Child> child(new Child(std::move(on_notice), std::move(broker)));
-    auto lane = make_lane(), tuning = make_lane();
-    if (!lane || !tuning)
+    auto channel = make_channel(), tuning = make_channel();
+    if (!channel || !tuning)
         throw no_resources("a socket", errno);
-    child->control_ = std::move(lane->first);
+    child->control_ = std::move(channel->first);
     child->tuning_ = std::move(tuning->first);
     const ProgramStart start = {.program = find_program(),
                                 .arguments = {},
                                 .environment = environment_of_child(),
-                                .inherited = {lane->second.get(), tuning->second.get()},
+                                .inherited = {channel->second.get(), tuning->second.get()},
                                 .has_own_session = true};
     {
         BlockedSignals blocked;
@@ -139,7 +139,7 @@ std::shared_ptr<Child> Child::start(OnNotice on_notice,
         }
     }
     child->wait_for_start();
-    lane.reset();
+    channel.reset();
     tuning.reset();
     std::shared_ptr<Child> handle(child.get(), [child](Child *) { child->ask_to_end(); });
     child->greet();
@@ -277,7 +277,7 @@ void Child::note_end(const dnn_torch::ChildEnd &end)
         verdict_ = describe(end);
     last_words_ = printed_.last();
     is_ended_ = true;
-    idle_lanes_.clear();
+    idle_channels_.clear();
     changed_.notify_all();
 }
 
@@ -326,7 +326,7 @@ bool Child::has_ended() const
     return is_ended_;
 }
 
-// A child that closed its lane and still runs is as good as dead.
+// A child that closed its channel and still runs is as good as dead.
 void Child::throw_crash()
 {
     std::unique_lock lock(mutex_);
@@ -349,54 +349,54 @@ void Child::tell(Kind kind, int64_t id) noexcept
     send(control(), PlainRequest{{.kind = kind, .reserved = 0, .id = id}});
 }
 
-Descriptor Child::open_lane()
+Descriptor Child::open_channel()
 {
-    auto lane = make_lane();
-    if (!lane)
+    auto channel = make_channel();
+    if (!channel)
         throw no_resources("a socket", errno);
-    const int end = lane->second.get();
-    if (!send(control(), PlainRequest{{.kind = Kind::lane, .reserved = 0, .id = 0}},
+    const int end = channel->second.get();
+    if (!send(control(), PlainRequest{{.kind = Kind::channel, .reserved = 0, .id = 0}},
               Sending::never_waits, {&end, 1})) {
         // Descriptors in flight count against all of a user's processes.
         if (errno == ETOOMANYREFS)
             throw no_resources("a descriptor", errno);
         throw_crash();
     }
-    return std::move(lane->first);
+    return std::move(channel->first);
 }
 
-Descriptor Child::take_lane()
+Descriptor Child::take_channel()
 {
     {
         std::lock_guard lock(mutex_);
-        if (!idle_lanes_.empty()) {
-            Descriptor lane = std::move(idle_lanes_.back());
-            idle_lanes_.pop_back();
-            return lane;
+        if (!idle_channels_.empty()) {
+            Descriptor channel = std::move(idle_channels_.back());
+            idle_channels_.pop_back();
+            return channel;
         }
     }
-    return open_lane();
+    return open_channel();
 }
 
-void Child::give_lane(Descriptor lane)
+void Child::give_channel(Descriptor channel)
 {
     std::lock_guard lock(mutex_);
-    if (!is_ended_ && idle_lanes_.size() < most_idle_lanes)
-        idle_lanes_.push_back(std::move(lane));
+    if (!is_ended_ && idle_channels_.size() < most_idle_channels)
+        idle_channels_.push_back(std::move(channel));
 }
 
-void Child::await(int lane, void *reply, size_t size, const Patience &patience)
+void Child::await(int channel, void *reply, size_t size, const Patience &patience)
 {
     std::optional<Clock::time_point> until;
     if (patience.limit)
         until = Clock::now() + *patience.limit;
     int stop_event = patience.stop_event;
     for (;;) {
-        pollfd events[] = {{.fd = lane, .events = POLLIN, .revents = 0},
+        pollfd events[] = {{.fd = channel, .events = POLLIN, .revents = 0},
                            {.fd = handle(), .events = POLLIN, .revents = 0},
                            {.fd = stop_event, .events = POLLIN, .revents = 0}};
         const int count = poll(events, std::size(events), poll_time(until));
-        switch (receive_now(lane, reply, size)) {
+        switch (receive_now(channel, reply, size)) {
         case Receipt::whole:
             return;
         case Receipt::other_size:

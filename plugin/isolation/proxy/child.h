@@ -34,7 +34,7 @@ public:
     explicit Crash(const std::string &text) : Failure(DNN_TORCH_CRASHED, text) {}
 };
 
-// The child has not answered in time and still runs.  The lane cannot be used any more.
+// The child has not answered in time and still runs.  The channel cannot be used any more.
 class Lost : public Failure
 {
 public:
@@ -75,8 +75,8 @@ public:
     static std::shared_ptr<Child> start(OnNotice on_notice,
                                         std::shared_ptr<engine_torch::TuningBroker> broker);
 
-    // The same for a child that the caller plays, at the other end of that lane.  It has no process
-    // and is not greeted.
+    // The same for a child that the caller plays, at the other end of that channel.  It has no
+    // process and is not greeted.
     static std::shared_ptr<Child> adopt(Descriptor control, OnNotice on_notice);
 
     Child(const Child &) = delete;
@@ -84,41 +84,41 @@ public:
 
     int control() const { return control_.get(); }
 
-    // Opens a lane, which a thread of its own serves in the child.  Throws a Failure.
-    Descriptor open_lane();
+    // Opens a channel, which a thread of its own serves in the child.  Throws a Failure.
+    Descriptor open_channel();
 
     // Gives that thread of the child the calling thread's CPU affinity, as share_affinity() does.
     // Does nothing if the child has no such thread, or the system refuses.
     void follow_affinity(pid_t thread) const noexcept;
 
-    // Sends a request without a reply over the control lane.
+    // Sends a request without a reply over the control channel.
     void tell(Kind kind, int64_t id) noexcept;
 
     // Sends a request and returns its reply.  Throws a Crash.
     template <class Reply, class Request>
-    Reply ask(int lane, const Request &request, const Patience &patience,
+    Reply ask(int channel, const Request &request, const Patience &patience,
               std::span<const int> descriptors = {})
     {
-        if (!send(lane, request, Sending::never_waits, descriptors))
+        if (!send(channel, request, Sending::never_waits, descriptors))
             throw_crash();
-        return receive<Reply>(lane, request.head.kind, patience);
+        return receive<Reply>(channel, request.head.kind, patience);
     }
-    template <class Reply> Reply receive(int lane, Kind kind, const Patience &patience)
+    template <class Reply> Reply receive(int channel, Kind kind, const Patience &patience)
     {
         auto reply = std::make_unique<Reply>();
-        await(lane, reply.get(), sizeof(Reply), patience);
+        await(channel, reply.get(), sizeof(Reply), patience);
         check_head(reply->head, kind);
         return *reply;
     }
 
-    // The same over any idle lane, for requests that belong to no session.
+    // The same over any idle channel, for requests that belong to no session.
     template <class Reply, class Request>
     Reply ask(const Request &request, const Patience &patience,
               std::span<const int> descriptors = {})
     {
-        Descriptor lane = take_lane();
-        Reply reply = ask<Reply>(lane.get(), request, patience, descriptors);
-        give_lane(std::move(lane));
+        Descriptor channel = take_channel();
+        Reply reply = ask<Reply>(channel.get(), request, patience, descriptors);
+        give_channel(std::move(channel));
         return reply;
     }
 
@@ -151,9 +151,9 @@ private:
     void ask_to_end() noexcept;
     void end_by_force(const std::string &verdict);
 
-    Descriptor take_lane();
-    void give_lane(Descriptor lane);
-    void await(int lane, void *reply, size_t size, const Patience &patience);
+    Descriptor take_channel();
+    void give_channel(Descriptor channel);
+    void await(int channel, void *reply, size_t size, const Patience &patience);
     void check_head(const ReplyHead &head, Kind kind);
     [[noreturn]] void throw_late(const Patience &patience, int stop_event);
 
@@ -170,7 +170,7 @@ private:
     int start_error_ = 0;
     std::string verdict_, last_words_;
     std::optional<Clock::time_point> end_at_; // when the child is killed
-    std::vector<Descriptor> idle_lanes_;
+    std::vector<Descriptor> idle_channels_;
 };
 
 } // namespace isolation

@@ -161,7 +161,7 @@ size_t DnnTorchModel::tensors(DnnTorchDirection direction, DnnTorchTensorInfo *i
                                     .reserved = 0};
     ChildHandle current;
     TensorsReply reply;
-    persist([&] {
+    with_retry([&] {
         current = child();
         reply = current->ask<TensorsReply>(request, short_patience);
     });
@@ -180,7 +180,7 @@ const char *DnnTorchModel::metadata(const std::string &key)
 {
     return texts_.answer(key, [&] {
         std::optional<std::string> answer;
-        persist([&] { answer = ask_for_text(*child(), Kind::metadata, 0, key); });
+        with_retry([&] { answer = ask_for_text(*child(), Kind::metadata, 0, key); });
         return answer;
     });
 }
@@ -194,7 +194,7 @@ void DnnTorchModel::probe(const DnnTorchTensor *in, size_t in_count, DnnTorchTen
     request.out_count = static_cast<uint32_t>(out_count);
     ChildHandle current;
     ProbeReply reply;
-    persist([&] {
+    with_retry([&] {
         current = child();
         reply = current->ask<ProbeReply>(request, {.limit = settings_.limits.probe()});
     });
@@ -222,7 +222,7 @@ DnnTorchPlan::DnnTorchPlan(DnnTorchModel &model, const DnnTorchTensor *in, size_
     if (parameters.samples)
         samples_ = memory_of_samples(taken(parameters.samples), request_);
     PlanReply reply;
-    model.persist([&] {
+    model.with_retry([&] {
         child_ = model.child();
         reply = make_in(*child_);
     });
@@ -264,7 +264,7 @@ const char *DnnTorchPlan::metadata(const std::string &key) const
 {
     const auto ask = [&] {
         std::optional<std::string> answer;
-        model_.persist([&] {
+        model_.with_retry([&] {
             const DnnTorchModel::ChildHandle current = model_.child();
             follow(current);
             answer = ask_for_text(*current, Kind::plan_metadata, id_, key);

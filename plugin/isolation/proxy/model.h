@@ -41,11 +41,11 @@ public:
     // Calls `act`.  If the child ends meanwhile and may be restarted, calls it once more, alone in
     // a new child, and returns how the first one had ended.
     template <class Act>
-    std::optional<isolation::Crash> persist(const std::atomic<bool> &stopped, Act act);
-    template <class Act> void persist(Act act)
+    std::optional<isolation::Crash> with_retry(const std::atomic<bool> &stopped, Act act);
+    template <class Act> void with_retry(Act act)
     {
         const std::atomic<bool> never{false};
-        persist(never, act);
+        with_retry(never, act);
     }
 
     size_t tensors(DnnTorchDirection direction, DnnTorchTensorInfo *infos, size_t capacity);
@@ -81,7 +81,7 @@ private:
 };
 
 template <class Act>
-std::optional<isolation::Crash> DnnTorchModel::persist(const std::atomic<bool> &stopped, Act act)
+std::optional<isolation::Crash> DnnTorchModel::with_retry(const std::atomic<bool> &stopped, Act act)
 {
     using namespace isolation;
     if (settings_.restarts == 0) {

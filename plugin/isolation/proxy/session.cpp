@@ -96,17 +96,17 @@ DnnTorchSession::DnnTorchSession(const DnnTorchPlan &plan, int32_t threads)
     if (!stop_event_.is_open())
         throw Failure(DNN_TORCH_OUT_OF_MEMORY,
                       "a session lacks a descriptor; raise what limits files (ulimit -n)");
-    persist([this] { follow_model(); });
+    with_retry([this] { follow_model(); });
 }
 
 // The child closes a lost session itself when its run comes back.
 DnnTorchSession::~DnnTorchSession()
 {
-    if (!lane_.is_open())
+    if (!channel_.is_open())
         return;
     try {
         const PlainRequest request = {{.kind = Kind::session_close, .reserved = 0, .id = id_}};
-        child_->ask<PlainReply>(lane_.get(), request,
+        child_->ask<PlainReply>(channel_.get(), request,
                                 {.limit = time_to_close, .ends_child = false});
     } catch (const std::exception &) {
         // The child has ended, and the session with it.
@@ -122,16 +122,16 @@ void DnnTorchSession::follow_model()
 void DnnTorchSession::open_in(const DnnTorchModel::ChildHandle &child)
 {
     plan_.follow(child);
-    Descriptor lane = child->open_lane();
+    Descriptor channel = child->open_channel();
     const SessionRequest request = {.head = {.kind = Kind::session_open, .reserved = 0, .id = id_},
                                     .plan = plan_.id(),
                                     .threads = threads_,
                                     .reserved = 0};
     const auto reply =
-        child->ask<SessionReply>(lane.get(), request, {.limit = plan_.model().limits().open()});
+        child->ask<SessionReply>(channel.get(), request, {.limit = plan_.model().limits().open()});
     check_status(reply.head);
     child->follow_affinity(reply.thread);
-    lane_ = std::move(lane);
+    channel_ = std::move(channel);
     child_ = child;
     for (InputArea &area : areas_)
         area.is_sent = false;
@@ -167,44 +167,44 @@ Patience DnnTorchSession::patience() const
 
 // ---- calls --------------------------------------------------------------------------
 
-template <class Act> std::optional<Crash> DnnTorchSession::persist(Act act)
+template <class Act> std::optional<Crash> DnnTorchSession::with_retry(Act act)
 {
-    return plan_.model().persist(stopped_, act);
+    return plan_.model().with_retry(stopped_, act);
 }
 
 // Also drops the output's memory: what the child filled would count for this process.
-void DnnTorchSession::forget_lane()
+void DnnTorchSession::forget_channel()
 {
-    lane_ = Descriptor();
+    channel_ = Descriptor();
     output_ = {};
 }
 
-// Opens the session in the model's current child, calls `act`, and closes a lane that cannot be
+// Opens the session in the model's current child, calls `act`, and closes a channel that cannot be
 // used any more.
-template <class Act> void DnnTorchSession::on_lane(Act act)
+template <class Act> void DnnTorchSession::on_channel(Act act)
 {
     follow_model();
-    if (!lane_.is_open() && child_->has_ended())
+    if (!channel_.is_open() && child_->has_ended())
         child_->throw_crash();
-    if (!lane_.is_open())
+    if (!channel_.is_open())
         throw Lost();
     try {
         act();
     } catch (const Lost &) {
-        forget_lane();
+        forget_channel();
         throw;
     } catch (const Crash &) {
-        forget_lane();
+        forget_channel();
         throw;
     }
 }
 
 void DnnTorchSession::ask_plainly(Kind kind)
 {
-    persist([&] {
-        on_lane([&] {
+    with_retry([&] {
+        on_channel([&] {
             const PlainRequest request = {{.kind = kind, .reserved = 0, .id = id_}};
-            check_status(child_->ask<PlainReply>(lane_.get(), request, patience()).head);
+            check_status(child_->ask<PlainReply>(channel_.get(), request, patience()).head);
         });
     });
 }
@@ -247,7 +247,7 @@ std::string DnnTorchSession::run(const DnnTorchTensor *in, size_t in_count, DnnT
                       concat("a model in a process of its own takes at most ", most_inputs,
                              " tensors and returns at most ", most_outputs));
     int tries = 0;
-    const std::optional<Crash> crash = persist([&] {
+    const std::optional<Crash> crash = with_retry([&] {
         run.retries = tries++;
         run_once(in, in_count, out, out_count, run);
     });
@@ -264,10 +264,10 @@ void DnnTorchSession::run_once(const DnnTorchTensor *in, size_t in_count, DnnTor
     request->in_count = static_cast<uint32_t>(in_count);
     request->out_count = static_cast<uint32_t>(out_count);
     for (size_t i = 0; i < out_count; i++) {
-        const auto wish = taken(element(out, i));
-        request->requested[i] = {.type = wish.type, .white = wish.white};
+        const auto wanted = taken(element(out, i));
+        request->requested[i] = {.type = wanted.type, .white = wanted.white};
     }
-    on_lane([&] {
+    on_channel([&] {
         request->behind = plan_.has_moved() ? 0 : run.behind;
         place_inputs(in, in_count, *request);
         const RunReply reply = exchange(*request);
@@ -287,14 +287,14 @@ RunReply DnnTorchSession::exchange(const RunRequest &request)
     for (size_t i = 0; i < area_count; i++)
         if (request.new_areas[i])
             descriptors[count++] = areas_[i].memory.descriptor.get();
-    auto reply = child_->ask<RunReply>(lane_.get(), request, patience(), {descriptors, count});
+    auto reply = child_->ask<RunReply>(channel_.get(), request, patience(), {descriptors, count});
     for (InputArea &area : areas_)
         area.is_sent = area.memory.mapping.start() != nullptr;
     if (!reply.wanted_bytes)
         return reply;
     const uint64_t wanted = reply.wanted_bytes, most = most_output_bytes_of(input_bytes(request));
     const int error = wanted > most ? give_output_memory(0) : give_output_memory(wanted);
-    reply = child_->receive<RunReply>(lane_.get(), Kind::session_run, patience());
+    reply = child_->receive<RunReply>(channel_.get(), Kind::session_run, patience());
     if (wanted > most)
         throw_too_large(wanted, most);
     if (error)
@@ -319,7 +319,7 @@ int DnnTorchSession::give_output_memory(uint64_t bytes)
     const OutputRequest answer = {.head = {.kind = Kind::output, .reserved = 0, .id = id_},
                                   .bytes = is_made ? output_.mapping.size() : 0};
     const int descriptor = output_.descriptor.get();
-    if (!send(lane_.get(), answer, Sending::never_waits, {&descriptor, is_made ? 1U : 0U}))
+    if (!send(channel_.get(), answer, Sending::never_waits, {&descriptor, is_made ? 1U : 0U}))
         child_->refuse("it takes no memory");
     return error;
 }

@@ -43,14 +43,14 @@ private:
     void check_stopped() const;
     isolation::Patience patience() const;
 
-    template <class Act> std::optional<isolation::Crash> persist(Act act);
-    template <class Act> void on_lane(Act act);
+    template <class Act> std::optional<isolation::Crash> with_retry(Act act);
+    template <class Act> void on_channel(Act act);
     void ask_plainly(isolation::Kind kind);
     void run_once(const DnnTorchTensor *in, size_t in_count, DnnTorchTensor *out, size_t out_count,
                   DnnTorchRun &run);
     isolation::RunReply exchange(const isolation::RunRequest &request);
     int give_output_memory(uint64_t bytes);
-    void forget_lane();
+    void forget_channel();
 
     bool lies_in_given(const DnnTorchTensor &tensor, int64_t span, int64_t &offset) const;
     void place_inputs(const DnnTorchTensor *in, size_t in_count, isolation::RunRequest &request);
@@ -61,7 +61,7 @@ private:
     const int64_t id_;
     const isolation::Descriptor stop_event_;
     DnnTorchModel::ChildHandle child_;
-    isolation::Descriptor lane_; // closed once the child is lost
+    isolation::Descriptor channel_; // closed once the child is lost
     std::array<InputArea, isolation::area_count> areas_;
     isolation::SharedMemory output_;
     std::atomic<bool> stopped_{false};

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "lane.h"
+#include "channel_server.h"
 
 #include "isolation/protocol/shared_memory.h"
 #include "isolation/protocol/tensor_views.h"
@@ -75,9 +75,9 @@ void fail(ReplyHead &head, DnnTorchStatus status, const char *text)
 
 // ---- a session's state --------------------------------------------------------------
 
-struct Lane::Work {
-    explicit Work(ServedModel &served) : model(served) {}
-    ~Work()
+struct ChannelServer::OpenSession {
+    explicit OpenSession(ServedModel &served) : model(served) {}
+    ~OpenSession()
     {
         model.forget_session(id);
         model.engine().session_close(&session);
@@ -94,7 +94,8 @@ struct Lane::Work {
     Mapping output;
 };
 
-void Lane::Work::take_areas(const RunRequest &request, std::span<const Descriptor> descriptors)
+void ChannelServer::OpenSession::take_areas(const RunRequest &request,
+                                            std::span<const Descriptor> descriptors)
 {
     size_t next = 0;
     for (size_t i = 0; i < area_count; i++) {
@@ -108,7 +109,7 @@ void Lane::Work::take_areas(const RunRequest &request, std::span<const Descripto
     }
 }
 
-std::vector<DnnTorchTensor> Lane::Work::inputs(const RunRequest &request) const
+std::vector<DnnTorchTensor> ChannelServer::OpenSession::inputs(const RunRequest &request) const
 {
     std::vector<DnnTorchTensor> in = tensors_of(request.in, request.in_count);
     for (size_t i = 0; i < in.size(); i++) {
@@ -121,31 +122,35 @@ std::vector<DnnTorchTensor> Lane::Work::inputs(const RunRequest &request) const
     return in;
 }
 
-// ---- a lane -------------------------------------------------------------------------
+// ---- a channel ----------------------------------------------------------------------
 
-Lane::Lane(Descriptor socket, ServedModel &model) : socket_(std::move(socket)), model_(model) {}
-
-Lane::~Lane()
+ChannelServer::ChannelServer(Descriptor socket, ServedModel &model)
+    : socket_(std::move(socket)), model_(model)
 {
-    const ServedModel::Use use(model_);
-    work_.reset();
 }
 
-void Lane::serve()
+ChannelServer::~ChannelServer()
+{
+    const ServedModel::Use use(model_);
+    session_.reset();
+}
+
+void ChannelServer::serve()
 {
     std::vector<char> bytes(largest_request);
     for (;;) {
-        Parcel parcel = receive_parcel(socket_.get(), bytes.data(), bytes.size());
-        if (parcel.size < sizeof(Head))
+        ReceivedMessage received = receive_message(socket_.get(), bytes.data(), bytes.size());
+        if (received.size < sizeof(Head))
             return;
         const ServedModel::Use use(model_);
         Head head = {};
         std::memcpy(&head, bytes.data(), sizeof head);
-        answer(head.kind, std::span(bytes).first(parcel.size), parcel.descriptors);
+        answer(head.kind, std::span(bytes).first(received.size), received.descriptors);
     }
 }
 
-void Lane::answer(Kind kind, std::span<const char> bytes, std::span<const Descriptor> descriptors)
+void ChannelServer::answer(Kind kind, std::span<const char> bytes,
+                           std::span<const Descriptor> descriptors)
 {
     switch (kind) {
     case Kind::tensors:
@@ -173,7 +178,7 @@ void Lane::answer(Kind kind, std::span<const char> bytes, std::span<const Descri
 
 // ---- requests about the model -------------------------------------------------------
 
-void Lane::answer(const TensorsRequest &request)
+void ChannelServer::answer(const TensorsRequest &request)
 {
     std::vector<DnnTorchTensorInfo> infos(most_infos, {.size = sizeof(DnnTorchTensorInfo)});
     const size_t count = model_.engine().model_tensors(
@@ -192,7 +197,7 @@ void Lane::answer(const TensorsRequest &request)
     send_reply(socket_.get(), *reply, model_);
 }
 
-void Lane::answer_text(const Head &head, const char *text)
+void ChannelServer::answer_text(const Head &head, const char *text)
 {
     auto reply = new_reply<TextReply>(head.kind);
     reply->is_known = text != nullptr;
@@ -200,12 +205,12 @@ void Lane::answer_text(const Head &head, const char *text)
     send_reply(socket_.get(), *reply, model_);
 }
 
-void Lane::answer_metadata(const KeyRequest &request)
+void ChannelServer::answer_metadata(const KeyRequest &request)
 {
     answer_text(request.head, model_.engine().model_metadata(model_.get(), request.key));
 }
 
-void Lane::answer_probe(const ShapesRequest &request)
+void ChannelServer::answer_probe(const ShapesRequest &request)
 {
     auto reply = new_reply<ProbeReply>(Kind::probe);
     const std::vector<DnnTorchTensor> in = tensors_of(request.in, request.in_count);
@@ -224,7 +229,8 @@ void Lane::answer_probe(const ShapesRequest &request)
 
 // ---- requests about plans -----------------------------------------------------------
 
-void Lane::answer_plan(const ShapesRequest &request, std::span<const Descriptor> descriptors)
+void ChannelServer::answer_plan(const ShapesRequest &request,
+                                std::span<const Descriptor> descriptors)
 {
     auto reply = new_reply<PlanReply>(Kind::plan);
     const std::vector<DnnTorchTensor> in = tensors_of(request.in, request.in_count);
@@ -252,14 +258,14 @@ void Lane::answer_plan(const ShapesRequest &request, std::span<const Descriptor>
     send_reply(socket_.get(), *reply, model_);
 }
 
-DnnTorchPlanFacts Lane::facts_of(const DnnTorchPlan *plan) const
+DnnTorchPlanFacts ChannelServer::facts_of(const DnnTorchPlan *plan) const
 {
     DnnTorchPlanFacts facts = {.size = sizeof facts};
     model_.engine().plan_facts(plan, &facts);
     return facts;
 }
 
-void Lane::answer_plan_metadata(const KeyRequest &request)
+void ChannelServer::answer_plan_metadata(const KeyRequest &request)
 {
     const SharedPlan plan = model_.plan(request.head.id);
     answer_text(request.head,
@@ -268,49 +274,49 @@ void Lane::answer_plan_metadata(const KeyRequest &request)
 
 // ---- requests about sessions --------------------------------------------------------
 
-void Lane::answer(const SessionRequest &request)
+void ChannelServer::answer(const SessionRequest &request)
 {
     auto reply = new_reply<SessionReply>(Kind::session_open);
     reply->thread = gettid();
-    auto work = std::make_unique<Work>(model_);
-    work->id = request.head.id;
-    work->plan = model_.plan(request.plan);
-    if (!work->plan)
+    auto opened = std::make_unique<OpenSession>(model_);
+    opened->id = request.head.id;
+    opened->plan = model_.plan(request.plan);
+    if (!opened->plan)
         fail(reply->head, DNN_TORCH_INTERNAL, "the plan of a session is not known");
     else
-        reply->head.status = model_.engine().session_open(work->plan.get(), request.threads,
-                                                          &work->session, &message_of(reply->head));
+        reply->head.status = model_.engine().session_open(
+            opened->plan.get(), request.threads, &opened->session, &message_of(reply->head));
     if (reply->head.status == DNN_TORCH_OK) {
-        model_.add_session(work->id, work->session);
-        work_ = std::move(work);
+        model_.add_session(opened->id, opened->session);
+        session_ = std::move(opened);
     }
     send_reply(socket_.get(), *reply, model_);
 }
 
-void Lane::answer_plain(const PlainRequest &request)
+void ChannelServer::answer_plain(const PlainRequest &request)
 {
     auto reply = new_reply<PlainReply>(request.head.kind);
-    if (!work_)
-        fail(reply->head, DNN_TORCH_INTERNAL, "the lane has no session");
+    if (!session_)
+        fail(reply->head, DNN_TORCH_INTERNAL, "the channel has no session");
     else if (request.head.kind == Kind::session_warm)
-        model_.engine().session_warm(work_->session);
+        model_.engine().session_warm(session_->session);
     else if (request.head.kind == Kind::session_reset)
         reply->head.status =
-            model_.engine().session_reset(work_->session, &message_of(reply->head));
+            model_.engine().session_reset(session_->session, &message_of(reply->head));
     else
-        work_.reset();
+        session_.reset();
     send_reply(socket_.get(), *reply, model_);
 }
 
-void Lane::answer(const RunRequest &request, std::span<const Descriptor> descriptors)
+void ChannelServer::answer(const RunRequest &request, std::span<const Descriptor> descriptors)
 {
     auto reply = new_reply<RunReply>(Kind::session_run);
-    if (!work_) {
-        fail(reply->head, DNN_TORCH_INTERNAL, "the lane has no session");
+    if (!session_) {
+        fail(reply->head, DNN_TORCH_INTERNAL, "the channel has no session");
         return send_reply(socket_.get(), *reply, model_);
     }
-    work_->take_areas(request, descriptors);
-    const std::vector<DnnTorchTensor> in = work_->inputs(request);
+    session_->take_areas(request, descriptors);
+    const std::vector<DnnTorchTensor> in = session_->inputs(request);
     std::vector<DnnTorchTensor> out;
     for (size_t i = 0; i < request.out_count; i++)
         out.push_back({.size = sizeof(DnnTorchTensor),
@@ -324,17 +330,17 @@ void Lane::answer(const RunRequest &request, std::span<const Descriptor> descrip
                        .more = request.more,
                        .behind = request.behind};
     reply->head.status =
-        model_.engine().session_run(work_->session, in.data(), in.size(), out.data(), out.size(),
+        model_.engine().session_run(session_->session, in.data(), in.size(), out.data(), out.size(),
                                     &run, &message_of(reply->head));
     reply->had_nan = run.had_nan;
-    reply->as_saved = facts_of(work_->plan.get()).as_saved;
+    reply->as_saved = facts_of(session_->plan.get()).as_saved;
     if (reply->head.status == DNN_TORCH_OK)
         hand_over(out, *reply);
     send_reply(socket_.get(), *reply, model_);
 }
 
 // The host makes the memory, so that it can trust its size.
-void Lane::hand_over(std::span<const DnnTorchTensor> all, RunReply &reply)
+void ChannelServer::hand_over(std::span<const DnnTorchTensor> all, RunReply &reply)
 {
     const std::span out = all.first(count_there(all));
     const std::span places = std::span(reply.out.tensors).first(out.size());
@@ -342,25 +348,26 @@ void Lane::hand_over(std::span<const DnnTorchTensor> all, RunReply &reply)
     if (!bytes)
         return fail(reply.head, DNN_TORCH_BAD_OUTPUT,
                     "the engine gave a tensor of no known type or shape");
-    if (*bytes > work_->output.size() && !ask_for_output(*bytes))
+    if (*bytes > session_->output.size() && !ask_for_output(*bytes))
         return fail(reply.head, DNN_TORCH_OUT_OF_MEMORY,
                     "there is no memory for the model's results; lower the frame size, "
                     "batch_size or workers");
     put_names(out, reply.out);
-    copy_out(out, places, work_->output.start());
+    copy_out(out, places, session_->output.start());
 }
 
-bool Lane::ask_for_output(uint64_t bytes)
+bool ChannelServer::ask_for_output(uint64_t bytes)
 {
-    auto wish = new_reply<RunReply>(Kind::session_run);
-    wish->wanted_bytes = bytes;
-    send_reply(socket_.get(), *wish, model_);
+    auto reply = new_reply<RunReply>(Kind::session_run);
+    reply->wanted_bytes = bytes;
+    send_reply(socket_.get(), *reply, model_);
     OutputRequest answer = {};
-    const Parcel parcel = receive_parcel(socket_.get(), &answer, sizeof answer);
-    work_->output = Mapping();
-    if (parcel.size == sizeof answer && answer.bytes >= bytes && !parcel.descriptors.empty())
-        work_->output = map_memory(parcel.descriptors.front().get(), answer.bytes, Writer::child);
-    return work_->output.start() != nullptr;
+    const ReceivedMessage received = receive_message(socket_.get(), &answer, sizeof answer);
+    session_->output = Mapping();
+    if (received.size == sizeof answer && answer.bytes >= bytes && !received.descriptors.empty())
+        session_->output =
+            map_memory(received.descriptors.front().get(), answer.bytes, Writer::child);
+    return session_->output.start() != nullptr;
 }
 
 } // namespace isolation

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Serves one lane.
+// Serves one channel.
 #pragma once
 
 #include "isolation/protocol/channel.h"
@@ -13,20 +13,21 @@
 namespace isolation
 {
 
-// Belongs to the thread of its lane, and so do its sessions: an engine may keep state per thread.
-class Lane
+// Belongs to the thread of its channel, and so do its sessions: an engine may keep state per
+// thread.
+class ChannelServer
 {
 public:
-    Lane(Descriptor socket, ServedModel &model);
-    ~Lane();
-    Lane(const Lane &) = delete;
-    Lane &operator=(const Lane &) = delete;
+    ChannelServer(Descriptor socket, ServedModel &model);
+    ~ChannelServer();
+    ChannelServer(const ChannelServer &) = delete;
+    ChannelServer &operator=(const ChannelServer &) = delete;
 
-    // Returns when the host has closed the lane.
+    // Returns when the host has closed the channel.
     void serve();
 
 private:
-    struct Work; // the session and its memory
+    struct OpenSession; // the session and its memory
 
     void answer(Kind kind, std::span<const char> bytes, std::span<const Descriptor> descriptors);
     void answer(const TensorsRequest &request);
@@ -44,7 +45,7 @@ private:
 
     Descriptor socket_;
     ServedModel &model_;
-    std::unique_ptr<Work> work_;
+    std::unique_ptr<OpenSession> session_;
 };
 
 } // namespace isolation
