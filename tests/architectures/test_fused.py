@@ -474,7 +474,7 @@ class Pooled(nn.Module):
 @pytest.mark.parametrize("kind, options, reason", [
     (Overwritten, {}, "it has no layers that fused programs know"),
     (Pooled, {}, "it has no layers that fused programs know"),
-    (Branches, {}, "the model does other things with other pictures"),
+    (Branches, {}, "the model branches on samples of pictures"),
     (Compact, {"optimize": "frozen"}, "only optimize=fused has it"),
 ])
 def test_int8_that_cannot_be_had(kind, options, reason, tmp_path):

@@ -137,11 +137,11 @@ at::Tensor floats_of(const at::Tensor &elements, int32_t white)
     return elements.to(at::kInt).bitwise_and_(0xffff).to(at::kFloat).div_(white);
 }
 
-at::Tensor codes_of(const at::Tensor &floats, int32_t type, int32_t white)
+at::Tensor integers_of(const at::Tensor &floats, int32_t type, int32_t white)
 {
-    const at::Tensor codes =
+    const at::Tensor integers =
         at::nan_to_num(floats, 0.0, 1.0, 0.0).mul_(white).round_().clamp_(0, white);
-    return type == DNN_TORCH_U8 ? codes.to(at::kByte) : codes.to(at::kInt).to(at::kShort);
+    return type == DNN_TORCH_U8 ? integers.to(at::kByte) : integers.to(at::kInt).to(at::kShort);
 }
 
 DnnTorchTensor view_of(const at::Tensor &tensor)

@@ -26,7 +26,7 @@ at::Tensor tensor_over(const DnnTorchTensor &pictures);
 at::Tensor floats_of(const at::Tensor &elements, int32_t white);
 
 // Converts floats to integer samples of that type: clamps, rounds to nearest, and turns NaN into 0.
-at::Tensor codes_of(const at::Tensor &floats, int32_t type, int32_t white);
+at::Tensor integers_of(const at::Tensor &floats, int32_t type, int32_t white);
 
 // Returns a view of a tensor on the CPU, of at most DNN_TORCH_DIMENSIONS dimensions.
 DnnTorchTensor view_of(const at::Tensor &tensor);

@@ -181,14 +181,14 @@ std::shared_ptr<const engine_torch::Source> DnnTorchModel::source() const
     return current_;
 }
 
-void DnnTorchModel::settle(const engine_torch::Binding &binding,
-                           const engine_torch::OutputChoice &output)
+void DnnTorchModel::set_binding(const engine_torch::Binding &binding,
+                                const engine_torch::OutputChoice &output)
 {
-    auto settled = std::make_shared<engine_torch::Source>(source_);
-    settled->binding = binding;
-    settled->output = output;
+    auto bound = std::make_shared<engine_torch::Source>(source_);
+    bound->binding = binding;
+    bound->output = output;
     const std::lock_guard<std::mutex> lock(current_mutex_);
-    current_ = std::move(settled);
+    current_ = std::move(bound);
 }
 
 void DnnTorchModel::expect_runnable() const
@@ -297,24 +297,24 @@ const char *DnnTorchModel::nonlocal_operator() const noexcept
     if (is_inspected_ || network_ || traits_.keeps_state)
         return nullptr;
     try {
-        look_around();
+        find_reach();
     } catch (...) {
         return "code that cannot be read";
     }
     return nonlocal_operator_.empty() ? nullptr : nonlocal_operator_.c_str();
 }
 
-void DnnTorchModel::look_around() const
+void DnnTorchModel::find_reach() const
 {
-    std::call_once(far_known_, [this] {
-        const engine_torch::Locality outlook =
+    std::call_once(reach_known_, [this] {
+        const engine_torch::Locality locality =
             engine_torch::locality_of(source_.plain, source_.input_name, source_.binding.layout);
-        nonlocal_operator_ = engine_kit::printable(outlook.nonlocal_operator);
+        nonlocal_operator_ = engine_kit::printable(locality.nonlocal_operator);
         if (nonlocal_operator_.empty() && !traits_.random.empty())
             nonlocal_operator_ = traits_.random.front();
-        if (!outlook.kernels)
+        if (!locality.kernels)
             return;
-        const auto &[down, across] = *outlook.kernels;
+        const auto &[down, across] = *locality.kernels;
         kernel_reach_ =
             dnn_torch::concat(across.reach, " ", down.reach, " ", across.step, " ", down.step);
     });
@@ -325,7 +325,7 @@ const char *DnnTorchModel::kernel_reach() const noexcept
     if (is_inspected_ || network_ || traits_.keeps_state)
         return nullptr;
     try {
-        look_around();
+        find_reach();
     } catch (...) {
         return nullptr; // nonlocal_operator() says so
     }

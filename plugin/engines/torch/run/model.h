@@ -47,19 +47,20 @@ public:
     c10::IValue run_as_saved(const engine_torch::Source &source, const at::Tensor &images,
                              int64_t number) const;
 
-    // Returns how the model is run: as settle() has set it, or before that as the options say.  The
-    // object never changes.
+    // Returns how the model is run: as set_binding() has set it, or before that as the options say.
+    // The object never changes.
     std::shared_ptr<const engine_torch::Source> source() const;
 
     // Held by the thread that finds out how the model is run.
-    std::unique_lock<std::mutex> lock_settling() const { return std::unique_lock(settling_); }
-    bool is_settled() const { return source()->output.has_value(); }
+    std::unique_lock<std::mutex> lock_binding() const { return std::unique_lock(binding_mutex_); }
+    bool has_binding() const { return source()->output.has_value(); }
     // Sets how the model is run from now on.  Call it once, with that lock held.
-    void settle(const engine_torch::Binding &binding, const engine_torch::OutputChoice &output);
+    void set_binding(const engine_torch::Binding &binding,
+                     const engine_torch::OutputChoice &output);
     // The cost of trials so far, at all sizes together.  Use it with that lock held.
     struct Trials {
         std::chrono::steady_clock::duration time = {};
-        int in_vain = 0; // sizes at which the model took no binding
+        int failed_sizes = 0; // sizes at which the model took no binding
     };
     Trials &trials() { return trials_; }
 
@@ -108,7 +109,7 @@ private:
     void note_meaningless(const engine_torch::Permissions &permissions);
     void note_output();
     const char *type_of(bool input) const noexcept;
-    void look_around() const;
+    void find_reach() const;
     const char *nonlocal_operator() const noexcept;
     const char *kernel_reach() const noexcept;
     std::unique_lock<std::mutex> lock_constants() const;
@@ -122,16 +123,16 @@ private:
     const bool is_inspected_; // and never run
     engine_kit::Notices notices_;
     engine_torch::Description description_;
-    mutable std::once_flag far_known_;
-    mutable std::string nonlocal_operator_, kernel_reach_; // set once far_known_
+    mutable std::once_flag reach_known_;
+    mutable std::string nonlocal_operator_, kernel_reach_; // set once reach_known_
     std::optional<engine_torch::Blueprint> network_;       // without code and tensors
     std::once_flag network_checked_;
     engine_torch::Source source_; // as it was opened; never run if the model keeps state
     engine_torch::Traits traits_;
     engine_torch::SharedForms forms_;
     mutable std::mutex constants_; // held by runs that write to tensors in the code
-    mutable std::mutex settling_;
-    Trials trials_; // under settling_
+    mutable std::mutex binding_mutex_;
+    Trials trials_; // under binding_mutex_
     mutable std::mutex current_mutex_;
     // ---- under current_mutex_
     std::shared_ptr<const engine_torch::Source> current_;

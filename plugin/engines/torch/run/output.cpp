@@ -74,7 +74,7 @@ bool can_be_picture(const at::Tensor &tensor, const OutputRequest &request)
 }
 
 // Tensors of another rank may look like pictures by chance.
-bool has_usual_rank(const at::Tensor &tensor, const OutputRequest &request)
+bool has_expected_rank(const at::Tensor &tensor, const OutputRequest &request)
 {
     return tensor.dim() == rank_of(request.layout.value_or(request.input));
 }
@@ -91,8 +91,8 @@ const ReturnedTensor &choose_by_kind(const c10::IValue &returned, const Tensors 
                 return each;
     for (const ReturnedTensor &each : tensors)
         if (can_be_picture(each.tensor, request)) {
-            const bool is_likelier = chosen && !has_usual_rank(chosen->tensor, request) &&
-                                     has_usual_rank(each.tensor, request);
+            const bool is_likelier = chosen && !has_expected_rank(chosen->tensor, request) &&
+                                     has_expected_rank(each.tensor, request);
             chosen = pictures++ == 0 || is_likelier ? &each : chosen;
         }
     const bool is_clear = tensors.size() == 1 || pictures == 1;

@@ -4,12 +4,12 @@
 #include "plan.h"
 
 #include "batch_check.h"
+#include "binding_choice.h"
 #include "engine_kit/sized.h"
 #include "engine_kit/text.h"
 #include "engines/torch/failure.h"
 #include "engines/torch/machine/quiet.h"
 #include "engines/torch/tuning/trial.h"
-#include "settle.h"
 
 #include <ATen/TensorOperators.h>
 #include <cmath>
@@ -36,7 +36,7 @@ double spread_of(const at::Tensor &images)
 }
 
 // Takes the range from the model's input if the caller has left it at the default.
-Shape with_numbers(Shape shape, const engine_torch::Binding &binding)
+Shape with_input_range(Shape shape, const engine_torch::Binding &binding)
 {
     if (shape.low == 0 && shape.high == 1)
         shape.high = static_cast<float>(binding.white());
@@ -60,8 +60,9 @@ bool is_plain(const Form &form)
 
 DnnTorchPlan::DnnTorchPlan(DnnTorchModel &model, const Shape &shape,
                            const TuningParameters &parameters)
-    : model_((model.expect_runnable(), model)), source_(engine_torch::settled_source(model, shape)),
-      shape_(with_numbers(shape, source_->binding)), facts_(tune(shape_, parameters))
+    : model_((model.expect_runnable(), model)),
+      source_(engine_torch::source_with_binding(model, shape)),
+      shape_(with_input_range(shape, source_->binding)), facts_(tune(shape_, parameters))
 {
 }
 
@@ -165,7 +166,7 @@ void DnnTorchPlan::use(const engine_torch::Tuned &tuned)
 c10::IValue DnnTorchPlan::forward(const at::Tensor &images, int64_t number, const Turn &turn,
                                   const std::atomic<bool> &stopped) const
 {
-    if (form_ && !form_is_wrong_)
+    if (form_ && !variant_is_wrong_)
         return run_chosen(images, number, turn, stopped);
     if (form_)
         first_frames_.begin(turn);
@@ -189,7 +190,7 @@ c10::IValue DnnTorchPlan::run_chosen(const at::Tensor &images, int64_t number, c
 {
     if (!first_frames_.begin_good(kind_of(images, false), turn))
         return run_first(images, number, turn, stopped);
-    if (const auto result = run_in_form(images, number))
+    if (const auto result = run_variant(images, number))
         return *result;
     model_.note("the optimised model fails with some frames, which run as the model was saved");
     return run_plain(images, number);
@@ -204,7 +205,7 @@ c10::IValue DnnTorchPlan::run_first(const at::Tensor &images, int64_t number, co
     FirstFrames::Run run(first_frames_, kind_of(images, is_flat), turn);
     if (!std::isfinite(spread)) // says nothing of others; variants may refuse it
         return run_plain(images, number);
-    const auto result = run_in_form_quietly(images, number);
+    const auto result = run_variant_quietly(images, number);
     switch (run.verdict(stopped)) {
     case FirstFrames::Verdict::good:
         return result ? *result : run_plain(images, number);
@@ -222,7 +223,7 @@ c10::IValue DnnTorchPlan::compared(const std::optional<c10::IValue> &result,
                                    const at::Tensor &images, int64_t number,
                                    FirstFrames::Run &run) const
 {
-    const auto plain = run_beside(result.has_value(), images, number);
+    const auto plain = run_to_compare(result.has_value(), images, number);
     if (!plain) {
         run.decide(true);
         return *result;
@@ -232,11 +233,12 @@ c10::IValue DnnTorchPlan::compared(const std::optional<c10::IValue> &result,
         run.decide(true);
         return *result;
     }
-    form_is_wrong_ = true;
+    variant_is_wrong_ = true;
     run.decide(false);
-    end_form(result ? source_->returns_all() ? "gave other tensors than the model as it was saved"
-                                             : "gave another picture than the model as it was saved"
-                    : "failed");
+    abandon_variant(result ? source_->returns_all()
+                                 ? "gave other tensors than the model as it was saved"
+                                 : "gave another picture than the model as it was saved"
+                           : "failed");
     return *plain;
 }
 
@@ -254,8 +256,8 @@ bool DnnTorchPlan::agrees(const c10::IValue &plain, const c10::IValue &result) c
 
 // Runs the model as it was saved.  Returns nullopt if memory suffices for the variant's result
 // alone and a smaller batch would not help.
-std::optional<c10::IValue> DnnTorchPlan::run_beside(bool has_result, const at::Tensor &images,
-                                                    int64_t number) const
+std::optional<c10::IValue> DnnTorchPlan::run_to_compare(bool has_result, const at::Tensor &images,
+                                                        int64_t number) const
 {
     try {
         return run_plain(images, number);
@@ -269,7 +271,7 @@ std::optional<c10::IValue> DnnTorchPlan::run_beside(bool has_result, const at::T
 }
 
 // Returns nullopt if the variant fails.
-std::optional<c10::IValue> DnnTorchPlan::run_in_form(const at::Tensor &images, int64_t number) const
+std::optional<c10::IValue> DnnTorchPlan::run_variant(const at::Tensor &images, int64_t number) const
 {
     try {
         c10::IValue result = run_form(*form_, *source_, images, number);
@@ -293,22 +295,22 @@ void DnnTorchPlan::note_others() const
 }
 
 // Drops warnings: the plain module gives the same ones, and the variant may not be used at all.
-std::optional<c10::IValue> DnnTorchPlan::run_in_form_quietly(const at::Tensor &images,
+std::optional<c10::IValue> DnnTorchPlan::run_variant_quietly(const at::Tensor &images,
                                                              int64_t number) const
 {
     const engine_torch::Quiet quiet;
-    return run_in_form(images, number);
+    return run_variant(images, number);
 }
 
 // A wrong result in int8 says little about other clips, so it is not recorded.
-void DnnTorchPlan::end_form(const std::string &reason) const
+void DnnTorchPlan::abandon_variant(const std::string &reason) const
 {
-    const bool is_of_all_clips = form_->precision != Precision::int8;
-    if (is_of_all_clips)
+    const bool holds_for_all_clips = form_->precision != Precision::int8;
+    if (holds_for_all_clips)
         engine_torch::remember_as_bad(*form_, *source_, model_.requested());
     model_.note("the optimised model (" + form_->text() + ") " + reason +
                 ", so that the model runs as it was saved" +
-                (is_of_all_clips ? "; later runs do without that form" : ""));
+                (holds_for_all_clips ? "; later runs do without that variant" : ""));
 }
 
 c10::IValue DnnTorchPlan::run_plain(const at::Tensor &images, int64_t number) const

@@ -43,7 +43,7 @@ public:
     DnnTorchPlanFacts facts() const noexcept
     {
         DnnTorchPlanFacts now = facts_;
-        now.as_saved = form_is_wrong_;
+        now.as_saved = variant_is_wrong_;
         return now;
     }
     // Looks up a key of plan_metadata().  Returns null for what is not known.
@@ -65,11 +65,11 @@ private:
     c10::IValue compared(const std::optional<c10::IValue> &result, const at::Tensor &images,
                          int64_t number, engine_torch::FirstFrames::Run &run) const;
     bool agrees(const c10::IValue &plain, const c10::IValue &result) const;
-    std::optional<c10::IValue> run_beside(bool has_result, const at::Tensor &images,
-                                          int64_t number) const;
-    std::optional<c10::IValue> run_in_form(const at::Tensor &images, int64_t number) const;
-    std::optional<c10::IValue> run_in_form_quietly(const at::Tensor &images, int64_t number) const;
-    void end_form(const std::string &reason) const;
+    std::optional<c10::IValue> run_to_compare(bool has_result, const at::Tensor &images,
+                                              int64_t number) const;
+    std::optional<c10::IValue> run_variant(const at::Tensor &images, int64_t number) const;
+    std::optional<c10::IValue> run_variant_quietly(const at::Tensor &images, int64_t number) const;
+    void abandon_variant(const std::string &reason) const;
     void note_others() const;
     c10::IValue run_plain(const at::Tensor &images, int64_t number) const;
 
@@ -83,6 +83,6 @@ private:
     mutable engine_torch::FirstFrames first_frames_;
     // The variant gave a wrong result for a first picture.  Other plans that share it find that out
     // by themselves: their results must not depend on this plan's progress.
-    mutable std::atomic<bool> form_is_wrong_{false};
+    mutable std::atomic<bool> variant_is_wrong_{false};
     mutable std::atomic<bool> noted_others_{false};
 };

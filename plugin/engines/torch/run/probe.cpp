@@ -5,8 +5,8 @@
 
 #include "base/compose.h"
 #include "base/counted.h"
+#include "binding_choice.h"
 #include "engines/torch/failure.h"
-#include "settle.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -30,7 +30,7 @@ Rehearsal run_on_all_cores(DnnTorchModel &model, const Shape &shape)
     std::exception_ptr failure;
     const auto run = [&](int threads) noexcept {
         try {
-            result = run_and_settle(model, shape, threads);
+            result = run_and_choose_binding(model, shape, threads);
         } catch (...) {
             failure = std::current_exception();
         }
@@ -60,19 +60,20 @@ void check_small(DnnTorchModel &model, const Blueprint &network)
 {
     constexpr int32_t extent = 16;
     const Shape shape = {1, static_cast<int32_t>(network.in_channels), extent, extent};
-    const Shape wanted = result_of(network, shape), made = run_and_settle(model, shape, 1).picture;
-    if (made.channels != wanted.channels || made.height != wanted.height ||
-        made.width != wanted.width)
+    const Shape wanted = result_of(network, shape),
+                actual = run_and_choose_binding(model, shape, 1).picture;
+    if (actual.channels != wanted.channels || actual.height != wanted.height ||
+        actual.width != wanted.width)
         throw Failure(DNN_TORCH_BAD_MODEL,
                       dnn_torch::concat("the network looks like ", network.architecture,
-                                        ", but makes pictures of ", made.width, "x", made.height,
-                                        " of such of 16x16"));
+                                        ", but turns pictures of 16x16 into ", actual.width, "x",
+                                        actual.height));
 }
 
 Shape result_of_network(DnnTorchModel &model, const Blueprint &network, const Shape &shape)
 {
     model.check_network([&] {
-        const auto settling = model.lock_settling();
+        const auto lock = model.lock_binding();
         check_small(model, network);
     });
     if (shape.channels != network.in_channels)
@@ -94,7 +95,7 @@ void expect_sense(const DnnTorchModel &model, const Shape &shape)
 Rehearsal run_on_fit_threads(DnnTorchModel &model, const Shape &shape)
 {
     const int64_t samples = int64_t{shape.batch} * shape.channels * shape.height * shape.width;
-    return samples < large_samples ? run_and_settle(model, shape, 1)
+    return samples < large_samples ? run_and_choose_binding(model, shape, 1)
                                    : run_on_all_cores(model, shape);
 }
 
@@ -103,9 +104,9 @@ Rehearsal run_on_fit_threads(DnnTorchModel &model, const Shape &shape)
 std::vector<DnnTorchTensor> probe_all(DnnTorchModel &model, const Shape &shape)
 {
     expect_sense(model, shape);
-    auto settling = model.lock_settling();
-    if (model.is_settled())
-        settling.unlock();
+    auto lock = model.lock_binding();
+    if (model.has_binding())
+        lock.unlock();
     std::vector<DnnTorchTensor> shapes;
     for (const HandedTensor &handed : run_on_fit_threads(model, shape).tensors) {
         shapes.push_back(view_of(handed));
@@ -119,15 +120,15 @@ Shape probe(DnnTorchModel &model, const Shape &shape)
     expect_sense(model, shape);
     if (const Blueprint *const network = model.network())
         return result_of_network(model, *network, shape);
-    auto settling = model.lock_settling();
-    if (model.is_settled())
-        settling.unlock();
+    auto lock = model.lock_binding();
+    if (model.has_binding())
+        lock.unlock();
     const std::string &output = model.output_name();
     const auto known = recall_probe(*model.source(), model.requested(), output, shape);
-    if (known && settle_by_text(model, known->binding))
+    if (known && set_binding_by_text(model, known->binding))
         return known->result;
     const Shape result = run_on_fit_threads(model, shape).picture;
-    if (const auto text = settled_text(model))
+    if (const auto text = binding_text(model))
         remember_probe(*model.source(), model.requested(), output, shape,
                        {.result = result, .binding = *text});
     return result;

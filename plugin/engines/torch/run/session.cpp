@@ -3,13 +3,13 @@
 
 #include "session.h"
 
+#include "binding_choice.h"
 #include "engines/torch/failure.h"
 #include "engines/torch/machine/allocator.h"
 #include "engines/torch/machine/device.h"
 #include "engines/torch/machine/run_scope.h"
 #include "images.h"
 #include "output.h"
-#include "settle.h"
 
 #include <algorithm>
 #include <ATen/core/Tensor.h>
@@ -41,13 +41,13 @@ at::Tensor transfer_memory(at::IntArrayRef sizes, at::IntArrayRef strides, at::S
 
 Turn turn_of(const DnnTorchRun &run)
 {
-    Turn turn = {.number = run.number, .behind = std::nullopt, .has_more = run.more != 0};
+    Turn turn = {.number = run.number, .predecessor = std::nullopt, .has_more = run.more != 0};
     if (run.behind > 0)
-        turn.behind = run.number - run.behind;
+        turn.predecessor = run.number - run.behind;
     return turn;
 }
 
-bool wants_codes(const DnnTorchTensor &request)
+bool wants_integers(const DnnTorchTensor &request)
 {
     return (request.type == DNN_TORCH_U8 || request.type == DNN_TORCH_U16) && request.white > 0;
 }
@@ -158,11 +158,11 @@ at::Tensor DnnTorchSession::to_caller(const at::Tensor &picture, const at::Tenso
 {
     had_nan_ = false;
     // Maps hold plain numbers, to which `white` does not apply.
-    if (!wants_codes(request) || plan_.source().asked.results == engine_torch::Results::maps)
+    if (!wants_integers(request) || plan_.source().asked.results == engine_torch::Results::maps)
         return brought_back(picture);
     const bool interleaved = elements.size(1) > 1 && elements.stride(1) == 1;
     const at::Tensor nan = picture.isnan().any();
-    at::Tensor result = brought_back(engine_torch::codes_of(picture, request.type, request.white)
+    at::Tensor result = brought_back(engine_torch::integers_of(picture, request.type, request.white)
                                          .contiguous(interleaved ? at::MemoryFormat::ChannelsLast
                                                                  : at::MemoryFormat::Contiguous));
     had_nan_ = nan.item<bool>();

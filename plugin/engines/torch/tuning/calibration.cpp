@@ -35,7 +35,7 @@ constexpr int32_t height = 96, width = 160;
 // it does.
 constexpr std::array<double, 6> aims = {40, 42, 45, 50, 55, 60};
 // The least PSNR in dB of each fine pattern.
-constexpr double least_of_patterns = 30;
+constexpr double least_pattern_psnr = 30;
 
 // All samples of the shape's range: smooth and rough parts on the left, and on the right sharp
 // edges in pure colours, which give layers larger numbers than most frames do.
@@ -186,7 +186,7 @@ bool calibrate_for(const Int8Goal &goal, Form &form, const Source &source, const
         return false;
     const std::optional<double> of_patterns = worst_psnr(patterns, form, source);
     form.about = with_decibel(layers, decibel, of_patterns);
-    return !of_patterns || *of_patterns >= least_of_patterns;
+    return !of_patterns || *of_patterns >= least_pattern_psnr;
 }
 
 // Layers between programs may amplify what each program loses, hence several aims.

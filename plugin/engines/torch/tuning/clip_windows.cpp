@@ -40,9 +40,9 @@ at::Tensor liveliness_of(const at::Tensor &windows, const Shape &shape)
 {
     const at::Tensor planes = windows.flatten(3);
     const at::Tensor range = (planes.amax(3) - planes.amin(3)).amax(2);
-    const at::Tensor tells =
+    const at::Tensor is_informative =
         range.ge(flat_range * shape.range()).logical_and(range.le(wild_range * shape.range()));
-    return planes.std(3, false).amax(2).masked_fill(tells.logical_not(), -1);
+    return planes.std(3, false).amax(2).masked_fill(is_informative.logical_not(), -1);
 }
 
 // Stretches the range of `all` to that of black to white: a film may begin dark and go on with a
@@ -59,8 +59,8 @@ std::vector<int64_t> liveliest(const at::Tensor &windows, const at::Tensor &live
 {
     std::vector<int64_t> chosen;
     const auto choose = [&](int64_t place) {
-        const bool tells = liveliness.view(-1)[place].item<double>() >= 0;
-        if (tells && std::find(chosen.begin(), chosen.end(), place) == chosen.end())
+        const bool is_informative = liveliness.view(-1)[place].item<double>() >= 0;
+        if (is_informative && std::find(chosen.begin(), chosen.end(), place) == chosen.end())
             chosen.push_back(place);
     };
     const at::Tensor best = liveliness.argmax(1);
@@ -69,9 +69,9 @@ std::vector<int64_t> liveliest(const at::Tensor &windows, const at::Tensor &live
         const auto picture = order[i].item<int64_t>();
         choose(picture * windows.size(1) + best[picture].item<int64_t>());
     }
-    const at::Tensor silent = liveliness.view(-1).lt(0), all = windows.flatten(0, 1).flatten(1);
-    choose(all.amax(1).masked_fill(silent, shape.low).argmax().item<int64_t>());
-    choose(all.amin(1).masked_fill(silent, shape.high).argmin().item<int64_t>());
+    const at::Tensor ignored = liveliness.view(-1).lt(0), all = windows.flatten(0, 1).flatten(1);
+    choose(all.amax(1).masked_fill(ignored, shape.low).argmax().item<int64_t>());
+    choose(all.amin(1).masked_fill(ignored, shape.high).argmin().item<int64_t>());
     return chosen;
 }
 
@@ -96,10 +96,10 @@ ClipWindows windows_of(const at::Tensor &samples, const Shape &shape, int64_t ro
     const std::vector<int64_t> chosen = liveliest(windows, liveliness, shape);
     if (chosen.empty())
         return {};
-    const at::Tensor all = windows.flatten(0, 1), telling = liveliness.flatten().ge(0);
+    const at::Tensor all = windows.flatten(0, 1), informative = liveliness.flatten().ge(0);
     std::vector<int64_t> others;
     for (int64_t place = 0; place < all.size(0); place++)
-        if (telling[place].item<bool>() &&
+        if (informative[place].item<bool>() &&
             std::find(chosen.begin(), chosen.end(), place) == chosen.end())
             others.push_back(place);
     const at::Tensor found = all.index_select(0, at::tensor(chosen));

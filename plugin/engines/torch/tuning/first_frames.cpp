@@ -131,7 +131,7 @@ bool FirstFrames::is_next(const Kind &kind, const Turn &turn, const Place &place
 {
     if (has_unknown_before(place))
         return false;
-    return is_good(kind) ? all_have_begun(turn.behind) : all_are_complete(turn.behind);
+    return is_good(kind) ? all_have_begun(turn.predecessor) : all_are_complete(turn.predecessor);
 }
 
 bool FirstFrames::has_unknown_before(const Place &place) const
@@ -152,7 +152,7 @@ bool FirstFrames::all_have_begun(std::optional<int64_t> number) const
                                         [&](const Turn &each) { return each.number == *number; });
         if (begun == begun_.end())
             return false;
-        number = begun->behind;
+        number = begun->predecessor;
     }
     return true;
 }
@@ -173,7 +173,7 @@ void FirstFrames::note(const Turn &turn)
 void FirstFrames::complete()
 {
     const auto is_complete = [this](const Turn &each) {
-        return !each.has_more && all_are_complete(each.behind);
+        return !each.has_more && all_are_complete(each.predecessor);
     };
     for (;;) {
         const auto next = std::find_if(begun_.begin(), begun_.end(), is_complete);

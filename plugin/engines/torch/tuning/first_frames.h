@@ -25,7 +25,7 @@ namespace engine_torch
 // Where a run stands in the stream.
 struct Turn {
     int64_t number = 0; // of its first picture
-    std::optional<int64_t> behind =
+    std::optional<int64_t> predecessor =
         {};                // the number of the run before it; nullopt: it may begin at once
     bool has_more = false; // another run of the same pictures follows, as of a tile
 };

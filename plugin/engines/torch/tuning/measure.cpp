@@ -168,7 +168,7 @@ private:
         for (TriedForm &candidate : candidates_) {
             candidate.operations = operations;
             const c10::IValue result = run_form(candidate.form, source_, images);
-            candidate.gives_others = !is_close(expected, result, candidate.form, source_);
+            candidate.differs = !is_close(expected, result, candidate.form, source_);
             candidate.decibel = psnr_decibel(expected, result, shape_.range());
         }
     }
@@ -186,8 +186,7 @@ private:
             if (candidate.is_compared)
                 fastest = std::min(fastest, candidate.seconds);
         for (TriedForm &candidate : candidates_)
-            if (!candidate.gives_others &&
-                (hopeless_too || candidate.seconds <= hopeless * fastest)) {
+            if (!candidate.differs && (hopeless_too || candidate.seconds <= hopeless * fastest)) {
                 run(candidate, images);
                 candidate.is_compared = true;
             }

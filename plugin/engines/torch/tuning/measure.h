@@ -21,13 +21,13 @@ double pixels_of(const Shape &shape);
 
 struct TriedForm {
     Form form;
-    bool may_win = true;       // false: measured only to tell the user about it
-    double seconds = 0;        // one run of the whole shape; 0: not known
-    int64_t bytes = 0;         // peak memory; 0: not known
-    double operations = 0;     // see OperationCount; 0: not known
-    double decibel = 0;        // PSNR against the plain module
-    bool is_compared = false;  // timed in turn with the others
-    bool gives_others = false; // its results differ from the plain module's
+    bool may_win = true;      // false: measured only to tell the user about it
+    double seconds = 0;       // one run of the whole shape; 0: not known
+    int64_t bytes = 0;        // peak memory; 0: not known
+    double operations = 0;    // see OperationCount; 0: not known
+    double decibel = 0;       // PSNR against the plain module
+    bool is_compared = false; // timed in turn with the others
+    bool differs = false;     // its results differ from the plain module's
 };
 
 // The size of the pictures that the candidates were compared with.  If the code looks at their

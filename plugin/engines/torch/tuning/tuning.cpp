@@ -348,7 +348,7 @@ private:
     {
         if (!source_.branches_on_data || kind == FormKind::saved || kind == FormKind::frozen)
             return attempt(kind, precision, try_it);
-        return {.form = std::nullopt, .fault = "the model does other things with other pictures"};
+        return {.form = std::nullopt, .fault = "the model branches on samples of pictures"};
     }
 
     // Only fused programs compute in int8.
@@ -418,7 +418,7 @@ private:
         if (!forms.pin_fault.empty())
             add_line(notice_, refused_pin() + forms.pin_fault);
         else if (forms.list.empty() && source_.frozen)
-            add_line(notice_, "no faster form of the model can be used: " + forms.fault +
+            add_line(notice_, "no faster variant of the model can be used: " + forms.fault +
                                   "; it runs as it was saved");
     }
 

@@ -28,18 +28,18 @@ struct Rehearsal {
 
 // Runs the model once on grey pictures and returns the result.  A model without a binding is run
 // with each binding that the options allow, until it takes one, which it then keeps.  If it takes
-// none, throws the error of the likeliest.  Call it with lock_settling() held, unless is_settled().
-Rehearsal run_and_settle(DnnTorchModel &model, const Shape &shape, int threads);
+// none, throws the error of the likeliest.  Call it with lock_binding() held, unless has_binding().
+Rehearsal run_and_choose_binding(DnnTorchModel &model, const Shape &shape, int threads);
 
 // Returns the model's binding as one line for a record; or nullopt if it cannot be written so.
-std::optional<std::string> settled_text(const DnnTorchModel &model);
+std::optional<std::string> binding_text(const DnnTorchModel &model);
 
 // Sets the model's binding from such a line.  Returns false if the line makes no sense for this
 // model, or if it has another binding already.
-bool settle_by_text(DnnTorchModel &model, const std::string &text);
+bool set_binding_by_text(DnnTorchModel &model, const std::string &text);
 
 // Returns the model's source, after trying to find a binding with pictures no larger than those.
 // Throws nothing that a run would not throw again.
-std::shared_ptr<const Source> settled_source(DnnTorchModel &model, const Shape &shape);
+std::shared_ptr<const Source> source_with_binding(DnnTorchModel &model, const Shape &shape);
 
 } // namespace engine_torch

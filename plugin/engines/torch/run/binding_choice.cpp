@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-#include "settle.h"
+#include "binding_choice.h"
 
 #include "base/compose.h"
 #include "engine_kit/text.h"
@@ -26,9 +26,9 @@ namespace
 
 // A model that takes no binding mostly fails at once.  One that computes long before it fails must
 // not do so with many bindings, at many sizes.
-constexpr std::chrono::seconds longest(5);
+constexpr std::chrono::seconds longest_trials(5);
 // A model that refuses all bindings at so many sizes refuses the sizes, or all but one layout.
-constexpr int most_in_vain = 2;
+constexpr int most_failed_sizes = 2;
 
 // The result of running the model with one binding.
 struct Attempt {
@@ -65,7 +65,7 @@ bool fits(const Binding &binding, const Shape &shape)
 }
 
 // Whether the model has read the layout as it was given, and wants another number of channels.
-bool tells_of_channels(const std::exception &error, const Shape &shape, const Binding &binding)
+bool wants_other_channels(const std::exception &error, const Shape &shape, const Binding &binding)
 {
     const std::string given = dnn_torch::concat("expected input[", shape.batch, ", ",
                                                 binding.frame_channels(shape.channels), ", ",
@@ -76,7 +76,7 @@ bool tells_of_channels(const std::exception &error, const Shape &shape, const Bi
 // ---- whether a guess of a layout is plausible
 
 // Shapes of inputs, each with the shape of its result.
-using Made = std::vector<std::pair<Shape, Shape>>;
+using SizePairs = std::vector<std::pair<Shape, Shape>>;
 
 int32_t along(const Shape &shape, bool across)
 {
@@ -84,7 +84,7 @@ int32_t along(const Shape &shape, bool across)
 }
 
 // Whether the extents of three results are linear in those of their inputs, but for rounding.
-bool grow_alike(const Made &made, bool across)
+bool grow_in_proportion(const SizePairs &made, bool across)
 {
     const auto in = [&](size_t i) { return int64_t{along(made[i].first, across)}; };
     const auto out = [&](size_t i) { return int64_t{along(made[i].second, across)}; };
@@ -104,7 +104,7 @@ bool is_whole_scale(const Shape &in, const Shape &out)
 
 // Whether the results scale with the inputs.  Tables of numbers look like pictures at some sizes,
 // and rows like channels.
-bool follow(const Made &made)
+bool follow_inputs(const SizePairs &made)
 {
     const auto has_other_channels = [&](const auto &each) {
         return each.second.channels != made.front().second.channels;
@@ -113,10 +113,10 @@ bool follow(const Made &made)
         return false;
     if (made.size() < 3)
         return made.size() == 1 && is_whole_scale(made[0].first, made[0].second);
-    return grow_alike(made, true) && grow_alike(made, false);
+    return grow_in_proportion(made, true) && grow_in_proportion(made, false);
 }
 
-std::string sizes_in_words(const Made &made)
+std::string sizes_in_words(const SizePairs &made)
 {
     std::string words;
     for (const auto &[in, out] : made)
@@ -125,7 +125,7 @@ std::string sizes_in_words(const Made &made)
     return words;
 }
 
-std::string words_of_guess(Layout layout, const Made &made)
+std::string words_of_guess(Layout layout, const SizePairs &made)
 {
     return dnn_torch::concat("with the layout ", name_of(layout), " it makes ",
                              sizes_in_words(made),
@@ -133,7 +133,7 @@ std::string words_of_guess(Layout layout, const Made &made)
                              "layout=IN|OUT");
 }
 
-std::string words_of_result(Layout layout, const Made &made)
+std::string words_of_result(Layout layout, const SizePairs &made)
 {
     return dnn_torch::concat(
         "the model returned tensors of rank ", rank_of(layout), ", which as pictures (",
@@ -143,10 +143,10 @@ std::string words_of_result(Layout layout, const Made &made)
         layout_names());
 }
 
-class Settler
+class BindingChooser
 {
 public:
-    Settler(DnnTorchModel &model, const Shape &shape)
+    BindingChooser(DnnTorchModel &model, const Shape &shape)
         : model_(model), shape_(shape), source_(*model.source()),
           bindings_(bindings_to_try(source_.asked, source_.plain))
     {
@@ -155,10 +155,10 @@ public:
     Rehearsal run()
     {
         try {
-            return take_if_it_follows(bindings_.front(), attempt(model_, source_, shape_));
+            return take_if_consistent(bindings_.front(), attempt(model_, source_, shape_));
         } catch (const std::exception &error) {
             if (bindings_.size() == 1 || is_out_of_memory(error) || is_fault_of_result(error) ||
-                tells_of_channels(error, shape_, bindings_.front()))
+                wants_other_channels(error, shape_, bindings_.front()))
                 throw;
             if (const auto result = run_others())
                 return *result;
@@ -178,25 +178,25 @@ private:
 
     Rehearsal take(const Binding &binding, const Attempt &taken)
     {
-        model_.settle(binding, taken.output);
+        model_.set_binding(binding, taken.output);
         return taken.result;
     }
 
     // A guessed layout of the result must hold at other sizes.
-    Rehearsal take_if_it_follows(const Binding &binding, const Attempt &taken)
+    Rehearsal take_if_consistent(const Binding &binding, const Attempt &taken)
     {
-        if (const auto made = refuted(binding, taken))
+        if (const auto made = contradicting_sizes(binding, taken))
             throw Failure(DNN_TORCH_BAD_OUTPUT, words_of_result(taken.output.layout, *made));
         return take(binding, taken);
     }
 
     // Returns the sizes if a layout was guessed and they contradict it.
-    std::optional<Made> refuted(const Binding &binding, const Attempt &taken)
+    std::optional<SizePairs> contradicting_sizes(const Binding &binding, const Attempt &taken)
     {
         if (!is_guessed(binding, taken.output))
             return std::nullopt;
-        Made made = made_otherwise(binding, taken);
-        return follow(made) ? std::nullopt : std::optional(std::move(made));
+        SizePairs made = sizes_tried(binding, taken);
+        return follow_inputs(made) ? std::nullopt : std::optional(std::move(made));
     }
 
     bool is_guessed(const Binding &binding, const OutputChoice &output) const
@@ -209,9 +209,9 @@ private:
     }
 
     // Returns the results for two further sizes, of other aspects, too, if the model takes them.
-    Made made_otherwise(const Binding &binding, const Attempt &taken)
+    SizePairs sizes_tried(const Binding &binding, const Attempt &taken)
     {
-        Made made;
+        SizePairs made;
         for (const int32_t step : {32, 64}) {
             made = {{shape_, taken.result.picture}};
             for (const auto &[rows, columns] : {std::pair(3, 1), std::pair(2, 3)}) {
@@ -243,26 +243,26 @@ private:
 
     std::optional<Rehearsal> run_others()
     {
-        auto &[time, in_vain] = model_.trials();
-        const bool any_layout = in_vain < most_in_vain;
-        for (size_t i = 1; i < bindings_.size() && time < longest; i++) {
-            const bool is_usual_layout = bindings_[i].layout == bindings_.front().layout;
-            if (!fits(bindings_[i], shape_) || (!is_usual_layout && !any_layout))
+        auto &[time, failed_sizes] = model_.trials();
+        const bool any_layout = failed_sizes < most_failed_sizes;
+        for (size_t i = 1; i < bindings_.size() && time < longest_trials; i++) {
+            const bool is_default_layout = bindings_[i].layout == bindings_.front().layout;
+            if (!fits(bindings_[i], shape_) || (!is_default_layout && !any_layout))
                 continue;
             const auto begin = std::chrono::steady_clock::now();
             const auto taken = try_quietly(bindings_[i], shape_);
             time += std::chrono::steady_clock::now() - begin;
             if (!taken)
                 continue;
-            if (!is_usual_layout && (takes_larger() || takes_other_channels()))
+            if (!is_default_layout && (takes_larger() || takes_other_channels()))
                 return std::nullopt;
-            if (const auto made = refuted(bindings_[i], *taken)) {
+            if (const auto made = contradicting_sizes(bindings_[i], *taken)) {
                 layout_fault_ = words_of_guess(bindings_[i].layout, *made);
                 continue;
             }
             return take(bindings_[i], *taken);
         }
-        in_vain++;
+        failed_sizes++;
         return std::nullopt;
     }
 
@@ -314,15 +314,15 @@ OutputRequest output_request(const DnnTorchModel &model, const Source &source,
             .is_map = source.asked.results == Results::maps};
 }
 
-Rehearsal run_and_settle(DnnTorchModel &model, const Shape &shape, int threads)
+Rehearsal run_and_choose_binding(DnnTorchModel &model, const Shape &shape, int threads)
 {
     const ThreadsScope own_threads(threads);
-    if (model.is_settled())
+    if (model.has_binding())
         return attempt(model, *model.source(), shape).result;
-    return Settler(model, shape).run();
+    return BindingChooser(model, shape).run();
 }
 
-std::optional<std::string> settled_text(const DnnTorchModel &model)
+std::optional<std::string> binding_text(const DnnTorchModel &model)
 {
     const auto source = model.source();
     if (!source->output || engine_kit::printable(source->output->name) != source->output->name)
@@ -337,10 +337,10 @@ std::optional<std::string> settled_text(const DnnTorchModel &model)
                              static_cast<int>(source->output->type), " ", source->output->name);
 }
 
-bool settle_by_text(DnnTorchModel &model, const std::string &text)
+bool set_binding_by_text(DnnTorchModel &model, const std::string &text)
 {
-    if (model.is_settled())
-        return settled_text(model) == text;
+    if (model.has_binding())
+        return binding_text(model) == text;
     const auto source = model.source();
     const auto bindings = bindings_to_try(source->asked, source->plain);
     std::istringstream words(text);
@@ -355,24 +355,24 @@ bool settle_by_text(DnnTorchModel &model, const std::string &text)
         return false;
     words.get();
     std::getline(words, name);
-    model.settle(bindings[place],
-                 {.name = name, .layout = *known, .type = static_cast<at::ScalarType>(type)});
+    model.set_binding(bindings[place],
+                      {.name = name, .layout = *known, .type = static_cast<at::ScalarType>(type)});
     return true;
 }
 
-std::shared_ptr<const Source> settled_source(DnnTorchModel &model, const Shape &shape)
+std::shared_ptr<const Source> source_with_binding(DnnTorchModel &model, const Shape &shape)
 {
     constexpr int32_t small = 64;
     constexpr int64_t most_samples = int64_t{1} << 24;
     if (shape.is_empty())
         return model.source();
-    const auto settling = model.lock_settling();
+    const auto lock = model.lock_binding();
     const int64_t samples = int64_t{shape.channels} * shape.height * shape.width;
     for (const int32_t extent : {small, std::max(shape.height, shape.width)}) {
-        if (model.is_settled() || (extent > small && samples > most_samples))
+        if (model.has_binding() || (extent > small && samples > most_samples))
             break;
         try {
-            run_and_settle(
+            run_and_choose_binding(
                 model,
                 {1, shape.channels, std::min(shape.height, extent), std::min(shape.width, extent)},
                 1);
