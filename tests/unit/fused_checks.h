@@ -16,7 +16,7 @@ namespace engine_torch::fused
 {
 
 inline constexpr int64_t all_bands[] = {1, 2, 3, 5, 8, 0};
-inline constexpr LayoutChoice all_layouts[] = {LayoutChoice::usual, LayoutChoice::interleaved,
+inline constexpr LayoutChoice all_layouts[] = {LayoutChoice::fastest, LayoutChoice::interleaved,
                                                LayoutChoice::direct};
 // So large that all layers are one group; and so small that each convolution is one.
 inline constexpr size_t all_caches[] = {size_t{1} << 40, 1};

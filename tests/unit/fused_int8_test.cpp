@@ -14,7 +14,7 @@ namespace
 constexpr Range some_range = {-0.7f, 1.9f};
 
 // Samples that have a code each, so that no rounding decides.
-Plane coded_picture(Dice &dice, int64_t channels, Extent extent, const Codes &codes)
+Plane coded_picture(Dice &dice, int64_t channels, Extent extent, const Quantisation &codes)
 {
     Plane made(channels, extent);
     for (double &sample : made.samples)
@@ -63,7 +63,7 @@ void expect_int8_right(const Convolution &layer, const std::vector<Operation> &t
     }
     Dice dice(12);
     for (const Extent extent : {Extent{9, 8}, Extent{13, 37}, Extent{24, 70}}) {
-        const Plane input = coded_picture(dice, channels, extent, codes_for(some_range));
+        const Plane input = coded_picture(dice, channels, extent, quantisation_for(some_range));
         const Plane result = interpret(wanted, input);
         const auto base = Program::compile(graph, extent, {.int8 = {some_range}});
         ASSERT_EQ(base->in_int8(), 1u) << what;
@@ -118,28 +118,28 @@ TEST(FusedInt8, WhatFollowsALayer)
 
 TEST(FusedInt8, SamplesBeyondTheRange)
 {
-    const Codes codes = codes_for({-1, 3});
+    const Quantisation codes = quantisation_for({-1, 3});
     const RowLayout in = {.channels = 1, .width = 6};
-    const RowLayout out = {.channels = 1, .width = 9, .codes = codes};
+    const RowLayout out = {.channels = 1, .width = 9, .quantisation = codes};
     const float row[] = {-9, 9, NAN, 0, INFINITY, -INFINITY};
     uint8_t made[9];
     EXPECT_TRUE(std::isnan(quantise_row(row, in, 2, made, out)));
     const uint8_t zero = codes.zero;
     EXPECT_EQ(std::vector<uint8_t>(made, made + 9),
               (std::vector<uint8_t>{zero, zero, 0, 255, 0, zero, 255, 0, zero}));
-    EXPECT_EQ(codes_for({0, 1}).zero, 0);
-    EXPECT_EQ(codes_for({}).zero, 0);
+    EXPECT_EQ(quantisation_for({0, 1}).zero, 0);
+    EXPECT_EQ(quantisation_for({}).zero, 0);
 }
 
 // In any place of a row, of few and of many channels.
 TEST(FusedInt8, TellsWhatWasCutOff)
 {
-    const Codes codes = codes_for({0, 1});
+    const Quantisation codes = quantisation_for({0, 1});
     for (const int64_t channels : {1, 3, 16, 21})
         for (const int64_t lanes : {channels, block_lanes()}) {
             const RowLayout in = {.channels = channels, .lanes = lanes, .width = 37};
             const RowLayout out = {
-                .channels = channels, .lanes = channels, .width = 37, .codes = codes};
+                .channels = channels, .lanes = channels, .width = 37, .quantisation = codes};
             std::vector<uint8_t> made(static_cast<size_t>(out.samples()));
             for (const int64_t x : {0, 15, 16, 36}) {
                 std::vector<float> row(static_cast<size_t>(in.samples()), 0.5f);

@@ -87,7 +87,7 @@ void count_allocations(const Graph &graph, LayoutChoice layouts)
 
 TEST(FusedMemory, FramesAllocateNothing)
 {
-    for (const LayoutChoice layouts : {LayoutChoice::usual, LayoutChoice::direct}) {
+    for (const LayoutChoice layouts : {LayoutChoice::fastest, LayoutChoice::direct}) {
         count_allocations(some_net(), layouts);
         EXPECT_EQ(allocations, 0u);
     }

@@ -39,7 +39,7 @@ Network network(bool has_own_weights)
     return {two_layers(),
             Precision::fp32,
             {},
-            LayoutChoice::usual,
+            LayoutChoice::fastest,
             {.has_own_weights = has_own_weights, .node = this_node}};
 }
 

@@ -92,11 +92,11 @@ void add_row(Range &range, const float *row, const RowLayout &layout)
                 range.add(row[lane]);
 }
 
-class Calibrating
+class Calibrator
 {
 public:
-    Calibrating(const Graph &graph, std::span<const CalibrationPicture> samples,
-                const CalibrationGoal &goal)
+    Calibrator(const Graph &graph, std::span<const CalibrationPicture> samples,
+               const CalibrationGoal &goal)
         : graph_(graph), goal_(goal)
     {
         const size_t judged = goal.judged ? std::min(goal.judged, samples.size()) : samples.size();
@@ -243,7 +243,7 @@ private:
 Calibration calibrate(const Graph &graph, std::span<const CalibrationPicture> samples,
                       const CalibrationGoal &goal)
 {
-    return Calibrating(graph, samples, goal).run();
+    return Calibrator(graph, samples, goal).run();
 }
 
 } // namespace engine_torch::fused

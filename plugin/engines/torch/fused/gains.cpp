@@ -36,10 +36,10 @@ long double steepest(const Activation &it)
     }
 }
 
-class Backwards
+class BackwardPass
 {
 public:
-    explicit Backwards(const StageList &list) : list_(list)
+    explicit BackwardPass(const StageList &list) : list_(list)
     {
         for (const Tensor &tensor : list.tensors)
             of_tensors_.emplace_back(static_cast<size_t>(tensor.channels));
@@ -158,7 +158,7 @@ private:
 
 std::vector<Gains> gains_of(const StageList &list)
 {
-    return Backwards(list).run();
+    return BackwardPass(list).run();
 }
 
 } // namespace engine_torch::fused

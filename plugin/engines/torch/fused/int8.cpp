@@ -49,7 +49,7 @@ struct Rounding {
 constexpr int64_t cut_sums = 16;
 using CutOff = std::array<float, cut_sums>;
 
-FUSED_INLINE uint8_t code_of(float sample, const Rounding &rounding, float &cut_off)
+FUSED_INLINE uint8_t quantised(float sample, const Rounding &rounding, float &cut_off)
 {
     const float exact = sample * rounding.per_step + rounding.zero;
     const float not_below = exact > 0 ? exact : 0; // also what is not a number
@@ -69,9 +69,9 @@ FUSED_INLINE void quantise_run(const float *__restrict from, uint8_t *__restrict
     int64_t i = 0;
     for (; i + cut_sums <= count; i += cut_sums)
         for (int64_t lane = 0; lane < cut_sums; lane++)
-            to[i + lane] = code_of(from[i + lane], {per_step, zero}, sums[lane]);
+            to[i + lane] = quantised(from[i + lane], {per_step, zero}, sums[lane]);
     for (; i < count; i++)
-        to[i] = code_of(from[i], {per_step, zero}, sums[0]);
+        to[i] = quantised(from[i], {per_step, zero}, sums[0]);
     std::copy_n(sums, cut_sums, cut_off.data());
 }
 
@@ -99,7 +99,7 @@ void quantise_lanes(const float *from, int64_t from_step, uint8_t *to, int64_t t
 
 } // namespace
 
-Codes codes_for(const Range &range)
+Quantisation quantisation_for(const Range &range)
 {
     const float span = range.high - range.low;
     if (!(span > smallest_span) || !std::isfinite(span))
@@ -108,9 +108,9 @@ Codes codes_for(const Range &range)
     return {step, static_cast<uint8_t>(std::nearbyint(-range.low / step))};
 }
 
-Int8Layer int8_layer(const Convolution &convolution, const Codes &codes)
+Int8Layer int8_layer(const Convolution &convolution, const Quantisation &quantisation)
 {
-    Int8Layer layer = {{.codes = codes, .scales = {}, .shifts = {}}, convolution};
+    Int8Layer layer = {{.quantisation = quantisation, .scales = {}, .shifts = {}}, convolution};
     std::vector<float> weights = convolution.weights.copy();
     std::vector<float> bias = convolution.bias;
     const auto channels = static_cast<size_t>(convolution.out_channels);
@@ -118,10 +118,11 @@ Int8Layer int8_layer(const Convolution &convolution, const Codes &codes)
     const size_t each = weights.size() / channels;
     for (size_t channel = 0; channel < channels; channel++) {
         const ChannelWeights made = round_weights(weights.data() + channel * each, each);
-        const double scale = static_cast<double>(made.scale) * static_cast<double>(codes.step);
+        const double scale =
+            static_cast<double>(made.scale) * static_cast<double>(quantisation.step);
         layer.scales.scales.push_back(static_cast<float>(scale));
-        layer.scales.shifts.push_back(
-            static_cast<float>(static_cast<double>(bias[channel]) - scale * codes.zero * made.sum));
+        layer.scales.shifts.push_back(static_cast<float>(static_cast<double>(bias[channel]) -
+                                                         scale * quantisation.zero * made.sum));
     }
     layer.convolution.weights = std::move(weights);
     layer.convolution.bias.clear();
@@ -139,11 +140,12 @@ double quantise_row(const float *from, const RowLayout &in, int64_t left, uint8_
                     const RowLayout &out)
 {
     CutOff cut_off = {};
-    const Rounding rounding = {1 / out.codes->step, static_cast<float>(out.codes->zero)};
+    const Rounding rounding = {1 / out.quantisation->step,
+                               static_cast<float>(out.quantisation->zero)};
     const int64_t right = out.width - left - in.width;
-    std::memset(to, out.codes->zero, static_cast<size_t>(left * out.lanes));
+    std::memset(to, out.quantisation->zero, static_cast<size_t>(left * out.lanes));
     uint8_t *const picture = to + left * out.lanes;
-    std::memset(picture + in.width * out.lanes, out.codes->zero,
+    std::memset(picture + in.width * out.lanes, out.quantisation->zero,
                 static_cast<size_t>(right * out.lanes));
     if (in.lanes == out.lanes)
         quantise_samples(from, picture, in.samples(), rounding, cut_off);

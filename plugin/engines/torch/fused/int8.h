@@ -31,13 +31,13 @@ struct Range {
 // By convolution, in the order in which they run; nullopt: it is computed in floats.
 using LayerRanges = std::vector<std::optional<Range>>;
 
-// Zero has a code of its own, so that padding is exact.  Samples beyond the range get the nearest
-// code.
-Codes codes_for(const Range &range);
+// Zero is represented exactly, so that padding is exact.  Samples beyond the range get the nearest
+// value.
+Quantisation quantisation_for(const Range &range);
 
 // How sums of products of quantised samples become results of the convolution.
 struct Int8Scales {
-    Codes codes;                       // of the input
+    Quantisation quantisation;         // of the input
     int64_t left = 0, right = 0;       // columns of zeros around the input
     std::vector<float> scales, shifts; // by channel: sum * scale + shift
 };
@@ -49,7 +49,7 @@ struct Int8Layer {
 };
 
 // Each channel of the result has a scale of its own.  The layer has no bias: it is in the shifts.
-Int8Layer int8_layer(const Convolution &convolution, const Codes &codes);
+Int8Layer int8_layer(const Convolution &convolution, const Quantisation &quantisation);
 
 // Returns how many columns of zeros the convolution reads on the right.
 int64_t right_padding(const Convolution &convolution, int64_t in_width, int64_t out_width);

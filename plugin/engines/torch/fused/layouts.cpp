@@ -60,7 +60,7 @@ public:
         const size_t place = next_++;
         const StageKernel known = place < known_.size() ? known_[place] : StageKernel();
         if (place < ranges_.size() && ranges_[place])
-            if (StageKernel made = in_int8(stage, codes_for(*ranges_[place]), known);
+            if (StageKernel made = in_int8(stage, quantisation_for(*ranges_[place]), known);
                 made.convolves())
                 return made;
         return choose_in_floats(stage, known.int8 ? StageKernel() : known);
@@ -71,7 +71,7 @@ private:
     {
         const auto &it = std::get<Convolution>(stage.core);
         const int64_t channels = list_.tensors[stage.inputs.front()].channels;
-        if (choice_ == LayoutChoice::usual && transforms_pay(precision_) &&
+        if (choice_ == LayoutChoice::fastest && transforms_pay(precision_) &&
             WinogradConvolution::takes(it, channels))
             return {.winograd = known.winograd
                                     ? known.winograd
@@ -102,16 +102,17 @@ private:
     }
 
     // Shares weights if the quantisation is the same.
-    StageKernel in_int8(const Stage &stage, const Codes &codes, const StageKernel &known) const
+    StageKernel in_int8(const Stage &stage, const Quantisation &quantisation,
+                        const StageKernel &known) const
     {
         const auto &it = std::get<Convolution>(stage.core);
         const Tensor &in = list_.tensors[stage.inputs.front()];
         const Tensor &out = list_.tensors[stage.output];
         if (it.groups > 1 || precision_ != Precision::fp32)
             return {};
-        const bool is_known = known.int8 && known.int8->codes.step == codes.step &&
-                              known.int8->codes.zero == codes.zero;
-        Int8Layer layer = is_known ? Int8Layer{*known.int8, it} : int8_layer(it, codes);
+        const bool is_known = known.int8 && known.int8->quantisation.step == quantisation.step &&
+                              known.int8->quantisation.zero == quantisation.zero;
+        Int8Layer layer = is_known ? Int8Layer{*known.int8, it} : int8_layer(it, quantisation);
         layer.scales.left = it.padding.x;
         layer.scales.right = right_padding(it, in.extent.width, out.extent.width);
         layer.convolution.padding.x = 0;
@@ -132,7 +133,7 @@ private:
     {
         const Tensor &in = list_.tensors[stage.inputs.front()];
         const Tensor &out = list_.tensors[stage.output];
-        const bool all = precision_ == Precision::bf16 || choice_ != LayoutChoice::usual;
+        const bool all = precision_ == Precision::bf16 || choice_ != LayoutChoice::fastest;
         const size_t most = all ? stage.tail.size() : cheap_steps(stage);
         for (size_t left = 0; left <= most; left++)
             if (auto made = PackedConvolution::make(
@@ -151,15 +152,15 @@ private:
     size_t next_ = 0;
 };
 
-class Arranging
+class Arranger
 {
 public:
-    Arranging(StageList list, std::vector<StageKernel> kernels)
+    Arranger(StageList list, std::vector<StageKernel> kernels)
         : list_(std::move(list)), kernels_(std::move(kernels)),
           before_(list_.tensors.size(), Arrangement::interleaved)
     {
         for (size_t stage = 0; stage < list_.stages.size(); stage++)
-            before_[list_.stages[stage].output] = made(stage);
+            before_[list_.stages[stage].output] = output_arrangement(stage);
         after_ = before_;
         result_.list.tensors = list_.tensors;
     }
@@ -171,29 +172,29 @@ public:
         for (TensorId tensor = 0; tensor < after_.size(); tensor++) {
             const Tensor &it = result_.list.tensors[tensor];
             result_.layouts.push_back({it.channels, lanes_of(after_[tensor], it.channels),
-                                       it.extent.width, codes_of(tensor)});
+                                       it.extent.width, quantisation_of(tensor)});
         }
         return std::move(result_);
     }
 
 private:
-    std::optional<Codes> codes_of(TensorId tensor) const
+    std::optional<Quantisation> quantisation_of(TensorId tensor) const
     {
-        const auto found = codes_.find(tensor);
-        return found == codes_.end() ? std::nullopt : std::optional(found->second);
+        const auto found = quantisations_.find(tensor);
+        return found == quantisations_.end() ? std::nullopt : std::optional(found->second);
     }
 
     // The quantised tensor.  Convolutions that read the same one mostly have the same padding.
-    TensorId as_codes(TensorId tensor, const Int8Scales &scales)
+    TensorId as_quantised(TensorId tensor, const Int8Scales &scales)
     {
         const auto [found, is_new] =
-            coded_.try_emplace({tensor, scales.left, scales.right}, after_.size());
+            quantised_.try_emplace({tensor, scales.left, scales.right}, after_.size());
         if (is_new) {
             Tensor padded = list_.tensors[tensor];
             padded.extent.width += scales.left + scales.right;
             result_.list.tensors.push_back(padded);
             after_.push_back(Arrangement::interleaved);
-            codes_[found->second] = scales.codes;
+            quantisations_[found->second] = scales.quantisation;
             result_.list.stages.push_back(
                 {Quantise{scales.left, scales.right}, {tensor}, found->second, {}});
             result_.kernels.emplace_back();
@@ -202,7 +203,7 @@ private:
     }
 
     // The arrangement in which a stage's core reads a tensor.
-    Arrangement wanted(size_t stage, TensorId tensor) const
+    Arrangement input_arrangement(size_t stage, TensorId tensor) const
     {
         const Stage &it = list_.stages[stage];
         if (kernels_[stage].convolves())
@@ -214,7 +215,7 @@ private:
     }
 
     // The arrangement of a stage's output, given those of its inputs.
-    Arrangement made(size_t stage) const
+    Arrangement output_arrangement(size_t stage) const
     {
         const Stage &it = list_.stages[stage];
         if (kernels_[stage].convolves())
@@ -227,14 +228,14 @@ private:
     }
 
     // The tensor, or a copy of it in that arrangement.
-    TensorId as_wanted(TensorId tensor, Arrangement want)
+    TensorId in_arrangement(TensorId tensor, Arrangement arrangement)
     {
-        if (want == before_[tensor])
+        if (arrangement == before_[tensor])
             return tensor;
-        const auto [found, is_new] = copies_.try_emplace({tensor, want}, after_.size());
+        const auto [found, is_new] = copies_.try_emplace({tensor, arrangement}, after_.size());
         if (is_new) {
             result_.list.tensors.push_back(list_.tensors[tensor]);
-            after_.push_back(want);
+            after_.push_back(arrangement);
             result_.list.stages.push_back({Copy(), {tensor}, found->second, {}});
             result_.kernels.emplace_back();
         }
@@ -245,11 +246,12 @@ private:
     {
         Stage it = list_.stages[place];
         for (TensorId &tensor : it.inputs)
-            tensor = kernels_[place].int8 ? as_codes(tensor, *kernels_[place].int8)
-                                          : as_wanted(tensor, wanted(place, tensor));
+            tensor = kernels_[place].int8
+                         ? as_quantised(tensor, *kernels_[place].int8)
+                         : in_arrangement(tensor, input_arrangement(place, tensor));
         for (TailStep &step : it.tail)
             if (auto *binary = std::get_if<BinaryWith>(&step))
-                binary->other = as_wanted(binary->other, before_[it.output]);
+                binary->other = in_arrangement(binary->other, before_[it.output]);
         if (auto *convolution = std::get_if<Convolution>(&it.core))
             convolution->weights = {}; // the kernel has its own
         result_.list.stages.push_back(std::move(it));
@@ -260,8 +262,8 @@ private:
     const std::vector<StageKernel> kernels_;
     std::vector<Arrangement> before_, after_; // by tensor
     std::map<std::pair<TensorId, Arrangement>, TensorId> copies_;
-    std::map<std::tuple<TensorId, int64_t, int64_t>, TensorId> coded_; // with left and right
-    std::map<TensorId, Codes> codes_;
+    std::map<std::tuple<TensorId, int64_t, int64_t>, TensorId> quantised_; // with left and right
+    std::map<TensorId, Quantisation> quantisations_;
     Layouts result_;
 };
 
@@ -328,7 +330,7 @@ Layouts choose_layouts(StageList list, Precision precision, LayoutChoice choice,
     for (const Stage &stage : list.stages)
         kernels.push_back(std::holds_alternative<Convolution>(stage.core) ? chooser.choose(stage)
                                                                           : StageKernel());
-    return Arranging(std::move(list), std::move(kernels)).run();
+    return Arranger(std::move(list), std::move(kernels)).run();
 }
 
 } // namespace engine_torch::fused

@@ -20,7 +20,7 @@ namespace engine_torch::fused
 // Depends only on the kind of a layer, never on measured speed: a result's last bits would depend
 // on that.
 enum class LayoutChoice {
-    usual,      // whatever is the fastest on most machines
+    fastest,    // whatever is the fastest on most machines
     direct,     // no transforms, for pictures that they harm
     interleaved // by oneDNN where it can, with the channels of a pixel side by side; for tests
 };

@@ -28,7 +28,7 @@ class Network
 public:
     // For the layers in int8 and the layouts see CompileOptions.
     Network(Graph graph, Precision precision, LayerRanges int8 = {},
-            LayoutChoice layouts = LayoutChoice::usual, NodeChoice nodes = {});
+            LayoutChoice layouts = LayoutChoice::fastest, NodeChoice nodes = {});
 
     int64_t in_channels() const { return graph_.values()[graph_.input()].channels; }
     int64_t out_channels() const { return graph_.values()[graph_.output()].channels; }

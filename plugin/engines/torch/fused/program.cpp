@@ -160,7 +160,7 @@ std::string Program::text() const
             text += std::string("  ") + core_names[it.core.index()] + " to " +
                     std::to_string(made.channels) + "/" + std::to_string(made.lanes) + "x" +
                     std::to_string(made.width) + ", " + std::to_string(tail(stage).steps.size()) +
-                    " of " + std::to_string(it.tail.size()) + " steps behind it";
+                    " of " + std::to_string(it.tail.size()) + " steps after it";
             if (kernels_[stage].convolves())
                 text += std::string(", ") + kernels_[stage].name();
             text += "\n";

@@ -23,7 +23,7 @@ namespace engine_torch::fused
 struct CompileOptions {
     Precision precision = Precision::fp32;
     LayerRanges int8 = {}; // of convolutions in int8; see choose_layouts()
-    LayoutChoice layouts = LayoutChoice::usual;
+    LayoutChoice layouts = LayoutChoice::fastest;
     int64_t band_rows = 8;  // of a group's tallest convolution; 0: whole layers
     size_t cache_bytes = 0; // what a group of layers may use; 0: what is fast and fits into memory
 };

@@ -23,7 +23,7 @@ enum class Arrangement {
 };
 
 // Samples as bytes, quantised: a sample is step * (byte - zero).
-struct Codes {
+struct Quantisation {
     float step = 1;
     uint8_t zero = 0;
 };
@@ -31,7 +31,7 @@ struct Codes {
 // All arrangements are `planes` times `width` times `lanes` samples.
 struct RowLayout {
     int64_t channels = 0, lanes = 1, width = 0;
-    std::optional<Codes> codes = std::nullopt; // otherwise samples are of the program's precision
+    std::optional<Quantisation> quantisation = std::nullopt; // else: the program's precision
 
     int64_t planes() const { return divide_up(channels, lanes); }
     int64_t padded_channels() const { return planes() * lanes; }
@@ -88,7 +88,7 @@ inline size_t bytes_of(Precision precision)
 
 inline size_t row_bytes_of(const RowLayout &layout, Precision precision)
 {
-    return static_cast<size_t>(layout.samples()) * (layout.codes ? 1 : bytes_of(precision));
+    return static_cast<size_t>(layout.samples()) * (layout.quantisation ? 1 : bytes_of(precision));
 }
 
 } // namespace engine_torch::fused

@@ -79,10 +79,10 @@ void Run::compute(const Picture &from, const Picture &to, std::byte *memory)
         run_all<Bf16>();
     else
         run_all<float>();
-    is_sound_ = is_sound_ && codes_suffice();
+    is_sound_ = is_sound_ && range_suffices();
 }
 
-bool Run::codes_suffice() const
+bool Run::range_suffices() const
 {
     for (TensorId tensor = 0; tensor < cut_off_.size(); tensor++) {
         const Tensor &it = program_->list().tensors[tensor];
@@ -123,7 +123,8 @@ void Run::clear_rows(TensorId tensor, int64_t first, int64_t end)
     if (first >= end)
         return;
     const Buffer &buffer = program_->schedule().buffers[tensor];
-    std::memset(address(tensor, first), buffer.layout.codes ? buffer.layout.codes->zero : 0,
+    std::memset(address(tensor, first),
+                buffer.layout.quantisation ? buffer.layout.quantisation->zero : 0,
                 static_cast<size_t>(end - first) * buffer.row_bytes);
 }
 
@@ -252,10 +253,10 @@ template <class Sample> struct Run::RowMaker {
     Sample *made() const { return run.row<Sample>(stage.output, y); }
 
     // The first row of the input that the row depends on, or one that many rows after it.
-    const Sample *source(int64_t behind = 0) const
+    const Sample *source(int64_t offset = 0) const
     {
         const TensorId tensor = stage.inputs.front();
-        const int64_t first = rows_needed(stage.core, {y, y + 1}).first + behind;
+        const int64_t first = rows_needed(stage.core, {y, y + 1}).first + offset;
         const int64_t last = run.program_->schedule().buffers[tensor].height - 1;
         return run.row<Sample>(tensor, std::clamp<int64_t>(first, 0, last));
     }

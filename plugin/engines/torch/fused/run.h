@@ -59,7 +59,7 @@ private:
     template <class Sample> void make_row(const Stage &stage, int64_t y);
     template <class Sample> Sample *row(TensorId tensor, int64_t y);
 
-    bool codes_suffice() const;
+    bool range_suffices() const;
     void begin(const Group &group);
     void make_room(const Step &step);
     void clear_rows(TensorId tensor, int64_t first, int64_t end);

@@ -19,10 +19,10 @@ namespace
 constexpr size_t modest_arena = size_t{40} << 20;
 constexpr double near_smallest = 1.5;
 
-class Scheduling
+class Scheduler
 {
 public:
-    explicit Scheduling(const ScheduleRequest &request)
+    explicit Scheduler(const ScheduleRequest &request)
         : request_(request), list_(request.list), links_(list_)
     {
     }
@@ -203,7 +203,7 @@ private:
 
 Schedule make_schedule(const ScheduleRequest &request)
 {
-    return Scheduling(request).run();
+    return Scheduler(request).run();
 }
 
 Schedule make_small_schedule(ScheduleRequest request, size_t most_cache_bytes)

@@ -47,7 +47,7 @@ std::optional<std::vector<float>> bias_of(const Value *value)
     return tensor && tensor->dim() == 1 ? std::optional(numbers_of(*tensor)) : std::nullopt;
 }
 
-Made convolution(const Call &call, const Kernel &kernel)
+MaybeRecipe convolution(const Call &call, const Kernel &kernel)
 {
     if (!kernel.is_known())
         return std::nullopt;
@@ -80,7 +80,7 @@ Made convolution(const Call &call, const Kernel &kernel)
 }
 
 // padding="same": if it cannot be the same on both sides, one more at the bottom right.
-Made convolution_with_words(const Call &call, Kernel kernel, const std::string &padding)
+MaybeRecipe convolution_with_words(const Call &call, Kernel kernel, const std::string &padding)
 {
     kernel.padding = Pair{0, 0};
     if (!kernel.is_known())
@@ -120,7 +120,7 @@ Kernel kernel_of(const Call &call, const Places &places, bool is_transposed)
 }
 
 // conv2d(input, weight, bias, stride, padding, dilation, groups)
-Made conv2d(const Call &call)
+MaybeRecipe conv2d(const Call &call)
 {
     const Kernel kernel = kernel_of(call, {3, 4, 5, 0, 6}, false);
     if (const auto words = word_constant(call.input(4)))
@@ -129,13 +129,13 @@ Made conv2d(const Call &call)
 }
 
 // conv_transpose2d(input, weight, bias, stride, padding, output_padding, groups, dilation)
-Made conv_transpose2d(const Call &call)
+MaybeRecipe conv_transpose2d(const Call &call)
 {
     return convolution(call, kernel_of(call, {3, 4, 7, 5, 6}, true));
 }
 
 // _convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
-Made any_convolution(const Call &call)
+MaybeRecipe any_convolution(const Call &call)
 {
     const auto is_transposed = truth_constant(call.input(6));
     if (!is_transposed)

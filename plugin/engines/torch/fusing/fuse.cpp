@@ -31,7 +31,7 @@ using torch::jit::Node;
 using torch::jit::Value;
 
 // A sample of up to this many times the largest typical one does not harm others.
-constexpr double most_to_usual = 2;
+constexpr double most_to_typical = 2;
 
 // A network that most videos never need, made when it is first used.
 class RareNetwork
@@ -115,23 +115,23 @@ private:
     std::unique_ptr<fused::Network> new_network(fused::Precision precision) const
     {
         return std::make_unique<fused::Network>(graph_, precision, calibration_.layers,
-                                                fused::LayoutChoice::usual, nodes_);
+                                                fused::LayoutChoice::fastest, nodes_);
     }
     void calibrate(const at::Tensor &input);
-    bool has_usual_samples(const Work &work);
+    bool has_typical_samples(const Work &work);
 
     const fused::Graph graph_;
     const bool makes_result_;
     const fused::NodeChoice nodes_;
     bool is_learning_ = false;
-    std::optional<double> largest_usual_; // in bf16, if it has learned
+    std::optional<double> largest_typical_; // in bf16, if it has learned
     bool is_calibrating_ = false;
     fused::CalibrationGoal goal_;
     fused::Calibration calibration_;
     std::shared_ptr<std::atomic<bool>> met_others_; // null unless in int8
     std::unique_ptr<fused::Network> network_;       // null in int8 until it is calibrated
     // For samples beyond those that int8 was calibrated with.
-    RareNetwork plain_{fused::Precision::fp32, fused::LayoutChoice::usual, nodes_};
+    RareNetwork plain_{fused::Precision::fp32, fused::LayoutChoice::fastest, nodes_};
     // Without transforms, for pictures whose samples they harm.
     RareNetwork bf16_direct_{fused::Precision::bf16, fused::LayoutChoice::direct, nodes_};
     RareNetwork direct_{fused::Precision::fp32, fused::LayoutChoice::direct, nodes_};
@@ -215,20 +215,20 @@ bool run_one(fused::Network &network, const Work &work)
 }
 
 // NaN is not typical.
-bool Part::has_usual_samples(const Work &work)
+bool Part::has_typical_samples(const Work &work)
 {
-    if (!is_learning_ && !largest_usual_)
+    if (!is_learning_ && !largest_typical_)
         return true;
     const auto [low, high] = at::aminmax(work.from.select(0, work.place));
     const double largest = std::max(-low.item<double>(), high.item<double>());
     if (is_learning_)
-        largest_usual_ = std::max(largest_usual_.value_or(0), largest);
-    return largest <= most_to_usual * *largest_usual_;
+        largest_typical_ = std::max(largest_typical_.value_or(0), largest);
+    return largest <= most_to_typical * *largest_typical_;
 }
 
 void Part::run(const Work &work)
 {
-    if (has_usual_samples(work) && run_one(*network_, work))
+    if (has_typical_samples(work) && run_one(*network_, work))
         return;
     if (met_others_) {
         *met_others_ = true;
@@ -349,7 +349,7 @@ Int8Layers calibrate_fused(const torch::jit::Module &copy, const Int8Goal &goal,
     return found;
 }
 
-void learn_usual_samples(const torch::jit::Module &copy, const std::function<void()> &run)
+void learn_typical_samples(const torch::jit::Module &copy, const std::function<void()> &run)
 {
     auto parts = parts_of(copy);
     std::erase_if(parts, [](const auto &part) { return !part->has_bf16_tiles(); });

@@ -58,6 +58,6 @@ Int8Layers calibrate_fused(const torch::jit::Module &copy, const Int8Goal &goal,
 // `run` runs the copy.  A picture with samples more than twice as large is computed without
 // transforms, which would round the samples next to these as coarsely.  Call it before the copy is
 // used, if at all.  Throws what `run` throws.
-void learn_usual_samples(const torch::jit::Module &copy, const std::function<void()> &run);
+void learn_typical_samples(const torch::jit::Module &copy, const std::function<void()> &run);
 
 } // namespace engine_torch

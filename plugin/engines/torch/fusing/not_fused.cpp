@@ -24,6 +24,6 @@ Int8Layers calibrate_fused(const torch::jit::Module &, const Int8Goal &,
     return {};
 }
 
-void learn_usual_samples(const torch::jit::Module &, const std::function<void()> &) {}
+void learn_typical_samples(const torch::jit::Module &, const std::function<void()> &) {}
 
 } // namespace engine_torch

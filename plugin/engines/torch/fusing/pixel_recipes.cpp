@@ -27,7 +27,7 @@ bool is_channel_axis(std::optional<int64_t> axis)
 }
 
 // cat(list, axis)
-Made concatenate(const Call &call)
+MaybeRecipe concatenate(const Call &call)
 {
     const auto *const list = call.input(0)->node();
     if (list->kind() != c10::prim::ListConstruct || !stays_as_made(call.input(0)) ||
@@ -47,7 +47,7 @@ Made concatenate(const Call &call)
     return recipe;
 }
 
-Made some_channels(const Value *picture, int64_t channels, int64_t first, int64_t end)
+MaybeRecipe some_channels(const Value *picture, int64_t channels, int64_t first, int64_t end)
 {
     first = std::clamp<int64_t>(first < 0 ? first + channels : first, 0, channels);
     end = std::clamp<int64_t>(end < 0 ? end + channels : end, 0, channels);
@@ -59,7 +59,7 @@ Made some_channels(const Value *picture, int64_t channels, int64_t first, int64_
 }
 
 // slice(input, axis, start, end, step)
-Made slice(const Call &call)
+MaybeRecipe slice(const Call &call)
 {
     const auto axis = whole_constant(call.input(1));
     const auto start = number_or(call.input(2), 0);
@@ -96,7 +96,7 @@ std::vector<int64_t> parts_of(const Node &node, int64_t channels)
     return parts;
 }
 
-Made part(const Node &splitting, int64_t place, const Channels &channels)
+MaybeRecipe part(const Node &splitting, int64_t place, const Channels &channels)
 {
     static const std::vector<std::string> known = {"chunk", "split", "split_with_sizes"};
     const bool is_known =
@@ -116,7 +116,7 @@ Made part(const Node &splitting, int64_t place, const Channels &channels)
                          first + parts[static_cast<size_t>(place)]);
 }
 
-template <class Shuffle> Made shuffle(const Call &call)
+template <class Shuffle> MaybeRecipe shuffle(const Call &call)
 {
     const auto factor = whole_constant(call.input(1));
     if (!factor || *factor < 1 || *factor > most_factor)
@@ -140,7 +140,7 @@ std::optional<Pair> factors(const Value *size, const Value *scales)
 }
 
 // upsample_nearest2d(input, size, scales)
-Made nearest(const Call &call)
+MaybeRecipe nearest(const Call &call)
 {
     const auto factor = call.count() == 3 ? factors(call.input(1), call.input(2)) : std::nullopt;
     if (!factor)
@@ -149,7 +149,7 @@ Made nearest(const Call &call)
 }
 
 // upsample_bilinear2d(input, size, align_corners, scales)
-Made bilinear(const Call &call)
+MaybeRecipe bilinear(const Call &call)
 {
     const auto factor = call.count() == 4 ? factors(call.input(1), call.input(3)) : std::nullopt;
     if (!factor || truth_constant(call.input(2)) != false)
@@ -158,7 +158,7 @@ Made bilinear(const Call &call)
 }
 
 // [left, right, top, bottom], of which the last two may be missing.
-Made constants_around(const Call &call, const std::optional<double> &value)
+MaybeRecipe constants_around(const Call &call, const std::optional<double> &value)
 {
     auto sizes = whole_list_constant(call.input(1));
     if (!sizes || !value || (sizes->size() != 2 && sizes->size() != 4))
@@ -172,32 +172,32 @@ Made constants_around(const Call &call, const std::optional<double> &value)
 }
 
 // pad(input, sizes, mode, value)
-Made pad(const Call &call)
+MaybeRecipe pad(const Call &call)
 {
     if (word_constant(call.input(2)) != "constant")
         return std::nullopt;
     return constants_around(call, number_or(call.input(3), 0));
 }
 
-Made dropout(const Call &call)
+MaybeRecipe dropout(const Call &call)
 {
     return truth_constant(call.input(2)) == false ? same(call) : std::nullopt;
 }
 
 } // namespace
 
-Made part_at(const Call &call)
+MaybeRecipe part_at(const Call &call)
 {
     const auto place = whole_constant(call.input(1));
     return place ? part(*call.input(0)->node(), *place, call.channels) : std::nullopt;
 }
 
-Made unpacked_part(const Call &call)
+MaybeRecipe unpacked_part(const Call &call)
 {
     return part(*call.input(0)->node(), static_cast<int64_t>(call.output.offset()), call.channels);
 }
 
-Made chunk_part(const Call &call)
+MaybeRecipe chunk_part(const Call &call)
 {
     const int64_t channels = call.channels_of(0);
     const int64_t count = std::min(call.node.i(c10::attr::chunks), channels);

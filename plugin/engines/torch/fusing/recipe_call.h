@@ -14,7 +14,7 @@
 namespace engine_torch
 {
 
-using Made = std::optional<Recipe>;
+using MaybeRecipe = std::optional<Recipe>;
 
 // Larger numbers make no sense, and their products would overflow.
 constexpr int64_t most_pixels = 1 << 16, most_factor = 64;
@@ -31,31 +31,31 @@ struct Call {
     int64_t channels_of(size_t i) const { return channels.of(input(i)); }
 };
 
-inline Made step_of(const torch::jit::Value *picture, fused::Operation operation)
+inline MaybeRecipe step_of(const torch::jit::Value *picture, fused::Operation operation)
 {
     return Recipe{{picture}, {{std::move(operation), {{picture}}}}};
 }
 
 // For operators that return their one picture unchanged.
-inline Made same(const Call &call)
+inline MaybeRecipe same(const Call &call)
 {
-    return call.is_picture(0) ? Made({{call.input(0)}, {}, true}) : std::nullopt;
+    return call.is_picture(0) ? MaybeRecipe({{call.input(0)}, {}, true}) : std::nullopt;
 }
 
-inline Made pointwise(const Call &call, fused::Operation operation)
+inline MaybeRecipe pointwise(const Call &call, fused::Operation operation)
 {
     return call.is_picture(0) ? step_of(call.input(0), std::move(operation)) : std::nullopt;
 }
 
 // Operators by their names, without "aten::".
-using RecipeReaders = std::map<std::string, Made (*)(const Call &)>;
+using RecipeReaders = std::map<std::string, MaybeRecipe (*)(const Call &)>;
 const RecipeReaders &convolution_readers();
 const RecipeReaders &sample_readers(); // sample by sample
 const RecipeReaders &pixel_readers();  // channels and pixels are moved
 
 // For elements of lists, which ListUnpack, __getitem__ and ConstantChunk return.
-Made unpacked_part(const Call &call);
-Made part_at(const Call &call);
-Made chunk_part(const Call &call);
+MaybeRecipe unpacked_part(const Call &call);
+MaybeRecipe part_at(const Call &call);
+MaybeRecipe chunk_part(const Call &call);
 
 } // namespace engine_torch

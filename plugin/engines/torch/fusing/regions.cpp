@@ -71,7 +71,7 @@ private:
     }
 
     // Returns the root for parts that use the value: its own root, or the value if it is an end.
-    const Value *root_behind(const Value *value) const
+    const Value *root_for_users(const Value *value) const
     {
         const Value *const root = root_of(value);
         return root && !ends_.count(value) ? root : value;
@@ -89,9 +89,9 @@ private:
 
     const Value *common_root(const std::vector<const Value *> &pictures) const
     {
-        const Value *const first = root_behind(pictures.front());
+        const Value *const first = root_for_users(pictures.front());
         const bool all = std::all_of(pictures.begin(), pictures.end(),
-                                     [&](const Value *it) { return root_behind(it) == first; });
+                                     [&](const Value *it) { return root_for_users(it) == first; });
         return all ? first : nullptr;
     }
 
@@ -126,11 +126,11 @@ private:
         for (const auto &[root, ends] : needs)
             for (size_t i = 0; i < ends.size() && ends.size() <= most_ends; i++)
                 for (size_t j = 0; j < i; j++)
-                    ended |= end_where_they_part(ends[i], ends[j]);
+                    ended |= end_where_they_diverge(ends[i], ends[j]);
         return ended;
     }
 
-    bool end_where_they_part(const Values &one, const Values &other)
+    bool end_where_they_diverge(const Values &one, const Values &other)
     {
         Values shared;
         std::set_intersection(one.begin(), one.end(), other.begin(), other.end(),

@@ -24,8 +24,8 @@ using fused::BinaryKind;
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-Made activation(const Call &call, ActivationKind kind, std::optional<double> alpha = 0,
-                std::optional<double> beta = 0)
+MaybeRecipe activation(const Call &call, ActivationKind kind, std::optional<double> alpha = 0,
+                       std::optional<double> beta = 0)
 {
     if (!alpha || !beta)
         return std::nullopt;
@@ -33,7 +33,7 @@ Made activation(const Call &call, ActivationKind kind, std::optional<double> alp
 }
 
 // batch_norm(input, weight, bias, mean, variance, training, momentum, eps)
-Made batch_norm(const Call &call)
+MaybeRecipe batch_norm(const Call &call)
 {
     const auto mean = float_constant(call.input(3)), variance = float_constant(call.input(4));
     const auto training = truth_constant(call.input(5));
@@ -55,7 +55,7 @@ Made batch_norm(const Call &call)
     return step_of(call.input(0), std::move(affine));
 }
 
-Made prelu(const Call &call)
+MaybeRecipe prelu(const Call &call)
 {
     const auto slopes = float_constant(call.input(1));
     if (!call.is_picture(0) || !slopes)
@@ -70,7 +70,7 @@ Made prelu(const Call &call)
 }
 
 // elu(input, alpha, scale, input_scale)
-Made elu(const Call &call)
+MaybeRecipe elu(const Call &call)
 {
     if (number_constant(call.input(2)) != 1.0 || number_constant(call.input(3)) != 1.0)
         return std::nullopt;
@@ -78,7 +78,7 @@ Made elu(const Call &call)
 }
 
 // gelu(input, approximate), or without the word in older files.
-Made gelu(const Call &call)
+MaybeRecipe gelu(const Call &call)
 {
     const auto word = call.count() > 1 ? word_constant(call.input(1)) : std::string("none");
     if (word == "none")
@@ -87,34 +87,34 @@ Made gelu(const Call &call)
 }
 
 // clamp(input, low, high), where both are numbers.
-Made clamp(const Call &call)
+MaybeRecipe clamp(const Call &call)
 {
     return activation(call, ActivationKind::clamp, number_or(call.input(1), -infinity),
                       number_or(call.input(2), infinity));
 }
 
-Made clamp_max(const Call &call)
+MaybeRecipe clamp_max(const Call &call)
 {
     return activation(call, ActivationKind::clamp, -infinity, number_constant(call.input(1)));
 }
 
-Made clamp_min(const Call &call)
+MaybeRecipe clamp_min(const Call &call)
 {
     return activation(call, ActivationKind::clamp, number_constant(call.input(1)), infinity);
 }
 
-Made hardtanh(const Call &call)
+MaybeRecipe hardtanh(const Call &call)
 {
     return activation(call, ActivationKind::clamp, number_constant(call.input(1)),
                       number_constant(call.input(2)));
 }
 
-Made relu6(const Call &call)
+MaybeRecipe relu6(const Call &call)
 {
     return activation(call, ActivationKind::clamp, 0, 6);
 }
 
-Made leaky_relu(const Call &call)
+MaybeRecipe leaky_relu(const Call &call)
 {
     return activation(call, ActivationKind::leaky_relu, number_constant(call.input(1)));
 }
@@ -126,7 +126,7 @@ std::vector<float> repeated(const Call &call, size_t picture, double number)
                               static_cast<float>(number));
 }
 
-Made scaled(const Call &call, size_t picture, std::vector<float> scales)
+MaybeRecipe scaled(const Call &call, size_t picture, std::vector<float> scales)
 {
     return step_of(call.input(picture), Affine{std::move(scales), repeated(call, picture, 0)});
 }
@@ -150,7 +150,7 @@ std::optional<WithConstant> with_constant(const Call &call)
 }
 
 // a * first + b * second, where one of them may be a constant.
-Made sum(const Call &call, double first, double second)
+MaybeRecipe sum(const Call &call, double first, double second)
 {
     if (call.is_picture(0) && call.is_picture(1)) {
         if (call.channels_of(0) != call.channels_of(1))
@@ -187,26 +187,26 @@ std::optional<double> alpha_of(const Call &call)
     return call.count() > 2 ? number_constant(call.input(2)) : 1;
 }
 
-Made add(const Call &call)
+MaybeRecipe add(const Call &call)
 {
     const auto alpha = alpha_of(call);
     return alpha ? sum(call, 1, *alpha) : std::nullopt;
 }
 
-Made subtract(const Call &call)
+MaybeRecipe subtract(const Call &call)
 {
     const auto alpha = alpha_of(call);
     return alpha ? sum(call, 1, -*alpha) : std::nullopt;
 }
 
 // second - alpha * first
-Made subtract_reversed(const Call &call)
+MaybeRecipe subtract_reversed(const Call &call)
 {
     const auto alpha = alpha_of(call);
     return alpha ? sum(call, -*alpha, 1) : std::nullopt;
 }
 
-Made multiply(const Call &call)
+MaybeRecipe multiply(const Call &call)
 {
     if (call.is_picture(0) && call.is_picture(1)) {
         if (call.channels_of(0) != call.channels_of(1))
@@ -220,7 +220,7 @@ Made multiply(const Call &call)
 }
 
 // By a constant, and without rounding to whole numbers.
-Made divide(const Call &call)
+MaybeRecipe divide(const Call &call)
 {
     if (!call.is_picture(0) || call.count() != 2)
         return std::nullopt;
@@ -232,12 +232,12 @@ Made divide(const Call &call)
     return scaled(call, 0, std::move(*constants));
 }
 
-Made negate(const Call &call)
+MaybeRecipe negate(const Call &call)
 {
     return call.is_picture(0) ? scaled(call, 0, repeated(call, 0, -1)) : std::nullopt;
 }
 
-template <ActivationKind kind> Made plain_activation(const Call &call)
+template <ActivationKind kind> MaybeRecipe plain_activation(const Call &call)
 {
     return activation(call, kind);
 }

@@ -254,7 +254,7 @@ void calibrate(Form &form, const Source &source, const Shape &shape, const at::T
 
 void show_pictures(const Form &form, const Source &source, const Shape &shape)
 {
-    learn_usual_samples(form.module, [&] {
+    learn_typical_samples(form.module, [&] {
         try_pictures(shape, [&](const at::Tensor &picture) {
             return result_of(form, source, picture).has_value();
         });

@@ -20,7 +20,7 @@ namespace engine_torch
 // picture.
 void calibrate(Form &form, const Source &source, const Shape &shape, const at::Tensor &samples);
 
-// Shows a fused variant in bf16 typical pictures; see learn_usual_samples().  Does nothing if the
+// Shows a fused variant in bf16 typical pictures; see learn_typical_samples().  Does nothing if the
 // model takes none of them.
 void show_pictures(const Form &form, const Source &source, const Shape &shape);
 
