@@ -210,7 +210,7 @@ void Child::watch(const ProgramStart &given)
 
 void Child::look_after(int output)
 {
-    // For kernels without such a handle, and for a child that ends while its children print.
+    // For kernels that give no handle, and for a child that ends while its children print.
     constexpr auto longest_sleep = std::chrono::milliseconds(50);
     int tuning = tuning_.get();
     for (eventfd_t ignored;;) {

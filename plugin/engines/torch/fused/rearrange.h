@@ -42,7 +42,7 @@ void unshuffle_row(const PixelUnshuffle &unshuffle, const Sample *from, const Ro
 template <class Sample>
 void repeat_pixels(int64_t factor, const Sample *from, const RowLayout &in, Sample *to);
 
-// `above` and `below` are the rows that row `y` lies between, which may be the same.  Both layouts
+// `above` and `below` are the rows that row `y` is between, which may be the same.  Both layouts
 // have the same lanes.
 template <class Sample>
 void interpolate_row(const Interpolation &interpolation, int64_t y, const Sample *above,

@@ -215,7 +215,7 @@ RowRange needed(const Interpolation &it, RowRange made)
     const int64_t factor = it.factor.y;
     if (it.kind == InterpolationKind::nearest)
         return {divide_down(made.first, factor), divide_down(made.end - 1, factor) + 1};
-    // Row y lies between these two: floor((y + 0.5) / factor - 0.5) and the next one.
+    // Row y is between these two: floor((y + 0.5) / factor - 0.5) and the next one.
     return {divide_down(2 * made.first + 1 - factor, 2 * factor),
             divide_down(2 * (made.end - 1) + 1 - factor, 2 * factor) + 2};
 }

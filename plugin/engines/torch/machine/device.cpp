@@ -163,8 +163,8 @@ c10::Device open_device(const std::string &text)
     const c10::Device device(wanted.kind.type, static_cast<c10::DeviceIndex>(wanted.index));
     if (const State state = state_of(device); !state.is_usable())
         refuse("device=" + text + " does not work: " + state.words);
-    // cuDNN would round the operands of fp32 convolutions to 19 bits (TF32).  precision=auto, which
-    // is fp16 here, is for those who want speed.
+    // cuDNN would round the operands of fp32 convolutions to 19 bits (TF32).  For speed there is
+    // precision=auto, which is fp16 here.
     at::globalContext().setAllowTF32CuDNN(false);
     return device;
 }

@@ -37,8 +37,8 @@ int64_t places(int64_t extent, int64_t kernel, int64_t stride, int64_t padding, 
     return (extent + 2 * padding - dilation * (kernel - 1) - 1) / std::max<int64_t>(stride, 1) + 1;
 }
 
-// input, weight, bias, stride, padding, dilation, transposed, ...  Each sample of the input, or of
-// the result, meets a whole kernel.
+// input, weight, bias, stride, padding, dilation, transposed, ...  A whole kernel is multiplied
+// with each sample of the result or, if transposed, of the input.
 double of_convolution(Inputs inputs)
 {
     if (inputs.size() < 7 || !inputs[0].isTensor() || !inputs[1].isTensor() ||

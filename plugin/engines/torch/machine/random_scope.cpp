@@ -19,7 +19,7 @@ std::mutex &mutex_of_generator()
 {
     at::Generator generator =
         at::globalContext().defaultGenerator(c10::Device(c10::DeviceType::CPU));
-    return generator.mutex(); // belongs to what all such handles share and nobody frees
+    return generator.mutex(); // belongs to what all handles share and is never freed
 }
 
 // A run in the parent may hold our own mutex.  Nobody would release it in the child.

@@ -26,7 +26,7 @@ namespace
 {
 
 // Tolerances are shares of the largest value in the plain result.  Reordered sums stay far below
-// them; wrong results lie far above.
+// them; wrong results are far above.
 constexpr double float_tolerance = 0.001, low_precision_tolerance = 0.03;
 // A precision that the user chose may differ by this much in every sample, or else by this much in
 // the mean square (30 dB).

@@ -294,7 +294,7 @@ private:
         return budget_seconds_ > 0 && left_seconds() < (1 - share) * budget_seconds_;
     }
 
-    // Whether the trials of all forms would take more than the budget.
+    // Whether the trials of all variants would take more than the budget.
     bool is_slow()
     {
         constexpr double share_of_plain_trial = 0.1;
