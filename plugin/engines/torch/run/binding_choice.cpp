@@ -27,7 +27,8 @@ namespace
 // A model that takes no binding mostly fails at once.  One that computes long before it fails must
 // not do so with many bindings, at many sizes.
 constexpr std::chrono::seconds longest_trials(5);
-// A model that refuses all bindings at so many sizes refuses the sizes, or all but one layout.
+// A model that refuses all bindings at so many sizes refuses the sizes, or all layouts but the
+// first.
 constexpr int most_failed_sizes = 2;
 
 // The result of running the model with one binding.

@@ -51,7 +51,7 @@ at::Tensor calibration_picture(const Shape &shape)
 }
 
 // Stripes and chequers of one sample, in some channels and in all.  Their rounding errors are the
-// same everywhere and add up, whereas those of other pictures cancel out.
+// same everywhere and add up; in other pictures they are lost among other errors.
 std::vector<at::Tensor> fine_patterns(const Shape &shape)
 {
     constexpr int32_t rows = 64, columns = 96;
