@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <sched.h>
 #include <utility>
 
 namespace engine_torch::fused
@@ -17,6 +18,13 @@ namespace
 constexpr ptrdiff_t most_sizes = 4;
 
 } // namespace
+
+// The kernel answers from memory that each process maps: no call is made.
+int memory_node() noexcept
+{
+    unsigned processor = 0, node = 0;
+    return getcpu(&processor, &node) == 0 ? static_cast<int>(node) : 0;
+}
 
 Network::Network(Graph graph, Precision precision, LayerRanges int8, LayoutChoice layouts,
                  NodeChoice nodes)

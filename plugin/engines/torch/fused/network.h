@@ -4,7 +4,6 @@
 // A graph with its programs for the sizes that it is run with.
 #pragma once
 
-#include "memory_node.h"
 #include "program.h"
 #include "run.h"
 
@@ -15,6 +14,10 @@
 
 namespace engine_torch::fused
 {
+
+// Returns the node of the processor that the calling thread runs on; 0 if there is only one.
+// Memory is on the node of the thread that writes to it first.
+int memory_node() noexcept;
 
 // How several nodes of memory are used.  Each thread gets runs whose buffers are on its own node.
 struct NodeChoice {
