@@ -245,7 +245,7 @@ REFUSED = {
     "as=index:classes=dog": ["has no class 'dog'", "background"],
     "as=index:classes=5": ["has no class '5'", "0 to 4"],
     "as=index:tile=32": ["tile is for pictures"],
-    "as=index:scale=2": ["put scale behind the filter"],
+    "as=index:scale=2": ["put scale after the filter"],
     "classes=|": ["classes takes names or numbers"],
     "as=depth:classes=red": ["classes"],
 }

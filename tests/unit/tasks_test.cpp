@@ -65,7 +65,7 @@ TEST(Gatherer, PutsFramesIntoJobsOfTheirPlansSize)
         gatherer.add(item_of(number), plan);
     EXPECT_EQ(jobs_of(gatherer), (std::vector<Numbers>{{0, 1, 2}, {3, 4, 5}}));
     EXPECT_EQ(gatherer.frames(), 1U);
-    gatherer.cut();
+    gatherer.end_batch();
     EXPECT_EQ(gatherer.frames(), 1U) << "it is still here until it is taken";
     EXPECT_EQ(jobs_of(gatherer), (std::vector<Numbers>{{6}}));
     EXPECT_EQ(gatherer.frames(), 0U);

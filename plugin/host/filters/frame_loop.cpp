@@ -3,7 +3,7 @@
 #include "frame_loop.h"
 
 #include "host/libavfilter/version_differences.h"
-#include "host/tasks/shared_place.h"
+#include "host/tasks/recording_task.h"
 #include "host/workers/engine_call.h"
 
 #include <algorithm>
@@ -406,8 +406,8 @@ std::optional<Error> FrameLoop::leave()
     if (pool_)
         pool_->stop();
     log_.tell_end("stopped");
-    if (auto *writer = work_ ? dynamic_cast<WritesToSharedPlace *>(work_->task.get()) : nullptr)
-        writer->let_go();
+    if (auto *recording = work_ ? dynamic_cast<RecordingTask *>(work_->task.get()) : nullptr)
+        recording->close_records();
     forget_what_waits();
     next_work_.reset();
     pool_.reset();

@@ -110,7 +110,7 @@ void FrameLoop::take_in()
             end_input(ret);
         // With async=0 nothing may be left in the filter when a program drops its graph.
         else if (!settings_.async)
-            gatherer_.cut();
+            gatherer_.end_batch();
         return submit_ready();
     }
 }
@@ -232,7 +232,7 @@ void FrameLoop::begin()
 void FrameLoop::keep_first(const FrameItem &item)
 {
     if (planner_.wants_frame_kept())
-        first_ = std::make_shared<const FrameItem>(another(item));
+        first_ = std::make_shared<const FrameItem>(new_reference(item));
 }
 
 void FrameLoop::submit_ready()

@@ -18,7 +18,7 @@ AdaptiveSession::AdaptiveSession(const PicturePlan &plan) : plan_(plan)
     follow(plan.tiling->current());
 }
 
-// The last session's memory is given back before the next one takes some.
+// Frees the last session's memory before the next one allocates.
 void AdaptiveSession::follow(std::shared_ptr<const PictureTiling> tiling)
 {
     std::unique_ptr<TaskSession> last;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Runs frames as their plan's tiling state says at the moment.  If memory runs out it goes on with
-// smaller tiles, from the same frame.
+// Runs frames with the current tiling of their plan.  If memory runs out, it continues with smaller
+// tiles, from the same frame.
 #pragma once
 
 #include "picture_task.h"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What the option `calibration` says: which pictures int8 is calibrated with.
+// The option `calibration`: which pictures int8 is calibrated with.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 namespace dnn_torch
 {
 
-// Usually the engine makes some, the same for all.
+// By default the engine generates pictures, the same ones for all models.
 struct Calibration {
-    bool is_of_stream = false; // the first frames of the stream
-    std::string clip;          // frames of this file; "": none
+    bool is_of_stream = false; // use the first frames of the stream
+    std::string clip;          // use frames of this file; "": none
 };
 
 // Throws Error if the file cannot be read.

@@ -26,7 +26,7 @@ std::unique_ptr<TaskSession> ClassMapPlan::open_session() const
 ClassMapSession::ClassMapSession(const ClassMapPlan &plan)
     : plan_(plan), session_(plan.model, plan.threads), feeder_(plan.contract.input, black_border)
 {
-    // A model that remembers earlier runs must see no other picture before the first frame.
+    // A model that remembers earlier runs must get no other picture before the first frame.
     if (!plan_.in_order)
         session_.warm();
 }
@@ -69,10 +69,11 @@ void ClassMapSession::run(FrameJob &job)
     Stopwatch watch(job.stages.convert_out);
     int index = 0;
     for (FrameItem &item : job.items)
-        become(item, made_of(item, class_maps_in(tensors, plan_.maps, input.batch, index++)));
+        set_result(item, result_of(item, class_maps_in(tensors, plan_.maps, input.batch, index++)));
 }
 
-// Frames are padded for the model, or scaled, and its maps may be smaller than its input.
+// Returns the frame's part of the maps: frames are padded or scaled for the model, and its maps may
+// be smaller than its input.
 MapWindow ClassMapSession::window_in(const ClassMaps &maps) const
 {
     const Region &target = plan_.placement.target;
@@ -84,7 +85,7 @@ MapWindow ClassMapSession::window_in(const ClassMaps &maps) const
             .height = target.size.height * down};
 }
 
-FramePointer ClassMapSession::made_of(const FrameItem &item, const ClassMaps &maps)
+FramePointer ClassMapSession::result_of(const FrameItem &item, const ClassMaps &maps)
 {
     ClassRows rows(maps, window_in(maps), plan_.input.size);
     FramePointer result = taken_from(plan_.frames, item.frame.get());
@@ -108,7 +109,7 @@ void ClassMapSession::write_alpha(ClassRows &rows, const FrameItem &item, AVFram
     write_picture(images, PictureNumbers{}, 0, item.frame.get(), result, Part::alpha);
 }
 
-// What the model does not see is of no class, and opaque.
+// Frames that bypass the model have no class, and are opaque.
 void ClassMapSession::bypass(FrameJob &job)
 {
     for (FrameItem &item : job.items) {
@@ -118,7 +119,7 @@ void ClassMapSession::bypass(FrameJob &job)
         }
         FramePointer other = taken_from(plan_.frames, item.frame.get());
         converter_.convert(item.frame.get(), other.get());
-        become(item, std::move(other));
+        set_result(item, std::move(other));
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Feeds frames to a segmentation and makes pictures of its class maps.
+// Runs a segmentation model on frames, and converts its class maps to pictures.
 #pragma once
 
 #include "class_map_task.h"
@@ -30,7 +30,7 @@ private:
     Images input_for(const FrameJob &job);
     void feed(FrameJob &job, const Images &input);
     MapWindow window_in(const ClassMaps &maps) const;
-    FramePointer made_of(const FrameItem &item, const ClassMaps &maps);
+    FramePointer result_of(const FrameItem &item, const ClassMaps &maps);
     void write_alpha(ClassRows &rows, const FrameItem &item, AVFrame *result);
 
     const ClassMapPlan &plan_;

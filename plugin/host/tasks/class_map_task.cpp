@@ -35,7 +35,7 @@ ClassMapTask::Tried ClassMapTask::attempt(Size size, int batch)
     return {.size = size, .maps = find_class_maps(tensors, batch, contract_.output.layout)};
 }
 
-// The first failure tells most: the others are about sizes that nobody asked for.
+// Reports the first failure: the later sizes are mere guesses.
 ClassMapTask::Tried ClassMapTask::try_any()
 {
     if (contract_.sizes.only)
@@ -81,7 +81,7 @@ TaskFindings ClassMapTask::examine()
             .numbers = contract_in_words(contract_)};
 }
 
-// Of maps of numbers only labels say it.
+// If the maps hold class numbers, only the labels give the count.
 int ClassMapTask::class_count() const
 {
     return classes_ ? classes_ : static_cast<int>(labels_.size());
@@ -107,7 +107,7 @@ Size ClassMapTask::output_for(const FrameShape &input)
 {
     if (contract_.sizes.scale > 0 || contract_.sizes.target)
         throw Error(AVERROR(EINVAL), "scale and size are for pictures; a class map has the size of "
-                                     "its frame, put scale behind the filter");
+                                     "its frame, put scale after the filter");
     return input.size;
 }
 
@@ -118,7 +118,7 @@ Placing ClassMapTask::placing() const
     return contract_.sizes.fit == Fit::letterbox ? Placing::letterbox : Placing::stretch;
 }
 
-// Most models take any size, or any multiple of something.
+// Most models take any size, or any multiple of some number.
 ClassMapTask::Tried ClassMapTask::picture_for(Size frame)
 {
     if (contract_.sizes.only)

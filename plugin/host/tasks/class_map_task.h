@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The task of a segmentation: one class for each pixel becomes a grey picture, a coloured one, or
-// the frame's alpha.
+// The segmentation task: the class of each pixel becomes a gray picture, a coloured one, or the
+// frame's alpha.
 #pragma once
 
 #include "class_map_tensors.h"
@@ -19,7 +19,7 @@
 namespace dnn_torch
 {
 
-// All threads take frames from `frames`; they only read the rest.
+// Threads take frames from `frames` concurrently, and only read the other members.
 struct ClassMapPlan : TaskPlan {
     ClassMapPlan(const FrameShape &frames_in, const Contract &meaning)
         : contract(meaning), frames(format_of_results(frames_in), frames_in.size)
@@ -34,8 +34,8 @@ struct ClassMapPlan : TaskPlan {
     std::shared_ptr<const ModelPlan> model;
     ClassMapTensor maps;
     ShownClasses shown;
-    Size picture = {};   // that the model gets
-    Placement placement; // of the frame in it
+    Size picture = {};   // size of the model's input
+    Placement placement; // of the frame in that input
     int channels = 3;
     FramePool frames; // for results
 };
@@ -53,7 +53,7 @@ public:
 
 private:
     int class_count() const;
-    // A size that the model takes, and the maps that come of it.
+    // An input size that the model accepts, and the maps it returns for it.
     struct Tried {
         Size size;
         ClassMapTensor maps;

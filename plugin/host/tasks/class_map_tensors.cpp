@@ -34,7 +34,7 @@ int extent(const DnnTorchTensor &tensor, int dimension)
     return static_cast<int>(tensor.dims[dimension]);
 }
 
-// Something as narrow as a table is no map.
+// A tensor that is one wide or high is a table, not a map.
 bool is_map(Size size)
 {
     return size.width >= 2 && size.height >= 2;

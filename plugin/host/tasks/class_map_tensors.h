@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Finds the class maps among the tensors that a segmentation returns.
+// Finds the class maps among the output tensors of a segmentation model.
 #pragma once
 
 #include "dnn_torch/engine.h"
@@ -15,29 +15,29 @@
 namespace dnn_torch
 {
 
-// Where the maps are in a tensor.
+// Which tensor holds the maps, and how.
 struct ClassMapTensor {
     size_t place = 0; // among the tensors
     int rank = 0;
     int type = 0;    // a DnnTorchType
-    int classes = 0; // 0: the tensor has the numbers of classes
+    int classes = 0; // 0: the tensor holds class numbers instead of scores
     Size size = {};
     bool ends_with_classes = false; // [batch, height, width, classes]
 };
 
-// Returns the first tensor that can be maps for a batch of so many pictures: scores of floats, or
-// whole numbers of classes.  `layout` is the output's, or "".  Throws Error that says what came
-// instead.
+// Returns the first tensor that can be maps for a batch of `batch` pictures: float scores, or
+// integer class numbers.  `layout` is the output's, or "".  Throws Error that describes the tensors
+// if there is none.
 ClassMapTensor find_class_maps(std::span<const DnnTorchTensor> tensors, int batch,
                                const std::string &layout);
 
-// Returns a view of the maps of picture `index`.  Throws Error if the tensors are not like those in
-// which `found` was found; other extents of maps are taken.
+// Returns a view of the maps of picture `index`.  Throws Error if the tensors differ in kind from
+// those in which `found` was found; the maps' height and width may differ.
 ClassMaps class_maps_in(std::span<const DnnTorchTensor> tensors, const ClassMapTensor &found,
                         int batch, int index);
 
-// Returns which classes are chosen by names or numbers.  Empty: all.  Throws Error that names one
-// that is not known.  `count` of classes is 0 if it is not known.
+// Returns which classes are chosen, by name or number.  Empty: all.  Throws Error that names an
+// unknown class.  `count` is the number of classes; 0: not known.
 std::vector<bool> chosen_classes(const std::vector<std::string> &chosen,
                                  const std::vector<std::string> &labels, int count);
 

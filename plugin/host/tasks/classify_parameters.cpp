@@ -11,12 +11,12 @@ namespace dnn_torch
 namespace
 {
 
-// Where a box begins and ends along one axis.
+// A box's extent along one axis.
 struct Stretch {
     int begin, end;
 };
 
-// Empty if it lies outside of 0..`limit`.
+// Returns an empty stretch if the box is outside 0..`limit`.
 Stretch pixels_between(float begin, float end, int limit)
 {
     const auto most = static_cast<float>(limit);

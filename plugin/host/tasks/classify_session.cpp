@@ -34,7 +34,7 @@ bool ClassifyPlan::is_about_boxes(const FrameItem &item) const
 ClassifySession::ClassifySession(const ClassifyPlan &plan)
     : plan_(plan), session_(plan_.model, plan_.threads), feeder_(plan_.numbers, black_border)
 {
-    // A model that remembers earlier runs must see no other picture before the first frame.
+    // A model that remembers earlier runs must get no other picture before the first frame.
     if (!plan_.in_order)
         session_.warm();
 }
@@ -45,8 +45,8 @@ void ClassifySession::bypass(FrameJob &job)
         item.results.push_back(std::move(item.frame));
 }
 
-// Nothing is handed on before all runs have ended, so that a job can be passed by after a run that
-// failed.
+// Moves frames to the results only after all runs, so that a job whose run failed can still bypass
+// the model.
 void ClassifySession::run(FrameJob &job)
 {
     std::vector<std::shared_ptr<Findings>> found;
@@ -111,14 +111,14 @@ void ClassifySession::classify(FrameJob &job, std::span<const Crop> crops)
         const Scores scores = scores_of(tensors, plan_.scores, input.batch, static_cast<int>(i));
         job.saw_nan |= has_nan(scores);
         Findings &findings = *crops[i].findings;
-        std::vector<LabelScore> &said =
+        std::vector<LabelScore> &classes =
             crops[i].thing ? findings.things[*crops[i].thing].classes : findings.classes;
         for (LabelScore &each : classes_of(scores, *crops[i].parameters))
-            said.push_back(std::move(each));
+            classes.push_back(std::move(each));
     }
 }
 
-// From the first run on, the buffer has room for the largest one.
+// The buffer is sized for the largest run, even if the first run is smaller.
 Images ClassifySession::input_for(size_t pictures)
 {
     const auto floats = plan_.interleaved ? float_pixels : float_planes;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Shows frames, or the boxes in them, to a classifier.
+// Runs a classifier on frames, or on the boxes in them.
 #pragma once
 
 #include "classify_task.h"
@@ -28,12 +28,12 @@ public:
     void stop() noexcept override { session_.stop(); }
 
 private:
-    // A picture for the model.
+    // One picture of the model's input.
     struct Crop {
-        size_t item; // its frame
+        size_t item; // index of its frame in the job
         std::shared_ptr<const ClassifyParameters> parameters;
         Findings *findings;
-        std::optional<size_t> thing; // among the findings; none: the frame as a whole
+        std::optional<size_t> thing; // index in the findings; none: the whole frame
         Placement placement;
     };
 

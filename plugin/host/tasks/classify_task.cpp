@@ -18,14 +18,14 @@ namespace dnn_torch
 namespace
 {
 
-// The option counts for more than the contract.
-ScoreKind kind_agreed(ScoreKind wanted, const std::string &said)
+// The option overrides the contract.
+ScoreKind score_kind(ScoreKind option, const std::string &contract)
 {
-    if (wanted != ScoreKind::automatic || said.empty())
-        return wanted;
-    return said == "softmax"   ? ScoreKind::softmax
-           : said == "sigmoid" ? ScoreKind::sigmoid
-                               : ScoreKind::plain;
+    if (option != ScoreKind::automatic || contract.empty())
+        return option;
+    return contract == "softmax"   ? ScoreKind::softmax
+           : contract == "sigmoid" ? ScoreKind::sigmoid
+                                   : ScoreKind::plain;
 }
 
 } // namespace
@@ -62,7 +62,7 @@ std::string ClassifyTask::warning_of_labels() const
                   "; the others are called by their numbers");
 }
 
-size_t ClassifyTask::pictures_wanted() const
+size_t ClassifyTask::requested_pictures() const
 {
     const ClassifySettings &settings = shared_.settings;
     return settings.what == ClassifyWhat::frame ? batch_size_
@@ -75,15 +75,15 @@ NewPlan ClassifyTask::plan(const FrameShape &input, const PlanParameters &parame
     plan->input = input;
     plan->output = input.size;
     plan->settings = shared_.settings;
-    plan->settings.scores = kind_agreed(plan->settings.scores, contract_.model.scores);
+    plan->settings.scores = score_kind(plan->settings.scores, contract_.model.scores);
     plan->parameters = shared_.parameters;
     plan->labels = labels_;
     plan->scores = probe_.scores();
     plan->picture = probe_.size();
     plan->chroma = chroma_unit(input.format);
     plan->channels = probe_.channels();
-    plan->pictures = probe_.batch_for(pictures_wanted());
-    // A run has shown of which types the model's tensors are.
+    plan->pictures = probe_.batch_for(requested_pictures());
+    // By now a run has shown the types of the model's tensors.
     Contract numbers = contract_;
     set_ranges_of_types(model()->metadata("input_type"), "", numbers);
     plan->numbers = numbers.input;
@@ -99,7 +99,7 @@ NewPlan ClassifyTask::plan(const FrameShape &input, const PlanParameters &parame
         plan->batch_size = plan->pictures = 1;
     time_base_ = input.time_base;
     const std::string note =
-        plan->pictures < pictures_wanted() ? "the model takes one picture in each run" : "";
+        plan->pictures < requested_pictures() ? "the model takes one picture in each run" : "";
     const ModelPlan &run = *plan->model;
     Variants variants = run.variants();
     std::string hint = run.hint();
@@ -127,9 +127,9 @@ void ClassifyTask::end()
     shared_.step->end();
 }
 
-void ClassifyTask::let_go()
+void ClassifyTask::close_records()
 {
-    shared_.step->let_go();
+    shared_.step->close_records();
 }
 
 } // namespace dnn_torch

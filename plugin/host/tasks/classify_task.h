@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The task that says what frames show, or the boxes in them.  Frames pass unchanged.
+// The task that classifies frames, or the boxes in them.  Frames pass unchanged.
 #pragma once
 
 #include "classify_parameters.h"
 #include "findings_step.h"
 #include "host/frames/frame_feeder.h"
 #include "host/probing/classifier_probe.h"
-#include "shared_place.h"
+#include "recording_task.h"
 #include "task.h"
 #include "timed_parameters.h"
 
@@ -19,7 +19,7 @@
 namespace dnn_torch
 {
 
-// What all tasks of a filter share.
+// Shared by all tasks of a filter.
 struct ClassifyShared {
     ClassifySettings settings;
     std::shared_ptr<TimedParameters<ClassifyParameters>> parameters;
@@ -28,10 +28,10 @@ struct ClassifyShared {
 
 struct ClassifyPlan : TaskPlan {
     std::unique_ptr<TaskSession> open_session() const override;
-    // There may be no box.
+    // A frame without boxes needs no run.
     bool surely_runs(const FrameItem &item) const override { return !is_about_boxes(item); }
-    // Whether the boxes of a frame are shown to the model, and not the frame.  Call it between the
-    // task's skips() and complete().
+    // Returns whether the model gets the frame's boxes instead of the whole frame.  Call it between
+    // the task's skips() and complete().
     bool is_about_boxes(const FrameItem &item) const;
 
     std::shared_ptr<const ModelPlan> model;
@@ -43,11 +43,11 @@ struct ClassifyPlan : TaskPlan {
     Size picture = {0, 0};
     Size chroma = {1, 1}; // pixels that share a sample of chroma
     int channels = 3;
-    size_t pictures = 1;      // in one run of the model, at most
-    bool interleaved = false; // the model is fastest with its channels side by side
+    size_t pictures = 1;      // most pictures in one run of the model
+    bool interleaved = false; // the model is fastest with interleaved channels (NHWC)
 };
 
-class ClassifyTask : public Task, public WritesToSharedPlace
+class ClassifyTask : public Task, public RecordingTask
 {
 public:
     ClassifyTask(std::shared_ptr<Model> model, const Contract &contract, size_t batch_size,
@@ -60,11 +60,11 @@ public:
     bool skips(const FrameItem &item) override;
     void complete(FrameItem &item) override;
     void end() override;
-    void let_go() override;
+    void close_records() override;
 
 private:
     std::string warning_of_labels() const;
-    size_t pictures_wanted() const;
+    size_t requested_pictures() const;
 
     const Contract contract_;
     const ClassifyShared shared_;

@@ -21,42 +21,42 @@ void ConvertedSession::convert_in(FrameJob &job)
 {
     Stopwatch watch(job.stages.convert_in);
     for (FrameItem &item : job.items) {
-        FramePointer taken;
-        if (plan_.taken_frames) {
-            taken = taken_from(*plan_.taken_frames, item.frame.get());
-            carry_colour_properties(item.frame.get(), taken.get());
-            in_.convert(item.frame.get(), taken.get());
+        FramePointer converted;
+        if (plan_.converted_frames) {
+            converted = taken_from(*plan_.converted_frames, item.frame.get());
+            carry_colour_properties(item.frame.get(), converted.get());
+            in_.convert(item.frame.get(), converted.get());
         } else {
             NoFork no_fork;
-            taken = new_reference(item.frame.get());
+            converted = new_reference(item.frame.get());
         }
-        sources_.push_back(std::exchange(item.frame, std::move(taken)));
+        sources_.push_back(std::exchange(item.frame, std::move(converted)));
     }
 }
 
 void ConvertedSession::convert_out(FrameJob &job)
 {
     Stopwatch watch(job.stages.convert_out);
-    if (!plan_.given_frames)
+    if (!plan_.converted_results)
         return;
     auto source = sources_.begin();
     for (FrameItem &item : job.items) {
         for (FramePointer &result : item.results) {
-            FramePointer given = taken_from(*plan_.given_frames, result.get());
-            carry_colour_properties(source->get(), given.get());
-            const bool is_alike = (*source)->format == given->format &&
-                                  (*source)->width == given->width &&
-                                  (*source)->height == given->height;
-            out_.convert(result.get(), given.get(), is_alike ? source->get() : nullptr);
-            result.swap(given);
+            FramePointer converted = taken_from(*plan_.converted_results, result.get());
+            carry_colour_properties(source->get(), converted.get());
+            const bool is_alike = (*source)->format == converted->format &&
+                                  (*source)->width == converted->width &&
+                                  (*source)->height == converted->height;
+            out_.convert(result.get(), converted.get(), is_alike ? source->get() : nullptr);
+            result.swap(converted);
             NoFork no_fork;
-            given.reset();
+            converted.reset();
         }
         ++source;
     }
 }
 
-// If it fails, the frames are what they were: they may be tried again, or go by the model.
+// Restores the frames if the run fails, so that it can be retried, or bypass the model.
 template <class Run> void ConvertedSession::run_converted(FrameJob &job, const Run &run)
 {
     const auto forget = [&] {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// A session whose frames have other formats than its task works in.
+// Wraps a session: converts frames to the formats that it works in, and its results back.
 #pragma once
 
 #include "host/frames/recoder.h"
@@ -16,7 +16,7 @@ namespace dnn_torch
 class ConvertedSession : public TaskSession
 {
 public:
-    // `session` works in the formats of the plan, which must live during run() and bypass().
+    // `session` works in the plan's formats.  `plan` must live during run() and bypass().
     ConvertedSession(const PicturePlan &plan, std::unique_ptr<TaskSession> session);
 
     void run(FrameJob &job) override;
@@ -31,7 +31,7 @@ private:
     const PicturePlan &plan_;
     std::unique_ptr<TaskSession> session_;
     Recoder in_, out_;
-    std::vector<FramePointer> sources_; // what the frames of a job were, while it is worked on
+    std::vector<FramePointer> sources_; // the unconverted frames of the current job
 };
 
 } // namespace dnn_torch

@@ -51,7 +51,7 @@ std::string some_of(const std::vector<std::string> &labels)
                                         "them names"));
 }
 
-// Several classes may have the same name.  A label goes before a number.
+// Several classes may have the same name.  A label takes precedence over a number.
 std::vector<int> classes_of(const std::string &wanted, const ClassNames &names)
 {
     std::vector<int> classes;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What a user wants of a detector while frames pass.
+// A detector's parameters that may change while frames pass.
 #pragma once
 
 #include "host/detection/suppression.h"
@@ -12,27 +12,27 @@
 namespace dnn_torch
 {
 
-// What may change between two frames.
+// Settings that may change between two frames.
 struct DetectParameters {
-    float confidence = 0.25F; // what is found with less is dropped
+    float confidence = 0.25F; // detections with less are dropped
     SuppressionParameters suppression = {};
-    std::vector<std::string> classes = {}; // names or numbers of those that are kept; empty: all
+    std::vector<std::string> classes = {}; // names or numbers of classes to keep; empty: all
 };
 
-// What the classes of a model are called.
+// The names of a model's classes.
 struct ClassNames {
     std::vector<std::string> labels = {};
     int count = 0; // of classes; 0: not known
 };
 
-// Throws Error if a wanted class is none of the model's.
+// Throws Error if the model lacks a requested class.
 void check_classes(const std::vector<std::string> &wanted, const ClassNames &names);
 
-// Which classes are kept, by their numbers.
+// The set of classes that are kept.
 class WantedClasses
 {
 public:
-    // Names that the model does not know stand for nothing.
+    // Ignores names that the model does not have.
     WantedClasses(const std::vector<std::string> &wanted, const ClassNames &names);
 
     bool has(int label) const;

@@ -23,7 +23,7 @@ Box in_frame(const Placement &placement, const Box &box)
             .bottom = placement.y_in_frame(box.bottom)};
 }
 
-// A turned box stays a rectangle, also where the frame was stretched.
+// A turned box stays a rectangle, even if the frame was stretched.
 TurnedBox in_frame(const Placement &placement, const TurnedBox &box)
 {
     const float across = 1 / placement.scale_x(), down = 1 / placement.scale_y();
@@ -64,7 +64,7 @@ bool bring_into_frame(const Placement &placement, Size frame, Detection &detecti
 DetectSession::DetectSession(const DetectPlan &plan)
     : plan_(plan), session_(plan_.model, plan_.threads), feeder_(plan_.numbers, plan_.border)
 {
-    // A model that remembers earlier runs must see no other picture before the first frame.
+    // A model that remembers earlier runs must get no other picture before the first frame.
     if (!plan_.in_order)
         session_.warm();
 }
@@ -83,7 +83,7 @@ void DetectSession::run(FrameJob &job)
     find(job, tensors);
 }
 
-// From the first batch on, the buffer has room for a whole one.
+// The buffer is sized for a full batch, even if the first batch is smaller.
 Images DetectSession::input_for(const FrameJob &job)
 {
     const auto floats = plan_.interleaved ? float_pixels : float_planes;

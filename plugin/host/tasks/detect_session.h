@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Feeds frames to a detector, and brings what it finds back into their pixels.
+// Runs a detector on frames, and converts its detections to frame coordinates.
 #pragma once
 
 #include "detect_task.h"
@@ -17,8 +17,8 @@
 namespace dnn_torch
 {
 
-// Brings a detection from the model's picture into the frame, and cuts it off at the frame's
-// edges.  Returns false if less than half a pixel of it is there.
+// Converts a detection from the model's input to frame coordinates, and clips it at the frame's
+// edges.  Returns false if what is left is less than half a pixel wide or high.
 bool bring_into_frame(const Placement &placement, Size frame, Detection &detection);
 
 class DetectSession : public TaskSession
@@ -32,7 +32,7 @@ public:
     void stop() noexcept override { session_.stop(); }
 
 private:
-    // The parameters that the last frame had, and what follows from them.
+    // The last frame's parameters, and what is derived from them.
     struct Current {
         std::shared_ptr<const DetectParameters> parameters;
         WantedClasses wanted;

@@ -59,8 +59,8 @@ DetectTask::DetectTask(std::shared_ptr<Model> model, const Contract &contract, s
 TaskFindings DetectTask::examine()
 {
     probe_.examine();
-    const DetectorInput usual = probe_.input_for({640, 480});
-    const std::unique_ptr<const Decoder> decoder = probe_.decoder_for(usual.size);
+    const DetectorInput typical = probe_.input_for({640, 480});
+    const std::unique_ptr<const Decoder> decoder = probe_.decoder_for(typical.size);
     decoder_ = decoder->name();
     names_.count = decoder->classes();
     names_.labels =
@@ -74,7 +74,7 @@ TaskFindings DetectTask::examine()
     if (const std::string of_anchors = warning_of_anchors(*decoder); !of_anchors.empty())
         add_to_list(warning, of_anchors, "; ");
     return {.takes =
-                concat(probe_.in_words(), ", ", name_of(usual.placing), "; ", in_words(*decoder)),
+                concat(probe_.in_words(), ", ", name_of(typical.placing), "; ", in_words(*decoder)),
             .warning = std::move(warning),
             .numbers = contract_in_words(contract_)};
 }
@@ -91,8 +91,8 @@ std::string DetectTask::warning_of_labels() const
     const size_t labels = names_.labels.size(), classes = static_cast<size_t>(names_.count);
     if (labels == 0 || labels >= classes)
         return "";
-    return concat("the model has ", counted_classes(classes), ", and there are labels for ",
-                  labels, "; the others are called by their numbers");
+    return concat("the model has ", counted_classes(classes), ", and there are labels for ", labels,
+                  "; the others are called by their numbers");
 }
 
 std::string DetectTask::warning_of_anchors(const Decoder &decoder) const
@@ -109,7 +109,7 @@ void DetectTask::check(const DetectParameters &parameters) const
     check_classes(parameters.classes, names_);
 }
 
-// Frames pass as they are.  That the model takes what is made of them is tried here.
+// Frames pass as they are.  Tries whether the model takes them when scaled.
 Size DetectTask::output_for(const FrameShape &input)
 {
     probe_.decoder_for(probe_.input_for(input.size).size);
@@ -118,33 +118,35 @@ Size DetectTask::output_for(const FrameShape &input)
 
 NewPlan DetectTask::plan(const FrameShape &input, const PlanParameters &parameters)
 {
-    const DetectorInput fed = probe_.input_for(input.size);
+    const DetectorInput model_input = probe_.input_for(input.size);
     auto plan = std::make_shared<DetectPlan>();
     plan->input = input;
     plan->output = input.size;
-    plan->decoder = probe_.decoder_for(fed.size);
+    plan->decoder = probe_.decoder_for(model_input.size);
     plan->parameters = shared_.parameters;
     plan->names = names_;
-    plan->picture = fed.size;
-    plan->placement = place(input.size, fed.size, fed.placing, chroma_unit(input.format));
+    plan->picture = model_input.size;
+    plan->placement =
+        place(input.size, model_input.size, model_input.placing, chroma_unit(input.format));
     plan->channels = probe_.channels();
     plan->border = shared_.settings.border;
     plan->with_masks = shared_.step->masks() != ShownMasks::none;
-    // A run has shown of which types the model's tensors are.
+    // By now a run has shown the types of the model's tensors.
     Contract numbers = contract_;
     set_ranges_of_types(model()->metadata("input_type"), "", numbers);
     plan->numbers = numbers.input;
 
     const auto batch = static_cast<int>(batch_size_);
-    const DnnTorchTensor shape = picture_shape(batch, plan->channels, fed.size, plan->numbers);
+    const DnnTorchTensor shape =
+        picture_shape(batch, plan->channels, model_input.size, plan->numbers);
     plan->model = model()->plan({&shape, 1}, parameters);
     const DnnTorchPlanFacts facts = plan->model->facts();
     plan->in_order = facts.in_order != 0;
     plan->interleaved = facts.interleaved != 0;
     plan->batch_size = plan->in_order ? 1 : batch_size_;
     time_base_ = input.time_base;
-    const std::string note = concat("frames come to the model as ", to_text(fed.size), ", ",
-                                    name_of(fed.placing), "; ", in_words(*plan->decoder));
+    const std::string note = concat("frames come to the model as ", to_text(model_input.size), ", ",
+                                    name_of(model_input.placing), "; ", in_words(*plan->decoder));
     const ModelPlan &run = *plan->model;
     Variants variants = run.variants();
     std::string hint = run.hint();
@@ -172,9 +174,9 @@ void DetectTask::end()
     shared_.step->end();
 }
 
-void DetectTask::let_go()
+void DetectTask::close_records()
 {
-    shared_.step->let_go();
+    shared_.step->close_records();
 }
 
 } // namespace dnn_torch

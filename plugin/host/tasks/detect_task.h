@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The task that finds things in frames, which pass unchanged.
+// The task that detects objects.  Frames pass unchanged.
 #pragma once
 
 #include "detect_parameters.h"
 #include "findings_step.h"
 #include "host/frames/frame_feeder.h"
 #include "host/probing/detector_probe.h"
-#include "shared_place.h"
+#include "recording_task.h"
 #include "task.h"
 #include "timed_parameters.h"
 
@@ -19,7 +19,7 @@
 namespace dnn_torch
 {
 
-// What all tasks of a filter share.
+// Shared by all tasks of a filter.
 struct DetectShared {
     DetectSettings settings;
     std::shared_ptr<TimedParameters<DetectParameters>> parameters;
@@ -38,11 +38,11 @@ struct DetectPlan : TaskPlan {
     Size picture = {0, 0};
     int channels = 3;
     float border = 0;
-    bool with_masks = false;  // of things, beside their boxes
-    bool interleaved = false; // the model is fastest with its channels side by side
+    bool with_masks = false;  // decode masks, not only boxes
+    bool interleaved = false; // the model is fastest with interleaved channels (NHWC)
 };
 
-class DetectTask : public Task, public WritesToSharedPlace
+class DetectTask : public Task, public RecordingTask
 {
 public:
     DetectTask(std::shared_ptr<Model> model, const Contract &contract, size_t batch_size,
@@ -55,9 +55,9 @@ public:
     bool skips(const FrameItem &item) override;
     void complete(FrameItem &item) override;
     void end() override;
-    void let_go() override;
+    void close_records() override;
 
-    // Throws Error if the model knows no such classes.
+    // Throws Error if the model lacks a requested class.
     void check(const DetectParameters &parameters) const;
 
 private:
@@ -67,7 +67,7 @@ private:
     const Contract contract_;
     const DetectShared shared_;
     size_t batch_size_;
-    DetectorProbe probe_; // refers to both
+    DetectorProbe probe_; // refers to contract_ and shared_
     ClassNames names_;
     std::string decoder_;
     AVRational time_base_ = {0, 1};

@@ -21,13 +21,14 @@ Size size_of(const AVFrame &frame)
     return {frame.width, frame.height};
 }
 
-// Which frames the model sees.
+// Selects the frames that the model gets.
 class EveryNth
 {
 public:
     explicit EveryNth(int every) : every_(every) {}
 
-    // What is said of a frame as a whole cannot be said again of boxes, and the other way round.
+    // Classes of whole frames cannot be carried over to boxes, nor the other way round, so the
+    // count restarts when boxes appear or disappear.
     bool skips(const FrameItem &item)
     {
         const Size size = size_of(*item.frame);
@@ -53,8 +54,8 @@ std::string label_for(const Finding &finding, Tracking track)
     return has_number ? finding.label + " #" + std::to_string(finding.track) : finding.label;
 }
 
-// A classifier's things have the numbers of the detector before it.
-bool numbers_things(const FindingsSettings &settings)
+// A classifier keeps the track numbers of the detector before it.
+bool assigns_tracks(const FindingsSettings &settings)
 {
     return settings.track != Tracking::off && settings.earlier != EarlierBoxes::refined;
 }
@@ -71,15 +72,14 @@ std::string joined_sources(const std::string &earlier, const std::string &own)
 struct FindingsStep::State {
     explicit State(FindingsSettings the_settings)
         : settings(std::move(the_settings)), every_nth(settings.every),
-          carried(numbers_things(settings))
-
+          carried(assigns_tracks(settings))
     {
     }
 
-    // What the frame's side data is to say.
+    // Returns the findings to write: the frame's own, or those carried over.
     Findings findings_for(const FrameItem &item, const AVFrame &frame);
-    // Gives the frame all boxes, those that stay and its own.
-    void give(AVFrame &frame, const Findings &found) const;
+    // Writes all boxes into the frame: those of earlier filters that are kept, and the new ones.
+    void write(AVFrame &frame, const Findings &found) const;
     void record(const FrameFacts &frame, const Findings &found);
     void open_records_once();
 
@@ -95,7 +95,7 @@ Findings FindingsStep::State::findings_for(const FrameItem &item, const AVFrame 
     if (item.found)
         return carried.found(*item.found, size_of(frame));
     if (!item.skipped)
-        carried.forget(); // the model's process ended with this frame, twice
+        carried.forget(); // the model's process crashed twice on this frame
     if (!refines)
         return carried.carry(size_of(frame));
     Findings now = {.things = things_in(frame), .classes = {}};
@@ -103,7 +103,7 @@ Findings FindingsStep::State::findings_for(const FrameItem &item, const AVFrame 
     return now;
 }
 
-void FindingsStep::State::give(AVFrame &frame, const Findings &found) const
+void FindingsStep::State::write(AVFrame &frame, const Findings &found) const
 {
     std::optional<KnownBoxes> known = read_boxes(frame);
     const bool refines = settings.earlier == EarlierBoxes::refined;
@@ -116,16 +116,16 @@ void FindingsStep::State::give(AVFrame &frame, const Findings &found) const
     const size_t first = all.boxes.size();
     for (const Finding &finding : found.things)
         all.boxes.push_back(box_of(finding, label_for(finding, settings.track), size_of(frame)));
-    // A classifier changes nothing else of a box.
+    // A classifier changes only the classes of a box.
     for (size_t i = 0; refines && i < all.boxes.size() && known && i < known->boxes.size(); i++) {
         AVDetectionBBox &box = all.boxes[i] = known->boxes[i];
         put_classes(box, found.things[i].classes);
     }
-    // A classifier says nothing of boxes in a frame that never had any.
+    // A classifier writes no boxes into a frame that had no box side data.
     if (!refines || had_boxes)
         write_boxes(frame, joined_sources(all.source, settings.source), all.boxes);
-    // What is said of a frame as a whole has no place in its side data.  Keys of an earlier filter
-    // are of all boxes, too.
+    // Side data cannot hold classes of a whole frame.  Metadata of an earlier filter is updated,
+    // because it describes all boxes.
     if (settings.metadata || !found.classes.empty() || has_metadata(frame))
         write_metadata(frame, all.boxes, found, {.first = first, .keeps_others = refines});
 }
@@ -178,11 +178,11 @@ void FindingsStep::complete(FrameItem &item, AVRational time_base)
         return state_->carried.pass();
     Findings found = state_->findings_for(item, frame);
     show_masks(found, state_->settings.masks, frame);
-    std::vector<LabelScore> said = frame_classes_in(frame);
-    state_->give(frame, found);
-    // Records have what metadata has, also of classifiers before this one.
-    said.insert(said.end(), found.classes.begin(), found.classes.end());
-    found.classes = std::move(said);
+    std::vector<LabelScore> classes = frame_classes_in(frame);
+    state_->write(frame, found);
+    // Records have the same classes as metadata, including those of earlier classifiers.
+    classes.insert(classes.end(), found.classes.begin(), found.classes.end());
+    found.classes = std::move(classes);
     state_->record(
         {.number = item.number, .pts = frame.pts, .time_base = time_base, .size = size_of(frame)},
         found);
@@ -190,14 +190,14 @@ void FindingsStep::complete(FrameItem &item, AVRational time_base)
 
 void FindingsStep::end()
 {
-    // Without frames nothing was found, and what an earlier program found does not stay.
+    // Opens the records even if there were no frames, so that an earlier program's are overwritten.
     state_->open_records_once();
     if (state_->records)
         state_->records->end();
     state_->records.reset();
 }
 
-void FindingsStep::let_go()
+void FindingsStep::close_records()
 {
     state_->records.reset();
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What becomes of findings when their frame goes out: side data, metadata, a record.  And which
-// frames the model skips, and what they carry.
+// Writes a frame's findings when it goes out: side data, metadata, a record.  Decides which frames
+// the model skips, and which earlier findings they get.
 #pragma once
 
 #include "host/findings/findings.h"
@@ -18,31 +18,31 @@ namespace dnn_torch
 
 enum class Tracking { off, on, label };
 
-// What becomes of boxes that earlier filters put into a frame's side data.
+// How to treat boxes that earlier filters put into a frame's side data.
 enum class EarlierBoxes {
-    kept,     // what is found is added to them
-    replaced, // by what is found
-    refined,  // what is found are these very boxes, with more said of them
+    kept,     // new boxes are added to them
+    replaced, // by the new boxes
+    refined,  // the findings are these boxes, with classes added
 };
 
 struct FindingsSettings {
-    int every = 1;                  // the model sees every that many-th frame
-    Tracking track = Tracking::off; // label: the number goes into the box's label, too
+    int every = 1;                  // the model gets every n-th frame
+    Tracking track = Tracking::off; // label: the track number is also put into the box's label
     EarlierBoxes earlier = EarlierBoxes::kept;
     ShownMasks masks = ShownMasks::none;
     bool metadata = false;
     std::string destination = {}; // of records: a file, "-", an address; or ""
     RecordFormat format = RecordFormat::automatic;
-    std::string source = {}; // for the side data: "dnn_torch_detect: FILE"
+    std::string source = {}; // of the side data: "dnn_torch_detect: FILE"
 };
 
-// It lives as long as the filter: the tasks of later models share it.  Belongs to the filter's
-// thread, and is called in the order of frames.
+// Lives as long as the filter, and is shared by the tasks of later models.  Called on the filter's
+// thread, in the order of frames.
 class FindingsStep
 {
 public:
     explicit FindingsStep(FindingsSettings settings);
-    // Ends the records, if end() did not.
+    // Ends the records if end() was not called.
     ~FindingsStep();
     FindingsStep(const FindingsStep &) = delete;
     FindingsStep &operator=(const FindingsStep &) = delete;
@@ -51,23 +51,23 @@ public:
     // builds each graph once more than it runs.  Throws Error.
     void open();
 
-    // What frames show of masks.
+    // Returns how masks are drawn into frames.
     ShownMasks masks() const;
 
-    // As Task::skips().  After frames that did not come here, and after a change of the size,
-    // the model sees the next frame.
+    // As Task::skips().  Does not skip the first frame after a gap in the numbers, after a change
+    // of size, or when boxes in the side data appear or disappear.
     bool skips(const FrameItem &item);
 
-    // As Task::complete().  Gives the item's result its masks, its side data and metadata, and
-    // writes its record.  A skipped frame gets what was found last.  A frame that the timeline
-    // excludes passes untouched.  Throws Error.
+    // As Task::complete().  Adds masks, side data and metadata to the item's result, and writes its
+    // record.  A skipped frame gets the last findings.  A frame excluded by the timeline is left
+    // unchanged.  Throws Error.
     void complete(FrameItem &item, AVRational time_base);
 
     // As Task::end().  Throws Error.
     void end();
 
-    // Closes the records, so that a filter of a later graph can go on with them.
-    void let_go();
+    // Closes the records, so that the filter of a later graph can continue them.
+    void close_records();
 
 private:
     struct State;

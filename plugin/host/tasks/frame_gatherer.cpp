@@ -12,21 +12,21 @@ namespace dnn_torch
 void FrameGatherer::add(FrameItem item, std::shared_ptr<const TaskPlan> plan)
 {
     size_t after = plan->window.after;
-    seen_.push_back({.item = std::move(item), .plan = std::move(plan)});
-    while (seen_.size() - first_ > after)
+    received_.push_back({.item = std::move(item), .plan = std::move(plan)});
+    while (received_.size() - first_ > after)
         put_first_into_batch();
 }
 
 void FrameGatherer::flush()
 {
-    while (first_ < seen_.size())
+    while (first_ < received_.size())
         put_first_into_batch();
-    seen_.clear();
+    received_.clear();
     first_ = 0;
-    cut();
+    end_batch();
 }
 
-void FrameGatherer::cut()
+void FrameGatherer::end_batch()
 {
     if (batch_)
         ready_.push_back(std::move(batch_));
@@ -43,36 +43,36 @@ std::unique_ptr<FrameJob> FrameGatherer::next()
 
 size_t FrameGatherer::frames() const
 {
-    size_t count = seen_.size() - first_ + (batch_ ? batch_->items.size() : 0);
+    size_t count = received_.size() - first_ + (batch_ ? batch_->items.size() : 0);
     for (const auto &job : ready_)
         count += job->items.size();
     return count;
 }
 
-// A whole batch runs through the model or bypasses it, so the numbers in it have no gaps.
+// A batch runs or bypasses the model as a whole, so its frame numbers have no gaps.
 void FrameGatherer::put_first_into_batch()
 {
-    const std::shared_ptr<const TaskPlan> plan = seen_[first_].plan;
-    FrameItem &seen = seen_[first_].item;
-    FrameItem item = {.frame = plan->window == Window{} ? std::move(seen.frame)
-                                                        : new_reference(seen.frame.get()),
-                      .bypass = seen.bypass,
-                      .strength = seen.strength,
-                      .arrival = seen.arrival,
-                      .number = seen.number,
-                      .extra = std::move(seen.extra),
-                      .skipped = seen.skipped};
+    const std::shared_ptr<const TaskPlan> plan = received_[first_].plan;
+    FrameItem &received = received_[first_].item;
+    FrameItem item = {.frame = plan->window == Window{} ? std::move(received.frame)
+                                                        : new_reference(received.frame.get()),
+                      .bypass = received.bypass,
+                      .strength = received.strength,
+                      .arrival = received.arrival,
+                      .number = received.number,
+                      .extra = std::move(received.extra),
+                      .skipped = received.skipped};
     give_neighbours(item, plan->window);
     first_++;
-    forget_what_no_window_reaches(plan->window);
+    drop_unreachable(plan->window);
 
     if (batch_ && (batch_->plan != plan || batch_->items.back().bypass != item.bypass))
-        cut();
+        end_batch();
     if (!batch_)
         begin_batch(item, plan);
     batch_->items.push_back(std::move(item));
     if (batch_->items.size() >= plan->batch_size)
-        cut();
+        end_batch();
 }
 
 void FrameGatherer::begin_batch(const FrameItem &item, std::shared_ptr<const TaskPlan> plan)
@@ -93,17 +93,17 @@ void FrameGatherer::begin_batch(const FrameItem &item, std::shared_ptr<const Tas
 void FrameGatherer::give_neighbours(FrameItem &item, const Window &window) const
 {
     size_t begin = first_ - std::min(first_, window.before);
-    size_t end = std::min(seen_.size(), first_ + 1 + window.after);
+    size_t end = std::min(received_.size(), first_ + 1 + window.after);
     for (size_t i = begin; i < first_; i++)
-        item.before.push_back(new_reference(seen_[i].item.frame.get()));
+        item.before.push_back(new_reference(received_[i].item.frame.get()));
     for (size_t i = first_ + 1; i < end; i++)
-        item.after.push_back(new_reference(seen_[i].item.frame.get()));
+        item.after.push_back(new_reference(received_[i].item.frame.get()));
 }
 
-void FrameGatherer::forget_what_no_window_reaches(const Window &window)
+void FrameGatherer::drop_unreachable(const Window &window)
 {
     for (; first_ > window.before; first_--)
-        seen_.pop_front();
+        received_.pop_front();
 }
 
 } // namespace dnn_torch

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Makes jobs of the frames that come in.  Gives each frame its neighbours, and puts as
-// many frames into one job as the plan wants.
+// Groups incoming frames into jobs.  Gives each frame its neighbours, and puts as many frames into
+// a job as the plan's batch size.
 #pragma once
 
 #include "task.h"
@@ -17,39 +17,39 @@ namespace dnn_torch
 class FrameGatherer
 {
 public:
-    // `item` comes without neighbours.  Successive frames may have different plans with the
-    // same window; call flush() between plans with different windows.
+    // `item` has no neighbours yet.  Successive frames may have different plans with the same
+    // window; call flush() between plans with different windows.
     void add(FrameItem item, std::shared_ptr<const TaskPlan> plan);
 
-    // Completes all frames with the neighbours that they have: the stream ends, or the next
-    // frame cannot be their neighbour.
+    // Completes all frames with the neighbours received so far: the stream ends, or the next frame
+    // cannot be their neighbour.
     void flush();
 
-    // Completes the batch that is being gathered, as it is.
-    void cut();
+    // Completes the current batch, full or not.
+    void end_batch();
 
-    // Returns the next job that is complete; nullptr if there is none.
+    // Returns the next complete job; nullptr if there is none.
     std::unique_ptr<FrameJob> next();
 
-    // Returns how many frames wait here for others.
+    // Returns how many frames next() has not handed out yet.
     size_t frames() const;
 
 private:
-    struct Seen {
-        FrameItem item; // its frame stays here while it may be a neighbour
+    struct Received {
+        FrameItem item; // its frame is kept while it may be a neighbour
         std::shared_ptr<const TaskPlan> plan;
     };
     void give_neighbours(FrameItem &item, const Window &window) const;
     void put_first_into_batch();
     void begin_batch(const FrameItem &item, std::shared_ptr<const TaskPlan> plan);
-    void forget_what_no_window_reaches(const Window &window);
+    void drop_unreachable(const Window &window);
 
-    std::deque<Seen> seen_;
-    size_t first_ = 0; // in seen_: the oldest that is in no job yet
+    std::deque<Received> received_;
+    size_t first_ = 0; // in received_: the oldest frame that is in no batch yet
     std::unique_ptr<FrameJob> batch_;
     // Of the last job that does not bypass the model.
-    std::weak_ptr<const TaskPlan> last_plan_; // null if it may have no run
-    int64_t last_number_ = 0;                 // of its first frame
+    std::weak_ptr<const TaskPlan> last_plan_; // null if the job may not run the model
+    int64_t last_number_ = 0;                 // of the job's first frame
     std::deque<std::unique_ptr<FrameJob>> ready_;
 };
 

@@ -12,8 +12,8 @@ namespace dnn_torch
 namespace
 {
 
-// Those that a picture of so many channels is converted to and from are among them.
-const AVPixelFormat *taken(Channels channels)
+// The list includes the formats that such pictures are converted to and from.
+const AVPixelFormat *input_formats(Channels channels)
 {
     switch (channels) {
     case Channels::rgb:
@@ -47,7 +47,7 @@ bool has_forced_range(AVPixelFormat format)
     return std::string_view(described(format).name).starts_with("yuvj");
 }
 
-// Whether it holds all of a picture that is made of the other one.
+// Returns whether `result` can hold the whole output for a frame of format `frame`.
 bool holds_results_of(AVPixelFormat frame, AVPixelFormat result)
 {
     const AVPixFmtDescriptor &from = described(frame), &to = described(result);
@@ -61,8 +61,8 @@ bool holds_results_of(AVPixelFormat frame, AVPixelFormat result)
 
 } // namespace
 
-// Where alpha is made, frames come with an alpha of their own, which libavfilter adds without
-// loss.  So they keep their formats, and their colours to the bit.
+// For as=alpha, frames are required to have alpha, which libavfilter adds without loss.  So results
+// have the frame's format, and its colours bit by bit.
 LinkFormats link_formats(const FoundChannels &found, As as)
 {
     const int in = count_of(found.channels), out = found.made ? found.made : in;
@@ -72,7 +72,7 @@ LinkFormats link_formats(const FoundChannels &found, As as)
         return {.in = formats_with_luma_first(), .out = formats_with_colours()};
     const bool makes_grey = as == As::grey || as == As::depth;
     if (!makes_grey && (found.channels == Channels::any || in == out))
-        return like_frames(taken(found.channels));
+        return like_frames(input_formats(found.channels));
     // Luma of YUV has a range of its own and is not grey.
     if (in == 1 && out == 1)
         return like_frames(grey_formats());

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Which pixel formats go in and come out for what a model takes and makes.
+// The pixel formats of the filter's links, from a model's input and output channels.
 #pragma once
 
 #include "host/probing/model_probe.h"
@@ -15,23 +15,23 @@ extern "C" {
 namespace dnn_torch
 {
 
-// The lists live for ever.  If `out` is null, results have the formats that results_like() tells.
+// The lists are static.  If `out` is null, results have the formats that results_like() returns.
 struct LinkFormats {
     const AVPixelFormat *in, *out;
 };
 
 LinkFormats link_formats(const FoundChannels &found, As as);
 
-// What results of a frame's own channels may become: the frame's format, which is the first.  YUV
-// that a model sees as RGB may also become YUV of finer chroma or more bits, and RGB, which all
-// hold what the model made.
+// Returns the formats of results with the same channels as the frame.  The frame's own format is
+// the first.  If the model gets YUV as RGB, others are YUV of finer chroma or more bits, and RGB:
+// all of them hold the model's whole output.
 std::vector<AVPixelFormat> results_like(AVPixelFormat format, int channels);
 
-// The same of colours that are made for frames of any format: those of gray become RGB.
+// The same for a model that adds colours: gray frames become RGB.
 std::vector<AVPixelFormat> coloured_results(AVPixelFormat format);
 
-// The same of a list of other channels.  Colours that are made of gray of 8 bits have 8 bits, and
-// more of more.
+// Returns the formats in the list `results` that suit frames of `format`.  Of gray frames, 8 bits
+// become 8 bits, and more become more.
 std::vector<AVPixelFormat> result_formats_for(AVPixelFormat format, const AVPixelFormat *results);
 
 } // namespace dnn_torch

@@ -17,8 +17,8 @@
 namespace dnn_torch
 {
 
-// Frames and their pools use locks of libavutil.
-void become(FrameItem &item, FramePointer result)
+// Frames and frame pools use locks of libavutil, hence NoFork.
+void set_result(FrameItem &item, FramePointer result)
 {
     NoFork no_fork;
     item.frame.reset();
@@ -46,7 +46,7 @@ std::unique_ptr<TaskSession> PicturePlan::open_session() const
         session = std::make_unique<AdaptiveSession>(*this);
     else
         session = std::make_unique<PictureSession>(*this);
-    if (!taken_frames && !given_frames)
+    if (!converted_frames && !converted_results)
         return session;
     return std::make_unique<ConvertedSession>(*this, std::move(session));
 }
@@ -54,7 +54,7 @@ std::unique_ptr<TaskSession> PicturePlan::open_session() const
 PictureSession::PictureSession(const PicturePlan &plan)
     : plan_(plan), session_(plan_.model, plan_.threads)
 {
-    // A model that remembers earlier runs must see no other picture before the first frame.
+    // A model that remembers earlier runs must get no other picture before the first frame.
     if (!plan_.in_order)
         session_.warm();
 }
@@ -67,7 +67,7 @@ FramePointer PicturePlan::frame_for(const AVFrame *source) const
     return frame;
 }
 
-// A size that changed in mid-stream may have made it impossible.
+// Checks each job, because mixing may become impossible when the size changes in mid-stream.
 void PicturePlan::check_strength(const FrameJob &job) const
 {
     for (const FrameItem &item : job.items)
@@ -87,7 +87,7 @@ void PassBy::pass(const PicturePlan &plan, FrameJob &job)
             scaler_.scale_frame(item.frame.get(), other.get());
         else
             converter_.convert(item.frame.get(), other.get());
-        become(item, std::move(other));
+        set_result(item, std::move(other));
     }
 }
 
@@ -96,13 +96,13 @@ void PictureSession::bypass(FrameJob &job)
     pass_by_.pass(plan_, job);
 }
 
-// From the first batch on, the buffer has room for a whole one.
+// The buffer is sized for a full batch, even if the first batch is smaller.
 Images PictureSession::input_for(const FrameJob &job)
 {
     int batch = static_cast<int>(job.items.size());
     auto floats = plan_.interleaved ? float_pixels : float_planes;
     Images input = plan_.codes ? code_images(plan_.formats.taken, batch, plan_.input.size)
-                               : floats(nullptr, batch, plan_.fed, plan_.input.size);
+                               : floats(nullptr, batch, plan_.input_channels, plan_.input.size);
     input.data = memory_.of(session_, static_cast<size_t>(input.batch_stride) * plan_.batch_size);
     input.number = job.items.front().number;
     input.behind = job.behind;
@@ -148,12 +148,12 @@ void PictureSession::convert_out(FrameJob &job, const Images &output)
 void PictureSession::check_size(const Images &output) const
 {
     if (output.width == plan_.output.width && output.height == plan_.output.height &&
-        output.channels == plan_.made)
+        output.channels == plan_.output_channels)
         return;
     throw Error(AVERROR_INVALIDDATA,
                 "the model returned " + counted(output.channels, "channel") + " of " +
-                    to_text({output.width, output.height}) + ", not " + std::to_string(plan_.made) +
-                    " of " + to_text(plan_.output) +
+                    to_text({output.width, output.height}) + ", not " +
+                    std::to_string(plan_.output_channels) + " of " + to_text(plan_.output) +
                     " as before; its output size must depend on its input size alone");
 }
 
@@ -161,7 +161,7 @@ void PictureSession::finish(FrameItem &item, const Images &output, int index, bo
 {
     FramePointer result = plan_.frame_for(item.frame.get());
     saw_nan |= write(item, output, index, result.get());
-    become(item, std::move(result));
+    set_result(item, std::move(result));
 }
 
 // Returns whether there was a NaN.
@@ -179,7 +179,7 @@ bool PictureSession::write(const FrameItem &item, const Images &output, int inde
     }
     const bool saw_nan = write_part(item, output, index, result, Part::seen);
     if (plan_.keeps_format())
-        scaler_.carry_unseen(frame, result, plan_.made);
+        scaler_.carry_unseen(frame, result, plan_.output_channels);
     return saw_nan;
 }
 

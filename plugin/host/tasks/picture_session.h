@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Converts pictures in, runs the model, converts pictures out.
+// Converts frames to model inputs, runs the model, and converts its outputs to frames.
 #pragma once
 
 #include "host/frames/frame_converter.h"
@@ -16,11 +16,11 @@
 namespace dnn_torch
 {
 
-// Hands frames out without the model.  Belongs to one thread.
+// Passes frames on without the model.  Belongs to one thread.
 class PassBy
 {
 public:
-    // As they are, or with the size and the format of the plan's results.
+    // Passes frames as they are, or converted to the size and format of the plan's results.
     void pass(const PicturePlan &plan, FrameJob &job);
 
 private:
@@ -31,8 +31,8 @@ private:
 // Returns a frame of the pool with the properties of `like`.  Throws Error or std::bad_alloc.
 FramePointer taken_from(const FramePool &pool, const AVFrame *like);
 
-// Puts `result` in the place of the item's frame.
-void become(FrameItem &item, FramePointer result);
+// Replaces the item's frame with `result`.
+void set_result(FrameItem &item, FramePointer result);
 
 class PictureSession : public TaskSession
 {

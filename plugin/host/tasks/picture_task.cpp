@@ -29,7 +29,7 @@ std::string name_of(int channels)
     return channels == 4 ? "RGBA" : channels == 3 ? "RGB" : "luma";
 }
 
-std::string words_of(const FoundChannels &found, As as)
+std::string description_of(const FoundChannels &found, As as)
 {
     const bool is_any = found.channels == Channels::any;
     std::string takes = is_any ? "RGB and luma" : name_of(count_of(found.channels));
@@ -53,12 +53,12 @@ PicturePlan::PicturePlan(const FrameShape &frames_in, Size size_out, const Contr
     input = frames_in;
     output = size_out;
     if (formats.are_lab || formats.taken != input.format)
-        taken_frames.emplace(formats.taken, input.size);
+        converted_frames.emplace(formats.taken, input.size);
     if (formats.are_lab || formats.made != format_of_results(input))
-        given_frames.emplace(format_of_results(input), output);
+        converted_results.emplace(format_of_results(input), output);
 }
 
-void PicturePlan::follow(std::shared_ptr<const ModelPlan> plan)
+void PicturePlan::use(std::shared_ptr<const ModelPlan> plan)
 {
     DnnTorchPlanFacts facts = plan->facts();
     interleaved = facts.interleaved != 0 && extra.empty();
@@ -71,7 +71,7 @@ bool PicturePlan::passes_codes(const ModelPlan &run) const
 {
     return run.facts().takes_codes != 0 && extra.empty() && can_pass_codes(formats.taken) &&
            !needs_colours(formats.taken, channels) && are_plain(contract.input) &&
-           are_plain(contract.output) && made == channels && channels < 4 &&
+           are_plain(contract.output) && output_channels == channels && channels < 4 &&
            contract.as == As::picture;
 }
 
@@ -92,15 +92,15 @@ void PicturePlan::read(const AVFrame *frame, const std::vector<FramePointer> &ot
                      channels_of(images, extra[i].first, extra[i].channels), index);
 }
 
-void PicturePlan::follow(std::shared_ptr<TilingState> how)
+void PicturePlan::use(std::shared_ptr<TilingState> state)
 {
-    tiling = std::move(how);
-    follow(tiling->current()->model);
+    tiling = std::move(state);
+    use(tiling->current()->model);
     const PictureFit &fit = tiling->fit();
     if (fit.seen != fit.frame)
-        seen_frames.emplace(formats.taken, fit.seen);
+        scaled_frames.emplace(formats.taken, fit.seen);
     if (fit.made != fit.target)
-        made_frames.emplace(formats.made, fit.made);
+        unscaled_results.emplace(formats.made, fit.made);
     if (contract.as == As::depth)
         depths.emplace(AV_PIX_FMT_GRAYF32, fit.made);
 }
@@ -135,7 +135,7 @@ TaskFindings PictureTask::examine()
     const int as_in = found_.channels == Channels::any ? 0 : count_of(found_.channels);
     expect_made(contract_, found_.made ? found_.made : as_in);
     follow_model();
-    TaskFindings findings = {.takes = words_of(found_, contract_.as),
+    TaskFindings findings = {.takes = description_of(found_, contract_.as),
                              .warning = "",
                              .numbers = contract_in_words(contract_)};
     if (!found_.warning.empty() && contract_.input.channels == 0)
@@ -145,7 +145,7 @@ TaskFindings PictureTask::examine()
     return findings;
 }
 
-// A run has shown of which types its tensors are.
+// By now a run has shown the types of the model's tensors.
 void PictureTask::follow_model()
 {
     set_ranges_of_types(model()->metadata("input_type"), model()->metadata("output_type"),
@@ -189,7 +189,7 @@ Size PictureTask::output_for(const FrameShape &input)
     return fitted.target;
 }
 
-// Numbers for R, G and B make no sense for luma.
+// A mean and a deviation for each of R, G and B make no sense for luma.
 void PictureTask::check_contract(int channels) const
 {
     const auto differ = [](const std::array<float, 3> &three) {
@@ -202,7 +202,7 @@ void PictureTask::check_contract(int channels) const
                                              " has three numbers; give it one");
 }
 
-// The probe says it best if nothing was found that the model takes.
+// If no size works, the probe gives the best error message.
 PictureFit PictureTask::fit(const FrameShape &input)
 try {
     return fitter_.fit(input.size, counts_of(input.format));
@@ -215,7 +215,7 @@ try {
     throw;
 }
 
-// The contract speaks of what the model makes, which may still be scaled.
+// The contract describes the model's own output, before it is scaled.
 void PictureTask::check_fit(const PictureFit &fit) const
 {
     expect_scale(contract_, fit.seen, fit.made);
@@ -263,14 +263,14 @@ NewPlan PictureTask::plan(const FrameShape &input, const PlanParameters &paramet
 {
     const PictureFit fitted = fit(input);
     check_fit(fitted);
-    follow_model(); // small pictures may have shown nothing
+    follow_model(); // runs on small pictures may not have shown the types
     auto plan =
         std::make_shared<PicturePlan>(input, fitted.target, contract_, channels_of(input.format));
     const ChannelCounts channels = counts_of(input.format);
     check_contract(plan->channels);
-    plan->fed = channels.in;
+    plan->input_channels = channels.in;
     plan->extra = extra_pictures(contract_, plan->channels);
-    plan->made = channels.made;
+    plan->output_channels = channels.made;
     if (!warnings_)
         warnings_ = std::make_shared<PictureWarnings>(contract_);
     plan->warnings = warnings_;
@@ -282,9 +282,9 @@ NewPlan PictureTask::plan(const FrameShape &input, const PlanParameters &paramet
     fitter_ = tiling->fitter();
     const std::shared_ptr<const PictureTiling> work = tiling->current();
     const DnnTorchPlanFacts facts = work->model->facts();
-    plan->follow(std::move(tiling));
+    plan->use(std::move(tiling));
     plan->batch_size = plan->in_order ? 1 : batch_size_;
-    // What comes back as codes has been cut off already.
+    // Integer results are already clipped, so the range is checked with a separate run.
     const RangeWarning range =
         plan->codes
             ? range_warning_on(*model(), fitter_.trial_parameters(fitted.only, channels), contract_)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The task that makes one picture of each.
+// The task that makes one picture from each frame.
 #pragma once
 
 #include "host/frames/codes.h"
@@ -24,62 +24,62 @@
 namespace dnn_torch
 {
 
-// All threads take frames from `frames`; they only read the rest.
+// Threads take frames from `frames` concurrently, and only read the other members.
 struct PicturePlan : TaskPlan {
     PicturePlan(const FrameShape &frames_in, Size size_out, const Contract &numbers,
                 int frame_channels);
 
     std::unique_ptr<TaskSession> open_session() const override;
-    // Whether what the model makes of a frame has the format that it was taken in.
+    // Returns whether the model's results have the same format as its frames.
     bool keeps_format() const { return formats.made == formats.taken; }
-    // What of a result the model makes.
+    // Returns which part of a result the model makes.
     Part part() const
     {
         return contract.as == As::alpha ? Part::alpha
                : contract.as == As::lab ? Part::chroma
                                         : Part::seen;
     }
-    // Whether such runs take and give a frame's own integer samples.
+    // Returns whether runs of this plan take and return a frame's own integer samples.
     bool passes_codes(const ModelPlan &run) const;
 
-    // Returns a frame for the result of `source`, in the formats of the work.  Throws Error or
-    // std::bad_alloc.
+    // Returns a frame for the result of `source`, in the format that the session works in.  Throws
+    // Error or std::bad_alloc.
     FramePointer frame_for(const AVFrame *source) const;
 
-    // Throws Error if results cannot be mixed with their frames and one is to be.
+    // Throws Error if a result is to be mixed with its frame, which this plan cannot do.
     void check_strength(const FrameJob &job) const;
 
-    // From now on runs frames as `how` says.
-    void follow(std::shared_ptr<TilingState> how);
+    // Tiles, pads and scales frames as `state` says.
+    void use(std::shared_ptr<TilingState> state);
 
     // Fills picture `index` of `images` from `frame`.
     void read_frame(const AVFrame *frame, const Images &images, int index) const;
 
-    // The same from `frame` and what came beside it.
+    // The same from `frame` and its extra inputs.
     void read(const AVFrame *frame, const std::vector<FramePointer> &others, const Images &images,
               int index) const;
 
-    // From now on runs that plan, and brings frames to the model as it takes them best.
-    void follow(std::shared_ptr<const ModelPlan> plan);
+    // Runs that plan, with the input layout that it prefers.
+    void use(std::shared_ptr<const ModelPlan> plan);
 
     std::shared_ptr<const ModelPlan> model;
     Contract contract;
     std::vector<ExtraPicture> extra;
-    std::shared_ptr<PictureWarnings> warnings; // of the task, so that each is told once
-    WorkFormats formats;                       // of frames and results between the conversions
-    int channels;                              // of the frames that go in
-    int fed = 3;              // of the model's input: with those of the pictures beside them
-    int made = 3;             // channels of its output
-    bool interleaved = false; // the model is fastest with its channels side by side
-    bool codes = false;       // the model takes and gives a frame's own integer samples
+    std::shared_ptr<PictureWarnings> warnings; // of the task, so that each is logged once
+    WorkFormats formats;                       // of frames and results inside the session
+    int channels;                              // of the frames
+    int input_channels = 3;                    // of the model, including its extra inputs
+    int output_channels = 3;                   // of the model
+    bool interleaved = false; // the model is fastest with interleaved channels (NHWC)
+    bool codes = false;       // the model takes and returns a frame's own integer samples
     FramePool frames;         // for results
-    // For frames in the formats of the work, and for results in that of the link, if they differ.
-    std::optional<FramePool> taken_frames, given_frames;
-    // Null: each frame is run as it is, and what comes out is the result.
+    // For frames converted for the session, and results converted for the link, if formats differ.
+    std::optional<FramePool> converted_frames, converted_results;
+    // Null: each frame is run as it is, and the model's output is the result.
     std::shared_ptr<TilingState> tiling;
-    std::optional<FramePool> seen_frames; // for frames that are scaled for the model
-    std::optional<FramePool> made_frames; // for its results, if they are scaled
-    std::optional<FramePool> depths;      // for numbers whose limits are not yet known
+    std::optional<FramePool> scaled_frames;    // if frames are scaled for the model
+    std::optional<FramePool> unscaled_results; // if the model's results are scaled
+    std::optional<FramePool> depths;           // for raw depth, whose range is not known yet
 };
 
 class PictureTask : public Task
@@ -103,7 +103,7 @@ private:
     int channels_of(AVPixelFormat format) const;
     void check_contract(int channels) const; // throws Error
     void follow_model();
-    // With the pictures beside the frame.
+    // Includes the extra inputs.
     ChannelCounts counts_of(AVPixelFormat format) const;
     PictureFit fit(const FrameShape &input);
     void check_fit(const PictureFit &fit) const; // throws Error
@@ -114,7 +114,7 @@ private:
     PictureFitter fitter_;
     Contract contract_;
     size_t batch_size_;
-    std::shared_ptr<PictureWarnings> warnings_; // from the first plan on
+    std::shared_ptr<PictureWarnings> warnings_; // null before the first plan
     FoundChannels found_{Channels::any, 0, ""};
 };
 

@@ -37,7 +37,7 @@ void PictureWarnings::look_at(FrameJob &job, const Images &in, const Images &out
 void PictureWarnings::look_at_fields(FrameJob &job)
 {
     for (const FrameItem &item : job.items)
-        if (item.frame && is_interlaced(*item.frame) && !told_of_fields_.exchange(true))
+        if (item.frame && is_interlaced(*item.frame) && !warned_of_fields_.exchange(true))
             job.notes.emplace_back("the frames are interlaced, and the model takes them for "
                                    "progressive ones: put bwdif before the filter");
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What speaks against the pictures that a model gets and makes, for a warning.
+// Warns of a model's inputs and outputs that are probably wrong.
 #pragma once
 
 #include "host/frames/images.h"
@@ -13,20 +13,20 @@
 namespace dnn_torch
 {
 
-// Looks at the first frames of a stream.  Any thread.
+// Checks the first frames of a stream.  Thread-safe.
 class PictureWarnings
 {
 public:
     explicit PictureWarnings(const Contract &contract) : contract_(contract) {}
 
-    // Adds to the job's notes what speaks against its frames, or against what became of them.
+    // Adds warnings about the job's frames or its results to its notes.
     void look_at(FrameJob &job, const Images &in, const Images &out);
 
 private:
     void look_at_fields(FrameJob &job);
 
     const Contract contract_;
-    std::atomic<bool> told_of_fields_ = false;
+    std::atomic<bool> warned_of_fields_ = false;
     std::atomic<int> looks_left_ = 250; // black frames may come first
 };
 

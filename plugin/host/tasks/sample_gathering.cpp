@@ -20,7 +20,7 @@ namespace dnn_torch
 namespace
 {
 
-FramePointer another(const FramePointer &frame)
+FramePointer guarded_reference(const FramePointer &frame)
 {
     NoFork no_fork;
     return new_reference(frame.get());
@@ -35,7 +35,7 @@ FrameItem item_of(FramePointer frame, int64_t number)
             .number = number};
 }
 
-// Frames that go by the model count if no others are there.
+// Uses frames that bypass the model only if there are no others.
 std::vector<FrameItem> items_of(std::span<const FrameItem> frames)
 {
     const bool all_bypass = std::all_of(frames.begin(), frames.end(),
@@ -43,7 +43,7 @@ std::vector<FrameItem> items_of(std::span<const FrameItem> frames)
     std::vector<FrameItem> items;
     for (const FrameItem &frame : frames)
         if (!frame.bypass || all_bypass)
-            items.push_back(another(frame));
+            items.push_back(new_reference(frame));
     return items;
 }
 
@@ -90,12 +90,12 @@ std::shared_ptr<const Samples> gathered(Task &task, const FrameShape &input,
 
 } // namespace
 
-FrameItem another(const FrameItem &item)
+FrameItem new_reference(const FrameItem &item)
 {
-    FrameItem made = item_of(another(item.frame), item.number);
+    FrameItem result = item_of(guarded_reference(item.frame), item.number);
     for (const FramePointer &extra : item.extra)
-        made.extra.push_back(another(extra));
-    return made;
+        result.extra.push_back(guarded_reference(extra));
+    return result;
 }
 
 std::shared_ptr<const Samples> samples_for(Task &task, const FrameShape &input,

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// A task decides what is done with a model: which frames go in, what the model gets of
-// them, and what becomes of its results.  The filter and its loop know only these classes.
+// A task decides how a model is used: which frames it gets, in which form, and what is done with
+// its results.  The filter and its loop know only these classes.
 //
-//     Task         studies the model, makes plans; belongs to one thread at a time
+//     Task         examines the model, makes plans; used by one thread at a time
 //     TaskPlan     how frames of one shape are run; immutable, shared by all threads
 //     TaskSession  one thread's buffers for one plan
-//     FrameJob     frames to work on, with the plan for them
+//     FrameJob     frames to process, with their plan
 #pragma once
 
 #include "calibration.h"
@@ -38,9 +38,9 @@ struct FrameShape {
     AVPixelFormat format;
     Size size;
     AVRational time_base;
-    // Of the frames that are made of them; none: the same format.
+    // The format of results.  NONE: the same format.
     AVPixelFormat result_format = AV_PIX_FMT_NONE;
-    // Of the frames on further pads, which have the same size.
+    // The formats of the frames on further pads, which have the same size.
     std::vector<AVPixelFormat> extra = {};
 };
 
@@ -49,7 +49,7 @@ inline AVPixelFormat format_of_results(const FrameShape &shape)
     return shape.result_format == AV_PIX_FMT_NONE ? shape.format : shape.result_format;
 }
 
-// How many neighbours the task wants to see beside each frame.
+// How many neighbours a task needs with each frame.
 struct Window {
     size_t before = 0, after = 0;
     bool operator==(const Window &) const = default;
@@ -60,20 +60,19 @@ struct Findings; // host/findings/findings.h
 
 struct FrameItem {
     FramePointer frame;
-    bool bypass;        // it goes by the model
+    bool bypass;        // the frame does not go through the model
     float strength = 1; // of the results, which are mixed with the frame
     Clock::time_point arrival;
     int64_t number; // in the stream, from 0 on
-    // What came on further pads, one frame of each.  Other items may refer to the same pictures.
+    // One frame of each further pad.  Items may share these pictures.
     std::vector<FramePointer> extra = {};
-    // Its neighbours, the earliest first.  There are fewer at the beginning and the end of
-    // the stream, and beside a change of the frame size.
+    // The neighbours, the earliest first.  There are fewer at the beginning and the end of the
+    // stream, and at a change of the frame size.
     std::vector<FramePointer> before = {}, after = {};
-    // The frames that the task makes of it, in the order in which they go out: one, several
-    // or none.
+    // The frames that the task makes of it, in output order: one, several or none.
     std::vector<FramePointer> results = {};
-    bool skipped = false; // it goes by the model because the task skips it
-    // What the model found in it.  Null if it did not see the frame, and of other tasks.
+    bool skipped = false; // the frame bypasses the model because the task skips it
+    // What the model found in the frame.  Null if the model did not get it, and for other tasks.
     std::shared_ptr<Findings> found = {};
 };
 
@@ -81,18 +80,18 @@ struct FrameItem {
 struct FrameJob : AnyJob {
     std::shared_ptr<const TaskPlan> plan;
     std::vector<FrameItem> items; // numbered without gaps; all bypass the model, or none does
-    // How many frames earlier the job before it began that has the same plan and does not bypass
-    // the model.  0: there is none, or it may have no run.
+    // Distance from the first frame of the previous job with the same plan that did not bypass the
+    // model.  0: there is no such job, or it may not have run the model.
     int64_t behind = 0;
     StageSeconds stages;
     double operations = 0; // multiplications and additions of the model; 0: not known
     bool saw_nan = false;
-    int retries = 0;   // how often it was tried again, in a new process of the model
-    std::string crash; // how that process ended, with the first frame's time; or ""
-    std::vector<std::string> notes = {}; // what the log should have of it as warnings, each once
-    bool passed = false; // its frames go out without the model, whose process ended twice
+    int retries = 0;   // in a new process of the model
+    std::string crash; // how the model's process ended, with the first frame's time; or ""
+    std::vector<std::string> notes = {}; // to be logged as warnings, each once
+    bool passed = false; // its frames bypassed the model because the process crashed twice
 
-    // Keeps what the session says of its last run.
+    // Adds the facts about the session's last run.
     void add_run(const Session &session)
     {
         operations += session.operations();
@@ -102,8 +101,8 @@ struct FrameJob : AnyJob {
     }
 };
 
-// Made, used and destroyed on one thread, except for stop().  It may outlive its plan, but
-// then runs nothing.
+// Created, used and destroyed on one thread, except for stop().  It may outlive its plan, but then
+// runs nothing.
 class TaskSession
 {
 public:
@@ -115,7 +114,7 @@ public:
     // The same without the model.
     virtual void bypass(FrameJob &job) = 0;
 
-    // Ends a run() under way, soon and with an exception.  Called from another thread.
+    // Makes a run() under way end soon, with an exception.  Called from another thread.
     virtual void stop() noexcept = 0;
 };
 
@@ -127,7 +126,7 @@ public:
     // Called on the thread that will use the session.  Throws Error.
     virtual std::unique_ptr<TaskSession> open_session() const = 0;
 
-    // Whether the model runs for that frame in any case, unless the frame bypasses it.
+    // Returns whether the model always runs for that frame, unless the frame bypasses it.
     virtual bool surely_runs(const FrameItem &) const { return true; }
 
     FrameShape input;
@@ -136,7 +135,7 @@ public:
     int threads = 1;             // of one run
     bool in_order = false;       // results depend on earlier runs: one worker runs the jobs
     bool mixes = false;          // results can be mixed with their frames
-    bool passes_crashed = false; // frames that end the model's process twice pass unchanged
+    bool passes_crashed = false; // frames that crash the model's process twice pass unchanged
     Window window = {};
 };
 
@@ -154,19 +153,19 @@ struct NewPlan {
     std::shared_ptr<TaskPlan> plan;
     RunCost cost;
     Variants variants;                   // of the model that the plan runs
-    std::string hint;                    // what would be gained by other options; may be empty
-    std::vector<std::string> notes = {}; // what else the log should have; may be empty
-    std::string warning = {};            // a warning; may be empty
+    std::string hint;                    // how other options would help; may be empty
+    std::vector<std::string> notes = {}; // more lines for the log; each may be empty
+    std::string warning = {};            // may be empty
 };
 
-// What was found out about a model, for the log.
+// What examine() found out about a model, for the log.
 struct TaskFindings {
     std::string takes;
-    std::string warning;      // a warning; may be empty
-    std::string numbers = {}; // what they mean, if that was found out
+    std::string warning;      // may be empty
+    std::string numbers = {}; // what the model's numbers mean, if known
 };
 
-// A pad that the filter has beside the one for frames.
+// An input pad in addition to the one for frames.
 struct FurtherPad {
     std::string name;
     const AVPixelFormat *formats; // as Task::formats()
@@ -180,16 +179,16 @@ public:
     Task(const Task &) = delete;
     Task &operator=(const Task &) = delete;
 
-    // Finds out what the model takes.  Call it before all others.  Throws Error.
+    // Finds out what the model takes.  Call it first.  Throws Error.
     virtual TaskFindings examine() = 0;
 
-    // Returns the formats that the filter offers.  The list lives for ever and ends with
+    // Returns the formats that the filter offers.  The list is static and ends with
     // AV_PIX_FMT_NONE.
     virtual const AVPixelFormat *formats() const = 0;
-    // The same for what comes out.  If it is the same list, each frame keeps its format.  Null:
-    // they depend on the frames'.
+    // The same for results.  If it is the same list, each frame keeps its format.  Null: the
+    // formats depend on the frame's.
     virtual const AVPixelFormat *result_formats() const { return formats(); }
-    // Returns those in which results of such frames may come out.
+    // Returns the formats that results of frames in `format` may have.
     virtual std::vector<AVPixelFormat> results_of(AVPixelFormat format) const
     {
         std::vector<AVPixelFormat> results = {format};
@@ -202,19 +201,19 @@ public:
     // Returns the further pads that the model needs, in order.
     virtual std::vector<FurtherPad> further_pads() const { return {}; }
 
-    // Returns the size of what comes out.  Throws Error if the model takes no such frames.
+    // Returns the size of results.  Throws Error if the model takes no such frames.
     virtual Size output_for(const FrameShape &input) = 0;
 
-    // Finds out how to run such frames best.  Throws Error.
+    // Finds the best way to run such frames.  Throws Error.
     virtual NewPlan plan(const FrameShape &input, const PlanParameters &parameters) = 0;
 
-    // The rest belongs to the thread of the filter, and is called in the order of frames.
+    // The following are called on the filter's thread, in the order of frames.
 
-    // Whether a frame that the timeline does not exclude goes by the model all the same.
+    // Returns whether the frame bypasses the model although the timeline does not exclude it.
     virtual bool skips(const FrameItem &) { return false; }
     // Completes a frame and its results before they go out.  Throws Error.
     virtual void complete(FrameItem &) {}
-    // No frame follows.  Throws Error.
+    // Called after the last frame.  Throws Error.
     virtual void end() {}
 
     const std::shared_ptr<Model> &model() const { return model_; }
@@ -228,14 +227,14 @@ private:
     Calibration calibration_;
 };
 
-// All that the frame loop needs to go on with a plan.
+// All that the frame loop needs to continue with a plan.
 struct Work {
     std::shared_ptr<Task> task;
     std::shared_ptr<const TaskPlan> plan;
     CoreBudget budget;
-    std::string variant, hint;           // variant: the one that workers of the budget run
-    std::string warning = {};            // a warning that goes with the model; may be empty
-    std::vector<std::string> notes = {}; // what else the log should have
+    std::string variant, hint;           // variant: the one that the budget's workers run
+    std::string warning = {};            // about the model; may be empty
+    std::vector<std::string> notes = {}; // more lines for the log
 };
 
 } // namespace dnn_torch

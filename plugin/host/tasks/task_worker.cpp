@@ -61,8 +61,8 @@ try {
     session_->bypass(job);
 }
 
-// Plans follow each other in the stream.  Once another plan comes, the last one has no more
-// jobs, so its memory is given back before the next one takes some.
+// The stream uses one plan after the other.  Once a job has another plan, the last one gets no more
+// jobs, so its memory is freed before the next one allocates.
 void TaskWorker::follow(const std::shared_ptr<const TaskPlan> &plan)
 {
     if (session_ && plan_.lock() == plan)
@@ -80,7 +80,7 @@ void TaskWorker::use(std::unique_ptr<TaskSession> session)
         if (session_ && stopped_)
             session_->stop();
     }
-    session.reset(); // the last one, without the lock: closing may take its time
+    session.reset(); // the last one, without the lock: closing may take long
 }
 
 void TaskWorker::rest() noexcept

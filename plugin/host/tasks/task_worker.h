@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// A worker of the pool.  It keeps a session for the plan that it saw last.
+// A worker of the pool.  It keeps a session for the plan of its last job.
 #pragma once
 
 #include "task.h"
@@ -12,19 +12,19 @@
 namespace dnn_torch
 {
 
-// "frame at 1.200 s".
+// Returns "frame at 1.200 s".
 std::string place_of(const AVFrame *frame, AVRational time_base);
 
 class TaskWorker : public PoolWorker<FrameJob>
 {
 public:
-    // Opens a session for the plan before the first job comes.  Throws Error.
+    // Opens a session for the plan before the first job arrives.  Throws Error.
     explicit TaskWorker(const std::shared_ptr<const TaskPlan> &plan);
 
-    // Opens another session if the job brings another plan.  An error names the frame.
+    // Opens another session if the job has another plan.  Errors name the frame.
     void run(FrameJob &job) override;
 
-    // Closes the session if nobody else has its plan any more.
+    // Closes the session if its plan no longer exists.
     void rest() noexcept override;
     void stop() noexcept override;
 

@@ -21,10 +21,10 @@ TiledSession::TiledSession(const PicturePlan &plan, std::shared_ptr<const Pictur
       interleaved_(tiling_->model->facts().interleaved != 0 && plan.extra.empty()),
       codes_(plan.passes_codes(*tiling_->model) && !tiling_->grid.is_blended),
       session_(tiling_->model, plan.threads),
-      seen_(components_of(plan.formats.taken, plan.channels, Part::seen)),
-      made_(components_of(plan.formats.made, plan.made, plan.part()))
+      input_components_(components_of(plan.formats.taken, plan.channels, Part::seen)),
+      result_components_(components_of(plan.formats.made, plan.output_channels, plan.part()))
 {
-    // A model that remembers earlier runs must see no other picture before the first frame.
+    // A model that remembers earlier runs must get no other picture before the first frame.
     if (!tiling_->model->facts().in_order)
         session_.warm();
 }
@@ -49,19 +49,23 @@ void TiledSession::begin(FrameJob &job)
     Stopwatch watch(job.stages.convert_in);
     pictures_.clear();
     for (FrameItem &item : job.items) {
-        Picture picture = {
-            .scaled = {}, .seen = item.frame.get(), .extra = &item.extra, .made = {}, .depth = {}};
-        if (plan_.seen_frames) {
-            picture.scaled = taken_from(*plan_.seen_frames, item.frame.get());
-            seen_scaler_.scale_frame(item.frame.get(), picture.scaled.get());
-            picture.seen = picture.scaled.get();
+        Picture picture = {.scaled = {},
+                           .input = item.frame.get(),
+                           .extra = &item.extra,
+                           .result = {},
+                           .depth = {}};
+        if (plan_.scaled_frames) {
+            picture.scaled = taken_from(*plan_.scaled_frames, item.frame.get());
+            input_scaler_.scale_frame(item.frame.get(), picture.scaled.get());
+            picture.input = picture.scaled.get();
         }
-        picture.made = plan_.made_frames ? taken_from(*plan_.made_frames, item.frame.get())
-                                         : plan_.frame_for(item.frame.get());
+        picture.result = plan_.unscaled_results
+                             ? taken_from(*plan_.unscaled_results, item.frame.get())
+                             : plan_.frame_for(item.frame.get());
         if (plan_.depths)
             picture.depth = taken_from(*plan_.depths, item.frame.get());
-        if (plan_.part() != Part::seen && !plan_.made_frames)
-            copy_all_but(plan_.part(), item.frame.get(), picture.made.get());
+        if (plan_.part() != Part::seen && !plan_.unscaled_results)
+            copy_all_but(plan_.part(), item.frame.get(), picture.result.get());
         pictures_.push_back(std::move(picture));
     }
 }
@@ -87,13 +91,13 @@ void TiledSession::run_tile(FrameJob &job, const TileSpan &across, const TileSpa
     write_tile(job, output, across, down);
 }
 
-// From the first batch on, the buffer has room for a whole one.
+// The buffer is sized for a full batch, even if the first batch is smaller.
 Images TiledSession::input_for(const FrameJob &job)
 {
     const int batch = static_cast<int>(job.items.size());
     const auto floats = interleaved_ ? float_pixels : float_planes;
     Images input = codes_ ? code_images(plan_.formats.taken, batch, tiling_->grid.tile)
-                          : floats(nullptr, batch, plan_.fed, tiling_->grid.tile);
+                          : floats(nullptr, batch, plan_.input_channels, tiling_->grid.tile);
     input.data = memory_.of(session_, static_cast<size_t>(input.batch_stride) * plan_.batch_size);
     input.number = job.items.front().number;
     input.behind = job.behind;
@@ -108,7 +112,7 @@ void TiledSession::read_tile(const Images &input, const TileSpan &across, const 
     int index = 0;
     for (const Picture &picture : pictures_) {
         const AVFrame *window = frame_window_.at(
-            picture.seen, {.x = across.start, .y = down.start, .size = inside}, seen_);
+            picture.input, {.x = across.start, .y = down.start, .size = inside}, input_components_);
         if (codes_)
             read_codes(window, part, index);
         else
@@ -134,14 +138,14 @@ void TiledSession::read_extra(const Picture &picture, const Images &part, const 
 
 void TiledSession::check(const Images &output, const TileSpan &across, const TileSpan &down)
 {
-    const Size made = {output.width, output.height};
-    if (!tile_made_.width)
-        tile_made_ = made;
-    if (made == tile_made_ && output.channels == plan_.made &&
-        made.width >= across.end - across.offset && made.height >= down.end - down.offset)
+    const Size size = {output.width, output.height};
+    if (!tile_output_.width)
+        tile_output_ = size;
+    if (size == tile_output_ && output.channels == plan_.output_channels &&
+        size.width >= across.end - across.offset && size.height >= down.end - down.offset)
         return;
     throw Error(AVERROR_INVALIDDATA, "the model returned " + counted(output.channels, "channel") +
-                                         " of " + to_text(made) + " for a tile of " +
+                                         " of " + to_text(size) + " for a tile of " +
                                          to_text(tiling_->grid.tile) +
                                          "; its output size must depend on its input size alone");
 }
@@ -167,20 +171,22 @@ void TiledSession::write_tile(FrameJob &job, const Images &output, const TileSpa
     }
 }
 
-// Returns a frame like the result, from which it gets what lies between the model's samples.
+// Returns the frame, of the result's size, whose samples outside the model's channels are copied
+// into the result; null if there is none.
 const AVFrame *TiledSession::kept_for(const FrameItem &item, const Picture &picture) const
 {
     if (!plan_.keeps_format())
         return nullptr;
     if (fit_.frame == fit_.made)
         return item.frame.get();
-    return fit_.seen == fit_.made ? picture.seen : nullptr;
+    return fit_.seen == fit_.made ? picture.input : nullptr;
 }
 
-// Whether results are mixed with their frames before they are rounded.
+// Returns whether results are mixed with their frames before rounding.
 bool TiledSession::mixes_parts() const
 {
-    return fit_.frame == fit_.made && !plan_.made_frames && !codes_ && !tiling_->grid.is_blended;
+    return fit_.frame == fit_.made && !plan_.unscaled_results && !codes_ &&
+           !tiling_->grid.is_blended;
 }
 
 bool TiledSession::write_part(const FrameItem &item, const Picture &picture, const Images &part,
@@ -189,8 +195,8 @@ bool TiledSession::write_part(const FrameItem &item, const Picture &picture, con
     const PictureNumbers &numbers = plan_.contract.output;
     const AVFrame *kept = kept_for(item, picture);
     if (kept)
-        kept = kept_window_.at(kept, region, made_);
-    AVFrame *result = result_window_.at(picture.made.get(), region, made_);
+        kept = kept_window_.at(kept, region, result_components_);
+    AVFrame *result = result_window_.at(picture.result.get(), region, result_components_);
     if (part.element != Element::f32) {
         write_codes(part, index, result);
         return false;
@@ -208,7 +214,7 @@ bool TiledSession::write_part(const FrameItem &item, const Picture &picture, con
     return saw_nan;
 }
 
-// The smallest and the largest number of a picture are known when all tiles are there.
+// Depth is scaled by the picture's minimum and maximum, which are known after the last tile.
 void TiledSession::write_depth_part(const Picture &picture, const Images &part, int index,
                                     const Region &region, const BlendEdges &edges)
 {
@@ -227,8 +233,8 @@ void TiledSession::finish(FrameJob &job)
     for (FrameItem &item : job.items) {
         if (picture->depth)
             job.saw_nan |= write_depth(images_in(picture->depth.get()), 0, plan_.contract.depth,
-                                       picture->made.get());
-        become(item, finished(item, *picture++));
+                                       picture->result.get());
+        set_result(item, finished(item, *picture++));
     }
     NoFork no_fork;
     pictures_.clear();
@@ -237,18 +243,18 @@ void TiledSession::finish(FrameJob &job)
 FramePointer TiledSession::finished(const FrameItem &item, Picture &picture)
 {
     const AVFrame *const frame = item.frame.get();
-    FramePointer result = std::move(picture.made);
-    if (plan_.made_frames) {
+    FramePointer result = std::move(picture.result);
+    if (plan_.unscaled_results) {
         FramePointer target = plan_.frame_for(frame);
-        result_scaler_.scale(result.get(), frame, target.get(), made_);
+        result_scaler_.scale(result.get(), frame, target.get(), result_components_);
         result.swap(target);
         NoFork no_fork;
         target.reset();
     } else if (plan_.keeps_format() && plan_.part() == Part::seen) {
-        frame_scaler_.carry_unseen(frame, result.get(), plan_.made);
+        frame_scaler_.carry_unseen(frame, result.get(), plan_.output_channels);
     }
     if (item.strength != 1 && !mixes_parts())
-        mixer_.blend(plan_.made, item.strength, frame, result.get(), plan_.part());
+        mixer_.blend(plan_.output_channels, item.strength, frame, result.get(), plan_.part());
     return result;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Runs frames that are padded, cut into tiles or scaled, and brings the results to the size that
-// is wanted.  Tiles are read from the frame and written into the result; there is no whole picture
-// of floats.  A batch is one tile of several frames.
+// Runs frames that are padded, cut into tiles or scaled, and scales the results to the output size.
+// Tiles are read from the frame and written into the result; no float buffer holds a whole
+// picture.  A batch is the same tile of several frames.
 #pragma once
 
 #include "host/frames/blend.h"
@@ -33,11 +33,11 @@ public:
 
 private:
     struct Picture {
-        FramePointer scaled; // what the model sees, if it is not the frame
-        const AVFrame *seen;
+        FramePointer scaled;                    // null if the model gets the frame as it is
+        const AVFrame *input;                   // `scaled`, or the frame
         const std::vector<FramePointer> *extra; // the item's
-        FramePointer made;
-        FramePointer depth; // numbers that become `made` when all of them are there
+        FramePointer result;
+        FramePointer depth; // raw depth, converted to `result` after the last tile
     };
 
     void begin(FrameJob &job);
@@ -62,15 +62,15 @@ private:
     const PictureFit &fit_;
     bool interleaved_, codes_;
     Session session_;
-    Components seen_, made_; // of frames that go in, and of results
+    Components input_components_, result_components_;
     PassBy pass_by_;
-    FrameScaler frame_scaler_, seen_scaler_;
+    FrameScaler frame_scaler_, input_scaler_;
     ResultScaler result_scaler_;
     FrameWindow frame_window_, kept_window_, result_window_;
     TileBlender blender_;
     Mixer mixer_;
     std::vector<Picture> pictures_; // of the job
-    Size tile_made_ = {0, 0};       // of one tile
+    Size tile_output_ = {0, 0};     // of the model for one tile; 0x0 before the first
     InputMemory memory_;
 };
 

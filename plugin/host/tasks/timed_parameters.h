@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What a user wants, and how that changes while frames pass.
+// A user's settings that change while frames pass.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace dnn_torch
 {
 
-// The parameters of each frame.  The thread of the filter sets them; any thread asks for them.
+// The parameters of each frame.  The filter's thread sets them; any thread reads them.
 template <class Parameters> class TimedParameters
 {
 public:
@@ -25,15 +25,15 @@ public:
              .parameters = std::make_shared<const Parameters>(std::move(parameters))});
     }
 
-    // For frames that begin() is called for from now on.
+    // Applies to frames whose begin() is called from now on.
     void set(Parameters parameters)
     {
-        auto made = std::make_shared<const Parameters>(std::move(parameters));
+        auto next = std::make_shared<const Parameters>(std::move(parameters));
         std::lock_guard lock(mutex_);
-        next_ = std::move(made);
+        next_ = std::move(next);
     }
 
-    // The frame of that number came in, or has gone out.  Frames come and go in order.
+    // Called when the frame of that number arrives, and when it has left.  Frames keep their order.
     void begin(int64_t frame)
     {
         std::lock_guard lock(mutex_);
@@ -47,7 +47,7 @@ public:
             parameters_.pop_front();
     }
 
-    // Returns those of the next frame.
+    // Returns the parameters of the next frame.
     std::shared_ptr<const Parameters> latest() const
     {
         std::lock_guard lock(mutex_);
@@ -71,7 +71,7 @@ private:
 
     mutable std::mutex mutex_;
     // ---- under mutex_
-    std::shared_ptr<const Parameters> next_; // null: nothing new
+    std::shared_ptr<const Parameters> next_; // null: no change
     std::deque<Since> parameters_;           // never empty
 };
 
