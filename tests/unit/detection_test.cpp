@@ -536,13 +536,13 @@ TEST(Candidates, TheSurestStayInOrder)
         found[i] = {.confidence = 0.5F, .row = static_cast<int64_t>(i)};
     found[1].confidence = found.back().confidence = 0.75F;
     found[2].confidence = 0.25F;
-    keep_surest(found);
+    keep_most_confident(found);
     ASSERT_EQ(found.size(), most_candidates);
     EXPECT_EQ(found[1].row, 1);
     EXPECT_EQ(found[2].row, 3);
     EXPECT_EQ(found.back().row, static_cast<int64_t>(most_candidates) + 2);
     const size_t before = found.size();
-    keep_surest(found);
+    keep_most_confident(found);
     EXPECT_EQ(found.size(), before);
 }
 

@@ -21,24 +21,24 @@ namespace
 
 // ---- assignment ---------------------------------------------------------------
 
-double sum_of(const Worths &worths, const std::vector<size_t> &columns)
+double sum_of(const PairWeights &weights, const std::vector<size_t> &columns)
 {
     double sum = 0;
-    for (size_t row = 0; row < worths.rows; row++)
-        sum += columns[row] == nobody ? 0 : worths.at(row, columns[row]);
+    for (size_t row = 0; row < weights.rows; row++)
+        sum += columns[row] == unassigned ? 0 : weights.at(row, columns[row]);
     return sum;
 }
 
-double best_sum(const Worths &worths, size_t row, std::vector<bool> &taken)
+double best_sum(const PairWeights &weights, size_t row, std::vector<bool> &taken)
 {
-    if (row == worths.rows)
+    if (row == weights.rows)
         return 0;
-    double best = best_sum(worths, row + 1, taken);
-    for (size_t column = 0; column < worths.columns; column++) {
-        if (taken[column] || worths.at(row, column) <= 0)
+    double best = best_sum(weights, row + 1, taken);
+    for (size_t column = 0; column < weights.columns; column++) {
+        if (taken[column] || weights.at(row, column) <= 0)
             continue;
         taken[column] = true;
-        best = std::max(best, worths.at(row, column) + best_sum(worths, row + 1, taken));
+        best = std::max(best, weights.at(row, column) + best_sum(weights, row + 1, taken));
         taken[column] = false;
     }
     return best;
@@ -48,38 +48,39 @@ void expect_each_once(const std::vector<size_t> &columns)
 {
     std::set<size_t> seen;
     for (const size_t column : columns)
-        EXPECT_TRUE(column == nobody || seen.insert(column).second);
+        EXPECT_TRUE(column == unassigned || seen.insert(column).second);
 }
 
 TEST(Assignment, PrefersTheSumToTheBestPair)
 {
     // Greedily: 0.9 and 0. Together 0.8 and 0.7 are more.
-    const Worths worths = {.rows = 2, .columns = 2, .values = {0.9, 0.8, 0.7, 0}};
-    EXPECT_EQ(assign_best(worths), (std::vector<size_t>{1, 0}));
+    const PairWeights weights = {.rows = 2, .columns = 2, .values = {0.9, 0.8, 0.7, 0}};
+    EXPECT_EQ(assign_best(weights), (std::vector<size_t>{1, 0}));
     EXPECT_EQ(assign_greedily({{0, 0, 0.9}, {0, 1, 0.8}, {1, 0, 0.7}}, 2, 2),
-              (std::vector<size_t>{0, nobody}));
+              (std::vector<size_t>{0, unassigned}));
 }
 
 TEST(Assignment, GivesNothingForNothing)
 {
-    EXPECT_EQ(assign_best({.rows = 2, .columns = 0}), (std::vector<size_t>{nobody, nobody}));
+    EXPECT_EQ(assign_best({.rows = 2, .columns = 0}),
+              (std::vector<size_t>{unassigned, unassigned}));
     EXPECT_TRUE(assign_best({.rows = 0, .columns = 3}).empty());
     EXPECT_EQ(assign_best({.rows = 1, .columns = 2, .values = {0, 0}}),
-              (std::vector<size_t>{nobody}));
+              (std::vector<size_t>{unassigned}));
 }
 
 TEST(Assignment, IsTheBestOfAll)
 {
     std::mt19937 random(3);
     for (int i = 0; i < 500; i++) {
-        Worths worths = {.rows = random() % 6, .columns = random() % 6};
-        for (size_t k = 0; k < worths.rows * worths.columns; k++)
-            worths.values.push_back(random() % 3 ? static_cast<double>(random() % 20) / 20 : 0);
-        const std::vector<size_t> columns = assign_best(worths);
-        ASSERT_EQ(columns.size(), worths.rows);
+        PairWeights weights = {.rows = random() % 6, .columns = random() % 6};
+        for (size_t k = 0; k < weights.rows * weights.columns; k++)
+            weights.values.push_back(random() % 3 ? static_cast<double>(random() % 20) / 20 : 0);
+        const std::vector<size_t> columns = assign_best(weights);
+        ASSERT_EQ(columns.size(), weights.rows);
         expect_each_once(columns);
-        std::vector<bool> taken(worths.columns);
-        EXPECT_NEAR(sum_of(worths, columns), best_sum(worths, 0, taken), 1e-9);
+        std::vector<bool> taken(weights.columns);
+        EXPECT_NEAR(sum_of(weights, columns), best_sum(weights, 0, taken), 1e-9);
     }
 }
 

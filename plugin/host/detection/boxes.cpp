@@ -4,7 +4,7 @@
 // Plain boxes: left, top, right, bottom, confidence, class.
 //
 //   [n,6]    of one picture
-//   [N,n,6]  of a batch; decoder=yolo-nms takes the same and drops no doubles
+//   [N,n,6]  of a batch; decoder=yolo-nms takes the same without suppression
 #include "decoder_kinds.h"
 
 namespace dnn_torch
@@ -43,7 +43,7 @@ void Boxes::decode(std::span<const DnnTorchTensor> tensors, int index,
         tensors[0], index, {.rows = rank - 2, .values = rank - 1, .picture = rank == 3 ? 0 : -1});
     for (int64_t row = 0; row < rows.count; row++)
         if (is_label(rows.at(row, 5)))
-            append_if_sound({.box = corners_at(rows, row),
+            append_if_valid({.box = corners_at(rows, row),
                              .confidence = rows.at(row, 4),
                              .label = static_cast<int>(rows.at(row, 5)),
                              .row = row},

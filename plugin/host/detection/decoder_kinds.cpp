@@ -25,7 +25,7 @@ void take(float score, int64_t row, int64_t label, BestClasses &best)
     }
 }
 
-// Values of a class lie side by side: goes through memory in its order, class by class.
+// For tensors in which the values of a class are contiguous: reads memory in order.
 void take_class_by_class(const Rows &scores, BestClasses &best)
 {
     for (int64_t label = 0; label < scores.width; label++)
@@ -97,14 +97,14 @@ float sigmoid(float value)
 
 bool is_label(float value)
 {
-    constexpr float most = 1e6F; // no detector knows so many
+    constexpr float most = 1e6F; // no detector has so many classes
     return value >= 0 && value <= most;
 }
 
-void append_if_sound(Detection detection, const DecodeParameters &parameters,
+void append_if_valid(Detection detection, const DecodeParameters &parameters,
                      std::vector<Detection> &found)
 {
-    // Larger numbers lose whole pixels, and areas of them are infinite soon.
+    // Larger floats cannot hold every whole pixel, and areas of them soon overflow.
     constexpr float farthest = 1e7F;
     constexpr float rounding = 1e-3F; // sums of probabilities may be a little above 1
     const auto is_place = [](float value) { return std::abs(value) <= farthest; };
@@ -118,7 +118,7 @@ void append_if_sound(Detection detection, const DecodeParameters &parameters,
     detection.confidence = std::min(detection.confidence, 1.0F);
     found.push_back(std::move(detection));
     if (found.size() >= 2 * most_candidates)
-        keep_surest(found);
+        keep_most_confident(found);
 }
 
 void MaskBudget::take(Size mask, int64_t products)
@@ -133,25 +133,25 @@ void MaskBudget::take(Size mask, int64_t products)
                                     "max_boxes, confidence or classes"));
 }
 
-void check_key_points(int64_t each, size_t things)
+void check_key_points(int64_t each, size_t detections)
 {
-    if (each > 0 && static_cast<int64_t>(things) > most_key_points / each)
+    if (each > 0 && static_cast<int64_t>(detections) > most_key_points / each)
         throw Error(-EINVAL, concat("the boxes of one picture have more than ", most_key_points,
                                     " key points together; ask for fewer with max_boxes, "
                                     "confidence or classes"));
 }
 
-int64_t Listed::count() const
+int64_t DetectionLists::count() const
 {
     return std::min({boxes.count, labels.count, scores.count});
 }
 
-void append_listed(const Listed &lists, int64_t count, const DecodeParameters &parameters,
+void append_listed(const DetectionLists &lists, int64_t count, const DecodeParameters &parameters,
                    std::vector<Detection> &found)
 {
     for (int64_t row = 0; row < count; row++)
         if (const float label = lists.labels.at(row, 0); is_label(label))
-            append_if_sound({.box = corners_at(lists.boxes, row),
+            append_if_valid({.box = corners_at(lists.boxes, row),
                              .confidence = lists.scores.at(row, 0),
                              .label = static_cast<int>(label),
                              .row = row},

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What decoders share.  Any thread.
+// Shared by the decoders.  Thread-safe.
 #pragma once
 
 #include "decoder.h"
@@ -14,12 +14,12 @@
 namespace dnn_torch
 {
 
-// How much speaks for a decoder.
+// How well a decoder fits.
 enum class Likeness {
     NONE,    // the shapes do not fit
-    FITS,    // the shapes fit, and also other decoders'
-    TYPICAL, // such models commonly have these shapes
-    CERTAIN  // names of tensors or facts say so
+    FITS,    // the shapes fit, but may fit other decoders, too
+    TYPICAL, // the shapes are common for such models
+    CERTAIN  // the tensors' names or the facts show it
 };
 
 struct Match {
@@ -29,7 +29,7 @@ struct Match {
     std::string ambiguity = {};                  // how else the shapes can be read; or ""
 };
 
-// Looks whether the tensors fit.
+// Checks whether the tensors fit.
 using MatchDecoder = Match (*)(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts);
 
 struct DecoderKind {
@@ -54,68 +54,67 @@ Match match_rtdetr(std::span<const DnnTorchTensor> shapes, const DetectorFacts &
 Match match_yolo_nas(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts);
 Match match_efficient_nms(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts);
 
-// Whether pictures of that size have so many boxes, `for_each_cell` for each cell of the grids that
-// YOLO models have.  False if the size is not known.
+// Returns whether `boxes` is the number of boxes of a YOLO model for that input, with
+// `for_each_cell` boxes in each cell of its grids.  Returns false if the size is not known.
 bool is_grid(int64_t boxes, Size input, int for_each_cell);
 
-// Rows that are no grid's are what is left of one, or answers to queries: 300 usually.  Of more
-// than so many, that is unlikely.
+// Rows that do not form a grid are what NMS has left of one, or a transformer's queries: typically
+// 300.  More than this are unlikely.
 constexpr int64_t most_without_grid = 1000;
 
-// Which class of each row has the highest score.  NaN is never the highest.
+// The class with the highest score of each row.  NaN is never the highest.
 struct BestClasses {
-    std::vector<float> scores; // below 0 if a row has none
+    std::vector<float> scores; // minus infinity if a row has none
     std::vector<int> labels;
 };
 
-// Each value of a row is the score of a class.
+// `scores` has one score for each class in each row.
 BestClasses best_classes(const Rows &scores);
 
-// Left, top, right and bottom, as a row begins.
+// Reads left, top, right and bottom from the row's first values.
 Box corners_at(const Rows &rows, int64_t row);
 
 Box centred_box(float middle_x, float middle_y, float width, float height);
 
-// The upright box around a turned one.
+// Returns the axis-aligned box around a turned one.
 Box box_around(const TurnedBox &turned);
 
-// 0 to 1, for a score from minus to plus infinity.
 float sigmoid(float value);
 
-// Whether the value of a class, as a tensor has it, is one.
+// Returns whether a tensor's value is a valid class number.
 bool is_label(float value);
 
-// Appends the detection unless it is less sure than `parameters` ask for, or no detection: its
+// Appends the detection, unless its confidence is too low for `parameters`, or it is invalid: its
 // numbers are NaN or infinite, its box has no extent, its confidence is not in 0 to 1.
-void append_if_sound(Detection detection, const DecodeParameters &parameters,
+void append_if_valid(Detection detection, const DecodeParameters &parameters,
                      std::vector<Detection> &found);
 
-// How many values the masks of one picture may still have.
+// Limits the cost of the masks of one picture.
 class MaskBudget
 {
 public:
-    // For a mask of that size, each of whose values is a sum of `products` products.  Throws
-    // Error if the masks cost too much together.
+    // Adds a mask of that size, each value of which is a sum of `products` products.  Throws Error
+    // if all masks together cost too much.
     void take(Size mask, int64_t products = 1);
 
 private:
     int64_t values_ = 0, products_ = 0;
 };
 
-// The most key points that the boxes of one picture have together.
+// The most key points that all boxes of one picture may have together.
 constexpr int64_t most_key_points = 256 << 10;
 
-// Throws Error if so many things with so many key points have too many together.
-void check_key_points(int64_t each, size_t things);
+// Throws Error if `detections` with `each` key points have too many together.
+void check_key_points(int64_t each, size_t detections);
 
-// What a row of each says of one thing.
-struct Listed {
+// Three tensors; row n of each describes detection n.
+struct DetectionLists {
     Rows boxes, labels, scores;
     int64_t count() const;
 };
 
-// Appends the first things of lists in the same way; those whose label is none are left out.
-void append_listed(const Listed &lists, int64_t count, const DecodeParameters &parameters,
+// Appends the first `count` detections in the same way.  Skips those whose label is invalid.
+void append_listed(const DetectionLists &lists, int64_t count, const DecodeParameters &parameters,
                    std::vector<Detection> &found);
 
 } // namespace dnn_torch

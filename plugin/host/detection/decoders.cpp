@@ -88,7 +88,7 @@ std::unique_ptr<const Decoder> find_decoder(std::span<const DnnTorchTensor> shap
     if (!name.empty())
         return named(shapes, facts, name);
     Match best;
-    std::string likeliest; // two or more are a choice
+    std::string likeliest; // if there are several, the user must choose
     for (const DecoderKind &kind : kinds) {
         Match match = kind.match(shapes, facts);
         if (!match.decoder || match.likeness < best.likeness)

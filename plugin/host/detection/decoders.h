@@ -14,12 +14,12 @@
 namespace dnn_torch
 {
 
-// As the option `decoder` takes them.
+// Returns the values of the option `decoder`.
 std::vector<std::string> names_of_decoders();
 
-// Returns the decoder of that name, or, if `name` is empty, the one that the facts and the
-// shapes speak for.  Of `shapes`, the data may be NULL.  Throws Error, whose line lists the
-// tensors and the decoders, if the tensors do not fit or fit several.
+// Returns the decoder of that name, or, if `name` is empty, the one that fits the facts and the
+// shapes best.  The data of `shapes` may be NULL.  Throws Error that lists the tensors and the
+// decoders, if none fits or several do.
 std::unique_ptr<const Decoder> find_decoder(std::span<const DnnTorchTensor> shapes,
                                             const DetectorFacts &facts, const std::string &name);
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What a detector finds, in the pixels of the picture that it was given.
+// A detector's findings, in pixels of its input picture.
 #pragma once
 
 #include "host/size.h"
@@ -30,33 +30,33 @@ struct KeyPoint {
     bool operator==(const KeyPoint &) const = default;
 };
 
-// A rectangle that is turned by `angle` radians, clockwise, about its middle.
+// A rectangle that is rotated by `angle` radians, clockwise, about its centre.
 struct TurnedBox {
     float middle_x = 0, middle_y = 0, width = 0, height = 0, angle = 0;
 
     bool operator==(const TurnedBox &) const = default;
 };
 
-// Which part of an area belongs to the thing.
+// Which part of an area belongs to the object.
 struct Mask {
     Size size = {}; // of the grid of values that covers `area`
     Box area = {};  // in the pixels of the picture
-    // From 0, not of the thing, to 1; row by row.  Copies of a mask share them.
+    // From 0, outside the object, to 1; row by row.  Copies of a mask share them.
     std::shared_ptr<const std::vector<float>> values = {};
 
     explicit operator bool() const { return values != nullptr; }
 };
 
-// The most values that the masks of one picture have together.
+// The most values that all masks of one picture may have together.
 constexpr int64_t most_mask_values = 32 << 20;
 
 struct Detection {
-    Box box; // upright
+    Box box; // axis-aligned
     float confidence = 0;
     int label = 0;                        // the number of its class, from 0 on; -1: not known
-    std::optional<TurnedBox> turned = {}; // what `box` is around
+    std::optional<TurnedBox> turned = {}; // `box` encloses it
     std::vector<KeyPoint> key_points = {};
-    int64_t row = 0; // of the decoder's tensor, from which it was read
+    int64_t row = 0; // of the decoder's tensor that it was read from
     Mask mask = {};  // false: not known
 };
 

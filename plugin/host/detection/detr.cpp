@@ -1,16 +1,17 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Transformers that answer Q queries:
+// Transformers with Q queries:
 //
-//   logits [N,Q,C], pred_boxes [N,Q,4]         middle x, middle y, width, height: of 0 to 1
+//   logits [N,Q,C], pred_boxes [N,Q,4]         centre x, centre y, width, height: of 0 to 1
 //   labels [N,Q], boxes [N,Q,4], scores [N,Q]  RT-DETR as it is deployed; boxes in pixels
-//   [N,Q,4+nc]                                 RT-DETR of Ultralytics; scores are done
+//   [N,Q,4+nc]                                 RT-DETR of Ultralytics, with the sigmoid applied
 //
-// detr takes the softmax, and the last of the C classes is nothing: DETR, YOLOS.
-// rtdetr takes the sigmoid of each class: RT-DETR, D-FINE, DEIM, Deformable DETR, DINO.  As these
-// are evaluated, the Q surest of all Q*C answers count: a query may have several classes.
-// The number of classes tells them apart; if it is not known, 100 queries are of detr.
+// detr takes the softmax, and the last of the C classes is "no object": DETR, YOLOS.
+// rtdetr takes the sigmoid of each class: RT-DETR, D-FINE, DEIM, Deformable DETR, DINO.  As in
+// their evaluation, the Q most confident of all Q*C scores are used: a query may have several
+// classes.
+// The number of classes tells the two apart.  If it is not known, 100 queries mean detr.
 #include "decoder_kinds.h"
 #include "suppression.h"
 
@@ -25,7 +26,7 @@ namespace
 
 constexpr int64_t queries_of_detr = 100;
 
-struct Answers {
+struct Outputs {
     const DnnTorchTensor *logits = nullptr, *boxes = nullptr;
     bool are_named = false;
 };
@@ -36,27 +37,27 @@ bool fit_together(const DnnTorchTensor &logits, const DnnTorchTensor &boxes)
            has_shape(boxes, {logits.dims[0], logits.dims[1], 4});
 }
 
-// By their names, else the first two tensors.
-Answers answers_in(std::span<const DnnTorchTensor> tensors)
+// Finds the tensors by name; otherwise takes the first two.
+Outputs outputs_in(std::span<const DnnTorchTensor> tensors)
 {
-    Answers answers;
+    Outputs outputs;
     for (const DnnTorchTensor &tensor : tensors) {
-        const bool is_outer = name_before_last(tensor).empty(); // no helper's, of each layer
+        const bool is_outer = name_before_last(tensor).empty(); // not a layer's auxiliary output
         if (is_outer && (is_named(tensor, "logits") || is_named(tensor, "pred_logits")))
-            answers.logits = &tensor;
+            outputs.logits = &tensor;
         if (is_outer && is_named(tensor, "pred_boxes"))
-            answers.boxes = &tensor;
+            outputs.boxes = &tensor;
     }
-    answers.are_named = answers.logits && answers.boxes;
-    if (!answers.are_named && tensors.size() >= 2) {
+    outputs.are_named = outputs.logits && outputs.boxes;
+    if (!outputs.are_named && tensors.size() >= 2) {
         const bool boxes_first = tensors[0].rank == 3 && tensors[0].dims[2] == 4 &&
                                  !(tensors[1].rank == 3 && tensors[1].dims[2] == 4);
-        answers.logits = &tensors[boxes_first ? 1 : 0];
-        answers.boxes = &tensors[boxes_first ? 0 : 1];
+        outputs.logits = &tensors[boxes_first ? 1 : 0];
+        outputs.boxes = &tensors[boxes_first ? 0 : 1];
     }
-    if (!answers.logits || !answers.boxes || !fit_together(*answers.logits, *answers.boxes))
+    if (!outputs.logits || !outputs.boxes || !fit_together(*outputs.logits, *outputs.boxes))
         return {};
-    return answers;
+    return outputs;
 }
 
 Box box_in(Size input, const Rows &boxes, int64_t row)
@@ -70,31 +71,31 @@ Box box_in(Size input, const Rows &boxes, int64_t row)
 class Queries : public Decoder
 {
 public:
-    Queries(Size input, int values, bool has_nothing)
-        : input_(input), values_(values), has_nothing_(has_nothing)
+    Queries(Size input, int values, bool has_no_object)
+        : input_(input), values_(values), has_no_object_(has_no_object)
     {
     }
-    const char *name() const override { return has_nothing_ ? "detr" : "rtdetr"; }
-    int classes() const override { return has_nothing_ ? values_ - 1 : values_; }
+    const char *name() const override { return has_no_object_ ? "detr" : "rtdetr"; }
+    int classes() const override { return has_no_object_ ? values_ - 1 : values_; }
     bool needs_suppression() const override { return false; }
     void decode(std::span<const DnnTorchTensor> tensors, int index,
                 const DecodeParameters &parameters, std::vector<Detection> &found) const override;
 
 private:
-    // The likeliest class of each query.
+    // Takes the likeliest class of each query.
     void decode_queries(const Rows &logits, const Rows &boxes, const DecodeParameters &parameters,
                         std::vector<Detection> &found) const;
-    // All classes of all queries.
+    // Takes all classes of all queries.
     void decode_classes(const Rows &logits, const Rows &boxes, const DecodeParameters &parameters,
                         std::vector<Detection> &found) const;
 
     Size input_;
-    int values_; // logits of a query
-    bool has_nothing_;
+    int values_;         // logits of a query
+    bool has_no_object_; // the last class is "no object"
 };
 
-// What the softmax gives the class whose logit that is.
-float share_of(const Rows &logits, int64_t row, float logit)
+// Returns the softmax of the class with this logit.
+float softmax_of(const Rows &logits, int64_t row, float logit)
 {
     float sum = 0;
     for (int64_t label = 0; label < logits.width; label++)
@@ -106,13 +107,13 @@ void Queries::decode_queries(const Rows &logits, const Rows &boxes,
                              const DecodeParameters &parameters,
                              std::vector<Detection> &found) const
 {
-    Rows of_things = logits;
-    of_things.width = classes();
-    const BestClasses best = best_classes(of_things);
+    Rows of_classes = logits;
+    of_classes.width = classes();
+    const BestClasses best = best_classes(of_classes);
     for (int64_t row = 0; row < std::min(logits.count, boxes.count); row++) {
         const auto number = static_cast<size_t>(row);
-        append_if_sound({.box = box_in(input_, boxes, row),
-                         .confidence = share_of(logits, row, best.scores[number]),
+        append_if_valid({.box = box_in(input_, boxes, row),
+                         .confidence = softmax_of(logits, row, best.scores[number]),
                          .label = best.labels[number],
                          .row = row},
                         parameters, found);
@@ -128,59 +129,59 @@ void Queries::decode_classes(const Rows &logits, const Rows &boxes,
         for (int64_t label = 0; label < logits.width; label++)
             if (const float confidence = sigmoid(logits.at(row, label));
                 confidence >= parameters.confidence)
-                append_if_sound({.box = box_in(input_, boxes, row),
+                append_if_valid({.box = box_in(input_, boxes, row),
                                  .confidence = confidence,
                                  .label = static_cast<int>(label),
                                  .row = row},
                                 parameters, own);
-    keep_surest(own, static_cast<size_t>(logits.count));
+    keep_most_confident(own, static_cast<size_t>(logits.count));
     std::move(own.begin(), own.end(), std::back_inserter(found));
 }
 
 void Queries::decode(std::span<const DnnTorchTensor> tensors, int index,
                      const DecodeParameters &parameters, std::vector<Detection> &found) const
 {
-    const Answers answers = answers_in(tensors);
-    if (!answers.boxes || answers.logits->dims[2] != values_)
+    const Outputs outputs = outputs_in(tensors);
+    if (!outputs.boxes || outputs.logits->dims[2] != values_)
         refuse_tensors(name(), tensors);
     const RowAxes axes = {.rows = 1, .values = 2, .picture = 0};
-    const Rows logits = rows_of(*answers.logits, index, axes);
-    const Rows boxes = rows_of(*answers.boxes, index, axes);
-    if (has_nothing_)
+    const Rows logits = rows_of(*outputs.logits, index, axes);
+    const Rows boxes = rows_of(*outputs.boxes, index, axes);
+    if (has_no_object_)
         decode_queries(logits, boxes, parameters, found);
     else
         decode_classes(logits, boxes, parameters, found);
 }
 
 Match match_queries(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts,
-                    bool has_nothing)
+                    bool has_no_object)
 {
-    const Answers answers = answers_in(shapes);
-    const int values = answers.logits ? static_cast<int>(answers.logits->dims[2]) : 0;
-    if (values < (has_nothing ? 2 : 1))
+    const Outputs outputs = outputs_in(shapes);
+    const int values = outputs.logits ? static_cast<int>(outputs.logits->dims[2]) : 0;
+    if (values < (has_no_object ? 2 : 1))
         return {};
     Match match = {.likeness = Likeness::FITS,
-                   .decoder = std::make_unique<Queries>(facts.input, values, has_nothing),
+                   .decoder = std::make_unique<Queries>(facts.input, values, has_no_object),
                    .needs_input_size = true};
-    const int64_t queries = answers.logits->dims[1];
-    if (!answers.are_named && queries > most_without_grid)
+    const int64_t queries = outputs.logits->dims[1];
+    if (!outputs.are_named && queries > most_without_grid)
         return match;
-    const int with_nothing = facts.classes + 1;
-    bool is_this = (queries == queries_of_detr) == has_nothing;
-    if (facts.classes > 0 && (values == facts.classes || values == with_nothing))
-        is_this = (values == with_nothing) == has_nothing;
+    const int with_no_object = facts.classes + 1;
+    bool is_this = (queries == queries_of_detr) == has_no_object;
+    if (facts.classes > 0 && (values == facts.classes || values == with_no_object))
+        is_this = (values == with_no_object) == has_no_object;
     if (is_this)
-        match.likeness = answers.are_named ? Likeness::CERTAIN : Likeness::TYPICAL;
+        match.likeness = outputs.are_named ? Likeness::CERTAIN : Likeness::TYPICAL;
     return match;
 }
 
-// ---- RT-DETR, further forms -----------------------------------------------------------
+// ---- RT-DETR, other variants ----------------------------------------------------------
 
 struct Deployed {
     const DnnTorchTensor *labels = nullptr, *boxes = nullptr, *scores = nullptr;
 };
 
-// Boxes are known by their shape; labels by their name or type.
+// Recognises boxes by their shape, and labels by their name or type.
 Deployed deployed_in(std::span<const DnnTorchTensor> tensors)
 {
     Deployed found;
@@ -219,14 +220,14 @@ void DeployedRtDetr::decode(std::span<const DnnTorchTensor> tensors, int index,
     if (!parts.boxes)
         refuse_tensors(name(), tensors);
     const RowAxes axes = {.rows = 1, .picture = 0};
-    const Listed lists = {.boxes =
-                              rows_of(*parts.boxes, index, {.rows = 1, .values = 2, .picture = 0}),
-                          .labels = rows_of(*parts.labels, index, axes),
-                          .scores = rows_of(*parts.scores, index, axes)};
+    const DetectionLists lists = {
+        .boxes = rows_of(*parts.boxes, index, {.rows = 1, .values = 2, .picture = 0}),
+        .labels = rows_of(*parts.labels, index, axes),
+        .scores = rows_of(*parts.scores, index, axes)};
     append_listed(lists, lists.count(), parameters, found);
 }
 
-// One tensor, whose scores need no sigmoid.
+// One tensor, to whose scores the sigmoid was already applied.
 class OneTensorRtDetr : public Decoder
 {
 public:
@@ -252,7 +253,7 @@ void OneTensorRtDetr::decode(std::span<const DnnTorchTensor> tensors, int index,
     const Rows rows = rows_of(tensors[0], index, {.rows = 1, .values = 2, .picture = 0});
     const BestClasses best = best_classes(rows.without_first(4));
     for (int64_t row = 0; row < rows.count; row++)
-        append_if_sound({.box = box_in(input_, rows, row),
+        append_if_valid({.box = box_in(input_, rows, row),
                          .confidence = best.scores[static_cast<size_t>(row)],
                          .label = best.labels[static_cast<size_t>(row)],
                          .row = row},
@@ -261,15 +262,15 @@ void OneTensorRtDetr::decode(std::span<const DnnTorchTensor> tensors, int index,
 
 Match match_one_tensor(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts)
 {
-    constexpr int64_t fewest = 21, usual = 300;
+    constexpr int64_t fewest = 21, typical = 300;
     if (shapes.size() != 1 || !has_shape(shapes[0], {any_extent, any_extent, any_extent}))
         return {};
     const int64_t queries = shapes[0].dims[1], classes = shapes[0].dims[2] - 4;
     if (queries < fewest || queries > most_without_grid || classes < 1 ||
         classes > most_without_grid * 10)
         return {};
-    // Six values are rather decoder=yolo-nms's.
-    const bool is_typical = queries == usual && classes == facts.classes && classes != 2 &&
+    // Six values are more likely for decoder=yolo-nms.
+    const bool is_typical = queries == typical && classes == facts.classes && classes != 2 &&
                             !facts.end2end.value_or(false) && !is_grid(queries, facts.input, 1) &&
                             !is_grid(shapes[0].dims[2], facts.input, 1);
     return {.likeness = is_typical ? Likeness::CERTAIN : Likeness::FITS,

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What models return that end in TensorRT's EfficientNMS, or in a copy of it:
+// Outputs of models that end in TensorRT's EfficientNMS, or in a copy of it:
 //
-//   [N,1] how many there are, [N,n,4] left, top, right, bottom in pixels, [N,n] scores,
+//   [N,1] number of boxes, [N,n,4] left, top, right, bottom in pixels, [N,n] scores,
 //   [N,n] classes
 #include "decoder_kinds.h"
 
@@ -37,10 +37,10 @@ void EfficientNms::decode(std::span<const DnnTorchTensor> tensors, int index,
     if (!fits(tensors))
         refuse_tensors(name(), tensors);
     const RowAxes axes = {.rows = 1, .picture = 0};
-    const Listed lists = {.boxes =
-                              rows_of(tensors[1], index, {.rows = 1, .values = 2, .picture = 0}),
-                          .labels = rows_of(tensors[3], index, axes),
-                          .scores = rows_of(tensors[2], index, axes)};
+    const DetectionLists lists = {
+        .boxes = rows_of(tensors[1], index, {.rows = 1, .values = 2, .picture = 0}),
+        .labels = rows_of(tensors[3], index, axes),
+        .scores = rows_of(tensors[2], index, axes)};
     const Rows counts = rows_of(tensors[0], 0, {.rows = 0});
     const float present = index < counts.count ? counts.at(index, 0) : 0;
     int64_t count = 0; // `present` may be NaN, or more than there are rows

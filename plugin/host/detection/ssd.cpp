@@ -16,7 +16,8 @@ namespace dnn_torch
 namespace
 {
 
-// A tensor whose axes but the last one or two have extent 1; 0 values: it is none.
+// Returns whether all axes but the last two have extent 1, and the last has `values`.  If `values`
+// is 0, all axes but the last one must have extent 1.
 bool is_list(const DnnTorchTensor &tensor, int64_t values)
 {
     const int axes = values > 0 ? 2 : 1;
@@ -76,7 +77,7 @@ void Ssd::decode_parts(const Rows &rows, int index, const DecodeParameters &para
             return;
         if (picture != static_cast<float>(index) || !is_label(rows.at(row, 1)))
             continue;
-        append_if_sound({.box = {rows.at(row, 3) * width, rows.at(row, 4) * height,
+        append_if_valid({.box = {rows.at(row, 3) * width, rows.at(row, 4) * height,
                                  rows.at(row, 5) * width, rows.at(row, 6) * height},
                          .confidence = rows.at(row, 2),
                          .label = static_cast<int>(rows.at(row, 1)),
@@ -99,7 +100,7 @@ void Ssd::decode(std::span<const DnnTorchTensor> tensors, int index,
     const Rows labels = rows_of(*lists.labels, index, {.rows = lists.labels->rank - 1});
     for (int64_t row = 0; row < std::min(rows.count, labels.count); row++)
         if (is_label(labels.at(row, 0)))
-            append_if_sound({.box = corners_at(rows, row),
+            append_if_valid({.box = corners_at(rows, row),
                              .confidence = rows.at(row, 4),
                              .label = static_cast<int>(labels.at(row, 0)),
                              .row = row},
@@ -113,7 +114,7 @@ Match match_ssd(std::span<const DnnTorchTensor> shapes, const DetectorFacts &fac
     const Lists lists = lists_in(shapes);
     if (!lists.boxes)
         return {};
-    // [1,n,7] may as well be rows of a YOLO model.
+    // [1,n,7] may also be rows of a YOLO model.
     Likeness likeness = lists.boxes->rank == 4 ? Likeness::CERTAIN : Likeness::TYPICAL;
     if (lists.boxes->rank == 3 && !lists.labels)
         likeness = Likeness::FITS;

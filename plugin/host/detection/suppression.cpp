@@ -18,7 +18,8 @@ struct Point {
     double x, y;
 };
 
-// Two convex polygons of four corners have at most eight in common; each cut adds one at most.
+// The intersection of two convex quadrilaterals has at most eight corners; each cut adds at most
+// one.
 struct Polygon {
     std::array<Point, 12> corners;
     size_t count = 0;
@@ -43,14 +44,14 @@ Polygon corners_of(const TurnedBox &box)
     return polygon;
 }
 
-// Above 0: `point` lies on the inner side of the edge of a polygon that goes clockwise.
+// Returns above 0 if `point` is on the inner side of the edge of a clockwise polygon.
 double side_of(Point from, Point to, Point point)
 {
     return (to.x - from.x) * (point.y - from.y) - (to.y - from.y) * (point.x - from.x);
 }
 
-// Returns what of the polygon lies on the inner side of an edge (Sutherland and Hodgman).
-Polygon cut(const Polygon &polygon, Point from, Point to)
+// Returns the part of the polygon on the inner side of an edge (Sutherland-Hodgman).
+Polygon clipped(const Polygon &polygon, Point from, Point to)
 {
     Polygon kept;
     for (size_t i = 0; i < polygon.count; i++) {
@@ -81,40 +82,41 @@ float overlap(const TurnedBox &one, const TurnedBox &other)
     Polygon common = corners_of(one);
     const Polygon edges = corners_of(other);
     for (size_t i = 0; i < edges.count; i++)
-        common = cut(common, edges.corners[i], edges.corners[(i + 1) % edges.count]);
+        common = clipped(common, edges.corners[i], edges.corners[(i + 1) % edges.count]);
     const double both = area_of(common);
     const double all = static_cast<double>(one.width) * one.height +
                        static_cast<double>(other.width) * other.height - both;
     return all > 0 ? static_cast<float>(both / all) : 0;
 }
 
-bool is_number(const Detection &detection)
+bool is_finite(const Detection &detection)
 {
     const Box &box = detection.box;
     return std::isfinite(detection.confidence) && std::isfinite(box.left) &&
            std::isfinite(box.top) && std::isfinite(box.right) && std::isfinite(box.bottom);
 }
 
-// Returns the numbers of the surest, in their order.
+// Returns the indices of the most confident detections, sorted by confidence.
 std::vector<size_t> order_of(const std::vector<Detection> &found)
 {
     std::vector<size_t> order;
     order.reserve(found.size());
     for (size_t i = 0; i < found.size(); i++)
-        if (is_number(found[i]))
+        if (is_finite(found[i]))
             order.push_back(i);
-    const auto surer = [&found](size_t one, size_t other) {
+    const auto more_confident = [&found](size_t one, size_t other) {
         return std::pair(-found[one].confidence, one) < std::pair(-found[other].confidence, other);
     };
-    const size_t taken = std::min(order.size(), most_candidates);
-    std::partial_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(taken), order.end(),
-                      surer);
-    order.resize(taken);
+    const size_t count = std::min(order.size(), most_candidates);
+    std::partial_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(count), order.end(),
+                      more_confident);
+    order.resize(count);
     return order;
 }
 
-// What stays of a class.  The boxes lie close together in memory: most comparisons end with them.
-class Rivals
+// The kept detections of a class.  Their boxes are contiguous in memory, because most comparisons
+// need only the boxes.
+class KeptBoxes
 {
 public:
     void add(const Box &box, size_t number)
@@ -122,7 +124,7 @@ public:
         boxes_.push_back(box);
         numbers_.push_back(number);
     }
-    // Whether one of them overlaps the candidate by more than `iou`.
+    // Returns whether one of them overlaps the candidate by more than `iou`.
     bool cover(const Detection &candidate, float iou, const std::vector<Detection> &kept) const
     {
         for (size_t i = 0; i < boxes_.size(); i++)
@@ -139,7 +141,7 @@ private:
     }
 
     std::vector<Box> boxes_;
-    std::vector<size_t> numbers_; // in the list of all that stay
+    std::vector<size_t> numbers_; // indices in the list of all kept detections
 };
 
 } // namespace
@@ -163,7 +165,7 @@ float overlap(const Detection &one, const Detection &other)
     return overlap(*one.turned, *other.turned);
 }
 
-void keep_surest(std::vector<Detection> &found, size_t most)
+void keep_most_confident(std::vector<Detection> &found, size_t most)
 {
     if (found.size() <= most)
         return;
@@ -189,16 +191,16 @@ void keep_surest(std::vector<Detection> &found, size_t most)
 void suppress(std::vector<Detection> &found, const SuppressionParameters &parameters)
 {
     std::vector<Detection> kept;
-    std::map<int, Rivals> kept_of_class;
+    std::map<int, KeptBoxes> kept_of_class;
     const size_t most = static_cast<size_t>(std::max(parameters.max_boxes, 0));
     for (const size_t number : order_of(found)) {
         if (kept.size() >= most)
             break;
         Detection &candidate = found[number];
-        Rivals &rivals = kept_of_class[parameters.agnostic ? 0 : candidate.label];
-        if (parameters.iou < 1 && rivals.cover(candidate, parameters.iou, kept))
+        KeptBoxes &same_class = kept_of_class[parameters.agnostic ? 0 : candidate.label];
+        if (parameters.iou < 1 && same_class.cover(candidate, parameters.iou, kept))
             continue;
-        rivals.add(candidate.box, kept.size());
+        same_class.add(candidate.box, kept.size());
         kept.push_back(std::move(candidate));
     }
     found = std::move(kept);

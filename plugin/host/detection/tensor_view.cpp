@@ -32,7 +32,7 @@ std::string shape_text(const DnnTorchTensor &tensor)
     return concat(name, name.empty() ? "[" : " [", extents, "]");
 }
 
-// Of one picture.
+// Checks the values of one picture.
 bool has_too_many_values(const DnnTorchTensor &tensor, int picture_axis)
 {
     int64_t values = 1;

@@ -21,26 +21,26 @@ namespace dnn_torch
 // An extent that may be anything.
 constexpr int64_t any_extent = -1;
 
-// Whether the tensor has that rank and those extents.
+// Returns whether the tensor has that rank and those extents.
 bool has_shape(const DnnTorchTensor &tensor, std::initializer_list<int64_t> extents);
 
-// Whether the last part of the tensor's name is that: "boxes" of "1.0.boxes".
+// Returns whether `last_part` is the last part of the tensor's name: "boxes" of "1.0.boxes".
 bool is_named(const DnnTorchTensor &tensor, std::string_view last_part);
 
-// What stands before the last part of its name: "1.0" of "1.0.boxes".
+// Returns the tensor's name without its last part: "1.0" of "1.0.boxes".
 std::string_view name_before_last(const DnnTorchTensor &tensor);
 
-// "0 [1,84,8400], 1 [1,32,160,160]", safe for a terminal.
+// Returns "0 [1,84,8400], 1 [1,32,160,160]", safe for a terminal.
 std::string shapes_text(std::span<const DnnTorchTensor> tensors);
 
-// Values in rows, one row for each thing that may have been found.
+// Values in rows, one row for each candidate.
 struct Rows {
     const char *data = nullptr;
     int64_t count = 0, width = 0;
     int64_t row_step = 0, value_step = 0; // in bytes
     bool whole_numbers = false;
 
-    // Neither number is checked.
+    // The indices are not checked.
     float at(int64_t row, int64_t value) const
     {
         const char *place = data + row * row_step + value * value_step;
@@ -57,29 +57,29 @@ struct Rows {
     // The same without the first values of each row.
     Rows without_first(int64_t values) const
     {
-        Rows rest = *this;
-        rest.data += values * value_step;
-        rest.width -= values;
-        return rest;
+        Rows remainder = *this;
+        remainder.data += values * value_step;
+        remainder.width -= values;
+        return remainder;
     }
 };
 
-// Which axes of a tensor its rows and their values lie along.  The tensor's other axes are at 0.
+// The axes of a tensor's rows and of their values.  The index in all other axes is 0.
 struct RowAxes {
     int rows = 0;
     int values = -1;  // below 0: each row is one value
-    int picture = -1; // which picture of the batch; below 0: there is one picture alone
+    int picture = -1; // the batch axis; below 0: there is only one picture
 };
 
-// The most values of a tensor that are read for one picture.  A tensor may have many more than
-// bytes, all in the same place, and reading them takes time in ffmpeg's own process.
+// The most values of a tensor that are read for one picture.  A tensor with strides of 0 may have
+// many more values than bytes, and reading them takes time in ffmpeg's own process.
 constexpr int64_t most_values = 64 << 20;
 
 // Returns the rows of picture `index`.  Throws Error if the tensor has no such picture, holds
 // neither floats nor 64-bit integers, or has more than most_values for a picture.
 Rows rows_of(const DnnTorchTensor &tensor, int index, const RowAxes &axes);
 
-// Throws Error: the tensors are not those that the decoder was made for.
+// Throws Error that the decoder was not made for these tensors.
 [[noreturn]] void refuse_tensors(const char *decoder, std::span<const DnnTorchTensor> tensors);
 
 } // namespace dnn_torch

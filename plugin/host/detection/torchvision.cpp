@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The detectors of torchvision, scripted or traced, with one group of tensors for each picture:
+// torchvision's detectors, scripted or traced, with one group of tensors for each picture:
 //
 //   boxes [n,4]       left, top, right, bottom in pixels
-//   labels [n]        as torchvision counts: 0 is the background
+//   labels [n]        0 is the background
 //   scores [n]
 //   masks [n,1,H,W]
 //   keypoints [n,K,3], keypoints_scores [n,K]
@@ -35,7 +35,7 @@ const DnnTorchTensor *member(std::span<const DnnTorchTensor> tensors, std::strin
     return nullptr;
 }
 
-bool is_whole(const Group &group)
+bool is_complete(const Group &group)
 {
     return group.boxes && group.labels && group.scores &&
            has_shape(*group.boxes, {any_extent, 4}) &&
@@ -59,7 +59,7 @@ Group group_without_names(std::span<const DnnTorchTensor> tensors)
     return group;
 }
 
-// Returns the tensors of picture `index`; without boxes if it has none.
+// Returns the tensors of picture `index`; `boxes` is null if it has none.
 Group group_of(std::span<const DnnTorchTensor> tensors, int index)
 {
     int pictures = 0;
@@ -77,7 +77,7 @@ Group group_of(std::span<const DnnTorchTensor> tensors, int index)
     return pictures == 0 && index == 0 ? group_without_names(tensors) : Group();
 }
 
-// The values are logits, of any size.
+// The scores are logits, of any magnitude.
 void read_key_points(const Group &group, std::span<Detection> found)
 {
     const DnnTorchTensor &points = *group.key_points;
@@ -128,11 +128,11 @@ void Torchvision::decode(std::span<const DnnTorchTensor> tensors, int index,
                          const DecodeParameters &parameters, std::vector<Detection> &found) const
 {
     const Group group = group_of(tensors, index);
-    if (!is_whole(group))
+    if (!is_complete(group))
         refuse_tensors(name(), tensors);
-    const Listed lists = {.boxes = rows_of(*group.boxes, 0, {.rows = 0, .values = 1}),
-                          .labels = rows_of(*group.labels, 0, {.rows = 0}),
-                          .scores = rows_of(*group.scores, 0, {.rows = 0})};
+    const DetectionLists lists = {.boxes = rows_of(*group.boxes, 0, {.rows = 0, .values = 1}),
+                                  .labels = rows_of(*group.labels, 0, {.rows = 0}),
+                                  .scores = rows_of(*group.scores, 0, {.rows = 0})};
     append_listed(lists, lists.count(), parameters, found);
 }
 
@@ -140,11 +140,11 @@ void Torchvision::add_key_points(std::span<const DnnTorchTensor> tensors, int in
                                  std::span<Detection> found) const
 {
     const Group group = group_of(tensors, index);
-    if (is_whole(group) && group.key_points)
+    if (is_complete(group) && group.key_points)
         read_key_points(group, found);
 }
 
-// Returns what of a mask of the whole picture lies in the box.
+// Returns the part of a whole picture's mask that is in the box.
 Mask cut_mask(const Rows &lines, const Box &box, MaskBudget &budget)
 {
     const auto place = [](float value, int64_t most) {
@@ -190,7 +190,7 @@ void Torchvision::add_masks(std::span<const DnnTorchTensor> tensors, int index,
 Match match_torchvision(std::span<const DnnTorchTensor> shapes, const DetectorFacts &)
 {
     const Group group = group_of(shapes, 0);
-    if (!is_whole(group))
+    if (!is_complete(group))
         return {};
     const bool has_masks =
         group.masks && has_shape(*group.masks, {any_extent, 1, any_extent, any_extent});

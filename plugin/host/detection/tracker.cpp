@@ -14,10 +14,10 @@ namespace dnn_torch
 namespace
 {
 
-// Noise as parts of a thing's extent: DeepSORT's figures.
+// Noise relative to an object's extent, with DeepSORT's values.
 constexpr double place_noise = 1.0 / 20, speed_noise = 1.0 / 160;
 
-// More than so many are assigned greedily: the best assignment takes time with the cube.
+// Larger numbers are assigned greedily, because the best assignment takes cubic time.
 constexpr size_t most_for_best = 300;
 
 constexpr double least_extent = 1e-3;
@@ -27,7 +27,7 @@ double squared(double value)
     return value * value;
 }
 
-bool is_box(const Box &box)
+bool is_finite(const Box &box)
 {
     return std::isfinite(box.left) && std::isfinite(box.top) && std::isfinite(box.right) &&
            std::isfinite(box.bottom);
@@ -48,11 +48,11 @@ std::vector<size_t> assigned(std::vector<Pair> pairs, size_t rows, size_t column
 {
     if (rows > most_for_best || columns > most_for_best)
         return assign_greedily(std::move(pairs), rows, columns);
-    Worths worths = {
+    PairWeights weights = {
         .rows = rows, .columns = columns, .values = std::vector<double>(rows * columns)};
     for (const Pair &pair : pairs)
-        worths.values[pair.row * columns + pair.column] = pair.worth;
-    return assign_best(worths);
+        weights.values[pair.row * columns + pair.column] = pair.weight;
+    return assign_best(weights);
 }
 
 } // namespace
@@ -63,32 +63,32 @@ SteadyMotion::SteadyMotion(double place, double scale)
 {
 }
 
-void SteadyMotion::move_on(double scale)
+void SteadyMotion::predict(double scale)
 {
     place_ += speed_;
-    place_variance_ += 2 * both_ + speed_variance_ + squared(place_noise * scale);
-    both_ += speed_variance_;
+    place_variance_ += 2 * covariance_ + speed_variance_ + squared(place_noise * scale);
+    covariance_ += speed_variance_;
     speed_variance_ += squared(speed_noise * scale);
 }
 
 void SteadyMotion::measure(double place, double scale)
 {
     const double sum = place_variance_ + squared(place_noise * scale);
-    const double gain = place_variance_ / sum, speed_gain = both_ / sum;
-    const double surprise = place - place_;
-    place_ += gain * surprise;
-    speed_ += speed_gain * surprise;
-    speed_variance_ -= speed_gain * both_;
-    both_ *= 1 - gain;
+    const double gain = place_variance_ / sum, speed_gain = covariance_ / sum;
+    const double innovation = place - place_;
+    place_ += gain * innovation;
+    speed_ += speed_gain * innovation;
+    speed_variance_ -= speed_gain * covariance_;
+    covariance_ *= 1 - gain;
     place_variance_ *= 1 - gain;
 }
 
-Tracker::Track::Track(int64_t its_number, const Detection &seen)
+Tracker::Track::Track(int64_t its_number, const Detection &first)
     : number(its_number),
-      label(seen.label), motions{SteadyMotion(numbers_of(seen.box)[0], scale_of(seen.box)),
-                                 SteadyMotion(numbers_of(seen.box)[1], scale_of(seen.box)),
-                                 SteadyMotion(numbers_of(seen.box)[2], scale_of(seen.box)),
-                                 SteadyMotion(numbers_of(seen.box)[3], scale_of(seen.box))}
+      label(first.label), motions{SteadyMotion(numbers_of(first.box)[0], scale_of(first.box)),
+                                  SteadyMotion(numbers_of(first.box)[1], scale_of(first.box)),
+                                  SteadyMotion(numbers_of(first.box)[2], scale_of(first.box)),
+                                  SteadyMotion(numbers_of(first.box)[3], scale_of(first.box))}
 {
 }
 
@@ -97,19 +97,19 @@ double Tracker::Track::scale() const
     return scale_of(box());
 }
 
-void Tracker::Track::move_on()
+void Tracker::Track::predict()
 {
     const double extent = scale();
     for (SteadyMotion &motion : motions)
-        motion.move_on(extent);
+        motion.predict(extent);
     unseen++;
 }
 
-void Tracker::Track::measure(const Box &seen)
+void Tracker::Track::measure(const Box &box)
 {
-    const std::array<double, 4> numbers = numbers_of(seen);
+    const std::array<double, 4> numbers = numbers_of(box);
     for (size_t i = 0; i < motions.size(); i++)
-        motions[i].measure(numbers[i], scale_of(seen));
+        motions[i].measure(numbers[i], scale_of(box));
     unseen = 0;
 }
 
@@ -126,16 +126,16 @@ Box Tracker::Track::box() const
 void Tracker::predict()
 {
     for (Track &track : tracks_)
-        track.move_on();
+        track.predict();
 }
 
-// Returns which track each detection goes to.
+// Returns the index of each detection's track, or `unassigned`.
 std::vector<size_t> Tracker::tracks_of(std::span<const Detection> found) const
 {
     std::vector<Box> boxes;
     for (const Track &track : tracks_)
         boxes.push_back(track.box());
-    // From left to right, so that most pairs need no look.
+    // Sorts tracks from left to right, so that most pairs are never compared.
     std::vector<size_t> order(boxes.size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::sort(order.begin(), order.end(),
@@ -146,7 +146,7 @@ std::vector<size_t> Tracker::tracks_of(std::span<const Detection> found) const
 
     std::vector<Pair> pairs;
     for (size_t i = 0; i < found.size(); i++) {
-        if (!is_box(found[i].box))
+        if (!is_finite(found[i].box))
             continue;
         const auto first =
             std::lower_bound(order.begin(), order.end(), found[i].box.left - widest,
@@ -154,10 +154,10 @@ std::vector<size_t> Tracker::tracks_of(std::span<const Detection> found) const
         for (auto track = first; track != order.end(); track++) {
             if (boxes[*track].left >= found[i].box.right)
                 break;
-            const double worth = overlap(found[i].box, boxes[*track]);
-            if (tracks_[*track].label == found[i].label && worth > 0 &&
-                worth >= static_cast<double>(parameters_.least_overlap))
-                pairs.push_back({.row = i, .column = *track, .worth = worth});
+            const double weight = overlap(found[i].box, boxes[*track]);
+            if (tracks_[*track].label == found[i].label && weight > 0 &&
+                weight >= static_cast<double>(parameters_.least_overlap))
+                pairs.push_back({.row = i, .column = *track, .weight = weight});
         }
     }
     return assigned(std::move(pairs), found.size(), tracks_.size());
@@ -169,7 +169,7 @@ std::vector<int64_t> Tracker::update(std::span<const Detection> found)
     const std::vector<size_t> own = tracks_of(found);
     std::vector<int64_t> numbers;
     for (size_t i = 0; i < found.size(); i++)
-        if (own[i] != nobody) {
+        if (own[i] != unassigned) {
             tracks_[own[i]].measure(found[i].box);
             numbers.push_back(tracks_[own[i]].number);
         } else {
@@ -178,7 +178,7 @@ std::vector<int64_t> Tracker::update(std::span<const Detection> found)
     std::erase_if(tracks_,
                   [&](const Track &track) { return track.unseen > parameters_.lost_after; });
     for (size_t i = 0; i < found.size(); i++)
-        if (own[i] == nobody && is_box(found[i].box))
+        if (own[i] == unassigned && is_finite(found[i].box))
             tracks_.emplace_back(numbers[i], found[i]);
     return numbers;
 }

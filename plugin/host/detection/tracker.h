@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Follows things over frames, as SORT does: each thing is expected where its motion leads it, and
-// detections go to the expected boxes that they overlap.
+// Tracks objects across frames, as SORT does: predicts each object's box from its motion, and
+// assigns detections to the predicted boxes that they overlap.
 #pragma once
 
 #include "detection.h"
@@ -17,28 +17,27 @@ namespace dnn_torch
 {
 
 struct TrackerParameters {
-    float least_overlap = 0.3F; // of a detection and the box that was expected, from 0 to 1
-    int lost_after = 30;        // frames without being seen
+    float least_overlap = 0.3F; // of a detection and the predicted box, from 0 to 1
+    int lost_after = 30;        // frames without a detection
 };
 
-// A place that moves evenly, as it follows from what was measured (a Kalman filter).
+// A Kalman filter for a coordinate that moves at a constant speed.
 class SteadyMotion
 {
 public:
-    // `scale` is the extent of the thing, of which noise is a part.
+    // `scale` is the extent of the object, to which the noise is proportional.
     SteadyMotion(double place, double scale);
 
-    void move_on(double scale);
+    void predict(double scale);
     void measure(double place, double scale);
     double place() const { return place_; }
 
 private:
     double place_, speed_ = 0; // pixels, pixels a frame
-    // How unsure they are: the variances, and the covariance.
-    double place_variance_, both_ = 0, speed_variance_;
+    double place_variance_, covariance_ = 0, speed_variance_;
 };
 
-// Gives things numbers that stay.  Belongs to one thread.  The same calls give the same numbers.
+// Gives objects numbers that stay the same across frames.  Deterministic.  Belongs to one thread.
 //
 // predict() or update() is called once for each frame, in the order of frames.
 class Tracker
@@ -46,33 +45,32 @@ class Tracker
 public:
     explicit Tracker(const TrackerParameters &parameters = {}) : parameters_(parameters) {}
 
-    // A frame that the model skipped: all things move on.
+    // For a frame that the model skipped: moves all objects.
     void predict();
 
-    // A frame that the model saw.  Returns a number for each detection, from 1 on; a thing that
-    // was not there before gets a new one.  Detections belong together if they overlap and have
-    // the same label.
+    // For a frame that the model got.  Returns a number for each detection, from 1 on; a new object
+    // gets a new number.  A detection matches a track if they overlap and have the same label.
     std::vector<int64_t> update(std::span<const Detection> found);
 
-    // Where the thing is expected in the frame of the last call, if it is not lost.
+    // Returns the object's predicted box in the frame of the last call; nullopt if it is lost.
     std::optional<Box> box_of(int64_t number) const;
 
-    // Forgets all things, after a cut or with another size of frames.  Numbers go on.
+    // Drops all tracks, after a cut or a change of the frame size.  Numbers continue.
     void reset() { tracks_.clear(); }
 
 private:
     struct Track {
-        Track(int64_t its_number, const Detection &seen);
+        Track(int64_t its_number, const Detection &first);
 
-        void move_on();
+        void predict();
         void measure(const Box &box);
         Box box() const;
         double scale() const;
 
         int64_t number;
         int label;
-        int unseen = 0;                      // frames since it was seen
-        std::array<SteadyMotion, 4> motions; // of the middle's x and y, width, height
+        int unseen = 0;                      // frames since the last detection
+        std::array<SteadyMotion, 4> motions; // of the centre's x and y, width, height
     };
 
     std::vector<size_t> tracks_of(std::span<const Detection> found) const;

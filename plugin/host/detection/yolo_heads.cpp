@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The heads of YOLO models as they come: one tensor for each grid, K boxes a cell.
+// The raw heads of YOLO models: one tensor for each grid, with K boxes per cell.
 //
 //   yolov3, yolov4  [N,K*(5+nc),H,W] of each head, or [N,H,W,K*(5+nc)]
 //   yolov2          the same with one head; its anchors are in cells, not in pixels
 //   yolov5, yolov7  [N,K,H,W,5+nc] of each head
 //
-// Of each box: x and y in its cell, logarithms of its extents by those of its anchor, objectness,
-// and the score of each class.  A model may have applied the sigmoid to its scores and places or
-// not: numbers beyond 0 to 1 show that it has not.  YOLOv2 has a softmax over its classes.  From
-// YOLOv5 on, extents are no logarithms but sigmoids as well: twice one, squared.
+// A box has x and y in its cell, the logarithms of its extents relative to its anchor's,
+// objectness, and the score of each class.  A model may have applied the sigmoid to its scores and
+// positions: numbers outside 0 to 1 show that it has not.  YOLOv2 has a softmax over its classes.
+// Since YOLOv5, extents relative to the anchor are (2 * sigmoid)^2 instead of exponentials.
 #include "decoder_kinds.h"
 
 #include <algorithm>
@@ -22,19 +22,19 @@ namespace dnn_torch
 namespace
 {
 
-// As models are published, for the finest grid first.  YOLOv5 has YOLOv3's, and YOLOv7 YOLOv4's.
+// Anchors of the published models, the finest grid first.  YOLOv5 uses YOLOv3's, YOLOv7 YOLOv4's.
 constexpr float anchors_of_v3[] = {10, 13, 16,  30,  33, 23,  30,  61,  62,
                                    45, 59, 119, 116, 90, 156, 198, 373, 326};
 constexpr float anchors_of_v4[] = {12, 16, 19,  36,  40,  28,  36,  75,  76,
                                    55, 72, 146, 142, 110, 192, 243, 459, 401};
 constexpr float anchors_of_small_v3[] = {10, 14, 23, 27, 37, 58, 81, 82, 135, 169, 344, 319};
 
-// By how much YOLOv4's places reach beyond their cells, for its finest grid first.
+// The factor by which YOLOv4's positions exceed their cells, the finest grid first.
 constexpr float reaches_of_v4[] = {1.2F, 1.1F, 1.05F};
 constexpr float reach_of_v5 = 2;
 
-// Where a tensor has the values of a box: K*(5+nc) channels before or behind the grid, or K boxes
-// before it and their values behind.
+// Where a tensor has the values of a box: K*(5+nc) channels before or after the grid's axes, or K
+// boxes before them and 5+nc values after.
 enum class Channels { first, last, apart };
 
 struct Head {
@@ -48,7 +48,7 @@ struct Layout {
     const char *name = "";
     Size input = {};
     int classes = 0;
-    bool has_squares = false; // extents are squares of sigmoids
+    bool has_squares = false; // extents are (2 * sigmoid)^2
     std::vector<Head> heads;
 };
 
@@ -94,7 +94,7 @@ HeadAxes axes_of(Channels channels)
     return {.values = 1, .line = 2, .column = 3};
 }
 
-// One of the boxes of a cell.
+// A box of a cell.
 struct Place {
     int box, x, y;
 };
@@ -103,7 +103,7 @@ struct Place {
 class CellValues
 {
 public:
-    // Each box has so many values.
+    // Each box has `values` values.
     CellValues(const DnnTorchTensor &tensor, const Head &head, int values, int index)
         : axes_(axes_of(head.channels)),
           rows_(
@@ -120,7 +120,7 @@ public:
         line.data += place.y * line_step_ + place.box * box_step_;
         return line.at(value, place.x);
     }
-    // Which class has the highest value.
+    // Returns the class with the highest value.
     int label_at(int classes, const Place &place) const
     {
         int label = 0;
@@ -129,8 +129,8 @@ public:
                 label = other;
         return label;
     }
-    // What the softmax over the classes gives the one that label_at() returns.
-    float share_of(int label, int classes, const Place &place) const
+    // Returns the softmax of the class that label_at() returns.
+    float softmax_of(int label, int classes, const Place &place) const
     {
         const float most = at(5 + label, place);
         float sum = 0;
@@ -146,7 +146,7 @@ private:
     int64_t line_step_, box_step_;
 };
 
-// Whether places and objectness are all in 0 to 1.
+// Returns whether all positions and objectnesses are in 0 to 1.
 bool has_sigmoids(const CellValues &values, const Head &head, int boxes)
 {
     for (int box = 0; box < boxes; box++)
@@ -167,9 +167,11 @@ void YoloHeads::decode_head(const DnnTorchTensor &tensor, const Head &head, int 
     if (values.is_empty())
         return;
     const int boxes = static_cast<int>(head.anchors.size() / 2);
-    const bool is_done = has_sigmoids(values, head, boxes);
-    const bool has_softmax = std::string_view(layout_.name) == "yolov2"; // in place of sigmoids
-    const auto score = [is_done](float value) { return is_done ? value : sigmoid(value); };
+    const bool is_activated = has_sigmoids(values, head, boxes);
+    const bool has_softmax = std::string_view(layout_.name) == "yolov2"; // instead of sigmoids
+    const auto score = [is_activated](float value) {
+        return is_activated ? value : sigmoid(value);
+    };
     const auto middle = [&](float value, int cell, int input, int cells) {
         const float in_cell = score(value) * head.reach - (head.reach - 1) / 2;
         return (static_cast<float>(cell) + in_cell) * static_cast<float>(input) /
@@ -186,10 +188,11 @@ void YoloHeads::decode_head(const DnnTorchTensor &tensor, const Head &head, int 
         if (!(objectness >= parameters.confidence))
             return;
         const int label = values.label_at(layout_.classes, place);
-        const float share = !is_done && has_softmax ? values.share_of(label, layout_.classes, place)
-                                                    : score(values.at(5 + label, place));
+        const float share = !is_activated && has_softmax
+                                ? values.softmax_of(label, layout_.classes, place)
+                                : score(values.at(5 + label, place));
         const auto anchor = 2 * static_cast<size_t>(place.box);
-        append_if_sound(
+        append_if_valid(
             {.box = centred_box(
                  middle(values.at(0, place), place.x, layout_.input.width, head.grid.width),
                  middle(values.at(1, place), place.y, layout_.input.height, head.grid.height),
@@ -205,7 +208,7 @@ void YoloHeads::decode_head(const DnnTorchTensor &tensor, const Head &head, int 
                 read({box, x, y});
 }
 
-// Which of the two arrangements tensors of four dimensions have.
+// Returns which of the two layouts the four-dimensional tensors have.
 Channels channels_of(std::span<const DnnTorchTensor> tensors)
 {
     for (const Channels channels : {Channels::last, Channels::first}) {
@@ -215,7 +218,7 @@ Channels channels_of(std::span<const DnnTorchTensor> tensors)
             std::all_of(tensors.begin(), tensors.end(), [&](const DnnTorchTensor &tensor) {
                 return tensor.rank == 4 && tensor.dims[axis] == count;
             });
-        // Grids may be as many cells wide as there are channels: those come first.
+        // A grid may be as wide as there are channels; then channels are first.
         const bool is_last = channels == Channels::last;
         const bool is_square = tensors[0].dims[2] == tensors[0].dims[is_last ? 1 : 3];
         if (are_same && count >= 6 && (is_square || tensors.size() > 1 || is_last))
@@ -263,7 +266,7 @@ bool are_heads(std::span<const DnnTorchTensor> shapes, int rank)
            });
 }
 
-// Which place a head has among all, the finest grid first.
+// Returns the head's rank among all heads, the finest grid first.
 size_t fineness_of(std::span<const DnnTorchTensor> shapes, size_t head)
 {
     return static_cast<size_t>(
@@ -272,16 +275,16 @@ size_t fineness_of(std::span<const DnnTorchTensor> shapes, size_t head)
         }));
 }
 
-// What tells the kinds apart whose tensors have one shape.
+// The differences between kinds whose tensors have the same shapes.
 struct HeadKind {
     const char *name;
     std::span<const float> anchors_of_three, anchors_of_two;
     std::span<const float> reaches; // of three heads, the finest grid first
 };
 
-// Fills in the anchors of each head; returns false if they cannot be shared out.
-bool share_anchors(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts,
-                   const HeadKind &kind, Layout &layout)
+// Fills in the anchors of each head.  Returns false if they cannot be divided evenly.
+bool distribute_anchors(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts,
+                        const HeadKind &kind, Layout &layout)
 {
     const bool are_given = !facts.anchors.empty();
     std::span<const float> all = facts.anchors;
@@ -326,7 +329,7 @@ Match match_heads(std::span<const DnnTorchTensor> shapes, const DetectorFacts &f
                      .classes = 0,
                      .has_squares = are_apart,
                      .heads = heads_of(shapes, channels)};
-    if (!share_anchors(shapes, facts, kind, layout))
+    if (!distribute_anchors(shapes, facts, kind, layout))
         return {};
     const auto boxes = static_cast<int64_t>(layout.heads[0].anchors.size() / 2);
     const int64_t values = shapes[0].dims[axes_of(channels).values] / (are_apart ? 1 : boxes);
@@ -356,7 +359,7 @@ Match match_yolov3(std::span<const DnnTorchTensor> shapes, const DetectorFacts &
                          is_v2 ? Likeness::FITS : Likeness::TYPICAL);
 }
 
-// The shapes are YOLOv3's, so that nothing but its name speaks for it.
+// The shapes are the same as YOLOv3's, so it is only found by name.
 Match match_yolov4(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts)
 {
     return match_darknet(shapes, facts,
@@ -388,7 +391,7 @@ Match match_yolov5_heads(std::span<const DnnTorchTensor> shapes, const DetectorF
                        facts.anchors.empty() ? Likeness::FITS : Likeness::TYPICAL);
 }
 
-// They differ from YOLOv5's by their usual anchors alone.
+// Differs from YOLOv5 only by its default anchors.
 Match match_yolov7(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts)
 {
     if (!are_heads(shapes, 5))

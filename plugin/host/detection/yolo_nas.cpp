@@ -61,7 +61,7 @@ void YoloNas::decode(std::span<const DnnTorchTensor> tensors, int index,
         *parts.scores, index, {.rows = parts.row_axis, .values = 3 - parts.row_axis, .picture = 0});
     const BestClasses best = best_classes(scores);
     for (int64_t row = 0; row < std::min(boxes.count, scores.count); row++)
-        append_if_sound({.box = corners_at(boxes, row),
+        append_if_valid({.box = corners_at(boxes, row),
                          .confidence = best.scores[static_cast<size_t>(row)],
                          .label = best.labels[static_cast<size_t>(row)],
                          .row = row},
@@ -72,7 +72,7 @@ void YoloNas::decode(std::span<const DnnTorchTensor> tensors, int index,
 
 Match match_yolo_nas(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts)
 {
-    constexpr int64_t fewest = 1001; // fewer are the queries of a transformer
+    constexpr int64_t fewest = 1001; // fewer are a transformer's queries
     const Parts parts = parts_in(shapes);
     if (!parts.boxes)
         return {};

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// YOLO models that drop doubles themselves: exported with nms=True, YOLOv10, YOLO26 end to end.
-// Rows that stand for nothing have confidence 0.
+// YOLO models that suppress duplicates themselves: exported with nms=True, YOLOv10, YOLO26 end to
+// end.  Unused rows have confidence 0.
 //
 //   [N,n,6]                 left, top, right, bottom, confidence, class
 //   [N,n,6+K*D]             K key points of D numbers
-//   [N,n,7]                 middle x, middle y, width, height, confidence, class, angle
+//   [N,n,7]                 centre x, centre y, width, height, confidence, class, angle
 //   [N,n,6+32], [N,32,h,w]  with masks
 #include "yolo_rows.h"
 
@@ -61,11 +61,11 @@ void YoloNms::decode(std::span<const DnnTorchTensor> tensors, int index,
                                .label = static_cast<int>(rows.at(row, 5)),
                                .row = row};
         if (layout_.has_angle) {
-            const Box &read = detection.box; // middle and extents
+            const Box &read = detection.box; // centre and extents
             detection.turned = {read.left, read.top, read.right, read.bottom, rows.at(row, 6)};
             detection.box = box_around(*detection.turned);
         }
-        append_if_sound(std::move(detection), parameters, found);
+        append_if_valid(std::move(detection), parameters, found);
     }
 }
 
@@ -118,7 +118,7 @@ Match match_yolo_nms(std::span<const DnnTorchTensor> shapes, const DetectorFacts
         return {};
     const bool is_short = shapes[0].dims[1] <= most_without_grid;
     const bool is_final = facts.end2end.value_or(false);
-    // More values than six may as well be classes, or the boxes of a grid.
+    // More than six values may also be classes, or the boxes of a grid.
     const bool is_explained = layout.width == plain_width || layout.coefficients > 0 ||
                               (!facts.task.empty() && !is_grid(layout.width, facts.input, 1));
     Likeness likeness = Likeness::FITS;

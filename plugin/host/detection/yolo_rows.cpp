@@ -14,10 +14,11 @@ namespace dnn_torch
 namespace
 {
 
-// YOLOX as it is exported has places in cells, and logarithms of extents.
+// Returns whether positions are in cells, and extents logarithms, as YOLOX is exported.
 //
-// A middle lies in its cell or near it: nearly all are below 4 there.  In pixels, nearly none is.
-bool has_places_in_cells(const Rows &rows)
+// In cells, a centre is in its cell or near it, so nearly all numbers are below 4.  In pixels,
+// nearly none is.
+bool has_positions_in_cells(const Rows &rows)
 {
     constexpr float far = 4;
     int64_t far_ones = 0;
@@ -102,7 +103,7 @@ void YoloRows::decode(std::span<const DnnTorchTensor> tensors, int index,
     scores.width = layout_.classes;
     const BestClasses best = best_classes(scores);
     std::vector<Cell> cells;
-    if (layout_.may_be_raw && has_places_in_cells(rows))
+    if (layout_.may_be_raw && has_positions_in_cells(rows))
         cells = cells_of(layout_.input);
     const bool is_raw = !cells.empty() && static_cast<int64_t>(cells.size()) == rows.count;
     for (int64_t row = 0; row < rows.count; row++) {
@@ -118,7 +119,7 @@ void YoloRows::decode(std::span<const DnnTorchTensor> tensors, int index,
                                .row = row};
         if (layout_.has_angle)
             turn(rows, row, detection);
-        append_if_sound(std::move(detection), parameters, found);
+        append_if_valid(std::move(detection), parameters, found);
     }
 }
 
@@ -162,7 +163,9 @@ void read_key_points(const Rows &rows, int64_t first, const YoloLayout &layout,
                 point.confidence = rows.at(row, place + 2);
             if (!std::isfinite(point.x) || !std::isfinite(point.y) ||
                 !std::isfinite(point.confidence))
-                point = {.x = 0, .y = 0, .confidence = 0}; // its number says which point it is
+                point = {.x = 0,
+                         .y = 0,
+                         .confidence = 0}; // kept, because its index says which point it is
             point.confidence = std::clamp(point.confidence, 0.0F, 1.0F);
             detection.key_points.push_back(point);
         }
@@ -190,7 +193,8 @@ void add_prototype_masks(const DnnTorchTensor &prototypes, int index, const Rows
     const Size grid = {static_cast<int>(prototypes.dims[3]), static_cast<int>(prototypes.dims[2])};
     if (grid.width <= 0 || grid.height <= 0 || input.width <= 0 || input.height <= 0)
         return;
-    // Masks cost time and memory in ffmpeg's own process.  Usual ones have a quarter of the extent.
+    // Masks cost time and memory in ffmpeg's own process.  Typically they have a quarter of the
+    // picture's width and height.
     if (grid.width > input.width || grid.height > input.height)
         throw Error(-EINVAL, concat("the model returned prototypes of masks of ", to_text(grid),
                                     ", larger than its picture of ", to_text(input)));

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// YOLOv5 and YOLOv7, also Ultralytics' YOLOv3: three boxes a cell, in pixels, with objectness.
+// YOLOv5 and YOLOv7, also Ultralytics' YOLOv3: three boxes per cell, in pixels, with objectness.
 //
 //   [N,A,5+nc]                   A = 3 * (HW/8^2 + HW/16^2 + HW/32^2)
 //   [N,A,5+nc+32], [N,32,h,w]    with masks
-//   [N,3,H,W,5+nc] for each grid  as the heads give it, see yolo_heads.cpp
+//   [N,3,H,W,5+nc] for each grid  the heads' raw output, see yolo_heads.cpp
 #include "yolo_rows.h"
 
 namespace dnn_torch
@@ -13,11 +13,11 @@ namespace dnn_torch
 namespace
 {
 
-constexpr int boxes_of_a_cell = 3;
+constexpr int boxes_per_cell = 3;
 
 Likeness likeness_of(int64_t boxes, int64_t classes, const DetectorFacts &facts)
 {
-    const bool is_of_grid = is_grid(boxes, facts.input, boxes_of_a_cell);
+    const bool is_of_grid = is_grid(boxes, facts.input, boxes_per_cell);
     const bool are_classes = classes == facts.classes;
     if (facts.end2end.value_or(false) || (facts.classes > 0 && !are_classes))
         return Likeness::FITS;

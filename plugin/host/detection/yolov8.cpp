@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// YOLOv8 to YOLO12: one box a cell, in pixels, without objectness.
+// YOLOv8 to YOLO12: one box per cell, in pixels, without objectness.
 //
 //   [N,4+nc,A]                  A = HW/8^2 + HW/16^2 + HW/32^2
-//   [N,A,4+nc]                  the same, turned
-//   [N,4+nc+K*D,A]              K key points of D numbers: x, y and how sure it is
+//   [N,A,4+nc]                  the same, transposed
+//   [N,4+nc+K*D,A]              K key points of D numbers: x, y and the confidence
 //   [N,4+nc+1,A]                turned boxes: the angle in radians
 //   [N,4+nc+32,A], [N,32,h,w]   with masks
 //
-// Without a task and the number of classes, 56 values are a pose of 17 points, as COCO has it, and
-// 84 its 80 classes.  Of other widths nobody can tell whether the last value is an angle.
+// If neither the task nor the number of classes is known, 56 values are COCO's pose of 17 points,
+// and 84 its 80 classes.  With other widths, the last value may or may not be an angle.
 #include "base/compose.h"
 #include "yolo_rows.h"
 
@@ -24,7 +24,7 @@ constexpr int64_t width_of_pose = 4 + 1 + 17 * 3;
 constexpr int64_t width_of_yolox = 5 + 80; // with the classes of COCO
 constexpr int64_t fewest_boxes = 21;       // of a picture of 32x32
 
-// What is in a row, or no classes if the facts do not fit.
+// Returns the layout of a row; it has no classes if the facts do not fit.
 YoloLayout layout_of(int64_t width, std::span<const DnnTorchTensor> shapes,
                      const DetectorFacts &facts)
 {
@@ -50,8 +50,8 @@ YoloLayout layout_of(int64_t width, std::span<const DnnTorchTensor> shapes,
     return layout;
 }
 
-// Values come before boxes, as they are exported, unless the grid, the classes or the extents
-// say that the tensor is turned.
+// Exported tensors have the values' axis before the boxes' axis.  They are transposed if the grid,
+// the classes or the extents say so.
 int row_axis_of(const DnnTorchTensor &shape, std::span<const DnnTorchTensor> shapes,
                 const DetectorFacts &facts)
 {
@@ -71,29 +71,29 @@ int row_axis_of(const DnnTorchTensor &shape, std::span<const DnnTorchTensor> sha
 Likeness likeness_of(const DnnTorchTensor &shape, const YoloLayout &layout,
                      const DetectorFacts &facts)
 {
-    const bool is_turned = layout.row_axis == 1;
+    const bool is_transposed = layout.row_axis == 1;
     const bool is_of_grid = is_grid(shape.dims[layout.row_axis], facts.input, 1);
     const bool are_classes = layout.classes == facts.classes;
-    // With one more value, a turned tensor is YOLOX's.
-    const bool is_unsure = is_turned && layout.has_angle && facts.task.empty();
+    // A transposed tensor with one more value may be YOLOX's.
+    const bool is_unsure = is_transposed && layout.has_angle && facts.task.empty();
     if (facts.end2end.value_or(false) || (facts.classes > 0 && !are_classes) || is_unsure)
         return Likeness::FITS;
     if (is_of_grid && are_classes)
         return Likeness::CERTAIN;
-    // YOLOX's rows differ by one value: of other widths nobody can tell which it is.
-    if (is_of_grid && (!is_turned || layout.width != width_of_yolox))
+    // YOLOX's rows only have one more value, so other transposed widths may be either.
+    if (is_of_grid && (!is_transposed || layout.width != width_of_yolox))
         return Likeness::TYPICAL;
     const bool is_long = shape.dims[layout.row_axis] > most_without_grid;
-    return are_classes && (is_long || !is_turned) ? Likeness::TYPICAL : Likeness::FITS;
+    return are_classes && (is_long || !is_transposed) ? Likeness::TYPICAL : Likeness::FITS;
 }
 
-// How else such rows can be read, if nothing says how many classes there are.
-std::string warning_of(const YoloLayout &layout, const DetectorFacts &facts)
+// Returns how else such rows can be read, if the number of classes is unknown.
+std::string ambiguity_of(const YoloLayout &layout, const DetectorFacts &facts)
 {
-    const bool is_told = !facts.task.empty() || facts.classes > 0 ||
-                         layout.width == width_of_coco || layout.key_points > 0 ||
-                         layout.coefficients > 0;
-    if (is_told || layout.classes < 2)
+    const bool is_known = !facts.task.empty() || facts.classes > 0 ||
+                          layout.width == width_of_coco || layout.key_points > 0 ||
+                          layout.coefficients > 0;
+    if (is_known || layout.classes < 2)
         return "";
     return concat("which can be read in two ways: as boxes of ", layout.classes,
                   " classes (nb_classes=", layout.classes, "), or as turned boxes of ",
@@ -115,7 +115,7 @@ Match match_yolov8(std::span<const DnnTorchTensor> shapes, const DetectorFacts &
         return {};
     return {.likeness = likeness_of(shapes[0], layout, facts),
             .decoder = make_yolo_rows(layout),
-            .ambiguity = warning_of(layout, facts)};
+            .ambiguity = ambiguity_of(layout, facts)};
 }
 
 } // namespace dnn_torch

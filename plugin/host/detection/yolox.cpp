@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// YOLOX: one box a cell, with objectness.
+// YOLOX: one box per cell, with objectness.
 //
 //   [N,A,5+nc]  A = HW/8^2 + HW/16^2 + HW/32^2
 //
-// Places are in cells and extents are logarithms, as its exporters write it, or both are in pixels
-// (decode_in_inference).  The values of each picture show which.
+// Its exporters write positions in cells, and logarithms of extents.  With decode_in_inference,
+// both are in pixels.  The values of each picture show which.
 #include "yolo_rows.h"
 
 namespace dnn_torch
@@ -14,7 +14,7 @@ namespace dnn_torch
 namespace
 {
 
-// Without facts, 84 values are four and the 80 classes of COCO, which YOLOv8 has.
+// Without facts, 84 values are YOLOv8's: four, and COCO's 80 classes.
 constexpr int64_t width_of_yolov8 = 84;
 
 Likeness likeness_of(const DnnTorchTensor &shape, const DetectorFacts &facts)
