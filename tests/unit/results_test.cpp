@@ -116,12 +116,12 @@ TEST(Boxes, HaveFourClassesAtMost)
 
 TEST(Boxes, LabelsAreCutBetweenCharacters)
 {
-    EXPECT_EQ(cut_to_bytes("abc", 3), "abc");
-    EXPECT_EQ(cut_to_bytes("abcd", 3), "abc");
-    EXPECT_EQ(cut_to_bytes("a\xC3\xA4", 2), "a");
-    EXPECT_EQ(cut_to_bytes("\xE2\x82\xAC\xE2\x82\xAC", 5), "\xE2\x82\xAC");
-    EXPECT_EQ(cut_to_bytes("\xF0\x9F\x98\x80", 3), "");
-    EXPECT_EQ(cut_to_bytes("\x80\x80\x80\x80\x80\x80", 5).size(), 5U);
+    EXPECT_EQ(truncated("abc", 3), "abc");
+    EXPECT_EQ(truncated("abcd", 3), "abc");
+    EXPECT_EQ(truncated("a\xC3\xA4", 2), "a");
+    EXPECT_EQ(truncated("\xE2\x82\xAC\xE2\x82\xAC", 5), "\xE2\x82\xAC");
+    EXPECT_EQ(truncated("\xF0\x9F\x98\x80", 3), "");
+    EXPECT_EQ(truncated("\x80\x80\x80\x80\x80\x80", 5).size(), 5U);
     std::string label;
     for (int i = 0; i < 40; i++)
         label += "\xC3\xA4";

@@ -10,10 +10,10 @@ namespace dnn_torch
 namespace
 {
 
-// Boxes that overlap less are of different things.
+// Boxes that overlap less belong to different objects.
 constexpr float least_overlap = 0.3F;
 
-// The intersection's share of the union.
+// Returns the intersection over union.
 float overlap_of(const Box &one, const Box &other)
 {
     const float width = std::min(one.right, other.right) - std::max(one.left, other.left);
@@ -41,7 +41,7 @@ const Finding *same_thing(const std::vector<Finding> &things, const Finding &thi
     return best;
 }
 
-// What belongs to the box goes with its middle.
+// Moves the mask, the turned box and the key points with the box's centre.
 void move_to(Detection &detection, const Box &box)
 {
     const float right = (box.left + box.right - detection.box.left - detection.box.right) / 2;
@@ -61,8 +61,8 @@ void move_to(Detection &detection, const Box &box)
     }
 }
 
-// Returns whether at least half a pixel of it is in the frame.
-bool cut_to(Box &box, Size frame)
+// Clips the box to the frame.  Returns whether it is still at least half a pixel wide and high.
+bool clip_to(Box &box, Size frame)
 {
     constexpr float least = 0.5F;
     box.left = std::max(box.left, 0.0F);
@@ -111,18 +111,18 @@ void CarriedFindings::number(std::vector<Finding> &things)
         things[i].track = numbers[i];
 }
 
-// Things that have left the frame are left out.
+// Removes objects that have left the frame.
 void CarriedFindings::move(std::vector<Finding> &things) const
 {
     std::erase_if(things, [this](Finding &thing) {
         const std::optional<Box> expected = tracker_.box_of(thing.track);
         if (expected)
             move_to(thing.detection, *expected);
-        return !expected || !cut_to(thing.detection.box, size_);
+        return !expected || !clip_to(thing.detection.box, size_);
     });
 }
 
-void CarriedFindings::say_again(Findings &now) const
+void CarriedFindings::reapply_classes(Findings &now) const
 {
     now.classes = last_.classes;
     for (Finding &thing : now.things)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What was found last, carried over frames that the model does not see.
+// Carries the last findings over frames that the model does not get.
 #pragma once
 
 #include "findings.h"
@@ -15,19 +15,19 @@ namespace dnn_torch
 class CarriedFindings
 {
 public:
-    // `tracks`: things get numbers, and move on as they did.
+    // `tracks`: objects get numbers, and keep moving as before.
     explicit CarriedFindings(bool tracks) : tracks_(tracks) {}
 
-    // Takes what the model found in a frame of that size, and numbers its things.
+    // Takes the model's findings in a frame of that size, and numbers the objects.
     Findings found(Findings found, Size size);
-    // Returns what a frame of that size has that the model did not see.
+    // Returns the findings for a frame of that size that the model did not get.
     Findings carry(Size size);
-    // Gives the things of such a frame, which others found, the classes that were said of the
-    // thing in their place; and the frame its classes.
-    void say_again(Findings &now) const;
-    // Nothing is carried on.
+    // For a frame that the model did not get, with objects that other filters found: gives the
+    // frame and each object the classes of the last frame and of its matching object.
+    void reapply_classes(Findings &now) const;
+    // Drops the last findings.
     void forget();
-    // A frame passes that has no findings.
+    // Called for a frame without findings.
     void pass();
 
 private:
@@ -36,7 +36,7 @@ private:
 
     bool tracks_;
     Tracker tracker_;
-    Findings last_; // where its things were seen
+    Findings last_; // positions are those of the frame that the model got
     Size size_ = {};
 };
 

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// One JSON object with annotations, images and categories, as COCO has it.  Annotations are
-// written as they come; the rest follows at the end and is small until then.
+// One JSON object with annotations, images and categories, in COCO's format.  Annotations are
+// written as they arrive; images and categories follow at the end, and are kept compactly until
+// then.
 #include "base/compose.h"
 #include "base/json.h"
 #include "classes_value.h"
@@ -34,7 +35,7 @@ Value numbers(std::initializer_list<double> list)
     return value;
 }
 
-// "frame000012.png", as ffmpeg's frame%06d.png with -start_number 0.
+// Returns "frame000012.png", like ffmpeg's frame%06d.png with -start_number 0.
 std::string file_name(int64_t number)
 {
     std::array<char, 48> name;
@@ -42,20 +43,20 @@ std::string file_name(int64_t number)
     return name.data();
 }
 
-// Frames in a row of one size whose times are equally far from each other.
+// Consecutive frames of one size with evenly spaced times.
 class Frames
 {
 public:
     explicit Frames(const FrameFacts &frame) : first_(frame) {}
 
-    // Returns whether the frame goes on with the row.
+    // Returns false if the frame does not continue the series.
     bool add(const FrameFacts &frame)
     {
         const bool has_time = frame.pts != AV_NOPTS_VALUE;
         if (frame.number != first_.number + count_ || frame.size != first_.size ||
             has_time != (first_.pts != AV_NOPTS_VALUE))
             return false;
-        if (has_time && !goes_on(frame.pts))
+        if (has_time && !is_evenly_spaced(frame.pts))
             return false;
         count_++;
         return true;
@@ -73,7 +74,7 @@ public:
     }
 
 private:
-    bool goes_on(int64_t pts)
+    bool is_evenly_spaced(int64_t pts)
     {
         int64_t expected = 0, step = 0;
         if (__builtin_sub_overflow(pts, first_.pts, &step))
@@ -100,19 +101,19 @@ private:
     int64_t count_ = 1, step_ = 0;
 };
 
-// The numbers of labels: those that the model has for them, as far as they are free.
+// The category numbers of labels: the model's class numbers where they are free.
 class Categories
 {
 public:
-    int64_t number_of(const std::string &label, int64_t wanted)
+    int64_t number_of(const std::string &label, int64_t preferred)
     {
         const auto known = numbers_.find(label);
         if (known != numbers_.end())
             return known->second;
-        wanted = std::max<int64_t>(wanted, 0);
-        while (!taken_.insert(wanted).second)
-            wanted = *taken_.rbegin() + 1;
-        return numbers_.emplace(label, wanted).first->second;
+        preferred = std::max<int64_t>(preferred, 0);
+        while (!taken_.insert(preferred).second)
+            preferred = *taken_.rbegin() + 1;
+        return numbers_.emplace(label, preferred).first->second;
     }
 
     std::string text() const
@@ -164,14 +165,14 @@ public:
     bool end_is_replaced() const override { return true; }
 
 private:
-    // What is said of a frame as a whole, as a thing.
-    static Finding whole(Size size, const LabelScore &said)
+    // Returns a class of the whole frame as an object that covers it.
+    static Finding whole(Size size, const LabelScore &score)
     {
         return {.detection = {.box = {0, 0, static_cast<float>(size.width),
                                       static_cast<float>(size.height)},
-                              .confidence = said.confidence,
+                              .confidence = score.confidence,
                               .label = -1},
-                .label = said.label};
+                .label = score.label};
     }
 
     Value annotation(const FrameFacts &frame, const Finding &finding)

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// A row for each box, as RFC 4180 quotes fields.  Labels come from strangers' models, and
-// spreadsheets compute what begins as a formula does.
+// One row for each box, with fields quoted as in RFC 4180.  Labels come from untrusted models, and
+// spreadsheets evaluate fields that begin like a formula.
 #include "base/compose.h"
 #include "record_text.h"
 #include "text.h"
@@ -30,14 +30,14 @@ std::string double_quoted(std::string_view field)
     return text + "\"";
 }
 
-// Some programs part fields at semicolons or tabs.
+// Quotes semicolons and tabs as well, because some programs split fields at them.
 std::string in_quotes(std::string_view field)
 {
     const bool is_plain = field.find_first_of(",;\"\t\r\n") == field.npos;
     return is_plain ? std::string(field) : double_quoted(field);
 }
 
-// A spreadsheet computes a formula in quotes as well; what follows an apostrophe is a text.
+// A spreadsheet evaluates even a quoted formula; an apostrophe makes it text.
 std::string as_text(std::string_view field)
 {
     const bool is_formula = field.find_first_of("=+-@\t\r\n") == 0;
@@ -108,7 +108,7 @@ public:
     {
         const std::string beginning = frame_fields(frame);
         std::string rows;
-        // What is said of the frame as a whole has a row without a box.
+        // Classes of the whole frame have a row without a box.
         if (!found.classes.empty())
             rows +=
                 concat(beginning, ",,,,,,,,,,,,,,,", as_text(classes_text(found.classes)), "\n");

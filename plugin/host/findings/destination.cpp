@@ -32,7 +32,7 @@ namespace
 
 using std::chrono::steady_clock;
 
-constexpr size_t piece_bytes = PIPE_BUF; // a pipe that has room takes that much at once
+constexpr size_t piece_bytes = PIPE_BUF; // a writable pipe takes that much at once
 constexpr std::string_view used_here =
     " cannot be written: the program uses this very file; name another one";
 constexpr std::string_view pipe_protocol = "pipe:";
@@ -75,7 +75,7 @@ std::string place_of(const std::string &destination)
     std::string path = without_file_protocol(destination);
     if (has_address(path))
         return path;
-    // A relative path stays relative as long as nothing is there.
+    // weakly_canonical() leaves a relative path relative if nothing exists there.
     std::error_code unknown;
     const std::string whole =
         std::filesystem::weakly_canonical(std::filesystem::absolute(path, unknown), unknown)
@@ -83,7 +83,7 @@ std::string place_of(const std::string &destination)
     return unknown || whole.empty() ? path : whole;
 }
 
-Destination::Destination(std::string name, bool empties) : name_(std::move(name))
+Destination::Destination(std::string name, bool truncates) : name_(std::move(name))
 {
     begin_wait();
     if (const std::optional<int> number = number_in(name_))
@@ -91,16 +91,16 @@ Destination::Destination(std::string name, bool empties) : name_(std::move(name)
     else if (is_named_pipe(name_))
         open_named_pipe();
     else
-        open(name_.c_str(), empties);
+        open(name_.c_str(), truncates);
 }
 
 void Destination::open_descriptor(int number)
 {
-    watched_ = number;
+    polled_ = number;
     open(concat(pipe_protocol, number).c_str(), true);
 }
 
-// libavformat would wait for a reader for ever.
+// libavformat would wait for a reader without limit.
 void Destination::open_named_pipe()
 {
     constexpr std::chrono::milliseconds between_trials{20};
@@ -133,13 +133,13 @@ void Destination::begin_wait()
     deadline_ = steady_clock::now() + patience_;
 }
 
-void Destination::open(const char *address, bool empties)
+void Destination::open(const char *address, bool truncates)
 {
-    if (empties && is_open_here(without_file_protocol(name_)))
+    if (truncates && is_open_here(without_file_protocol(name_)))
         throw Error(AVERROR(EBUSY), concat("destination=", name_, used_here));
     const AVIOInterruptCB interrupt = {.callback = is_too_late, .opaque = this};
     AVDictionary *options = nullptr;
-    if (!empties)
+    if (!truncates)
         av_dict_set(&options, "truncate", "0", 0);
     const int ret = avio_open2(&context_, address, AVIO_FLAG_WRITE, &interrupt, &options);
     av_dict_free(&options);
@@ -171,8 +171,8 @@ void Destination::write(std::string_view text)
 
 void Destination::write_piece(std::string_view piece)
 {
-    if (watched_ >= 0) {
-        pollfd room = {watched_, POLLOUT, 0};
+    if (polled_ >= 0) {
+        pollfd room = {polled_, POLLOUT, 0};
         const auto left =
             std::chrono::duration_cast<std::chrono::milliseconds>(deadline_ - steady_clock::now());
         if (poll(&room, 1, static_cast<int>(std::max<int64_t>(left.count(), 0))) == 0)
@@ -194,8 +194,8 @@ void Destination::close()
 
 std::optional<int64_t> Destination::position() const
 {
-    // What has no size, such as a device, cannot be gone on with.
-    const bool is_file = watched_ < 0 && (context_->seekable & AVIO_SEEKABLE_NORMAL) != 0;
+    // What has no size, such as a device, cannot be continued.
+    const bool is_file = polled_ < 0 && (context_->seekable & AVIO_SEEKABLE_NORMAL) != 0;
     return is_file ? std::optional(avio_tell(context_)) : std::nullopt;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What was found in a frame, in the frame's own pixels and words, and what reads it.
+// What a model found in a frame, in the frame's pixels, and the interface of its readers.
 #pragma once
 
 #include "host/detection/detection.h"
@@ -18,28 +18,28 @@ extern "C" {
 namespace dnn_torch
 {
 
-// A label that a classifier gives.
+// A class that a classifier assigns.
 struct LabelScore {
     std::string label;
     float confidence = 0;
 };
 
-// Something in a frame.
+// An object in a frame.
 struct Finding {
     Detection detection; // in the frame's pixels
     std::string label;
-    int64_t track = 0;                    // the number that the thing keeps over frames; 0: none
-    std::vector<LabelScore> classes = {}; // what classifiers say of it, of each the likeliest first
-    size_t earlier_classes = 0;           // how many of these earlier filters said
+    int64_t track = 0;                    // the object's number across frames; 0: none
+    std::vector<LabelScore> classes = {}; // of all classifiers, the likeliest of each first
+    size_t earlier_classes = 0;           // how many of these come from earlier filters
 };
 
-// What the model found in one frame.
+// All findings in one frame.
 struct Findings {
     std::vector<Finding> things = {};
-    std::vector<LabelScore> classes = {}; // of the frame as a whole
+    std::vector<LabelScore> classes = {}; // of the whole frame
 };
 
-// Which frame it is.
+// Identifies a frame.
 struct FrameFacts {
     int64_t number = 0; // from 0 on
     int64_t pts = 0;    // may be AV_NOPTS_VALUE
@@ -47,7 +47,7 @@ struct FrameFacts {
     Size size = {};
 };
 
-// Takes what was found, a frame at a time and in order.  Belongs to one thread.
+// Takes the findings of each frame, in order.  Belongs to one thread.
 class FindingsSink
 {
 public:
@@ -55,7 +55,7 @@ public:
 
     // Throws Error.
     virtual void write(const FrameFacts &frame, const Findings &found) = 0;
-    // No frame follows.  Throws Error.
+    // Called after the last frame.  Throws Error.
     virtual void end() {}
 };
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// One JSON object in a line for each frame.
+// One line with a JSON object for each frame.
 #include "base/json.h"
 #include "classes_value.h"
 #include "record_text.h"

@@ -25,7 +25,7 @@ namespace
 constexpr std::string_view prefix = "lavfi.dnn_torch.";
 constexpr std::string_view frame_classes = "lavfi.dnn_torch.class.";
 
-// Appends without a search: dictionaries are lists, and a frame may have thousands of keys.
+// Appends without a search: a dictionary is a list, and a frame may have thousands of keys.
 void append(AVDictionary **keys, const std::string &key, const std::string &value)
 {
     if (av_dict_set(keys, key.c_str(), value.c_str(), AV_DICT_MULTIKEY) < 0)
@@ -53,7 +53,7 @@ bool is_label_of_frame(std::string_view key)
     return is_of_frame(key) && key.ends_with(".label");
 }
 
-// How many classes earlier filters gave the frame as a whole.
+// Returns how many classes earlier filters assigned to the whole frame.
 size_t count_frame_classes(const AVDictionary *keys)
 {
     size_t count = 0;
@@ -73,7 +73,7 @@ float confidence_in(const AVDictionary *keys, const std::string &label_key)
     return confidence;
 }
 
-// "3" and "track", of "lavfi.dnn_torch.3.track".
+// 3 and "track", of "lavfi.dnn_torch.3.track".
 struct BoxKey {
     size_t number;
     std::string_view field;
@@ -91,21 +91,21 @@ std::optional<BoxKey> box_key(std::string_view key)
     return number ? std::optional(BoxKey{*number, key.substr(dot + 1)}) : std::nullopt;
 }
 
-// Whether a key stays that is there already.
-class Stays
+// Decides which of the existing keys are kept.
+class KeyFilter
 {
 public:
-    Stays(const AVDictionary *keys, size_t boxes, const Findings &found,
-          const MetadataParameters &parameters)
+    KeyFilter(const AVDictionary *keys, size_t boxes, const Findings &found,
+              const MetadataParameters &parameters)
         : found_(found), parameters_(parameters),
           others_(parameters.keeps_others ? boxes : parameters.first)
     {
-        // Other keys are of other boxes.
+        // With another count, the keys describe other boxes.
         if (count_in(keys) != others_)
             others_ = 0;
     }
 
-    bool operator()(std::string_view key) const
+    bool keeps(std::string_view key) const
     {
         if (!key.starts_with(prefix))
             return true;
@@ -128,7 +128,7 @@ private:
 
     const Findings &found_;
     const MetadataParameters &parameters_;
-    size_t others_; // boxes before that have keys which stay
+    size_t others_; // how many of the first boxes may keep keys
 };
 
 std::string box_text(const AVDetectionBBox &box)
@@ -203,7 +203,7 @@ void append_finding(AVDictionary **keys, const std::string &stem, const Finding 
     append_classes(keys, stem, finding.classes);
 }
 
-// The keys of another number of boxes are of other boxes.
+// Ignores the keys if their count differs: they describe other boxes.
 void read_tracks(const AVFrame &frame, std::span<Finding> findings)
 {
     if (count_in(frame.metadata) != findings.size())
@@ -236,11 +236,11 @@ std::vector<LabelScore> frame_classes_in(const AVFrame &frame)
 void write_metadata(AVFrame &frame, std::span<const AVDetectionBBox> boxes, const Findings &found,
                     const MetadataParameters &parameters)
 {
-    const Stays stays(frame.metadata, boxes.size(), found, parameters);
+    const KeyFilter filter(frame.metadata, boxes.size(), found, parameters);
     AVDictionary *keys = nullptr;
     const AVDictionaryEntry *entry = nullptr;
     while ((entry = next_entry(frame.metadata, entry)) != nullptr)
-        if (stays(entry->key))
+        if (filter.keeps(entry->key))
             append(&keys, entry->key, entry->value);
     append(&keys, concat(prefix, "count"), std::to_string(boxes.size()));
     for (size_t i = 0; i < std::min(boxes.size(), most_boxes_with_keys); i++) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// How records of what was found are written.
+// The formats of records.
 #pragma once
 
 #include <string_view>
@@ -11,7 +11,7 @@ namespace dnn_torch
 
 enum class RecordFormat { automatic, jsonl, csv, coco, srt };
 
-// Returns the format that the name's ending says, or else jsonl.  Any thread.
+// Returns the format for the file name's extension; jsonl if it is unknown.  Any thread.
 RecordFormat format_for(std::string_view destination);
 
 } // namespace dnn_torch

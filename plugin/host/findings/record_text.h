@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Records of what was found, as text.  docs/results.md describes the formats.
+// Records as text.  docs/results.md describes the formats.
 #pragma once
 
 #include "findings.h"
@@ -14,7 +14,7 @@
 namespace dnn_torch
 {
 
-// The text of one destination, piece by piece.  Belongs to one thread.
+// Produces the text of one destination piece by piece.  Belongs to one thread.
 class RecordText
 {
 public:
@@ -22,8 +22,8 @@ public:
 
     virtual std::string begin() { return {}; }
     virtual std::string record(const FrameFacts &frame, const Findings &found) = 0;
-    // Completes the text.  Records may follow all the same: after what is returned, or in its
-    // place if end_is_replaced().
+    // Completes the text.  Further records may still follow: after the returned text, or replacing
+    // it if end_is_replaced().
     virtual std::string end() { return {}; }
     virtual bool end_is_replaced() const { return false; }
 };

@@ -25,37 +25,37 @@ namespace dnn_torch
 namespace
 {
 
-// What a later sink needs to go on.
+// What a later writer needs to continue.
 struct Progress {
     RecordFormat format = RecordFormat::jsonl;
     std::unique_ptr<RecordText> text = {};
     int64_t frames = 0;                           // that have records
     int64_t position = 0;                         // in a file, which is closed
-    std::unique_ptr<Destination> connection = {}; // of what is no file
+    std::unique_ptr<Destination> connection = {}; // if it is not a file
 };
 
-// ---- who writes to what --------------------------------------------------------
+// ---- destinations in use -------------------------------------------------------
 
 constexpr size_t most_kept = 16;
 
 std::mutex mutex;
 
-// Under the mutex.  Never destroyed, because the end of the program may free filters.
-struct Known {
+// Under the mutex.  Never destroyed, because filters may be freed while the program exits.
+struct Registry {
     std::set<std::string> in_use;                      // see place_of()
     std::list<std::pair<std::string, Progress>> ended; // the latest first
 };
 
-Known &known()
+Registry &registry()
 {
-    static auto *const all = new Known;
+    static auto *const all = new Registry;
     return *all;
 }
 
 void begin_use(const std::string &place, const std::string &name)
 {
     std::lock_guard lock(mutex);
-    if (!known().in_use.insert(place).second)
+    if (!registry().in_use.insert(place).second)
         throw Error(AVERROR(EBUSY), concat("destination=", name,
                                            " is written by another filter; name another one"));
 }
@@ -63,13 +63,13 @@ void begin_use(const std::string &place, const std::string &name)
 void end_use(const std::string &place)
 {
     std::lock_guard lock(mutex);
-    known().in_use.erase(place);
+    registry().in_use.erase(place);
 }
 
 std::optional<Progress> take_progress(const std::string &place)
 {
     std::lock_guard lock(mutex);
-    auto &ended = known().ended;
+    auto &ended = registry().ended;
     auto last = std::find_if(ended.begin(), ended.end(),
                              [&](const auto &one) { return one.first == place; });
     if (last == ended.end())
@@ -83,13 +83,13 @@ void keep_progress(const std::string &place, Progress progress)
 {
     std::list<std::pair<std::string, Progress>> forgotten; // closed without the lock
     std::lock_guard lock(mutex);
-    auto &ended = known().ended;
+    auto &ended = registry().ended;
     ended.emplace_front(place, std::move(progress));
     if (ended.size() > most_kept)
         forgotten.splice(forgotten.end(), ended, std::prev(ended.end()));
 }
 
-// The right to write to a destination.
+// Exclusive use of a destination.
 class Use
 {
 public:
@@ -110,7 +110,7 @@ private:
 
 // ---- writing --------------------------------------------------------------------
 
-// How long the end of a program may wait for a reader.
+// How long a program that ends may wait for a reader.
 constexpr std::chrono::seconds last_patience{2};
 
 class Records : public FindingsSink
@@ -118,11 +118,11 @@ class Records : public FindingsSink
 public:
     Records(const std::string &name, RecordFormat format) : use_(name)
     {
-        if (!go_on(format))
+        if (!resume(format))
             begin(format);
     }
 
-    // Nobody called end() if the program was interrupted, the graph was made anew, or it failed.
+    // end() was not called if the program was interrupted, the graph was rebuilt, or it failed.
     ~Records() override
     {
         if (!destination_ || has_failed_)
@@ -153,8 +153,8 @@ private:
         send_new_text();
     }
 
-    // Returns false if there is nothing to go on with.
-    bool go_on(RecordFormat format)
+    // Returns false if there is nothing to continue.
+    bool resume(RecordFormat format)
     {
         std::optional<Progress> progress = take_progress(use_.place());
         if (!progress || progress->format != format)
@@ -163,10 +163,10 @@ private:
                                             : Destination::reopen(use_.name(), progress->position);
         if (!destination_)
             return false;
-        destination_->set_patience(Destination::usual_patience);
+        destination_->set_patience(Destination::default_patience);
         progress_ = std::move(*progress);
         first_number_ = progress_.frames;
-        // What a connection got cannot be taken back.
+        // An end that was sent over a connection cannot be replaced, so a new text begins.
         if (progress_.position == 0 && progress_.text->end_is_replaced())
             send_new_text();
         return true;
@@ -208,7 +208,7 @@ private:
         keep_progress(use_.place(), std::move(progress_));
     }
 
-    Use use_; // destroyed last, after what it is about
+    Use use_; // destroyed last, after the destination
     Progress progress_ = {};
     std::unique_ptr<Destination> destination_; // null after the end
     int64_t first_number_ = 0;

@@ -13,14 +13,14 @@
 namespace dnn_torch
 {
 
-// Opens the destination and returns what writes to it.  It completes the text in end(), or else
-// when it is destroyed.  `automatic` is the format that the name's ending says.
+// Opens the destination and returns its writer.  The writer completes the text in end(), or when it
+// is destroyed.  `automatic` is the format for the name's extension.
 //
-// The first one in a process empties a file.  Later ones go on where the last one ended, with
-// frames numbered on: ffmpeg makes a new graph where the frame size changes, and players do so
-// when they seek.  A connection stays open for that, unless end() was called.
+// The first writer in a process truncates a file.  Later ones continue where the last one ended,
+// and continue its frame numbers: ffmpeg makes a new graph when the frame size changes, and players
+// do so when they seek.  A connection stays open for that, unless end() was called.
 //
-// Throws Error, also if another one writes to the destination at that time.  Any thread.
+// Throws Error, also if another writer has the destination open.  Any thread.
 std::unique_ptr<FindingsSink> open_records(const std::string &destination, RecordFormat format);
 
 } // namespace dnn_torch

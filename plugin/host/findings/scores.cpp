@@ -19,13 +19,13 @@ namespace
 // AVERROR(EINVAL)
 constexpr int invalid = -EINVAL;
 
-// Which axis the classes lie along.
+// The axis of the classes.
 struct ClassAxis {
-    int axis; // below 0: there is one class, and no axis
+    int axis; // below 0: there is one class and no axis
     int64_t classes;
 };
 
-// All extents but the batch and one other are 1.
+// All extents must be 1, except the batch's and one other.
 std::optional<ClassAxis> class_axis(const DnnTorchTensor &tensor, int pictures)
 {
     if (tensor.type != DNN_TORCH_F32 || tensor.rank < 1 || tensor.rank > DNN_TORCH_DIMENSIONS)
@@ -45,7 +45,7 @@ std::optional<ClassAxis> class_axis(const DnnTorchTensor &tensor, int pictures)
     return found;
 }
 
-bool is_share(float score)
+bool is_probability(float score)
 {
     return score >= 0 && score <= 1;
 }
@@ -55,7 +55,7 @@ double sigmoid(double score)
     return 1 / (1 + std::exp(-score));
 }
 
-// What turns scores into confidences.
+// Converts scores to confidences.
 class Confidences
 {
 public:
@@ -128,13 +128,13 @@ Scores scores_of(std::span<const DnnTorchTensor> tensors, const ScoreTensor &fou
             .step = axis->axis < 0 ? 0 : tensor.strides[axis->axis]};
 }
 
-// Probabilities of 16 bits do not sum up exactly.
+// The tolerance is for 16-bit probabilities, which do not sum up exactly.
 ScoreKind kind_of(const Scores &scores)
 {
     constexpr double tolerance = 0.01;
     double sum = 0;
     for (const ClassScore &each : finite_scores(scores)) {
-        if (!is_share(each.confidence))
+        if (!is_probability(each.confidence))
             return scores.count == 1 ? ScoreKind::sigmoid : ScoreKind::softmax;
         sum += each.confidence;
     }
@@ -149,7 +149,7 @@ std::vector<ClassScore> likeliest(const Scores &scores, const ScoreParameters &p
         parameters.kind == ScoreKind::automatic ? kind_of(scores) : parameters.kind;
     std::vector<ClassScore> classes = finite_scores(scores);
     const Confidences confidences(kind, classes);
-    // The order is that of the scores: confidences near 0 and 1 round to the same number.
+    // Sorts by scores: different scores may round to the same confidence near 0 and 1.
     const auto end =
         classes.begin() + static_cast<ptrdiff_t>(std::min(parameters.top, classes.size()));
     std::partial_sort(

@@ -18,18 +18,19 @@ namespace dnn_torch
 namespace
 {
 
-// What belongs to a thing is likelier of it than not.
+// A pixel belongs to an object if that is more likely than not.
 constexpr float threshold = 0.5F;
 
-// Of pixels from `first` on, in a row of values that reaches from one place in the frame to
-// another.
+// Returns the sampling positions of pixels `first`, `first` + 1, ... in a row of values that spans
+// `from` to `to` in the frame.
 std::vector<Between> places(int first, int count, float from, float to, int values)
 {
     const double scale = static_cast<double>(values) / (to - from);
     return positions((static_cast<double>(first) - from) * scale, count * scale, count, values);
 }
 
-// What of `box` and of the frame the mask's area covers, in whole pixels whose middles lie in it.
+// Returns the intersection of the mask's area, `box` and the frame, in pixels whose centres are
+// inside it.
 Stencil rectangle_of(const Box &area, const Box &box, Size frame)
 {
     const auto edge = [](float place, int most) {
@@ -80,7 +81,8 @@ Stencil empty_stencil(Size frame)
                                            static_cast<size_t>(frame.height))};
 }
 
-// Adds to `all`, which covers the frame, what it has not yet, and leaves nothing else in `one`.
+// Removes from `one` the pixels that are set in `all`, and adds the others to `all`, which covers
+// the frame.
 void move_into(Stencil &all, Stencil &one)
 {
     const auto width = static_cast<size_t>(all.size.width);
@@ -113,7 +115,7 @@ void show_masks(const Findings &found, ShownMasks how, AVFrame &frame)
     make_writable(frame);
     const Size size = {frame.width, frame.height};
     Stencil all = empty_stencil(size);
-    // The surest come first.  One at a time: each may be as large as the frame.
+    // The most confident come first.  One at a time: each stencil may be as large as the frame.
     for (const Finding &thing : found.things) {
         const Detection &detection = thing.detection;
         if (!detection.mask)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What becomes of the masks of things that were found.
+// Draws the masks of findings into frames.
 #pragma once
 
 #include "findings.h"
@@ -15,11 +15,11 @@ namespace dnn_torch
 
 enum class ShownMasks {
     none,    // frames pass as they are
-    overlay, // each thing gets the colour of its class, half of it
-    alpha,   // all but things becomes transparent
+    overlay, // each object is tinted with the colour of its class, by half
+    alpha,   // everything but the objects becomes transparent
 };
 
-// Shows the masks in the frame, which becomes writable.  Throws Error or std::bad_alloc.
+// Draws the masks into the frame, which becomes writable.  Throws Error or std::bad_alloc.
 void show_masks(const Findings &found, ShownMasks how, AVFrame &frame);
 
 } // namespace dnn_torch

@@ -13,11 +13,11 @@ namespace
 {
 
 constexpr AVFrameSideDataType kind = AV_FRAME_DATA_DETECTION_BBOXES;
-constexpr int parts = 10000; // of a confidence of 1
+constexpr int parts = 10000; // the denominator of confidences
 
 template <size_t room> void put_text(char (&field)[room], std::string_view text)
 {
-    std::string_view fits = cut_to_bytes(text, room - 1);
+    std::string_view fits = truncated(text, room - 1);
     fits = fits.substr(0, fits.find('\0'));
     std::memcpy(field, fits.data(), fits.size());
     std::memset(field + fits.size(), 0, room - fits.size());
@@ -39,7 +39,7 @@ float number_of(AVRational confidence)
     return confidence.den == 0 ? 0 : static_cast<float>(av_q2d(confidence));
 }
 
-// Returns the nearest whole pixel in 0..`limit`; 0 for what is no number.
+// Returns the nearest whole pixel in 0..`limit`; 0 for NaN.
 int pixel(float position, int limit)
 {
     if (!(position > 0))
@@ -47,21 +47,23 @@ int pixel(float position, int limit)
     return static_cast<int>(std::lround(std::min(position, static_cast<float>(limit))));
 }
 
-// What a header says, if it fits into its bytes.
+// The layout that a header describes.
 struct Layout {
     size_t count, offset, stride;
 };
 
+// Returns nullopt if the boxes do not fit into `bytes`.
 std::optional<Layout> layout_of(const AVDetectionBBoxHeader &header, size_t bytes)
 {
-    const Layout said = {header.nb_bboxes, header.bboxes_offset, header.bbox_size};
-    if (said.count == 0)
-        return said;
-    // Later versions of libavutil may put further fields to the end of either struct.
-    if (said.offset < sizeof(header) || said.offset > bytes ||
-        said.stride < sizeof(AVDetectionBBox) || (bytes - said.offset) / said.stride < said.count)
+    const Layout layout = {header.nb_bboxes, header.bboxes_offset, header.bbox_size};
+    if (layout.count == 0)
+        return layout;
+    // Later versions of libavutil may append fields to either struct.
+    if (layout.offset < sizeof(header) || layout.offset > bytes ||
+        layout.stride < sizeof(AVDetectionBBox) ||
+        (bytes - layout.offset) / layout.stride < layout.count)
         return std::nullopt;
-    return said;
+    return layout;
 }
 
 AVDetectionBBox copy_of(const uint8_t *bytes)
@@ -83,7 +85,7 @@ Finding finding_of(const AVDetectionBBox &box)
     Finding finding = {.detection = {.box = {static_cast<float>(box.x), static_cast<float>(box.y),
                                              edge(box.x, box.w), edge(box.y, box.h)},
                                      .confidence = number_of(box.detect_confidence),
-                                     .label = -1}, // side data has names alone
+                                     .label = -1}, // side data has only names
                        .label = text_in(box.detect_label)};
     for (uint32_t i = 0; i < box.classify_count; i++)
         finding.classes.push_back(
@@ -94,7 +96,7 @@ Finding finding_of(const AVDetectionBBox &box)
 
 } // namespace
 
-bool is_searched(const AVFrame &frame)
+bool has_box_data(const AVFrame &frame)
 {
     return av_frame_get_side_data(&frame, kind) != nullptr;
 }
@@ -159,18 +161,18 @@ void write_boxes(AVFrame &frame, std::string_view source, std::span<const AVDete
         *av_get_detection_bbox(header, static_cast<unsigned>(i)) = boxes[i];
 }
 
-std::string_view cut_to_bytes(std::string_view text, size_t bytes)
+std::string_view truncated(std::string_view text, size_t bytes)
 {
     if (text.size() <= bytes)
         return text;
-    auto goes_on = [&](size_t place) { // a byte within a character
+    auto is_continuation = [&](size_t place) { // a byte within a character
         return (static_cast<unsigned char>(text[place]) & 0xC0) == 0x80;
     };
-    // A character has at most 4 bytes; what has more of them in a row is no UTF-8.
+    // A character has at most 4 bytes; more continuation bytes in a row are not UTF-8.
     size_t end = bytes;
-    while (end > 0 && bytes - end < 3 && goes_on(end))
+    while (end > 0 && bytes - end < 3 && is_continuation(end))
         end--;
-    return text.substr(0, goes_on(end) ? bytes : end);
+    return text.substr(0, is_continuation(end) ? bytes : end);
 }
 
 } // namespace dnn_torch

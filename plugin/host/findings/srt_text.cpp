@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Subtitles with the labels of what is in the picture, for as long as they stay the same.
+// Subtitles with the labels of the objects in the picture.  One lasts as long as its text is the
+// same.
 #include "base/compose.h"
 #include "record_text.h"
 
@@ -18,7 +19,7 @@ namespace
 {
 
 constexpr size_t most_lines = 20;
-constexpr double usual_frame_seconds = 0.04;
+constexpr double default_frame_seconds = 0.04;
 constexpr double longest_seconds = 3.5e9; // its hours have six digits
 
 // "01:02:03,456"
@@ -40,11 +41,11 @@ std::string one_line(std::string text)
     return text;
 }
 
-// Each label once, with how many there are of it.
+// Each label once, with its count.
 struct Lines {
     std::vector<std::pair<std::string, int>> all;
 
-    // Equal lines come one after the other.
+    // Equal lines must be added one after the other.
     void add(const std::string &line)
     {
         if (all.empty() || all.back().first != line)
@@ -98,7 +99,7 @@ public:
     {
         const double now = time_of(frame);
         std::string text = text_for(found), done;
-        // Nothing is said of the frames between, which the timeline excludes.
+        // Frames in between, which the timeline excludes, get no subtitle.
         const bool follows = frame.number == last_number_ + 1;
         last_number_ = frame.number;
         if (text != text_ || now < last_ || !follows) {
@@ -118,7 +119,7 @@ public:
     }
 
 private:
-    // A frame without a time comes after the one before.
+    // A frame without a time is placed one frame duration after the previous one.
     double time_of(const FrameFacts &frame)
     {
         const std::optional<double> seconds = seconds_of(frame);
@@ -137,8 +138,8 @@ private:
                       "\n\n");
     }
 
-    std::string text_; // of the subtitle that has begun
-    double begin_ = 0, last_ = 0, frame_seconds_ = usual_frame_seconds;
+    std::string text_; // of the current subtitle
+    double begin_ = 0, last_ = 0, frame_seconds_ = default_frame_seconds;
     int64_t last_number_ = -1;
     bool has_last_ = false;
     int64_t number_ = 0;

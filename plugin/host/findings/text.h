@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Numbers as text, whatever the program's locale.  Any thread.
+// Numbers as text, independent of the program's locale.  Any thread.
 #pragma once
 
 #include <array>
@@ -14,19 +14,19 @@
 namespace dnn_torch
 {
 
-// With that many digits after the point; "0" with them for what is not finite.
+// Returns the number with that many decimals; zero with that many if it is not finite.
 inline std::string fixed_text(double number, int decimals)
 {
     std::array<char, 384> text; // the largest double has 309 digits before its point
     const double scale = std::pow(10, decimals), scaled = std::round(number * scale);
-    const double shown = std::isfinite(scaled) ? scaled / scale + 0.0 : 0; // and never -0
+    const double shown = std::isfinite(scaled) ? scaled / scale + 0.0 : 0; // never -0
     char *end = std::to_chars(text.data(), text.data() + text.size(), shown,
                               std::chars_format::fixed, decimals)
                     .ptr;
     return {text.data(), end};
 }
 
-// Returns nullopt if the text is no whole number, or goes on after it.
+// Returns nullopt unless the whole text is an integer.
 template <class Number> std::optional<Number> whole_number(std::string_view text)
 {
     Number number = 0;

@@ -32,7 +32,7 @@ public:
     bool skips(const FrameItem &item)
     {
         const Size size = size_of(*item.frame);
-        const bool has_boxes = is_searched(*item.frame);
+        const bool has_boxes = has_box_data(*item.frame);
         if (item.number != next_number_ || size != size_ || has_boxes != had_boxes_)
             position_ = 0;
         next_number_ = item.number + 1;
@@ -99,7 +99,7 @@ Findings FindingsStep::State::findings_for(const FrameItem &item, const AVFrame 
     if (!refines)
         return carried.carry(size_of(frame));
     Findings now = {.things = things_in(frame), .classes = {}};
-    carried.say_again(now);
+    carried.reapply_classes(now);
     return now;
 }
 
