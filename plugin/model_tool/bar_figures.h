@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What bars of all kinds show.  Any thread.
+// The figures that text and SVG bars show.  Thread-safe.
 #pragma once
 
 #include "bars.h"
@@ -13,17 +13,17 @@
 namespace dnn_torch
 {
 
-// The most frames/s of all bars; 0: none has any.
+// Returns the highest rate of all bars; 0 if there is none.
 double fastest(const std::vector<Bar> &bars);
 
-// From 0 to 1: the bar's length as a share of the longest.
+// Returns the bar's length relative to the longest, from 0 to 1.
 double share_of(const Bar &bar, double most);
 
-// "27.52 frames/s", and the time of a frame at that rate: "36.34 ms", or "-" if nothing came out.
+// Return "27.52 frames/s", and the time per frame at that rate: "36.34 ms", or "-" if it is 0.
 std::string rate_of(const Bar &bar);
 std::string time_of(const Bar &bar);
 
-// How many columns a UTF-8 text takes, where each character takes one.
+// Returns how many columns a UTF-8 text takes, if each character takes one.
 size_t columns_of(std::string_view text);
 
 } // namespace dnn_torch

@@ -22,7 +22,7 @@ namespace
 
 constexpr size_t shortest_bar = 8, longest_bar = 60;
 
-// The locale of the process stays as it is, because numbers are read and written in it.
+// Does not change the process's locale, which is used to read and write numbers.
 bool has_utf8()
 {
     const locale_t user = newlocale(LC_CTYPE_MASK, "", nullptr);
@@ -33,7 +33,7 @@ bool has_utf8()
     return found;
 }
 
-// A bar of that many eighths of a column.
+// Returns a bar of that many eighths of a column.
 std::string bar_of(size_t eighths, bool has_blocks)
 {
     static constexpr const char *parts[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
@@ -43,9 +43,9 @@ std::string bar_of(size_t eighths, bool has_blocks)
     return has_blocks ? text + parts[eighths % 8] : text;
 }
 
-std::string spaces_after(size_t wanted, const std::string &text)
+std::string spaces_after(size_t columns, const std::string &text)
 {
-    return std::string(wanted - std::min(columns_of(text), wanted), ' ');
+    return std::string(columns - std::min(columns_of(text), columns), ' ');
 }
 
 // How many columns each part of a line takes.

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Rates as bars: for a terminal, and as a picture in SVG.  Any thread; writes nothing itself.
+// Rates as bars, for a terminal and as SVG.  Thread-safe; writes nothing itself.
 #pragma once
 
 #include <cstddef>
@@ -14,32 +14,32 @@ namespace dnn_torch
 struct Bar {
     std::string label;
     double frames_per_second = 0;
-    bool is_chosen = false; // what the filter takes by itself
+    bool is_chosen = false; // the filter's own choice
 };
 
 // Where bars are printed.
 struct BarPlace {
     size_t columns = 80;     // in a line
-    bool has_blocks = false; // shows block elements of Unicode; else bars are of '#'
+    bool has_blocks = false; // can show Unicode's block elements; otherwise bars are of '#'
 };
 
-// Returns the place that standard output is: a terminal's width, or 80 columns; blocks if the
-// user's locale has UTF-8.
+// Describes standard output: a terminal's width, or 80 columns; blocks if the user's locale is
+// UTF-8.
 BarPlace place_of_output();
 
-// Returns a line for each bar, scaled to the fastest, with frames/s and the milliseconds of a
-// frame.  Lines are longer than the place if it is too narrow for the figures.
+// Returns a line for each bar, scaled to the fastest, with frames/s and milliseconds per frame.
+// Lines exceed the place's columns if it is too narrow for the figures.
 std::string bars_as_text(const std::vector<Bar> &bars, const BarPlace &place);
 
 struct BarChart {
-    std::string title; // shortened where it is too long; the whole text is in the picture's title
+    std::string title;    // drawn shortened if it is too long; the SVG's <title> has all of it
     std::string subtitle; // may be empty
     std::vector<Bar> bars;
-    std::vector<std::string> remarks; // below the bars, a line each
+    std::vector<std::string> footnotes; // lines below the bars
 };
 
-// Returns a whole SVG file.  Texts may hold anything.  It is readable on light and dark pages:
-// it has a background, which follows what the reader prefers.
+// Returns a whole SVG file.  Texts may contain anything.  It is readable on light and dark pages:
+// its background follows the reader's colour scheme.
 std::string bars_as_svg(const BarChart &chart);
 
 } // namespace dnn_torch

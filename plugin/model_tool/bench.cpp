@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// dnn-torch bench: frames a second by precision, workers and threads, as a table and as bars.
+// dnn-torch bench: measures frames per second by precision, workers and threads, and prints them as
+// a table and as bars.
 #include "base/counted.h"
 #include "bench_report.h"
 #include "bench_task.h"
@@ -40,14 +41,14 @@ bool holds(const AVPixelFormat *formats, AVPixelFormat format)
 
 AVPixelFormat first_of(const AVPixelFormat *formats)
 {
-    for (AVPixelFormat usual : {AV_PIX_FMT_RGB24, AV_PIX_FMT_YUV420P, AV_PIX_FMT_RGBA,
-                                AV_PIX_FMT_YUVA420P, AV_PIX_FMT_GRAY8})
-        if (holds(formats, usual))
-            return usual;
+    for (AVPixelFormat common : {AV_PIX_FMT_RGB24, AV_PIX_FMT_YUV420P, AV_PIX_FMT_RGBA,
+                                 AV_PIX_FMT_YUVA420P, AV_PIX_FMT_GRAY8})
+        if (holds(formats, common))
+            return common;
     return formats[0];
 }
 
-// The shape of frames that the filter would get and give.
+// Returns the shape of frames that the filter would get and return.
 FrameShape shape_for(const Task &task, Size size)
 {
     FrameShape shape = {.format = first_of(task.formats()), .size = size, .time_base = {1, 25}};
@@ -83,19 +84,19 @@ double time_run_within(std::chrono::microseconds timeout, const std::shared_ptr<
     return value_within(limit, [=] { return time_run(plan, size, channels); });
 }
 
-// 640x360, or less if a run would take much of the given time.
-Size usual_size(const BenchModel &model, const Request &request)
+// Returns 640x360, or less if a run would take much of the given time.
+Size default_size(const BenchModel &model, const Request &request)
 {
     constexpr Size candidates[] = {{640, 360}, {480, 270}, {320, 180}, {160, 90}};
     if (!model.sizes)
-        return candidates[0]; // a detector's picture has its own size
+        return candidates[0]; // detectors and classifiers have their own input size
     const FoundSizes &sizes = *model.sizes;
     Size small = fit_size(sizes, {2 * small_extent, 2 * small_extent});
-    double a_run =
+    double run_seconds =
         time_run_within(request.timeout, model.in_fp32.model, small, count_of(model.channels));
-    double a_pixel = a_run / small.width / small.height;
+    double pixel_seconds = run_seconds / small.width / small.height;
     for (Size size : candidates)
-        if (a_pixel * size.width * size.height < request.seconds / 40)
+        if (pixel_seconds * size.width * size.height < request.seconds / 40)
             return fit_size(sizes, size);
     return fit_size(sizes, {96, 54});
 }
@@ -112,7 +113,7 @@ std::string format_in_words(Channels channels)
     }
 }
 
-// Begins the file before anything is measured, so that nobody waits for a fault.
+// Opens the file before measuring, so that an error shows at once.
 std::unique_ptr<NewFile> new_svg_file(const Request &request)
 {
     if (request.svg_file.empty())
@@ -127,23 +128,23 @@ class Bench
 {
 public:
     explicit Bench(const Request &request)
-        : request_(request), svg_(new_svg_file(request)), place_(find_place(request)),
+        : request_(request), svg_(new_svg_file(request)), backend_(find_backend(request)),
           report_(request.json, [this](const Rate &rate) { return command(rate); })
     {
     }
 
     void run()
     {
-        report_.say("trying what the model takes ...");
-        BenchModel model = open_for_bench(place_, request_);
+        report_.show_progress("trying what the model takes ...");
+        BenchModel model = open_for_bench(backend_, request_);
         kind_ = model.kind;
         channels_ = model.channels;
-        size_ = request_.size ? *request_.size : usual_size(model, request_);
+        size_ = request_.size ? *request_.size : default_size(model, request_);
         ModelWithContract subject = std::move(model.in_fp32);
         start_ = Clock::now();
         NewPlan work = plan(subject, "fp32");
         report_.begin({.model = request_.path,
-                       .device = place_.device.device,
+                       .device = backend_.device.device,
                        .size = size_,
                        .result = work.plan->output,
                        .format = format_in_words(channels_),
@@ -167,12 +168,12 @@ public:
     }
 
 private:
-    // As the filter does it, with padding, tiles and all that becomes of the result.
+    // Plans as the filter does, with padding, tiles and conversions of the result.
     NewPlan plan(const ModelWithContract &subject, const std::string &precision)
     {
-        constexpr double usual_tuning = 3; // as the filter's option `tune`
-        report_.say(precision + ": finding the fastest form of the model ...");
-        return plan_within(subject, std::min(usual_tuning, request_.seconds / 10));
+        constexpr double default_tuning = 3; // as in the filter's option `tune`
+        report_.show_progress(precision + ": finding the fastest form of the model ...");
+        return plan_within(subject, std::min(default_tuning, request_.seconds / 10));
     }
 
     NewPlan plan_within(const ModelWithContract &subject, double tuning_seconds)
@@ -199,13 +200,13 @@ private:
         return {"bf16", "fp16"};
     }
 
-    // `share` is how many precisions are left to measure, with this one.
+    // `share` is how many precisions are still to be measured, including this one.
     void try_precision(const std::string &precision, int share)
     {
         if (seconds_left() <= 0)
             return leave_out(precision, time_is_up);
         try {
-            const ModelWithContract subject = open_again(place_, request_, kind_, precision);
+            const ModelWithContract subject = open_as_kind(backend_, request_, kind_, precision);
             measure_precision(*subject.model, plan(subject, precision), precision, share);
         } catch (const Error &error) {
             leave_out(precision, error.what());
@@ -215,14 +216,14 @@ private:
     void measure_precision(const Model &model, const NewPlan &work, const std::string &precision,
                            int share)
     {
-        constexpr double for_rounds = 0.9; // whole rounds take the rest beyond their time
+        constexpr double for_rounds = 0.9; // the remainder is for finishing whole rounds
         if (std::string reason = reason_against(model, precision, work); !reason.empty())
             return leave_out(precision, reason);
         measure_settings(work, precision, for_rounds * seconds_left() / share);
     }
 
-    // Says why a precision is no use here, or returns an empty text.  A precision that is
-    // only emulated would take the time of the others.
+    // Returns why a precision is of no use here, or an empty text.  A precision that is only
+    // emulated would use up the time of the others.
     std::string reason_against(const Model &model, const std::string &precision,
                                const NewPlan &work)
     {
@@ -252,32 +253,33 @@ private:
         Setting own = {.workers = budget.workers, .threads = budget.threads_per_worker};
         if (precision == "fp32") {
             own_setting_ = own;
-            own_form_ = form_in(work.variants.with(own.threads));
+            own_variant_ = variant_name(work.variants.with(own.threads));
         }
         std::vector<Setting> settings = settings_to_measure(machine_.cores, on_cpu(), own);
         seconds /= static_cast<double>(settings.size());
         for (const Setting &setting : settings) {
             std::string name = precision + ", " + in_words(setting);
-            // A setting needs time for two rounds.  The first setting of all is always measured.
+            // A setting needs time for two rounds.  The very first setting is always measured.
             bool too_late = seconds_left() < 2 * cost.seconds && !report_.empty();
             if (too_late || !fits(setting.workers, machine_, cost)) {
                 leave_out(name, too_late ? time_is_up : "that would not fit into memory");
                 continue;
             }
-            report_.say(name + " ...");
+            report_.show_progress(name + " ...");
             double warming = 2 * cost.seconds / static_cast<double>(setting.threads);
-            work.plan->threads = static_cast<int>(setting.threads); // no worker has it any more
+            // No worker uses the plan any more.
+            work.plan->threads = static_cast<int>(setting.threads);
             double rate = measure_rate(work.plan, setting.workers, places_of(setting),
                                        seconds - warming, request_.timeout);
             report_.add({.precision = precision,
                          .setting = setting,
                          .frames_per_second = rate,
-                         .form = work.variants.with(setting.threads),
+                         .variant = work.variants.with(setting.threads),
                          .chosen = setting == own && precision == own_precision()});
         }
     }
 
-    // Where the filter would have those workers.
+    // Returns where the filter would place those workers.
     WorkerPlaces places_of(const Setting &setting) const
     {
         return places_here({.workers = setting.workers,
@@ -286,33 +288,34 @@ private:
                             .cores = on_cpu() ? setting.workers * setting.threads : 0});
     }
 
-    // ---- what the filter would not do by itself
+    // ---- what the filter would not choose by itself
 
-    // JSON alone has rows of settings, and no time is spent on more.
+    // JSON has only rows of settings, so comparisons are not measured for it.
     bool draws() const { return !request_.json || svg_; }
 
-    // In fp32, with the filter's own workers and threads: the other forms of the model, and the
-    // form that was chosen in tiles.
+    // Measures in fp32, with the filter's own workers and threads: other variants of the model, and
+    // the chosen variant in tiles.
     void compare_others()
     {
         std::vector<Request> others;
         for (const int tile : {512, 256})
             if (tile < std::max(size_.width, size_.height) && decides_tiles()) {
                 Request &in_tiles = others.emplace_back(request_);
-                in_tiles.optimize = option_of(own_form_);
+                in_tiles.optimize = option_of(own_variant_);
                 in_tiles.contract.sizes.tile = std::to_string(tile);
             }
-        for (const char *form : {"0", "frozen", "channels_last", "inference", "fused"})
-            others.emplace_back(request_).optimize = form;
-        std::set<std::string> seen = {own_form_};
+        for (const char *variant : {"0", "frozen", "channels_last", "inference", "fused"})
+            others.emplace_back(request_).optimize = variant;
+        std::set<std::string> measured = {own_variant_};
         for (size_t left = others.size(); left > 0; left--) {
             if (seconds_left() <= 0) {
-                // JSON says what rows it has not; these are none.
+                // JSON lists missing rows; comparisons are not rows.
                 if (!request_.json)
                     leave_out(std::to_string(left) + " comparisons of forms and tiles", time_is_up);
                 return;
             }
-            compare(others[others.size() - left], seconds_left() / static_cast<double>(left), seen);
+            compare(others[others.size() - left], seconds_left() / static_cast<double>(left),
+                    measured);
         }
     }
 
@@ -322,29 +325,30 @@ private:
         return kind_ == Kind::picture && (tile.empty() || tile == "auto");
     }
 
-    // The form's name as optimize= takes it: "frozen" of "fp32, frozen".
-    static std::string option_of(const std::string &form)
+    // Returns the value of optimize= for a variant: "frozen" for "fp32, frozen".
+    static std::string option_of(const std::string &variant)
     {
-        const size_t comma = form.find(", ");
-        return comma == std::string::npos ? "0" : form.substr(comma + 2);
+        const size_t comma = variant.find(", ");
+        return comma == std::string::npos ? "0" : variant.substr(comma + 2);
     }
 
-    // Leaves out what the engine runs as something that is `seen`.  That a model does not take a
-    // form is no fault of it.
-    void compare(const Request &other, double seconds, std::set<std::string> &seen)
+    // Skips a variant that the engine runs in the same way as one in `measured`.  A model that does
+    // not support a variant is not an error.
+    void compare(const Request &other, double seconds, std::set<std::string> &measured)
     {
         const bool in_tiles = other.contract.sizes.tile != request_.contract.sizes.tile;
-        report_.say(
+        report_.show_progress(
             "fp32, " +
             (in_tiles ? "in tiles of " + other.contract.sizes.tile : "optimize=" + other.optimize) +
             " ...");
         const Clock::time_point start = Clock::now();
         try {
-            const ModelWithContract subject = open_again(place_, other, kind_, "fp32");
+            const ModelWithContract subject = open_as_kind(backend_, other, kind_, "fp32");
             const NewPlan work = plan_within(subject, 0);
             seconds = std::max(seconds - seconds_since(start), 0.0);
-            const std::string &form = work.variants.with(own_setting_.threads);
-            if (in_tiles ? notes_of(work) == own_notes_ : !seen.insert(form_in(form)).second)
+            const std::string &variant = work.variants.with(own_setting_.threads);
+            if (in_tiles ? notes_of(work) == own_notes_
+                         : !measured.insert(variant_name(variant)).second)
                 return;
             work.plan->threads = static_cast<int>(own_setting_.threads);
             const double rate = measure_rate(work.plan, own_setting_.workers,
@@ -352,7 +356,7 @@ private:
             report_.compare({.precision = "fp32",
                              .setting = own_setting_,
                              .frames_per_second = rate,
-                             .form = form,
+                             .variant = variant,
                              .chosen = false,
                              .tile = in_tiles ? other.contract.sizes.tile : ""});
         } catch (const Error &) {
@@ -382,14 +386,14 @@ private:
     }
 
     double seconds_left() const { return request_.seconds - seconds_since(start_); }
-    bool on_cpu() const { return place_.on_cpu(); }
+    bool on_cpu() const { return backend_.on_cpu(); }
     const char *own_precision() const { return on_cpu() ? "fp32" : "fp16"; } // precision=auto
 
     static constexpr const char *time_is_up = "the time is up; give more with --seconds";
 
     const Request &request_;
-    const std::unique_ptr<NewFile> svg_; // null: none is wanted
-    Place place_;
+    const std::unique_ptr<NewFile> svg_; // null: none was requested
+    Backend backend_;
     BenchReport report_;
     Machine machine_ = usable_machine();
     Kind kind_ = Kind::picture;
@@ -397,9 +401,9 @@ private:
     Size size_{};
     Clock::time_point start_;
     double fp32_seconds_ = 0;
-    // What the filter would choose in fp32.
+    // The filter's own choice in fp32.
     Setting own_setting_ = {1, 1};
-    std::string own_form_;
+    std::string own_variant_;
     std::vector<std::string> own_notes_;
 };
 

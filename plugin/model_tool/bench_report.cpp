@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// With --json one object is printed, at the end.
+// With --json it prints one object, at the end.
 //
-//   model, device, size (width, height), result: the size of what comes out, cores, seconds, notice
-//   notes         how frames are brought to the model: padding, tiles
-//   rows          precision, workers, threads, fps, form (how the engine ran it),
-//                 chosen (whether the filter takes this setting by itself)
+//   model, device, size (width, height), result: the size of results, cores, seconds, notice
+//   notes         how frames are adapted to the model: padding, tiles
+//   rows          precision, workers, threads, fps, form (the model's variant),
+//                 chosen (whether the setting is the filter's own choice)
 //   left_out      what was not measured, in words
 //   best, best_fp32   a row with its `command`; null if nothing was measured
 //   filter        that the model is for
-//   error         null; if nothing could be measured, why: then model and error are all
+//   error         null; if nothing could be measured, the reason: then only model and error exist
 #include "bench_report.h"
 
 #include "base/counted.h"
@@ -33,7 +33,7 @@ json::Value json_of(const Rate &rate)
             {"workers", rate.setting.workers},
             {"threads", rate.setting.threads},
             {"fps", json::rounded(rate.frames_per_second, 4)},
-            {"form", rate.form},
+            {"form", rate.variant},
             {"chosen", rate.chosen}};
 }
 
@@ -42,21 +42,21 @@ std::string place_of(const BenchFacts &facts)
     return facts.device == "cpu" ? counted(facts.cores, "core") : facts.device;
 }
 
-// Splits "int8, fused, 15 of 18 layers, 43.0 dB PSNR from fp32" into the form, which is
-// "int8, fused", and what the engine says about it.
-std::pair<std::string, std::string> split_form(const Rate &rate)
+// Splits "int8, fused, 15 of 18 layers, 43.0 dB PSNR from fp32" into the variant's name, which is
+// "int8, fused", and the details.
+std::pair<std::string, std::string> split_variant(const Rate &rate)
 {
-    const std::string form = form_in(rate.form);
-    const size_t first = form.find(", ");
-    const size_t second = first == std::string::npos ? first : form.find(", ", first + 2);
+    const std::string variant = variant_name(rate.variant);
+    const size_t first = variant.find(", ");
+    const size_t second = first == std::string::npos ? first : variant.find(", ", first + 2);
     if (second == std::string::npos)
-        return {form, ""};
-    return {form.substr(0, second), form.substr(second + 2)};
+        return {variant, ""};
+    return {variant.substr(0, second), variant.substr(second + 2)};
 }
 
 std::string label_of(const Rate &rate)
 {
-    std::string text = split_form(rate).first;
+    std::string text = split_variant(rate).first;
     if (text.compare(0, rate.precision.size(), rate.precision) != 0)
         text = rate.precision + (text.empty() ? "" : ", " + text);
     text +=
@@ -73,12 +73,12 @@ void print_failure(const std::string &model, const std::string &error)
     fflush(stdout);
 }
 
-std::string form_in(const std::string &variant)
+std::string variant_name(const std::string &variant)
 {
     return variant.substr(0, variant.find(" ("));
 }
 
-void BenchReport::say(const std::string &text) const
+void BenchReport::show_progress(const std::string &text) const
 {
     if (isatty(STDERR_FILENO))
         fprintf(stderr, "\r\033[K%s", text.c_str());
@@ -87,7 +87,7 @@ void BenchReport::say(const std::string &text) const
 void BenchReport::begin(const BenchFacts &facts)
 {
     facts_ = facts;
-    say("");
+    show_progress("");
     if (as_json_)
         return;
     printf("%s in %s at %s, %s, on %s; takes about %.0f s at most\n",
@@ -104,18 +104,19 @@ void BenchReport::begin(const BenchFacts &facts)
 void BenchReport::add(const Rate &rate)
 {
     rates_.push_back(rate);
-    say("");
+    show_progress("");
     if (as_json_)
         return;
-    const std::string remark = rate.chosen ? "the filter's own choice" : split_form(rate).second;
+    const std::string details =
+        rate.chosen ? "the filter's own choice" : split_variant(rate).second;
     printf("%-11s%-9zu%-9zu%8.2f%s%s\n", rate.precision.c_str(), rate.setting.workers,
-           rate.setting.threads, rate.frames_per_second, remark.empty() ? "" : "   ",
-           remark.c_str());
+           rate.setting.threads, rate.frames_per_second, details.empty() ? "" : "   ",
+           details.c_str());
     fflush(stdout);
 }
 
-// Returns the first rate that is hardly slower than the fastest.  The filter's own choice
-// comes first, and fp32 before formats that round more.
+// Returns the first rate that is hardly slower than the fastest.  The filter's own choice comes
+// first, and fp32 before less precise formats.
 const Rate *BenchReport::best(const std::string &precision) const
 {
     constexpr double as_fast = 0.97;
@@ -160,19 +161,19 @@ BarChart BenchReport::chart() const
                       .subtitle = to_text(facts_.size) + ", " + facts_.format + ", on " +
                                   place_of(facts_) + "; form, workers x threads",
                       .bars = bars(),
-                      .remarks = facts_.notes};
+                      .footnotes = facts_.notes};
     const auto chosen =
         std::find_if(rates_.begin(), rates_.end(), [](const Rate &rate) { return rate.chosen; });
     if (chosen != rates_.end())
-        chart.remarks.push_back("the filter's own choice: " + label_of(*chosen));
+        chart.footnotes.push_back("the filter's own choice: " + label_of(*chosen));
     for (const std::string &text : left_out_)
-        chart.remarks.push_back("left out: " + text);
+        chart.footnotes.push_back("left out: " + text);
     return chart;
 }
 
 void BenchReport::end() const
 {
-    say("");
+    show_progress("");
     if (as_json_)
         return print_json();
     print_bars();

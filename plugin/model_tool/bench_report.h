@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The output of `dnn-torch bench`: a table that grows row by row and bars beneath it, or JSON at
-// the end.
+// The output of `dnn-torch bench`: a table, printed row by row, and bars below it; or JSON at the
+// end.
 #pragma once
 
 #include "bars.h"
@@ -24,23 +24,23 @@ struct BenchFacts {
     size_t cores;
     double seconds;
     std::string notice;             // may be empty
-    std::vector<std::string> notes; // how frames are brought to the model
+    std::vector<std::string> notes; // how frames are adapted to the model
 };
 
 struct Rate {
     std::string precision;
     Setting setting;
     double frames_per_second;
-    std::string form;      // how the engine ran the model
-    bool chosen;           // the filter takes this setting by itself
-    std::string tile = {}; // the option, where it is not the request's
+    std::string variant;   // of the model, in the engine's words
+    bool chosen;           // the setting is the filter's own choice
+    std::string tile = {}; // the option's value, if it is not the request's
 };
 
-// In the place of a report as JSON, if there is none.
+// Prints an error as JSON, instead of a report.
 void print_failure(const std::string &model, const std::string &error);
 
-// "fp32, frozen" of the engine's words "fp32, frozen (measured)".
-std::string form_in(const std::string &variant);
+// Returns "fp32, frozen" for the engine's words "fp32, frozen (measured)".
+std::string variant_name(const std::string &variant);
 
 class BenchReport
 {
@@ -51,19 +51,19 @@ public:
     {
     }
 
-    // Says what is being done.  On a terminal, the next line overwrites it.
-    void say(const std::string &text) const;
+    // Shows progress on a terminal, where the next line overwrites it.
+    void show_progress(const std::string &text) const;
 
     void begin(const BenchFacts &facts);
     // Prints the row at once, so that it remains after a Ctrl-C.
     void add(const Rate &rate);
-    // Records what is only drawn: no row, and no setting that is recommended.
+    // Records a rate that is only drawn: it gets no row and is not recommended.
     void compare(const Rate &rate) { compared_.push_back(rate); }
-    // Records something that was not measured, with the reason.
+    // Records what was not measured, with the reason.
     void leave_out(const std::string &text) { left_out_.push_back(text); }
     bool empty() const { return rates_.empty(); }
     void end() const;
-    // What was measured until now, to be drawn.
+    // Returns the measurements so far, to be drawn.
     BarChart chart() const;
 
 private:

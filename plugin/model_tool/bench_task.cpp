@@ -17,8 +17,8 @@ namespace dnn_torch
 namespace
 {
 
-// Nothing is written, and nothing becomes of what is found: bench measures what workers do.
-std::shared_ptr<FindingsStep> no_step()
+// Writes nothing: bench measures only the workers.
+std::shared_ptr<FindingsStep> idle_step()
 {
     return std::make_shared<FindingsStep>(FindingsSettings{});
 }
@@ -32,10 +32,10 @@ std::unique_ptr<Task> detector_task(const Request &request, const ModelWithContr
         DetectShared{.settings = std::move(settings),
                      .parameters =
                          std::make_shared<TimedParameters<DetectParameters>>(DetectParameters{}),
-                     .step = no_step()});
+                     .step = idle_step()});
 }
 
-// Of frames as a whole: how many boxes they have is not the model's matter.
+// Classifies whole frames, because the number of boxes does not depend on the model.
 std::unique_ptr<Task> classifier_task(const Request &request, const ModelWithContract &subject)
 {
     ClassifySettings settings;
@@ -46,42 +46,42 @@ std::unique_ptr<Task> classifier_task(const Request &request, const ModelWithCon
         ClassifyShared{.settings = std::move(settings),
                        .parameters = std::make_shared<TimedParameters<ClassifyParameters>>(
                            ClassifyParameters{}),
-                       .step = no_step()});
+                       .step = idle_step()});
 }
 
-void try_pictures(const Place &place, const Request &request, BenchModel &model)
+void try_pictures(const Backend &backend, const Request &request, BenchModel &model)
 {
-    model.in_fp32 = open_again(place, request, Kind::picture, "fp32");
+    model.in_fp32 = open_as_kind(backend, request, Kind::picture, "fp32");
     const Trials trials = try_model(model.in_fp32, request);
     model.channels = agreed_channels(model.in_fp32.contract, trials.channels);
     model.sizes = trials.sizes;
 }
 
-void try_findings(const Place &place, const Request &request, Kind kind, BenchModel &model)
+void try_findings(const Backend &backend, const Request &request, Kind kind, BenchModel &model)
 {
     model.in_fp32.model.reset(); // only one model is in memory at a time
-    model.in_fp32 = open_again(place, request, kind, "fp32");
+    model.in_fp32 = open_as_kind(backend, request, kind, "fp32");
     const std::unique_ptr<Task> task = task_for(request, kind, model.in_fp32);
     model.channels = task->formats() == formats_to_feed(1) ? Channels::luma : Channels::rgb;
 }
 
 } // namespace
 
-BenchModel open_for_bench(const Place &place, const Request &request)
+BenchModel open_for_bench(const Backend &backend, const Request &request)
 {
     BenchModel model;
-    const Contract contract = known_contract(*look_at_model(place, request), request);
+    const Contract contract = known_contract(*open_to_inspect(backend, request), request);
     model.kind = find_kind(
-        contract, {.picture = [&] { try_pictures(place, request, model); },
-                   .detector = [&] { try_findings(place, request, Kind::detector, model); },
-                   .classifier = [&] { try_findings(place, request, Kind::classifier, model); }});
+        contract, {.picture = [&] { try_pictures(backend, request, model); },
+                   .detector = [&] { try_findings(backend, request, Kind::detector, model); },
+                   .classifier = [&] { try_findings(backend, request, Kind::classifier, model); }});
     return model;
 }
 
-ModelWithContract open_again(const Place &place, const Request &request, Kind kind,
-                             const std::string &precision)
+ModelWithContract open_as_kind(const Backend &backend, const Request &request, Kind kind,
+                               const std::string &precision)
 {
-    return open_model(place, request, precision, kind == Kind::picture ? "" : "tensors");
+    return open_model(backend, request, precision, kind == Kind::picture ? "" : "tensors");
 }
 
 std::unique_ptr<Task> task_for(const Request &request, Kind kind, const ModelWithContract &subject)

@@ -10,9 +10,9 @@
 namespace dnn_torch
 {
 
-ClassifierFacts try_classifier(const Place &place, const Request &request)
+ClassifierFacts try_classifier(const Backend &backend, const Request &request)
 {
-    const ModelWithContract subject = open_model(place, request, "auto", "tensors");
+    const ModelWithContract subject = open_model(backend, request, "auto", "tensors");
     ClassifierProbe probe(subject.model, subject.contract, request.size);
     probe.examine();
     return {.takes = probe.in_words(),

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What dnn_torch_classify finds out about a model, for inspect.
+// Finds out what dnn_torch_classify would about a model.
 #pragma once
 
 #include "command_line.h"
@@ -25,7 +25,7 @@ struct ClassifierFacts {
 // Returns a command line that uses the model with these options, and with the request's size.
 std::string classifier_command(const Request &request, FilterOptions options);
 
-// Opens the model as the filter does, and tries it.  Throws Error if it is no classifier.
-ClassifierFacts try_classifier(const Place &place, const Request &request);
+// Opens the model as the filter does, and tries it.  Throws Error if it is not a classifier.
+ClassifierFacts try_classifier(const Backend &backend, const Request &request);
 
 } // namespace dnn_torch

@@ -11,7 +11,7 @@ namespace dnn_torch
 namespace
 {
 
-// ffmpeg chooses the format that loses least.
+// ffmpeg chooses the format that loses the least.
 constexpr const char *rgb_of_any_depth = "format=gbrp|gbrp10|gbrp12|gbrp16,";
 
 constexpr std::string_view blanks = " \n\t\r";
@@ -30,15 +30,15 @@ std::string escaped(std::string_view text, std::string_view special)
     return out;
 }
 
-// Returns a filter that brings a video to a multiple of the step, or to the only size.
+// Returns a filter that crops a video to a multiple of the step, or scales it to the only size.
 std::string size_filter(const FoundSizes &sizes)
 {
     auto cut = [](std::string extent, const ExtentRule &rule) {
-        int more = rule.smallest % rule.step;
-        std::string step = std::to_string(rule.step), rest = std::to_string(more);
-        if (more)
-            extent = "(" + extent + "-" + rest + ")";
-        return "trunc(" + extent + "/" + step + ")*" + step + (more ? "+" + rest : "");
+        const int offset = rule.smallest % rule.step;
+        std::string step = std::to_string(rule.step), more = std::to_string(offset);
+        if (offset)
+            extent = "(" + extent + "-" + more + ")";
+        return "trunc(" + extent + "/" + step + ")*" + step + (offset ? "+" + more : "");
     };
     if (!sizes.width.step || !sizes.height.step)
         return "scale=" + std::to_string(sizes.tried.width) + ":" +
@@ -48,8 +48,8 @@ std::string size_filter(const FoundSizes &sizes)
     return "crop=" + cut("iw", sizes.width) + ":" + cut("ih", sizes.height) + ",";
 }
 
-// Whether it is an option of a request that only the filter for pictures has.  The others have a
-// `size` of their own.
+// Returns whether only the filter dnn_torch has this option of a request.  The other filters have
+// their own `size`.
 bool is_of_pictures(const std::string &option)
 {
     const ModelOption *const row = find_model_option(option);

@@ -3,7 +3,7 @@
 
 // dnn-torch convert: writes a file of weights in another format.
 //
-// The engine may run in a process that can open and write no file, so it writes into a pipe.
+// The engine may run in a process that cannot open or write files, so it writes into a pipe.
 #include "base/descriptor.h"
 #include "base/terminal.h"
 #include "host/model/contract.h"
@@ -44,8 +44,8 @@ const char *format_of(const std::string &path)
     throw UsageError(path + " ends neither with .pt (TorchScript) nor with .safetensors");
 }
 
-// Copies until the pipe's other end is closed.  Returns an error number; 0: none.  After an error
-// it reads on, so that nobody waits.
+// Copies until the pipe's other end is closed.  Returns an error number; 0: none.  Keeps reading
+// after an error, so that the writer does not block.
 int copy(const Descriptor &from, int to)
 {
     std::array<char, 1 << 16> piece;
@@ -70,11 +70,11 @@ void say(const std::string &words)
     fprintf(stderr, "dnn-torch: %s\n", printable(words).c_str());
 }
 
-// What the numbers mean is not in the file itself, so the contract goes with it.
+// Copies the contract as well, because the file itself does not say what the numbers mean.
 class ContractCopy
 {
 public:
-    // Begins the file, if there is a contract.  Throws Error if it is not to be replaced.
+    // Begins the copy, if there is a contract.  Throws Error if it must not replace a file.
     ContractCopy(const Request &request, Existing existing)
         : model_(request.output_file), from_(contract_path(request.path)),
           to_(contract_path(model_))
@@ -117,7 +117,7 @@ int convert(const Request &request)
     const char *format = format_of(request.output_file);
     refuse_same_file(request);
     const Existing existing = request.force ? Existing::replaced : Existing::kept;
-    const Place place = find_place(request);
+    const Backend backend = find_backend(request);
     NewFile file(request.output_file, existing);
     ContractCopy contract(request, existing);
     int ends[2];
@@ -127,9 +127,9 @@ int convert(const Request &request)
         [from = Descriptor(ends[0]), to = file.descriptor()] { return copy(from, to); });
     std::future<int> copied = copying.get_future();
     auto sink = std::make_shared<const Descriptor>(ends[1]);
-    // Not waited for if the engine fails: it may never let go of the pipe.
+    // Detached, because the pipe may never be closed if the engine fails.
     std::thread(std::move(copying)).detach();
-    const std::string notice = export_model(place, request, format, std::move(sink));
+    const std::string notice = export_model(backend, request, format, std::move(sink));
     if (const int error = copied.get())
         file.refuse(error);
     file.keep();

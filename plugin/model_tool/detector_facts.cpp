@@ -10,16 +10,16 @@
 namespace dnn_torch
 {
 
-DetectorFactsFound try_detector(const Place &place, const Request &request)
+DetectorFactsFound try_detector(const Backend &backend, const Request &request)
 {
-    constexpr Size usual_frame = {640, 480};
-    const ModelWithContract subject = open_model(place, request, "auto", "tensors");
+    constexpr Size typical_frame = {640, 480};
+    const ModelWithContract subject = open_model(backend, request, "auto", "tensors");
     DetectSettings settings;
     settings.size = request.size;
     DetectorProbe probe(subject.model, subject.contract, settings);
     probe.examine();
     const auto decoder =
-        probe.decoder_for(probe.input_for(request.size.value_or(usual_frame)).size);
+        probe.decoder_for(probe.input_for(request.size.value_or(typical_frame)).size);
     return {.takes = probe.in_words(),
             .decoder = decoder->name(),
             .classes = decoder->classes(),

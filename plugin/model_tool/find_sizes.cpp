@@ -19,9 +19,9 @@ using Extent = int Size::*;
 struct OutOfTime {
 };
 
-// Sizes to try after the one that the filter begins with.  Models of a fixed size are made for
-// these.
-constexpr Size usual_sizes[] = {
+// Sizes to try: first the one that the filter begins with, then common sizes of models of a fixed
+// size.
+constexpr Size common_sizes[] = {
     {small_extent, small_extent},
     {64, 48},
     {48, 64},
@@ -85,11 +85,11 @@ private:
 
     bool begin_with(Size size)
     {
-        std::optional<Size> made = result(size);
-        if (!made)
+        std::optional<Size> output = result(size);
+        if (!output)
             return false;
         found_.tried = size;
-        found_.result = *made;
+        found_.result = *output;
         found_.width = {.step = 0, .smallest = size.width};
         found_.height = {.step = 0, .smallest = size.height};
         return true;
@@ -97,7 +97,7 @@ private:
 
     bool find_any()
     {
-        return std::any_of(std::begin(usual_sizes), std::end(usual_sizes),
+        return std::any_of(std::begin(common_sizes), std::end(common_sizes),
                            [this](Size size) { return begin_with(size); });
     }
 
@@ -203,11 +203,11 @@ std::string words(const ExtentScale &scale)
     return ratio;
 }
 
-int fit_extent(const ExtentRule &rule, int wanted)
+int fit_extent(const ExtentRule &rule, int most)
 {
-    if (!rule.step || wanted <= rule.smallest)
+    if (!rule.step || most <= rule.smallest)
         return rule.smallest;
-    return rule.smallest + (wanted - rule.smallest) / rule.step * rule.step;
+    return rule.smallest + (most - rule.smallest) / rule.step * rule.step;
 }
 
 } // namespace
@@ -218,9 +218,9 @@ std::optional<FoundSizes> find_sizes(const TrySize &try_size, double seconds,
     return Search(try_size, seconds).run(first);
 }
 
-Size fit_size(const FoundSizes &sizes, Size wanted)
+Size fit_size(const FoundSizes &sizes, Size most)
 {
-    return {fit_extent(sizes.width, wanted.width), fit_extent(sizes.height, wanted.height)};
+    return {fit_extent(sizes.width, most.width), fit_extent(sizes.height, most.height)};
 }
 
 std::string sizes_in_words(const FoundSizes &sizes)

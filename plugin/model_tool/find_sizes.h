@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Finds out which sizes a model takes and what it makes of them, by trying small ones.
+// Finds out which sizes a model takes and the sizes of its results, by trying small ones.
 #pragma once
 
 #include "host/size.h"
@@ -24,13 +24,13 @@ struct ExtentRule {
 // output = input * numerator / denominator + offset
 struct ExtentScale {
     int numerator, denominator, offset;
-    bool rounded; // the result is rounded if it is no whole number, or to a grid of the model's own
+    bool rounded; // the result is rounded to an integer, or to the model's own grid
     bool operator==(const ExtentScale &) const = default;
 };
 
 struct FoundSizes {
     Size tried, result; // a size that the model takes, and the size of its result
-    bool complete;      // false: time ran out, and the rules hold for what was tried
+    bool complete;      // false: time ran out, and the rules cover only what was tried
     ExtentRule width, height;
     std::optional<ExtentScale> across, down; // nullopt if no rule was found
 };
@@ -38,13 +38,13 @@ struct FoundSizes {
 // Returns the size of the result, or nullopt if the model refuses the size.
 using TrySize = std::function<std::optional<Size>(Size)>;
 
-// Tries sizes for about `seconds` and begins with `first` if it is given.  Returns
-// nullopt if the model refused every size.
+// Tries sizes for about `seconds`, beginning with `first` if it is given.  Returns nullopt if the
+// model refused every size.
 std::optional<FoundSizes> find_sizes(const TrySize &try_size, double seconds,
                                      std::optional<Size> first = {});
 
-// Returns the largest size up to `wanted` that the rules allow, or the smallest one.
-Size fit_size(const FoundSizes &sizes, Size wanted);
+// Returns the largest size up to `most` that the rules allow, or the smallest one.
+Size fit_size(const FoundSizes &sizes, Size most);
 
 // Returns a text such as "any, from 5x5", "multiples of 4, from 8x8" or "64x48 only".
 std::string sizes_in_words(const FoundSizes &sizes);

@@ -19,38 +19,38 @@ namespace
 
 constexpr const char *not_tried = "not tried: the model is slow";
 
-bool is_told(const std::string &field, const Contract &contract)
+bool is_known(const std::string &field, const Contract &contract)
 {
     return contract.origins.count(field) != 0;
 }
 
-std::string told_by(const std::string &text, const std::string &origin)
+std::string with_origin(const std::string &text, const std::string &origin)
 {
     return concat(text, " (", origin, ")");
 }
 
-// A rule that the contract has, or else one that was found.
+// Returns the contract's rule, or else one that was found.
 std::string rule_in_words(const Fitting &fitting, const Contract &contract)
 {
     std::string words;
     const SizeParameters &parameters = contract.sizes;
     if (parameters.multiple)
-        words = told_by(concat("multiples of ", *parameters.multiple),
-                        origin_of("input.multiple", contract));
+        words = with_origin(concat("multiples of ", *parameters.multiple),
+                            origin_of("input.multiple", contract));
     if (parameters.minimum)
-        add_to_list(words, told_by(concat("at least ", to_text(*parameters.minimum)),
-                                   origin_of("input.minimum", contract)));
+        add_to_list(words, with_origin(concat("at least ", to_text(*parameters.minimum)),
+                                       origin_of("input.minimum", contract)));
     if (words.empty() && !fitting.rule.empty())
-        words = told_by(fitting.rule, "probe");
+        words = with_origin(fitting.rule, "probe");
     return words;
 }
 
 std::string origin_of_only(const Contract &contract)
 {
-    return is_told("input.size", contract) ? origin_of("input.size", contract) : "probe";
+    return is_known("input.size", contract) ? origin_of("input.size", contract) : "probe";
 }
 
-bool is_said_to_be_global(const Contract &contract)
+bool is_declared_global(const Contract &contract)
 {
     return contract.model.tiling == Tiling::global;
 }
@@ -61,25 +61,26 @@ std::string origin_of_locality(const Fitting &fitting, const Contract &contract)
         return "option";
     if (!fitting.nonlocal_operator.empty())
         return concat("its code: ", fitting.nonlocal_operator);
-    return is_said_to_be_global(contract) ? origin_of("tiling", contract) : "probe";
+    return is_declared_global(contract) ? origin_of("tiling", contract) : "probe";
 }
 
 std::string steps_in_words(const Locality &locality, const Contract &contract)
 {
     const std::string words =
         concat("begin at multiples of ", locality.across.step, "x", locality.down.step);
-    return is_told("alignment", contract) ? told_by(words, origin_of("alignment", contract))
-                                          : words;
+    return is_known("alignment", contract) ? with_origin(words, origin_of("alignment", contract))
+                                           : words;
 }
 
-// To measure how far a model looks takes dozens of runs, unless the fit has needed it already.
+// Returns whether measuring the reach, which takes dozens of runs, would take too long.  A model of
+// one size never does, because the fit has already measured it.
 bool is_slow(Model &model, const Fitting &fitting, const Trials &trials)
 {
     constexpr double most_seconds = 0.5;
     if (!fitting.fit || fitting.fit->only)
         return false;
     const Clock::time_point start = Clock::now();
-    probe_picture(model, fitting.fit->padded, trials.fed_channels());
+    probe_picture(model, fitting.fit->padded, trials.input_channels());
     return seconds_since(start) > most_seconds;
 }
 
@@ -120,7 +121,7 @@ Fitting find_fitting(const ModelWithContract &subject, const Trials &trials)
     set_ranges_of_types(subject.model->metadata("input_type"),
                         subject.model->metadata("output_type"), contract);
     PictureFitter fitter(subject.model, contract);
-    const ChannelCounts channels = {.in = trials.fed_channels(), .made = trials.made};
+    const ChannelCounts channels = {.in = trials.input_channels(), .made = trials.output_channels};
     try {
         fitting.fit = fitter.fit(odd, channels);
         fitting.multiple = fitter.multiple();
@@ -145,33 +146,33 @@ std::string padding_in_words(const Fitting &fitting, const Contract &contract)
     if (!fitting.fit)
         return fitting.obstacle;
     if (fitting.fit->only)
-        return told_by(fitting.fit->note.empty()
-                           ? concat("the model takes ", to_text(*fitting.fit->only), " alone")
-                           : fitting.fit->note,
-                       origin_of_only(contract));
+        return with_origin(fitting.fit->note.empty()
+                               ? concat("the model takes ", to_text(*fitting.fit->only), " alone")
+                               : fitting.fit->note,
+                           origin_of_only(contract));
     const std::string rule = rule_in_words(fitting, contract);
     if (rule.empty())
         return "none, for any size";
     const bool repeats = contract.sizes.padding == Padding::replicate;
     return concat(
         "to ", rule, ", by ",
-        told_by(repeats ? "replication" : "reflection", origin_of("input.padding", contract)));
+        with_origin(repeats ? "replication" : "reflection", origin_of("input.padding", contract)));
 }
 
 std::string tiles_in_words(const Fitting &fitting, const Contract &contract)
 {
     if (contract.sizes.never_tiles())
-        return told_by("never", "option");
+        return with_origin("never", "option");
     if (!fitting.locality)
         return fitting.why_unknown;
     const Locality &found = *fitting.locality;
     const std::string origin = origin_of_locality(fitting, contract);
     if (contract.sizes.overlap)
-        return concat(told_by(concat("overlap by ", *contract.sizes.overlap), origin),
+        return concat(with_origin(concat("overlap by ", *contract.sizes.overlap), origin),
                       ", and are blended");
     if (!found.is_local())
-        return concat(told_by("not local", origin), ": tiles are blended");
-    return concat(told_by("local", origin), ": the model looks ", found.across.reach, "x",
+        return concat(with_origin("not local", origin), ": tiles are blended");
+    return concat(with_origin("local", origin), ": the model looks ", found.across.reach, "x",
                   found.down.reach, " pixels far, by which tiles overlap; they ",
                   steps_in_words(found, contract));
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// How the filter would bring frames of any size to a model: by padding, by scaling, in tiles.
+// How the filter would adapt frames of any size to a model: by padding, by scaling, in tiles.
 #pragma once
 
 #include "base/json.h"
@@ -17,25 +17,25 @@ namespace dnn_torch
 
 struct Fitting {
     std::optional<PictureFit> fit;    // of frames of an odd size
-    int multiple = 1;                 // of which width and height must be
+    int multiple = 1;                 // width and height must be multiples of it
     std::string rule;                 // for sizes, found by trying; or ""
     std::string obstacle;             // why there is no fit
-    std::optional<Locality> locality; // how far the model looks
-    std::string nonlocal_operator;    // why it is not local, if its code says so
-    std::string why_unknown;          // where it was not measured
-    RangeWarning range;               // of the numbers that it makes
+    std::optional<Locality> locality; // the model's reach
+    std::string nonlocal_operator;    // why the model is not local, if its code shows it
+    std::string why_unknown;          // why the locality was not measured
+    RangeWarning range;               // of the model's output
 };
 
-// Tries the model as the filter does.  Leaves out what would take a slow model long.
+// Tries the model as the filter does.  Skips what would take long for a slow model.
 Fitting find_fitting(const ModelWithContract &subject, const Trials &trials);
 
-// "to multiples of 8 (probe), by reflection (usual)".
+// Returns "to multiples of 8 (probe), by reflection (usual)".
 std::string padding_in_words(const Fitting &fitting, const Contract &contract);
 
-// "local (probe): it looks 18x18 pixels far, by which tiles overlap; ...".
+// Returns "local (probe): the model looks 18x18 pixels far, by which tiles overlap; ...".
 std::string tiles_in_words(const Fitting &fitting, const Contract &contract);
 
-// The same for programs.
+// The same as JSON.
 json::Value padding_as_json(const Fitting &fitting, const Contract &contract);
 json::Value tiles_as_json(const Fitting &fitting, const Contract &contract);
 

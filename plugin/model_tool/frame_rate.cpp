@@ -13,7 +13,7 @@ namespace dnn_torch
 namespace
 {
 
-// Returns a frame whose samples differ from their neighbours.  It is the same for all.
+// Returns a frame of pseudo-random samples, the same in each call.
 FramePointer test_frame(const FrameShape &shape)
 {
     FramePointer frame = FramePool(shape.format, shape.size).take();
@@ -56,7 +56,7 @@ std::vector<Setting> settings_to_measure(size_t cores, bool on_cpu, const Settin
     return settings;
 }
 
-// Counts only whole rounds, because the workers run side by side and a part of a round makes no
+// Counts only whole rounds: the workers run in parallel, so a part of a round would distort the
 // rate.
 double measure_rate(const std::shared_ptr<const TaskPlan> &plan, size_t workers,
                     const WorkerPlaces &places, double seconds, std::chrono::microseconds timeout)

@@ -1,37 +1,37 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// dnn-torch inspect: what a model file holds, takes and gives.
+// dnn-torch inspect: prints what a model file contains, takes and returns.
 //
-// With --json one object is printed.  An unknown value is null.
+// With --json it prints one object.  An unknown value is null.
 //
 //   model, format, origin
 //   inputs, outputs   name, type
 //   parameters        count, bytes, precision
 //   architecture      of a checkpoint: name, scale, parameters (by their names)
-//   refused           names of operators that are not known to only compute
+//   refused           names of operators that are not known to be pure computation
 //   engine            name, version
 //   device
 //   accepted          whether one of the filters takes the model; if not
 //   error             why
-//   notice            what the engine noticed
-//   contract          what the tensors mean (docs/contract.md): by its name each field's value and
-//                     origin
+//   notice            a notice from the engine
+//   contract          what the tensors mean (docs/contract.md): the value and the origin of each
+//                     field, by its name
 //   channels          3, 1, or both
 //   sizes             complete (false: too slow to try many, and width and height are not known);
 //                     tried, result (width, height);
-//     width, height   smallest, step (0: the smallest alone)
+//     width, height   smallest, step (0: only the smallest)
 //     words
 //   padding           of frames that the model does not take: multiple, minimum, only (each with
 //                     value and origin); rule: what was found; words
-//   tiles             local (value, origin); reach: how far the model looks, and step: of what
-//                     tiles begin at multiples (width, height); words
+//   tiles             local (value, origin); reach of the model; step: tiles begin at multiples of
+//                     it (width, height); words
 //   scale             across, down: output = input * numerator / denominator + offset;
-//     words           rounded: if that is not whole
-//   range_warning     what speaks against the range of the numbers that it makes
-//   detector          of a model for dnn_torch_detect: takes (words), decoder, classes (how many),
+//     words           rounded: whether the result is rounded
+//   range_warning     a warning about the range of the model's output
+//   detector          of a model for dnn_torch_detect: takes (words), decoder, classes (count),
 //                     labels (empty: not known)
-//   classifier        of a model for dnn_torch_classify: takes, classes, labels, as a detector's
+//   classifier        of a model for dnn_torch_classify: takes, classes, labels, like a detector's
 //   command           a command line that uses the model
 #include "base/counted.h"
 #include "base/json.h"
@@ -55,7 +55,7 @@ namespace dnn_torch
 namespace
 {
 
-// What the engine tells of a file.  Empty members are not known.
+// The engine's facts about a file.  Empty members are not known.
 struct FileFacts {
     std::string format, origin, parameters, parameter_bytes, precision;
     std::string architecture, architecture_scale;
@@ -65,9 +65,9 @@ struct FileFacts {
 };
 
 struct Inspection {
-    Place place;
+    Backend backend;
     RunningEngine engine;
-    bool is_read = false; // the file, so that what the engine tells of it is known
+    bool is_read = false; // the engine has read the file, so `file` is filled in
     FileFacts file;
     std::optional<Trials> trials;
     std::optional<Contract> contract;
@@ -101,62 +101,62 @@ FileFacts facts_of(const Model &file)
             .refused = lines_of(file.metadata("refused"))};
 }
 
-void try_as_detector(const Request &request, Inspection &seen)
+void try_as_detector(const Request &request, Inspection &found)
 {
-    seen.detector = try_detector(seen.place, request);
-    seen.file.refused.clear(); // the model could be opened, so --allow names them
-    seen.command = seen.detector->command;
+    found.detector = try_detector(found.backend, request);
+    found.file.refused.clear(); // the model could be opened, so --allow permits them
+    found.command = found.detector->command;
 }
 
-void try_as_classifier(const Request &request, Inspection &seen)
+void try_as_classifier(const Request &request, Inspection &found)
 {
-    seen.classifier = try_classifier(seen.place, request);
-    seen.file.refused.clear();
-    seen.command = seen.classifier->command;
+    found.classifier = try_classifier(found.backend, request);
+    found.file.refused.clear();
+    found.command = found.classifier->command;
 }
 
-void try_as_picture(const Request &request, Inspection &seen)
+void try_as_picture(const Request &request, Inspection &found)
 {
-    const ModelWithContract subject = open_model(seen.place, request, "auto");
-    seen.file.refused.clear();
-    seen.notice = subject.model->notice();
+    const ModelWithContract subject = open_model(found.backend, request, "auto");
+    found.file.refused.clear();
+    found.notice = subject.model->notice();
     const Trials trials = try_model(subject, request);
-    add_trials(trials, *seen.contract);
-    seen.trials = trials;
-    seen.fitting = find_fitting(subject, trials);
+    add_trials(trials, *found.contract);
+    found.trials = trials;
+    found.fitting = find_fitting(subject, trials);
     auto options = filter_options(request);
-    if (const std::string &range = seen.fitting->range.option; !range.empty()) {
+    if (const std::string &range = found.fitting->range.option; !range.empty()) {
         std::erase_if(options, [](const auto &option) { return option.first == "range"; });
         options.emplace_back("range", range);
     }
-    // Of a slow model it is not known which sizes it takes, so the filter fits frames to it.
-    const bool needs_size = trials.sizes.complete && !seen.fitting->fit;
-    seen.command =
+    // If a slow model's sizes are not known, relies on the filter to adapt frames to it.
+    const bool needs_size = trials.sizes.complete && !found.fitting->fit;
+    found.command =
         command_line(request.path, trials.channels, needs_size ? &trials.sizes : nullptr, options);
 }
 
-void look_at_file(const Request &request, Inspection &seen)
+void inspect_file(const Request &request, Inspection &found)
 {
-    seen.place = find_place(request);
-    const std::shared_ptr<Model> looked_at = look_at_model(seen.place, request);
-    seen.engine = running_engine(seen.place.engine, *looked_at);
-    seen.file = facts_of(*looked_at);
-    seen.is_read = true;
-    seen.contract = known_contract(*looked_at, request);
+    found.backend = find_backend(request);
+    const std::shared_ptr<Model> model = open_to_inspect(found.backend, request);
+    found.engine = running_engine(found.backend.engine, *model);
+    found.file = facts_of(*model);
+    found.is_read = true;
+    found.contract = known_contract(*model, request);
 }
 
-Inspection look_at(const Request &request)
+Inspection inspected(const Request &request)
 {
-    Inspection seen;
+    Inspection found;
     try {
-        look_at_file(request, seen);
-        find_kind(*seen.contract, {.picture = [&] { try_as_picture(request, seen); },
-                                   .detector = [&] { try_as_detector(request, seen); },
-                                   .classifier = [&] { try_as_classifier(request, seen); }});
+        inspect_file(request, found);
+        find_kind(*found.contract, {.picture = [&] { try_as_picture(request, found); },
+                                    .detector = [&] { try_as_detector(request, found); },
+                                    .classifier = [&] { try_as_classifier(request, found); }});
     } catch (const Error &error) {
-        seen.error = error.what();
+        found.error = error.what();
     }
-    return seen;
+    return found;
 }
 
 // ---- text for people ----------------------------------------------------------
@@ -167,7 +167,7 @@ void print(const char *name, const std::string &text)
         printf("%-12s%s\n", name, printable(text).c_str());
 }
 
-// Prints the texts.  A long list is cut.
+// Prints the texts.  Shortens a long list.
 void print(const char *name, const std::vector<std::string> &texts)
 {
     constexpr size_t most = 16;
@@ -223,9 +223,10 @@ std::string architecture_in_words(const FileFacts &file)
 
 std::string channels_in_words(const Trials &trials)
 {
-    const int in = trials.fed_channels();
-    if (trials.made != in)
-        return std::to_string(in) + ", of which the model makes " + std::to_string(trials.made);
+    const int in = trials.input_channels();
+    if (trials.output_channels != in)
+        return std::to_string(in) + ", of which the model makes " +
+               std::to_string(trials.output_channels);
     switch (trials.channels) {
     case Channels::rgb:
         return "3 (RGB)";
@@ -253,9 +254,9 @@ void print_classifier(const ClassifierFacts &classifier)
     print("use", classifier.command);
 }
 
-void print_report(const Request &request, const Inspection &seen)
+void print_report(const Request &request, const Inspection &found)
 {
-    const FileFacts &file = seen.file;
+    const FileFacts &file = found.file;
     print("model", request.path);
     print("format", file.format);
     print("class", file.origin);
@@ -265,27 +266,27 @@ void print_report(const Request &request, const Inspection &seen)
     print("parameters", parameters_in_words(file));
     print("refused", file.refused);
     print("engine",
-          seen.engine.name + " " + seen.engine.version + " on " + seen.place.device.device);
-    print("process", seen.engine.cage.empty() ? "this one" : "its own; " + seen.engine.cage);
-    print("device", seen.place.device.why);
-    print("notice", seen.notice);
-    if (seen.contract)
-        print("contract", fields_in_words(*seen.contract));
-    if (seen.detector)
-        print_detector(*seen.detector);
-    if (seen.classifier)
-        print_classifier(*seen.classifier);
-    if (!seen.trials)
+          found.engine.name + " " + found.engine.version + " on " + found.backend.device.device);
+    print("process", found.engine.cage.empty() ? "this one" : "its own; " + found.engine.cage);
+    print("device", found.backend.device.why);
+    print("notice", found.notice);
+    if (found.contract)
+        print("contract", fields_in_words(*found.contract));
+    if (found.detector)
+        print_detector(*found.detector);
+    if (found.classifier)
+        print_classifier(*found.classifier);
+    if (!found.trials)
         return;
-    print("channels", channels_in_words(*seen.trials));
-    print("sizes", sizes_in_words(seen.trials->sizes));
-    print("scale", scale_in_words(seen.trials->sizes));
-    if (seen.fitting && seen.contract) {
-        print("padding", padding_in_words(*seen.fitting, *seen.contract));
-        print("tiles", tiles_in_words(*seen.fitting, *seen.contract));
-        print("range", seen.fitting->range.words);
+    print("channels", channels_in_words(*found.trials));
+    print("sizes", sizes_in_words(found.trials->sizes));
+    print("scale", scale_in_words(found.trials->sizes));
+    if (found.fitting && found.contract) {
+        print("padding", padding_in_words(*found.fitting, *found.contract));
+        print("tiles", tiles_in_words(*found.fitting, *found.contract));
+        print("range", found.fitting->range.words);
     }
-    print("use", seen.command);
+    print("use", found.command);
 }
 
 // ---- JSON for programs ------------------------------------------------------
@@ -392,11 +393,11 @@ Value engine_json(const RunningEngine &engine)
     return {{"name", engine.name}, {"version", engine.version}};
 }
 
-void print_json(const Request &request, const Inspection &seen)
+void print_json(const Request &request, const Inspection &found)
 {
-    const FileFacts &file = seen.file;
-    const std::optional<Trials> &trials = seen.trials;
-    const bool fits = seen.fitting && seen.contract;
+    const FileFacts &file = found.file;
+    const std::optional<Trials> &trials = found.trials;
+    const bool fits = found.fitting && found.contract;
     Value all = {{"model", request.path},
                  {"format", json::text_or_null(file.format)},
                  {"origin", json::text_or_null(file.origin)},
@@ -405,22 +406,22 @@ void print_json(const Request &request, const Inspection &seen)
                  {"parameters", parameters_json(file)},
                  {"architecture", architecture_json(file)},
                  {"refused", file.refused},
-                 {"engine", engine_json(seen.engine)},
-                 {"cage", json::text_or_null(seen.engine.cage)},
-                 {"device", json::text_or_null(seen.place.device.device)},
-                 {"accepted", trials || seen.detector || seen.classifier},
-                 {"error", json::text_or_null(seen.error)},
-                 {"notice", json::text_or_null(seen.notice)},
-                 {"contract", seen.contract ? with_origins(*seen.contract) : Value()},
+                 {"engine", engine_json(found.engine)},
+                 {"cage", json::text_or_null(found.engine.cage)},
+                 {"device", json::text_or_null(found.backend.device.device)},
+                 {"accepted", trials || found.detector || found.classifier},
+                 {"error", json::text_or_null(found.error)},
+                 {"notice", json::text_or_null(found.notice)},
+                 {"contract", found.contract ? with_origins(*found.contract) : Value()},
                  {"channels", trials ? json_of(trials->channels) : Value()},
                  {"sizes", trials ? json_of(trials->sizes) : Value()},
-                 {"detector", seen.detector ? json_of(*seen.detector) : Value()},
-                 {"classifier", seen.classifier ? json_of(*seen.classifier) : Value()},
+                 {"detector", found.detector ? json_of(*found.detector) : Value()},
+                 {"classifier", found.classifier ? json_of(*found.classifier) : Value()},
                  {"scale", trials ? scale_json(trials->sizes) : Value()},
-                 {"padding", fits ? padding_as_json(*seen.fitting, *seen.contract) : Value()},
-                 {"tiles", fits ? tiles_as_json(*seen.fitting, *seen.contract) : Value()},
-                 {"range_warning", json::text_or_null(fits ? seen.fitting->range.words : "")},
-                 {"command", json::text_or_null(seen.command)}};
+                 {"padding", fits ? padding_as_json(*found.fitting, *found.contract) : Value()},
+                 {"tiles", fits ? tiles_as_json(*found.fitting, *found.contract) : Value()},
+                 {"range_warning", json::text_or_null(fits ? found.fitting->range.words : "")},
+                 {"command", json::text_or_null(found.command)}};
     printf("%s\n", json::line_of(all).c_str());
 }
 
@@ -428,15 +429,15 @@ void print_json(const Request &request, const Inspection &seen)
 
 int inspect(const Request &request)
 {
-    Inspection seen = look_at(request);
+    Inspection found = inspected(request);
     if (request.json)
-        print_json(request, seen);
-    else if (seen.is_read)
-        print_report(request, seen);
+        print_json(request, found);
+    else if (found.is_read)
+        print_report(request, found);
     fflush(stdout);
-    if (!seen.error.empty())
-        fprintf(stderr, "dnn-torch: %s\n", printable(seen.error).c_str());
-    return seen.error.empty() ? 0 : 1;
+    if (!found.error.empty())
+        fprintf(stderr, "dnn-torch: %s\n", printable(found.error).c_str());
+    return found.error.empty() ? 0 : 1;
 }
 
 } // namespace dnn_torch

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The program behind `dnn-torch inspect`, `dnn-torch bench` and `dnn-torch convert`.  It is not
-// part of the launcher, so that `dnn-torch run` does not link its libraries.
+// The program of `dnn-torch inspect`, `bench`, `contract` and `convert`.  It is not part of the
+// launcher, so that `dnn-torch run` does not link its libraries.
 #include "base/standard_output.h"
 #include "model_commands.h"
 

@@ -9,13 +9,13 @@
 namespace dnn_torch
 {
 
-// Says what a model is, takes and gives.  Returns 1 if the filter refuses it.
+// Prints what a model is, takes and returns.  Returns 1 if the filter refuses it.
 int inspect(const Request &request);
 
 // Measures how fast a model runs with each setting.
 int bench(const Request &request);
 
-// Writes the model's contract as JSON, which may lie beside the model.
+// Prints the model's contract as JSON.  It may be saved next to the model.
 int write_contract(const Request &request);
 
 // Writes a file of weights in another format.

@@ -25,7 +25,7 @@ namespace
 
 constexpr mode_t permissions = 0666;
 
-// Returns where a symbolic link leads to, also if there is nothing yet.
+// Returns the target of a symbolic link, even if it does not exist.
 std::string followed(std::filesystem::path path)
 {
     constexpr int most_links = 40;
@@ -49,7 +49,7 @@ std::string link_of(const Descriptor &file)
 Descriptor open_unnamed(const std::string &folder)
 {
     Descriptor file(open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, permissions));
-    // Without /proc it could not get a name later.
+    // Without /proc the file could not get a name later.
     return file.is_open() && access(link_of(file).c_str(), F_OK) == 0 ? std::move(file)
                                                                       : Descriptor();
 }
@@ -100,7 +100,7 @@ void NewFile::write(std::string_view text)
     }
 }
 
-// A link never takes the place of a file, so the file gets another name first.
+// linkat() cannot replace a file, so the draft gets another name first.
 void NewFile::name_draft()
 {
     constexpr int most_names = 1000;
@@ -117,14 +117,15 @@ void NewFile::name_draft()
     refuse(errno);
 }
 
-// File systems that know no renaming without replacing have links, or nobody else's files.
+// File systems without RENAME_NOREPLACE get a check for an existing file instead, although another
+// process might create one in between.
 bool NewFile::rename_draft()
 {
     const unsigned flags = existing_ == Existing::kept ? RENAME_NOREPLACE : 0;
     if (renameat2(AT_FDCWD, draft_.c_str(), AT_FDCWD, path_.c_str(), flags) == 0)
         return true;
-    const bool is_unknown = flags && (errno == EINVAL || errno == ENOSYS);
-    return is_unknown && access(path_.c_str(), F_OK) != 0 &&
+    const bool is_unsupported = flags && (errno == EINVAL || errno == ENOSYS);
+    return is_unsupported && access(path_.c_str(), F_OK) != 0 &&
            rename(draft_.c_str(), path_.c_str()) == 0;
 }
 

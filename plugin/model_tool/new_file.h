@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// A file that appears under its name when it is complete.
+// A file that gets its name when it is complete.
 #pragma once
 
 #include "base/descriptor.h"
@@ -12,16 +12,16 @@
 namespace dnn_torch
 {
 
-// What becomes of a file that is there already.
+// Whether an existing file is replaced or kept.
 enum class Existing { replaced, kept };
 
-// Until it is kept it has no name where the file system allows that, so that nothing of it stays
-// behind, not even after SIGKILL.
+// Until keep() the file has no name if the file system allows that, so that nothing is left over,
+// not even after SIGKILL.
 class NewFile
 {
 public:
-    // Follows a symbolic link.  Throws Error if the path cannot be written, stands for something
-    // that is no file, or for one that is to be kept.
+    // Follows a symbolic link.  Throws Error if the path cannot be written, is not a regular file,
+    // or is a file that must be kept.
     explicit NewFile(const std::string &path, Existing existing = Existing::replaced);
     ~NewFile();
     NewFile(const NewFile &) = delete;
@@ -32,7 +32,7 @@ public:
     // Appends.  Throws Error.
     void write(std::string_view text);
 
-    // Throws Error, also if a file that is to be kept has come meanwhile.
+    // Gives the file its name.  Throws Error, also if a file that must be kept appeared meanwhile.
     void keep();
 
     [[noreturn]] void refuse(int error) const;
@@ -41,7 +41,7 @@ private:
     void name_draft();
     bool rename_draft(); // false: errno says why not
 
-    std::string path_, draft_; // a draft without a name has ""
+    std::string path_, draft_; // "": the draft has no name
     Existing existing_;
     Descriptor file_;
 };

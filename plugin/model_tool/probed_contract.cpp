@@ -15,7 +15,7 @@ namespace dnn_torch
 namespace
 {
 
-// `dnn-torch contract net.pt > net.pt.json`: the shell has made the file, or emptied it.
+// With `dnn-torch contract net.pt > net.pt.json`, the shell has created or truncated the file.
 bool is_stdout(const std::string &path)
 {
     struct stat file, output;
@@ -38,7 +38,7 @@ void add_scale(const FoundSizes &sizes, Contract &contract)
         contract);
 }
 
-// The part of a file that holds the field, and the field's name there.
+// The part of the file that holds a field, and the field's name there.
 struct FieldPlace {
     std::string side, name;
 };
@@ -78,15 +78,15 @@ Contract known_contract(const Model &model, const Request &request)
 void add_trials(const Trials &trials, Contract &contract)
 {
     agreed_channels(contract, trials.channels);
-    expect_made(contract, trials.made);
+    expect_made(contract, trials.output_channels);
     expect_scale(contract, trials.sizes.tried, trials.sizes.result);
     add_scale(trials.sizes, contract);
     if (trials.channels == Channels::any)
         return;
     if (contract.as == As::lab)
         set_ranges_of_lab(count_of(trials.channels), contract);
-    add("input.channels", trials.fed_channels(), contract);
-    add("output.channels", trials.made, contract);
+    add("input.channels", trials.input_channels(), contract);
+    add("output.channels", trials.output_channels, contract);
 }
 
 void add_task(const std::string &task, Contract &contract)

@@ -18,9 +18,9 @@ namespace
 {
 
 [[noreturn]] void refuse(const std::string &option, const std::string &value,
-                         const std::string &wanted)
+                         const std::string &hint)
 {
-    throw UsageError(concat(option, " ", value, ": ", wanted));
+    throw UsageError(concat(option, " ", value, ": ", hint));
 }
 
 template <class Number> bool parse(const char *&at, const char *end, Number &number)
@@ -79,8 +79,8 @@ void set_svg_file(Request &request, const std::string &value)
 }
 
 struct Option {
-    const char *name;  // behind "--"
-    const char *value; // the value's name in the help; NULL: the option takes none
+    const char *name;  // without "--"
+    const char *value; // the value's name in the help; NULL: the option takes no value
     const char *help;
     void (*set)(Request &request, const std::string &value);
     std::string_view commands = "inspect bench contract";
@@ -96,7 +96,7 @@ struct Option {
     }
 };
 
-// What no row of model_option_rows says.
+// Options that are not in model_option_rows.
 constexpr Option own_options[] = {
     {.name = "json",
      .value = nullptr,
@@ -171,7 +171,7 @@ std::string names_of(const std::vector<Option> &known)
     return names;
 }
 
-// getopt_long() returns this number for the first option.  No letter has it.
+// getopt_long() returns this number for the first option.  It is above all letters.
 constexpr int first_code = 256;
 
 std::vector<option> for_getopt(const std::vector<Option> &known)
@@ -195,7 +195,7 @@ void take_word(Request &request, bool converts, const std::string &word)
     place = word;
 }
 
-// `word` is the last one that getopt_long() has read completely.
+// `word` is the last word that getopt_long() has read completely.
 [[noreturn]] void refuse_option(const std::vector<Option> &known, std::string_view word)
 {
     word = word.substr(0, word.find('='));
@@ -230,7 +230,7 @@ Request parse_request(int count, char **words)
         else
             take_word(request, converts, optarg);
     }
-    for (; optind < count; optind++) // behind "--"
+    for (; optind < count; optind++) // after "--"
         take_word(request, converts, words[optind]);
     if (request.path.empty() && !request.help)
         throw UsageError(concat("no model is given; write dnn-torch ", command,

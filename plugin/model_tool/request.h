@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What the user asks of `dnn-torch inspect`, `bench`, `contract` and `convert`.
+// The command lines of `dnn-torch inspect`, `bench`, `contract` and `convert`.
 #pragma once
 
 #include "host/model/model_request.h"
@@ -14,29 +14,28 @@
 namespace dnn_torch
 {
 
-// A command line that makes no sense.  what() says what would make sense.
+// An invalid command line.  what() says what would be valid.
 class UsageError : public std::runtime_error
 {
 public:
     using std::runtime_error::runtime_error;
 };
 
-// The path of its ModelRequest is the model's.
+// ModelRequest's path is the model's.
 struct Request : ModelRequest {
-    std::string output_file; // only convert has one
-    std::string svg_file;    // only bench has one; "": none
+    std::string output_file; // of convert
+    std::string svg_file;    // of bench; "": none
     bool json = false;
-    bool force = false;       // only convert has it: files may be replaced
-    bool help = false;        // only the command's help is wanted
-    std::optional<Size> size; // measured with, or tried first
-    double seconds = 30;      // only bench uses it
+    bool force = false;       // of convert: files may be replaced
+    bool help = false;        // only print the command's help
+    std::optional<Size> size; // to measure with, or to try first
+    double seconds = 30;      // of bench
 };
 
-// Reads a command line that begins with the command's name.  Throws UsageError.
-// One thread at a time may call it.
+// Parses a command line that begins with the command's name.  Throws UsageError.  Not thread-safe.
 Request parse_request(int count, char **words);
 
-// As the option `isolate` takes it.
+// Returns the value of the option `isolate`.
 const char *name_of(Isolation isolation);
 
 // Returns how to call the command and what its options do.

@@ -37,11 +37,11 @@ std::optional<FoundSizes> find_sizes_of(Model &model, int channels,
                       first);
 }
 
-// Throws what the filter would say for a video of that size.
-[[noreturn]] void refuse_sizes(ModelProbe &probe, const std::optional<Size> &wanted)
+// Throws the filter's error for a video of that size.
+[[noreturn]] void refuse_sizes(ModelProbe &probe, const std::optional<Size> &size)
 {
     try {
-        probe.find_output(wanted.value_or(Size{small_extent, small_extent}), 3);
+        probe.find_output(size.value_or(Size{small_extent, small_extent}), 3);
     } catch (const Error &error) {
         std::string words = error.what();
         throw Error(error.code(), words + "; if it takes pictures of another size, name one with "
@@ -51,46 +51,46 @@ std::optional<FoundSizes> find_sizes_of(Model &model, int channels,
                                  "--size");
 }
 
-// Adds what all models of a request have in common.
-std::shared_ptr<Model> open_as(const Place &place, const Request &request, ModelOptions options)
+// Adds the options that all models of a request share.
+std::shared_ptr<Model> open_as(const Backend &backend, const Request &request, ModelOptions options)
 {
     options.path = request.path;
     options.timeout = request.timeout;
-    options.isolated = place.engine.isolated;
+    options.isolated = backend.engine.isolated;
     options.cage_required = request.isolation == Isolation::required;
-    return std::make_shared<Model>(*place.engine.engine, options);
+    return std::make_shared<Model>(*backend.engine.engine, options);
 }
 
 } // namespace
 
-Place find_place(const Request &request)
+Backend find_backend(const Request &request)
 {
     DeviceChoice device = choose_device(request.device, request.engine);
     EngineChoice engine = choose_engine(request.engine, device.device, request.isolation);
     return {.engine = std::move(engine), .device = std::move(device)};
 }
 
-std::shared_ptr<Model> look_at_model(const Place &place, const Request &request)
+std::shared_ptr<Model> open_to_inspect(const Backend &backend, const Request &request)
 {
     ModelOptions options;
     options.inspect = true;
-    return open_as(place, request, std::move(options));
+    return open_as(backend, request, std::move(options));
 }
 
-std::string export_model(const Place &place, const Request &request, const std::string &format,
+std::string export_model(const Backend &backend, const Request &request, const std::string &format,
                          std::shared_ptr<const Descriptor> sink)
 {
     ModelOptions options;
     options.export_as = format;
     options.sink = std::move(sink);
-    return open_as(place, request, std::move(options))->notice();
+    return open_as(backend, request, std::move(options))->notice();
 }
 
-ModelWithContract open_model(const Place &place, const Request &request,
+ModelWithContract open_model(const Backend &backend, const Request &request,
                              const std::string &precision, const std::string &results)
 {
     ModelOptions options;
-    options.device = place.device.device;
+    options.device = backend.device.device;
     options.input_name = request.input;
     options.output_name = request.output;
     options.precision = precision;
@@ -99,7 +99,7 @@ ModelWithContract open_model(const Place &place, const Request &request,
     options.allow = request.allow;
     ModelWithContract opened = open_with_contract(
         request.contract, contract_file(request), std::move(options),
-        [&](const ModelOptions &wanted) { return open_as(place, request, wanted); });
+        [&](const ModelOptions &each) { return open_as(backend, request, each); });
     if (!opened.contract.pictures.empty())
         throw Error(AVERROR(ENOSYS), "the model takes another picture beside each frame, '" +
                                          opened.contract.pictures.front().name +
@@ -107,7 +107,7 @@ ModelWithContract open_model(const Place &place, const Request &request,
     return opened;
 }
 
-// A model that refuses all channels at the first size may take some at another one.
+// A model that refuses all channels at the first size may take some at another size.
 Trials try_model(const ModelWithContract &subject, const Request &request)
 {
     if (makes_class_maps(subject.contract))
@@ -117,7 +117,7 @@ Trials try_model(const ModelWithContract &subject, const Request &request)
     ModelProbe probe(model);
     const FoundChannels found = probe.find_channels(subject.contract.as);
     Channels channels = found.channels;
-    const int first = count_of(channels), made = found.made ? found.made : first;
+    const int first = count_of(channels), output = found.made ? found.made : first;
     const std::optional<Size> size = request.size ? request.size : subject.contract.sizes.only;
     std::optional<FoundSizes> sizes;
     if (channels != Channels::luma)
@@ -125,12 +125,13 @@ Trials try_model(const ModelWithContract &subject, const Request &request)
     if (sizes && channels == Channels::any && !try_size(*model, sizes->tried, 1))
         channels = Channels::rgb;
     if (sizes)
-        return {.channels = channels, .made = made, .sizes = *sizes};
+        return {.channels = channels, .output_channels = output, .sizes = *sizes};
     sizes = find_sizes_of(*model, 1, size);
     if (!sizes)
         refuse_sizes(probe, size);
-    return {
-        .channels = Channels::luma, .made = channels == Channels::luma ? made : 1, .sizes = *sizes};
+    return {.channels = Channels::luma,
+            .output_channels = channels == Channels::luma ? output : 1,
+            .sizes = *sizes};
 }
 
 std::vector<std::pair<std::string, std::string>> filter_options(const Request &request)

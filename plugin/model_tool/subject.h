@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// A model that was opened as the filter opens it, and what trying it showed.
+// Opens a model as the filter does, and tries what it takes.
 #pragma once
 
 #include "find_sizes.h"
@@ -20,35 +20,35 @@
 namespace dnn_torch
 {
 
-// The device and the engine that run a command's models.
-struct Place {
+// The engine and the device that run a command's models.
+struct Backend {
     EngineChoice engine;
     DeviceChoice device;
     bool on_cpu() const { return device.device == "cpu"; }
 };
 // Throws Error.
-Place find_place(const Request &request);
+Backend find_backend(const Request &request);
 
-// Opens the file to look at it, even if it would be refused.  Throws Error.
-std::shared_ptr<Model> look_at_model(const Place &place, const Request &request);
+// Opens the file only to inspect it, even if it would be refused.  Throws Error.
+std::shared_ptr<Model> open_to_inspect(const Backend &backend, const Request &request);
 
-// Converts the file and writes it to the descriptor.  Returns what the user should know about it,
-// or "".  Throws Error.
-std::string export_model(const Place &place, const Request &request, const std::string &format,
+// Converts the file and writes it to the descriptor.  Returns a notice for the user, or "".  Throws
+// Error.
+std::string export_model(const Backend &backend, const Request &request, const std::string &format,
                          std::shared_ptr<const Descriptor> sink);
 
 // Opens the model as the filter does with the option `precision`.  `results` are what the engine
-// gives of it: "" is a picture.  Throws Error.
-ModelWithContract open_model(const Place &place, const Request &request,
+// returns for it: "" is a picture.  Throws Error.
+ModelWithContract open_model(const Backend &backend, const Request &request,
                              const std::string &precision, const std::string &results = "");
 
 struct Trials {
     Channels channels;
-    int made; // channels that come out, of as many as fed_channels()
+    int output_channels; // for input_channels()
     FoundSizes sizes;
-    int fed_channels() const { return count_of(channels); }
+    int input_channels() const { return count_of(channels); }
 };
-// Tries the size of the request first and then small pictures, for some seconds at most.  Throws
+// Tries the size of the request first and then small pictures, for a few seconds at most.  Throws
 // Error if the model takes none.
 Trials try_model(const ModelWithContract &subject, const Request &request);
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Bars in SVG.  What XML does not take is replaced, so that every reader can read the file.
+// Bars in SVG.  Replaces characters that XML does not allow.
 #include "bar_figures.h"
 #include "bars.h"
 #include "base/terminal.h"
@@ -38,8 +38,8 @@ text { font: 13px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; 
 </style>
 )";
 
-// Surrogates, two code points that are no characters, and what lies beyond Unicode.
-bool is_no_xml(std::string_view character)
+// Detects surrogates, the noncharacters U+FFFE and U+FFFF, and code points beyond Unicode.
+bool is_invalid_in_xml(std::string_view character)
 {
     const auto byte = [&](size_t i) { return static_cast<unsigned char>(character[i]); };
     if (character.size() == 3)
@@ -65,21 +65,21 @@ std::string escaped(std::string_view character)
     case '\t':
         return " ";
     default:
-        return is_no_xml(character) ? "\xef\xbf\xbd" : std::string(character);
+        return is_invalid_in_xml(character) ? "\xef\xbf\xbd" : std::string(character);
     }
 }
 
-// `columns` is how many characters may be left of it.
+// Shortens the text to `columns` characters.
 std::string xml_text(const std::string &text, size_t columns)
 {
     const std::string clean = printable(text); // valid UTF-8 without control characters
     const bool is_cut = columns_of(clean) > columns;
     std::string out;
-    std::string_view rest = clean;
-    for (size_t left = is_cut ? columns - 1 : columns; left > 0 && !rest.empty(); left--) {
-        const size_t length = std::max<size_t>(character_length(rest), 1);
-        out += escaped(rest.substr(0, length));
-        rest.remove_prefix(length);
+    std::string_view remaining = clean;
+    for (size_t left = is_cut ? columns - 1 : columns; left > 0 && !remaining.empty(); left--) {
+        const size_t length = std::max<size_t>(character_length(remaining), 1);
+        out += escaped(remaining.substr(0, length));
+        remaining.remove_prefix(length);
     }
     return is_cut ? out + "…" : out;
 }
@@ -107,13 +107,13 @@ public:
         for (const Bar &bar : chart_.bars)
             row(bar);
         top_ += gap;
-        for (const std::string &remark : chart_.remarks)
-            line(remark, "muted");
+        for (const std::string &footnote : chart_.footnotes)
+            line(footnote, "muted");
         return head() + body_ + "</svg>\n";
     }
 
 private:
-    // A file of its own: names the size in pixels, and what programs read aloud.
+    // For a standalone file: has the size in pixels, and a title for screen readers.
     std::string head() const
     {
         const std::string size = std::to_string(width) + "\" height=\"" + std::to_string(height());

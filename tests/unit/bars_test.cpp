@@ -85,8 +85,10 @@ TEST(SvgBars, HaveTheRatiosOfTheRates)
 
 TEST(SvgBars, SayWhatEachIs)
 {
-    const std::string svg = bars_as_svg(
-        {.title = "net.pt", .subtitle = "64x48", .bars = measured, .remarks = {"left out: fp16"}});
+    const std::string svg = bars_as_svg({.title = "net.pt",
+                                         .subtitle = "64x48",
+                                         .bars = measured,
+                                         .footnotes = {"left out: fp16"}});
     for (const char *text : {">net.pt</text>", ">64x48</text>", ">fp32, frozen, 2 x 1</text>",
                              ">25.00 frames/s</text>", ">40.00 ms</text>", ">left out: fp16</text>",
                              "<title>net.pt</title>", "prefers-color-scheme: dark"})

@@ -30,7 +30,7 @@ private:
     std::shared_ptr<const PictureTiling> tiling_; // of the session
 
     std::mutex mutex_;
-    // ---- under mutex_; written to by the session's own thread alone
+    // ---- under mutex_; written only by the session's own thread
     std::unique_ptr<TaskSession> session_;
     bool is_stopped_ = false;
 };

@@ -80,8 +80,8 @@ struct FrameItem {
 struct FrameJob : AnyJob {
     std::shared_ptr<const TaskPlan> plan;
     std::vector<FrameItem> items; // numbered without gaps; all bypass the model, or none does
-    // Distance from the first frame of the previous job with the same plan that did not bypass the
-    // model.  0: there is no such job, or it may not have run the model.
+    // Distance in frames to the previous job of the same plan that does not bypass the model, from
+    // first frame to first frame.  0: there is none, or it may not have run the model.
     int64_t behind = 0;
     StageSeconds stages;
     double operations = 0; // multiplications and additions of the model; 0: not known

@@ -36,7 +36,7 @@ private:
     std::weak_ptr<const TaskPlan> plan_; // of the session
 
     std::mutex mutex_;
-    // ---- under mutex_; written to by the worker's own thread alone ----
+    // ---- under mutex_; written only by the worker's own thread ----
     std::unique_ptr<TaskSession> session_;
     bool stopped_ = false;
 };
