@@ -218,7 +218,7 @@ Channels channels_of(std::span<const DnnTorchTensor> tensors)
             std::all_of(tensors.begin(), tensors.end(), [&](const DnnTorchTensor &tensor) {
                 return tensor.rank == 4 && tensor.dims[axis] == count;
             });
-        // A grid may be as wide as there are channels; then channels are first.
+        // The channels' axis has the same extent in all heads.  Channels::last is tried first.
         const bool is_last = channels == Channels::last;
         const bool is_square = tensors[0].dims[2] == tensors[0].dims[is_last ? 1 : 3];
         if (are_same && count >= 6 && (is_square || tensors.size() > 1 || is_last))

@@ -80,7 +80,7 @@ Likeness likeness_of(const DnnTorchTensor &shape, const YoloLayout &layout,
         return Likeness::FITS;
     if (is_of_grid && are_classes)
         return Likeness::CERTAIN;
-    // YOLOX's rows only have one more value, so other transposed widths may be either.
+    // YOLOX's rows only have one more value, so a transposed tensor may be either's.
     if (is_of_grid && (!is_transposed || layout.width != width_of_yolox))
         return Likeness::TYPICAL;
     const bool is_long = shape.dims[layout.row_axis] > most_without_grid;
