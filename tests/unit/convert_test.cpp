@@ -167,7 +167,7 @@ struct Row {
         const int position = layout.group > 1 ? layout.position[channel] : 0;
         return sample(x, layout.group > 1 ? 0 : channel, position);
     }
-    uint8_t *rest(size_t x) const { return sample(x, 0, layout.rest); }
+    uint8_t *unseen(size_t x) const { return sample(x, 0, layout.unseen); }
 
     bool unharmed() const
     {
@@ -326,7 +326,7 @@ TEST_P(Target, EveryLayoutOfEveryWidth)
 TEST_P(Target, WhatIsNotSeenBecomesOnesWithoutASource)
 {
     for (const RowLayout &layout : all_layouts()) {
-        if (layout.rest < 0 || layout.shift)
+        if (layout.unseen < 0 || layout.shift)
             continue;
         const size_t width = 600;
         Row to(layout, width, 5);
@@ -336,7 +336,7 @@ TEST_P(Target, WhatIsNotSeenBecomesOnesWithoutASource)
                 numbers.at(x, c) = 0.25F;
         write_row(layout, numbers.row, nullptr, to.row, width);
         for (size_t x = 0; x < width; x++)
-            ASSERT_EQ(bits_at(layout, to.rest(x)), expected_bits(layout, 1.0F));
+            ASSERT_EQ(bits_at(layout, to.unseen(x)), expected_bits(layout, 1.0F));
     }
 }
 

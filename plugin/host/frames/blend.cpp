@@ -39,8 +39,8 @@ FloatRow planes_in(std::vector<float> &memory, int channels, int width)
 
 } // namespace
 
-// Tiles come row by row.  In the corners of four tiles, the later ones must leave room for each
-// other: a tile's weight is divided by the sum of the weights so far.
+// Tiles are written row by row.  Where four tiles meet, the later ones share what is left of the
+// weight: a tile's weight is divided by the sum of the weights so far.
 void TileBlender::weigh(int width, const BlendEdges &edges, int y)
 {
     weights_.resize(static_cast<size_t>(width));
@@ -52,10 +52,10 @@ void TileBlender::weigh(int width, const BlendEdges &edges, int y)
     }
 }
 
-void TileBlender::mix(const float *made, ptrdiff_t step, float *samples) const
+void TileBlender::mix(const float *tile, ptrdiff_t step, float *samples) const
 {
-    for (size_t x = 0; x < weights_.size(); x++, made += step)
-        samples[x] = weights_[x] < 1 ? samples[x] + weights_[x] * (*made - samples[x]) : *made;
+    for (size_t x = 0; x < weights_.size(); x++, tile += step)
+        samples[x] = weights_[x] < 1 ? samples[x] + weights_[x] * (*tile - samples[x]) : *tile;
 }
 
 void TileBlender::write_floats(const Images &images, int index, AVFrame *result,
@@ -64,8 +64,8 @@ void TileBlender::write_floats(const Images &images, int index, AVFrame *result,
     const Images kept = images_in(result);
     for (int y = 0; y < images.height; y++) {
         weigh(images.width, edges, y);
-        const FloatRow made = image_row(images, index, y);
-        mix(made.channel[0], made.step, image_row(kept, 0, y).channel[0]);
+        const FloatRow tile = image_row(images, index, y);
+        mix(tile.channel[0], tile.step, image_row(kept, 0, y).channel[0]);
     }
 }
 

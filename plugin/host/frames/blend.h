@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Blends a tile with those that were written before it, row by row.
+// Blends a tile with the tiles written before it, row by row.
 #pragma once
 
 #include "frame_window.h"
@@ -13,8 +13,8 @@
 namespace dnn_torch
 {
 
-// Over how many samples a tile is blended with its neighbours: with those to the left and above,
-// which were written before, and with those to the right, which come later.
+// The number of samples over which a tile is blended with its neighbours.  The ones to the left
+// and above were written before it; the one to the right comes later.
 struct BlendEdges {
     int left, above, right;
 };
@@ -23,21 +23,21 @@ struct BlendEdges {
 class TileBlender
 {
 public:
-    // As write_picture(), but what `result` has already counts at those edges, so that each
-    // sample becomes the mean of its tiles, weighted by how far inside of them it lies.
+    // Like write_picture(), but blends with what `result` already has at those edges.  Each
+    // sample becomes the mean of its tiles, weighted by how far inside each tile it is.
     bool write(const Images &images, const PictureNumbers &numbers, int index,
                const AVFrame *source, AVFrame *result, const BlendEdges &edges,
                Part part = Part::seen);
 
-    // The same for numbers of one channel that are no picture yet, into AV_PIX_FMT_GRAYF32.  What
-    // is no number stays so.
+    // The same for one channel of numbers that are no picture yet, into AV_PIX_FMT_GRAYF32.  NaN
+    // stays NaN.
     void write_floats(const Images &images, int index, AVFrame *result, const BlendEdges &edges);
 
 private:
     void weigh(int width, const BlendEdges &edges, int y);
-    void mix(const float *made, ptrdiff_t step, float *samples) const;
+    void mix(const float *tile, ptrdiff_t step, float *samples) const;
 
-    std::vector<float> weights_; // of the tile, by column of one row
+    std::vector<float> weights_; // of the tile in one row, by column
     std::vector<float> row_;
 };
 

@@ -15,7 +15,7 @@ namespace dnn_torch
 namespace
 {
 
-// Whether a sample of chroma lies at the first of the pixels that it stands for, or between them.
+// Whether a chroma sample is sited at the first of its pixels; otherwise it is between them.
 struct Siting {
     bool across, down;
 };
@@ -69,7 +69,7 @@ template <class Sample> ptrdiff_t with_room(int width)
 
 } // namespace
 
-// Converts one component.  Planes and rows of its own have room for whole vectors.
+// Converts one component.  Its own planes and rows have room for whole vectors.
 template <class Sample> class ChromaConverter::Work
 {
 public:
@@ -183,14 +183,14 @@ private:
         }
     }
 
-    // Beyond the edges lies what lies as far on this side of them.
+    // Rows beyond an edge mirror those inside of it.
     static Surroundings<Sample> surroundings(const Plane<Sample> &from, int y)
     {
         const int end = from.size.height;
         const auto inside = [&](int place, int mirrored) {
             return from.row(place >= 0 && place < end ? place : std::clamp(mirrored, 0, end - 1));
         };
-        const bool ends_odd = end % 2 == 0; // the last of them was made of one neighbour alone
+        const bool ends_odd = end % 2 == 0; // the last odd row was made from one neighbour alone
         return {.even_before = inside(y - 2, y + 2),
                 .odd_before = inside(y - 1, y + 1),
                 .even = from.row(y),
@@ -240,7 +240,7 @@ private:
         }
     }
 
-    // As surroundings(), for `width` pairs of `whole` samples.
+    // Like surroundings(), for `width` pairs made of `whole` samples.
     static void mirror(Sample *even, Sample *odd, int width, int whole)
     {
         const int last = width - 1;
@@ -287,7 +287,7 @@ void ChromaConverter::narrow(const AVFrame *from, AVFrame *to)
     convert(to, from, to, [&](auto work, int component) { work.narrow(from, to, component); });
 }
 
-// Copies what is as large in both frames, and has `change` do the rest.
+// Copies the components that have the same size in both frames, and calls `change` for the others.
 template <class Change>
 void ChromaConverter::convert(const AVFrame *subsampled, const AVFrame *from, AVFrame *to,
                               const Change &change)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Brings frames of YUV to 4:4:4 with planes, and back to subsampled or interleaved chroma.
+// Converts YUV frames to planar 4:4:4, and back to subsampled or interleaved chroma.
 #pragma once
 
 #include "host/ffmpeg_pointers.h"
@@ -16,18 +16,18 @@ extern "C" {
 namespace dnn_torch
 {
 
-// Returns the format of planes without subsampling whose samples are like those of this format of
-// YUV, which may be the same one.
+// Returns the planar format without subsampling whose samples are like those of this YUV format.
+// It may be the same format.
 AVPixelFormat full_chroma_format(AVPixelFormat format);
 
-// Belongs to one thread.  Chroma lies where the subsampled frame says; at the left, between two
-// rows, if it does not say.  What was widened and is narrowed is the same to the bit.
+// Belongs to one thread.  Chroma is sited as the subsampled frame says; if it does not say, at the
+// left, between two rows.  Widening and then narrowing returns the same bits.
 class ChromaConverter
 {
 public:
-    // `to` has the format that full_chroma_format() returns for that of `from`, and its size.
+    // `to` has the size of `from` and the format that full_chroma_format() returns for it.
     void widen(const AVFrame *from, AVFrame *to);
-    // The other way round.
+    // The reverse of widen().
     void narrow(const AVFrame *from, AVFrame *to);
 
 private:

@@ -18,7 +18,7 @@ namespace
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Differences of samples need one bit more than samples have.
+// Differences of samples need one bit more than samples.
 template <class T> using Wider = hwy::MakeSigned<hwy::MakeWide<T>>;
 template <class T> using Wide = hn::CappedTag<Wider<T>, row_room / sizeof(Wider<T>)>;
 template <class T> using Narrow = hn::Rebind<T, Wide<T>>;

@@ -29,7 +29,7 @@ ClassRows::ClassRows(const ClassMaps &maps, const MapWindow &window, Size frame)
 {
 }
 
-// A model may end with softmax.  Numbers that are anything else hardly add up to 1 everywhere.
+// A model may end with softmax.  Other scores hardly ever add up to 1 everywhere.
 bool ClassRows::are_shares(const ClassMaps &maps)
 {
     constexpr int looks = 8;
@@ -64,7 +64,7 @@ void ClassRows::fill_row(int number, int y, float *row) const
         const float above = mixed(upper[left], upper[right], across.weight);
         const float below = mixed(lower[left], lower[right], across.weight);
         const float score = mixed(above, below, down.weight);
-        row[x] = score > lowest ? score : lowest; // NaN is no class
+        row[x] = score > lowest ? score : lowest; // NaN never wins
     }
 }
 
@@ -86,7 +86,7 @@ void ClassRows::nearest(int y, uint16_t *row) const
         row[x] = as_number(numbers[place(across_[x]) * maps_.column_step]);
 }
 
-// A single map says how likely it is that there is something.
+// A single map says how likely it is that a pixel is of the one class.
 void ClassRows::likeliest_of_one(int y, uint16_t *row)
 {
     best_.resize(width_);

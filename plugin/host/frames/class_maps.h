@@ -14,17 +14,17 @@
 namespace dnn_torch
 {
 
-// A view of the maps of one picture.  Element (c, y, x) lies at c*class_step + y*row_step +
+// A view of the maps of one picture.  Element (c, y, x) is at c*class_step + y*row_step +
 // x*column_step, counted in elements.
 struct ClassMaps {
     const float *scores = nullptr;    // null: there are `numbers` instead
-    const int64_t *numbers = nullptr; // of the classes, one map of them
+    const int64_t *numbers = nullptr; // one map of class numbers
     int classes = 0;
     Size size = {};
     ptrdiff_t class_step = 0, row_step = 0, column_step = 0;
 };
 
-// Which part of the maps a frame is, in their pixels.
+// The part of the maps that covers a frame, in the maps' pixels.
 struct MapWindow {
     double left = 0, top = 0, width = 0, height = 0;
 };
@@ -41,8 +41,8 @@ public:
     // 0 or above 65535 becomes 0.
     void likeliest(int y, uint16_t *row);
 
-    // Fills `row` with how likely it is that a pixel is of a class that is `chosen`, 0 to 1.
-    // Scores that are no shares of 1 go through softmax.
+    // Fills `row` with the probability, 0 to 1, that a pixel is of a class that is `chosen`.
+    // Scores that are no probabilities go through softmax.
     void share(int y, const std::vector<bool> &chosen, float *row);
 
 private:
@@ -56,7 +56,7 @@ private:
     const size_t width_;
     const std::vector<Between> across_, down_;
     const bool are_shares_;
-    std::vector<float> rows_; // of each class
+    std::vector<float> rows_; // one for each class
     std::vector<float> best_, sum_;
 };
 

@@ -73,7 +73,8 @@ const AVPixelFormat *formats_of_class_colours()
     return formats;
 }
 
-// Its bits are dealt out in turn, from the lowest to the highest of each colour.
+// Deals the number's bits, lowest first, to red, green and blue in turn.  Each colour is filled
+// from its highest bit on.
 std::array<uint8_t, 3> colour_of_class(unsigned number)
 {
     std::array<uint8_t, 3> colour = {0, 0, 0};

@@ -33,14 +33,14 @@ namespace
 
 using Clock = std::chrono::steady_clock;
 
-constexpr auto patience = std::chrono::seconds(30);
-// From a key frame on.  Files with few of them are not decoded as a whole.
+constexpr auto time_limit = std::chrono::seconds(30);
+// Frames decoded from one key frame on.  Keeps files with few key frames from being decoded whole.
 constexpr int most_decoded = 250;
-// Between two frames of a file whose length is not known.
-constexpr int apart = 12;
-// 8192x8192: decoders take memory for a picture as a whole.
+// The distance of two frames in a file of unknown length.
+constexpr int frame_distance = 12;
+// 8192x8192: decoders allocate a whole picture.
 constexpr int64_t most_pixels_decoded = 1 << 26;
-// Of larger frames smaller ones tell as much.
+// Larger frames are scaled down to this, which shows as much.
 constexpr double most_pixels = 1 << 21;
 
 struct Deleter {
@@ -50,7 +50,7 @@ struct Deleter {
 };
 template <class Owned> using Owner = std::unique_ptr<Owned, Deleter>;
 
-template <class Pointer> Pointer made(Pointer pointer)
+template <class Pointer> Pointer allocated(Pointer pointer)
 {
     if (!pointer)
         throw std::bad_alloc();
@@ -76,8 +76,8 @@ Descriptor opened(const std::string &path)
     return file;
 }
 
-// What libavformat reads an open file by.  It gets no name, and so neither takes one for a pattern
-// nor opens other files that a playlist names.
+// Lets libavformat read an open file.  libavformat gets no name, so it can neither take the name
+// for a pattern nor open other files that a playlist names.
 class FileReader
 {
 public:
@@ -85,14 +85,14 @@ public:
         : file_(opened(path)), deadline_(deadline)
     {
         constexpr int buffer_size = 1 << 15;
-        auto *const buffer = static_cast<unsigned char *>(made(av_malloc(buffer_size)));
+        auto *const buffer = static_cast<unsigned char *>(allocated(av_malloc(buffer_size)));
         context_ = avio_alloc_context(buffer, buffer_size, 0, this, read, nullptr, seek);
         if (context_)
             return;
         av_free(buffer);
         throw std::bad_alloc();
     }
-    // The buffer may be another one by now.
+    // libavformat may have replaced the buffer.
     ~FileReader()
     {
         av_freep(&context_->buffer);
@@ -140,7 +140,7 @@ private:
     AVIOContext *context_ = nullptr;
 };
 
-// Returns the frame in that format, and smaller if it is large; null for null.  Throws Error.
+// Returns the frame in that format, scaled down if it is large; null for null.  Throws Error.
 FramePointer converted(FramePointer frame, AVPixelFormat format)
 {
     if (!frame)
@@ -150,7 +150,7 @@ FramePointer converted(FramePointer frame, AVPixelFormat format)
     const double part = std::min(1.0, std::sqrt(most_pixels / pixels));
     if (from == format && part == 1)
         return frame;
-    FramePointer other(made(av_frame_alloc()));
+    FramePointer other(allocated(av_frame_alloc()));
     other->format = format;
     other->width = std::max(1, static_cast<int>(frame->width * part));
     other->height = std::max(1, static_cast<int>(frame->height * part));
@@ -185,7 +185,7 @@ class Clip
 public:
     explicit Clip(const std::string &path) : path_(path), reader_(path, deadline_)
     {
-        AVFormatContext *file = made(avformat_alloc_context());
+        AVFormatContext *file = allocated(avformat_alloc_context());
         file->pb = reader_.context();
         file->interrupt_callback = {.callback = is_late, .opaque = this};
         AVDictionary *options = nullptr;
@@ -200,13 +200,13 @@ public:
         if (index_ < 0)
             throw Error(AVERROR_INVALIDDATA, words_for(path_, "there is no video in it that can be "
                                                               "decoded"));
-        decoder_.reset(made(avcodec_alloc_context3(codec)));
+        decoder_.reset(allocated(avcodec_alloc_context3(codec)));
         check(avcodec_parameters_to_context(decoder_.get(), stream().codecpar));
         decoder_->max_pixels = most_pixels_decoded;
         check(avcodec_open2(decoder_.get(), codec, nullptr));
     }
 
-    // Some files have but the frame that comes first, and none after a seek.
+    // Some files have only a first frame and none after a seek.
     std::vector<FramePointer> spread(size_t count, AVPixelFormat format)
     {
         std::vector<FramePointer> frames;
@@ -217,7 +217,7 @@ public:
                 static_cast<int64_t>((static_cast<double>(i) + 0.5) / static_cast<double>(count) *
                                      static_cast<double>(length));
             FramePointer frame =
-                length > 0 && seek(start() + place) ? next(start() + place) : after(apart);
+                length > 0 && seek(start() + place) ? next(start() + place) : after(frame_distance);
             if (frame)
                 frames.push_back(converted(std::move(frame), format));
         }
@@ -251,7 +251,7 @@ private:
         return stream().start_time == AV_NOPTS_VALUE ? 0 : stream().start_time;
     }
 
-    // In the stream's units; 0 if it is not known.
+    // In the stream's time base; 0 if it is not known.
     int64_t length() const
     {
         if (stream().duration > 0)
@@ -270,7 +270,7 @@ private:
         return true;
     }
 
-    // The frame to which a seek for that place has led, or a later one if that was taken before.
+    // Returns the frame that a seek to that place led to, or a later one if that was taken before.
     FramePointer next(int64_t place)
     {
         for (int i = 0; i < most_decoded; i++) {
@@ -299,7 +299,7 @@ private:
     // Returns null at the end.
     FramePointer decoded()
     {
-        FramePointer frame(made(av_frame_alloc()));
+        FramePointer frame(allocated(av_frame_alloc()));
         while (!is_late(this)) {
             const int ret = avcodec_receive_frame(decoder_.get(), frame.get());
             if (ret >= 0)
@@ -311,7 +311,7 @@ private:
         return nullptr;
     }
 
-    // What is damaged is left out.
+    // Skips damaged packets: the decoder's errors are ignored.
     void send()
     {
         av_packet_unref(packet_.get());
@@ -324,14 +324,14 @@ private:
     }
 
     const std::string &path_;
-    const Clock::time_point deadline_ = Clock::now() + patience;
-    const FileReader reader_; // outlives the file
+    const Clock::time_point deadline_ = Clock::now() + time_limit;
+    const FileReader reader_; // must outlive file_
     Owner<AVFormatContext> file_;
     Owner<AVCodecContext> decoder_;
-    const Owner<AVPacket> packet_{made(av_packet_alloc())};
+    const Owner<AVPacket> packet_{allocated(av_packet_alloc())};
     int index_ = 0;
     bool has_ended_ = false;
-    std::optional<int64_t> last_; // when the frame that was taken last is shown
+    std::optional<int64_t> last_; // the timestamp of the last frame that was taken
 };
 
 } // namespace

@@ -43,8 +43,8 @@ template <class Copy> void for_each_plane(const Images &images, const Copy &copy
         copy(channel, static_cast<int>(images.column_stride * images.width));
 }
 
-// Filters and encoders look samples up in tables, so none may exceed white.  Each is read
-// once: the memory may be another process's.
+// Filters and encoders use samples as table indices, so none may exceed white.  Each is read only
+// once because another process may share the memory.
 void copy_limited(const Rows &to, const Rows &from, int bytes, int height, uint16_t white)
 {
     for (int y = 0; y < height; y++) {

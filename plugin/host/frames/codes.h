@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Copies frames for a device as integer samples, which the device converts.  Codes are the
-// integer samples as the format stores them.
+// Copies frames to a device as integer samples, which the device converts.  Codes are the
+// quantised samples as the format stores them.
 #pragma once
 
 #include "formats.h"
@@ -20,7 +20,7 @@ bool can_pass_codes(AVPixelFormat format);
 // Describes images without gaps between rows and planes.  The caller sets the memory.
 Images code_images(AVPixelFormat format, int batch, Size size);
 
-// Copy a model's channels.  `images` has the layout that code_images() returns.
+// Copy the model's channels.  `images` has the layout that code_images() returns.
 void read_codes(const AVFrame *frame, const Images &images, int index);
 void write_codes(const Images &images, int index, AVFrame *frame);
 

@@ -12,7 +12,7 @@ namespace dnn_torch
 namespace
 {
 
-// How much red and blue count in luma (ITU-T H.273).
+// The weights of red and blue in luma (ITU-T H.273).
 struct LumaShares {
     double red, blue;
     double green() const { return 1 - red - blue; }
@@ -35,8 +35,8 @@ LumaShares luma_shares(AVColorSpace matrix)
     }
 }
 
-// Where luma begins and how far it reaches, and the same for chroma about its middle.
-// The format's largest value is 1.
+// The black level and extent of luma, and the middle and extent of chroma, as fractions of the
+// format's largest value.
 struct Range {
     double black, luma, middle, chroma;
 };

@@ -9,7 +9,7 @@ namespace dnn_torch
 namespace
 {
 
-// Steps are in samples.  Those that compilers know make the loop several times as fast.
+// Steps are in samples.  Steps known at compile time make the loop several times as fast.
 template <int known_from, int known_to, class Sample>
 void copy_row(const Sample *from, ptrdiff_t from_step, Sample *to, ptrdiff_t to_step, int width)
 {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The samples of one component of a frame, wherever its format keeps them.
+// Access to the samples of one component of a frame of any format.
 #pragma once
 
 #include "host/size.h"
@@ -17,7 +17,7 @@ extern "C" {
 namespace dnn_torch
 {
 
-// Returns that of the frame's format.
+// Returns the descriptor of the frame's format.
 const AVPixFmtDescriptor &descriptor(const AVFrame *frame);
 
 // Whether a component of the format is U or V.
@@ -39,8 +39,8 @@ struct ComponentSamples {
     }
 };
 
-// Copies the values of `size` samples of so many bytes each.  One of the two shifts is 0, or both
-// are the same.
+// Copies the values of `size` samples of `bytes` bytes each.  One of the two shifts must be 0, or
+// both must be the same.
 void copy_samples(const ComponentSamples &from, const ComponentSamples &to, Size size, int bytes);
 
 } // namespace dnn_torch

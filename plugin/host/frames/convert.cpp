@@ -22,8 +22,8 @@ namespace
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Rows are converted in pieces whose buffers fit into the first-level cache.  A piece
-// is a multiple of every number of lanes, so that whole vectors end at its end.
+// Rows are converted in pieces whose buffers fit into the L1 cache.  A piece is a multiple of every
+// number of lanes, so that it holds whole vectors.
 constexpr size_t piece = 512;
 constexpr size_t vector_bytes = 64;
 
@@ -67,8 +67,8 @@ template <int group, class T> HWY_ATTR void join_vector(const Pieces<T> &from, s
                               hn::LoadU(d, from.channel[3] + x), d, to);
 }
 
-// Neither function reads or writes a row beyond `count` groups: the last groups go
-// through a buffer.
+// Neither function reads or writes beyond `count` groups of a row: the last groups go through a
+// buffer.
 template <int group, class T> HWY_ATTR void split_groups(const T *from, size_t count, Pieces<T> &to)
 {
     const size_t lanes = hn::Lanes(Tag<T>());
@@ -124,8 +124,8 @@ template <class T> HWY_ATTR void join(int group, const Pieces<T> &from, size_t c
 using Floats = Tag<float>;
 constexpr size_t most_floats = vector_bytes / sizeof(float);
 
-// Without a map, value / white is rounded once; with one, white is part of the factor, so that
-// numbers from 0 to white are the codes themselves.
+// Without a map, value / white is rounded once.  With a map, white is part of the factor, so that
+// a map to 0..white returns the integer samples exactly.
 struct Scale {
     bool is_mapped = false;
     float factor = 1, offset = 0;
@@ -146,7 +146,7 @@ Scale scale_out(const RowLayout &layout, int channel)
     return {true, factor, -layout.numbers->offset[channel] * factor};
 }
 
-// Rounds the product and the sum by themselves, on every instruction set.
+// Rounds the product and the sum separately, on every instruction set.
 template <class V> HWY_ATTR V mapped(V value, const Scale &scale)
 {
     const Floats d;
@@ -174,7 +174,7 @@ HWY_ATTR void vector_to_floats(const T *from, float *to, int shift, float white,
     }
 }
 
-// Marks the lanes of `nan` that are NaN.  They become 0 in the format's samples.
+// Marks in `nan` the lanes that are NaN.  They become 0 in the format's samples.
 template <class T, bool is_mapped>
 HWY_ATTR void vector_from_floats(const float *from, T *to, int shift, float white,
                                  const Scale &scale, hn::Vec<Floats> &nan)
@@ -298,7 +298,7 @@ HWY_ATTR void collect(const FloatRow &from, int channels, size_t start, size_t c
 
 // ---- between Y, U, V and R, G, B ------------------------------------------------
 
-// Vectors read beyond the samples.  What they read there must be numbers.
+// Vectors read beyond the samples.  There must be no NaN there.
 HWY_ATTR void pad(Pieces<float> &pieces, size_t count)
 {
     const size_t end = std::min(piece, (count + most_floats - 1) / most_floats * most_floats);
@@ -308,7 +308,7 @@ HWY_ATTR void pad(Pieces<float> &pieces, size_t count)
 
 constexpr float most_rgb = 4;
 
-// Rounds each sum and each product by itself, on every instruction set.
+// Rounds each sum and each product separately, on every instruction set.
 template <class V> HWY_ATTR V blend(const float (&factor)[4], V a, V b, V c)
 {
     const Floats d;
@@ -316,14 +316,14 @@ template <class V> HWY_ATTR V blend(const float (&factor)[4], V a, V b, V c)
     return hn::Add(hn::Add(ab, hn::Mul(c, hn::Set(d, factor[2]))), hn::Set(d, factor[3]));
 }
 
-// No sample of YUV comes of more.  Infinities would become NaN where they meet.
+// No YUV sample converts to more than this.  Infinities would become NaN where they are added.
 template <class V> HWY_ATTR V bounded(V value)
 {
     const Floats d;
     return hn::Min(hn::Max(value, hn::Set(d, -most_rgb)), hn::Set(d, most_rgb));
 }
 
-// The map that follows where colours are made.
+// Returns the map that is applied after the conversion to R, G and B.
 Scale scale_of_rgb(const RowLayout &layout, int channel)
 {
     if (!layout.numbers)
@@ -414,10 +414,10 @@ HWY_ATTR void read_samples(const RowLayout &layout, const FrameRow &from, const 
     }
 }
 
-template <class T> void fill_rest(const RowLayout &layout, Pieces<T> &apart)
+template <class T> void fill_unseen(const RowLayout &layout, Pieces<T> &apart)
 {
-    T *rest = apart.channel[layout.rest];
-    std::fill(rest, rest + piece, static_cast<T>(layout.white));
+    T *unseen = apart.channel[layout.unseen];
+    std::fill(unseen, unseen + piece, static_cast<T>(layout.white));
 }
 
 template <class T>
@@ -428,10 +428,10 @@ HWY_ATTR bool write_samples(const RowLayout &layout, const FloatRow &from, const
     Pieces<float> floats;
     const bool grouped = layout.group > 1, direct = from.step == 1 && !layout.colours;
     const auto group = static_cast<size_t>(layout.group);
-    const bool keep = source && layout.rest >= 0;
+    const bool keep = source && layout.unseen >= 0;
     bool nan = false;
-    if (!keep && layout.rest >= 0)
-        fill_rest(layout, apart);
+    if (!keep && layout.unseen >= 0)
+        fill_unseen(layout, apart);
     for (size_t x = 0; x < width; x += piece) {
         const size_t count = std::min(piece, width - x);
         if (!direct)

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Converts one row of a frame to floats and back, with the vectors of the CPU.  The
-// results are the same on every CPU.  All functions may be called from several
-// threads at once.
+// Converts one row of a frame to floats and back, with the CPU's vectors.  Results are the same on
+// every CPU.  All functions may be called from several threads at once.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +18,8 @@ struct Colours {
     float to_rgb[3][4], from_rgb[3][4];
 };
 
-// What a model's numbers are, for each of its channels: the fraction of the format's largest
-// value times the factor, plus the offset.  No factor is 0.
+// Maps samples to a model's numbers, for each of its channels: the fraction of the format's
+// largest value times the factor, plus the offset.  No factor is 0.
 struct NumberMap {
     float factor[4], offset[4];
 };
@@ -33,12 +32,12 @@ struct RowLayout {
     int channels;                       // how many a model sees: 1, 3 or 4
     int group;                          // how many samples of a pixel are packed, 1 to 4
     int position[4];                    // where each channel is in the group
-    int rest;                           // where a sample is that the model does not see, or -1
+    int unseen;                         // the position of a sample unseen by the model, or -1
     int first = 0;                      // the component of the format that is the first channel
     const Colours *colours = nullptr;   // null unless Y, U and V become R, G and B
     const NumberMap *numbers = nullptr; // null if the model takes the fractions as they are
     bool reversed = false;              // the model's first channel is the frame's last one
-    bool cut = false;                   // what is out of R, G and B's gamut is cut off
+    bool cut = false;                   // R, G and B out of gamut are clipped
 };
 
 // Where each channel's row begins.  Packed formats have one row for all channels.
@@ -53,15 +52,15 @@ struct FloatRow {
 };
 
 // Fills `to` with value / white, correctly rounded; if the layout has colours, with R, G and B,
-// beyond 0..1 where out of gamut unless that is cut off.  If it has numbers, fills it with what
-// they make of these.
+// which exceed 0..1 where out of gamut unless `cut` is set.  If the layout has numbers, these are
+// then mapped to them.
 void read_row(const RowLayout &layout, const FrameRow &from, const FloatRow &to, size_t width);
 
-// Fills `to` from floats, the other way round.  Integers are clamped and rounded to nearest, halves
-// to even; formats of floats take any number.  If the layout has colours, R, G and B become Y, U
-// and V, which alone are clamped.  Samples that the model does not see are copied from `source`, a
-// row of the same format, or become all ones if `source` is null.  Returns whether there was a NaN,
-// which counts as 0.
+// Fills `to` from floats: the reverse of read_row().  Integers are clamped and rounded to nearest,
+// halves to even; float formats take any number.  If the layout has colours, R, G and B become Y, U
+// and V, and only those are clamped.  Samples unseen by the model are copied from `source`, a row
+// of the same format, or become all ones if `source` is null.  Returns whether there was a NaN; it
+// becomes 0.
 bool write_row(const RowLayout &layout, const FloatRow &from, const FrameRow *source,
                const FrameRow &to, size_t width);
 

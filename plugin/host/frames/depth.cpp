@@ -14,10 +14,10 @@ namespace dnn_torch
 namespace
 {
 
-// So large a factor, or so small a one, would be infinite or 0.
+// Beyond these, a factor would be infinite or 0.
 constexpr float largest = 1e30F, smallest_span = 1e-30F;
 
-// Lanes, so that the compiler can use vectors: it may not reorder comparisons by itself.
+// Has lanes so that the compiler can use vectors: it must not reorder comparisons by itself.
 struct Extremes {
     static constexpr ptrdiff_t lanes = 16;
     std::array<float, lanes> low, high;
@@ -28,7 +28,7 @@ struct Extremes {
         high.fill(-largest);
     }
 
-    // NaN and infinite samples, and such as come near to it, change nothing.
+    // Ignores samples that are NaN, infinite or beyond `largest`.
     void add(size_t lane, float sample)
     {
         const bool is_sound = sample <= largest && sample >= -largest;
@@ -69,7 +69,7 @@ PictureNumbers depth_numbers(const Images &images, int index,
     numbers.high = between.white;
     if (limits)
         return numbers;
-    // Nothing lies between them; all that is finite is `low`.
+    // Without a span, every finite sample is `low`, which becomes black.
     if (!(numbers.high - numbers.low >= smallest_span))
         numbers.high = numbers.low + std::max(1.0F, std::abs(numbers.low));
     return numbers;

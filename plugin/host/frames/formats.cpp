@@ -72,8 +72,8 @@ constexpr AVPixelFormat full_yuv_table[] = {
 
 constexpr size_t rgb_count = std::size(rgb_table), luma_count = std::size(luma_table);
 
-// formats_for_any_model() returns all of it, formats_for_luma_models() the part that
-// follows the RGB formats.
+// formats_for_any_model() returns all of it, formats_for_luma_models() the part after the RGB
+// formats.
 constexpr auto any_formats = [] {
     std::array<AVPixelFormat, rgb_count + luma_count + 1> all{};
     auto end = std::copy(std::begin(rgb_table), std::end(rgb_table), all.begin());
@@ -111,7 +111,7 @@ Element element_of(const AVPixFmtDescriptor &format)
     return sample_bytes(format) == 1 ? Element::u8 : Element::u16;
 }
 
-// Returns those of `list` that are wanted, as a list.
+// Returns the formats of `list` that are wanted.
 template <class Wanted>
 std::vector<AVPixelFormat> chosen_of(const AVPixelFormat *list, const Wanted &is_wanted)
 {
@@ -128,8 +128,8 @@ std::vector<AVPixelFormat> with_alpha(const AVPixelFormat *list)
     return chosen_of(list, [](AVPixelFormat, const auto &format) { return has_alpha(format); });
 }
 
-// Returns the position that no channel takes, or -1.
-int rest_position(const RowLayout &layout)
+// Returns the position in the group that no channel has, or -1.
+int unseen_position(const RowLayout &layout)
 {
     for (int position = 0; position < layout.group; position++) {
         const int *end = layout.position + layout.channels;
@@ -152,7 +152,7 @@ RowLayout layout_of(const AVPixFmtDescriptor &descriptor, int channels, int firs
     layout.group = first.step / sample_bytes(descriptor);
     for (int c = 0; c < layout.channels; c++)
         layout.position[c] = descriptor.comp[first_component + c].offset / sample_bytes(descriptor);
-    layout.rest = rest_position(layout);
+    layout.unseen = unseen_position(layout);
     return layout;
 }
 
@@ -220,7 +220,7 @@ const AVPixelFormat *opaque_rgb_formats()
 {
     static const auto list =
         chosen_of(formats_for_any_model(), [](AVPixelFormat format, const auto &described) {
-            return is_rgb(described) && !has_alpha(described) && row_layout(format, 3).rest < 0;
+            return is_rgb(described) && !has_alpha(described) && row_layout(format, 3).unseen < 0;
         });
     return list.data();
 }

@@ -13,20 +13,19 @@ extern "C" {
 namespace dnn_torch
 {
 
-// Each list lives for ever and ends with AV_PIX_FMT_NONE.  Models of RGB take YUV
-// without subsampling as well, because only the filter itself keeps the frames' own
-// matrix and range on the way to RGB and back.
+// Each list lives for ever and ends with AV_PIX_FMT_NONE.  RGB models also take YUV without
+// subsampling, because only the filter itself keeps the frames' own matrix and range on the way
+// to RGB and back.
 const AVPixelFormat *formats_for_any_model();
 const AVPixelFormat *formats_for_rgb_models();
 const AVPixelFormat *formats_for_luma_models();
 const AVPixelFormat *full_chroma_formats(); // YUV without subsampling, in planes
 
-// For who converts frames to one of those first: all RGB and YUV; all, luma first.
+// For callers that first convert frames to one of those: all RGB and YUV; all, luma first.
 const AVPixelFormat *formats_with_colours();
 const AVPixelFormat *formats_with_luma_first();
 
-// The same for what comes out of a model that makes something else than it takes, and for
-// what goes into it.
+// The formats of outputs and inputs of models whose output is of another kind than their input.
 const AVPixelFormat *grey_formats();       // without alpha
 const AVPixelFormat *opaque_rgb_formats(); // without alpha or padding
 const AVPixelFormat *rgb_formats_with_alpha();
@@ -38,7 +37,7 @@ bool is_rgb(AVPixelFormat format);
 bool has_alpha(const AVPixFmtDescriptor &format);
 bool has_alpha(AVPixelFormat format);
 
-// Returns how many channels of this format a model sees if it takes 1 and 3: 3 of RGB, 1 of
+// Returns how many channels of this format a model sees that takes both 1 and 3: 3 of RGB, 1 of
 // grey and YUV.
 int model_channels(AVPixelFormat format);
 
@@ -48,8 +47,8 @@ bool needs_colours(AVPixelFormat format, int channels);
 
 int sample_bytes(const AVPixFmtDescriptor &format);
 
-// The format must be in the list of models with this number of channels.  The caller
-// sets the colours.  The first channel is that component.
+// The format must be in the list for models with this number of channels.  The caller sets the
+// colours.  `first_component` is the first channel.
 RowLayout row_layout(AVPixelFormat format, int channels, int first_component = 0);
 
 } // namespace dnn_torch

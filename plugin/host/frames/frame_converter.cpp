@@ -29,7 +29,7 @@ std::string in_words(const AVFrame *frame)
            to_text({frame->width, frame->height});
 }
 
-// Grey and RGB have it, whatever the frame says.
+// Grey and RGB have the full range, whatever the frame says.
 bool has_full_range(const AVFrame *frame)
 {
     const AVPixFmtDescriptor &described = *av_pix_fmt_desc_get(format_of(frame));

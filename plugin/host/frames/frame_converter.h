@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Converts whole frames that go past the model to the format of its results.
+// Converts frames that bypass the model to the format of its results.
 #pragma once
 
 #include "host/ffmpeg_pointers.h"
@@ -23,8 +23,8 @@ private:
     ScalerPointer scaler_;
 };
 
-// Sets the properties of a frame that say what its numbers mean, if its format differs from that
-// of the frame whose properties it got.
+// Sets the colour properties of a frame whose format differs from that of the frame whose
+// properties it got.
 void set_colour_properties(AVFrame *frame);
 
 } // namespace dnn_torch

@@ -48,7 +48,7 @@ bool is_in(const AVPixelFormat *list, AVPixelFormat format)
 
 enum class Colour { grey, rgb, rgba, yuv };
 
-// How many of a frame's components a model of so many channels sees.
+// Returns which components of a frame a model of so many channels sees.
 Colour colour_seen(AVPixelFormat format, int channels)
 {
     if (channels == 1 || is_grey(format))
@@ -63,7 +63,7 @@ int components_seen(Colour colour)
     return colour == Colour::grey ? 1 : colour == Colour::rgba ? 4 : 3;
 }
 
-// Formats with a plane for each component, without subsampling.
+// Planar formats without subsampling.
 struct PlanarFormats {
     int depth;
     AVPixelFormat grey, rgb, rgba, yuv;
@@ -94,7 +94,7 @@ AVPixelFormat planar_format(int depth, Colour colour)
     return AV_PIX_FMT_NONE;
 }
 
-// Returns the format in which such frames are scaled.
+// Returns the format in which frames of `format` are scaled.
 AVPixelFormat format_between(AVPixelFormat format, int channels)
 {
     const AVPixelFormat between =
@@ -106,7 +106,7 @@ AVPixelFormat format_between(AVPixelFormat format, int channels)
     return between;
 }
 
-// What read_picture() takes.
+// Whether read_picture() takes the format.
 bool is_read_directly(AVPixelFormat format, int channels)
 {
     if (channels == 1)
@@ -134,8 +134,8 @@ FramePointer new_window()
     return window;
 }
 
-// Lets `window` look into the region of the frame.
-void look_into(const AVFrame *frame, const Region &region, AVFrame *window)
+// Points `window` to the region of the frame.
+void point_to(const AVFrame *frame, const Region &region, AVFrame *window)
 {
     const AVPixFmtDescriptor &format = described(format_of(frame));
     window->format = frame->format;
@@ -196,14 +196,15 @@ void FrameFeeder::feed(const AVFrame *frame, const Placement &placement, const I
 
 void FrameFeeder::prepare(const AVFrame *frame, const Placement &placement, int channels)
 {
-    if (way_.format == format_of(frame) && way_.placement == placement && way_.channels == channels)
+    if (scaling_.format == format_of(frame) && scaling_.placement == placement &&
+        scaling_.channels == channels)
         return;
     NoFork no_fork; // frames and their pools use locks of libavutil
-    way_ = {.format = format_of(frame), .placement = placement, .channels = channels};
-    const AVPixelFormat between = format_between(way_.format, channels);
-    way_.scaled = FramePool(between, placement.target.size).take();
-    for (int c = 0; c < components_seen(colour_seen(way_.format, channels)); c++)
-        way_.scalers[static_cast<size_t>(c)].emplace(bilinear);
+    scaling_ = {.format = format_of(frame), .placement = placement, .channels = channels};
+    const AVPixelFormat between = format_between(scaling_.format, channels);
+    scaling_.scaled = FramePool(between, placement.target.size).take();
+    for (int c = 0; c < components_seen(colour_seen(scaling_.format, channels)); c++)
+        scaling_.scalers[static_cast<size_t>(c)].emplace(bilinear);
     if (!window_)
         window_ = new_window();
 }
@@ -211,12 +212,12 @@ void FrameFeeder::prepare(const AVFrame *frame, const Placement &placement, int 
 const AVFrame *FrameFeeder::scale(const AVFrame *frame, const Placement &placement, int channels)
 {
     prepare(frame, placement, channels);
-    look_into(frame, placement.source, window_.get());
-    for (size_t c = 0; c < way_.scalers.size(); c++)
-        if (way_.scalers[c])
-            way_.scalers[c]->scale(window_.get(), way_.scaled.get(), static_cast<int>(c));
-    carry_colours(frame, way_.scaled.get());
-    return way_.scaled.get();
+    point_to(frame, placement.source, window_.get());
+    for (size_t c = 0; c < scaling_.scalers.size(); c++)
+        if (scaling_.scalers[c])
+            scaling_.scalers[c]->scale(window_.get(), scaling_.scaled.get(), static_cast<int>(c));
+    carry_colours(frame, scaling_.scaled.get());
+    return scaling_.scaled.get();
 }
 
 // Each of the three planes is the grey one.
@@ -241,7 +242,7 @@ void FrameFeeder::fill_border(const Region &inside, const Images &images, int in
     const NumberMap map = map_of(numbers_);
     const int right = inside.x + inside.size.width, bottom = inside.y + inside.size.height;
     for (int c = 0; c < images.channels; c++) {
-        const float share = c == 3 ? 1 : border_; // what is not there is opaque
+        const float share = c == 3 ? 1 : border_; // the border is opaque
         const float value = share * map.factor[c] + map.offset[c];
         for (int y = 0; y < images.height; y++) {
             const FloatRow row = image_row(images, index, y);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Makes the picture that a model gets of a frame, or of a part of it: scaled, in R, G and B or
+// Converts a frame, or a part of it, to the picture that a model gets: scaled, in R, G and B or
 // luma, and with the model's numbers.
 #pragma once
 
@@ -17,8 +17,8 @@
 namespace dnn_torch
 {
 
-// Return the formats of frames that can be fed to a model of so many channels, 1, 3 or 4, as
-// formats_for_any_model() does.  RGB comes of subsampled YUV and of grey as well.
+// Returns the formats of frames that can be fed to a model of so many channels, 1, 3 or 4, in a
+// list as of formats_for_any_model().  RGB models take subsampled YUV and grey as well.
 const AVPixelFormat *formats_to_feed(int channels);
 
 // Returns those of them that have alpha.
@@ -27,22 +27,22 @@ const AVPixelFormat *formats_to_feed_with_alpha(int channels);
 // Returns how many pixels share a sample of chroma.
 Size chroma_unit(AVPixelFormat format);
 
-// Belongs to one thread.  Scaling happens in the frame's own format, each component alone, so that
+// Belongs to one thread.  Scales each component by itself in the frame's own format, so that
 // nothing is converted twice.
 class FrameFeeder
 {
 public:
-    // The border gets that share of white.
+    // `border` is the grey of the border, as a fraction of white.
     FrameFeeder(const PictureNumbers &numbers, float border) : numbers_(numbers), border_(border) {}
 
-    // Fills picture `index` of `images`, which are floats of 1, 3 or 4 channels.  It is fastest if
-    // the frames of consecutive calls have one format and one placement.  Throws Error if
-    // libswscale cannot scale them.
+    // Fills picture `index` of `images`, which are floats of 1, 3 or 4 channels.  Is fastest if
+    // consecutive calls have the same format and placement.  Throws Error if libswscale cannot
+    // scale the frame.
     void feed(const AVFrame *frame, const Placement &placement, const Images &images, int index);
 
 private:
-    // How frames of one shape are scaled.
-    struct Way {
+    // How frames of one format and placement are scaled.
+    struct Scaling {
         AVPixelFormat format = AV_PIX_FMT_NONE; // of the frames
         Placement placement = {};
         int channels = 0;
@@ -57,8 +57,8 @@ private:
 
     PictureNumbers numbers_;
     float border_;
-    Way way_;
-    FramePointer window_, spread_; // look into other frames' memory
+    Scaling scaling_;
+    FramePointer window_, spread_; // point into other frames' memory
 };
 
 } // namespace dnn_torch

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Makes frames whose memory is used again when nobody holds them.
+// Allocates frames whose memory is reused when nobody references them.
 #pragma once
 
 #include "host/ffmpeg_pointers.h"
@@ -21,7 +21,7 @@ namespace dnn_torch
 class FramePool
 {
 public:
-    // Throws Error if there are no frames of this format or size.
+    // Throws Error if no frame can have this format and size.
     FramePool(AVPixelFormat format, Size size);
 
     // Returns a writable frame with undefined pixels and no properties.  Throws

@@ -60,8 +60,8 @@ bool shares_plane(const AVPixFmtDescriptor &format, const Components &with, int 
     return false;
 }
 
-// Copies the component's plane, unless that holds some of the others: write_picture() fills it
-// then.
+// Copies the component's plane, unless that also holds some of `others`: then write_picture()
+// fills it.
 void copy_plane(const AVFrame *from, AVFrame *to, int component, const Components &others)
 {
     const AVPixFmtDescriptor &format = descriptor(from);
@@ -73,16 +73,16 @@ void copy_plane(const AVFrame *from, AVFrame *to, int component, const Component
                         from->linesize[plane], bytes, component_size(from, component).height);
 }
 
-// Fills the byte of each pixel that is no component, as in 0rgb.
+// Fills the byte of each pixel that belongs to no component, as in 0rgb.
 void fill_padding(AVFrame *frame)
 {
     const auto format = static_cast<AVPixelFormat>(frame->format);
     RowLayout layout = row_layout(format, model_channels(format));
-    if (layout.rest < 0 || descriptor(frame).flags & AV_PIX_FMT_FLAG_ALPHA)
+    if (layout.unseen < 0 || descriptor(frame).flags & AV_PIX_FMT_FLAG_ALPHA)
         return;
     for (int y = 0; y < frame->height; y++)
         for (int x = 0; x < frame->width; x++)
-            frame->data[0][y * frame->linesize[0] + x * layout.group + layout.rest] = 255;
+            frame->data[0][y * frame->linesize[0] + x * layout.group + layout.unseen] = 255;
 }
 
 } // namespace
@@ -158,13 +158,13 @@ void FrameScaler::scale_frame(const AVFrame *from, AVFrame *to)
     fill_padding(to);
 }
 
-void ResultScaler::scale(const AVFrame *made, const AVFrame *source, AVFrame *result,
+void ResultScaler::scale(const AVFrame *output, const AVFrame *source, AVFrame *result,
                          const Components &components)
 {
     const AVPixFmtDescriptor &format = descriptor(result);
     for (int c = 0; c < format.nb_components; c++)
         if (c >= components.first && c < components.first + components.count)
-            seen_.scale(made, result, c);
+            seen_.scale(output, result, c);
         else
             (is_chroma(format, c) ? chroma_ : full_).scale(source, result, c);
     fill_padding(result);

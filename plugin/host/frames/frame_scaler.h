@@ -15,19 +15,19 @@ extern "C" {
 namespace dnn_torch
 {
 
-// Kernels of libswscale's: SWS_BICUBIC; SWS_LANCZOS and SWS_BILINEAR, exactly rounded.
+// libswscale's kernels: SWS_BICUBIC; SWS_LANCZOS and SWS_BILINEAR, both accurately rounded.
 extern const int bicubic, sharp, bilinear;
 
-// Copies the planes that hold nothing of that part.  Both frames have the same size and format.
-// write_picture() copies what shares a plane with it.
+// Copies the planes that hold nothing of `part`.  Both frames have the same size and format.
+// write_picture() copies what shares a plane with the part.
 void copy_all_but(Part part, const AVFrame *from, AVFrame *to);
 
-// Scales one component of frames, always between the same two sizes.  Each component is
-// scaled as a grey picture, so that libswscale converts nothing.
+// Scales one component of frames, always between the same two sizes.  The component is scaled as a
+// grey picture, so that libswscale converts nothing.
 class ComponentScaler
 {
 public:
-    // `kernel` is a flag of libswscale's.
+    // `kernel` is a set of libswscale's flags.
     explicit ComponentScaler(int kernel) : kernel_(kernel) {}
 
     // Throws Error if libswscale cannot scale them.
@@ -41,14 +41,14 @@ private:
     FramePointer before_, after_; // for samples that are not side by side
 };
 
-// Belongs to one thread.  Scales bicubically, or copies if the sizes are the same.  Both
-// frames of a call have the same pixel format; their sizes are the same in all calls.
-// Scaled samples of float formats have 16 bits, between 0 and 1.
+// Belongs to one thread.  Scales bicubically, or copies if the sizes are the same.  Both frames of
+// a call have the same pixel format; their sizes are the same in all calls.  libswscale scales
+// float formats with 16 bits, between 0 and 1.
 class FrameScaler
 {
 public:
-    // Fills what a model with this number of channels does not see, unless
-    // write_picture() fills it.  Call it after write_picture().
+    // Fills what a model with this number of channels does not see, unless write_picture() fills
+    // it.  Must be called after write_picture().
     void carry_unseen(const AVFrame *from, AVFrame *to, int channels);
 
     // Fills the whole frame.  Padding becomes all ones.
@@ -60,13 +60,13 @@ private:
     ComponentScaler full_{bicubic}, chroma_{bicubic};
 };
 
-// Brings what a model made to another size, with a sharp kernel.  Belongs to one thread; the same
-// holds for formats and sizes as with FrameScaler.
+// Scales a model's output to another size, with a sharp kernel.  Belongs to one thread.  Formats
+// and sizes are constrained as by FrameScaler.
 class ResultScaler
 {
 public:
-    // Fills `result`: those components from `made`, and the rest from `source`.
-    void scale(const AVFrame *made, const AVFrame *source, AVFrame *result,
+    // Fills `components` of `result` from `output`, and the others from `source`.
+    void scale(const AVFrame *output, const AVFrame *source, AVFrame *result,
                const Components &components);
 
 private:

@@ -16,7 +16,7 @@ namespace dnn_torch
 namespace
 {
 
-// Returns the place inside of `extent` samples whose sample lies at `place`, beyond them.
+// Returns the position inside of `extent` samples whose sample is used for `place` beyond them.
 int source_of(int place, int extent, Padding padding)
 {
     if (padding == Padding::replicate || extent == 1)
@@ -30,7 +30,7 @@ size_t element_bytes(Element element)
     return element == Element::u8 ? 1 : element == Element::u16 ? 2 : 4;
 }
 
-// The samples of one row lie side by side for all channels if their columns are further apart.
+// The channels of one row are interleaved if columns are further apart than channels.
 struct RowParts {
     int count;    // planes
     size_t bytes; // of one column

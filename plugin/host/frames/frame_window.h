@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Parts of frames and of images, so that what converts whole ones converts parts.
+// Views of parts of frames and images, so that functions for whole ones also convert parts.
 #pragma once
 
 #include "host/ffmpeg_pointers.h"
@@ -18,18 +18,18 @@ struct Region {
     bool operator==(const Region &) const = default;
 };
 
-// How a picture goes on beyond its edges.
+// How a picture is extended beyond its edges.
 enum class Padding { reflect, replicate };
 
-// A frame that looks into another one's memory.  Only the planes with some components are there.
-// Belongs to one thread.
+// A frame that points into another frame's memory.  It only has the planes of the requested
+// components.  Belongs to one thread.
 class FrameWindow
 {
 public:
     // Throws std::bad_alloc.
     FrameWindow();
 
-    // Returns the region of `frame`; holds until the next call, and as long as the frame's memory.
+    // Returns the region of `frame`.  It is valid until the next call, and as long as the frame.
     AVFrame *at(const AVFrame *frame, const Region &region, const Components &components);
 
 private:
@@ -39,7 +39,7 @@ private:
 // Returns the region of each picture.
 Images part_of(const Images &images, const Region &region);
 
-// Fills picture `index` to the right of and below what it has at `inside`, from the left and top.
+// Extends picture `index` to the right and down, from its content of size `inside` at the top left.
 void pad_picture(const Images &images, int index, Size inside, Padding padding);
 
 } // namespace dnn_torch

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Whether a frame is two fields, which FFmpeg tells by a flag from 6.1 on.
+// Whether a frame consists of two fields, which FFmpeg marks with a flag since 6.1.
 #pragma once
 
 extern "C" {

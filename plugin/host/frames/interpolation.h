@@ -10,17 +10,17 @@
 namespace dnn_torch
 {
 
-// Where a pixel lies between two values of the grid.
+// The position of a pixel between two values of the grid.
 struct Between {
     ptrdiff_t first, second;
     float weight; // of the second
 };
 
-// Returns where `count` pixels lie that cover `extent` values from `begin` on, of `limit` values.
-// Pixels are areas: the middle of the first value is at 0.5.
+// Returns the positions of `count` pixels that cover `extent` values from `begin` on, in a grid of
+// `limit` values.  Pixels are areas: the middle of the first value is at 0.5.
 std::vector<Between> positions(double begin, double extent, int count, int limit);
 
-// A value of no weight does not count, whatever it is.
+// A value with weight 0 does not count, even if it is NaN.
 inline float mixed(float one, float other, float weight)
 {
     return weight > 0 ? one + (other - one) * weight : one;

@@ -15,8 +15,8 @@ namespace dnn_torch
 namespace
 {
 
-// A function between 0 and 1 by its values, with straight lines between them.  Elsewhere it is
-// computed.
+// A table of a function between 0 and 1, with linear interpolation.  Elsewhere it calls the
+// function.
 class Table
 {
 public:
@@ -53,7 +53,7 @@ float sample_of_linear(float light)
     return light <= 0.0031308F ? light * 12.92F : 1.055F * std::pow(light, 1 / 2.4F) - 0.055F;
 }
 
-// That of CIE's lightness.
+// The transfer function of CIE's lightness.
 constexpr float bend = 6.0F / 29;
 
 float root(float light)
@@ -68,7 +68,7 @@ float light_of_root(float value)
 
 using Matrix = std::array<std::array<double, 3>, 3>;
 
-// X, Y and Z of R, G and B, as fractions of those of white: each row has the sum 1.
+// Converts R, G and B to X, Y and Z, as fractions of those of white: each row has the sum 1.
 Matrix xyz_of_rgb()
 {
     Matrix matrix = {{{0.412453, 0.357580, 0.180423},
@@ -141,8 +141,8 @@ private:
 
 const Space &space()
 {
-    static const Space made;
-    return made;
+    static const Space the_space;
+    return the_space;
 }
 
 template <class Function>
@@ -152,10 +152,10 @@ void for_each_pixel(const FloatRow &row, size_t width, const Function &function)
         float *const first = row.channel[0] + x * row.step;
         float *const second = row.channel[1] + x * row.step;
         float *const third = row.channel[2] + x * row.step;
-        const Three made = function(Three{*first, *second, *third});
-        *first = made[0];
-        *second = made[1];
-        *third = made[2];
+        const Three result = function(Three{*first, *second, *third});
+        *first = result[0];
+        *second = result[1];
+        *third = result[2];
     }
 }
 
@@ -186,10 +186,10 @@ void read_lightness(const AVFrame *lab, const PictureNumbers &numbers, const Ima
         for_each_pixel(image_row(images, index, y), static_cast<size_t>(images.width),
                        [&](const Three &lightness) {
                            const float grey = space().grey_of(lightness[0]);
-                           Three made{};
+                           Three rgb{};
                            for (size_t c = 0; c < 3; c++)
-                               made[c] = grey * map.factor[c] + map.offset[c];
-                           return made;
+                               rgb[c] = grey * map.factor[c] + map.offset[c];
+                           return rgb;
                        });
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Mixes what a model makes with the frame that it was made of.
+// Mixes a model's output with the frame that it was made from.
 #pragma once
 
 #include "picture.h"
@@ -11,16 +11,16 @@
 namespace dnn_torch
 {
 
-// Belongs to one thread.  Allocates memory at its first use alone.
+// Belongs to one thread.  Allocates memory only when first used.
 class Mixer
 {
 public:
-    // As write_picture(), with `source + (picture - source) * strength` for each sample.
-    // `source` has the format and the size of `result`.
+    // Like write_picture(), with `source + (picture - source) * strength` for each sample.
+    // `source` has the format and size of `result`.
     bool write(const Images &images, const PictureNumbers &numbers, int index, float strength,
                const AVFrame *source, AVFrame *result, Part part = Part::seen);
 
-    // The same for a result that is written already, such as one of codes.
+    // The same for a result that is already written, such as one of quantised samples.
     void blend(int channels, float strength, const AVFrame *source, AVFrame *result,
                Part part = Part::seen);
 

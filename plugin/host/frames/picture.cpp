@@ -15,7 +15,7 @@ FrameRow frame_row(const AVFrame *frame, const RowLayout &layout, int y)
         *av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame->format));
     FrameRow row{};
     for (int c = 0; c < layout.channels; c++) {
-        // Y, U and V become channels first, and those are in the model's order then.
+        // Y, U and V are converted first; the conversion already yields the model's order.
         bool is_reversed = layout.reversed && !layout.colours && c < 3;
         int plane = format.comp[layout.first + (is_reversed ? 2 - c : c)].plane;
         row.channel[c] = frame->data[plane] + static_cast<ptrdiff_t>(y) * frame->linesize[plane];
@@ -65,7 +65,7 @@ PictureLayout::PictureLayout(const AVFrame *frame, int channels, const PictureNu
         reverse();
 }
 
-// Costs nothing while rows are converted.
+// Swapping the tables costs nothing while rows are converted.
 void PictureLayout::reverse()
 {
     row.reversed = true;

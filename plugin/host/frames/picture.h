@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Converts between frames and the floats that a model sees: channels are R, G, B, with or
-// without alpha, or luma alone, and 1.0 is white unless the model has other numbers.  YUV frames
-// become R, G and B by their own matrix and range.
+// Converts between frames and the floats that a model sees: R, G and B with or without alpha, or
+// luma alone.  1.0 is white unless the model has other numbers.  YUV frames become R, G and B by
+// their own matrix and range.
 #pragma once
 
 #include "formats.h"
@@ -14,8 +14,8 @@
 namespace dnn_torch
 {
 
-// What a picture is of a frame: the channels that a model sees, alpha alone, or the second and the
-// third component, in planes.
+// The part of a frame that a picture holds: the channels that a model sees, alpha alone, or the
+// second and third component, in planes.
 enum class Part { seen, alpha, chroma };
 
 // Consecutive components of a format, as libavutil counts them.
@@ -23,7 +23,7 @@ struct Components {
     int first, count;
 };
 
-// Those that a picture of so many channels is of a frame.
+// Returns the components of a frame that a picture of so many channels holds.
 Components components_of(AVPixelFormat format, int channels, Part part);
 
 // The layout of a frame's rows for a model with this number of channels, with the frame's
@@ -48,18 +48,19 @@ private:
 FrameRow frame_row(const AVFrame *frame, const RowLayout &layout, int y);
 FloatRow image_row(const Images &images, int picture, int y);
 
-// What a model gets of colours out of R, G and B's gamut, which Y, U and V can have.  They come
-// back if they are whole; models that only look have learnt from pictures without them.
+// What a model gets for colours of YUV that are out of RGB's gamut.  `whole` keeps them, so that
+// they survive the way back.  `cut` clips them, as in the pictures that analysing models were
+// trained on.
 enum class Gamut { whole, cut };
 
 // Fills picture `index` of `images` from `frame`.
 void read_picture(const AVFrame *frame, const PictureNumbers &numbers, const Images &images,
                   int index, Gamut gamut = Gamut::whole);
 
-// Fills the model's channels of `result` from picture `index` of `images`, as
-// write_row() does.  Alpha and padding of packed formats share these rows: they are
-// copied from `source`, a frame of the same format, if it has the same size, and
-// become all ones otherwise.  `source` may be null.  Returns whether there was a NaN.
+// Fills the model's channels of `result` from picture `index` of `images`, as write_row() does.
+// Alpha and padding of packed formats share these rows: they are copied from `source`, a frame of
+// the same format, if it has the same size, and become all ones otherwise.  `source` may be null.
+// Returns whether there was a NaN.
 bool write_picture(const Images &images, const PictureNumbers &numbers, int index,
                    const AVFrame *source, AVFrame *result, Part part = Part::seen);
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What the numbers of a picture are to a model.
+// The numbers that a model uses for a picture's samples.
 #pragma once
 
 #include "convert.h"
@@ -21,7 +21,7 @@ struct PictureNumbers {
     bool operator==(const PictureNumbers &) const = default;
 };
 
-// What becomes black and white of numbers that have no range of their own, such as depth.  White
+// The numbers that become black and white where numbers have no fixed range, such as depth.  White
 // may be the smaller one.
 struct DepthLimits {
     float black = 0, white = 1;
@@ -36,13 +36,13 @@ inline NumberMap map_of(const PictureNumbers &numbers)
         map.factor[c] = (numbers.high - numbers.low) / numbers.deviation[c];
         map.offset[c] = (numbers.low - numbers.mean[c]) / numbers.deviation[c];
     }
-    // Alpha has the range, and no mean.
+    // Alpha is scaled to the range, but not normalised.
     map.factor[3] = numbers.high - numbers.low;
     map.offset[3] = numbers.low;
     return map;
 }
 
-// Whether a model takes fractions of white, R first.
+// Whether the model takes fractions of white, R first.
 inline bool are_plain(const PictureNumbers &numbers)
 {
     return numbers == PictureNumbers{};

@@ -30,7 +30,7 @@ Region middle_of(Size whole, Size part)
         .x = (whole.width - part.width) / 2, .y = (whole.height - part.height) / 2, .size = part};
 }
 
-// Returns the largest size with the aspect of `shape` that `room` holds.
+// Returns the largest size with the aspect of `shape` that fits into `room`.
 Size fitted(Size shape, Size room)
 {
     if (is_wider(shape, room))

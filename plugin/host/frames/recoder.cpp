@@ -30,7 +30,7 @@ AVPixelFormat without_subsampling(AVPixelFormat format)
     return is_yuv(format) ? full_chroma_format(format) : format;
 }
 
-// Returns `kept`, a frame like `frame` of that format.
+// Returns `kept`, a frame like `frame` but of that format, after allocating it at the first call.
 AVFrame *full_like(const AVFrame *frame, AVPixelFormat format, FramePointer &kept)
 {
     if (!kept)
@@ -49,7 +49,7 @@ void read_channels(const RowLayout &layout, const FrameRow &from, int channels,
         std::copy_n(floats.channel[0], width, floats.channel[c]);
 }
 
-// What shares rows with these samples is copied from `kept`, which may be null or `to` itself.
+// Samples that share rows with the copied ones come from `kept`, which may be null or `to` itself.
 void copy_rows(const AVFrame *from, AVFrame *to, const AVFrame *kept, int channels, Part part,
                const FloatRow &floats, Recoding recoding)
 {
@@ -62,8 +62,8 @@ void copy_rows(const AVFrame *from, AVFrame *to, const AVFrame *kept, int channe
             lab_of_rgb(floats, width);
         else if (recoding == Recoding::from_lab)
             rgb_of_lab(floats, width);
-        const FrameRow rest = kept ? frame_row(kept, out.row, y) : FrameRow{};
-        write_row(out.row, floats, kept ? &rest : nullptr, frame_row(to, out.row, y), width);
+        const FrameRow others = kept ? frame_row(kept, out.row, y) : FrameRow{};
+        write_row(out.row, floats, kept ? &others : nullptr, frame_row(to, out.row, y), width);
     }
 }
 

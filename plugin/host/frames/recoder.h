@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Converts whole frames of YUV, RGB and gray to the formats that models are run on, and back.
+// Converts frames of YUV, RGB and gray to the formats that models are run on, and back.
 #pragma once
 
 #include "chroma.h"
@@ -12,32 +12,33 @@
 namespace dnn_torch
 {
 
-// What frames are converted to before the model, and what results have before they are converted.
+// The formats of frames after they are converted for the model, and of its results before they are
+// converted back.
 struct WorkFormats {
     AVPixelFormat taken, made;
-    bool are_lab = false; // both are of Lab (lab.h)
+    bool are_lab = false; // both hold Lab (lab.h)
 };
 
-// For a model with so many channels, which gets frames of `in` and whose results become `out`.
-// The same formats if nothing is to be converted.  Conversions of different formats lose nothing:
-// of YUV, chroma is doubled, or all becomes R, G and B of floats; of RGB, for luma alone, there
-// comes YUV of 16 bits.
+// Returns the formats for a model with so many channels, which gets frames of `in` and whose
+// results become `out`; these formats themselves if nothing is to be converted.  Conversions lose
+// nothing: YUV gets full chroma, or becomes RGB of floats; RGB becomes YUV of 16 bits for models
+// of luma alone.
 WorkFormats work_formats(AVPixelFormat in, AVPixelFormat out, int channels);
 
-// For a model that makes a and b of Lab, and gets frames of `in`.
+// Returns the formats for a model that predicts a and b of Lab, and gets frames of `in`.
 WorkFormats lab_formats(AVPixelFormat in);
 
 enum class Recoding { plain, to_lab, from_lab };
 
-// Belongs to one thread.  Both frames of a call have the same size, and those of all calls the same
-// formats.
+// Belongs to one thread.  Both frames of a call have the same size.  Their formats are the same in
+// all calls.
 class Recoder
 {
 public:
     explicit Recoder(Recoding recoding = Recoding::plain) : recoding_(recoding) {}
 
-    // Fills `to`, whose colour properties say what its samples mean.  Padding of packed pixels is
-    // copied from `kept`, a frame like `to`, or becomes all ones if that is null.  Throws Error.
+    // Fills `to`, whose colour properties must be set.  Padding of packed pixels is copied from
+    // `kept`, a frame like `to`, or becomes all ones if that is null.  Throws Error.
     void convert(const AVFrame *from, AVFrame *to, const AVFrame *kept = nullptr);
 
 private:
@@ -49,7 +50,8 @@ private:
     std::vector<float> rows_;
 };
 
-// Sets what the samples of `to` mean, which comes of `from`: the same if both are RGB or YUV.
+// Sets the colour properties of `to`, which is converted from `from`: the same ones if both are
+// RGB or neither is.
 void carry_colour_properties(const AVFrame *from, AVFrame *to);
 
 } // namespace dnn_torch

@@ -11,9 +11,9 @@ extern "C" {
 namespace dnn_torch
 {
 
-// Returns the sample aspect ratio with which the output has the input's display aspect
-// ratio.  An unknown one (0/1) stays unknown.  If the model only cut edges off, the
-// ratio stays; if it turned the picture on its side, the ratio is inverted.
+// Returns the sample aspect ratio with which the output has the input's display aspect ratio.  An
+// unknown one (0/1) stays unknown.  If the model only cut edges off, the ratio stays; if it turned
+// the picture by 90 degrees, the ratio is inverted.
 AVRational sample_aspect_after(AVRational before, Size input, Size output);
 
 } // namespace dnn_torch

@@ -36,7 +36,7 @@ struct Plane {
 
     bool is_float() const { return (format.flags & AV_PIX_FMT_FLAG_FLOAT) != 0; }
 
-    // Calls `change` with a type's representative: what each sample is stored as.
+    // Calls `change` with a value of the type in which samples are stored.
     template <class Change> void with_sample(const Change &change) const
     {
         if (is_float())
@@ -72,13 +72,13 @@ struct Plane {
 
     const AVPixFmtDescriptor &format;
     const AVComponentDescriptor &component;
-    int across, down; // so often two pixels share a sample
+    int across, down; // log2 of how many pixels share a sample
     uint8_t *data;
     ptrdiff_t stride;
     float largest;
 };
 
-// Returns what the components of such a frame are for a colour, as shares of their largest value.
+// Returns the components of a colour in the frame's format, as fractions of their largest value.
 std::array<float, 3> components_of(const std::array<uint8_t, 3> &colour, const AVFrame *frame)
 {
     std::array<float, 3> rgb{}, components{};
@@ -97,7 +97,7 @@ std::array<float, 3> components_of(const std::array<uint8_t, 3> &colour, const A
     return components;
 }
 
-// Returns how much of the pixels that share the sample at (x, y) is meant, of those in the frame.
+// Returns which fraction of the frame's pixels that share the sample at (x, y) is marked.
 float share_of(const Stencil &stencil, const Plane &plane, int x, int y, Size frame)
 {
     const int left = x << plane.across, right = std::min((x + 1) << plane.across, frame.width);

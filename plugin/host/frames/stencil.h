@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Shows which pixels of a frame belong to something: by a colour, or as alpha.
+// Marks some pixels of a frame: by a colour, or as alpha.
 #pragma once
 
 #include "host/size.h"
@@ -17,18 +17,18 @@ extern "C" {
 namespace dnn_torch
 {
 
-// Which pixels of a rectangle of a frame are meant.  The rectangle lies in the frame.
+// The pixels of a rectangle of a frame that are marked.  The rectangle is inside the frame.
 struct Stencil {
     int left = 0, top = 0;
     Size size = {0, 0};
     std::vector<uint8_t> inside = {}; // 0 or 1, row by row
 };
 
-// Brings what is meant halfway to that colour, given as R, G and B.  Alpha stays.  The frame is
-// writable and has one of formats_for_any_model(); so for the next one.
+// Blends the marked pixels half with that colour, given as R, G and B.  Alpha stays.  The frame
+// must be writable and have one of formats_for_any_model(); the same holds for cut_out().
 void paint(const Stencil &stencil, const std::array<uint8_t, 3> &colour, AVFrame *frame);
 
-// Makes what is meant opaque, and all else transparent.  The format has alpha.
+// Makes the marked pixels opaque, and all others transparent.  The format has alpha.
 void cut_out(const Stencil &stencil, AVFrame *frame);
 
 } // namespace dnn_torch

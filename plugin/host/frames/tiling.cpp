@@ -22,7 +22,7 @@ int scaled(int extent, Ratio ratio)
     return static_cast<int>(int64_t{extent} * ratio.out / ratio.in);
 }
 
-// Lets neighbours overlap evenly, so that the last one lies no closer than the others.
+// Spreads the tiles evenly, so that the last one overlaps no more than the others.
 std::vector<int> starts_of(const TileAxis &axis, int advance)
 {
     const int last = axis.extent - axis.tile;
@@ -35,7 +35,7 @@ std::vector<int> starts_of(const TileAxis &axis, int advance)
     return starts;
 }
 
-// Both neighbours are right at the border, and it lies on a sample of the result.
+// Returns a border at which both neighbours are correct and which is at a sample of the result.
 int border_between(const TileAxis &axis, int start, int next)
 {
     const int margin = round_up(axis.reach, axis.ratio.in);
@@ -43,8 +43,8 @@ int border_between(const TileAxis &axis, int start, int next)
     return std::max(middle, next + margin);
 }
 
-// Over how many samples of the input the neighbours of a border are blended.  No tile is blended
-// with both of its neighbours in one place.
+// Returns over how many samples of the input the neighbours of a border are blended.  No sample of
+// a tile is blended with both neighbours.
 int blend_around(const TileAxis &axis, int border, int start, int next, int least_gap)
 {
     const int nearest =
@@ -62,13 +62,13 @@ int least_gap_of(const std::vector<int> &starts)
 
 } // namespace
 
-std::optional<Ratio> ratio_between(int extent, int made)
+std::optional<Ratio> ratio_between(int input, int output)
 {
     constexpr int most = 64, most_parts = 4; // 3/2 and 4/3 are scales; 15/16 is a border cut off
-    if (extent < 1 || made < 1)
+    if (input < 1 || output < 1)
         return std::nullopt;
-    const int common = std::gcd(extent, made);
-    const Ratio ratio = {.out = made / common, .in = extent / common};
+    const int common = std::gcd(input, output);
+    const Ratio ratio = {.out = output / common, .in = input / common};
     if (ratio.out > most || ratio.in > most || (ratio.out > 1 && ratio.in > most_parts))
         return std::nullopt;
     return ratio;

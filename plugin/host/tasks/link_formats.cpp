@@ -54,7 +54,7 @@ bool holds_results_of(AVPixelFormat frame, AVPixelFormat result)
     if (has(result, AV_PIX_FMT_FLAG_ALPHA) || to.comp[0].depth < from.comp[0].depth)
         return false;
     if (has(result, AV_PIX_FMT_FLAG_RGB))
-        return row_layout(result, 3).rest < 0;
+        return row_layout(result, 3).unseen < 0;
     return has_forced_range(frame) == has_forced_range(result) &&
            to.log2_chroma_w <= from.log2_chroma_w && to.log2_chroma_h <= from.log2_chroma_h;
 }
