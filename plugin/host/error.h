@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What goes wrong with a frame or a model: a code for the program, a line for the user.
+// Errors of frames and models: a code for the program, a line for the user.
 #pragma once
 
 extern "C" {
@@ -17,7 +17,7 @@ namespace dnn_torch
 class Error : public std::runtime_error
 {
 public:
-    // `code` is negative and is what the filter returns in the end.
+    // `code` is a negative AVERROR, which the filter returns in the end.
     Error(int code, const std::string &line) : std::runtime_error(line), code_(code) {}
     int code() const { return code_; }
 
@@ -25,7 +25,7 @@ private:
     int code_;
 };
 
-// Returns FFmpeg's words for an AVERROR.
+// Returns FFmpeg's description of an AVERROR.
 inline std::string words_of_code(int code)
 {
     char words[AV_ERROR_MAX_STRING_SIZE] = "";
@@ -33,11 +33,11 @@ inline std::string words_of_code(int code)
     return words;
 }
 
-// The process that ran the model has ended.
+// The process that ran the model ended.
 class Crash : public Error
 {
 public:
-    // `was_tried_again`: it ended a second time, in a new process.
+    // `was_tried_again`: the run was retried in a new process, which ended as well.
     Crash(int code, const std::string &line, bool was_tried_again)
         : Error(code, line), was_tried_again_(was_tried_again)
     {

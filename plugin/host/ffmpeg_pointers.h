@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Owning pointers for what FFmpeg allocates.
+// Owning pointers for FFmpeg's objects.
 #pragma once
 
 extern "C" {

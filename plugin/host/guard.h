@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The one place where an exception becomes an AVERROR.
+// The only place where exceptions become AVERRORs.
 #pragma once
 
 #include "error.h"
@@ -17,7 +17,7 @@ extern "C" {
 namespace dnn_torch
 {
 
-// Runs `work` for a C caller.  What it throws is logged once, with `log_ctx`.
+// Runs `work` for a C caller.  Logs what it throws once, with `log_ctx`.
 template <class Work> int guarded(void *log_ctx, Work &&work) noexcept
 {
     try {

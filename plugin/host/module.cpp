@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The host module's one exported function: checks the libavfilter that runs
-// against what the module was built for, and hands its filters out.
+// The host module's one exported function: checks the loaded libavfilter against the one that the
+// module was built for, and returns the module's filters.
 #include "dnn_torch/filter_module.h"
 
 #include "guard.h"
@@ -29,8 +29,8 @@ namespace dnn_torch
 namespace
 {
 
-// A program may carry a libavfilter of its own beside the one that this module
-// is linked to: then its graphs are not ours to touch.
+// A program may contain a libavfilter of its own in addition to the one that this module is linked
+// to.  Its graphs must not be touched then.
 bool is_linked_to(const void *function)
 {
     Dl_info theirs, ours;
@@ -39,7 +39,8 @@ bool is_linked_to(const void *function)
            theirs.dli_fbase == ours.dli_fbase;
 }
 
-// Not by their plain names: under the preload object those are its wrappers.
+// Looks the functions up in the library, because under the preload object their plain names are
+// its wrappers.
 FilterRegistry linked_registry()
 {
     Dl_info info;

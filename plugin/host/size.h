@@ -18,14 +18,14 @@ inline std::string to_text(Size size)
     return std::to_string(size.width) + "x" + std::to_string(size.height);
 }
 
-// Returns a size that holds both.
+// Returns the smallest size that holds both.
 inline Size larger_of(Size one, Size other)
 {
     return {one.width > other.width ? one.width : other.width,
             one.height > other.height ? one.height : other.height};
 }
 
-// Models are tried on small pictures of this extent, a multiple of the strides that they use.
+// The extent of the small pictures with which models are probed, a multiple of common strides.
 constexpr int small_extent = 64;
 
 } // namespace dnn_torch

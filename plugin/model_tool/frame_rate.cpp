@@ -65,7 +65,7 @@ double measure_rate(const std::shared_ptr<const TaskPlan> &plan, size_t workers,
     OrderedPool<FrameJob> pool(
         {workers, workers + 1, std::chrono::ceil<std::chrono::seconds>(timeout)},
         [&](size_t worker) {
-            places.keep(worker);
+            places.bind_thread(worker);
             return std::make_unique<TaskWorker>(plan);
         });
     auto take_round = [&] {

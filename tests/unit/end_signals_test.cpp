@@ -215,7 +215,7 @@ std::unique_ptr<Sleep> sleep_of(std::chrono::milliseconds time)
 
 OrderedPool<Sleep> pool_of_one()
 {
-    return {{.workers = 1, .capacity = 8, .patience = 0s},
+    return {{.workers = 1, .capacity = 8, .timeout = 0s},
             [](size_t) { return std::make_unique<Sleeper>(); }};
 }
 

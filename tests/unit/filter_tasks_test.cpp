@@ -60,8 +60,8 @@ private:
 struct TestFilter {
     TestFilter(AVFilterContext *ctx, const FilterSettings &settings)
         : log(ctx, settings), opener(ctx, settings, {.make = make_task}),
-          loop(ctx, {.async = settings.run.async != 0, .patience = std::chrono::seconds(60)},
-               opener, log)
+          loop(ctx, {.async = settings.run.async != 0, .timeout = std::chrono::seconds(60)}, opener,
+               log)
     {
         loop.open();
         opener.open(request_of(settings.model));
@@ -259,7 +259,7 @@ protected:
         plan->input.size = size;
         plan->open_sessions = counted;
         TestFilter &filter = *data_of(graph.filter()).filter;
-        filter.loop.go_over_to(
+        filter.loop.switch_to(
             {.task = std::make_shared<FakeTask>(filter.opener.task().model(), Kind{add, window}, 1),
              .plan = plan,
              .budget = {.workers = workers, .threads_per_worker = 1, .in_flight = workers + 1},

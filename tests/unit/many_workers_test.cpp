@@ -160,7 +160,7 @@ Costs measure(size_t workers)
 {
     const auto time = time_of_a_job * workers;
     OrderedPool<Nap> pool(
-        {.workers = workers, .capacity = workers + 1, .patience = std::chrono::seconds(60)},
+        {.workers = workers, .capacity = workers + 1, .timeout = std::chrono::seconds(60)},
         [&](size_t number) { return std::make_unique<Napper>(number, time); });
     Costs costs;
     std::map<size_t, Counts> last; // of each worker

@@ -205,7 +205,7 @@ TEST(OrderedPool, WorkersRestOnceNoJobWaits)
             : NumberWorker(std::move(to_do)), rests(to_count)
         {
         }
-        void rest() noexcept override { rests++; }
+        void release_unused() noexcept override { rests++; }
         std::atomic<int> &rests;
     };
     std::atomic<int> rests{0}, rests_before_the_last{0};

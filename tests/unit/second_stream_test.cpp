@@ -35,7 +35,7 @@ std::vector<int64_t> paired(const std::vector<int64_t> &first, std::deque<int64_
     SecondStream stream(time_base);
     std::vector<int64_t> times;
     for (const int64_t pts : first) {
-        while (!stream.is_settled(pts, milliseconds)) {
+        while (!stream.is_ready_for(pts, milliseconds)) {
             if (stream.has_ended())
                 abort();
             if (second.empty()) {

@@ -203,7 +203,7 @@ TEST(Gatherer, AWindowReachesOverAChangeOfPlans)
 // All that comes of frames 0 to `count` - 1.
 Numbers results_of(const std::shared_ptr<FakePlan> &plan, int count, size_t workers)
 {
-    OrderedPool<FrameJob> pool({.workers = workers, .capacity = workers + 1, .patience = 60s},
+    OrderedPool<FrameJob> pool({.workers = workers, .capacity = workers + 1, .timeout = 60s},
                                [&](size_t) { return std::make_unique<TaskWorker>(plan); });
     FrameGatherer gatherer;
     Numbers results;
@@ -296,7 +296,7 @@ TEST(Plans, TakeOverAtAFramesEdgeWhileThePoolRuns)
     constexpr size_t workers = 3;
     std::atomic<int> sessions[5] = {};
     std::shared_ptr<FakePlan> plan = plan_that_adds(0, sessions[0]);
-    OrderedPool<FrameJob> pool({.workers = workers, .capacity = 6, .patience = 60s},
+    OrderedPool<FrameJob> pool({.workers = workers, .capacity = 6, .timeout = 60s},
                                [plan](size_t) { return std::make_unique<TaskWorker>(plan); });
     int taken = 0;
     auto take = [&] {
@@ -325,7 +325,7 @@ TEST(Plans, AreKeptForAsLongAsAJobHasThem)
 {
     std::atomic<int> sessions{0};
     std::shared_ptr<const TaskPlan> plan = plan_that_adds(1, sessions);
-    OrderedPool<FrameJob> pool({.workers = 1, .capacity = 2, .patience = 60s},
+    OrderedPool<FrameJob> pool({.workers = 1, .capacity = 2, .timeout = 60s},
                                [plan](size_t) { return std::make_unique<TaskWorker>(plan); });
     pool.submit(job_with(plan, 1));
     std::unique_ptr<FrameJob> job = pool.take();
@@ -349,7 +349,7 @@ TEST(Plans, AWorkerClosesTheLastSessionBeforeItOpensTheNext)
     auto next = plan_of({}, 1, [&](FrameItem &) { EXPECT_EQ(sessions, 1); });
     next->open_sessions = &sessions;
     worker.run(*job_with(next, 0));
-    worker.rest();
+    worker.release_unused();
     EXPECT_EQ(sessions, 1) << "its plan is still there";
 }
 

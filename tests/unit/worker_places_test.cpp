@@ -143,9 +143,9 @@ TEST(WorkerPlaces, BindTheWorkersOfAPool)
     const Topology two = {
         .allowed = {here[0], here[1]}, .cores = 2, .nodes = {{here[0]}, {here[1]}}};
     const WorkerPlaces places(two, budget(4, 1));
-    OrderedPool<Question> pool({.workers = 4, .capacity = 64, .patience = std::chrono::seconds(60)},
+    OrderedPool<Question> pool({.workers = 4, .capacity = 64, .timeout = std::chrono::seconds(60)},
                                [places](size_t worker) {
-                                   places.keep(worker);
+                                   places.bind_thread(worker);
                                    return std::make_unique<Answerer>(worker);
                                });
     for (int i = 0; i < 64; i++)

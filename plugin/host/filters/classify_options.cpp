@@ -20,8 +20,8 @@ namespace dnn_torch
 namespace
 {
 
-// What is said.
-OptionTable word_options(size_t offset)
+// The options of what is reported.
+OptionTable output_options(size_t offset)
 {
     auto field = [offset](size_t of_field) { return offset + of_field; };
     return {
@@ -45,8 +45,8 @@ OptionTable word_options(size_t offset)
     };
 }
 
-// What the model sees.
-OptionTable sight_options(size_t offset)
+// The options of what the model sees.
+OptionTable input_options(size_t offset)
 {
     auto field = [offset](size_t of_field) { return offset + of_field; };
     return {
@@ -75,14 +75,14 @@ OptionTable sight_options(size_t offset)
 
 OptionTable classifier_options(size_t offset)
 {
-    OptionTable all = word_options(offset);
+    OptionTable all = output_options(offset);
     const OptionTable fit =
         fit_options({.help = "how frames and boxes come to the size of the model's picture",
                      .automatic = "frames as crop, boxes as stretch",
                      .letterbox = "whole, in the middle of a black border",
                      .unit = "classify_fit"},
                     offset + offsetof(ClassifierSettings, fit));
-    for (const OptionTable &group : {sight_options(offset), fit})
+    for (const OptionTable &group : {input_options(offset), fit})
         all.insert(all.end(), group.begin(), group.end());
     return all;
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The options of dnn_torch_classify that no other filter has.
+// The options that only dnn_torch_classify has.
 #pragma once
 
 #include "host/tasks/classify_parameters.h"
@@ -12,7 +12,7 @@
 namespace dnn_torch
 {
 
-// A group as those in options.h.
+// A group like those in options.h.
 struct ClassifierSettings {
     char *target, *size;
     float confidence;
@@ -21,10 +21,11 @@ struct ClassifierSettings {
 
 OptionTable classifier_options(size_t offset);
 
-// What may change while frames pass.  Throws Error if the options contradict each other.
+// Returns the settings that may change while frames pass.  Throws Error if the options contradict
+// each other.
 ClassifyParameters parameters_of(const ClassifierSettings &settings);
 
-// The rest.  Throws Error.
+// Returns the settings that are fixed.  Throws Error.
 ClassifySettings request_of(const ClassifierSettings &settings);
 
 } // namespace dnn_torch

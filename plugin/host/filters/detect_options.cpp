@@ -25,10 +25,10 @@ namespace
 
 constexpr int most_boxes = 1000000, most_classes = 1000000;
 
-// As dnn_detect has them.
+// The values of dnn_detect's model_type.
 enum class ModelType { automatic = -1, ssd, yolo, yolov3, yolov4 };
 
-OptionTable term_options(size_t offset)
+OptionTable parameter_options(size_t offset)
 {
     auto field = [offset](size_t of_field) { return offset + of_field; };
     return {
@@ -111,7 +111,7 @@ std::string decoder_of(const DetectorSettings &settings)
     switch (static_cast<ModelType>(settings.model_type)) {
     case ModelType::ssd:
         return "ssd";
-    case ModelType::yolo: // of anchors in cells
+    case ModelType::yolo: // with anchors in units of cells
         return "yolov2";
     case ModelType::yolov3:
         return "yolov3";
@@ -126,7 +126,7 @@ std::string decoder_of(const DetectorSettings &settings)
 
 OptionTable detector_options(size_t offset)
 {
-    OptionTable all = term_options(offset);
+    OptionTable all = parameter_options(offset);
     const OptionTable fit =
         fit_options({.help = "how frames come to the size of the model's picture",
                      .automatic = "as the model is known to want it",

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The options of dnn_torch_detect that no other filter has.
+// The options that only dnn_torch_detect has.
 #pragma once
 
 #include "host/probing/detector_probe.h"
@@ -13,7 +13,7 @@
 namespace dnn_torch
 {
 
-// A group as those in options.h.
+// A group like those in options.h.
 struct DetectorSettings {
     char *decoder, *classes, *size, *anchors;
     float confidence, iou;
@@ -23,10 +23,10 @@ struct DetectorSettings {
 
 OptionTable detector_options(size_t offset);
 
-// What may change while frames pass.
+// Returns the settings that may change while frames pass.
 DetectParameters parameters_of(const DetectorSettings &settings);
 
-// The rest.  Throws Error.
+// Returns the settings that are fixed.  Throws Error.
 DetectSettings request_of(const DetectorSettings &settings);
 
 } // namespace dnn_torch

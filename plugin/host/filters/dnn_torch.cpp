@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The filter dnn_torch: makes a picture of each frame.
+// The filter dnn_torch: turns each frame into a picture.
 #include "base/compose.h"
 #include "filter_table.h"
 #include "filters.h"
@@ -41,7 +41,7 @@ int init_picture(AVFilterContext *ctx) noexcept
     return guarded(ctx, [&] { return open_filter(ctx, {.make = make_task}, picture_table()); });
 }
 
-// Handles our commands; libavfilter itself knows more.
+// Handles our commands; libavfilter itself handles others.
 int process_picture_command(AVFilterContext *ctx, const char *command, const char *value,
                             char *result, int result_size, int) noexcept
 {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The filter dnn_torch_classify: says what each frame shows, or the boxes in it.
+// The filter dnn_torch_classify: classifies each frame, or the boxes in it.
 #include "classify_options.h"
 #include "filters.h"
 #include "findings_filter.h"
@@ -16,7 +16,7 @@ namespace dnn_torch
 namespace
 {
 
-// What an instance has beside its options.
+// What an instance has in addition to its options.
 struct ClassifyInstance {
     std::shared_ptr<TimedParameters<ClassifyParameters>> parameters;
 };
@@ -25,7 +25,7 @@ struct ClassifyInstance {
 struct ClassifyData {
     FindingsData findings;
     ClassifierSettings classifier;
-    ClassifyInstance *instance; // made by init_classify(), deleted by uninit_classify()
+    ClassifyInstance *instance; // created by init_classify(), deleted by uninit_classify()
 };
 
 ClassifyData &classify_data(AVFilterContext *ctx)
@@ -35,14 +35,14 @@ ClassifyData &classify_data(AVFilterContext *ctx)
 
 const FilterTable &classify_table();
 
-// Boxes stay those that they are, with their numbers.
+// The boxes and their numbers do not change.
 OptionTable results_of_boxes()
 {
     return without(findings_results_options(), {"track", "off", "on", "label", "boxes", "add",
                                                 "replace", "masks", "none", "overlay", "alpha"});
 }
 
-// The first is the model, as dnn_classify has it.
+// The model comes first, as in dnn_classify.
 const OptionTable classify_options = compose(
     {findings_model_options(), classifier_options(offsetof(ClassifyData, classifier)),
      results_of_boxes()},
@@ -87,14 +87,15 @@ void uninit_classify(AVFilterContext *ctx) noexcept
     data.instance = nullptr;
 }
 
-// Handles our commands; libavfilter itself knows more.
+// Handles our commands; libavfilter itself handles others.
 int process_classify_command(AVFilterContext *ctx, const char *command, const char *value,
                              char *result, int result_size, int) noexcept
 {
     return guarded(ctx, [&] {
         ClassifyData &data = classify_data(ctx);
-        if (is_term(ctx, command, offsetof(ClassifyData, classifier), sizeof(ClassifierSettings)))
-            return change_term(ctx, command, value, [&] {
+        if (is_parameter(ctx, command, offsetof(ClassifyData, classifier),
+                         sizeof(ClassifierSettings)))
+            return change_parameter(ctx, command, value, [&] {
                 data.instance->parameters->set(parameters_of(data.classifier));
             });
         return answer_command(ctx, command, value, result, result_size);

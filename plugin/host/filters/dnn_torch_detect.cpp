@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The filter dnn_torch_detect: says of each frame what is in it, and where.
+// The filter dnn_torch_detect: finds what is in each frame, and where.
 #include "base/compose.h"
 #include "detect_options.h"
 #include "filters.h"
@@ -15,7 +15,7 @@ namespace dnn_torch
 namespace
 {
 
-// What an instance has beside its options.
+// What an instance has in addition to its options.
 struct DetectInstance {
     std::shared_ptr<TimedParameters<DetectParameters>> parameters;
 };
@@ -24,7 +24,7 @@ struct DetectInstance {
 struct DetectData {
     FindingsData findings;
     DetectorSettings detector;
-    DetectInstance *instance; // made by init_detect(), deleted by uninit_detect()
+    DetectInstance *instance; // created by init_detect(), deleted by uninit_detect()
 };
 
 DetectData &detect_data(AVFilterContext *ctx)
@@ -34,7 +34,7 @@ DetectData &detect_data(AVFilterContext *ctx)
 
 const FilterTable &detect_table();
 
-// The first is the model, as dnn_detect has it.
+// The model comes first, as in dnn_detect.
 const OptionTable detect_options =
     compose({findings_model_options(), detector_options(offsetof(DetectData, detector)),
              findings_results_options()},
@@ -85,13 +85,13 @@ void follow_options(AVFilterContext *ctx)
     data.instance->parameters->set(parameters);
 }
 
-// Handles our commands; libavfilter itself knows more.
+// Handles our commands; libavfilter itself handles others.
 int process_detect_command(AVFilterContext *ctx, const char *command, const char *value,
                            char *result, int result_size, int) noexcept
 {
     return guarded(ctx, [&] {
-        if (is_term(ctx, command, offsetof(DetectData, detector), sizeof(DetectorSettings)))
-            return change_term(ctx, command, value, [ctx] { follow_options(ctx); });
+        if (is_parameter(ctx, command, offsetof(DetectData, detector), sizeof(DetectorSettings)))
+            return change_parameter(ctx, command, value, [ctx] { follow_options(ctx); });
         return answer_command(ctx, command, value, result, result_size);
     });
 }

@@ -21,15 +21,15 @@ namespace dnn_torch
 namespace
 {
 
-// libavfilter asks a filter that says EAGAIN again in its next round, as long as each round brings
-// something new.  The first one does: sources say what they make.  So does each in which another
-// filter of ours is before this one: it waits for those before it alone, so that the first answers.
-bool shall_wait(const AVFilterContext *ctx, const ComingFormat &coming, unsigned round)
+// libavfilter asks a filter that returns EAGAIN again in its next round, as long as each round
+// brings progress.  The first round does: sources give their formats.  So does each round with
+// another of our filters upstream: each waits only for those before it, so the first one answers.
+bool should_wait(const AVFilterContext *ctx, const ComingFormat &coming, unsigned round)
 {
     return round == 0 || (coming.is_pending && round <= ctx->graph->nb_filters);
 }
 
-// Of the AVFilter whose links have several lists.
+// For the AVFilter whose links have different lists.
 int query_formats(AVFilterContext *ctx) noexcept
 {
     return guarded(ctx, [&] {
@@ -41,7 +41,7 @@ int query_formats(AVFilterContext *ctx) noexcept
         const AVPixelFormat *const out =
             filter.result_formats() ? filter.result_formats() : filter.formats();
         const ComingFormat coming = format_to_come(ctx->inputs[0], in[0]);
-        if (shall_wait(ctx, coming, data.format_rounds++))
+        if (should_wait(ctx, coming, data.format_rounds++))
             return AVERROR(EAGAIN);
         if (!coming.format)
             return set_link_formats(ctx, in, out);
@@ -105,8 +105,8 @@ lavfi_abi::Filter make_filter(const FilterFace &face, const AVPixelFormat *forma
     return filter;
 }
 
-// libavfilter has an option `threads` for all filters, and sets that one first.
-void settle_threads(const AVFilterContext *ctx, int &threads)
+// libavfilter has an option `threads` of its own for all filters, and sets that one first.
+void resolve_threads(const AVFilterContext *ctx, int &threads)
 {
     if (!threads)
         threads = ctx->nb_threads;
@@ -157,7 +157,7 @@ int open_filter(AVFilterContext *ctx, TaskMaker task, const FilterTable &table)
     CommonData &data = common_data(ctx);
     if (int ret = apply_backend_configs(&data, data.backend); ret < 0)
         return ret;
-    settle_threads(ctx, data.settings.run.threads);
+    resolve_threads(ctx, data.settings.run.threads);
     const std::optional<Error> earlier = flush_parked_graphs(); // before files are opened again
     data.filter = new ModelFilter(ctx, data.settings, std::move(task));
     data.filter->open();

@@ -26,7 +26,7 @@ std::string name_in(const std::string &path)
 OptionTable findings_model_options()
 {
     const OptionTable groups[] = {
-        without_those_of_pictures(model_options(offsetof(FindingsData, common.settings.model))),
+        without_picture_options(model_options(offsetof(FindingsData, common.settings.model))),
         without(run_options(offsetof(FindingsData, common.settings.run)), {"strength"}),
         backend_options(offsetof(FindingsData, common.backend)),
     };
@@ -44,11 +44,11 @@ OptionTable findings_results_options()
 int prepare_findings(AVFilterContext *ctx)
 {
     CommonData &data = common_data(ctx);
-    data.settings.run.strength = 1; // of a result that is found, not mixed
+    data.settings.run.strength = 1; // findings cannot be mixed with the frame
     return apply_backend_configs(&data, data.backend);
 }
 
-bool is_term(AVFilterContext *ctx, const char *option, size_t offset, size_t size)
+bool is_parameter(AVFilterContext *ctx, const char *option, size_t offset, size_t size)
 {
     if (!is_changeable(ctx, option))
         return false;
@@ -57,8 +57,8 @@ bool is_term(AVFilterContext *ctx, const char *option, size_t offset, size_t siz
     return found && place >= offset && place < offset + size;
 }
 
-int change_term(AVFilterContext *ctx, const char *option, const char *value,
-                const std::function<void()> &apply)
+int change_parameter(AVFilterContext *ctx, const char *option, const char *value,
+                     const std::function<void()> &apply)
 {
     uint8_t *before = nullptr;
     if (int ret = av_opt_get(ctx->priv, option, AV_OPT_ALLOW_NULL, &before); ret < 0)

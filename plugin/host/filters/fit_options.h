@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The option `fit` of filters that bring frames to the size of a model's picture.
+// The option `fit` of filters that fit frames into a model's picture.
 #pragma once
 
 #include "host/frames/placement.h"
@@ -18,10 +18,10 @@ struct FitTexts {
     const char *unit;
 };
 
-// `offset` is that of an int.
+// `offset` must be that of an int.
 OptionTable fit_options(const FitTexts &texts, size_t offset);
 
-// None: by the model.
+// Returns nullopt if the model decides.
 std::optional<Placing> placing_of(int fit);
 
 } // namespace dnn_torch

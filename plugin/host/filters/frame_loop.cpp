@@ -16,8 +16,8 @@ namespace dnn_torch
 namespace
 {
 
-// Replaces codes that programs misread: they take EAGAIN for "later" and wait for ever,
-// and EOF for the end and succeed.
+// Replaces codes that programs misread: they take EAGAIN for "later" and wait for ever, and EOF
+// for the end and succeed.
 int never_misread(int code)
 {
     bool misread = code == AVERROR(EAGAIN) || code == AVERROR_EOF;
@@ -42,13 +42,12 @@ FrameLoop::~FrameLoop()
     size_t lost = state_.phase() == Phase::ended ? 0 : in_flight();
     if (pool_)
         pool_->stop();
-    // The program is about to call exit(), and what was left to itself registers for it all the
-    // while.
-    if (is_told_to_end())
+    // The program is about to call exit(), and abandoned threads go on registering handlers for it.
+    if (is_asked_to_end())
         watch_exit();
     if (lost)
-        log_.tell_lost(lost, last_seconds_);
-    log_.tell_end(state());
+        log_.report_lost(lost, last_seconds_);
+    log_.report_end(state());
 }
 
 void FrameLoop::open(size_t further_inputs)
@@ -90,7 +89,7 @@ size_t FrameLoop::in_flight() const
     return in_jobs + others() + results_.size();
 }
 
-// Frames that are to become jobs.
+// Frames that have not become jobs yet.
 size_t FrameLoop::others() const
 {
     return early_.size() + gatherer_.frames() + (held_ ? 1 : 0) + (waiting_ ? 1 : 0);
@@ -115,7 +114,7 @@ Load FrameLoop::load() const
 int FrameLoop::take_turn()
 {
     if (is_orphaned() && state_.phase() != Phase::ended) {
-        log_.tell_error("the process was forked while the filter ran; open a new graph in it");
+        log_.report_error("the process was forked while the filter ran; open a new graph in it");
         state_.finish();
         result_ = AVERROR(EINVAL);
     }
@@ -136,12 +135,12 @@ int FrameLoop::pass_frames_or_report()
         further_.close();
         return abandon();
     }
-    if (is_told_to_end())
+    if (is_asked_to_end())
         return give_up();
     try {
         return pass_frames();
     } catch (const Error &error) {
-        return is_told_to_end() ? give_up() : report(error);
+        return is_asked_to_end() ? give_up() : report(error);
     }
 }
 
@@ -149,7 +148,7 @@ int FrameLoop::pass_frames()
 {
     take_over();
     do {
-        work_on_what_is_there();
+        process_available();
         if (state_.fails_now_or_never(load()))
             check_end();
         hand_out();
@@ -157,13 +156,13 @@ int FrameLoop::pass_frames()
             return go_on_failing();
         if (state_.is_drained(load()))
             return finish_or_fail();
-        // After a frame has gone out, downstream wakes us when it wants another one.
+        // After a frame is sent, downstream wakes us when it wants another one.
     } while (state_.wants_input() && request());
     return 0;
 }
 
-// If the size of the frames changes, the link keeps its own, as with ffmpeg's null.  By the
-// difference, a scale filter behind sees that it has to begin anew.
+// If the frame size changes, the link keeps its size, as with ffmpeg's null filter.  The
+// difference tells a scale filter downstream to configure itself anew.
 void FrameLoop::hand_out()
 {
     while (state_.sends(load()))
@@ -198,8 +197,7 @@ void FrameLoop::fail(const Error &error)
     state_.fail();
 }
 
-// Frames that are older than the failure go out before it, one by one as downstream wants
-// them.
+// Frames older than the failure go out before it, one by one as downstream wants them.
 int FrameLoop::go_on_failing()
 {
     if (!results_.empty()) {
@@ -215,7 +213,7 @@ int FrameLoop::go_on_failing()
     return state_.too_late_to_fail() ? report(*failure_) : 0;
 }
 
-// For a filter that has failed.  Returns whether there was a frame.
+// Discards the input of a filter that has failed.  Returns whether there was a frame.
 bool FrameLoop::drop_input()
 {
     bool any = false;
@@ -234,10 +232,10 @@ bool FrameLoop::drop_input()
 
 // ---- ending -----------------------------------------------------------------
 
-// Passes the input's end on downstream, once everything before it has gone out.
+// Passes the input's end on downstream, once everything before it is out.
 int FrameLoop::finish()
 {
-    tell_task_of_end();
+    end_task();
     log_.end("stopped");
     end_with(input_status_ == AVERROR_EOF ? 0 : input_status_);
     const int ret = gate_.forward_end(ctx_->outputs[0]);
@@ -245,33 +243,33 @@ int FrameLoop::finish()
     return ret;
 }
 
-// What cannot be written in the end is no reason to lose the last frames.
+// A failure to write at the end must not lose the last frames.
 int FrameLoop::finish_or_fail()
 try {
     return finish();
 } catch (const Error &error) {
-    if (is_told_to_end())
+    if (is_asked_to_end())
         throw;
     fail(error);
     return go_on_failing();
 }
 
-// Before the last results go out, one by one, in turns that could not tell it any more.
+// Runs before the last results go out: the turns that send them can no longer report a failure.
 void FrameLoop::check_end()
 {
-    if (task_knows_end_)
+    if (has_ended_task_)
         return;
     try {
-        tell_task_of_end();
+        end_task();
         log_.check_end("draining");
     } catch (const Error &error) {
         fail(error);
     }
 }
 
-void FrameLoop::tell_task_of_end()
+void FrameLoop::end_task()
 {
-    if (std::exchange(task_knows_end_, true))
+    if (std::exchange(has_ended_task_, true))
         return;
     if (work_)
         work_->task->end();
@@ -281,7 +279,7 @@ void FrameLoop::tell_task_of_end()
 
 int FrameLoop::report(const Error &error)
 {
-    log_.tell_error(error.what());
+    log_.report_error(error.what());
     return end_with(error.code());
 }
 
@@ -292,18 +290,18 @@ int FrameLoop::end_with(int code)
         pool_->stop();
     state_.finish();
     result_ = never_misread(code);
-    log_.tell_end(state());
+    log_.report_end(state());
     return result_;
 }
 
-// Nobody wants our frames any more.
+// Ends because downstream wants no more frames.
 int FrameLoop::abandon()
 {
-    forget_what_waits();
+    drop_waiting();
     return end_with(0);
 }
 
-void FrameLoop::forget_what_waits()
+void FrameLoop::drop_waiting()
 {
     gatherer_ = {};
     early_.clear();
@@ -311,39 +309,39 @@ void FrameLoop::forget_what_waits()
     held_.reset();
 }
 
-// A signal asks the program to end, which waits for this turn: what is nearly done goes out, and
-// nothing else is waited for.  To downstream it is an end as any other, so that the program
-// completes its files.
+// Ends because a signal asked the program to end, and the program waits for this turn.  Sends what
+// is nearly done, and waits for nothing else.  To downstream it is an ordinary end, so that the
+// program completes its files.
 int FrameLoop::give_up()
 {
     const size_t all = in_flight();
     size_t done = 0;
-    forget_what_waits();
+    drop_waiting();
     try {
-        finish_what_is_begun();
+        finish_running_jobs();
         for (; !results_.empty(); done++)
             send_one();
-        tell_task_of_end();
+        end_task();
     } catch (const Error &error) {
-        log_.tell_error(error.what());
+        log_.report_error(error.what());
     }
-    log_.tell_given_up(all - std::min(all, done));
+    log_.report_given_up(all - std::min(all, done));
     end_with(0);
     const int ret = gate_.end(ctx_->outputs[0], end_pts_);
     further_.close();
     return ret;
 }
 
-// Workers begin nothing more.
-void FrameLoop::finish_what_is_begun()
+// Waits briefly for jobs that workers have begun; they begin no others.
+void FrameLoop::finish_running_jobs()
 {
-    constexpr std::chrono::milliseconds patience(150), look_every(5);
-    const Clock::time_point end = Clock::now() + patience;
+    constexpr std::chrono::milliseconds limit(150), poll_interval(5);
+    const Clock::time_point end = Clock::now() + limit;
     while (pool_ && !pool_->empty()) {
         if (pool_->oldest_is_due())
             keep(pool_->take());
         else if (Clock::now() < end)
-            std::this_thread::sleep_for(look_every);
+            std::this_thread::sleep_for(poll_interval);
         else
             return;
     }
@@ -372,14 +370,14 @@ bool FrameLoop::hand_out_all()
         if (state_.is_drained(load()))
             finish();
     } catch (const Error &error) {
-        if (!is_told_to_end()) // then nobody wants them
+        if (!is_asked_to_end()) // otherwise nobody wants the frames
             fail(error);
     }
     log_.end_turn(state_.sent_any());
     return any || state_.sent_any();
 }
 
-// The gatherer gets no more neighbours, as at the stream's end.
+// Sends all frames.  As at the stream's end, the gatherer gets no more neighbours.
 bool FrameLoop::empty_once()
 {
     const int64_t next_before = next_number_;
@@ -398,21 +396,21 @@ bool FrameLoop::empty_once()
     return any;
 }
 
-// What waits for a frame of a further input gets none.
+// A frame that waits for one of an extra input is dropped.
 std::optional<Error> FrameLoop::leave()
 {
     if (state_.phase() == Phase::ended || is_orphaned())
         return std::nullopt;
     if (pool_)
         pool_->stop();
-    log_.tell_end("stopped");
+    log_.report_end("stopped");
     if (auto *recording = work_ ? dynamic_cast<RecordingTask *>(work_->task.get()) : nullptr)
         recording->close_records();
-    forget_what_waits();
+    drop_waiting();
     next_work_.reset();
     pool_.reset();
     work_.reset();
-    state_.resume(); // for requests, which go on upstream
+    state_.resume(); // so that requests still go upstream
     return std::exchange(failure_, std::nullopt);
 }
 

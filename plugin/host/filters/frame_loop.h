@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Passes frames from libavfilter to the workers and back.  Only this class talks with
-// libavfilter's scheduler; LoopState decides what to do next.
+// Passes frames from libavfilter to the workers and back.  Only this class talks to libavfilter's
+// scheduler; LoopState decides what to do next.
 #pragma once
 
 #include "further_inputs.h"
@@ -29,66 +29,67 @@ class FrameLoop
 {
 public:
     struct Settings {
-        bool async;                    // work on several jobs at once
-        float strength = 1;            // of results, which are mixed with their frames
-        std::chrono::seconds patience; // for one job; 0 is no limit
+        bool async;                   // work on several jobs at once
+        float strength = 1;           // with which results are mixed with their frames
+        std::chrono::seconds timeout; // for one job; 0 is no limit
     };
 
-    // `ctx`, `planner` and `log` outlive it.
+    // `ctx`, `planner` and `log` must outlive it.
     FrameLoop(AVFilterContext *ctx, const Settings &settings, Planner &planner, RunLog &log);
     ~FrameLoop();
     FrameLoop(const FrameLoop &) = delete;
     FrameLoop &operator=(const FrameLoop &) = delete;
 
-    // With so many inputs beside the first one.  Throws Error.
+    // Opens the loop for that many extra inputs.  Throws Error.
     void open(size_t further_inputs = 0);
 
-    // Returns their formats.  Throws Error if their frames have another size than the first one's.
+    // Returns the formats of the extra inputs.  Throws Error if their frames have another size than
+    // those of the first input.
     std::vector<AVPixelFormat> configure_further_inputs();
 
     // Sets the shape of the frames that will come.
     void expect(const FrameShape &input) { input_ = input; }
 
-    // Returns the shape of the frames that come now.
+    // Returns the shape of the current frames.
     const FrameShape &input() const { return input_; }
 
-    // Returns one that a model which comes later can be calibrated with, or null.
+    // Returns a frame with which a later model can be calibrated, or null.
     std::shared_ptr<const FrameItem> first() const { return first_; }
 
-    // Returns the size of the frames that go out.  Call it only while is_running().
+    // Returns the size of output frames.  May be called only while is_running().
     Size output() const { return work_->plan->output; }
 
-    // For the frames that come from now on.  Throws Error if results cannot be mixed.
+    // Sets the strength for frames from now on.  Throws Error if results cannot be mixed.
     void set_strength(float strength);
 
     // Whether frames pass, and another plan may take over.
     bool is_running() const { return work_ && state_.phase() == Phase::running && !is_orphaned(); }
 
-    // Whether a signal asks the program to end.  Then turns give up what is in flight, and end.
-    bool is_told_to_end() const { return signals_.came(); }
+    // Whether a signal asks the program to end.  Then turns drop what is in flight, and end.
+    bool is_asked_to_end() const { return signals_.came(); }
 
-    // libavfilter's turn: takes frames in, hands results out.  Returns an AVERROR,
-    // but neither EAGAIN nor EOF, by which programs mean "later" and wait for ever.
+    // libavfilter's turn: takes frames in, hands results out.  Returns an AVERROR, but neither
+    // EAGAIN, which programs take for "later" and wait for ever, nor EOF, which means success.
     int take_turn();
 
-    // Goes over to that work in the next turn, between two frames: frames that came before
-    // belong to the old work, those after to the new one.  If the work was made for frames
-    // of another shape than those that come, warns and drops it.
-    void go_over_to(Work work) { offered_ = std::move(work); }
+    // Switches to that work in the next turn, between two frames: earlier frames belong to the old
+    // work, later ones to the new one.  If the work was prepared for frames of another shape,
+    // warns and drops it.
+    void switch_to(Work work) { offered_ = std::move(work); }
 
     // ---- for a graph that is freed in mid-stream, outside of turns ----
-    // Whether it has frames for downstream, or a failure to tell.
+    // Whether it has frames for downstream, or a failure to report.
     bool holds_frames() const;
 
-    // Hands out all of them, whether or not downstream wants them.  The input stays open.
+    // Hands out all of these frames, whether or not downstream wants them.  The input stays open.
     // Returns whether there were any.
     bool hand_out_all();
 
-    // Lets go of workers and of what the task has open, and tells the statistics.  Returns what
+    // Releases the workers and what the task has open, and reports the statistics.  Returns what
     // failed.
     std::optional<Error> leave();
 
-    // Fails, because frames of an earlier graph do: once those that are older are out.
+    // Fails with the failure of an earlier graph, once all older frames are out.
     void inherit(const Error &failure);
 
     // Returns a word for the statistics.
@@ -96,15 +97,15 @@ public:
     size_t in_flight() const; // frames
 
 private:
-    // A result that waits for downstream to want it.
+    // A result that waits until downstream wants it.
     struct Result {
         FramePointer frame;
         Clock::time_point arrival;
         double job_seconds;
-        bool excluded; // it has passed by the model, as the user wanted
+        bool excluded; // it bypassed the model, as the user wanted
     };
 
-    // frame_loop.cpp: a turn, and its end.
+    // frame_loop.cpp: turns, failures and the end.
     int pass_frames_or_report();
     int pass_frames();
     int go_on_failing();
@@ -120,15 +121,15 @@ private:
     int abandon();
     int give_up();
     void check_end();
-    void tell_task_of_end();
-    void finish_what_is_begun();
-    void forget_what_waits();
+    void end_task();
+    void finish_running_jobs();
+    void drop_waiting();
     bool empty_once();
     int report(const Error &error);
     int end_with(int code);
 
-    // frame_loop_work.cpp: what the workers get and give.
-    void work_on_what_is_there();
+    // frame_loop_work.cpp: frames to and from the workers.
+    void process_available();
     void take_in();
     bool request();
     void take_frame();
@@ -145,7 +146,7 @@ private:
     void change();
     void change_shape();
     void take_over();
-    void go_on_with(Work work);
+    void continue_with(Work work);
     bool collect();
     std::unique_ptr<FrameJob> take();
     void keep(std::unique_ptr<FrameJob> job);
@@ -161,30 +162,30 @@ private:
 
     LoopState state_;
     FrameShape input_{};
-    std::optional<Work> work_; // from the first frame on, as pool_
+    std::optional<Work> work_; // set from the first frame on, like pool_
     std::unique_ptr<OrderedPool<FrameJob>> pool_;
     FrameGatherer gatherer_;
     std::deque<Result> results_;
     int64_t next_number_ = 0;
-    int64_t last_pts_ = AV_NOPTS_VALUE; // of what went out
+    int64_t last_pts_ = AV_NOPTS_VALUE; // of the last frame sent
     int64_t end_pts_ = 0;               // where that frame ends
-    double last_seconds_ = 0;           // the time of the last frame that came in
+    double last_seconds_ = 0;           // the time of the last frame received
 
     std::vector<FrameItem> early_;           // until the planner has seen them
-    std::optional<float> strength_at_first_; // if a command changed it before there was a plan
-    std::shared_ptr<const FrameItem> first_; // the last one that the planner saw, if it wants that
+    std::optional<float> strength_at_first_; // before a command changed it, if without a plan yet
+    std::shared_ptr<const FrameItem> first_; // the last one the planner saw, if it wants that kept
 
-    std::optional<FrameItem> waiting_; // for its frames of the further inputs
+    std::optional<FrameItem> waiting_; // for its frames of the extra inputs
 
     // While changing, one of the two is set: what comes next.
     std::optional<FrameItem> held_;
     std::optional<Work> next_work_;
 
-    std::optional<Work> offered_;  // by go_over_to()
+    std::optional<Work> offered_;  // by switch_to()
     std::optional<Error> failure_; // while failing
     int input_status_ = 0;         // how the input ended
     int result_ = 0;               // what turns return after the end
-    bool task_knows_end_ = false;
+    bool has_ended_task_ = false;
     const EndSignals signals_;
 };
 

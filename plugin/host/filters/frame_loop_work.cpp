@@ -35,7 +35,7 @@ FramePointer moved_out_of(AVFrame *frame)
     return own;
 }
 
-// The filters behind cannot change to another format in mid-stream, unlike to another size.
+// Downstream filters cannot change the format in mid-stream, unlike the size.
 void check_format(const AVFrame *frame, AVPixelFormat format)
 {
     if (frame->format == format)
@@ -47,7 +47,7 @@ void check_format(const AVFrame *frame, AVPixelFormat format)
                     av_get_pix_fmt_name(format) + " before the filter");
 }
 
-// That this thread has worked.
+// Returns the CPU time of this thread.
 double thread_seconds()
 {
     struct timespec now = {};
@@ -55,20 +55,21 @@ double thread_seconds()
     return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
 }
 
-// The pool has an eye on the workers alone.  A reader of records may be slow: waiting is no work.
-bool is_too_much(double seconds, std::chrono::seconds patience)
+// The pool limits only the workers' time.  CPU time is compared because a reader of records may be
+// slow, and waiting for it is no work.
+bool exceeds(double seconds, std::chrono::seconds timeout)
 {
-    return patience.count() > 0 && seconds > static_cast<double>(patience.count());
+    return timeout.count() > 0 && seconds > static_cast<double>(timeout.count());
 }
 
-Error impatience(std::chrono::seconds patience)
+Error timeout_error(std::chrono::seconds timeout)
 {
     return {AVERROR(ETIMEDOUT), "what the model returned took more than " +
-                                    std::to_string(patience.count()) +
+                                    std::to_string(timeout.count()) +
                                     " s to write down; raise timeout if it may, or ask for less"};
 }
 
-// By the timeline, or with strength 0.
+// Whether the timeline or strength 0 excludes the frame.
 bool is_excluded(const FrameItem &item)
 {
     return item.bypass && !item.skipped;
@@ -81,8 +82,8 @@ bool is_mixed(float strength)
 
 } // namespace
 
-// If a task makes nothing of a frame, there is room for the next one at once.
-void FrameLoop::work_on_what_is_there()
+// Repeats because a task may return no result for a frame, which makes room for the next one.
+void FrameLoop::process_available()
 {
     do
         take_in();
@@ -100,7 +101,7 @@ void FrameLoop::take_in()
             return;
         if (waiting_ && complete_waiting(false))
             continue;
-        // One frame waits at most.
+        // At most one frame waits.
         int ret = waiting_ ? AVERROR(EAGAIN) : gate_.receive(ctx_->inputs[0], frame_.get());
         if (ret >= 0) {
             take_frame();
@@ -108,14 +109,14 @@ void FrameLoop::take_in()
         }
         if (ret != AVERROR(EAGAIN))
             end_input(ret);
-        // With async=0 nothing may be left in the filter when a program drops its graph.
+        // With async=0, nothing may be left in the filter when a program drops its graph.
         else if (!settings_.async)
             gatherer_.end_batch();
         return submit_ready();
     }
 }
 
-// Returns whether something came.
+// Returns whether a frame or the end came.
 bool FrameLoop::request()
 {
     if (waiting_)
@@ -134,7 +135,7 @@ void FrameLoop::take_frame()
 {
     double seconds = seconds_of(frame_->pts, input_.time_base);
     if (next_number_ == 0)
-        log_.tell_first_frame(seconds);
+        log_.report_first_frame(seconds);
     last_seconds_ = seconds;
     FrameItem item = {.frame = moved_out_of(frame_.get()),
                       .bypass = ctx_->is_disabled != 0 || settings_.strength == 0,
@@ -147,7 +148,7 @@ void FrameLoop::take_frame()
     complete_waiting(false);
 }
 
-// Returns whether the frame that waits got what it waited for, or failed.
+// Returns whether the waiting frame got what it waited for, or failed.
 bool FrameLoop::complete_waiting(bool asks)
 {
     try {
@@ -179,7 +180,7 @@ void FrameLoop::set_strength(float strength)
     settings_.strength = strength;
 }
 
-// After a command for which it was too early to be refused.
+// Undoes a command that came before it was known that results cannot be mixed.
 void FrameLoop::undo_strength()
 {
     const float before = *strength_at_first_;
@@ -188,11 +189,11 @@ void FrameLoop::undo_strength()
     for (FrameItem &item : early_)
         if (is_mixed(item.strength))
             item.strength = before;
-    log_.tell_error(cannot_mix);
+    log_.report_error(cannot_mix);
 }
 
-// Nothing is planned before the first frame: ffmpeg builds each graph once more than it runs.  With
-// async=0 nothing is kept back.
+// Nothing is planned before the first frame: ffmpeg builds each graph once more than it runs it.
+// With async=0, no frame is kept back.
 void FrameLoop::add(FrameItem item)
 {
     if (!work_) {
@@ -207,14 +208,14 @@ void FrameLoop::add(FrameItem item)
     submit_ready();
 }
 
-// What was measured and tried meanwhile is no time of the frame's own.
+// The time of planning does not count for the frame.
 void FrameLoop::add_as_new(FrameItem item)
 {
     item.arrival = Clock::now();
     add(std::move(item));
 }
 
-// Does nothing if there are no early frames.
+// Plans, and adds the early frames.  Does nothing if there are none.
 void FrameLoop::begin()
 {
     if (early_.empty())
@@ -223,12 +224,12 @@ void FrameLoop::begin()
     keep_first(early_.back());
     if (strength_at_first_ && !work.plan->mixes)
         undo_strength();
-    go_on_with(std::move(work));
+    continue_with(std::move(work));
     for (FrameItem &item : std::exchange(early_, {}))
         add_as_new(std::move(item));
 }
 
-// Of a stream whose frames nobody asks for none is kept.
+// Keeps a frame only if the planner wants one.
 void FrameLoop::keep_first(const FrameItem &item)
 {
     if (planner_.wants_frame_kept())
@@ -252,8 +253,8 @@ void FrameLoop::end_input(int status)
 
 // ---- changing -----------------------------------------------------------------
 
-// What comes next waits until everything before it has left the workers.  They may be
-// replaced, and their work would disturb what is measured for a new size.
+// What comes next waits until everything before it has left the workers.  They may be replaced, and
+// their work would disturb measurements for a new size.
 void FrameLoop::hold()
 {
     begin();
@@ -267,11 +268,11 @@ void FrameLoop::change()
     state_.resume();
     try {
         if (next_work_)
-            go_on_with(*std::exchange(next_work_, std::nullopt));
+            continue_with(*std::exchange(next_work_, std::nullopt));
         else
             change_shape();
     } catch (const Error &error) {
-        if (is_told_to_end())
+        if (is_asked_to_end())
             throw;
         fail(error);
     }
@@ -286,8 +287,8 @@ void FrameLoop::change_shape()
     Work work = planner_.prepare(shape, {&item, 1});
     keep_first(item);
     input_ = shape;
-    log_.tell_shape(input_, work.plan->output);
-    go_on_with(std::move(work));
+    log_.report_shape(input_, work.plan->output);
+    continue_with(std::move(work));
     add_as_new(std::move(item));
 }
 
@@ -304,13 +305,13 @@ void FrameLoop::take_over()
     planner_.adopt(work->task);
     bool same_workers = !work_ || work->budget.workers == work_->budget.workers;
     if (same_workers && !(work_ && work_->plan->window != work->plan->window))
-        return go_on_with(std::move(*work));
+        return continue_with(std::move(*work));
     next_work_ = std::move(work);
     hold();
 }
 
-// If their number stays, workers go over to another plan with the first job that brings it.
-void FrameLoop::go_on_with(Work work)
+// If the number of workers stays, they switch to another plan with the first job that has it.
+void FrameLoop::continue_with(Work work)
 {
     if (pool_ && work.budget.workers == work_->budget.workers) {
         pool_->set_capacity(work.budget.in_flight);
@@ -319,15 +320,15 @@ void FrameLoop::go_on_with(Work work)
         pool_ = std::make_unique<OrderedPool<FrameJob>>(
             PoolSize{.workers = work.budget.workers,
                      .capacity = work.budget.in_flight,
-                     .patience = settings_.patience},
+                     .timeout = settings_.timeout},
             [plan = work.plan, places = places_here(work.budget)](size_t worker) {
-                places.keep(worker);
+                places.bind_thread(worker);
                 return std::make_unique<TaskWorker>(plan);
             });
     }
     work_ = std::move(work);
     pool_->release_unused();
-    log_.tell_work(*work_, *pool_);
+    log_.report_work(*work_, *pool_);
 }
 
 // ---- handing out ----------------------------------------------------------------
@@ -351,7 +352,7 @@ std::unique_ptr<FrameJob> FrameLoop::take()
     try {
         return pool_->take();
     } catch (const Error &error) {
-        if (is_told_to_end())
+        if (is_asked_to_end())
             throw;
         if (error.code() == AVERROR(ETIMEDOUT))
             work_->task->model()->give_up();
@@ -374,7 +375,7 @@ void FrameLoop::keep(std::unique_ptr<FrameJob> job)
     const double began = thread_seconds();
     const auto excluded = std::count_if(job->items.begin(), job->items.end(), is_excluded);
     log_.add_job(*job, static_cast<size_t>(excluded));
-    log_.tell_notice(*work_->task->model());
+    log_.report_notice(*work_->task->model());
     for (FrameItem &item : job->items) {
         complete(item);
         for (FramePointer &frame : item.results)
@@ -383,8 +384,8 @@ void FrameLoop::keep(std::unique_ptr<FrameJob> job)
                                 .job_seconds = job->stages.sum(),
                                 .excluded = is_excluded(item)});
     }
-    if (!failure_ && is_too_much(thread_seconds() - began, settings_.patience))
-        fail(impatience(settings_.patience));
+    if (!failure_ && exceeds(thread_seconds() - began, settings_.timeout))
+        fail(timeout_error(settings_.timeout));
     bool is_of_old_plan = job->plan != work_->plan;
     job.reset();
     if (is_of_old_plan)

@@ -62,11 +62,11 @@ std::vector<AVPixelFormat> FurtherInputs::formats() const
     return formats;
 }
 
-// Returns whether the input has what goes with that frame.
-bool FurtherInputs::settle(size_t index, const AVFrame *frame, AVRational time_base, bool asks)
+// Returns whether the input has the frame that belongs to that one.
+bool FurtherInputs::find_frame(size_t index, const AVFrame *frame, AVRational time_base, bool asks)
 {
     Input &input = inputs_[index];
-    while (!input.stream.is_settled(frame->pts, time_base)) {
+    while (!input.stream.is_ready_for(frame->pts, time_base)) {
         const int ret = asks ? input.gate.receive_or_request(link(index), frame_.get())
                              : input.gate.receive(link(index), frame_.get());
         if (ret == AVERROR(EAGAIN))
@@ -108,7 +108,7 @@ bool FurtherInputs::complete(FrameItem &item, AVRational time_base, bool asks)
 {
     const AVFrame *const frame = item.frame.get();
     for (size_t i = 0; i < inputs_.size(); i++)
-        if (!settle(i, frame, time_base, asks))
+        if (!find_frame(i, frame, time_base, asks))
             return false;
     for (size_t i = 0; i < inputs_.size(); i++)
         item.extra.push_back(shared(i, frame));

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The inputs of a filter beside its first one.  The first one drives: each of its frames gets one
-// frame of every other input.
+// The extra inputs of a filter.  The first input drives: each of its frames gets one frame of every
+// extra input.
 #pragma once
 
 #include "host/libavfilter/gate.h"
@@ -19,23 +19,23 @@ namespace dnn_torch
 class FurtherInputs
 {
 public:
-    // `ctx` outlives it.
+    // `ctx` must outlive it.
     explicit FurtherInputs(AVFilterContext *ctx) : ctx_(ctx) {}
 
-    // For pads 1 to `count`.  Throws Error.
+    // Opens pads 1 to `count`.  Throws Error.
     void open(size_t count);
-    // The links have their formats and times.  Throws Error if their sizes are not that of the
-    // first.
+    // Must be called once the links are configured.  Throws Error if their sizes differ from that
+    // of the first input.
     void configure();
 
     bool empty() const { return inputs_.empty(); }
     std::vector<AVPixelFormat> formats() const;
 
-    // Gives the item its frames.  Returns false if one of them has to come first.  With `asks`,
-    // asks for that.  Throws Error if there will be none, or if it does not fit.
+    // Gives the item its frames.  Returns false if one of them has not come yet, and requests it if
+    // `asks` is set.  Throws Error if there will be none, or if it does not fit.
     bool complete(FrameItem &item, AVRational time_base, bool asks);
 
-    // Nobody wants frames any more.
+    // Tells upstream that no more frames are wanted.
     void close();
 
 private:
@@ -46,11 +46,11 @@ private:
     };
     AVFilterLink *link(size_t index) const { return ctx_->inputs[index + 1]; }
     const char *name(size_t index) const;
-    bool settle(size_t index, const AVFrame *frame, AVRational time_base, bool asks);
+    bool find_frame(size_t index, const AVFrame *frame, AVRational time_base, bool asks);
     FramePointer shared(size_t index, const AVFrame *frame) const;
 
     AVFilterContext *ctx_;
-    std::deque<Input> inputs_; // never moved: their gates have links that refer to them
+    std::deque<Input> inputs_; // never moved: their gates' links refer to them
     FramePointer frame_;       // the one being received
 };
 

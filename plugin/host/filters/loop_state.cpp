@@ -33,8 +33,8 @@ bool LoopState::may_change(const Load &load) const
     return phase_ == Phase::changing && load.jobs == 0 && !load.pool_failed;
 }
 
-// The loop waits for a job if nothing else can be done.  A failed pool takes no more jobs,
-// so its failure must come out before libavfilter stops calling us.
+// The loop waits for a job if nothing else can be done.  A failed pool takes no more jobs, so its
+// failure must be reported before libavfilter stops calling us.
 bool LoopState::job_is_due(const Load &load) const
 {
     if (!load.pool || failing() || phase_ == Phase::ended)
@@ -48,8 +48,8 @@ bool LoopState::job_is_due(const Load &load) const
     return wait && load.jobs != 0 && (all || load.results == 0);
 }
 
-// One result goes out in a turn, as from a filter that makes one frame of each.  Filters
-// behind give other times to many frames at once than to frames that come one by one.
+// One result goes out in a turn, as from a filter that outputs one frame for each.  Downstream
+// filters give other timestamps to many frames at once than to frames that come one by one.
 bool LoopState::sends(const Load &load) const
 {
     return load.results != 0 && (sent_ == 0 || too_late_to_fail());

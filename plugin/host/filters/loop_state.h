@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Decides what the frame loop may do next, from numbers alone: it knows no frames and no
+// Decides what the frame loop does next, from numbers alone: it knows neither frames nor
 // libavfilter.
 //
 //     running  -- hold() -----------> changing -- resume() --> running
@@ -20,18 +20,18 @@ enum class Phase {
     running,      // frames come in, are worked on and go out
     changing,     // what comes next needs other workers, and waits for all before it
     draining,     // the input has ended; what is in flight goes out
-    failing,      // something failed; what is older goes out, then the failure is told
+    failing,      // something failed; older frames go out, then the failure is reported
     failing_late, // the same after the input's end
     ended,        // nothing more is done
 };
 
-// What is on its way at some moment.
+// What is in flight at some moment.
 struct Load {
     bool pool = false;        // there is a pool; without one, the next three are 0
     size_t jobs = 0;          // in the pool
     size_t most_jobs = 0;     // that the pool takes
     size_t most_results = 0;  // that may wait here while frames come in
-    bool pool_failed = false; // it takes no more jobs, and its failure was not taken out yet
+    bool pool_failed = false; // it takes no more jobs, and its failure is not reported yet
     bool oldest_is_due = false;
     size_t results = 0; // frames that wait here until downstream wants them
     size_t others = 0;  // frames that wait here to become jobs
@@ -41,8 +41,8 @@ class LoopState
 {
 public:
     // `one_at_a_time`: waits for each job as soon as there is one.
-    // `ignores_late_failures`: libavfilter ends with success if a failure is told after the
-    // input's end, unless it is told at once.
+    // `ignores_late_failures`: libavfilter ends with success if a failure is reported after the
+    // input's end, unless it is reported at once.
     LoopState(bool one_at_a_time, bool ignores_late_failures)
         : one_at_a_time_(one_at_a_time), ignores_late_failures_(ignores_late_failures)
     {
@@ -65,7 +65,7 @@ public:
     // Whether another frame may come in.
     bool has_room(const Load &load) const;
 
-    // Whether all that a change waits for is out.
+    // Whether everything before a change is out.
     bool may_change(const Load &load) const;
 
     // Whether to take the oldest job, and to wait for it.
@@ -74,10 +74,10 @@ public:
     // Whether one more result goes out in this turn.
     bool sends(const Load &load) const;
 
-    // Whether a failure at the end is told in this turn or not at all.
+    // Whether a failure at the end must be reported in this turn or not at all.
     bool fails_now_or_never(const Load &load) const;
 
-    // Whether the input's end may go on downstream.
+    // Whether the input's end may be passed on downstream.
     bool is_drained(const Load &load) const;
 
     // Whether to ask upstream for a frame, at the end of a turn.
@@ -91,26 +91,25 @@ public:
         return phase_ == Phase::failing_late && ignores_late_failures_;
     }
 
-    // An error drops all frames that are still on their way downstream, so the failure is
-    // told in a later turn than the frames before it.  Downstream wakes us when it has taken
-    // all and wants more.  A frame that comes in wakes us as well, maybe before downstream
-    // had its turn.  Downstream has a turn before the next such frame, and then takes at
-    // least one of ours.
+    // An error drops all frames that are still queued downstream, so the failure is reported in a
+    // later turn than the frames before it.  Downstream wakes us when it has taken all and wants
+    // more.  A frame that comes in also wakes us, maybe before downstream had its turn.  Downstream
+    // has a turn before the next such frame, and then takes at least one of ours.
     void wait_with_failure() { on_the_way_ = sent_; }
 
-    // The same for frames of an earlier graph: the program takes all of them after the first
-    // frame that comes here.
+    // The same for frames of an earlier graph: the program takes all of them after the first frame
+    // that comes here.
     void wait_for_earlier_graph() { on_the_way_ = 1; }
 
-    // Whether a turn is too early to tell the failure.  The turn begins with nothing else
-    // left.  `frame_came` says whether a frame has woken us.
+    // Whether a turn is too early to report the failure.  The turn begins with nothing else left.
+    // `frame_came` says whether a frame has woken us.
     bool is_too_early(bool frame_came);
 
 private:
     bool one_at_a_time_, ignores_late_failures_;
     Phase phase_ = Phase::running;
     size_t sent_ = 0;       // frames, in this turn
-    size_t on_the_way_ = 0; // frames of the turn that met the failure, less turns since
+    size_t on_the_way_ = 0; // frames sent in the turn that met the failure, minus turns since
 };
 
 } // namespace dnn_torch

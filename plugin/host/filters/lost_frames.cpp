@@ -17,7 +17,7 @@ LostFrames latest{};
 bool goes_on(const LostFrames &lost, const std::string &model, double first_seconds)
 {
     constexpr double longest_gap = 1;
-    double gap = first_seconds - lost.last_seconds; // maybe NaN
+    double gap = first_seconds - lost.last_seconds; // may be NaN
     return lost.frames && lost.model == model && gap > 0 && gap <= longest_gap;
 }
 

@@ -17,7 +17,7 @@ namespace dnn_torch
 namespace
 {
 
-// Null if no command has the name.
+// Returns null if no command has the name.
 const ModelOption *find_command(const std::string &name)
 {
     const ModelOption *const option = find_model_option(name);
@@ -32,7 +32,7 @@ std::string words_of(const std::map<std::string, std::string> &changes)
     return words;
 }
 
-NextModel made(NextModel next, const PrepareModel &prepare)
+NextModel prepared(NextModel next, const PrepareModel &prepare)
 try {
     next.work = prepare(next.request);
     return next;
@@ -54,56 +54,56 @@ bool ModelChange::is_command(const std::string &name)
     return find_command(name) != nullptr;
 }
 
-void ModelChange::ask(const std::string &name, const std::string &value)
+void ModelChange::request(const std::string &name, const std::string &value)
 {
     if (value.empty())
         throw Error(AVERROR(EINVAL), "the command " + name + " needs a value");
-    // What can be told now must not take later commands with it.
+    // An error that is found now must not spoil commands that come later.
     ModelRequest alone;
     find_command(name)->text_in(alone) = value;
     read_contract(alone.contract, "");
-    asked_[name] = value;
+    requested_[name] = value;
 }
 
 bool ModelChange::is_due()
 {
     if (work_)
         return false;
-    // A change of the file is one of its own: a command that fails must not undo it.
-    if (asked_.empty())
-        look_at_file();
-    return !asked_.empty();
+    // A change of the file is a change of its own: a command that fails must not undo it.
+    if (requested_.empty())
+        check_file();
+    return !requested_.empty();
 }
 
-std::string ModelChange::unmade() const
+std::string ModelChange::pending() const
 {
-    std::map<std::string, std::string> all = asked_;
+    std::map<std::string, std::string> all = requested_;
     if (work_)
         all.insert(under_way_.begin(), under_way_.end());
     return words_of(all);
 }
 
-// A changed file counts as a model that was asked for, though it has the same name.
-void ModelChange::look_at_file()
+// A changed file counts as a requested model, though it has the same name.
+void ModelChange::check_file()
 {
     if (watch_ && watch_->has_changed(std::chrono::steady_clock::now()))
-        asked_.try_emplace("model", current_.path);
+        requested_.try_emplace("model", current_.path);
 }
 
 void ModelChange::begin(PrepareModel prepare)
 {
-    under_way_ = std::exchange(asked_, {});
+    under_way_ = std::exchange(requested_, {});
     NextModel next = {.request = current_, .changes = words_of(under_way_)};
     for (const auto &[name, value] : under_way_)
         find_command(name)->text_in(next.request) = value;
-    // The user allowed these operators for one file, not for another one.
+    // The user allowed these operators for the current file, not for another one.
     if (next.request.path != current_.path && !under_way_.contains("allow"))
         next.request.allow.clear();
     // If the file changes from now on, that is another change.
     if (watch_)
         next_watch_.emplace(next.request.path);
     work_ = std::make_unique<BackgroundValue<NextModel>>(
-        [next, prepare = std::move(prepare)] { return made(next, prepare); });
+        [next, prepare = std::move(prepare)] { return prepared(next, prepare); });
 }
 
 std::optional<NextModel> ModelChange::take(const FrameShape &input)
@@ -112,11 +112,11 @@ std::optional<NextModel> ModelChange::take(const FrameShape &input)
         return std::nullopt;
     std::unique_ptr<BackgroundValue<NextModel>> done = std::move(work_);
     NextModel next = done->take();
-    const FrameShape &made_for = next.work.plan->input;
-    if (made_for.size != input.size || made_for.format != input.format) {
-        // The shape of the frames has changed meanwhile: make the model ready once more,
-        // unless something newer was asked for.
-        asked_.merge(under_way_);
+    const FrameShape &prepared_for = next.work.plan->input;
+    if (prepared_for.size != input.size || prepared_for.format != input.format) {
+        // The shape of the frames has changed meanwhile: prepare the model once more, with anything
+        // newer that was requested.
+        requested_.merge(under_way_);
         return std::nullopt;
     }
     current_ = next.request;

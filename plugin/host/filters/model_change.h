@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Gets another model for a filter while frames pass.  Commands or a changed file ask for
-// it, and a thread of its own makes it ready.
+// Prepares another model for a filter while frames pass.  Commands or a changed file request it,
+// and a separate thread opens it.
 #pragma once
 
 #include "host/model/file_watch.h"
@@ -26,40 +26,40 @@ struct NextModel {
     Work work;
 };
 
-// Opens and plans what is requested.  Runs on a thread that may outlive the filter, so it
-// owns, or shares, everything that it uses.  Throws Error.
+// Opens and plans what is requested.  Runs on a thread that may outlive the filter, so it must own
+// or share everything that it uses.  Throws Error.
 using PrepareModel = std::function<Work(const ModelRequest &)>;
 
 // Belongs to the filter's thread.
 class ModelChange
 {
 public:
-    // `current` is what the filter begins with.
+    // `current` is the filter's first model.
     ModelChange(const ModelRequest &current, bool watches_file);
 
     // Whether a command of that name changes the model.
     static bool is_command(const std::string &name);
     // Throws Error if the value cannot be used.
-    void ask(const std::string &name, const std::string &value);
+    void request(const std::string &name, const std::string &value);
 
-    // Returns the model that is ready for frames of that shape, or nullopt.  Throws Error,
-    // which names the change, if the change cannot be made.
+    // Returns the model that is ready for frames of that shape, or nullopt.  Throws an Error that
+    // names the change if the change is impossible.
     std::optional<NextModel> take(const FrameShape &input);
 
-    // Whether something was asked for, or the file has changed, and nothing is under way.
+    // Whether something was requested, or the file has changed, and nothing is under way.
     bool is_due();
-    // Begins what is due.  Throws Error if no thread can be started.
+    // Begins the change that is due.  Throws Error if no thread can be started.
     void begin(PrepareModel prepare);
 
-    // Returns what was asked for and is not made yet: "model=other.pt", or empty.
-    std::string unmade() const;
+    // Returns what was requested and is not done yet: "model=other.pt", or empty.
+    std::string pending() const;
 
 private:
-    void look_at_file();
+    void check_file();
 
     ModelRequest current_;
     std::optional<FileWatch> watch_, next_watch_;
-    std::map<std::string, std::string> asked_; // by option, since the last change began
+    std::map<std::string, std::string> requested_; // by option, since the last change began
     std::map<std::string, std::string> under_way_;
     std::unique_ptr<BackgroundValue<NextModel>> work_;
 };

@@ -25,10 +25,10 @@ FrameLoop::Settings settings_of(const FilterSettings &settings)
     auto timeout = std::chrono::microseconds(settings.model.timeout);
     return {.async = settings.run.async != 0,
             .strength = settings.run.strength,
-            .patience = std::chrono::ceil<std::chrono::seconds>(timeout)};
+            .timeout = std::chrono::ceil<std::chrono::seconds>(timeout)};
 }
 
-// `list` has commas and blanks between its words.
+// The words of `list` are separated by ", ".
 bool is_in_list(const std::string &word, const std::string &list)
 {
     return word.find(',') == std::string::npos &&
@@ -46,8 +46,8 @@ ModelFilter::ModelFilter(AVFilterContext *ctx, const FilterSettings &settings, T
 
 ModelFilter::~ModelFilter()
 {
-    if (std::string unmade = change_.unmade(); !unmade.empty())
-        log_.warn(("the stream ended before the filter could change to " + unmade).c_str());
+    if (std::string pending = change_.pending(); !pending.empty())
+        log_.warn(("the stream ended before the filter could change to " + pending).c_str());
 }
 
 void ModelFilter::open()
@@ -55,16 +55,16 @@ void ModelFilter::open()
     if (request_of(settings_.model).path.empty())
         throw Error(AVERROR(EINVAL),
                     concat("no model given; write ", ctx_->filter->name, "=model=FILE"));
-    // If a program looks the filter up by name, the gate was not tested before.
+    // If a program looks up the filter by name, the gate was not tested before.
     if (const char *fault = gate_fault())
         throw Error(AVERROR(ENOSYS), fault);
     try {
-        if (!loop_.is_told_to_end())
+        if (!loop_.is_asked_to_end())
             open_model();
     } catch (const Error &) {
-        // What takes a failed run for an answer may have thrown something else than what the
-        // signal did.
-        if (!loop_.is_told_to_end())
+        // After the signal any error counts as its effect: probing takes failed runs for answers,
+        // and may have thrown another error.
+        if (!loop_.is_asked_to_end())
             throw;
     }
     loop_.open(pads_.size());
@@ -77,7 +77,7 @@ void ModelFilter::open_model()
         engine_values_[option] =
             opener_.task().model()->metadata(concat(option, "_values").c_str());
     pads_ = opener_.task().further_pads();
-    log_.tell_notice(*opener_.task().model());
+    log_.report_notice(*opener_.task().model());
     warn_of_calibration();
 }
 
@@ -108,19 +108,19 @@ void ModelFilter::configure(const AVFilterLink *in, AVFilterLink *out)
                         .result_format = static_cast<AVPixelFormat>(out->format),
                         .extra = loop_.configure_further_inputs()};
     Size output = output_for(shape);
-    log_.tell_shape(shape, output);
+    log_.report_shape(shape, output);
     loop_.expect(shape);
     out->w = output.width;
     out->h = output.height;
     out->sample_aspect_ratio = sample_aspect_after(in->sample_aspect_ratio, shape.size, output);
 }
 
-// Once a signal has come, no frame goes out, and any size will do.
+// After a signal no frame goes out, so any size will do.
 Size ModelFilter::output_for(const FrameShape &input)
 try {
     return has_model() ? task().output_for(input) : input.size;
 } catch (const Error &) {
-    if (!loop_.is_told_to_end())
+    if (!loop_.is_asked_to_end())
         throw;
     return input.size;
 }
@@ -132,7 +132,7 @@ Task &ModelFilter::task() const
     return opener_.task();
 }
 
-// The engine would say the same, but only after it was given the model.
+// The engine would say the same, but only after opening the model.
 void ModelFilter::change(const std::string &name, const std::string &value)
 {
     const auto found = engine_values_.find(name);
@@ -140,7 +140,7 @@ void ModelFilter::change(const std::string &name, const std::string &value)
     if (!value.empty() && !takes.empty() && !is_in_list(value, takes))
         throw Error(AVERROR(EINVAL), concat(name, "=", printable(value.substr(0, 40)),
                                             " is unknown; choose among ", takes));
-    change_.ask(name, value);
+    change_.request(name, value);
 }
 
 void ModelFilter::set_strength(const std::string &value)
@@ -156,23 +156,22 @@ void ModelFilter::set_strength(const std::string &value)
 int ModelFilter::activate()
 {
     if (loop_.is_running())
-        look_for_change();
+        check_for_change();
     return loop_.take_turn();
 }
 
-// Looks only once frames pass: two models that are measured at the same time would disturb
-// each other.
-void ModelFilter::look_for_change()
+// Runs only once frames pass: two models measured at the same time would disturb each other.
+void ModelFilter::check_for_change()
 {
     try {
         if (std::optional<NextModel> next = change_.take(loop_.input())) {
-            log_.tell_change(next->request.path, next->changes);
-            loop_.go_over_to(std::move(next->work));
+            log_.report_change(next->request.path, next->changes);
+            loop_.switch_to(std::move(next->work));
         }
         if (change_.is_due())
             change_.begin(preparation());
     } catch (const Error &error) {
-        log_.tell_error(error.what());
+        log_.report_error(error.what());
     }
 }
 

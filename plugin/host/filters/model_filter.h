@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// A filter instance that runs a model on frames.  All of it belongs to the thread that
-// runs the graph; the workers see only jobs and their plans.
+// A filter instance that runs a model on frames.  All of it belongs to the thread that runs the
+// graph; the workers see only jobs and their plans.
 #pragma once
 
 #include "frame_loop.h"
@@ -24,7 +24,7 @@ namespace dnn_torch
 class ModelFilter
 {
 public:
-    // `ctx` and `settings` outlive the filter.
+    // `ctx` and `settings` must outlive the filter.
     ModelFilter(AVFilterContext *ctx, const FilterSettings &settings, TaskMaker task);
 
     ~ModelFilter();
@@ -32,29 +32,28 @@ public:
     // Loads the model and finds out what it takes.  Throws Error.
     void open();
 
-    // False if a signal asked the program to end before the model was open: then frames of any
-    // format come in, and none goes out.
+    // False if a signal asked the program to end before the model was open: then it takes frames of
+    // any format, and outputs none.
     bool has_model() const { return opener_.has_task(); }
 
-    // What the next frames are given to.  Throws Error if there is no model.
+    // Returns the task that gets the next frames.  Throws Error if there is no model.
     Task &task() const;
 
-    // Returns the formats of the task; the list lives for ever.  Call it only with a model.
+    // Returns the task's input formats; the list lives for ever.  May be called only with a model.
     const AVPixelFormat *formats() const { return opener_.task().formats(); }
-    // The same for what comes out; the same list if each frame keeps its format.
+    // The same for the output; the same list if each frame keeps its format.
     const AVPixelFormat *result_formats() const { return opener_.task().result_formats(); }
 
-    // Those that the filter has beside its first one.
+    // Returns the pads of the extra inputs.
     std::vector<FurtherPad> further_pads() const { return pads_; }
 
-    // Learns from `in` what frames will come, and sets in `out` what will go out.  Throws
-    // Error.
+    // Reads from `in` which frames will come, and sets in `out` which will go out.  Throws Error.
     void configure(const AVFilterLink *in, AVFilterLink *out);
 
     // libavfilter's turn, see FrameLoop::take_turn().
     int activate();
 
-    // As those of FrameLoop.
+    // Like those of FrameLoop.
     bool holds_frames() const { return loop_.holds_frames(); }
     bool hand_out_all() { return loop_.hand_out_all(); }
     std::optional<Error> leave();
@@ -63,7 +62,7 @@ public:
     // A command that changes the model, see ModelChange.  Throws Error.
     void change(const std::string &name, const std::string &value);
 
-    // How much of the results the next frames get, 0 to 1.  Throws Error.
+    // Sets how much of the results the next frames get, 0 to 1.  Throws Error.
     void set_strength(const std::string &value);
 
     // Returns the answer to the command "progress" or "stats"; nullopt for any other.
@@ -72,18 +71,18 @@ public:
 private:
     void open_model();
     Size output_for(const FrameShape &input);
-    void look_for_change();
+    void check_for_change();
     void warn_of_calibration();
     PrepareModel preparation();
 
     const AVFilterContext *const ctx_;
     const FilterSettings &settings_;
-    std::optional<UsedFiles> files_; // until all is written
+    std::optional<UsedFiles> files_; // until everything is written
     RunLog log_;
     ModelOpener opener_;
-    FrameLoop loop_; // uses both
+    FrameLoop loop_; // uses log_ and opener_
     std::vector<FurtherPad> pads_;
-    std::map<std::string, std::string> engine_values_; // of options, as the engine tells them
+    std::map<std::string, std::string> engine_values_; // of options, as the engine lists them
     ModelChange change_;
 };
 

@@ -34,7 +34,7 @@ bool holds(const AVPixelFormat *formats, AVPixelFormat format)
     return false;
 }
 
-// The filter cannot have other pads than it began with.
+// The filter cannot change its pads.
 void check_pads(const std::vector<FurtherPad> &wanted, const FrameShape &input)
 {
     if (wanted.size() != input.extra.size())
@@ -123,7 +123,7 @@ Work ModelSetup::plan(const std::shared_ptr<Task> &with, bool on_cpu, const Fram
             .notes = std::move(made.notes)};
 }
 
-// The filters behind are set up for one format and one size.
+// Downstream filters are configured for one format and one size.
 Work ModelSetup::replace(const ModelRequest &request, const FrameShape &input,
                          std::span<const FrameItem> first, Size output) const
 {
@@ -147,8 +147,8 @@ Work ModelSetup::replace(const ModelRequest &request, const FrameShape &input,
     Work work = plan(opened.task, opened.on_cpu, input, first, run.tuning_seconds);
     if (!opened.findings.warning.empty())
         work.warning = opened.findings.warning;
-    // If no session can be opened, the change is refused here.  In a worker the same failure
-    // would end the filter.
+    // If no session can be opened, the change is refused here.  In a worker the same failure would
+    // end the filter.
     work.plan->open_session();
     return work;
 }
@@ -162,7 +162,7 @@ ModelOpener::ModelOpener(AVFilterContext *ctx, const FilterSettings &settings, T
 
 void ModelOpener::open(const ModelRequest &request)
 {
-    LongWait wait(teller());
+    LongWait wait(notifier());
     OpenedModel opened = setup_.open(request);
     task_ = std::move(opened.task);
     on_cpu_ = opened.on_cpu;
@@ -182,8 +182,8 @@ void ModelOpener::open(const ModelRequest &request)
         av_log(ctx_, AV_LOG_VERBOSE, "its contract: %s\n", opened.numbers.c_str());
 }
 
-// Nothing else tells that the filter is at work before the first frame.
-LongWait::Tell ModelOpener::teller() const
+// Nothing else shows before the first frame that the filter is at work.
+LongWait::Notify ModelOpener::notifier() const
 {
     return
         [ctx = ctx_](const std::string &doing) { av_log(ctx, AV_LOG_INFO, "%s\n", doing.c_str()); };
@@ -207,13 +207,13 @@ size_t ModelOpener::frames_wanted() const
 
 Work ModelOpener::prepare(const FrameShape &input, std::span<const FrameItem> first)
 {
-    LongWait wait(teller());
+    LongWait wait(notifier());
     Work work = setup_.plan(task_, on_cpu_, input, first, tuning_seconds());
     planned_ = Clock::now();
     return work;
 }
 
-// If the frame size changes often, measuring must not take longer than the work.
+// If the frame size changes often, measuring must not take longer than running the model.
 double ModelOpener::tuning_seconds() const
 {
     constexpr double share = 0.1;

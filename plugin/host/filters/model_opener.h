@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Settles what must be known before frames pass: the device, the model, the task, the plan
-// and the division of the cores.
+// Decides what must be known before frames pass: the device, the model, the task, the plan and the
+// division of the cores.
 #pragma once
 
 #include "host/tasks/task.h"
@@ -24,24 +24,24 @@ extern "C" {
 namespace dnn_torch
 {
 
-// Makes the task of a filter for a model.  A copy may outlive the filter, and any thread may use
+// Creates the task of a filter for a model.  A copy may outlive the filter, and any thread may use
 // it.
 struct TaskMaker {
-    // One run has `batch_size` frames at most.
+    // One run has at most `batch_size` frames.
     std::function<std::unique_ptr<Task>(std::shared_ptr<Model> model, const Contract &contract,
                                         size_t batch_size)>
         make;
     bool takes_tensors = false; // the task wants all tensors that the model returns
 };
 
-// A model that was opened and tried on small pictures.
+// A model that was opened and probed with small pictures.
 struct OpenedModel {
     std::shared_ptr<Task> task;
     TaskFindings findings;
     bool on_cpu = true;
     std::string why_device; // may be empty
     std::string engine;     // its name and version, and in which process it runs
-    std::string numbers;    // what they mean, where somebody says so; may be empty
+    std::string numbers;    // what the model's numbers mean, if known; may be empty
     std::string remark;     // why it runs in this process; may be empty
 };
 
@@ -57,8 +57,8 @@ struct ModelSetup {
     Work plan(const std::shared_ptr<Task> &with, bool on_cpu, const FrameShape &input,
               std::span<const FrameItem> first, double tuning_seconds) const;
 
-    // Opens and plans a model that is to go on with frames of that shape.  Throws Error,
-    // also if the model would make frames of another size than `output`.
+    // Opens and plans a model that is to continue with frames of that shape.  Throws Error, also if
+    // the model would output frames of another size than `output`.
     Work replace(const ModelRequest &request, const FrameShape &input,
                  std::span<const FrameItem> first, Size output) const;
 };
@@ -67,7 +67,7 @@ struct ModelSetup {
 class ModelOpener : public Planner
 {
 public:
-    // `ctx` outlives it.
+    // `ctx` must outlive it.
     ModelOpener(AVFilterContext *ctx, const FilterSettings &settings, TaskMaker task);
 
     // Loads the model and finds out what it takes.  Throws Error.
@@ -77,7 +77,7 @@ public:
     bool has_task() const { return task_ != nullptr; }
     Task &task() const { return *task_; }
 
-    // From now on plans are made with this task.
+    // Uses this task for later plans.
     void adopt(std::shared_ptr<Task> task) override { task_ = std::move(task); }
     size_t frames_wanted() const override;
     bool wants_frame_kept() const override { return task_->calibration().is_of_stream; }
@@ -90,7 +90,7 @@ public:
 
 private:
     double tuning_seconds() const;
-    LongWait::Tell teller() const;
+    LongWait::Notify notifier() const;
     void warn_of_threads() const;
 
     AVFilterContext *ctx_;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Makes the rows of option tables.  Texts are not copied: they must live for ever.  Any thread.
+// Creates the rows of option tables.  Texts are not copied: they must live for ever.  Any thread.
 //
-// `offset` is where the field lies in the filter's private data, in bytes.
+// `offset` is the field's offset in the filter's private data, in bytes.
 #pragma once
 
 extern "C" {
@@ -22,23 +22,23 @@ AVOption number_option(const char *name, const char *help, AVOptionType type, si
 AVOption int_option(const char *name, const char *help, size_t offset, int value, int min, int max);
 AVOption float_option(const char *name, const char *help, size_t offset, double value, double min,
                       double max);
-// In microseconds, from 0 on.
+// The value is in microseconds, at least 0.
 AVOption duration_option(const char *name, const char *help, size_t offset, int64_t value,
                          double max);
 AVOption bool_option(const char *name, const char *help, size_t offset, bool value);
 
-// A word that stands for a number in the options of its unit.
+// Returns a named value of the options of that unit.
 AVOption named_value(const char *name, const char *help, int value, const char *unit);
-// The same of an enum.
+// The same for an enum.
 template <class Value>
 AVOption named_value(const char *name, const char *help, Value value, const char *unit)
 {
     return named_value(name, help, static_cast<int>(value), unit);
 }
 
-// Returns the same option with another property.
+// Return the same option with another property.
 AVOption with_unit(AVOption option, const char *unit);
-// A command of the option's name changes it while frames pass.
+// Marks it as changeable by a command of its name while frames pass.
 AVOption changeable(AVOption option);
 AVOption deprecated(AVOption option);
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Reads the texts of options.  Any thread.
+// Parses the texts of options.  Any thread.
 #pragma once
 
 #include "host/size.h"
@@ -19,9 +19,9 @@ constexpr int largest_extent = 1 << 14;
 // Returns the parts of a list, "a|b" or "a,b", without empty ones.
 std::vector<std::string> parts_of(std::string_view list, std::string_view separators = "|,");
 
-// Reads the option `size` of a model's picture: "WxH", one number for both, or a name of
-// libavutil's.  Throws Error in words that begin with "size takes"; `or_else` is what it takes
-// beside sizes: ", or frame".
+// Parses the option `size` of a model's picture: "WxH", one number for both, or one of libavutil's
+// names.  Throws Error with a text that begins with "size takes"; `or_else` is what the option also
+// takes: ", or frame".
 Size picture_size_of(const std::string &text, std::string_view or_else);
 
 } // namespace dnn_torch

@@ -20,17 +20,17 @@ namespace dnn_torch
 namespace
 {
 
-constexpr int backend_torch = 2; // as dnn_processing counts
+constexpr int backend_torch = 2; // dnn_processing's number for it
 
-// "error", "restart" or "restart:N".  A graph's text needs no quotes around "restart=N".
+// Takes "error", "restart" and "restart:N"; and "restart=N", which needs no quotes in a graph.
 int restarts_from(std::string_view text)
 {
     constexpr std::string_view word = "restart";
-    constexpr int usual = 3, most = 1000000;
+    constexpr int default_number = 3, most = 1000000;
     if (text.empty() || text == "error")
         return 0;
     if (text == word)
-        return usual;
+        return default_number;
     int number = 0;
     const char *end = text.data() + text.size(), *digits = text.data() + word.size() + 1;
     bool has_number = text.substr(0, word.size()) == word && digits < end &&
@@ -130,8 +130,8 @@ OptionTable backend_options(size_t offset)
     size_t configs = offset + offsetof(BackendSettings, configs);
     return {
         with_unit(int_option("dnn_backend",
-                             "for command lines of dnn_processing; only torch is supported", backend,
-                             backend_torch, backend_torch, backend_torch),
+                             "for command lines of dnn_processing; only torch is supported",
+                             backend, backend_torch, backend_torch, backend_torch),
                   "backend"),
         named_value("torch", "LibTorch", backend_torch, "backend"),
         deprecated(
@@ -148,7 +148,7 @@ OptionTable without(OptionTable group, std::initializer_list<std::string_view> n
     return group;
 }
 
-OptionTable without_those_of_pictures(OptionTable group)
+OptionTable without_picture_options(OptionTable group)
 {
     std::erase_if(group, [](const AVOption &option) {
         const ModelOption *const row = find_model_option(option.name);

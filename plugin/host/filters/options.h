@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The options of our filters, in groups.  A filter's table is composed of the
-// groups that it has.
+// The options of our filters, in groups.  A filter's table is composed of its groups.
 #pragma once
 
 #include "host/model/model_request.h"
@@ -21,8 +20,8 @@ extern "C" {
 namespace dnn_torch
 {
 
-// libavutil sets the fields of a group in memory that libavfilter zeroes and frees, so the
-// groups are plain structs.  Only a group's table has defaults and limits.
+// libavutil sets the fields of a group in memory that libavfilter zeroes and frees, so the groups
+// are plain structs.  Only a group's table has defaults and limits.
 
 // Which model, and what its numbers mean.
 struct ModelSettings {
@@ -32,7 +31,7 @@ struct ModelSettings {
     int isolate; // an Isolation
 };
 
-// How many frames are worked on at once, by how many threads, and what is logged of it.
+// How many frames are processed at once, by how many threads, and what is recorded of it.
 struct RunSettings {
     int async, nireq, batch_size, workers, threads;
     float strength;
@@ -40,7 +39,7 @@ struct RunSettings {
     char *stats, *on_crash;
 };
 
-// Options that exist for command lines of dnn_processing.
+// Options for compatibility with command lines of dnn_processing.
 struct BackendSettings {
     int backend;
     char *configs;
@@ -52,39 +51,39 @@ struct FilterSettings {
     RunSettings run;
 };
 
-// The model settings as a value, which commands change.
+// Returns the model settings as a value, which commands change.
 ModelRequest request_of(const ModelSettings &settings);
 
-// The run settings that any thread may read.
+// The run settings as a value that any thread may read.
 struct RunRequest {
     CoreRequest cores;
     size_t batch_size = 1;
     double tuning_seconds = 0;
-    int restarts = 0; // of the model's process, after which a frame passes unchanged
+    int restarts = 0; // of the model's process; above 0, frames that crash it pass unchanged
 };
 
-// Throws Error if on_crash makes no sense.
+// Throws Error if on_crash is invalid.
 RunRequest request_of(const RunSettings &settings);
 
 using OptionTable = std::vector<AVOption>;
 
-// Returns the options of a group that lies `offset` bytes into the filter's private data.
+// Return the options of a group that is `offset` bytes into the filter's private data.
 OptionTable model_options(size_t offset);
 OptionTable run_options(size_t offset);
 OptionTable backend_options(size_t offset);
 
-// Return those options of a group that are not among `names`, or not for filters that make
+// Return the group without the options in `names`, or without those only for filters that output
 // pictures.
 OptionTable without(OptionTable group, std::initializer_list<std::string_view> names);
-OptionTable without_those_of_pictures(OptionTable group);
+OptionTable without_picture_options(OptionTable group);
 
-// Makes one table, with libavutil's end mark.  Its options stand in the order of `names`,
-// in which users may give them without their names; any others follow.
+// Returns one table with libavutil's end mark.  Its options are in the order of `names`, in which
+// users may give them without their names; any others follow.
 OptionTable compose(std::initializer_list<OptionTable> groups,
                     std::initializer_list<std::string_view> names);
 
-// Sets the options that backend_configs holds.  `data` is the filter's private data.
-// Returns an AVERROR if one cannot be set; libavutil has logged why.
+// Sets the options in backend_configs.  `data` is the filter's private data.  Returns an AVERROR if
+// one cannot be set; libavutil has logged why.
 int apply_backend_configs(void *data, const BackendSettings &backend);
 
 } // namespace dnn_torch

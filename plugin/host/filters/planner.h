@@ -11,25 +11,25 @@
 namespace dnn_torch
 {
 
-// The frame loop asks it for plans.
+// Plans runs for the frame loop.
 class Planner
 {
 public:
     virtual ~Planner() = default;
 
-    // How many frames it would see before it prepares.
+    // Returns how many frames it wants to see before it prepares.
     virtual size_t frames_wanted() const = 0;
-    // Whether it may want to see one later, for another model.
+    // Whether it may want a frame later, for another model.
     virtual bool wants_frame_kept() const = 0;
 
     // Finds the best way to run such frames, of which `first` are the first ones.  May take
-    // seconds, also while the task's model runs.  Throws Error.
+    // seconds.  May be called while the task's model runs.  Throws Error.
     virtual Work prepare(const FrameShape &input, std::span<const FrameItem> first) = 0;
 
-    // From now on plans are made with this task.
+    // Uses this task for later plans.
     virtual void adopt(std::shared_ptr<Task> task) = 0;
 
-    // The input has ended, and no frame came.  Throws Error.
+    // Ends the task, because the input ended without a frame.  Throws Error.
     virtual void end_without_frames() = 0;
 };
 

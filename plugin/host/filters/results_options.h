@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The options of filters that find things: what becomes of what is found.
+// The options of filters that find things: what is done with their findings.
 #pragma once
 
 #include "host/tasks/findings_step.h"
@@ -13,7 +13,7 @@
 namespace dnn_torch
 {
 
-// A group as those in options.h.
+// A group like those in options.h.
 struct ResultsSettings {
     int every;
     int track; // a Tracking
@@ -26,7 +26,7 @@ struct ResultsSettings {
 
 OptionTable results_options(size_t offset);
 
-// `source` is what the side data says of where boxes come from: "dnn_torch_detect: FILE".
+// `source` names the origin of boxes in the side data: "dnn_torch_detect: FILE".
 FindingsSettings request_of(const ResultsSettings &settings, std::string source);
 
 } // namespace dnn_torch

@@ -22,7 +22,7 @@ RunLog::RunLog(AVFilterContext *ctx, const FilterSettings &settings)
     facts_.batch_size = static_cast<size_t>(settings.run.batch_size);
 }
 
-void RunLog::tell_shape(const FrameShape &input, Size output)
+void RunLog::report_shape(const FrameShape &input, Size output)
 {
     facts_.format = text_or_empty(av_get_pix_fmt_name(input.format));
     facts_.input = input.size;
@@ -31,7 +31,7 @@ void RunLog::tell_shape(const FrameShape &input, Size output)
            to_text(input.size).c_str(), to_text(output).c_str());
 }
 
-void RunLog::tell_first_frame(double seconds)
+void RunLog::report_first_frame(double seconds)
 {
     if (size_t lost = take_lost_before(first_model_, seconds))
         av_log(ctx_, AV_LOG_WARNING,
@@ -40,7 +40,7 @@ void RunLog::tell_first_frame(double seconds)
                lost);
 }
 
-void RunLog::tell_work(const Work &work, const AnyPool &pool)
+void RunLog::report_work(const Work &work, const AnyPool &pool)
 {
     facts_.budget = work.budget;
     facts_.budget.workers = pool.workers();
@@ -54,7 +54,7 @@ void RunLog::tell_work(const Work &work, const AnyPool &pool)
     for (const std::string &note : work.notes)
         if (!note.empty())
             av_log(ctx_, AV_LOG_INFO, "%s\n", note.c_str());
-    tell_notice(*work.task->model());
+    report_notice(*work.task->model());
     if (work.plan->in_order)
         warn_of_order();
     if (!pool.shortfall().empty())
@@ -84,19 +84,19 @@ void RunLog::warn_of_order() const
                settings_.run.batch_size);
 }
 
-void RunLog::tell_change(const std::string &model, const std::string &changes)
+void RunLog::report_change(const std::string &model, const std::string &changes)
 {
     facts_.model = model;
     av_log(ctx_, AV_LOG_INFO, "changed to %s\n", changes.c_str());
 }
 
-// Tells each text once, because the engine repeats itself.
-void RunLog::tell_notice(const Model &model)
+// Logs each text once, because the engine repeats itself.
+void RunLog::report_notice(const Model &model)
 {
     std::string notice = model.notice();
-    if (!notice.empty() && notice != told_notice_)
+    if (!notice.empty() && notice != last_notice_)
         av_log(ctx_, AV_LOG_WARNING, "%s\n", notice.c_str());
-    told_notice_ = notice;
+    last_notice_ = notice;
 }
 
 void RunLog::warn(const char *text)
@@ -104,7 +104,7 @@ void RunLog::warn(const char *text)
     av_log(ctx_, AV_LOG_WARNING, "%s\n", text);
 }
 
-void RunLog::tell_error(const char *text)
+void RunLog::report_error(const char *text)
 {
     av_log(ctx_, AV_LOG_ERROR, "%s\n", text);
 }
@@ -127,14 +127,14 @@ void RunLog::add_job(const FrameJob &job, size_t excluded)
         av_log(ctx_, AV_LOG_WARNING, "the model returns NaN, which becomes 0 here\n");
     warned_of_nan_ = warned_of_nan_ || job.saw_nan;
     for (const std::string &note : job.notes)
-        if (told_notes_.insert(note).second)
+        if (logged_notes_.insert(note).second)
             warn(note.c_str());
     statistics_->add_job(job.stages, job.items.size() - excluded, job.operations);
     if (job.retries)
-        tell_crash(job);
+        report_crash(job);
 }
 
-void RunLog::tell_crash(const FrameJob &job)
+void RunLog::report_crash(const FrameJob &job)
 {
     bool is_one = job.items.size() == 1;
     std::string frames =
@@ -181,7 +181,7 @@ Summary RunLog::summary() const
 
 void RunLog::end(const char *state)
 {
-    report_.tell(facts_, summary(), state);
+    report_.finish(facts_, summary(), state);
 }
 
 void RunLog::check_end(const char *state)
@@ -190,21 +190,21 @@ void RunLog::check_end(const char *state)
         report_.check(facts_, summary(), state);
 }
 
-void RunLog::tell_end(const char *state)
+void RunLog::report_end(const char *state)
 try {
     if (statistics_)
         end(state);
 } catch (const Error &error) {
-    tell_error(error.what());
+    report_error(error.what());
 }
 
-void RunLog::tell_given_up(size_t frames)
+void RunLog::report_given_up(size_t frames)
 {
     if (frames)
         av_log(ctx_, AV_LOG_VERBOSE, "a signal ended up to %zu frames in flight\n", frames);
 }
 
-void RunLog::tell_lost(size_t frames, double last_seconds)
+void RunLog::report_lost(size_t frames, double last_seconds)
 {
     av_log(ctx_, AV_LOG_INFO, "ended with up to %s in flight\n", counted(frames, "frame").c_str());
     remember_lost({.frames = frames, .model = first_model_, .last_seconds = last_seconds});

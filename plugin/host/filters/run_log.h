@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Tells of a filter's run: log lines, statistics, answers to commands.
+// Reports on a filter's run: log lines, statistics, answers to commands.
 #pragma once
 
 #include "host/tasks/task.h"
@@ -15,14 +15,14 @@
 namespace dnn_torch
 {
 
-// What a run of frames that pass by the model takes does not count.
+// The time in which frames bypass the model, which the statistics do not count.
 class UncountedTime
 {
 public:
-    // A frame goes out that has passed by the model.
+    // Records that a frame goes out that bypassed the model.
     void skip() { skips_ = true; }
     bool skips() const { return skips_; }
-    // One goes out that the model has seen.  Returns what has not counted until now.
+    // Records that a frame goes out that the model has seen.  Returns the uncounted time so far.
     Clock::duration until(Clock::time_point arrival, Clock::time_point now)
     {
         if (skips_ && last_ != Clock::time_point{} && arrival > last_)
@@ -34,7 +34,7 @@ public:
 
 private:
     bool skips_ = false;
-    Clock::time_point last_{}; // when the last one went out that the model has seen
+    Clock::time_point last_{}; // when the last frame went out that the model has seen
     Clock::duration sum_{0};
 };
 
@@ -42,28 +42,28 @@ private:
 class RunLog
 {
 public:
-    // `ctx` and `settings` outlive it.  Throws Error if the file for the statistics cannot be
+    // `ctx` and `settings` must outlive it.  Throws Error if the file for the statistics cannot be
     // written.
     RunLog(AVFilterContext *ctx, const FilterSettings &settings);
 
-    // Tells which frames come and which go out.
-    void tell_shape(const FrameShape &input, Size output);
-    void tell_first_frame(double seconds);
-    // Tells that work goes on with these workers.
-    void tell_work(const Work &work, const AnyPool &pool);
-    // Tells that another model goes on, and `changes`, what was asked for.
-    void tell_change(const std::string &model, const std::string &changes);
-    void tell_notice(const Model &model);
+    // Reports which frames come and which go out.
+    void report_shape(const FrameShape &input, Size output);
+    void report_first_frame(double seconds);
+    // Reports that work continues with these workers.
+    void report_work(const Work &work, const AnyPool &pool);
+    // Reports that another model is used, and `changes`, what was requested.
+    void report_change(const std::string &model, const std::string &changes);
+    void report_notice(const Model &model);
     void warn(const char *text);
-    void tell_error(const char *text);
+    void report_error(const char *text);
 
-    // A turn of the filter begins or ends; `sent` tells whether a frame went out.
+    // Record that a turn of the filter begins or ends; `sent`: whether a frame went out.
     void begin_turn();
     void end_turn(bool sent);
 
-    // Call it only after tell_work().
+    // May be called only after report_work().
     double &waiting_for_workers() { return statistics_->waiting_for_workers(); }
-    // `excluded`: so many of its frames pass by the model as the user wanted.
+    // `excluded` of its frames bypass the model, as the user wanted.
     void add_job(const FrameJob &job, size_t excluded);
     void add_frame(Clock::time_point arrival, double job_seconds);
     void add_excluded_frame();
@@ -72,24 +72,24 @@ public:
     std::optional<std::string> answer(const std::string &command, const char *state,
                                       size_t in_flight) const;
 
-    // Tells the statistics of the whole run.  Does nothing from the second call on.  Throws Error
+    // Reports the statistics of the whole run.  Does nothing from the second call on.  Throws Error
     // if they cannot be written.
     void end(const char *state);
     // Throws Error if they cannot be written, as far as that can be found out before the end.
     void check_end(const char *state);
-    // As end(); what cannot be written is logged.
-    void tell_end(const char *state);
+    // Like end(), but logs an error if they cannot be written.
+    void report_end(const char *state);
 
-    // Tells that a signal ended the filter with so many frames in it.
-    void tell_given_up(size_t frames);
+    // Reports that a signal ended the filter with so many frames in it.
+    void report_given_up(size_t frames);
 
-    // Tells that the filter is freed with frames in it.
-    void tell_lost(size_t frames, double last_seconds);
+    // Reports that the filter is freed with frames in it.
+    void report_lost(size_t frames, double last_seconds);
 
 private:
     void warn_of_order() const;
     Summary summary() const;
-    void tell_crash(const FrameJob &job);
+    void report_crash(const FrameJob &job);
 
     AVFilterContext *ctx_;
     const FilterSettings &settings_;
@@ -98,8 +98,8 @@ private:
     RunFacts facts_{};
     std::optional<Statistics> statistics_; // from the first frame on
     UncountedTime uncounted_;
-    std::string told_notice_;
-    std::set<std::string> told_notes_; // of jobs
+    std::string last_notice_;
+    std::set<std::string> logged_notes_; // of jobs
     bool warned_of_nan_ = false;
 };
 

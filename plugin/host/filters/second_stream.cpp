@@ -12,16 +12,16 @@ extern "C" {
 namespace dnn_torch
 {
 
-bool SecondStream::is_settled(int64_t pts, AVRational time_base)
+bool SecondStream::is_ready_for(int64_t pts, AVRational time_base)
 {
     if (next_ && is_due(pts, time_base)) {
         took_untimed_ = next_->pts == AV_NOPTS_VALUE;
         current_ = std::exchange(next_, nullptr);
     }
-    const bool is_settled = next_ || has_ended_ || (current_ && pts == AV_NOPTS_VALUE);
-    if (is_settled)
+    const bool is_ready = next_ || has_ended_ || (current_ && pts == AV_NOPTS_VALUE);
+    if (is_ready)
         took_untimed_ = false;
-    return is_settled;
+    return is_ready;
 }
 
 bool SecondStream::is_due(int64_t pts, AVRational time_base) const

@@ -27,7 +27,7 @@ namespace dnn_torch
 namespace
 {
 
-constexpr int patience_ms = 2000; // for a reader that does not read
+constexpr int reader_timeout_ms = 2000;
 
 [[noreturn]] void refuse(const std::string &path, int error, const std::string &words)
 {
@@ -109,13 +109,13 @@ bool is_pipe(int descriptor)
     return fstat(descriptor, &about) == 0 && S_ISFIFO(about.st_mode);
 }
 
-// Writes pieces that a pipe which poll() finds ready takes without waiting.
+// Writes pieces that a pipe accepts without blocking once poll() finds it ready.
 void write_all(int descriptor, const std::string &path, std::string_view text)
 {
     NoPipeSignal no_signal;
     while (!text.empty()) {
         pollfd room = {descriptor, POLLOUT, 0};
-        if (poll(&room, 1, patience_ms) == 0)
+        if (poll(&room, 1, reader_timeout_ms) == 0)
             refuse(path, ETIMEDOUT, "its reader does not read");
         ssize_t written = ::write(descriptor, text.data(), std::min<size_t>(text.size(), PIPE_BUF));
         if (written < 0 && errno != EINTR && errno != EAGAIN)
@@ -126,11 +126,11 @@ void write_all(int descriptor, const std::string &path, std::string_view text)
 
 // ---- pipes between two graphs -------------------------------------------------
 
-// ffmpeg builds each graph once more than it runs.  If the first graph closed the pipe,
-// its reader would see the end.
+// ffmpeg builds each graph once more than it runs it.  If the first graph closed the pipe, its
+// reader would see the end.
 std::mutex mutex;
-// Under the mutex: pipes to which nothing was written.  Never destroyed, because the end
-// of the program may free filters.
+// Under the mutex: pipes to which nothing was written.  Never destroyed, because filters may be
+// freed at the end of the program.
 std::map<std::string, Descriptor> &kept_pipes()
 {
     static auto *const pipes = new std::map<std::string, Descriptor>;
@@ -144,7 +144,7 @@ Descriptor take_kept(const std::string &path)
     return kept ? std::move(kept.mapped()) : Descriptor();
 }
 
-// Closes the pipe if there is one already.
+// Closes the pipe if one is already kept.
 void keep(const std::string &path, Descriptor pipe)
 {
     std::lock_guard lock(mutex);
@@ -153,7 +153,7 @@ void keep(const std::string &path, Descriptor pipe)
 
 } // namespace
 
-// Opens the file now, so that a user who mistyped the path learns it before hours of work.
+// Opens the file now, so that a mistyped path is found before hours of work.
 StatsFile::StatsFile(std::string path) : path_(std::move(path))
 {
     if (path_.empty())
@@ -184,7 +184,7 @@ void StatsFile::write(const std::string &text)
         return;
     Descriptor opened = pipe_.is_open() ? std::move(pipe_) : open_for_writing(path_, O_TRUNC);
     write_all(opened.get(), path_, text);
-    // A disk of another machine may say only now that it is full.
+    // A network file system may report only now that it is full.
     if (close(opened.release()) != 0 && errno != EINTR)
         refuse(path_, errno, strerror(errno));
 }

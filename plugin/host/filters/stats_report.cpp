@@ -12,7 +12,7 @@ namespace dnn_torch
 namespace
 {
 
-// Says nothing as long as there is none.
+// Returns an empty text if there is none.
 std::string excluded_of(size_t frames)
 {
     return frames ? concat("; ", counted(frames, "frame"), " passed by the model") : "";
@@ -58,11 +58,11 @@ void StatsReport::check(const RunFacts &facts, const Summary &summary, const cha
     is_writable_ = true;
 }
 
-void StatsReport::tell(const RunFacts &facts, const Summary &summary, const char *state)
+void StatsReport::finish(const RunFacts &facts, const Summary &summary, const char *state)
 {
-    if (told_)
+    if (is_finished_)
         return;
-    told_ = true;
+    is_finished_ = true;
     if (facts.budget.workers != 0) // else no frame came
         av_log(ctx_, AV_LOG_INFO, "%s%s\n", to_line(summary).c_str(),
                excluded_of(facts.excluded).c_str());

@@ -36,19 +36,19 @@ struct UsedFile {
     std::string option;
     std::string place; // see place_of()
     bool is_written;
-    bool is_of_ffmpeg = false; // its graph, as far as that is known
+    bool is_of_ffmpeg = false; // its graph is known to be ffmpeg's
 };
 
 std::mutex mutex;
 
-// Under the mutex.  Never destroyed, because the end of the program may free filters.
+// Under the mutex.  Never destroyed, because filters may be freed at the end of the program.
 std::list<UsedFile> &all_used()
 {
     static auto *const all = new std::list<UsedFile>;
     return *all;
 }
 
-// "" if the filter has no such option.
+// Returns "" if the filter has no such option.
 std::string value_of(const AVFilterContext *ctx, const char *option)
 {
     uint8_t *value = nullptr;
@@ -60,7 +60,7 @@ std::string value_of(const AVFilterContext *ctx, const char *option)
     return text;
 }
 
-// Pipes, terminals, addresses and what the program has open take what several write.
+// Pipes, terminals, addresses and what the program has open may have several writers.
 bool is_stream(const std::string &name)
 {
     for (const std::string_view beginning : {"/dev/fd/", "/proc/self/fd/", "/dev/std", "pipe:"})
@@ -96,14 +96,14 @@ std::list<UsedFile> files_of(const AVFilterContext *ctx)
     return files;
 }
 
-// A file that is not there yet has no number of its own.
+// Compares names as well, because a file that does not exist yet has no inode.
 bool is_same_file(const UsedFile &one, const UsedFile &other)
 {
     std::error_code absent;
     return one.place == other.place || std::filesystem::equivalent(one.place, other.place, absent);
 }
 
-// A program that makes its graph anew may free the old one later; ffmpeg does not.
+// A program that rebuilds its graph may free the old one later; ffmpeg frees it first.
 bool may_follow(const UsedFile &one, const UsedFile &other)
 {
     return one.ctx->graph != other.ctx->graph && one.option == other.option &&

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What a filter writes must not be what any filter reads, or writes as well.
+// Checks that no filter writes a file that another one, or itself, reads or writes as well.
 #pragma once
 
 struct AVFilterContext;
@@ -14,14 +14,13 @@ namespace dnn_torch
 class UsedFiles
 {
 public:
-    // Takes the names from the filter's options, and opens nothing: make it before anything is
-    // opened.  Throws Error if stats or destination names a file that is read or written elsewhere,
-    // or a file that is read is written by another filter.
+    // Takes the names from the filter's options, and opens nothing.  Must be created before the
+    // filter opens anything.  Throws Error if stats or destination names a file that is read or
+    // written elsewhere, or if another filter writes a file that is read.
     explicit UsedFiles(const AVFilterContext *ctx);
     ~UsedFiles();
-    // Call it once the filter's graph is whole.  What ffmpeg has made anew comes after the graph in
-    // whose place it is, so that the filters of two graphs that both are there are two filters.
-    // Throws Error as above.
+    // Must be called once the filter's graph is complete.  ffmpeg frees a graph before it creates
+    // its replacement, so filters in two of its graphs are different ones.  Throws Error as above.
     void check_graph();
 
     UsedFiles(const UsedFiles &) = delete;

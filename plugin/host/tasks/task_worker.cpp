@@ -83,7 +83,7 @@ void TaskWorker::use(std::unique_ptr<TaskSession> session)
     session.reset(); // the last one, without the lock: closing may take long
 }
 
-void TaskWorker::rest() noexcept
+void TaskWorker::release_unused() noexcept
 {
     if (plan_.expired())
         use(nullptr);

@@ -25,7 +25,7 @@ public:
     void run(FrameJob &job) override;
 
     // Closes the session if its plan no longer exists.
-    void rest() noexcept override;
+    void release_unused() noexcept override;
     void stop() noexcept override;
 
 private:

@@ -16,7 +16,7 @@
 namespace dnn_torch
 {
 
-// The thread shares it, and may outlive all others.
+// Shared with the thread, which may outlive the Background.
 struct Background::Run {
     std::function<void()> work;
 
@@ -35,7 +35,7 @@ void Background::perform(const std::shared_ptr<Run> &run)
     } catch (...) {
         failure = std::current_exception();
     }
-    // Frees what the work owns before anybody learns that it is done.
+    // Frees what the work owns before is_done() becomes true.
     run->work = nullptr;
     std::lock_guard lock(run->mutex);
     run->failure = failure;

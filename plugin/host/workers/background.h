@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Runs work on a thread of its own, which takes no signals.
+// Runs work on a separate thread, which receives no signals.
 #pragma once
 
 #include <chrono>
@@ -19,17 +19,16 @@ class Background
 public:
     // Throws Error if no thread can be started.
     explicit Background(std::function<void()> work);
-    // If the thread is not done, leaves it to itself.  So `work` must own, or share,
-    // everything that it uses.
+    // Detaches the thread if it is not done, so `work` must own or share everything that it uses.
     ~Background();
     Background(const Background &) = delete;
     Background &operator=(const Background &) = delete;
 
     bool is_done() const;
-    // Returns is_done() after that time, or as soon as it is true.
+    // Waits for at most that time until is_done(), and returns it.
     bool wait_for(std::chrono::steady_clock::duration most) const;
 
-    // Throws what the work threw.  Call it only once the work is done.
+    // Throws what the work threw.  May be called only once the work is done.
     void finish();
 
 private:
@@ -53,7 +52,7 @@ public:
 
     bool is_done() const { return background_.is_done(); }
 
-    // Throws what the work threw.  Call it once, and only once the work is done.
+    // Throws what the work threw.  May be called only once, after the work is done.
     Value take()
     {
         background_.finish();

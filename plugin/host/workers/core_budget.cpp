@@ -28,17 +28,17 @@ int64_t usable_memory()
     return 0;
 }
 
-// More workers than this would wait for frames, because the filter's own thread needs
-// some time for each frame.  It needs least for small ones (`benchmarks/run.py feeding`: 50 to
-// 120 us), and a worker too many costs less than one that is missing: it waits.
+// More workers than this would wait for frames, because the filter's own thread needs some time
+// for each frame.  It needs least for small ones (`benchmarks/run.py feeding`: 50 to 120 us).  One
+// worker too many only waits, which costs less than one too few.
 size_t most_that_can_be_fed(double run_seconds)
 {
     constexpr double feeding_seconds = 100e-6, most = 4096;
     return static_cast<size_t>(std::clamp(std::ceil(run_seconds / feeding_seconds), 1.0, most));
 }
 
-// The threads of one run wait for each other at each layer.  In a cheap run they would
-// do little else.
+// The threads of one run wait for each other at each layer.  In a cheap run they would do little
+// else.
 size_t choose_threads(size_t cores, size_t workers, const CoreRequest &request, const RunCost &cost)
 {
     constexpr double cheap_seconds = 5e-3;
@@ -48,11 +48,11 @@ size_t choose_threads(size_t cores, size_t workers, const CoreRequest &request, 
     return cheap || request.device ? 1 : std::max<size_t>(cores / workers, 1);
 }
 
-// Runs side by side share nothing and do not wait for each other.  So one thread for
-// each run gives the highest rate, as long as there is memory for all.
+// Concurrent runs share nothing and do not wait for each other.  So one thread for each run gives
+// the highest rate, as long as there is memory for all.
 size_t choose_workers(const Machine &machine, const CoreRequest &request, const RunCost &cost)
 {
-    // A device wants four workers: one sends, one computes, one fetches, one converts.
+    // A device needs four workers: one uploads, one computes, one downloads, one converts.
     constexpr size_t most_of_unknown_cost = 4;
     bool known = cost.seconds > 0 && !request.device;
     size_t most = known ? most_that_can_be_fed(cost.seconds) : most_of_unknown_cost;
@@ -67,7 +67,7 @@ size_t choose_workers(const Machine &machine, const CoreRequest &request, const 
 
 CoreBudget divide(const Machine &machine, const CoreRequest &request, const RunCost &cost)
 {
-    if (!request.async) // of all filters of a graph, one runs at a time
+    if (!request.async) // only one filter of a graph runs at a time
         return {.workers = 1,
                 .threads_per_worker = choose_threads(machine.cores, 1, request, cost),
                 .in_flight = 1};
@@ -76,7 +76,7 @@ CoreBudget divide(const Machine &machine, const CoreRequest &request, const RunC
                                                     : choose_workers(machine, request, cost);
     const size_t share = std::max<size_t>(machine.cores / machine.filters, 1);
     size_t threads = choose_threads(share, workers, request, cost);
-    // One more than are worked on, so that no worker waits for the filter's thread.
+    // One more job than workers, so that no worker waits for the filter's thread.
     return {.workers = workers,
             .threads_per_worker = threads,
             .in_flight = request.in_flight ? request.in_flight : workers + 1};

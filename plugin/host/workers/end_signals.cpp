@@ -19,29 +19,29 @@ namespace
 
 using Clock = std::chrono::steady_clock;
 
-// What the handler reads is plain and never destroyed, and is written before the handler is set.
+// The handler reads this, so it is plain, never destroyed, and written before the handler is set.
 struct Watched {
     int number;
-    struct sigaction program = {}; // what the program has set
-    bool is_known = false;         // that was found
+    struct sigaction program = {}; // the program's action
+    bool is_known = false;         // `program` is set
 };
 
 Watched watched[] = {{SIGINT}, {SIGTERM}, {SIGQUIT}, {SIGXCPU}};
-std::mutex mutex; // for who sets handlers
+std::mutex mutex; // serialises the setting of handlers
 std::atomic<int64_t> last_ns{std::numeric_limits<int64_t>::min()};
 
-// steady_clock's own function is not among those that a handler may call.
-void note_time()
+// steady_clock::now() is not among the functions that a handler may call.
+void record_time()
 {
     timespec now = {};
     clock_gettime(CLOCK_MONOTONIC, &now);
     last_ns = int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-void note(int number, siginfo_t *info, void *context)
+void handle(int number, siginfo_t *info, void *context)
 {
     const int error = errno;
-    note_time();
+    record_time();
     errno = error;
     for (const Watched &each : watched) {
         if (each.number != number)
@@ -55,10 +55,10 @@ void note(int number, siginfo_t *info, void *context)
 
 bool is_ours(const struct sigaction &action)
 {
-    return (action.sa_flags & SA_SIGINFO) && action.sa_sigaction == note;
+    return (action.sa_flags & SA_SIGINFO) && action.sa_sigaction == handle;
 }
 
-bool have_one_handler(const struct sigaction &a, const struct sigaction &b)
+bool have_same_handler(const struct sigaction &a, const struct sigaction &b)
 {
     const bool with_info = a.sa_flags & SA_SIGINFO;
     if (with_info != static_cast<bool>(b.sa_flags & SA_SIGINFO))
@@ -66,22 +66,22 @@ bool have_one_handler(const struct sigaction &a, const struct sigaction &b)
     return with_info ? a.sa_sigaction == b.sa_sigaction : a.sa_handler == b.sa_handler;
 }
 
-// Masks and flags stay, so that system calls are interrupted, or are not, as before.
-void stand_before_program(Watched &signal)
+// Keeps mask and flags, so that system calls are interrupted, or not, as before.
+void install_handler(Watched &signal)
 {
     struct sigaction now = {}, met = {};
     if (sigaction(signal.number, nullptr, &now) != 0 || is_ours(now) || !is_handled(now) ||
         is_held_back(now))
         return;
-    if (signal.is_known && !have_one_handler(signal.program, now))
+    if (signal.is_known && !have_same_handler(signal.program, now))
         return;
     signal.program = now;
     signal.is_known = true;
-    struct sigaction noting = now;
-    noting.sa_sigaction = note;
-    noting.sa_flags |= SA_SIGINFO;
-    if (sigaction(signal.number, &noting, &met) == 0 && !have_one_handler(met, now))
-        sigaction(signal.number, &met, nullptr); // the program was quicker
+    struct sigaction ours = now;
+    ours.sa_sigaction = handle;
+    ours.sa_flags |= SA_SIGINFO;
+    if (sigaction(signal.number, &ours, &met) == 0 && !have_same_handler(met, now))
+        sigaction(signal.number, &met, nullptr); // the program set another one meanwhile
 }
 
 } // namespace
@@ -96,7 +96,7 @@ void EndSignals::watch() noexcept
     BlockedSignals blocked; // a handler may come here again
     const std::lock_guard lock(mutex);
     for (Watched &signal : watched)
-        stand_before_program(signal);
+        install_handler(signal);
 }
 
 bool EndSignals::came() const noexcept

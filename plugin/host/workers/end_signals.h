@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Learns that the user ends the program by a signal.
+// Detects that the user ends the program by a signal.
 #pragma once
 
 #include <chrono>
@@ -9,25 +9,25 @@
 namespace dnn_torch
 {
 
-// The program asks itself whether a signal came, but not while a filter waits for a model.  So the
-// handlers that it has for SIGINT, SIGTERM, SIGQUIT and SIGXCPU get one of ours before them, which
-// notes the time and calls them with all that it got.  They stay there: a program may have another
-// graph after this one.  A signal without a handler is left alone, and so is one for which the
-// program later sets another handler, which might call ours.
+// The program checks whether a signal came, but not while a filter waits for a model.  So we put a
+// handler before those that the program has for SIGINT, SIGTERM, SIGQUIT and SIGXCPU.  It records
+// the time and calls the program's handler with its own arguments.  It stays installed: a program
+// may have another graph after this one.  Signals without a handler are left alone, and so are
+// those for which the program later sets another handler, which might call ours.
 //
-// Any thread may make one and ask it.
+// Any thread may create and query one.
 class EndSignals
 {
 public:
-    // How much later what begins after a signal still knows of it.
+    // For how long after a signal new objects still report it.
     static constexpr std::chrono::seconds memory{2};
 
     EndSignals() noexcept;
 
-    // Whether one came since this object was made, or shortly before.  If so, it stays true.
+    // Whether a signal came since this object was created, or shortly before.  Once true, stays so.
     bool came() const noexcept;
 
-    // Puts our handlers before those that the program has set since.  Call it before waiting.
+    // Puts our handlers before those that the program has set since.  Must precede each wait.
     static void watch() noexcept;
 
 private:

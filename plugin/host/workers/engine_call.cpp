@@ -19,7 +19,7 @@ namespace dnn_torch
 namespace
 {
 
-constexpr int moments = 100; // of a millisecond each, for calls to end by themselves
+constexpr int moments = 100; // of a millisecond each, in which calls may end by themselves
 
 // Plain and never destroyed: exit() may run in a signal handler.
 std::atomic<int> calls_under_way{0};
@@ -32,7 +32,7 @@ void wait_a_moment()
     nanosleep(&millisecond, nullptr);
 }
 
-// A thread that computes may hold a stream for ever, if it prints into a full pipe.
+// A computing thread may lock a stream for ever, if it prints into a full pipe.
 bool can_be_flushed(FILE *stream)
 {
     for (int i = 0; i < moments; i++) {
@@ -59,7 +59,7 @@ void end_despite_calls(int status, void *) noexcept
     _exit(status);
 }
 
-// A child has only the thread that forked: the calls of all others are gone.
+// A forked child has only the thread that forked: the calls of all others are gone.
 void forget_calls() noexcept
 {
     calls_under_way = 0;
@@ -74,8 +74,8 @@ bool stay_loaded()
     return pthread_atfork(nullptr, nullptr, forget_calls) == 0;
 }
 
-// LibTorch registers most of its late handlers in its first runs.  After them the number
-// of calls grows without end, which must not fill exit()'s list.
+// LibTorch registers most of its late handlers in its first runs.  After them, calls go on without
+// end and must not fill exit()'s list.
 bool is_worth_registering(unsigned long call)
 {
     constexpr unsigned long first_calls = 64;
@@ -86,8 +86,7 @@ bool is_worth_registering(unsigned long call)
 
 void watch_exit() noexcept
 {
-    // A signal handler that calls exit() while this thread holds exit()'s lock would wait
-    // for ever.
+    // A signal handler that calls exit() while this thread holds exit()'s lock would deadlock.
     BlockedSignals blocked;
     static const bool stays = stay_loaded();
     static_cast<void>(stays);

@@ -3,17 +3,16 @@
 
 // Threads that are inside an engine when the process ends.
 //
-// exit() runs the destructors of LibTorch's static objects, which crashes every
-// thread that still computes with them.  There are such threads if the user insists
-// on an end, or if a model never came back.  So a handler of exit() looks for them
-// first: it gives them a moment, and then ends the process with the same status and
-// without those destructors.
+// exit() runs the destructors of LibTorch's static objects, which crashes every thread that still
+// computes with them.  There are such threads if the user forces an end, or if a model never
+// returned.  So a handler of exit() looks for them first: it gives them a moment, and then ends the
+// process with the same status and without those destructors.
 #pragma once
 
 namespace dnn_torch
 {
 
-// The host makes one around each call of an engine.  Any thread may make one.
+// The host creates one around each call of an engine.  Any thread may create one.
 class EngineCall
 {
 public:
@@ -24,8 +23,8 @@ public:
     EngineCall &operator=(const EngineCall &) = delete;
 };
 
-// Registers that handler again.  exit() runs last what was registered first, and LibTorch
-// goes on registering as it runs, so call this when a thread is left to itself.
+// Registers that handler again.  exit() runs handlers in reverse order, and LibTorch registers more
+// of them as it runs, so this must be called when a thread is abandoned.
 void watch_exit() noexcept;
 
 } // namespace dnn_torch

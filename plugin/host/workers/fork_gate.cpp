@@ -11,7 +11,7 @@ namespace
 
 std::shared_mutex *gate;
 
-// A child gets a new gate: the old one may count waiting threads that the child has not.
+// A child gets a new gate: the old one may count waiting threads that the child does not have.
 void make_gate()
 {
     gate = new std::shared_mutex;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Keeps fork() away from the locks of libraries.  If a worker held a lock during fork(),
-// the child would have no thread that releases it.
+// Delays fork() while libraries hold locks.  If a worker held a lock during fork(), no thread of
+// the child could release it.
 #pragma once
 
 #include <mutex>
@@ -11,8 +11,8 @@
 namespace dnn_torch
 {
 
-// fork() waits as long as one lives, on any thread.  Keep it for a few microseconds only,
-// and never while the thread waits for anything.
+// fork() waits while one exists, on any thread.  It must exist for a few microseconds only, and
+// never while the thread waits for anything.
 class NoFork
 {
 public:

@@ -66,7 +66,7 @@ void leave_at_signals(int status) noexcept
             sigaction(number, &leaving, nullptr);
 }
 
-// Keeps a handler that the program has set meanwhile.
+// Does not replace a handler that the program has set meanwhile.
 HeldSignals::~HeldSignals()
 {
     for (const Held &signal : held_)

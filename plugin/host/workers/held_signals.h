@@ -10,13 +10,12 @@
 namespace dnn_torch
 {
 
-// While one lives, no handler of the program runs for these signals, on any thread.
-// Afterwards each signal that came is raised on this thread, as often as it came.  A
-// signal that the program has no handler for does what it always does.  Only one may
-// live at a time.
+// While one exists, no handler of the program runs for these signals, on any thread.  Afterwards
+// each signal that came is raised on this thread, as often as it came.  A signal for which the
+// program has no handler keeps its effect.  Only one may exist at a time.
 //
-// It is for moments in which a handler that calls exit() would crash the process or
-// never come back.  ffmpeg's handler calls exit() at the fourth signal.
+// It is for moments in which a handler that calls exit() would crash the process or never return.
+// ffmpeg's handler calls exit() at the fourth signal.
 class HeldSignals
 {
 public:
@@ -34,15 +33,15 @@ private:
     std::array<Held, 4> held_; // SIGINT, SIGTERM, SIGQUIT and SIGHUP
 };
 
-// Whether that action is a handler of somebody's, and not what a signal does by default.
+// Whether that action is a handler function, neither SIG_DFL nor SIG_IGN.
 bool is_handled(const struct sigaction &action);
 
 // Whether that action belongs to a HeldSignals.
 bool is_held_back(const struct sigaction &action);
 
-// From now on each of these signals ends the process at once with that status, if the
-// program has a handler for it.  Call it while exit() runs: a handler that calls exit()
-// again would run later handlers in the midst of a destructor.
+// Lets each of these signals that the program has a handler for end the process at once with that
+// status.  Must be called while exit() runs: a handler that calls exit() again would run later
+// handlers in the middle of a destructor.
 void leave_at_signals(int status) noexcept;
 
 } // namespace dnn_torch

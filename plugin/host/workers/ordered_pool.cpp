@@ -33,19 +33,19 @@ struct alignas(line_bytes) InFlight {
 
 } // namespace
 
-// Outlives the pool if a worker never comes back.
+// Outlives the pool if a worker never returns.
 struct AnyPool::Shared {
-    std::vector<std::thread> threads; // the pool's thread alone
+    std::vector<std::thread> threads; // only for the pool's thread
     const EndSignals signals;
 
     alignas(line_bytes) mutable std::mutex mutex;
-    std::condition_variable work_came;   // for the workers
-    std::condition_variable work_is_due; // for the pool's thread
+    std::condition_variable work_came;   // wakes workers
+    std::condition_variable work_is_due; // wakes the pool's thread
     // ---- under the mutex ----
     State state = State::running;
     std::deque<std::shared_ptr<InFlight>> in_flight; // in the order of submission
-    std::deque<std::shared_ptr<InFlight>> waiting;   // those that no worker has taken
-    std::vector<AnyWorker *> workers;                // those that stop() must reach
+    std::deque<std::shared_ptr<InFlight>> waiting;   // not taken by a worker yet
+    std::vector<AnyWorker *> workers;                // which stop() must reach
     std::exception_ptr cause;                        // the first failure in time
     std::exception_ptr reported;                     // what take() threw, and throws again
     size_t alive = 0;                                // threads
@@ -58,15 +58,15 @@ struct AnyPool::Shared {
     void run(AnyWorker &worker, InFlight &item);
     void finish(InFlight &item, const std::exception_ptr &failure);
     void give_up(const std::exception_ptr &why);
-    void enlist(AnyWorker *worker);
-    void dismiss(AnyWorker *worker);
+    void add_worker(AnyWorker *worker);
+    void remove_worker(AnyWorker *worker);
 
     enum class Wait { met, late, signalled };
     template <class IsMet>
-    Wait wait(std::unique_lock<std::mutex> &lock, std::chrono::seconds patience, IsMet is_met);
+    Wait wait(std::unique_lock<std::mutex> &lock, std::chrono::seconds timeout, IsMet is_met);
 };
 
-// Under the mutex.  A pool can fail with nothing in flight, if a worker cannot be made.
+// Under the mutex.  A pool can fail with nothing in flight, if a worker cannot be created.
 bool AnyPool::Shared::oldest_is_due() const
 {
     return reported || (in_flight.empty() ? state == State::failed : in_flight.front()->done);
@@ -79,9 +79,9 @@ void AnyPool::Shared::work(size_t index, MakeAnyWorker make_worker)
     try {
         std::unique_ptr<AnyWorker> worker = make_worker(index);
         make_worker = nullptr;
-        enlist(worker.get());
+        add_worker(worker.get());
         run_all(*worker);
-        dismiss(worker.get());
+        remove_worker(worker.get());
     } catch (...) {
         std::lock_guard lock(mutex);
         give_up(std::current_exception());
@@ -103,15 +103,15 @@ void AnyPool::Shared::run_all(AnyWorker &worker)
         if (item)
             run(worker, *item);
         else
-            worker.rest();
+            worker.release_unused();
     }
 }
 
-// Returns nullptr if the worker is to end, or to rest.
+// Returns nullptr if the worker is to end, or to release what it does not need.
 std::shared_ptr<InFlight> AnyPool::Shared::wait_for_job(size_t &releases_seen, bool &stop)
 {
     std::unique_lock lock(mutex);
-    // Nothing is begun after a signal that ends the program.
+    // No job is begun after a signal that ends the program.
     work_came.wait(lock, [&] {
         return state == State::stopped || (!waiting.empty() && !signals.came()) ||
                releases != releases_seen;
@@ -145,7 +145,7 @@ void AnyPool::Shared::finish(InFlight &item, const std::exception_ptr &failure)
     if (failure)
         give_up(failure);
     const bool is_due = oldest_is_due();
-    lock.unlock(); // who wakes up would wait for it
+    lock.unlock(); // the woken thread would wait for it
     if (is_due)
         work_is_due.notify_one();
 }
@@ -164,7 +164,7 @@ void AnyPool::Shared::give_up(const std::exception_ptr &why)
     waiting.clear();
 }
 
-void AnyPool::Shared::enlist(AnyWorker *worker)
+void AnyPool::Shared::add_worker(AnyWorker *worker)
 {
     std::lock_guard lock(mutex);
     workers.push_back(worker);
@@ -172,7 +172,7 @@ void AnyPool::Shared::enlist(AnyWorker *worker)
         worker->stop();
 }
 
-void AnyPool::Shared::dismiss(AnyWorker *worker)
+void AnyPool::Shared::remove_worker(AnyWorker *worker)
 {
     std::lock_guard lock(mutex);
     std::erase(workers, worker);
@@ -181,7 +181,7 @@ void AnyPool::Shared::dismiss(AnyWorker *worker)
 // ---- on the pool's thread ---------------------------------------------------
 
 AnyPool::AnyPool(const PoolSize &size, const MakeAnyWorker &make_worker)
-    : shared_(std::make_shared<Shared>()), capacity_(size.capacity), patience_(size.patience),
+    : shared_(std::make_shared<Shared>()), capacity_(size.capacity), timeout_(size.timeout),
       process_(getpid())
 {
     start_threads(size.workers, make_worker);
@@ -190,7 +190,7 @@ AnyPool::AnyPool(const PoolSize &size, const MakeAnyWorker &make_worker)
                                  "; raise the limit of memory or of threads (ulimit -v, -u)");
 }
 
-// Stops at the first thread that cannot be started: those after it could not either.
+// Stops at the first thread that cannot be started: later ones could not either.
 void AnyPool::start_threads(size_t count, const MakeAnyWorker &make_worker)
 try {
     BlockedSignals blocked;
@@ -242,14 +242,14 @@ void AnyPool::submit_any(std::unique_ptr<AnyJob> job)
     item->job = std::move(job);
     std::unique_lock lock(shared_->mutex);
     shared_->in_flight.push_back(item);
-    // If the pool has failed meanwhile, the job is given up like those before it.
+    // If the pool has failed meanwhile, the job is given up like those waiting then.
     if (shared_->state == State::failed) {
         item->failure = shared_->cause;
         item->done = true;
         return;
     }
     shared_->waiting.push_back(std::move(item));
-    lock.unlock(); // who wakes up would wait for it
+    lock.unlock(); // the woken thread would wait for it
     shared_->work_came.notify_one();
 }
 
@@ -266,25 +266,24 @@ bool AnyPool::oldest_is_due() const
     return shared_->oldest_is_due();
 }
 
-// A signal can wake nobody who waits here, so this looks for one every now and then, and whether
-// the program has set a handler since: a wait that is short pays for neither.  Without patience
-// there is no limit.
+// Signals cannot wake a thread that waits here.  So this polls for one, and for handlers that the
+// program has set since; short waits pay for neither.  If `timeout` is 0, there is no limit.
 template <class IsMet>
 AnyPool::Shared::Wait AnyPool::Shared::wait(std::unique_lock<std::mutex> &lock,
-                                            std::chrono::seconds patience, IsMet is_met)
+                                            std::chrono::seconds timeout, IsMet is_met)
 {
-    constexpr Clock::duration look_every = std::chrono::milliseconds(20);
+    constexpr Clock::duration poll_interval = std::chrono::milliseconds(20);
     const Clock::time_point start = Clock::now();
     for (;;) {
-        Clock::duration next = look_every;
-        if (patience.count() != 0)
-            next = std::min<Clock::duration>(next, start + patience - Clock::now());
+        Clock::duration next = poll_interval;
+        if (timeout.count() != 0)
+            next = std::min<Clock::duration>(next, start + timeout - Clock::now());
         if (work_is_due.wait_for(lock, next, is_met))
             return Wait::met;
         EndSignals::watch();
         if (signals.came())
             return Wait::signalled;
-        if (patience.count() != 0 && Clock::now() >= start + patience)
+        if (timeout.count() != 0 && Clock::now() >= start + timeout)
             return Wait::late;
     }
 }
@@ -294,11 +293,11 @@ std::unique_ptr<AnyJob> AnyPool::take_any()
 {
     std::unique_lock lock(shared_->mutex);
     Shared &shared = *shared_;
-    switch (shared.wait(lock, patience_, [&] { return shared.oldest_is_due(); })) {
+    switch (shared.wait(lock, timeout_, [&] { return shared.oldest_is_due(); })) {
     case Shared::Wait::met:
         break;
     case Shared::Wait::late:
-        fail_for_impatience();
+        fail_for_timeout();
         break;
     case Shared::Wait::signalled:
         throw Error(-ECANCELED, "the program was asked to end");
@@ -317,24 +316,24 @@ std::unique_ptr<AnyJob> AnyPool::take_any()
     return std::move(oldest->job);
 }
 
-// Under the mutex.  From now on stop() does not wait long for the threads, either.
-void AnyPool::fail_for_impatience()
+// Under the mutex.  Also shortens the wait of stop() for the threads.
+void AnyPool::fail_for_timeout()
 {
-    // With nothing in flight, no worker came into being in time.
+    // With nothing in flight, no worker was created in time.
     const std::string where =
         shared_->in_flight.empty() ? "" : shared_->in_flight.front()->job->where;
     shared_->state = State::failed;
     shared_->reported = std::make_exception_ptr(Error(
         -ETIMEDOUT, where + (where.empty() ? "" : ": ") + "the model has not come back within " +
-                        std::to_string(patience_.count()) + " s; raise timeout if it may"));
-    patience_ = std::chrono::seconds(1);
+                        std::to_string(timeout_.count()) + " s; raise timeout if it may"));
+    timeout_ = std::chrono::seconds(1);
 }
 
 bool AnyPool::wait_for_threads(std::unique_lock<std::mutex> &lock)
 {
     constexpr std::chrono::milliseconds after_signal(80);
     auto gone = [&] { return shared_->alive == 0; };
-    const Shared::Wait end = shared_->wait(lock, patience_, gone);
+    const Shared::Wait end = shared_->wait(lock, timeout_, gone);
     if (end == Shared::Wait::signalled)
         return shared_->work_is_due.wait_for(lock, after_signal, gone);
     return end == Shared::Wait::met;
@@ -348,12 +347,12 @@ bool AnyPool::orphaned() const
 size_t AnyPool::stop()
 {
     if (orphaned()) {
-        // Leaks the shared state: a thread that is not in this process may hold its lock,
-        // and its data may be half written.
+        // Leaks the shared state: a thread that is not in this process may hold its lock, and its
+        // data may be half written.
         new std::shared_ptr<Shared>(shared_);
         return 0;
     }
-    if (shared_->threads.empty()) // one that is left to itself may be alive still
+    if (shared_->threads.empty()) // an abandoned one may still be alive
         return 0;
     std::unique_lock lock(shared_->mutex);
     size_t given_up = shared_->in_flight.size();
@@ -365,7 +364,7 @@ size_t AnyPool::stop()
     shared_->work_came.notify_all();
     bool all_gone = wait_for_threads(lock);
     lock.unlock();
-    // A worker that never comes back is left to itself, and `Shared` lives on with it.
+    // A worker that never returns is abandoned, and `Shared` lives on with it.
     if (!all_gone)
         watch_exit();
     for (std::thread &thread : shared_->threads)

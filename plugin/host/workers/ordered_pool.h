@@ -1,18 +1,18 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// A pool of worker threads that hands jobs back in the order in which they came.
+// A pool of worker threads that returns jobs in the order of their submission.
 //
 // Its states:
 //
 //     running  -- a job or a worker fails --> failed
 //     any      -- stop(), destruction ------> stopped
 //
-// running  jobs are taken in and worked on
+// running  jobs are accepted and run
 // failed   jobs older than the failed one are finished, younger ones are given up
 // stopped  the threads are gone and so are all jobs
 //
-// Others use OrderedPool<Job>.  It adds types to AnyPool, which does the work.
+// Callers use OrderedPool<Job>.  It adds types to AnyPool, which does the work.
 #pragma once
 
 #include <chrono>
@@ -27,7 +27,7 @@
 namespace dnn_torch
 {
 
-// What two processors write by turns lies this far apart: in lines of the cache of its own.
+// The alignment of what several processors write, so that each has its own cache line.
 constexpr size_t line_bytes = 64;
 
 // The base class of a pool's jobs.  A worker writes to its job while others write to theirs.
@@ -36,8 +36,8 @@ class alignas(line_bytes) AnyJob
 public:
     virtual ~AnyJob() = default;
 
-    // What messages call it: "frame at 1.200 s".  May be empty.  Nobody changes it once the job
-    // was submitted.
+    // What messages call it: "frame at 1.200 s".  May be empty.  Must not change once the job is
+    // submitted.
     std::string where;
 };
 
@@ -46,11 +46,11 @@ class AnyWorker
 public:
     virtual ~AnyWorker() = default;
 
-    // Gives back what no later job will need.  Called on the worker's own thread after
-    // release_unused(), once no job waits.
-    virtual void rest() noexcept {}
+    // Frees what no later job will need.  Called on the worker's own thread after
+    // AnyPool::release_unused(), once no job waits.
+    virtual void release_unused() noexcept {}
 
-    // Ends a run() under way, soon and with an exception.  Called from another thread.
+    // Makes a run() under way end soon, with an exception.  Called from another thread.
     virtual void stop() noexcept {}
 
 private:
@@ -58,27 +58,27 @@ private:
     virtual void run_any(AnyJob &job) = 0;
 };
 
-// Works on the jobs of one thread.  Made, used and destroyed on that thread.
+// Runs the jobs of one thread.  Created, used and destroyed on that thread.
 template <class Job> class PoolWorker : public AnyWorker
 {
 public:
-    // Works on the job in place; throws what went wrong.
+    // Works on the job in place.  Throws on failure.
     virtual void run(Job &job) = 0;
 
 private:
-    // The cast is safe: OrderedPool::submit() takes no other jobs.
+    // The cast is safe because OrderedPool::submit() takes only this type.
     void run_any(AnyJob &job) final { run(static_cast<Job &>(job)); }
 };
 
 struct PoolSize {
-    size_t workers;                // threads, at least 1
-    size_t capacity;               // jobs in flight, at least 1
-    std::chrono::seconds patience; // for one job, and for the end; 0 is no limit
+    size_t workers;               // threads, at least 1
+    size_t capacity;              // jobs in flight, at least 1
+    std::chrono::seconds timeout; // for one job, and for the end; 0 is no limit
 };
 
-// The pool belongs to one thread, which alone may call it.  A child of fork() has none of
-// its workers.  There orphaned() is true, and only stop() and the destructor may be called;
-// they then leave everything as it is.
+// The pool belongs to one thread; only that thread may call it.  A child of fork() has none of its
+// workers.  There orphaned() is true, and only stop() and the destructor may be called; they then
+// leave everything as it is.
 class AnyPool
 {
 public:
@@ -88,7 +88,7 @@ public:
     AnyPool(const AnyPool &) = delete;
     AnyPool &operator=(const AnyPool &) = delete;
 
-    // How many threads there are; and why there are not more, or empty if all started.
+    // Return how many threads there are, and why there are not more, or empty if all started.
     size_t workers() const { return worker_count_; }
     const std::string &shortfall() const { return shortfall_; }
 
@@ -98,16 +98,16 @@ public:
     bool empty() const { return in_flight() == 0; }
     bool full() const { return in_flight() >= capacity_; }
 
-    // For the jobs to come; those in flight stay.
+    // Takes effect for later jobs; those in flight stay.
     void set_capacity(size_t jobs) { capacity_ = jobs; }
 
-    // Has each worker rest() once, as soon as it has nothing else to do.
+    // Calls each worker's release_unused() once, as soon as it has nothing else to do.
     void release_unused();
 
-    // Whether take() would not wait.  False if nothing is in flight and nothing failed.
+    // Whether take() would return at once.  False if nothing is in flight and nothing failed.
     bool oldest_is_due() const;
 
-    // Ends everything; returns how many jobs were given up.  Safe to repeat.
+    // Ends everything, and returns how many jobs were given up.  Safe to repeat.
     size_t stop();
 
 protected:
@@ -121,19 +121,19 @@ private:
     struct Shared;
     void start_threads(size_t count, const MakeAnyWorker &make_worker);
     void start_thread(size_t index, const MakeAnyWorker &make_worker);
-    void fail_for_impatience();
+    void fail_for_timeout();
     bool wait_for_threads(std::unique_lock<std::mutex> &lock);
 
     std::shared_ptr<Shared> shared_;
     size_t capacity_;
-    std::chrono::seconds patience_;
+    std::chrono::seconds timeout_;
     size_t worker_count_ = 0;
     std::string shortfall_;
     int process_; // to which the threads belong
 };
 
-// Makes the worker of a thread, on that thread; throws if it cannot.  The pool lets go of
-// this function once the worker is made.
+// Creates the worker of a thread, on that thread; throws if it cannot.  The pool destroys this
+// function once the worker is created.
 template <class Job>
 using MakeWorker = std::function<std::unique_ptr<PoolWorker<Job>>(size_t index)>;
 
@@ -142,17 +142,17 @@ template <class Job> class OrderedPool : public AnyPool
     static_assert(std::is_base_of_v<AnyJob, Job>);
 
 public:
-    // Starts as many of the threads as the system gives; throws Error if it gives none.
+    // Starts as many of the threads as the system allows.  Throws Error if it allows none.
     OrderedPool(const PoolSize &size, const MakeWorker<Job> &make_worker)
         : AnyPool(size, make_worker)
     {
     }
 
-    // Call it only while running.  It may fill the pool beyond its capacity.
+    // May be called only while running.  May fill the pool beyond its capacity.
     void submit(std::unique_ptr<Job> job) { submit_any(std::move(job)); }
 
-    // Waits for the oldest job and hands it over.  If the job failed, throws its failure,
-    // then and in all later calls.  Throws as well if waiting exceeds the patience.
+    // Waits for the oldest job and returns it.  If the job failed, throws its failure, then and in
+    // all later calls.  Also throws if the wait exceeds the timeout.
     std::unique_ptr<Job> take()
     {
         return std::unique_ptr<Job>(static_cast<Job *>(take_any().release()));

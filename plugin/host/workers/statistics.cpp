@@ -91,8 +91,8 @@ void Statistics::add_frame(Clock::time_point arrival, double job_seconds, Clock:
     waited_ += std::max(latency - job_seconds, 0.0);
 }
 
-// The time between two turns is spent downstream if we sent a frame, and otherwise
-// upstream, where we asked for one.
+// The time between two turns is spent downstream if we sent a frame, and otherwise upstream, where
+// we requested one.
 void Statistics::enter(Clock::time_point now)
 {
     if (left_ != Clock::time_point{})
@@ -130,12 +130,12 @@ Summary Statistics::summary() const
     return known;
 }
 
-// If workers hardly ever rest, they are the limit, whatever the filter's thread waits for.
+// If workers are hardly ever idle, they are the limit, whatever the filter's thread waits for.
 Limit Statistics::limit(const Summary &known) const
 {
-    constexpr double hardly_rests = 0.85;
+    constexpr double hardly_idle = 0.85;
     bool by_workers =
-        known.busy >= hardly_rests || known.workers >= std::max(known.upstream, known.downstream);
+        known.busy >= hardly_idle || known.workers >= std::max(known.upstream, known.downstream);
     if (!by_workers)
         return known.upstream >= known.downstream ? Limit::decoding : Limit::encoding;
     bool converts = stages_.convert_in + stages_.convert_out > stages_.forward;
@@ -156,7 +156,7 @@ const char *name_of(Limit limit)
     }
 }
 
-// Says nothing of a model whose arithmetic is not known.
+// Returns an empty text if the model's operations are not known.
 std::string operations_of(const Summary &known)
 {
     if (!(known.operations_per_second > 0))
@@ -167,7 +167,7 @@ std::string operations_of(const Summary &known)
     return rate + print(", %.0f %% of the cores' peak in fp32", known.share_of_peak * 100);
 }
 
-// Says nothing as long as nothing happened.
+// Returns an empty text if there was no crash.
 std::string crashes_of(const Summary &known)
 {
     if (!known.retries)

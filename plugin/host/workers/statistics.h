@@ -21,7 +21,7 @@ struct StageSeconds {
     double sum() const { return convert_in + forward + convert_out; }
 };
 
-// Adds the time of its own life to `seconds`.
+// Adds its lifetime to `seconds`.
 class Stopwatch
 {
 public:
@@ -35,13 +35,13 @@ private:
     Clock::time_point start_;
 };
 
-// Times from a microsecond to an hour, in steps of 2 %.
+// A histogram of times from a microsecond to an hour, in steps of 2 %.
 class Latencies
 {
 public:
     void add(double seconds);
     double mean() const;
-    // Returns the time within which the given share (0.99) of all stay; 0 if there are none.
+    // Returns the time that the given share (0.99) of all does not exceed; 0 if there are none.
     double quantile(double share) const;
 
 private:
@@ -58,13 +58,13 @@ const char *name_of(Limit limit);
 struct Summary {
     size_t frames;
     double seconds, frames_per_second;
-    double latency_mean, latency_99; // of a frame, from its arrival to its leaving
+    double latency_mean, latency_99; // of a frame, from its arrival to its output
     double wait;                     // the part of that mean in which no worker has the frame
     StageSeconds per_frame;
     double upstream, downstream, workers; // shares of time: what the filter's thread waited for
     double busy;                          // share of time in which workers worked
     Limit limit;
-    size_t retries, passed; // runs tried again in a new process; frames that passed without one
+    size_t retries, passed;       // runs retried in a new process; frames passed without the model
     double operations_per_second; // of the model, from the first frame on; 0: not known
     double share_of_peak;         // of the cores that the workers have; 0: not known
 };
@@ -75,19 +75,19 @@ class Statistics
 public:
     explicit Statistics(size_t workers) : workers_(workers) {}
 
-    // From now on there are that many workers.
+    // Sets the number of workers from now on.
     void use_workers(size_t workers) { workers_ = workers; }
 
-    // A job of some frames has left the workers.
+    // Records that the workers finished a job of that many frames.
     void add_job(const StageSeconds &stages, size_t frames, double operations = 0);
-    // The model's process ended: so many runs were tried again, and so many frames passed
+    // Records that the model's process ended: so many runs were retried, and so many frames passed
     // without the model.
     void add_crash(size_t retries, size_t passed);
-    // A frame that came in at `arrival` goes out; its job took that long.
+    // Records the output of a frame that came in at `arrival`; its job took `job_seconds`.
     void add_frame(Clock::time_point arrival, double job_seconds,
                    Clock::time_point now = Clock::now());
 
-    // The filter's thread begins or ends its turn; `sent` tells whether a frame went out.
+    // Record that the filter's thread begins or ends its turn; `sent`: whether a frame went out.
     void enter(Clock::time_point now = Clock::now());
     void leave(bool sent, Clock::time_point now = Clock::now());
 

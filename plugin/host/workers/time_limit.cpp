@@ -18,17 +18,17 @@ namespace
 
 using Clock = std::chrono::steady_clock;
 
-constexpr Clock::duration look_every = std::chrono::milliseconds(20);
+constexpr Clock::duration poll_interval = std::chrono::milliseconds(20);
 
-// The innermost ones on this thread.
+// The innermost objects on this thread.
 thread_local LongWait *listener = nullptr;
 thread_local const std::string *doing = nullptr;
 
-// The work may register for exit() all the while, so watch_exit() is called again and
-// again.  It is called less often as time passes: some hundred times in an hour.
+// The work may register handlers of exit() at any time, so watch_exit() is called repeatedly.  It
+// is called less often as time passes: some hundred times in an hour.
 Clock::duration until_next_watch(Clock::duration waited)
 {
-    return std::max<Clock::duration>(waited / 32, look_every);
+    return std::max<Clock::duration>(waited / 32, poll_interval);
 }
 
 void check(const EndSignals &signals)
@@ -42,7 +42,7 @@ void wait_for(const Background &work, const TimeLimit &limit, const EndSignals &
     const Clock::time_point start = Clock::now();
     Clock::duration watched{0};
     for (;;) {
-        Clock::duration next = look_every, waited = Clock::now() - start;
+        Clock::duration next = poll_interval, waited = Clock::now() - start;
         if (limit.most.count() != 0)
             next = std::min<Clock::duration>(next, limit.most - waited);
         if (work.wait_for(next))
@@ -62,8 +62,8 @@ void wait_for(const Background &work, const TimeLimit &limit, const EndSignals &
 
 } // namespace
 
-LongWait::LongWait(Tell tell)
-    : tell_(std::move(tell)), start_(Clock::now()), outer_(std::exchange(listener, this))
+LongWait::LongWait(Notify notify)
+    : notify_(std::move(notify)), start_(Clock::now()), outer_(std::exchange(listener, this))
 {
 }
 
@@ -84,16 +84,16 @@ NowDoing::~NowDoing()
 void LongWait::note(const std::string &doing)
 {
     constexpr std::chrono::seconds long_time(1);
-    if (is_told_ || Clock::now() - start_ < long_time)
+    if (has_notified_ || Clock::now() - start_ < long_time)
         return;
-    is_told_ = true;
-    tell_(doing);
+    has_notified_ = true;
+    notify_(doing);
 }
 
 void run_within(const TimeLimit &limit, std::function<void()> work)
 {
     const EndSignals signals;
-    check(signals); // as after LibTorch was loaded: nothing is begun that exit() would meet
+    check(signals); // after a signal, begins nothing that would still run at exit()
     Background background(std::move(work));
     wait_for(background, limit, signals);
     background.finish();

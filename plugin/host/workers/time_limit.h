@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Runs what may never come back, with a limit.
+// Runs work that may never return, with a time limit.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@
 namespace dnn_torch
 {
 
-// What a run of a model may take where nobody says otherwise.
+// The default limit of a model's run.
 constexpr std::chrono::minutes default_time_limit{10};
 
 struct TimeLimit {
@@ -22,7 +22,7 @@ struct TimeLimit {
     std::string line;               // the text of the Error if it is exceeded
 };
 
-// While one lives, run_within() on this thread waits for that: "opening the model".
+// While one exists, names what run_within() waits for on this thread: "opening the model".
 class NowDoing
 {
 public:
@@ -36,13 +36,13 @@ private:
     const std::string *const outer_;
 };
 
-// While one lives, it hears once what run_within() waits for on this thread, if that is more than
-// a second after it was made.
+// While one exists, reports once what run_within() waits for on this thread, if that is more than a
+// second after it was created.
 class LongWait
 {
 public:
-    using Tell = std::function<void(const std::string &doing)>;
-    explicit LongWait(Tell tell);
+    using Notify = std::function<void(const std::string &doing)>;
+    explicit LongWait(Notify notify);
     ~LongWait();
     LongWait(const LongWait &) = delete;
     LongWait &operator=(const LongWait &) = delete;
@@ -50,16 +50,16 @@ public:
     void note(const std::string &doing);
 
 private:
-    const Tell tell_;
+    const Notify notify_;
     const std::chrono::steady_clock::time_point start_;
     LongWait *const outer_;
-    bool is_told_ = false;
+    bool has_notified_ = false;
 };
 
-// Runs `work` on a thread of its own, which takes no signals, and waits for it.
-// Throws what `work` throws.  Past the limit it throws Error with the limit's
-// line and -ETIMEDOUT, and after a signal that ends the program with -ECANCELED: the thread is left
-// to itself, so `work` must own, or share, everything that it uses.
+// Runs `work` on a separate thread, which receives no signals, and waits for it.  Throws what
+// `work` throws.  Throws Error with the limit's line and -ETIMEDOUT past the limit, and with
+// -ECANCELED after a signal that ends the program.  The thread is then abandoned, so `work` must
+// own or share everything that it uses.
 void run_within(const TimeLimit &limit, std::function<void()> work);
 
 // The same, for work with a result.

@@ -11,7 +11,7 @@ namespace dnn_torch
 namespace
 {
 
-bool gains(const std::vector<Processors> &nodes, const CoreBudget &budget)
+bool is_binding_useful(const std::vector<Processors> &nodes, const CoreBudget &budget)
 {
     if (budget.cores == 0 || nodes.size() < 2 || budget.workers < nodes.size())
         return false;
@@ -20,7 +20,7 @@ bool gains(const std::vector<Processors> &nodes, const CoreBudget &budget)
     });
 }
 
-// The one that has the most processors for each worker, with one more worker.
+// Returns the node that has the most processors per worker after it gets one more worker.
 size_t emptiest(const std::vector<Processors> &nodes, const std::vector<size_t> &workers)
 {
     size_t best = 0;
@@ -40,7 +40,7 @@ bool user_forbids()
 
 WorkerPlaces::WorkerPlaces(const Topology &topology, const CoreBudget &budget)
 {
-    if (!gains(topology.nodes, budget))
+    if (!is_binding_useful(topology.nodes, budget))
         return;
     nodes_ = topology.nodes;
     std::vector<size_t> workers(nodes_.size());
@@ -55,7 +55,7 @@ const Processors *WorkerPlaces::of(size_t worker) const
     return worker < node_of_.size() ? &nodes_[node_of_[worker]] : nullptr;
 }
 
-void WorkerPlaces::keep(size_t worker) const noexcept
+void WorkerPlaces::bind_thread(size_t worker) const noexcept
 {
     if (const Processors *node = of(worker))
         keep_to(*node);

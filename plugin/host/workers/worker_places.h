@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Which processors each worker keeps to, on machines with several nodes of memory.
+// Binds each worker to the processors of one node, on NUMA machines.
 #pragma once
 
 #include "core_budget.h"
@@ -13,35 +13,34 @@
 namespace dnn_torch
 {
 
-// Immutable, for any thread.
+// Immutable; any thread may use it.
 class WorkerPlaces
 {
 public:
-    // Every worker may run everywhere.
+    // Binds no worker.
     WorkerPlaces() = default;
 
-    // A worker has the buffers of its session on the node where it first wrote to them.  If it
-    // moves to another node, each access to them crosses over.  So workers are spread over the
-    // nodes, by the processors that each node has, and stay there.
+    // A session's buffers are on the node where its worker first wrote to them.  If the worker
+    // moves to another node, each access crosses nodes.  So workers are spread over the nodes, in
+    // proportion to each node's processors, and stay there.
     //
-    // They may run everywhere where that would leave a node idle, or the threads of one run without
-    // a processor each: with fewer workers than nodes, and with more threads than a node has
-    // processors.  On a device nothing is bound either.
+    // No worker is bound if that would leave a node idle (fewer workers than nodes), or if a node
+    // has fewer processors than a run has threads.  On a device nothing is bound either.
     WorkerPlaces(const Topology &topology, const CoreBudget &budget);
 
-    // Null if the worker may run everywhere.
+    // Returns null if the worker is not bound.
     const Processors *of(size_t worker) const;
 
     // Binds the calling thread.  The session's threads inherit that, and so do those of an engine
-    // in a process of its own.  A refusal leaves it free, which is only slower.
-    void keep(size_t worker) const noexcept;
+    // in a separate process.  Ignores failures: an unbound thread is only slower.
+    void bind_thread(size_t worker) const noexcept;
 
 private:
     std::vector<Processors> nodes_;
-    std::vector<size_t> node_of_; // of each worker
+    std::vector<size_t> node_of_; // by worker
 };
 
-// What the user wants: DNN_TORCH_PIN=0 in the environment binds nothing.
+// Returns the places on this machine.  DNN_TORCH_PIN=0 in the environment binds nothing.
 WorkerPlaces places_here(const CoreBudget &budget);
 
 } // namespace dnn_torch
