@@ -155,7 +155,7 @@ def test_killed_process(model):
         if on_crash == "error":
             support.assert_fails_clearly(result, r"frame at \S+ s", "signal 9")
         else:
-            assert result.returncode == 0 and all("a new process has made" in line for line in result.warnings), result
+            assert result.returncode == 0 and all("a new process has processed" in line for line in result.warnings), result
             assert len(result.stdout) == 60 * 64 * 64 * 3 - 1, result
 
 

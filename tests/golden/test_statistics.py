@@ -115,7 +115,7 @@ def test_frames_that_pass_by_the_model_do_not_count(script, stats, skip):
     assert told["frames"] == wanted and told["excluded"] == 100 - wanted
     assert told["frame_ms"]["forward"] == pytest.approx(20, rel=0.3) if wanted else True
     assert told["fps"] == 0 if wanted == 0 else told["fps"] == pytest.approx(25, rel=0.3), told
-    assert f"; {100 - wanted} frames passed by the model" in result.stderr
+    assert f"; {100 - wanted} frames bypassed the model" in result.stderr
 
 
 def test_statistics_that_cannot_be_written_are_an_error(script):

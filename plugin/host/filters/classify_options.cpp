@@ -25,10 +25,10 @@ OptionTable output_options(size_t offset)
 {
     auto field = [offset](size_t of_field) { return offset + of_field; };
     return {
-        changeable(int_option(
-            "top", "how many classes are said of a frame or box, the likeliest first",
-            field(offsetof(ClassifierSettings, top)), 1, 1, AV_NUM_DETECTION_BBOX_CLASSIFY)),
-        changeable(float_option("confidence", "classes with less are not said",
+        changeable(int_option("top", "how many classes a frame or box gets, the likeliest first",
+                              field(offsetof(ClassifierSettings, top)), 1, 1,
+                              AV_NUM_DETECTION_BBOX_CLASSIFY)),
+        changeable(float_option("confidence", "classes with less are dropped",
                                 field(offsetof(ClassifierSettings, confidence)), 0, 0, 1)),
         with_unit(int_option("scores", "what the model's scores are",
                              field(offsetof(ClassifierSettings, scores)),
@@ -36,7 +36,7 @@ OptionTable output_options(size_t offset)
                              static_cast<int>(ScoreKind::automatic),
                              static_cast<int>(ScoreKind::plain)),
                   "scores"),
-        named_value("auto", "plain if they are shares of 1, else softmax", ScoreKind::automatic,
+        named_value("auto", "plain if they add up to 1, else softmax", ScoreKind::automatic,
                     "scores"),
         named_value("softmax", "logits, of which one is right", ScoreKind::softmax, "scores"),
         named_value("sigmoid", "logits, each of which is right or not", ScoreKind::sigmoid,
@@ -59,7 +59,7 @@ OptionTable input_options(size_t offset)
                              static_cast<int>(ClassifyWhat::boxes)),
                   "classify_on"),
         named_value("auto",
-                    "boxes if a filter before looked for some, or with target; else the frame",
+                    "boxes after a filter that looks for boxes, or with target; else the frame",
                     ClassifyWhat::automatic, "classify_on"),
         named_value("frame", "the frame as a whole", ClassifyWhat::frame, "classify_on"),
         named_value("boxes", "the boxes in a frame, and no frame without any", ClassifyWhat::boxes,
@@ -77,7 +77,7 @@ OptionTable classifier_options(size_t offset)
 {
     OptionTable all = output_options(offset);
     const OptionTable fit =
-        fit_options({.help = "how frames and boxes come to the size of the model's picture",
+        fit_options({.help = "how frames and boxes are fitted into the model's picture",
                      .automatic = "frames as crop, boxes as stretch",
                      .letterbox = "whole, in the middle of a black border",
                      .unit = "classify_fit"},

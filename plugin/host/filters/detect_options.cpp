@@ -32,12 +32,13 @@ OptionTable parameter_options(size_t offset)
 {
     auto field = [offset](size_t of_field) { return offset + of_field; };
     return {
-        changeable(float_option("confidence", "what is found with less is dropped",
+        changeable(float_option("confidence", "detections with less are dropped",
                                 field(offsetof(DetectorSettings, confidence)), 0.25, 0, 1)),
-        changeable(float_option("iou",
-                                "boxes that overlap a surer one by more are dropped (1: none)",
-                                field(offsetof(DetectorSettings, iou)), 0.45, 0, 1)),
-        changeable(int_option("max_boxes", "how many boxes a frame gets at most, the surest first",
+        changeable(float_option(
+            "iou", "boxes that overlap a more confident one by more are dropped (1: none)",
+            field(offsetof(DetectorSettings, iou)), 0.45, 0, 1)),
+        changeable(int_option("max_boxes",
+                              "how many boxes a frame gets at most, most confident first",
                               field(offsetof(DetectorSettings, max_boxes)), 300, 1, most_boxes)),
         changeable(text_option("classes", "what is kept: names or numbers, a|b (all, if not given)",
                                field(offsetof(DetectorSettings, classes)), nullptr)),
@@ -50,7 +51,7 @@ OptionTable picture_options(size_t offset)
 {
     auto field = [offset](size_t of_field) { return offset + of_field; };
     return {
-        text_option("decoder", "how the model's tensors become boxes (found out, if not given)",
+        text_option("decoder", "how the model's tensors become boxes (detected, if not given)",
                     field(offsetof(DetectorSettings, decoder)), nullptr),
         int_option("border", "how bright the border of letterboxed frames is, of 255",
                    field(offsetof(DetectorSettings, border)), 114, 0, 255),
@@ -64,7 +65,7 @@ OptionTable model_type_options(size_t offset)
 {
     auto field = [offset](size_t of_field) { return offset + of_field; };
     return {
-        with_unit(int_option("model_type", "as dnn_detect has it; decoder says more",
+        with_unit(int_option("model_type", "as in dnn_detect; decoder has more values",
                              field(offsetof(DetectorSettings, model_type)), -1, -1,
                              static_cast<int>(ModelType::yolov4)),
                   "model_type"),
@@ -127,12 +128,11 @@ std::string decoder_of(const DetectorSettings &settings)
 OptionTable detector_options(size_t offset)
 {
     OptionTable all = parameter_options(offset);
-    const OptionTable fit =
-        fit_options({.help = "how frames come to the size of the model's picture",
-                     .automatic = "as the model is known to want it",
-                     .letterbox = "whole, in the middle of a border",
-                     .unit = "detect_fit"},
-                    offset + offsetof(DetectorSettings, fit));
+    const OptionTable fit = fit_options({.help = "how frames are fitted into the model's picture",
+                                         .automatic = "as the model is known to need it",
+                                         .letterbox = "whole, in the middle of a border",
+                                         .unit = "detect_fit"},
+                                        offset + offsetof(DetectorSettings, fit));
     for (const OptionTable &group : {fit, picture_options(offset), model_type_options(offset)})
         all.insert(all.end(), group.begin(), group.end());
     return all;

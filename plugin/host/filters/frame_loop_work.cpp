@@ -300,8 +300,8 @@ void FrameLoop::take_over()
     if (!work)
         return;
     if (work->plan->input.size != input_.size || work->plan->input.format != input_.format)
-        return log_.warn("the new model was made ready for frames of another size; the one before "
-                         "goes on");
+        return log_.warn("the new model was prepared for frames of another size; the current one "
+                         "stays");
     planner_.adopt(work->task);
     bool same_workers = !work_ || work->budget.workers == work_->budget.workers;
     if (same_workers && !(work_ && work_->plan->window != work->plan->window))

@@ -102,8 +102,8 @@ Work ModelSetup::plan(const std::shared_ptr<Task> &with, bool on_cpu, const Fram
     NewPlan made = with->plan(input, {.tuning_seconds = tuning_seconds, .samples = samples});
     if (samples && samples->empty())
         made.notes.emplace_back(
-            "the model gets nothing of the frames that int8 was to be calibrated "
-            "with; it is calibrated with generated pictures");
+            "no frame for the calibration of int8 gives the model an input; it is calibrated with "
+            "generated pictures");
     CoreRequest cores = run.cores;
     cores.device = !on_cpu;
     cores.in_order = made.plan->in_order;

@@ -16,7 +16,7 @@ OptionTable frame_options(size_t offset)
 {
     auto field = [offset](size_t of_field) { return offset + of_field; };
     return {
-        int_option("every", "the model sees every that many-th frame; the others carry its boxes",
+        int_option("every", "the model sees every Nth frame; the others carry its boxes",
                    field(offsetof(ResultsSettings, every)), 1, 1, 1000000),
         with_unit(int_option("track", "number things, so that each keeps its number over frames",
                              field(offsetof(ResultsSettings, track)),

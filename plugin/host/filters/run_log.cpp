@@ -141,7 +141,7 @@ void RunLog::report_crash(const FrameJob &job)
         is_one ? "the frame" : "the " + std::to_string(job.items.size()) + " frames of its batch";
     std::string what = job.passed ? "it ended once more in a new process, so " + frames +
                                         (is_one ? " passes" : " pass") + " without the model"
-                                  : "a new process has made " + frames;
+                                  : "a new process has processed " + frames;
     const char *memory = job.plan->in_order ? "; what it remembered of earlier frames is gone" : "";
     av_log(ctx_, AV_LOG_WARNING, "%s; %s%s\n", job.crash.c_str(), what.c_str(), memory);
     statistics_->add_crash(static_cast<size_t>(job.retries), job.passed ? job.items.size() : 0);

@@ -15,7 +15,7 @@ namespace
 // Returns an empty text if there is none.
 std::string excluded_of(size_t frames)
 {
-    return frames ? concat("; ", counted(frames, "frame"), " passed by the model") : "";
+    return frames ? concat("; ", counted(frames, "frame"), " bypassed the model") : "";
 }
 
 } // namespace

@@ -38,7 +38,7 @@ AVPixelFormat grey_like(const AVPixFmtDescriptor &format)
         return AV_PIX_FMT_GRAY16;
     default:
         throw Error(AVERROR(ENOSYS),
-                    std::string("frames of ") + format.name + " cannot be scaled past the model");
+                    std::string("components of ") + format.name + " cannot be scaled");
     }
 }
 
