@@ -179,7 +179,7 @@ TEST(Pickles, KeepTheNamesOfWhatIsNotCalled)
           "\x80\x02(ia.b\nC\n.", "\x80\x02(ca.b\nC\no.", "\x80\x04\x8c\3a.b\x8c\1C\x93)R."}) {
         const std::string text = program;
         const Pickle pickle = read(text);
-        EXPECT_EQ(pickle.root().kind, Kind::made);
+        EXPECT_EQ(pickle.root().kind, Kind::opaque);
         EXPECT_EQ(pickle.root().text, "a.b.C");
     }
 }

@@ -511,6 +511,24 @@ TEST(YoloV2, HasAnchorsInCells)
     expect_box(found[0], {8, 44, 24, 52}, 0.4F, 0);
 }
 
+// The channels are last only if the grid's cells are then square.
+TEST(YoloV2, IsFoundInGridsOfItsUsualSizes)
+{
+    const std::vector<float> anchors = {0.57F, 0.68F, 1.87F, 2.06F, 3.34F,
+                                        5.47F, 7.88F, 3.53F, 9.77F, 9.17F};
+    const std::pair<Size, Size> grids[] = {
+        {{416, 416}, {13, 13}}, {{608, 320}, {19, 10}}, {{160, 160}, {5, 5}}};
+    for (const auto &[input, grid] : grids) {
+        for (const bool is_last : {false, true}) {
+            Tensors tensors;
+            tensors.add_zeros("", is_last ? std::vector<int64_t>{1, grid.height, grid.width, 425}
+                                          : std::vector<int64_t>{1, 425, grid.height, grid.width});
+            const DetectorFacts facts = {.input = input, .anchors = anchors, .cells = grid};
+            EXPECT_EQ(decoder_for(tensors, facts), "yolov2") << grid.width << ' ' << is_last;
+        }
+    }
+}
+
 TEST(YoloV2, HasASoftmaxOverItsClasses)
 {
     Tensors tensors;

@@ -208,20 +208,30 @@ void YoloHeads::decode_head(const DnnTorchTensor &tensor, const Head &head, int 
                 read({box, x, y});
 }
 
-// Returns which of the two layouts the four-dimensional tensors have.
-Channels channels_of(std::span<const DnnTorchTensor> tensors)
+// Returns whether the cells of the grid are about as wide as high, as models' cells are.  Of an
+// unknown input: whether the grid is.
+bool has_square_cells(const DnnTorchTensor &tensor, const HeadAxes &axes, Size input)
+{
+    const bool is_known = input.width > 0 && input.height > 0;
+    const double width = is_known ? input.width : 1, height = is_known ? input.height : 1;
+    const double ratio = width * static_cast<double>(tensor.dims[axes.line]) /
+                         (height * static_cast<double>(tensor.dims[axes.column]));
+    return ratio > 0.8 && ratio < 1.25;
+}
+
+// Returns which of the two layouts the four-dimensional tensors have.  The channels' axis has the
+// same extent in all heads; a single head has a grid of square cells.
+Channels channels_of(std::span<const DnnTorchTensor> tensors, Size input)
 {
     for (const Channels channels : {Channels::last, Channels::first}) {
-        const int axis = axes_of(channels).values;
-        const int64_t count = tensors[0].dims[axis];
+        const HeadAxes axes = axes_of(channels);
+        const int64_t count = tensors[0].dims[axes.values];
         const bool are_same =
             std::all_of(tensors.begin(), tensors.end(), [&](const DnnTorchTensor &tensor) {
-                return tensor.rank == 4 && tensor.dims[axis] == count;
+                return tensor.rank == 4 && tensor.dims[axes.values] == count;
             });
-        // The channels' axis has the same extent in all heads.  Channels::last is tried first.
-        const bool is_last = channels == Channels::last;
-        const bool is_square = tensors[0].dims[2] == tensors[0].dims[is_last ? 1 : 3];
-        if (are_same && count >= 6 && (is_square || tensors.size() > 1 || is_last))
+        if (are_same && count >= 6 &&
+            (tensors.size() > 1 || has_square_cells(tensors[0], axes, input)))
             return channels;
     }
     return Channels::first;
@@ -347,7 +357,7 @@ Match match_darknet(std::span<const DnnTorchTensor> shapes, const DetectorFacts 
 {
     if (!are_heads(shapes, 4))
         return {};
-    return match_heads(shapes, facts, kind, channels_of(shapes), likeness);
+    return match_heads(shapes, facts, kind, channels_of(shapes, facts.input), likeness);
 }
 
 } // namespace
@@ -371,7 +381,7 @@ Match match_yolov2(std::span<const DnnTorchTensor> shapes, const DetectorFacts &
 {
     if (shapes.size() != 1 || !are_heads(shapes, 4) || facts.anchors.empty())
         return {};
-    const HeadAxes axes = axes_of(channels_of(shapes));
+    const HeadAxes axes = axes_of(channels_of(shapes, facts.input));
     const float across =
         static_cast<float>(facts.input.width) / static_cast<float>(shapes[0].dims[axes.column]);
     const float down =
