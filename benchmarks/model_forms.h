@@ -12,7 +12,7 @@
 class Model
 {
 public:
-    // Forms: saved, saved_channels_last, frozen, channels_last (frozen too),
+    // Variants: saved, saved_channels_last, frozen, channels_last (frozen too),
     // inference.  Precisions: fp32, bf16.  Throws for another name.
     Model(const std::string &path, const std::string &form, const std::string &precision);
 

@@ -149,7 +149,7 @@ typedef struct DnnTorchPlanFacts {
     double run_seconds;  /**< one run on one thread, or on the device */
     int64_t run_bytes;   /**< peak memory of a run, without the model */
     int32_t interleaved; /**< 1: pictures with interleaved channels are fastest */
-    int32_t takes_codes; /**< 1: a frame's own quantised samples are faster than floats */
+    int32_t takes_integers; /**< 1: a frame's own quantised samples are faster than floats */
     /** 1: a result depends on earlier runs: one session makes all runs, in the order of frames. */
     int32_t in_order;
     int32_t alone; /**< 1: runs wait for each other, so a second session gains nothing */

@@ -172,7 +172,7 @@ private:
     NewPlan plan(const ModelWithContract &subject, const std::string &precision)
     {
         constexpr double default_tuning = 3; // as in the filter's option `tune`
-        report_.show_progress(precision + ": finding the fastest form of the model ...");
+        report_.show_progress(precision + ": finding the fastest variant of the model ...");
         return plan_within(subject, std::min(default_tuning, request_.seconds / 10));
     }
 

@@ -29,7 +29,7 @@ struct Fitting {
 // Tries the model as the filter does.  Skips what would take long for a slow model.
 Fitting find_fitting(const ModelWithContract &subject, const Trials &trials);
 
-// Returns "to multiples of 8 (probe), by reflection (usual)".
+// Returns "to multiples of 8 (probe), by reflection (default)".
 std::string padding_in_words(const Fitting &fitting, const Contract &contract);
 
 // Returns "local (probe): the model looks 18x18 pixels far, by which tiles overlap; ...".

@@ -97,7 +97,7 @@ void add_task(const std::string &task, Contract &contract)
 std::string origin_of(const std::string &field, const Contract &contract)
 {
     const auto found = contract.origins.find(field);
-    return found == contract.origins.end() ? "usual" : found->second;
+    return found == contract.origins.end() ? "default" : found->second;
 }
 
 std::vector<std::string> fields_in_words(const Contract &contract)

@@ -101,7 +101,7 @@ ModelWithContract open_model(const Backend &backend, const Request &request,
         request.contract, contract_file(request), std::move(options),
         [&](const ModelOptions &each) { return open_as(backend, request, each); });
     if (!opened.contract.pictures.empty())
-        throw Error(AVERROR(ENOSYS), "the model takes another picture beside each frame, '" +
+        throw Error(AVERROR(ENOSYS), "the model takes an extra picture with each frame, '" +
                                          opened.contract.pictures.front().name +
                                          "', which only the filter gives it");
     return opened;

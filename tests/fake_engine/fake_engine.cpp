@@ -323,7 +323,7 @@ Images DnnTorchSession::run(const Images &input, const Images &wish)
         offset += static_cast<float>(input.behind) + (input.more ? 100.0F : 0.0F);
     fill(script_, input, offset, output, output_);
     output.data = output_.data();
-    if (script_.takes_codes && (wish.element == DNN_TORCH_U8 || wish.element == DNN_TORCH_U16))
+    if (script_.takes_integers && (wish.element == DNN_TORCH_U8 || wish.element == DNN_TORCH_U16))
         output = in_codes(output, input, wish, codes_);
     if (holds(input, script_.wrong_element_at))
         output.element = 99;
@@ -579,7 +579,7 @@ void plan_facts(const DnnTorchPlan *plan, DnnTorchPlanFacts *facts) noexcept
                       .run_seconds = static_cast<double>(script.tuned_us) / 1e6,
                       .run_bytes = script.tuned_bytes,
                       .interleaved = script.interleaved,
-                      .takes_codes = script.takes_codes,
+                      .takes_integers = script.takes_integers,
                       .in_order = script.in_order,
                       .as_saved = plan->has_given_up},
                      facts);

@@ -64,7 +64,7 @@ const Key keys[] = {
     {"tuned_us", &Script::tuned_us},
     {"tuned_bytes", &Script::tuned_bytes},
     {"interleaved", &Script::interleaved},
-    {"takes_codes", &Script::takes_codes},
+    {"takes_integers", &Script::takes_integers},
     {"in_order", &Script::in_order},
     {"exclusive", &Script::exclusive},
     {"tells_turn", &Script::tells_turn},

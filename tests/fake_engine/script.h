@@ -62,7 +62,7 @@ struct Script {
     int64_t tuned_us = 0;
     int64_t tuned_bytes = 0;
     int interleaved = 0;
-    int takes_codes = 0;
+    int takes_integers = 0;
     int in_order = 0;
     int exclusive = 0;
     float each_run = 0; // what a session's results grow by with each run, until it is reset

@@ -33,7 +33,7 @@ def start(graph, frames=7, size=(WIDTH, HEIGHT), **options):
 HANGS = {
     "opened": ({"hang_open": 1}, "within 10 s while it was opened"),
     "tried": ({"hang_at": GREY}, r"within 1 s while it was tried on \d+x\d+"),
-    "measured": ({"hang_tune": 1}, r"within \d+ s while its fastest form was looked for"),
+    "measured": ({"hang_tune": 1}, r"within \d+ s while its fastest variant was looked for"),
 }
 
 

@@ -87,7 +87,7 @@ def through(graph, pixel_format, matrix, range_name, **options):
 def test_colours_come_back(need, script, matrix, range_name, codes):
     need(filters=["setparams", "format", "showinfo", "scale"])
     wanted, said = through("null", "yuv420p", matrix, range_name)
-    graph = support.fake(script(channels=3, takes_codes=codes))
+    graph = support.fake(script(channels=3, takes_integers=codes))
     got, said_after = through(graph, "yuv420p", matrix, range_name)
     assert said_after == said
     for plane, wanted_plane in zip(got, wanted):

@@ -97,7 +97,7 @@ def test_each_source_overrules_the_next(tmp_path):
     assert found["range"] == {"value": [-1, 1], "origin": "option"}
     assert found["order"] == {"value": "rgb", "origin": "net.pt.json"}
     assert found["mean"] == {"value": 3, "origin": "dnn_torch.json in the file"}
-    assert found["std"] == {"value": 1, "origin": "usual"}
+    assert found["std"] == {"value": 1, "origin": "default"}
 
 
 def test_what_is_probed(tmp_path):

@@ -136,11 +136,11 @@ def test_notice(model):
 @pytest.mark.parametrize(
     "name,padding,tiles",
     [
-        ("multiples_of_4", "to multiples of 4 (probe), by reflection (usual)", r"^local \(probe\)"),
+        ("multiples_of_4", "to multiples of 4 (probe), by reflection (default)", r"^local \(probe\)"),
         ("needs16", "none, for any size", r"^local \(probe\)"),
         ("fixed_input", "the model takes 64x48 alone: frames are cut into tiles of it (probe)",
          r"^local \(probe\)"),
-        ("one_more_than_8n", "to 8n + 1 (probe), by reflection (usual)", r"^none: made for 8n \+ 1$"),
+        ("one_more_than_8n", "to 8n + 1 (probe), by reflection (default)", r"^none: made for 8n \+ 1$"),
         ("first_pixel_everywhere", "none, for any size",
          r"^not local \(probe\): tiles are blended$"),
     ],
@@ -175,7 +175,7 @@ def test_who_says_how_frames_come_to_it(model, tmp_path):
                                            "origin": "net.pt.json"}  # fmt: skip
     assert found["tiles"]["local"] == {"value": False, "origin": "net.pt.json"}
     assert found["padding"]["words"] == (
-        "to multiples of 16 (net.pt.json), at least 64x32 (net.pt.json), by reflection (usual)"
+        "to multiples of 16 (net.pt.json), at least 64x32 (net.pt.json), by reflection (default)"
     )
     given = facts(path, "--multiple", "8", "--padding", "replicate", "--overlap", "12")
     assert given["padding"]["words"] == (

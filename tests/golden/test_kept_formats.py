@@ -12,7 +12,7 @@ import support
 
 WIDTH, HEIGHT = 71, 45
 YUV = [name for name in pictures.FORMATS if pictures.has_chroma(name)]
-WAYS = [{}, {"interleaved": 1}, {"takes_codes": 1}]
+WAYS = [{}, {"interleaved": 1}, {"takes_integers": 1}]
 SITINGS = ["unspecified", "left", "center", "topleft", "top"]
 
 

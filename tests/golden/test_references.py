@@ -65,7 +65,7 @@ def test_reference_is_what_numpy_says(name, pixel_format):
     assert reference(name, pixel_format) == cases.reference(name, pixel_format)
 
 
-@pytest.mark.parametrize("way", ["interleaved", "takes_codes", "channels"])
+@pytest.mark.parametrize("way", ["interleaved", "takes_integers", "channels"])
 @pytest.mark.parametrize("formats", in_groups(pictures.FORMATS, 12), ids=lambda names: names[0])
 def test_every_format(script, tmp_path, formats, way):
     """Without LibTorch: that all bits come through is no matter of the engine.

@@ -93,7 +93,7 @@ def isolation(dice):
 
 def script_of(dice, model):
     script = model.script()
-    for key in ("takes_codes", "interleaved"):
+    for key in ("takes_integers", "interleaved"):
         if dice.random() < 0.5:
             script[key] = 1
     if dice.random() < 0.1:

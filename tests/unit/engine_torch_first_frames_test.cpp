@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// No picture of a form that is wrong leaves the engine, whatever hides the fault.
+// No picture of a variant that is wrong leaves the engine, whatever hides the fault.
 #include "engine_torch_models.h"
 
 #include "engines/torch/tuning/first_frames.h"
@@ -257,7 +257,7 @@ std::vector<float> run_all(Running &running, const Pictures &pictures)
     return finite(run(running, pictures));
 }
 
-// Each frame of a run, the first one too, of each form that is asked for or chosen.
+// Each frame of a run, the first one too, of each variant that is asked for or chosen.
 TEST(WrongForms, NeverShow)
 {
     for (const Hidden &fault : faults) {
@@ -266,13 +266,13 @@ TEST(WrongForms, NeverShow)
         const Pictures contents(1, 3, 320, 64);
         const Pictures &pictures = fault.sample < 0 ? contents : filled;
         const std::vector<float> expected = run_all(plain, pictures);
-        for (const char *form : {"1", "frozen", "channels_last", "inference"})
+        for (const char *variant : {"1", "frozen", "channels_last", "inference"})
             for (const double budget_seconds : {0.0, 0.3}) {
-                Running running(fault.model, form);
+                Running running(fault.model, variant);
                 running.model.tune(wide_shape, budget_seconds);
                 for (int i = 0; i < 3; i++)
                     EXPECT_LT(difference(run_all(running, pictures), expected), 1e-3F)
-                        << fault.model << ' ' << form << ' ' << running.model.form();
+                        << fault.model << ' ' << variant << ' ' << running.model.variant();
             }
     }
 }
@@ -282,7 +282,7 @@ TEST(WrongForms, AreNotEvenTriedBehindBranches)
     for (const Hidden &fault : faults) {
         Running chosen(fault.model), pinned(fault.model, "inference");
         if (fault.is_branch) {
-            EXPECT_EQ(chosen.model.form(), "fp32, frozen") << fault.model;
+            EXPECT_EQ(chosen.model.variant(), "fp32, frozen") << fault.model;
             EXPECT_TRUE(contains(pinned.model.notice(), "optimize=inference cannot be used"))
                 << fault.model << ": " << pinned.model.notice();
         }
@@ -296,7 +296,7 @@ TEST(WrongForms, AreForgotten)
     const Filled pictures(usual_shape, 0.123F);
     Model first(options_for(copy.path, "inference"));
     first.tune(usual_shape);
-    if (first.form() != "fp32, inference")
+    if (first.variant() != "fp32, inference")
         GTEST_SKIP() << "this LibTorch has no such form of the model: " << first.notice();
     std::vector<std::thread> threads;
     std::vector<std::vector<float>> results(3);
@@ -317,7 +317,7 @@ TEST(WrongForms, AreForgotten)
         GTEST_SKIP() << "this LibTorch does it right";
     Model again(options_for(copy.path, "inference"));
     again.tune(usual_shape);
-    EXPECT_NE(again.form(), "fp32, inference");
+    EXPECT_NE(again.variant(), "fp32, inference");
     EXPECT_TRUE(contains(again.notice(), "seen to be wrong")) << again.notice();
 }
 

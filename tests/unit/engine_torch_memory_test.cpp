@@ -177,8 +177,8 @@ constexpr size_t layer_bytes = size_t{32} * side * side * 4;
 
 TEST(Memory, StaysWhereItIs)
 {
-    for (const char *form : {"saved", "channels_last", "inference"}) {
-        Running running("net_memory", form);
+    for (const char *variant : {"saved", "channels_last", "inference"}) {
+        Running running("net_memory", variant);
         const Pictures pictures(1, 3, side, side);
         for (int i = 0; i < 3; i++)
             running.session.run(pictures.view);
@@ -187,9 +187,9 @@ TEST(Memory, StaysWhereItIs)
         constexpr int runs = 20;
         for (int i = 0; i < runs; i++)
             EXPECT_EQ(running.session.run(pictures.view).status, DNN_TORCH_OK);
-        EXPECT_LT(resident_bytes(), before + layer_bytes / 4) << form;
+        EXPECT_LT(resident_bytes(), before + layer_bytes / 4) << variant;
         const auto pages = static_cast<long>(layer_bytes) / sysconf(_SC_PAGESIZE);
-        EXPECT_LT(page_faults() - faults, runs * pages / 10) << form;
+        EXPECT_LT(page_faults() - faults, runs * pages / 10) << variant;
     }
 }
 

@@ -424,9 +424,9 @@ TEST(Tensors, AreThoseOfThePlainModel)
 {
     for (const char *name : {"net_relu", "tensors_types", "tensors_named", "tensors_empties"}) {
         const auto plain = tensors_of(name, {{"optimize", "0"}});
-        for (const char *form : {"1", "frozen", "channels_last", "inference"}) {
-            const auto others = tensors_of(name, {{"optimize", form}});
-            ASSERT_EQ(names_of(others), names_of(plain)) << name << ' ' << form;
+        for (const char *variant : {"1", "frozen", "channels_last", "inference"}) {
+            const auto others = tensors_of(name, {{"optimize", variant}});
+            ASSERT_EQ(names_of(others), names_of(plain)) << name << ' ' << variant;
             for (size_t i = 0; i < plain.size(); i++) {
                 EXPECT_EQ(others[i].dims, plain[i].dims);
                 for (size_t j = 0; j < plain[i].numbers.size(); j++)

@@ -528,7 +528,7 @@ TEST(Optimised, ModelThatTakesNoTrialPictureRuns)
 {
     Running running("fixed_size");
     EXPECT_NE(running.model.notice().find("trial"), std::string::npos);
-    EXPECT_EQ(running.model.form(), "as saved");
+    EXPECT_EQ(running.model.variant(), "as saved");
     const Pictures pictures(1, 3, 9, 5);
     EXPECT_EQ(run(running, pictures), times(pictures.samples, 2));
 }

@@ -22,16 +22,16 @@ const char *const nets[] = {"net_relu",   "net_relu6",  "net_hardswish", "net_ha
                             "net_leaky",  "net_prelu",  "net_silu",      "net_tanh",
                             "net_wide",   "net_halves", "net_squeeze",   "net_upscaler",
                             "net_traced", "net_frozen", "in_training",   "writes_input"};
-const char *const forms[] = {"saved", "frozen", "channels_last", "inference"};
+const char *const variants[] = {"saved", "frozen", "channels_last", "inference"};
 
 bool contains(const std::string &text, const std::string &part)
 {
     return text.find(part) != std::string::npos;
 }
 
-std::string form_text(const std::string &precision, const std::string &form)
+std::string form_text(const std::string &precision, const std::string &variant)
 {
-    return form == "saved" ? "as saved" : precision + ", " + form;
+    return variant == "saved" ? "as saved" : precision + ", " + variant;
 }
 
 double seconds_of(const auto &action)
@@ -41,7 +41,7 @@ double seconds_of(const auto &action)
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// ---- forms ------------------------------------------------------------------------
+// ---- variants ------------------------------------------------------------------------
 
 TEST(Forms, PinnedGiveThePlainResults)
 {
@@ -49,14 +49,14 @@ TEST(Forms, PinnedGiveThePlainResults)
     for (const char *net : nets) {
         Running plain(net, "0");
         const std::vector<float> expected = run(plain, pictures);
-        EXPECT_EQ(plain.model.form(), "as saved");
-        for (const char *form : forms) {
-            Running pinned(net, form);
-            EXPECT_LT(difference(run(pinned, pictures), expected), 1e-4F) << net << ' ' << form;
-            const std::string refused = std::string("optimize=") + form + " cannot be used";
-            EXPECT_TRUE(pinned.model.form() == form_text("fp32", form) ||
+        EXPECT_EQ(plain.model.variant(), "as saved");
+        for (const char *variant : variants) {
+            Running pinned(net, variant);
+            EXPECT_LT(difference(run(pinned, pictures), expected), 1e-4F) << net << ' ' << variant;
+            const std::string refused = std::string("optimize=") + variant + " cannot be used";
+            EXPECT_TRUE(pinned.model.variant() == form_text("fp32", variant) ||
                         contains(pinned.model.notice(), refused))
-                << net << ' ' << form << ": " << pinned.model.form();
+                << net << ' ' << variant << ": " << pinned.model.variant();
         }
     }
 }
@@ -64,10 +64,10 @@ TEST(Forms, PinnedGiveThePlainResults)
 // A net of convolutions alone, which all LibTorch versions do right.
 TEST(Forms, SimpleNetTakesAll)
 {
-    for (const char *form : {"frozen", "channels_last", "inference"}) {
-        Running pinned("net_relu", form);
-        EXPECT_EQ(pinned.model.form(), std::string("fp32, ") + form);
-        EXPECT_EQ(pinned.model.tuning.interleaved, std::string(form) == "channels_last");
+    for (const char *variant : {"frozen", "channels_last", "inference"}) {
+        Running pinned("net_relu", variant);
+        EXPECT_EQ(pinned.model.variant(), std::string("fp32, ") + variant);
+        EXPECT_EQ(pinned.model.tuning.interleaved, std::string(variant) == "channels_last");
         EXPECT_EQ(pinned.model.notice(), "");
     }
 }
@@ -88,13 +88,13 @@ TEST(Forms, TakeInterleavedPictures)
     const int sizes[][4] = {
         {1, 3, 16, 24}, {2, 3, 8, 16}, {1, 3, 8, 1}, {1, 3, 1, 8}, {1, 3, 1, 1}};
     for (const char *precision : {"fp32", "bf16"})
-        for (const char *form : forms)
+        for (const char *variant : variants)
             for (const auto &size : sizes) {
-                Running running("net_upscaler", form, precision);
+                Running running("net_upscaler", variant, precision);
                 Pictures pictures(size[0], size[1], size[2], size[3]);
                 const std::vector<float> planar = run(running, pictures);
                 pictures.interleave();
-                EXPECT_EQ(run(running, pictures), planar) << precision << ' ' << form;
+                EXPECT_EQ(run(running, pictures), planar) << precision << ' ' << variant;
             }
 }
 
@@ -132,19 +132,19 @@ TEST(Forms, SameBytesOnManyThreads)
     }
 }
 
-// Other numbers with more threads would be a surprise in int8, which LibTorch's forms lack.
+// Other numbers with more threads would be a surprise in int8, which LibTorch's variants lack.
 TEST(Forms, OfSeveralThreadsAreTold)
 {
-    const auto threaded = [](const char *form, const char *precision) {
-        const Running running("net_upscaler", form, precision);
+    const auto threaded = [](const char *variant, const char *precision) {
+        const Running running("net_upscaler", variant, precision);
         return running.model.threaded_form();
     };
-    for (const char *form : forms)
-        EXPECT_EQ(threaded(form, "fp32"), "") << form;
+    for (const char *variant : variants)
+        EXPECT_EQ(threaded(variant, "fp32"), "") << variant;
     const Running fused("net_upscaler", "fused");
     if (contains(fused.model.notice(), "built without oneDNN"))
         GTEST_SKIP() << fused.model.notice();
-    EXPECT_EQ(fused.model.form(), "fp32, fused");
+    EXPECT_EQ(fused.model.variant(), "fp32, fused");
     EXPECT_EQ(fused.model.threaded_form(), "fp32, frozen (fused programs use one thread)");
     EXPECT_EQ(threaded("fused", "int8"), "");
 }
@@ -180,8 +180,8 @@ TEST(Weights, OnEachNode)
     const std::string told = "weights=node is for fused programs";
     EXPECT_TRUE(contains(other.model.notice(), told)) << other.model.notice();
     EXPECT_FALSE(contains(shared.model.notice(), told)) << shared.model.notice();
-    EXPECT_EQ(contains(own.model.notice(), told), own.model.form() != "fp32, fused");
-    // Nobody asked for that plan's form.
+    EXPECT_EQ(contains(own.model.notice(), told), own.model.variant() != "fp32, fused");
+    // Nobody asked for that plan's variant.
     WithWeights measured("node", "fused");
     const DnnTorchTensor shape = tensor_of(pictures.shape());
     const DnnTorchPlanParameters parameters = {
@@ -210,16 +210,16 @@ TEST(Precision, Bfloat16)
 {
     const Pictures pictures(1, 3, 40, 48);
     for (const char *net : {"net_upscaler", "net_squeeze", "net_traced", "net_frozen", "net_prelu"})
-        for (const char *form : forms) {
-            Running full(net, "0"), low(net, form, "bf16");
-            if (std::string(net) == "net_frozen" && std::string(form) == "saved") {
+        for (const char *variant : variants) {
+            Running full(net, "0"), low(net, variant, "bf16");
+            if (std::string(net) == "net_frozen" && std::string(variant) == "saved") {
                 EXPECT_TRUE(contains(low.model.notice(), "precision=bf16 cannot be used"));
                 continue; // weights in the code itself are not looked for there
             }
-            EXPECT_TRUE(contains(low.model.form(), "bf16")) << net << ' ' << low.model.notice();
+            EXPECT_TRUE(contains(low.model.variant(), "bf16")) << net << ' ' << low.model.notice();
             const std::vector<float> expected = run(full, pictures), result = run(low, pictures);
-            EXPECT_NE(result, expected) << net << ' ' << form;
-            EXPECT_GE(psnr_decibel(result, expected), 35) << net << ' ' << form;
+            EXPECT_NE(result, expected) << net << ' ' << variant;
+            EXPECT_GE(psnr_decibel(result, expected), 35) << net << ' ' << variant;
         }
 }
 
@@ -227,9 +227,9 @@ TEST(Precision, FusedIfNoOtherFormHasIt)
 {
     Running full("net_decoder", "0"), low("net_decoder", "1", "bf16"),
         fused("net_decoder", "fused", "bf16");
-    if (!contains(fused.model.form(), "bf16, fused"))
+    if (!contains(fused.model.variant(), "bf16, fused"))
         GTEST_SKIP() << fused.model.notice();
-    EXPECT_TRUE(contains(low.model.form(), "bf16")) << low.model.notice();
+    EXPECT_TRUE(contains(low.model.variant(), "bf16")) << low.model.notice();
     const Pictures pictures(1, 3, 40, 48);
     EXPECT_GE(psnr_decibel(run(low, pictures), run(full, pictures)), 35);
 }
@@ -242,8 +242,8 @@ TEST(Precision, Int8)
         again("net_upscaler", "fused", "int8");
     if (contains(low.model.notice(), "built without oneDNN"))
         GTEST_SKIP() << low.model.notice();
-    EXPECT_TRUE(contains(low.model.form(), "int8, fused, ")) << low.model.notice();
-    EXPECT_TRUE(contains(low.model.form(), " dB PSNR from fp32"));
+    EXPECT_TRUE(contains(low.model.variant(), "int8, fused, ")) << low.model.notice();
+    EXPECT_TRUE(contains(low.model.variant(), " dB PSNR from fp32"));
     const std::vector<float> result = run(low, pictures);
     EXPECT_NE(result, run(full, pictures));
     EXPECT_GE(psnr_decibel(result, run(full, pictures)), 35);
@@ -260,7 +260,7 @@ void soften(Pictures &pictures, float white)
         pictures.samples[i] = white * (0.5F + 0.5F * std::sin(0.05F * static_cast<float>(i % 200)));
 }
 
-// Gives the model's form in words for pictures to calibrate with.
+// Gives the model's variant in words for pictures to calibrate with.
 struct Calibrated {
     explicit Calibrated(const DnnTorchTensor *samples)
         : model(options_for(path_of("net_upscaler"), "1", "int8"))
@@ -285,8 +285,9 @@ TEST(Precision, Int8CalibratedWithAClip)
     Calibrated usual(nullptr), of_clip(&given), again(&given);
     if (contains(usual.model.notice(), "built without oneDNN"))
         GTEST_SKIP() << usual.model.notice();
-    EXPECT_FALSE(contains(usual.model.form(), "clip")) << usual.model.form();
-    EXPECT_TRUE(contains(of_clip.model.form(), "in parts of the clip")) << of_clip.model.form();
+    EXPECT_FALSE(contains(usual.model.variant(), "clip")) << usual.model.variant();
+    EXPECT_TRUE(contains(of_clip.model.variant(), "in parts of the clip"))
+        << of_clip.model.variant();
     const std::vector<float> result = of_clip.run(pictures);
     EXPECT_NE(result, usual.run(pictures));
     EXPECT_EQ(result, again.run(pictures));
@@ -309,8 +310,8 @@ TEST(Precision, Int8CalibratedWithWhatTellsNothing)
          {&std::as_const(flat), &std::as_const(wild), &std::as_const(huge), &tiny}) {
         const DnnTorchTensor given = tensor_of(samples->view);
         Calibrated calibrated(&given);
-        EXPECT_TRUE(contains(calibrated.model.form(), "the clip's pictures are flat"))
-            << calibrated.model.form();
+        EXPECT_TRUE(contains(calibrated.model.variant(), "the clip's pictures are flat"))
+            << calibrated.model.variant();
         EXPECT_EQ(calibrated.run(pictures), usual.run(pictures));
     }
 }
@@ -338,7 +339,7 @@ TEST(Precision, Half)
     const Pictures pictures(1, 3, 32, 32);
     const std::vector<float> expected = run(full, pictures), result = run(low, pictures);
     EXPECT_GE(psnr_decibel(result, expected), 50);
-    const bool used = contains(low.model.form(), "fp16");
+    const bool used = contains(low.model.variant(), "fp16");
     EXPECT_EQ(result == expected, !used);
     EXPECT_EQ(contains(low.model.notice(), "precision=fp16 cannot be used: "), !used);
 }
@@ -349,7 +350,7 @@ TEST(Precision, ModelThatHoldsOnToFloat32)
     const Pictures pictures(1, 3, 32, 32);
     EXPECT_GE(psnr_decibel(run(low, pictures), run(full, pictures)), 35);
     EXPECT_EQ(contains(low.model.notice(), "the model runs in fp32"),
-              contains(low.model.form(), "fp32"));
+              contains(low.model.variant(), "fp32"));
 }
 
 // Only whoever left the choice open is told of another one, where it is worth it.
@@ -364,7 +365,7 @@ TEST(Precision, Hint)
         EXPECT_EQ(model->tune({1, 3, 64, 96}, budget_seconds).status, DNN_TORCH_OK);
     EXPECT_EQ(chosen.hint(), "");
     EXPECT_EQ(again.hint(), automatic.hint());
-    EXPECT_TRUE(contains(low.form(), "bf16"));
+    EXPECT_TRUE(contains(low.variant(), "bf16"));
     const double factor = automatic.tuning.run_seconds / low.tuning.run_seconds;
     double told = 0, decibel = 0;
     if (std::sscanf(automatic.hint().c_str(),
@@ -386,7 +387,7 @@ TEST(Tuning, WithoutBudgetMeasuresNothing)
     EXPECT_EQ(running.tuned.status, DNN_TORCH_OK);
     EXPECT_EQ(running.model.tuning.run_seconds, 0);
     EXPECT_EQ(running.model.tuning.run_bytes, 0);
-    EXPECT_FALSE(contains(running.model.form(), "measured"));
+    EXPECT_FALSE(contains(running.model.variant(), "measured"));
 }
 
 TEST(Tuning, AnyBudgetWillDo)
@@ -400,7 +401,7 @@ TEST(Tuning, AnyBudgetWillDo)
     }
 }
 
-// Of a model whose trials alone take all the time, the first form that passes them is taken.
+// Of a model whose trials alone take all the time, the first variant that passes them is taken.
 TEST(Tuning, SlowModelsAreNotMeasured)
 {
     const Copy copy("net_prelu");
@@ -408,7 +409,7 @@ TEST(Tuning, SlowModelsAreNotMeasured)
     const double took = seconds_of([&] {
         EXPECT_EQ(model.tune(Pictures(1, 3, 2160, 3840).shape(), 1e-3).status, DNN_TORCH_OK);
     });
-    EXPECT_FALSE(contains(model.form(), "as saved")) << model.form();
+    EXPECT_FALSE(contains(model.variant(), "as saved")) << model.variant();
     EXPECT_GT(model.tuning.run_seconds, 0);
     EXPECT_LT(took, model.tuning.run_seconds); // of a whole frame
 }
@@ -425,7 +426,7 @@ TEST(Tuning, KeepsTheBudget)
         const double took = seconds_of([&] {
             EXPECT_EQ(model.tune({1, 3, 640, 640}, budget_seconds).status, DNN_TORCH_OK);
         });
-        keeps_it = took <= budget_seconds * 1.3 && contains(model.form(), "(measured)");
+        keeps_it = took <= budget_seconds * 1.3 && contains(model.variant(), "(measured)");
     }
     EXPECT_TRUE(keeps_it);
 }
@@ -437,7 +438,7 @@ bool tells_the_time(const Pictures &pictures, double budget_seconds)
     Model model(options_for(copy.path));
     const double took = seconds_of(
         [&] { EXPECT_EQ(model.tune(pictures.shape(), budget_seconds).status, DNN_TORCH_OK); });
-    EXPECT_TRUE(contains(model.form(), "(measured)")) << model.form();
+    EXPECT_TRUE(contains(model.variant(), "(measured)")) << model.variant();
     Session session(model);
     double fastest = 1e9;
     for (int i = 0; i < 5; i++)
@@ -483,7 +484,7 @@ TEST(Tuning, ThatFailsIsNoFailure)
     for (const char *name : {"raises", "asserts", "mismatch", "cuda"}) {
         Running running(name);
         EXPECT_EQ(running.model.tune(usual_shape, 0.1).status, DNN_TORCH_OK) << name;
-        EXPECT_EQ(running.model.form(), "as saved") << name;
+        EXPECT_EQ(running.model.variant(), "as saved") << name;
         EXPECT_NE(running.session.run(Pictures(1, 3, 16, 16)).status, DNN_TORCH_OK) << name;
     }
 }
@@ -494,7 +495,7 @@ TEST(Tuning, OfAModelForSomeSizesAlone)
     EXPECT_EQ(halves.model.tune({1, 3, 104, 72}, 0.2).status, DNN_TORCH_OK);
     EXPECT_EQ(run(halves, Pictures(1, 3, 104, 72)).size(), 3U * 104 * 72);
     EXPECT_EQ(fixed.model.tune({1, 3, 9, 31}, 0.2).status, DNN_TORCH_OK);
-    EXPECT_TRUE(contains(fixed.model.form(), "fp32")) << fixed.model.form();
+    EXPECT_TRUE(contains(fixed.model.variant(), "fp32")) << fixed.model.variant();
     const Pictures pictures(1, 3, 9, 31);
     EXPECT_EQ(run(fixed, pictures), times(pictures.samples, 2));
 }
@@ -505,7 +506,7 @@ TEST(Tuning, LeavesStateAlone)
     EXPECT_TRUE(contains(model.notice(), "precision=bf16 is ignored")) << model.notice();
     EXPECT_TRUE(contains(model.notice(), "optimize=inference is ignored")) << model.notice();
     EXPECT_EQ(model.tune({1, 1, 2, 2}, 0.2).status, DNN_TORCH_OK);
-    EXPECT_EQ(model.form(), "as saved");
+    EXPECT_EQ(model.variant(), "as saved");
     Session session(model);
     session.warm();
     ASSERT_EQ(session.run(Pictures(1, 1, 2, 2)).status, DNN_TORCH_OK);
@@ -577,13 +578,13 @@ constexpr double short_seconds = 0.3;
 
 struct Found {
     DnnTorchPlanFacts tuning;
-    std::string form;
+    std::string variant;
 
     bool operator==(const Found &other) const
     {
         return tuning.run_seconds == other.tuning.run_seconds &&
                tuning.run_bytes == other.tuning.run_bytes &&
-               tuning.interleaved == other.tuning.interleaved && form == other.form;
+               tuning.interleaved == other.tuning.interleaved && variant == other.variant;
     }
 };
 
@@ -591,9 +592,9 @@ Found tune(const std::string &path, double budget_seconds = short_seconds)
 {
     Model model(options_for(path));
     EXPECT_EQ(model.tune(small_shape, budget_seconds).status, DNN_TORCH_OK);
-    EXPECT_TRUE(contains(model.form(), "(measured)")) << model.form();
+    EXPECT_TRUE(contains(model.variant(), "(measured)")) << model.variant();
     EXPECT_GT(model.tuning.run_seconds, 0);
-    return {model.tuning, model.form()};
+    return {model.tuning, model.variant()};
 }
 
 std::string contents_of(const filesystem::path &path)
@@ -641,11 +642,11 @@ TEST(Remembered, FormsAreNotTriedAgain)
     Model model(options_for(there.path));
     const double took =
         seconds_of([&] { EXPECT_EQ(model.tune(small_shape, short_seconds).status, DNN_TORCH_OK); });
-    EXPECT_EQ(model.form(), before.form());
+    EXPECT_EQ(model.variant(), before.variant());
     Session session(model);
     const Pictures pictures(1, 3, 64, 64);
     const double first = seconds_of([&] { session.run(pictures.view); }); // also as it was saved
-    EXPECT_LT(took, 2 * first); // trying a form takes three times as long
+    EXPECT_LT(took, 2 * first); // trying a variant takes three times as long
 }
 
 TEST(Remembered, DamagedFilesAreMeasuredAnew)
@@ -698,12 +699,12 @@ TEST(Remembered, NonsenseInAWellFormedFileIsNotBelieved)
             const Copy copy("net_tanh");
             Model model(options_for(copy.path));
             EXPECT_EQ(model.tune(small_shape, 0).status, DNN_TORCH_OK);
-            EXPECT_FALSE(contains(model.form(), "(measured)")) << line << ' ' << nonsense;
+            EXPECT_FALSE(contains(model.variant(), "(measured)")) << line << ' ' << nonsense;
         }
 }
 
-// Returns the form that a model runs in, without measuring, if a line of its record in the folder
-// says something else.
+// Returns the variant that a model runs in, without measuring, if a line of its record in the
+// folder says something else.
 std::string form_with(const char *net, const char *optimize, const char *precision, Line line,
                       const char *text, const char *notice)
 {
@@ -711,34 +712,34 @@ std::string form_with(const char *net, const char *optimize, const char *precisi
     const Copy first(net), second(net);
     Model measured(options_for(first.path, optimize, precision));
     EXPECT_EQ(measured.tune(small_shape, short_seconds).status, DNN_TORCH_OK);
-    EXPECT_TRUE(contains(measured.form(), "(measured)")) << measured.form();
+    EXPECT_TRUE(contains(measured.variant(), "(measured)")) << measured.variant();
     const filesystem::path file = folder.files().at(0);
     const std::string changed = with_line(contents_of(file), line, text);
     std::ofstream(file, std::ios::binary | std::ios::trunc)
         << with_line(changed, notice_line, notice);
     Model model(options_for(second.path, optimize, precision));
     EXPECT_EQ(model.tune(small_shape, 0).status, DNN_TORCH_OK);
-    return model.form();
+    return model.variant();
 }
 
 TEST(Remembered, AnotherFormThanThePinnedOneNeedsAReason)
 {
-    const auto form = [](const char *notice) {
+    const auto variant = [](const char *notice) {
         return form_with("net_tanh", "frozen", "fp32", form_line, "channels_last", notice);
     };
-    EXPECT_EQ(form(""), "fp32, frozen");
-    EXPECT_EQ(form("optimize=inference cannot be used: no"), "fp32, frozen");
-    EXPECT_EQ(form("optimize=frozen cannot be used: no"), "fp32, channels_last (measured)");
+    EXPECT_EQ(variant(""), "fp32, frozen");
+    EXPECT_EQ(variant("optimize=inference cannot be used: no"), "fp32, frozen");
+    EXPECT_EQ(variant("optimize=frozen cannot be used: no"), "fp32, channels_last (measured)");
 }
 
 TEST(Remembered, AnotherPrecisionThanTheOneAskedForNeedsAReason)
 {
-    const auto form = [](const char *notice) {
+    const auto variant = [](const char *notice) {
         return form_with("net_tanh", "frozen", "bf16", precision_line, "fp32", notice);
     };
-    EXPECT_EQ(form(""), "bf16, frozen");
-    EXPECT_EQ(form("precision=int8 cannot be used: no"), "bf16, frozen");
-    EXPECT_EQ(form("precision=bf16 cannot be used: no; the model runs in fp32"),
+    EXPECT_EQ(variant(""), "bf16, frozen");
+    EXPECT_EQ(variant("precision=int8 cannot be used: no"), "bf16, frozen");
+    EXPECT_EQ(variant("precision=bf16 cannot be used: no; the model runs in fp32"),
               "fp32, frozen (measured)");
 }
 

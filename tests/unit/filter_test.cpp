@@ -168,7 +168,7 @@ TEST(Filter, GivesTheModelItsChannelsSideBySide)
 // The graph's frames are of one grey plane; other formats are the golden tests' matter.
 TEST(Filter, GivesTheModelFramesInTheirOwnCodes)
 {
-    Graph graph("takes_codes 1\n", "threads=1:batch_size=3");
+    Graph graph("takes_integers 1\n", "threads=1:batch_size=3");
     ASSERT_EQ(graph.status(), 0);
     EXPECT_EQ(graph.run(20), AVERROR_EOF);
     EXPECT_EQ(graph.received(), 20);

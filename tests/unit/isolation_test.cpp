@@ -87,7 +87,7 @@ TEST(Tensors, PartlyOutsideTheMemoryOfTheSession)
 
 TEST(Tensors, InCodesAndInterleaved)
 {
-    Scripted scripted("takes_codes 1");
+    Scripted scripted("takes_integers 1");
     Session session(scripted.model);
     const auto pictures = picture(7, 5, 9);
     pictures->interleave();
@@ -148,7 +148,7 @@ TEST(Sessions, RunWhereTheirThreadMay)
 TEST(Texts, ComeThrough)
 {
     Scripted scripted("notice mind the gap\nhint try more\nexclusive 1\ntuned_us 2000000\n"
-                      "tuned_bytes 77\nin_order 1\ntakes_codes 1\ninterleaved 1");
+                      "tuned_bytes 77\nin_order 1\ntakes_integers 1\ninterleaved 1");
     Model &model = scripted.model;
     ASSERT_EQ(model.tune(usual_shape).status, DNN_TORCH_OK);
     EXPECT_EQ(model.notice(), "mind the gap");
@@ -161,7 +161,7 @@ TEST(Texts, ComeThrough)
     EXPECT_EQ(model.hint(), "try more");
     EXPECT_EQ(model.tuning.run_seconds, 2.0);
     EXPECT_EQ(model.tuning.run_bytes, 77);
-    EXPECT_EQ(model.tuning.in_order + model.tuning.takes_codes + model.tuning.interleaved, 3);
+    EXPECT_EQ(model.tuning.in_order + model.tuning.takes_integers + model.tuning.interleaved, 3);
     EXPECT_STREQ(engine().name, "isolated");
     EXPECT_EQ(engine().list_devices(nullptr, 0), 0U);
 }

@@ -5,8 +5,8 @@
 #include "base/compose.h"
 #include "host/error.h"
 #include "host/guard.h"
+#include "host/libavfilter/extra_pads.h"
 #include "host/libavfilter/format_lists.h"
-#include "host/libavfilter/further_pads.h"
 #include "host/workers/core_budget.h"
 
 extern "C" {
@@ -36,7 +36,7 @@ int query_formats(AVFilterContext *ctx) noexcept
         CommonData &data = common_data(ctx);
         const ModelFilter &filter = *data.filter;
         std::vector<const AVPixelFormat *> in = {filter.formats()};
-        for (const FurtherPad &pad : filter.further_pads())
+        for (const ExtraPad &pad : filter.extra_pads())
             in.push_back(pad.formats);
         const AVPixelFormat *const out =
             filter.result_formats() ? filter.result_formats() : filter.formats();
@@ -144,7 +144,7 @@ const AVFilter *FilterTable::fitting(const ModelFilter &instance) const
 {
     if (!instance.has_model())
         return offered();
-    if (instance.formats() != instance.result_formats() || !instance.further_pads().empty())
+    if (instance.formats() != instance.result_formats() || !instance.extra_pads().empty())
         return &lavfi_abi::public_part(asking_);
     for (const lavfi_abi::Filter &with : listing_)
         if (with.formats.pixels_list == instance.formats())
@@ -164,7 +164,7 @@ int open_filter(AVFilterContext *ctx, TaskMaker task, const FilterTable &table)
     if (earlier)
         data.filter->inherit(*earlier);
     ctx->filter = table.fitting(*data.filter);
-    for (const FurtherPad &pad : data.filter->further_pads())
+    for (const ExtraPad &pad : data.filter->extra_pads())
         if (int ret = append_input_pad(ctx, pad.name); ret < 0)
             return ret;
     return 0;

@@ -29,7 +29,7 @@ int never_misread(int code)
 
 FrameLoop::FrameLoop(AVFilterContext *ctx, const Settings &settings, Planner &planner, RunLog &log)
     : ctx_(ctx), settings_(settings), planner_(planner), log_(log), frame_(av_frame_alloc()),
-      further_(ctx), state_(!settings.async, programs_ignore_late_failures)
+      extra_(ctx), state_(!settings.async, programs_ignore_late_failures)
 {
     if (!frame_)
         throw std::bad_alloc();
@@ -50,18 +50,18 @@ FrameLoop::~FrameLoop()
     log_.report_end(state());
 }
 
-void FrameLoop::open(size_t further_inputs)
+void FrameLoop::open(size_t extra_inputs)
 {
     if (int ret = gate_.open(); ret < 0)
         throw Error(ret, "no private graph can be made");
-    if (further_inputs != 0)
-        further_.open(further_inputs);
+    if (extra_inputs != 0)
+        extra_.open(extra_inputs);
 }
 
-std::vector<AVPixelFormat> FrameLoop::configure_further_inputs()
+std::vector<AVPixelFormat> FrameLoop::configure_extra_inputs()
 {
-    further_.configure();
-    return further_.formats();
+    extra_.configure();
+    return extra_.formats();
 }
 
 const char *FrameLoop::state() const
@@ -132,7 +132,7 @@ int FrameLoop::pass_frames_or_report()
     if (state_.failing() && results_.empty())
         return state_.is_too_early(drop_input()) ? 0 : report(*failure_);
     if (gate_.forward_close(ctx_->inputs[0], ctx_->outputs[0])) {
-        further_.close();
+        extra_.close();
         return abandon();
     }
     if (is_asked_to_end())
@@ -239,7 +239,7 @@ int FrameLoop::finish()
     log_.end("stopped");
     end_with(input_status_ == AVERROR_EOF ? 0 : input_status_);
     const int ret = gate_.forward_end(ctx_->outputs[0]);
-    further_.close();
+    extra_.close();
     return ret;
 }
 
@@ -328,7 +328,7 @@ int FrameLoop::give_up()
     log_.report_given_up(all - std::min(all, done));
     end_with(0);
     const int ret = gate_.end(ctx_->outputs[0], end_pts_);
-    further_.close();
+    extra_.close();
     return ret;
 }
 

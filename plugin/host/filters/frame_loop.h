@@ -5,7 +5,7 @@
 // scheduler; LoopState decides what to do next.
 #pragma once
 
-#include "further_inputs.h"
+#include "extra_inputs.h"
 #include "host/error.h"
 #include "host/libavfilter/gate.h"
 #include "host/tasks/frame_gatherer.h"
@@ -41,11 +41,11 @@ public:
     FrameLoop &operator=(const FrameLoop &) = delete;
 
     // Opens the loop for that many extra inputs.  Throws Error.
-    void open(size_t further_inputs = 0);
+    void open(size_t extra_inputs = 0);
 
     // Returns the formats of the extra inputs.  Throws Error if their frames have another size than
     // those of the first input.
-    std::vector<AVPixelFormat> configure_further_inputs();
+    std::vector<AVPixelFormat> configure_extra_inputs();
 
     // Sets the shape of the frames that will come.
     void expect(const FrameShape &input) { input_ = input; }
@@ -158,7 +158,7 @@ private:
     RunLog &log_;
     Gate gate_;
     FramePointer frame_; // the one being received
-    FurtherInputs further_;
+    ExtraInputs extra_;
 
     LoopState state_;
     FrameShape input_{};

@@ -142,7 +142,7 @@ void FrameLoop::take_frame()
                       .strength = settings_.strength,
                       .arrival = Clock::now(),
                       .number = next_number_++};
-    if (further_.empty())
+    if (extra_.empty())
         return accept(std::move(item));
     waiting_ = std::move(item);
     complete_waiting(false);
@@ -152,7 +152,7 @@ void FrameLoop::take_frame()
 bool FrameLoop::complete_waiting(bool asks)
 {
     try {
-        if (!further_.complete(*waiting_, input_.time_base, asks))
+        if (!extra_.complete(*waiting_, input_.time_base, asks))
             return false;
         accept(*std::exchange(waiting_, std::nullopt));
     } catch (const Error &error) {

@@ -76,7 +76,7 @@ void ModelFilter::open_model()
     for (const char *option : {"precision", "optimize"})
         engine_values_[option] =
             opener_.task().model()->metadata(concat(option, "_values").c_str());
-    pads_ = opener_.task().further_pads();
+    pads_ = opener_.task().extra_pads();
     log_.report_notice(*opener_.task().model());
     warn_of_calibration();
 }
@@ -106,7 +106,7 @@ void ModelFilter::configure(const AVFilterLink *in, AVFilterLink *out)
                         .size = {in->w, in->h},
                         .time_base = in->time_base,
                         .result_format = static_cast<AVPixelFormat>(out->format),
-                        .extra = loop_.configure_further_inputs()};
+                        .extra = loop_.configure_extra_inputs()};
     Size output = output_for(shape);
     log_.report_shape(shape, output);
     loop_.expect(shape);

@@ -45,7 +45,7 @@ public:
     const AVPixelFormat *result_formats() const { return opener_.task().result_formats(); }
 
     // Returns the pads of the extra inputs.
-    std::vector<FurtherPad> further_pads() const { return pads_; }
+    std::vector<ExtraPad> extra_pads() const { return pads_; }
 
     // Reads from `in` which frames will come, and sets in `out` which will go out.  Throws Error.
     void configure(const AVFilterLink *in, AVFilterLink *out);
@@ -81,7 +81,7 @@ private:
     RunLog log_;
     ModelOpener opener_;
     FrameLoop loop_; // uses log_ and opener_
-    std::vector<FurtherPad> pads_;
+    std::vector<ExtraPad> pads_;
     std::map<std::string, std::string> engine_values_; // of options, as the engine lists them
     ModelChange change_;
 };

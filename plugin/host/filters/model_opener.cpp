@@ -35,12 +35,12 @@ bool holds(const AVPixelFormat *formats, AVPixelFormat format)
 }
 
 // The filter cannot change its pads.
-void check_pads(const std::vector<FurtherPad> &wanted, const FrameShape &input)
+void check_pads(const std::vector<ExtraPad> &wanted, const FrameShape &input)
 {
     if (wanted.size() != input.extra.size())
         throw Error(AVERROR(EINVAL), concat("the model takes ", wanted.size(),
-                                            " pictures beside each frame, and "
-                                            "the filter has inputs for ",
+                                            " extra pictures with each frame, and the filter has "
+                                            "inputs for ",
                                             input.extra.size()));
     for (size_t i = 0; i < wanted.size(); i++)
         if (!holds(wanted[i].formats, input.extra[i]))
@@ -138,7 +138,7 @@ Work ModelSetup::replace(const ModelRequest &request, const FrameShape &input,
         throw Error(AVERROR(EINVAL), "the model takes " + opened.findings.takes +
                                          ", and the frames so far became " +
                                          av_get_pix_fmt_name(result));
-    check_pads(opened.task->further_pads(), input);
+    check_pads(opened.task->extra_pads(), input);
     Size made = opened.task->output_for(input);
     if (made != output)
         throw Error(AVERROR(EINVAL), "the model makes " + to_text(made) + " of " +

@@ -115,7 +115,7 @@ OptionTable run_options(size_t offset)
         int_option("threads", "threads of one run (0: the cores divided by workers and filters)",
                    field(offsetof(RunSettings, threads)), 0, 0, 1024),
         duration_option("tune",
-                        "time to find the fastest form in; found once for a model and a size",
+                        "time to find the fastest variant in; found once for a model and a size",
                         field(offsetof(RunSettings, tune)), INT64_C(3000000), 1e12),
         text_option("stats", "file for the statistics, as JSON",
                     field(offsetof(RunSettings, stats)), nullptr),

@@ -311,7 +311,7 @@ std::shared_ptr<const ModelPlan> Model::make_plan(const Shapes &in,
                 in_seconds(to_time(parameters.tuning_seconds)) + " (option tune)";
     const NowDoing now(std::move(doing));
     return within(limit_to_plan(timeout_, parameters.tuning_seconds),
-                  "its fastest form was looked for", make);
+                  "its fastest variant was looked for", make);
 }
 
 void Model::try_out(const std::string &doing, std::function<void()> work)

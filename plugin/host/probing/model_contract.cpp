@@ -198,7 +198,7 @@ std::string field_with_origin(const std::string &name, const Contract &contract)
 {
     const auto origin = contract.origins.find(name);
     return name + " " + field_in_words(name, contract) + " (" +
-           (origin == contract.origins.end() ? "usual" : origin->second) + ")";
+           (origin == contract.origins.end() ? "default" : origin->second) + ")";
 }
 
 std::string contradicting(const std::string &name, const Contract &contract)

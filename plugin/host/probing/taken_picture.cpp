@@ -60,8 +60,8 @@ void refuse_extra_pictures(const Contract &contract)
 {
     if (!contract.pictures.empty())
         throw Error(AVERROR(EINVAL),
-                    concat("the model takes a picture at '", contract.pictures.front().name,
-                           "' beside each frame, and this filter has no pad for it"));
+                    concat("the model takes an extra picture, '", contract.pictures.front().name,
+                           "', with each frame, and this filter has no pad for it"));
 }
 
 const char *channels_in_words(int channels)

@@ -60,7 +60,7 @@ ClassMapTask::Tried ClassMapTask::try_any()
 TaskFindings ClassMapTask::examine()
 {
     if (!contract_.pictures.empty())
-        throw Error(AVERROR(ENOSYS), "the model takes another picture beside each frame, which "
+        throw Error(AVERROR(ENOSYS), "the model takes an extra picture with each frame, which "
                                      "as=index, as=colors and classes do not give it");
     if (contract_.sizes.tile && !contract_.sizes.never_tiles())
         throw Error(AVERROR(EINVAL), "tile is for pictures; the classes of a pixel depend on all "

@@ -6,8 +6,8 @@
 #include "base/counted.h"
 #include "converted_session.h"
 #include "host/error.h"
-#include "host/frames/codes.h"
 #include "host/frames/depth.h"
+#include "host/frames/integer_samples.h"
 #include "host/frames/lab.h"
 #include "host/frames/picture.h"
 #include "host/frames/sample_aspect.h"
@@ -101,7 +101,7 @@ Images PictureSession::input_for(const FrameJob &job)
 {
     int batch = static_cast<int>(job.items.size());
     auto floats = plan_.interleaved ? float_pixels : float_planes;
-    Images input = plan_.codes ? code_images(plan_.formats.taken, batch, plan_.input.size)
+    Images input = plan_.codes ? integer_images(plan_.formats.taken, batch, plan_.input.size)
                                : floats(nullptr, batch, plan_.input_channels, plan_.input.size);
     input.data = memory_.of(session_, static_cast<size_t>(input.batch_stride) * plan_.batch_size);
     input.number = job.items.front().number;
@@ -132,7 +132,7 @@ void PictureSession::convert_in(FrameJob &job, const Images &input)
     int index = 0;
     for (FrameItem &item : job.items)
         if (plan_.codes)
-            read_codes(item.frame.get(), input, index++);
+            read_integers(item.frame.get(), input, index++);
         else
             plan_.read(item.frame.get(), item.extra, input, index++);
 }
@@ -189,7 +189,7 @@ bool PictureSession::write_part(const FrameItem &item, const Images &output, int
     const AVFrame *const frame = item.frame.get();
     const PictureNumbers &numbers = plan_.contract.output;
     if (output.element != Element::f32) {
-        write_codes(output, index, result);
+        write_integers(output, index, result);
         if (item.strength != 1)
             mixer_.blend(output.channels, item.strength, frame, result);
         return false;

@@ -63,13 +63,13 @@ void PicturePlan::use(std::shared_ptr<const ModelPlan> plan)
     DnnTorchPlanFacts facts = plan->facts();
     interleaved = facts.interleaved != 0 && extra.empty();
     in_order = facts.in_order != 0;
-    codes = passes_codes(*plan);
+    codes = passes_integers(*plan);
     model = std::move(plan);
 }
 
-bool PicturePlan::passes_codes(const ModelPlan &run) const
+bool PicturePlan::passes_integers(const ModelPlan &run) const
 {
-    return run.facts().takes_codes != 0 && extra.empty() && can_pass_codes(formats.taken) &&
+    return run.facts().takes_integers != 0 && extra.empty() && can_pass_integers(formats.taken) &&
            !needs_colours(formats.taken, channels) && are_plain(contract.input) &&
            are_plain(contract.output) && output_channels == channels && channels < 4 &&
            contract.as == As::picture;
@@ -174,9 +174,9 @@ std::vector<AVPixelFormat> PictureTask::results_of(AVPixelFormat format) const
     return results_like(format, channels_of(format));
 }
 
-std::vector<FurtherPad> PictureTask::further_pads() const
+std::vector<ExtraPad> PictureTask::extra_pads() const
 {
-    std::vector<FurtherPad> pads;
+    std::vector<ExtraPad> pads;
     for (const PictureInput &picture : contract_.pictures)
         pads.push_back({.name = picture.name, .formats = formats_of_extra(picture)});
     return pads;
@@ -223,7 +223,7 @@ void PictureTask::check_fit(const PictureFit &fit) const
         throw Error(AVERROR(EINVAL),
                     concat("the model takes ", to_text(fit.seen),
                            " alone, and "
-                           "frames with pictures beside them are not scaled; put "
+                           "frames with extra pictures are not scaled; put "
                            "scale=",
                            fit.seen.width, ":", fit.seen.height, " before each pad"));
     if ((contract_.as == As::alpha || contract_.as == As::lab) && fit.target != fit.frame)

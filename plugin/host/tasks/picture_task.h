@@ -4,8 +4,8 @@
 // The task that makes one picture from each frame.
 #pragma once
 
-#include "host/frames/codes.h"
 #include "host/frames/frame_pool.h"
+#include "host/frames/integer_samples.h"
 #include "host/frames/picture.h"
 #include "host/frames/recoder.h"
 #include "host/model/contract.h"
@@ -40,7 +40,7 @@ struct PicturePlan : TaskPlan {
                                         : Part::seen;
     }
     // Returns whether runs of this plan take and return a frame's own integer samples.
-    bool passes_codes(const ModelPlan &run) const;
+    bool passes_integers(const ModelPlan &run) const;
 
     // Returns a frame for the result of `source`, in the format that the session works in.  Throws
     // Error or std::bad_alloc.
@@ -94,7 +94,7 @@ public:
         return link_formats(found_, contract_.as).out;
     }
     std::vector<AVPixelFormat> results_of(AVPixelFormat format) const override;
-    std::vector<FurtherPad> further_pads() const override;
+    std::vector<ExtraPad> extra_pads() const override;
     Size output_for(const FrameShape &input) override;
     NewPlan plan(const FrameShape &input, const PlanParameters &parameters) override;
 

@@ -72,7 +72,7 @@ std::shared_ptr<const Samples> gathered(Task &task, const FrameShape &input,
                                         const std::string &clip)
 {
     if (!input.extra.empty())
-        throw Error(AVERROR(EINVAL), "calibration: a file has no pictures beside its frames; "
+        throw Error(AVERROR(EINVAL), "calibration: a file has no extra pictures for its frames; "
                                      "calibration=first takes them from the stream");
     std::vector<FrameItem> items;
     for (FramePointer &frame : frames_of_clip(clip, input.format, Samples::most))

@@ -166,7 +166,7 @@ struct TaskFindings {
 };
 
 // An input pad in addition to the one for frames.
-struct FurtherPad {
+struct ExtraPad {
     std::string name;
     const AVPixelFormat *formats; // as Task::formats()
 };
@@ -199,7 +199,7 @@ public:
     }
 
     // Returns the further pads that the model needs, in order.
-    virtual std::vector<FurtherPad> further_pads() const { return {}; }
+    virtual std::vector<ExtraPad> extra_pads() const { return {}; }
 
     // Returns the size of results.  Throws Error if the model takes no such frames.
     virtual Size output_for(const FrameShape &input) = 0;

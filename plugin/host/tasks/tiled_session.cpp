@@ -4,8 +4,8 @@
 
 #include "base/counted.h"
 #include "host/error.h"
-#include "host/frames/codes.h"
 #include "host/frames/depth.h"
+#include "host/frames/integer_samples.h"
 #include "host/frames/lab.h"
 #include "host/frames/picture.h"
 #include "host/model/picture_tensors.h"
@@ -19,7 +19,7 @@ namespace dnn_torch
 TiledSession::TiledSession(const PicturePlan &plan, std::shared_ptr<const PictureTiling> tiling)
     : plan_(plan), tiling_(std::move(tiling)), fit_(plan.tiling->fit()),
       interleaved_(tiling_->model->facts().interleaved != 0 && plan.extra.empty()),
-      codes_(plan.passes_codes(*tiling_->model) && !tiling_->grid.is_blended),
+      codes_(plan.passes_integers(*tiling_->model) && !tiling_->grid.is_blended),
       session_(tiling_->model, plan.threads),
       input_components_(components_of(plan.formats.taken, plan.channels, Part::seen)),
       result_components_(components_of(plan.formats.made, plan.output_channels, plan.part()))
@@ -96,7 +96,7 @@ Images TiledSession::input_for(const FrameJob &job)
 {
     const int batch = static_cast<int>(job.items.size());
     const auto floats = interleaved_ ? float_pixels : float_planes;
-    Images input = codes_ ? code_images(plan_.formats.taken, batch, tiling_->grid.tile)
+    Images input = codes_ ? integer_images(plan_.formats.taken, batch, tiling_->grid.tile)
                           : floats(nullptr, batch, plan_.input_channels, tiling_->grid.tile);
     input.data = memory_.of(session_, static_cast<size_t>(input.batch_stride) * plan_.batch_size);
     input.number = job.items.front().number;
@@ -114,7 +114,7 @@ void TiledSession::read_tile(const Images &input, const TileSpan &across, const 
         const AVFrame *window = frame_window_.at(
             picture.input, {.x = across.start, .y = down.start, .size = inside}, input_components_);
         if (codes_)
-            read_codes(window, part, index);
+            read_integers(window, part, index);
         else
             plan_.read_frame(window, channels_of(part, 0, plan_.channels), index);
         read_extra(picture, part, {.x = across.start, .y = down.start, .size = inside}, index);
@@ -198,7 +198,7 @@ bool TiledSession::write_part(const FrameItem &item, const Picture &picture, con
         kept = kept_window_.at(kept, region, result_components_);
     AVFrame *result = result_window_.at(picture.result.get(), region, result_components_);
     if (part.element != Element::f32) {
-        write_codes(part, index, result);
+        write_integers(part, index, result);
         return false;
     }
     const auto write = [&] {

@@ -250,7 +250,7 @@ void ChannelServer::answer_plan(const ShapesRequest &request,
         reply->run_bytes = facts.run_bytes;
         reply->run_operations = facts.run_operations;
         reply->interleaved = facts.interleaved;
-        reply->takes_codes = facts.takes_codes;
+        reply->takes_integers = facts.takes_integers;
         reply->in_order = facts.in_order;
         reply->alone = facts.alone;
         model_.add_plan(request.head.id, plan);

@@ -189,7 +189,7 @@ struct PlanReply {
     ReplyHead head;
     double run_seconds, run_operations;
     int64_t run_bytes;
-    int32_t interleaved, takes_codes, in_order, alone;
+    int32_t interleaved, takes_integers, in_order, alone;
 };
 
 struct SessionRequest {

@@ -232,7 +232,7 @@ DnnTorchPlan::DnnTorchPlan(DnnTorchModel &model, const DnnTorchTensor *in, size_
               .run_seconds = reply.run_seconds,
               .run_bytes = reply.run_bytes,
               .interleaved = reply.interleaved != 0,
-              .takes_codes = reply.takes_codes != 0,
+              .takes_integers = reply.takes_integers != 0,
               .in_order = reply.in_order != 0,
               .alone = reply.alone != 0,
               .run_operations = reply.run_operations};

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 // SRFormer: attention in large windows with a key for each 2 x 2 pixels.  Keys have a quarter of
-// the channels; those of four pixels form one key.
+// the channels; those of four pixels variant one key.
 //
 // The published masks of shifted windows give all keys of a window the same number, which a softmax
 // ignores.  So there are no masks here: the picture's edges attend to the opposite edges.

@@ -338,9 +338,9 @@ Int8Layers calibrate_fused(const torch::jit::Module &copy, const Int8Goal &goal,
 {
     const auto parts = parts_of(copy);
     Int8Layers found;
-    found.met_others = std::make_shared<std::atomic<bool>>(false);
+    found.exceeded_range = std::make_shared<std::atomic<bool>>(false);
     for (const auto &part : parts)
-        part->begin_calibration(goal, found.met_others);
+        part->begin_calibration(goal, found.exceeded_range);
     run();
     for (const auto &part : parts) {
         found.all += part->calibration().layers.size();

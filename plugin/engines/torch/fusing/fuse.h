@@ -38,7 +38,7 @@ struct Int8Layers {
     size_t all = 0, in_int8 = 0;
     // Set when a picture has samples beyond those that a program was calibrated with.  Such a
     // picture is computed in fp32.
-    std::shared_ptr<std::atomic<bool>> met_others;
+    std::shared_ptr<std::atomic<bool>> exceeded_range;
 };
 
 struct Int8Goal {

@@ -42,7 +42,7 @@ std::optional<at::Tensor> result_of(const Source &source, const at::Tensor &imag
 {
     const Quiet quiet;
     try {
-        return picture_of(run_form(plain_form(source), source, images), *source.output,
+        return picture_of(run_as(plain_variant(source), source, images), *source.output,
                           images.size(0), source.device);
     } catch (const std::exception &error) {
         if (is_out_of_memory(error))

@@ -4,7 +4,7 @@
 // Whether a model computes each picture of a batch by itself.
 #pragma once
 
-#include "engines/torch/program/forms.h"
+#include "engines/torch/program/variants.h"
 #include "engines/torch/shape.h"
 
 namespace engine_torch

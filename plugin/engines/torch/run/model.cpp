@@ -25,9 +25,9 @@ namespace
 {
 
 using engine_torch::Failure;
-using engine_torch::FormKind;
 using engine_torch::Precision;
 using engine_torch::StateCopy;
+using engine_torch::VariantKind;
 
 engine_torch::Requested requested_of(const DnnTorchSource &source,
                                      const engine_kit::Options &options)
@@ -228,7 +228,7 @@ void DnnTorchModel::prepare()
         return note_copies();
     std::string reason;
     source_.frozen = engine_torch::freeze(source_, reason);
-    if (!source_.frozen && requested_.pinned != FormKind::saved)
+    if (!source_.frozen && requested_.pinned != VariantKind::saved)
         notices_.add("the model cannot be frozen and runs as it was saved: " + reason);
 }
 
@@ -276,7 +276,7 @@ void DnnTorchModel::note_copies()
     if (precision != Precision::fp32)
         notices_.add(std::string("precision=") + engine_torch::name_of(precision) +
                      " is ignored: such a model runs as it was saved");
-    if (requested_.pinned && requested_.pinned != FormKind::saved)
+    if (requested_.pinned && requested_.pinned != VariantKind::saved)
         notices_.add(std::string("optimize=") + engine_torch::name_of(*requested_.pinned) +
                      " is ignored: such a model runs as it was saved");
 }
@@ -382,11 +382,11 @@ c10::IValue DnnTorchModel::run_state(const engine_torch::Source &source, StateCo
 {
     const StateCopy::Use use(state);
     return engine_torch::copy_of(
-        run_form({FormKind::saved, Precision::fp32, use.module()}, source, images, number));
+        run_as({VariantKind::saved, Precision::fp32, use.module()}, source, images, number));
 }
 
 c10::IValue DnnTorchModel::run_as_saved(const engine_torch::Source &source,
                                         const at::Tensor &images, int64_t number) const
 {
-    return run_form(plain_form(source), source, images, number);
+    return run_as(plain_variant(source), source, images, number);
 }

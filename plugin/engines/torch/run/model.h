@@ -11,7 +11,7 @@
 #include "engines/torch/file/operators.h"
 #include "engines/torch/loading/describe.h"
 #include "engines/torch/machine/allocator.h"
-#include "engines/torch/program/shared_forms.h"
+#include "engines/torch/program/shared_variants.h"
 #include "engines/torch/program/state_copy.h"
 #include "engines/torch/program/traits.h"
 #include "engines/torch/tuning/tuning.h"
@@ -64,9 +64,9 @@ public:
     };
     Trials &trials() { return trials_; }
 
-    std::shared_ptr<const engine_torch::Form> share(const engine_torch::Form &form)
+    std::shared_ptr<const engine_torch::Variant> share(const engine_torch::Variant &variant)
     {
-        return forms_.share(form);
+        return forms_.share(variant);
     }
 
     // Adds a notice for the user that a plan or a run has found.
@@ -129,7 +129,7 @@ private:
     std::once_flag network_checked_;
     engine_torch::Source source_; // as it was opened; never run if the model keeps state
     engine_torch::Traits traits_;
-    engine_torch::SharedForms forms_;
+    engine_torch::SharedVariants forms_;
     mutable std::mutex constants_; // held by runs that write to tensors in the code
     mutable std::mutex binding_mutex_;
     Trials trials_; // under binding_mutex_

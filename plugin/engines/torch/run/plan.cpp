@@ -19,12 +19,12 @@ namespace
 
 using engine_torch::Failure;
 using engine_torch::FirstFrames;
-using engine_torch::Form;
-using engine_torch::FormKind;
 using engine_torch::Precision;
 using engine_torch::Shape;
 using engine_torch::TuningParameters;
 using engine_torch::Turn;
+using engine_torch::Variant;
+using engine_torch::VariantKind;
 
 // Pictures with a smaller range of samples are flat, as a film's black beginning is.
 constexpr double flat_range = 1.0 / 64;
@@ -51,9 +51,9 @@ FirstFrames::Kind kind_of(const at::Tensor &images, bool flat)
     return FirstFrames::kind_of({extent(0), extent(1), extent(2), extent(3)}, flat);
 }
 
-bool is_plain(const Form &form)
+bool is_plain(const Variant &variant)
 {
-    return form.kind == FormKind::saved && form.precision == Precision::fp32;
+    return variant.kind == VariantKind::saved && variant.precision == Precision::fp32;
 }
 
 } // namespace
@@ -131,8 +131,8 @@ DnnTorchPlanFacts DnnTorchPlan::tune_whole(const Shape &shape, const TuningParam
         const auto tuned = engine_torch::tune(*source_, model_.requested(), shape, parameters);
         use(tuned);
         if (source_->weights_on_each_node && !parameters.as_saved &&
-            tuned.form.kind != FormKind::fused)
-            model_.note("weights=node is for fused programs; " + tuned.form.text() +
+            tuned.variant.kind != VariantKind::fused)
+            model_.note("weights=node is for fused programs; " + tuned.variant.text() +
                         " has one copy of the weights");
         engine_torch::trim_allocator();
         DnnTorchPlanFacts facts = tuned.figures;
@@ -149,14 +149,14 @@ DnnTorchPlanFacts DnnTorchPlan::tune_whole(const Shape &shape, const TuningParam
 
 void DnnTorchPlan::use(const engine_torch::Tuned &tuned)
 {
-    if (!is_plain(tuned.form))
-        form_ = model_.share(tuned.form);
-    if (tuned.form.met_others) // trials are no frames
-        *tuned.form.met_others = false;
-    const std::string &about = tuned.form.about;
-    variant_ = tuned.form.text() + (about.empty() ? "" : ", " + about) +
+    if (!is_plain(tuned.variant))
+        form_ = model_.share(tuned.variant);
+    if (tuned.variant.exceeded_range) // trials are no frames
+        *tuned.variant.exceeded_range = false;
+    const std::string &about = tuned.variant.about;
+    variant_ = tuned.variant.text() + (about.empty() ? "" : ", " + about) +
                (tuned.is_measured ? " (measured)" : "");
-    threaded_variant_ = tuned.form.threaded_text();
+    threaded_variant_ = tuned.variant.threaded_text();
     hint_ = engine_kit::printable(tuned.hint);
     model_.note(tuned.notice);
 }
@@ -178,10 +178,10 @@ c10::IValue DnnTorchPlan::rehearse(const at::Tensor &images) const
 {
     if (!form_)
         return model_.rehearse(*source_, images);
-    const bool has_met = form_->met_others && *form_->met_others;
-    c10::IValue result = run_form(*form_, *source_, images);
-    if (form_->met_others && !has_met)
-        *form_->met_others = false;
+    const bool has_met = form_->exceeded_range && *form_->exceeded_range;
+    c10::IValue result = run_as(*form_, *source_, images);
+    if (form_->exceeded_range && !has_met)
+        *form_->exceeded_range = false;
     return result;
 }
 
@@ -274,7 +274,7 @@ std::optional<c10::IValue> DnnTorchPlan::run_to_compare(bool has_result, const a
 std::optional<c10::IValue> DnnTorchPlan::run_variant(const at::Tensor &images, int64_t number) const
 {
     try {
-        c10::IValue result = run_form(*form_, *source_, images, number);
+        c10::IValue result = run_as(*form_, *source_, images, number);
         note_others();
         return result;
     } catch (const std::exception &error) {
@@ -287,8 +287,8 @@ std::optional<c10::IValue> DnnTorchPlan::run_variant(const at::Tensor &images, i
 // Reports it once: all frames of a film may be such.
 void DnnTorchPlan::note_others() const
 {
-    const auto &met_others = form_->met_others;
-    if (met_others && *met_others && !noted_others_.exchange(true))
+    const auto &exceeded_range = form_->exceeded_range;
+    if (exceeded_range && *exceeded_range && !noted_others_.exchange(true))
         model_.note(
             "some frames have samples beyond those that int8 was calibrated for; what meets "
             "them is computed in fp32");

@@ -76,8 +76,8 @@ private:
     DnnTorchModel &model_;
     const std::shared_ptr<const engine_torch::Source> source_;
     const engine_torch::Shape shape_;
-    std::shared_ptr<const engine_torch::Form> form_; // null: the model runs as it was saved
-    bool mixes_pictures_ = false;                    // see batch_check.h
+    std::shared_ptr<const engine_torch::Variant> form_; // null: the model runs as it was saved
+    bool mixes_pictures_ = false;                       // see batch_check.h
     std::string variant_ = "as saved", threaded_variant_, hint_;
     DnnTorchPlanFacts facts_;
     mutable engine_torch::FirstFrames first_frames_;

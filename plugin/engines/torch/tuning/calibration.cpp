@@ -70,11 +70,11 @@ std::vector<at::Tensor> fine_patterns(const Shape &shape)
 }
 
 // Returns nullopt if the model does not take the picture.
-std::optional<c10::IValue> result_of(const Form &form, const Source &source,
+std::optional<c10::IValue> result_of(const Variant &variant, const Source &source,
                                      const at::Tensor &picture)
 {
     try {
-        return run_form(form, source, picture);
+        return run_as(variant, source, picture);
     } catch (const std::exception &error) {
         if (is_out_of_memory(error))
             throw;
@@ -111,7 +111,7 @@ std::optional<Sample> taken_sample(const Source &source,
 {
     std::optional<Sample> found;
     try_all([&](const at::Tensor &tried) {
-        if (auto plain = result_of(plain_form(source), source, tried))
+        if (auto plain = result_of(plain_variant(source), source, tried))
             found = {tried, std::move(*plain)};
         return found.has_value();
     });
@@ -123,19 +123,19 @@ std::vector<Sample> patterns_to_judge(const Source &source, const Shape &shape)
 {
     std::vector<Sample> taken;
     for (const at::Tensor &pattern : fine_patterns(shape))
-        if (auto plain = result_of(plain_form(source), source, pattern))
+        if (auto plain = result_of(plain_variant(source), source, pattern))
             taken.push_back({pattern, std::move(*plain)});
     return taken;
 }
 
 // Returns the PSNR to fp32 of the sample that is worst; nullopt if there is none.
-std::optional<double> worst_psnr(const std::vector<Sample> &samples, const Form &form,
+std::optional<double> worst_psnr(const std::vector<Sample> &samples, const Variant &variant,
                                  const Source &source)
 {
     std::optional<double> worst;
     for (const Sample &sample : samples) {
         const double decibel =
-            psnr_decibel(sample.plain, run_form(form, source, sample.images), form.peak);
+            psnr_decibel(sample.plain, run_as(variant, source, sample.images), variant.peak);
         worst = std::min(worst.value_or(decibel), decibel);
     }
     return worst;
@@ -172,30 +172,30 @@ at::Tensor with_others(const Sample &sample)
 }
 
 // Returns whether the result in int8 is close enough to fp32.
-bool calibrate_for(const Int8Goal &goal, Form &form, const Source &source, const Sample &pictures,
-                   const std::vector<Sample> &patterns)
+bool calibrate_for(const Int8Goal &goal, Variant &variant, const Source &source,
+                   const Sample &pictures, const std::vector<Sample> &patterns)
 {
-    const Int8Layers layers =
-        calibrate_fused(form.module, goal, [&] { run_form(form, source, with_others(pictures)); });
+    const Int8Layers layers = calibrate_fused(
+        variant.module, goal, [&] { run_as(variant, source, with_others(pictures)); });
     if (layers.in_int8 == 0)
         return false;
-    form.peak = goal.peak;
-    form.met_others = layers.met_others;
-    const double decibel = *worst_psnr({pictures}, form, source);
+    variant.peak = goal.peak;
+    variant.exceeded_range = layers.exceeded_range;
+    const double decibel = *worst_psnr({pictures}, variant, source);
     if (decibel < aims.front())
         return false;
-    const std::optional<double> of_patterns = worst_psnr(patterns, form, source);
-    form.about = with_decibel(layers, decibel, of_patterns);
+    const std::optional<double> of_patterns = worst_psnr(patterns, variant, source);
+    variant.about = with_decibel(layers, decibel, of_patterns);
     return !of_patterns || *of_patterns >= least_pattern_psnr;
 }
 
 // Layers between programs may amplify what each program loses, hence several aims.
-void calibrate_with(const Sample &sample, const std::vector<Sample> &patterns, Form &form,
+void calibrate_with(const Sample &sample, const std::vector<Sample> &patterns, Variant &variant,
                     const Source &source, const Shape &shape)
 {
     const double peak = peak_of(sample.plain, source, shape);
     for (const double aim : aims)
-        if (calibrate_for({aim, peak, static_cast<size_t>(sample.images.size(0))}, form, source,
+        if (calibrate_for({aim, peak, static_cast<size_t>(sample.images.size(0))}, variant, source,
                           sample, patterns))
             return;
     throw Failure(DNN_TORCH_BAD_MODEL,
@@ -226,37 +226,38 @@ std::optional<Sample> sample_of_clip(const Source &source, const at::Tensor &sam
 }
 
 // For all clips alike.
-void calibrate_with_generated(Form &form, const Source &source, const Shape &shape)
+void calibrate_with_generated(Variant &variant, const Source &source, const Shape &shape)
 {
     const auto sample =
         taken_sample(source, [&](const Take &takes) { try_pictures(shape, takes); });
     if (!sample)
         throw Failure(DNN_TORCH_BAD_MODEL,
                       "the model takes none of the pictures to calibrate with");
-    calibrate_with(*sample, patterns_to_judge(source, shape), form, source, shape);
+    calibrate_with(*sample, patterns_to_judge(source, shape), variant, source, shape);
 }
 
 } // namespace
 
 // A clip need not contain fine patterns, so these are judged only without one.
-void calibrate(Form &form, const Source &source, const Shape &shape, const at::Tensor &samples)
+void calibrate(Variant &variant, const Source &source, const Shape &shape,
+               const at::Tensor &samples)
 {
     if (!samples.defined())
-        return calibrate_with_generated(form, source, shape);
+        return calibrate_with_generated(variant, source, shape);
     if (const auto sample = sample_of_clip(source, samples, shape)) {
-        calibrate_with(*sample, {}, form, source, shape);
-        form.about += " in parts of the clip";
+        calibrate_with(*sample, {}, variant, source, shape);
+        variant.about += " in parts of the clip";
         return;
     }
-    calibrate_with_generated(form, source, shape);
-    form.about += "; the clip's pictures are flat, or the model takes none of them";
+    calibrate_with_generated(variant, source, shape);
+    variant.about += "; the clip's pictures are flat, or the model takes none of them";
 }
 
-void show_pictures(const Form &form, const Source &source, const Shape &shape)
+void show_pictures(const Variant &variant, const Source &source, const Shape &shape)
 {
-    learn_typical_samples(form.module, [&] {
+    learn_typical_samples(variant.module, [&] {
         try_pictures(shape, [&](const at::Tensor &picture) {
-            return result_of(form, source, picture).has_value();
+            return result_of(variant, source, picture).has_value();
         });
     });
 }

@@ -31,7 +31,7 @@ constexpr double plain_runs = 2;
 class Meter
 {
 public:
-    Meter(std::vector<TriedForm> &candidates, const Source &source, const Shape &shape,
+    Meter(std::vector<TriedVariant> &candidates, const Source &source, const Shape &shape,
           double budget_seconds)
         : candidates_(candidates), source_(source), shape_(shape), budget_seconds_(budget_seconds)
     {
@@ -92,7 +92,7 @@ private:
     Compared compare_once()
     {
         const at::Tensor images = on_device(part_);
-        for (TriedForm &candidate : candidates_) {
+        for (TriedVariant &candidate : candidates_) {
             const bool is_first = &candidate == &candidates_.front();
             if (!is_first && seconds_since(start_) > budget_seconds_)
                 break;
@@ -161,31 +161,31 @@ private:
     // This is also each candidate's first run on a picture of that size, which takes longer.
     void compare_results(const at::Tensor &images)
     {
-        const Form plain = plain_form(source_);
+        const Variant plain = plain_variant(source_);
         const OperationCount count;
-        const c10::IValue expected = run_form(plain, source_, images);
+        const c10::IValue expected = run_as(plain, source_, images);
         const double operations = count.operations() * pixels_of(shape_) / pixels_of(part_);
-        for (TriedForm &candidate : candidates_) {
+        for (TriedVariant &candidate : candidates_) {
             candidate.operations = operations;
-            const c10::IValue result = run_form(candidate.form, source_, images);
-            candidate.differs = !is_close(expected, result, candidate.form, source_);
+            const c10::IValue result = run_as(candidate.variant, source_, images);
+            candidate.differs = !is_close(expected, result, candidate.variant, source_);
             candidate.decibel = psnr_decibel(expected, result, shape_.range());
         }
     }
 
     void forget_estimates()
     {
-        for (TriedForm &candidate : candidates_)
+        for (TriedVariant &candidate : candidates_)
             candidate.seconds = 0;
     }
 
     void time_all(const at::Tensor &images, bool hopeless_too)
     {
         double fastest = INFINITY;
-        for (const TriedForm &candidate : candidates_)
+        for (const TriedVariant &candidate : candidates_)
             if (candidate.is_compared)
                 fastest = std::min(fastest, candidate.seconds);
-        for (TriedForm &candidate : candidates_)
+        for (TriedVariant &candidate : candidates_)
             if (!candidate.differs && (hopeless_too || candidate.seconds <= hopeless * fastest)) {
                 run(candidate, images);
                 candidate.is_compared = true;
@@ -193,19 +193,19 @@ private:
     }
 
     // Keeps the shortest time, because a disturbance makes a run longer.
-    void run(TriedForm &candidate, const at::Tensor &images)
+    void run(TriedVariant &candidate, const at::Tensor &images)
     {
         const double parts = pixels_of(shape_) / pixels_of(part_);
         const PeakScope peak;
         const auto start = Clock::now();
-        run_form(candidate.form, source_, images);
+        run_as(candidate.variant, source_, images);
         wait_for(source_.device);
         const double seconds = seconds_since(start) * parts;
         candidate.seconds = candidate.seconds > 0 ? std::min(candidate.seconds, seconds) : seconds;
         candidate.bytes = std::llround(static_cast<double>(peak.peak_bytes()) * parts);
     }
 
-    std::vector<TriedForm> &candidates_;
+    std::vector<TriedVariant> &candidates_;
     const Source &source_;
     const Shape shape_;
     const double budget_seconds_;
@@ -226,7 +226,7 @@ double pixels_of(const Shape &shape)
     return static_cast<double>(shape.batch) * shape.height * shape.width;
 }
 
-Compared measure(std::vector<TriedForm> &candidates, const Source &source, const Shape &shape,
+Compared measure(std::vector<TriedVariant> &candidates, const Source &source, const Shape &shape,
                  double budget_seconds)
 {
     return Meter(candidates, source, shape, budget_seconds).measure();

@@ -4,7 +4,7 @@
 // Measures how fast the variants of a model are.
 #pragma once
 
-#include "engines/torch/program/forms.h"
+#include "engines/torch/program/variants.h"
 #include "engines/torch/shape.h"
 
 #include <chrono>
@@ -19,8 +19,8 @@ double seconds_since(Clock::time_point start);
 // Counts all images of a batch.
 double pixels_of(const Shape &shape);
 
-struct TriedForm {
-    Form form;
+struct TriedVariant {
+    Variant variant;
     bool may_win = true;      // false: measured only to tell the user about it
     double seconds = 0;       // one run of the whole shape; 0: not known
     int64_t bytes = 0;        // peak memory; 0: not known
@@ -39,7 +39,7 @@ enum class Compared { not_at_all, with_parts, with_whole_pictures };
 // on a small part.  There must be at least one candidate.  If the model takes no parts and the
 // budget allows no comparison, the first candidate's figures are an estimate, or missing.  Throws
 // if memory runs out.
-Compared measure(std::vector<TriedForm> &candidates, const Source &source, const Shape &shape,
+Compared measure(std::vector<TriedVariant> &candidates, const Source &source, const Shape &shape,
                  double budget_seconds);
 
 } // namespace engine_torch

@@ -176,16 +176,17 @@ std::optional<Distance> distance_of(const at::Tensor &plain, const at::Tensor &o
     return look_through(plain, other, look) ? std::optional(distance) : std::nullopt;
 }
 
-// Whether the difference is small compared with the range of such results; see Form::peak.
+// Whether the difference is small compared with the range of such results; see Variant::peak.
 bool is_close_in_int8(const Distance &distance, double peak)
 {
     const double scale = peak > 0 ? peak : std::max(distance.largest, smallest_scale);
     return distance.squares / distance.count <= std::pow(int8_mean_tolerance * scale, 2);
 }
 
-bool is_close(const at::Tensor &plain, const at::Tensor &other, const Form &form, double tolerance)
+bool is_close(const at::Tensor &plain, const at::Tensor &other, const Variant &variant,
+              double tolerance)
 {
-    const Precision precision = form.precision;
+    const Precision precision = variant.precision;
     const bool same_type = plain.scalar_type() == other.scalar_type() ||
                            (precision != Precision::fp32 && other.is_floating_point());
     if (plain.sizes() != other.sizes() || !same_type)
@@ -198,7 +199,7 @@ bool is_close(const at::Tensor &plain, const at::Tensor &other, const Form &form
         return true;
     const double scale = std::max(distance->largest, smallest_scale);
     if (precision == Precision::int8)
-        return is_close_in_int8(*distance, form.peak);
+        return is_close_in_int8(*distance, variant.peak);
     // One sample far out of range must not hide differences within the range.
     const double in_range = tolerance * std::min(scale, 1.0) + range_tolerance;
     if (distance->apart <= tolerance * scale && distance->apart_in_range <= in_range)
@@ -208,15 +209,15 @@ bool is_close(const at::Tensor &plain, const at::Tensor &other, const Form &form
 }
 
 // Whole numbers, such as classes and positions, must be equal: the next one means something else.
-bool are_numbers_close(const at::Tensor &plain, const at::Tensor &other, const Form &form,
+bool are_numbers_close(const at::Tensor &plain, const at::Tensor &other, const Variant &variant,
                        double tolerance)
 {
     if (plain.is_floating_point() && other.is_floating_point())
-        return is_close(plain, other, form, tolerance);
+        return is_close(plain, other, variant, tolerance);
     return plain.scalar_type() == other.scalar_type() && plain.equal(other);
 }
 
-bool all_are_close(const c10::IValue &plain, const c10::IValue &other, const Form &form,
+bool all_are_close(const c10::IValue &plain, const c10::IValue &other, const Variant &variant,
                    double tolerance)
 {
     const auto expected = tensors_in(plain), tensors = tensors_in(other);
@@ -224,7 +225,7 @@ bool all_are_close(const c10::IValue &plain, const c10::IValue &other, const For
         if (a.name != b.name || a.tensor.defined() != b.tensor.defined())
             return false;
         return !a.tensor.defined() ||
-               are_numbers_close(comparable(a.tensor), comparable(b.tensor), form, tolerance);
+               are_numbers_close(comparable(a.tensor), comparable(b.tensor), variant, tolerance);
     };
     return std::equal(expected.begin(), expected.end(), tensors.begin(), tensors.end(), agree);
 }
@@ -260,18 +261,19 @@ at::Tensor test_picture(const Shape &shape)
     return in_range(picture, shape).contiguous();
 }
 
-bool is_close(const c10::IValue &plain, const c10::IValue &other, const Form &form,
+bool is_close(const c10::IValue &plain, const c10::IValue &other, const Variant &variant,
               const Source &source)
 {
     const double tolerance =
-        form.precision == Precision::fp32 ? source.own_tolerance : chosen_tolerance;
+        variant.precision == Precision::fp32 ? source.own_tolerance : chosen_tolerance;
     if (source.asked.results == Results::tensors)
-        return all_are_close(plain, other, form, tolerance);
+        return all_are_close(plain, other, variant, tolerance);
     const std::vector<at::Tensor> expected = tensors_of(plain);
     const std::vector<at::Tensor> tensors = tensors_of(other);
-    return std::equal(
-        expected.begin(), expected.end(), tensors.begin(), tensors.end(),
-        [&](const at::Tensor &a, const at::Tensor &b) { return is_close(a, b, form, tolerance); });
+    return std::equal(expected.begin(), expected.end(), tensors.begin(), tensors.end(),
+                      [&](const at::Tensor &a, const at::Tensor &b) {
+                          return is_close(a, b, variant, tolerance);
+                      });
 }
 
 double tolerance_of(const torch::jit::Module &plain)
@@ -356,7 +358,7 @@ bool Trial::add(const at::Tensor &images)
 {
     try {
         const auto start = Clock::now();
-        c10::IValue result = run_form(plain_form(source_), source_, images);
+        c10::IValue result = run_as(plain_variant(source_), source_, images);
         plain_seconds_ += seconds_since(start);
         plain_pixels_ += static_cast<double>(images.size(0) * images.size(2) * images.size(3));
         pictures_.push_back({images, std::move(result)});
@@ -368,11 +370,12 @@ bool Trial::add(const at::Tensor &images)
     }
 }
 
-std::string Trial::fault_of(const Form &form) const
+std::string Trial::fault_of(const Variant &variant) const
 {
     try {
         for (const Picture &picture : pictures_)
-            if (!is_close(picture.result, run_form(form, source_, picture.images), form, source_))
+            if (!is_close(picture.result, run_as(variant, source_, picture.images), variant,
+                          source_))
                 return source_.draws_random_numbers ? "it draws other random numbers"
                                                     : "its results are wrong";
     } catch (const std::exception &error) {

@@ -5,7 +5,7 @@
 // optimisations have been seen to change results.
 #pragma once
 
-#include "engines/torch/program/forms.h"
+#include "engines/torch/program/variants.h"
 #include "engines/torch/shape.h"
 
 #include <string>
@@ -24,7 +24,7 @@ double tolerance_of(const torch::jit::Module &plain);
 // Whether that variant may return `other` if the plain module returns `plain`: the same samples are
 // not finite, and the others are close.  With results=tensors, their names must be the same too,
 // and whole numbers equal.
-bool is_close(const c10::IValue &plain, const c10::IValue &other, const Form &form,
+bool is_close(const c10::IValue &plain, const c10::IValue &other, const Variant &variant,
               const Source &source);
 
 // Maps 0 to 1 to the shape's range.
@@ -60,7 +60,7 @@ public:
 
     // Returns "" if the variant gives the plain module's results, or else what is wrong.  Throws if
     // memory runs out.
-    std::string fault_of(const Form &form) const;
+    std::string fault_of(const Variant &variant) const;
 
     // Later trials use a picture of `shape` as well, if the plain module takes it.
     void enlarge(const Shape &shape);

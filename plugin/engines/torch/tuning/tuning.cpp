@@ -37,7 +37,7 @@ constexpr double most_for_trials = 0.5;
 // Differences by these factors are reported to the user.
 constexpr double much_faster = 1.5, slower = 1.05;
 
-using Kinds = std::vector<FormKind>;
+using Kinds = std::vector<VariantKind>;
 
 void add_line(std::string &lines, const std::string &line)
 {
@@ -101,13 +101,13 @@ TuningKey key_of(const Source &source, const Requested &requested, const Shape &
 }
 
 // A record with this key exists if the variant is a bad one.
-TuningKey key_of_bad(const Form &form, const Source &source, const Requested &requested)
+TuningKey key_of_bad(const Variant &variant, const Source &source, const Requested &requested)
 {
     return {requested.path, requested.contents,
-            run_settings_of(source) + "; wrong: " + form.text()};
+            run_settings_of(source) + "; wrong: " + variant.text()};
 }
 
-// The `form` of such a record is the extents of the result.
+// The `variant` of such a record is the extents of the result.
 TuningKey key_of_probe(const Source &source, const Requested &requested,
                        const std::string &output_name, const Shape &shape)
 {
@@ -143,9 +143,9 @@ public:
         if (const auto known = recall(cache_))
             if (auto tuned = tuned_from(*known))
                 return *tuned;
-        std::vector<TriedForm> candidates;
-        for (Form &form : usable_forms())
-            candidates.push_back({std::move(form)});
+        std::vector<TriedVariant> candidates;
+        for (Variant &variant : usable_forms())
+            candidates.push_back({std::move(variant)});
         return budget_seconds_ > 0 ? measured(candidates) : chosen(candidates.front());
     }
 
@@ -176,7 +176,7 @@ private:
     }
 
     // Whether this is what the user asked for, or the record says why it is not.
-    bool is_as_requested(FormKind kind, const TuningRecord &record) const
+    bool is_as_requested(VariantKind kind, const TuningRecord &record) const
     {
         const auto says = [&](const std::string &reason) {
             return record.notice.find(reason) != std::string::npos;
@@ -195,16 +195,16 @@ private:
     // compared.  But calibration with another clip makes another variant.
     std::optional<Tuned> tuned_from(const TuningRecord &record)
     {
-        const auto kind = find_form(record.form);
+        const auto kind = find_variant(record.variant);
         if (!kind || !is_as_requested(*kind, record))
             return std::nullopt;
         const Precision precision = parse_precision(record.precision).precision;
         const bool is_another = precision == Precision::int8 && samples_.defined();
-        const auto form = attempt_if_safe(*kind, precision, is_another).form;
-        if (!form)
+        const auto variant = attempt_if_safe(*kind, precision, is_another).variant;
+        if (!variant)
             return std::nullopt;
-        return Tuned{.form = *form,
-                     .figures = figures_of(*form, record.run_seconds, record.run_bytes,
+        return Tuned{.variant = *variant,
+                     .figures = figures_of(*variant, record.run_seconds, record.run_bytes,
                                            record.run_operations),
                      .is_measured = record.is_measured,
                      .notice = record.notice,
@@ -213,77 +213,77 @@ private:
 
     // ---- which variants can be used
 
-    bool is_bad(const Form &form) const
+    bool is_bad(const Variant &variant) const
     {
-        TuningCache cache(key_of_bad(form, source_, requested_));
+        TuningCache cache(key_of_bad(variant, source_, requested_));
         return recall(cache).has_value();
     }
 
     // A variant that can be used, or why it cannot.
     struct Attempt {
-        std::optional<Form> form;
+        std::optional<Variant> variant;
         std::string fault;
     };
 
-    Attempt attempt(FormKind kind, Precision precision, bool try_it = true)
+    Attempt attempt(VariantKind kind, Precision precision, bool try_it = true)
     {
         try {
-            Form form = make_form(source_, kind, precision, shape_.channels);
+            Variant variant = make_variant(source_, kind, precision, shape_.channels);
             if (precision == Precision::int8)
-                calibrate(form, source_, shape_, samples_);
-            if (kind == FormKind::fused && precision == Precision::bf16)
-                show_pictures(form, source_, shape_);
-            std::string fault = fault_of(form, try_it);
+                calibrate(variant, source_, shape_, samples_);
+            if (kind == VariantKind::fused && precision == Precision::bf16)
+                show_pictures(variant, source_, shape_);
+            std::string fault = fault_of(variant, try_it);
             if (!fault.empty())
-                return {.form = std::nullopt, .fault = std::move(fault)};
-            return {.form = std::move(form), .fault = ""};
+                return {.variant = std::nullopt, .fault = std::move(fault)};
+            return {.variant = std::move(variant), .fault = ""};
         } catch (const std::exception &error) {
             if (is_out_of_memory(error))
                 throw;
-            return {.form = std::nullopt, .fault = words_of(error)};
+            return {.variant = std::nullopt, .fault = words_of(error)};
         }
     }
 
-    std::string fault_of(const Form &form, bool try_it)
+    std::string fault_of(const Variant &variant, bool try_it)
     {
-        if (form.kind == FormKind::saved && form.precision == Precision::fp32)
+        if (variant.kind == VariantKind::saved && variant.precision == Precision::fp32)
             return "";
-        if (is_bad(form))
+        if (is_bad(variant))
             return "its results were seen to be wrong";
         if (!try_it)
             return "";
         return trial().empty() ? "the model takes none of the trial pictures"
-                               : trial().fault_of(form);
+                               : trial().fault_of(variant);
     }
 
     // The variants that can be used, and why the last one that cannot was left out.
-    struct Forms {
-        std::vector<Form> list;
+    struct Variants {
+        std::vector<Variant> list;
         std::string fault;
         std::string pin_fault; // why the one that the user asked for was left out
     };
 
-    Forms usable(const Kinds &kinds, Precision precision)
+    Variants usable(const Kinds &kinds, Precision precision)
     {
-        Forms forms;
-        for (const FormKind kind : by_worth(kinds)) {
-            if (!is_sound(kind) || !is_worth_trying(kind, forms.list))
+        Variants variants;
+        for (const VariantKind kind : by_worth(kinds)) {
+            if (!is_sound(kind) || !is_worth_trying(kind, variants.list))
                 continue;
             Attempt attempted = attempt(kind, precision);
-            if (kind != FormKind::fused || kinds.size() == 1)
-                forms.fault = attempted.fault; // those of LibTorch's own variants say more
-            if (attempted.form)
-                forms.list.push_back(std::move(*attempted.form));
-            if (budget_seconds_ <= 0 && !forms.list.empty())
+            if (kind != VariantKind::fused || kinds.size() == 1)
+                variants.fault = attempted.fault; // those of LibTorch's own variants say more
+            if (attempted.variant)
+                variants.list.push_back(std::move(*attempted.variant));
+            if (budget_seconds_ <= 0 && !variants.list.empty())
                 break;
         }
-        return forms;
+        return variants;
     }
 
     // Where oneDNN is not sound, its additions of its own tensors divide by the size of the caches.
-    static bool is_sound(FormKind kind)
+    static bool is_sound(VariantKind kind)
     {
-        return kind != FormKind::inference || avoid_unsound_instructions();
+        return kind != VariantKind::inference || avoid_unsound_instructions();
     }
 
     // The budget is for all that is tried and measured.  Without one, nothing is measured and the
@@ -307,22 +307,22 @@ private:
     {
         if (kinds.size() > 1 && is_slow())
             std::stable_partition(kinds.begin(), kinds.end(),
-                                  [](FormKind kind) { return kind == FormKind::fused; });
+                                  [](VariantKind kind) { return kind == VariantKind::fused; });
         return kinds;
     }
 
     // Of a slow model, one of LibTorch's own variants is enough: they differ less from each other
     // than from fused programs.
-    bool is_worth_trying(FormKind kind, const std::vector<Form> &usable)
+    bool is_worth_trying(VariantKind kind, const std::vector<Variant> &usable)
     {
         if (usable.empty())
             return true;
         if (has_spent(most_for_trials))
             return false;
-        const bool has_own = std::any_of(usable.begin(), usable.end(), [](const Form &form) {
-            return form.kind != FormKind::fused;
+        const bool has_own = std::any_of(usable.begin(), usable.end(), [](const Variant &variant) {
+            return variant.kind != VariantKind::fused;
         });
-        return kind == FormKind::fused || !has_own || !is_slow();
+        return kind == VariantKind::fused || !has_own || !is_slow();
     }
 
     // Returns the kinds to try.  If nothing is measured, the first one that can be used is taken.
@@ -331,80 +331,80 @@ private:
         if (!source_.frozen)
             return {};
         if (source_.branches_on_data)
-            return {FormKind::frozen};
+            return {VariantKind::frozen};
         // optimize_for_inference optimises for the CPU.
         if (!source_.device.is_cpu())
-            return {FormKind::channels_last, FormKind::frozen};
-        Kinds all = {FormKind::inference, FormKind::frozen};
+            return {VariantKind::channels_last, VariantKind::frozen};
+        Kinds all = {VariantKind::inference, VariantKind::frozen};
         if (budget_seconds_ > 0)
-            all.push_back(FormKind::channels_last);
+            all.push_back(VariantKind::channels_last);
         if (can_fuse() && source_.binding.is_plain())
-            all.push_back(FormKind::fused);
+            all.push_back(VariantKind::fused);
         return all;
     }
 
     // No trial is sure to see every branch that pictures may take.
-    Attempt attempt_if_safe(FormKind kind, Precision precision, bool try_it = true)
+    Attempt attempt_if_safe(VariantKind kind, Precision precision, bool try_it = true)
     {
-        if (!source_.branches_on_data || kind == FormKind::saved || kind == FormKind::frozen)
+        if (!source_.branches_on_data || kind == VariantKind::saved || kind == VariantKind::frozen)
             return attempt(kind, precision, try_it);
-        return {.form = std::nullopt, .fault = "the model branches on samples of pictures"};
+        return {.variant = std::nullopt, .fault = "the model branches on samples of pictures"};
     }
 
     // Only fused programs compute in int8.
-    Forms usable_in_int8()
+    Variants usable_in_int8()
     {
-        if (requested_.pinned && requested_.pinned != FormKind::fused)
+        if (requested_.pinned && requested_.pinned != VariantKind::fused)
             return {.list = {}, .fault = "only optimize=fused has it", .pin_fault = ""};
-        Attempt attempted = attempt_if_safe(FormKind::fused, Precision::int8);
-        Forms forms = {.list = {}, .fault = attempted.fault, .pin_fault = ""};
-        if (attempted.form)
-            forms.list.push_back(std::move(*attempted.form));
-        return forms;
+        Attempt attempted = attempt_if_safe(VariantKind::fused, Precision::int8);
+        Variants variants = {.list = {}, .fault = attempted.fault, .pin_fault = ""};
+        if (attempted.variant)
+            variants.list.push_back(std::move(*attempted.variant));
+        return variants;
     }
 
-    Forms usable_in(Precision precision)
+    Variants usable_in(Precision precision)
     {
         if (precision == Precision::int8)
             return usable_in_int8();
         if (!requested_.pinned)
             return usable(kinds(), precision);
         Attempt pinned = attempt_if_safe(*requested_.pinned, precision);
-        if (pinned.form)
-            return {.list = {std::move(*pinned.form)}, .fault = "", .pin_fault = ""};
-        if (*requested_.pinned == FormKind::saved)
+        if (pinned.variant)
+            return {.list = {std::move(*pinned.variant)}, .fault = "", .pin_fault = ""};
+        if (*requested_.pinned == VariantKind::saved)
             return {.list = {}, .fault = pinned.fault, .pin_fault = ""};
-        Forms forms = usable(kinds(), precision);
-        forms.pin_fault = pinned.fault;
-        return forms;
+        Variants variants = usable(kinds(), precision);
+        variants.pin_fault = pinned.fault;
+        return variants;
     }
 
     // Returns at least one variant.
-    std::vector<Form> usable_forms()
+    std::vector<Variant> usable_forms()
     {
         if (chooses_fp16())
-            if (Forms halves = usable_in(Precision::fp16); !halves.list.empty()) {
+            if (Variants halves = usable_in(Precision::fp16); !halves.list.empty()) {
                 note_faults(halves);
                 return std::move(halves.list);
             }
-        Forms forms = usable_in_wanted_precision();
-        note_faults(forms);
-        if (forms.list.empty())
-            forms.list.push_back(plain().form);
-        return std::move(forms.list);
+        Variants variants = usable_in_wanted_precision();
+        note_faults(variants);
+        if (variants.list.empty())
+            variants.list.push_back(plain().variant);
+        return std::move(variants.list);
     }
 
     // Returns fp32 variants if the model takes none of the precision that the user asked for.
-    Forms usable_in_wanted_precision()
+    Variants usable_in_wanted_precision()
     {
         const Precision precision = requested_.precision.precision;
-        Forms forms = usable_in(precision);
-        if (!forms.list.empty() || precision == Precision::fp32)
-            return forms;
-        std::string fault = forms.fault;
+        Variants variants = usable_in(precision);
+        if (!variants.list.empty() || precision == Precision::fp32)
+            return variants;
+        std::string fault = variants.fault;
         if (is_half(precision)) {
-            Forms saved = usable(Kinds{FormKind::saved}, precision);
-            saved.pin_fault = forms.pin_fault;
+            Variants saved = usable(Kinds{VariantKind::saved}, precision);
+            saved.pin_fault = variants.pin_fault;
             if (!saved.list.empty())
                 return saved;
             fault = saved.fault;
@@ -413,44 +413,44 @@ private:
         return usable_in(Precision::fp32);
     }
 
-    void note_faults(const Forms &forms)
+    void note_faults(const Variants &variants)
     {
-        if (!forms.pin_fault.empty())
-            add_line(notice_, refused_pin() + forms.pin_fault);
-        else if (forms.list.empty() && source_.frozen)
-            add_line(notice_, "no faster variant of the model can be used: " + forms.fault +
+        if (!variants.pin_fault.empty())
+            add_line(notice_, refused_pin() + variants.pin_fault);
+        else if (variants.list.empty() && source_.frozen)
+            add_line(notice_, "no faster variant of the model can be used: " + variants.fault +
                                   "; it runs as it was saved");
     }
 
     // ---- which variant is chosen
 
-    int takes_interleaved(const Form &form) const
+    int takes_interleaved(const Variant &variant) const
     {
         const bool wants_last = source_.binding.is_plain()
-                                    ? form.kind == FormKind::channels_last
+                                    ? variant.kind == VariantKind::channels_last
                                     : ends_with_channels(source_.binding.layout);
         return wants_last && shape_.channels > 1;
     }
 
     // A frame's integer samples are less data to send than floats.
-    int takes_codes() const { return !source_.device.is_cpu(); }
+    int takes_integers() const { return !source_.device.is_cpu(); }
 
-    DnnTorchPlanFacts figures_of(const Form &form, double run_seconds, int64_t run_bytes,
+    DnnTorchPlanFacts figures_of(const Variant &variant, double run_seconds, int64_t run_bytes,
                                  double run_operations) const
     {
         return {.size = sizeof(DnnTorchPlanFacts),
                 .run_seconds = run_seconds,
                 .run_bytes = run_bytes,
-                .interleaved = takes_interleaved(form),
-                .takes_codes = takes_codes(),
+                .interleaved = takes_interleaved(variant),
+                .takes_integers = takes_integers(),
                 .in_order = 0,
                 .run_operations = run_operations};
     }
 
-    Tuned chosen(const TriedForm &candidate) const
+    Tuned chosen(const TriedVariant &candidate) const
     {
-        return {.form = candidate.form,
-                .figures = figures_of(candidate.form, candidate.seconds, candidate.bytes,
+        return {.variant = candidate.variant,
+                .figures = figures_of(candidate.variant, candidate.seconds, candidate.bytes,
                                       candidate.operations),
                 .is_measured = false,
                 .notice = notice_,
@@ -458,27 +458,27 @@ private:
     }
 
     // Adds variants that cannot win, but that the user should know of.
-    void add_others(std::vector<TriedForm> &candidates)
+    void add_others(std::vector<TriedVariant> &candidates)
     {
         if (!source_.device.is_cpu() || source_.branches_on_data || is_slow() ||
             has_spent(most_for_trials))
             return;
-        const Precision used = candidates.front().form.precision;
+        const Precision used = candidates.front().variant.precision;
         Kinds others;
         Precision precision = Precision::fp32;
         if (used != Precision::fp32) {
-            others = {FormKind::inference, FormKind::channels_last, FormKind::fused};
-        } else if (requested_.precision.is_automatic && requested_.pinned != FormKind::saved &&
+            others = {VariantKind::inference, VariantKind::channels_last, VariantKind::fused};
+        } else if (requested_.precision.is_automatic && requested_.pinned != VariantKind::saved &&
                    computes_bf16_fast()) {
-            others = {FormKind::channels_last, FormKind::fused};
+            others = {VariantKind::channels_last, VariantKind::fused};
             precision = Precision::bf16;
         }
         if (source_.frozen)
-            for (Form &form : usable(others, precision).list)
-                candidates.push_back({std::move(form), false});
+            for (Variant &variant : usable(others, precision).list)
+                candidates.push_back({std::move(variant), false});
     }
 
-    Tuned measured(std::vector<TriedForm> &candidates)
+    Tuned measured(std::vector<TriedVariant> &candidates)
     {
         add_others(candidates);
         if (!can_be_measured(candidates))
@@ -486,7 +486,7 @@ private:
         const Compared compared = measure_all(candidates, left_seconds());
         if (compared == Compared::not_at_all)
             return chosen(candidates.front());
-        const TriedForm *winner = fastest(candidates, true);
+        const TriedVariant *winner = fastest(candidates, true);
         while (winner && compared == Compared::with_parts && fails_whole(*winner)) {
             candidates.erase(candidates.begin() + (winner - candidates.data()));
             winner = fastest(candidates, true);
@@ -497,17 +497,17 @@ private:
         }
         Tuned tuned = chosen(*winner);
         tuned.is_measured = true;
-        if (const TriedForm *other = fastest(candidates, false))
+        if (const TriedVariant *other = fastest(candidates, false))
             compare(*winner, *other, tuned);
         const bool depends_on_clip =
-            samples_.defined() && tuned.form.precision != requested_.precision.precision;
+            samples_.defined() && tuned.variant.precision != requested_.precision.precision;
         if (!depends_on_clip)
             remember(tuned);
         return tuned;
     }
 
     // Whether there is time for a run of each on the smallest part that is measured.
-    bool can_be_measured(const std::vector<TriedForm> &candidates)
+    bool can_be_measured(const std::vector<TriedVariant> &candidates)
     {
         constexpr double smallest_part = 64.0 * 64;
         const double run = seconds_for(std::min(smallest_part, pixels_of(shape_)));
@@ -519,9 +519,9 @@ private:
 
     // Takes the variant that was tried first.  One run of it on a small part shows what a frame
     // takes.  This is remembered, because the next start has no more time.
-    Tuned guessed(const TriedForm &candidate)
+    Tuned guessed(const TriedVariant &candidate)
     {
-        std::vector<TriedForm> alone = {candidate};
+        std::vector<TriedVariant> alone = {candidate};
         measure_all(alone, 0);
         Tuned tuned = chosen(alone.front());
         if (tuned.figures.run_seconds > 0 && !samples_.defined())
@@ -531,7 +531,7 @@ private:
 
     void remember(const Tuned &tuned)
     {
-        cache_.remember({name_of(tuned.form.kind), name_of(tuned.form.precision),
+        cache_.remember({name_of(tuned.variant.kind), name_of(tuned.variant.precision),
                          tuned.figures.run_seconds, tuned.figures.run_bytes, tuned.notice,
                          tuned.hint, tuned.figures.run_operations, tuned.is_measured});
     }
@@ -546,13 +546,13 @@ private:
 
     // Tries the winner with a picture of the whole size.  A model that is too slow for that is
     // compared at its first frame, as every model is.
-    bool fails_whole(const TriedForm &winner)
+    bool fails_whole(const TriedVariant &winner)
     {
         if (winner.seconds * runs_of_whole >
             std::min(left_seconds(), budget_seconds_ * whole_share))
             return false;
         trial_with_whole();
-        return !trial().fault_of(winner.form).empty();
+        return !trial().fault_of(winner.variant).empty();
     }
 
     void trial_with_whole()
@@ -562,13 +562,13 @@ private:
         is_enlarged_ = true;
     }
 
-    TriedForm plain() const
+    TriedVariant plain() const
     {
-        return {make_form(source_, FormKind::saved, Precision::fp32, shape_.channels)};
+        return {make_variant(source_, VariantKind::saved, Precision::fp32, shape_.channels)};
     }
 
     // If the model refuses the picture, that is reported when it runs.
-    Compared measure_all(std::vector<TriedForm> &candidates, double budget_seconds)
+    Compared measure_all(std::vector<TriedVariant> &candidates, double budget_seconds)
     {
         try {
             return measure(candidates, source_, shape_, budget_seconds);
@@ -579,34 +579,35 @@ private:
         }
     }
 
-    static const TriedForm *fastest(const std::vector<TriedForm> &candidates, bool may_win)
+    static const TriedVariant *fastest(const std::vector<TriedVariant> &candidates, bool may_win)
     {
-        const auto counts = [may_win](const TriedForm &candidate) {
+        const auto counts = [may_win](const TriedVariant &candidate) {
             return candidate.may_win == may_win && candidate.is_compared;
         };
-        const TriedForm *best = nullptr;
-        for (const TriedForm &candidate : candidates)
+        const TriedVariant *best = nullptr;
+        for (const TriedVariant &candidate : candidates)
             if (counts(candidate) && (!best || candidate.seconds < best->seconds))
                 best = &candidate;
         if (!best)
             return nullptr;
         const double enough = best->seconds * as_fast;
-        for (const TriedForm &candidate : candidates)
+        for (const TriedVariant &candidate : candidates)
             if (counts(candidate) && candidate.seconds <= enough &&
-                candidate.form.kind < best->form.kind)
+                candidate.variant.kind < best->variant.kind)
                 best = &candidate;
         return best;
     }
 
-    static void compare(const TriedForm &winner, const TriedForm &other, Tuned &tuned)
+    static void compare(const TriedVariant &winner, const TriedVariant &other, Tuned &tuned)
     {
         const double factor = winner.seconds / other.seconds;
-        const std::string option = std::string("precision=") +
-                                   name_of(std::max(winner.form.precision, other.form.precision));
-        if (winner.form.precision == Precision::fp32 && factor >= much_faster)
+        const std::string option =
+            std::string("precision=") +
+            name_of(std::max(winner.variant.precision, other.variant.precision));
+        if (winner.variant.precision == Precision::fp32 && factor >= much_faster)
             tuned.hint = option + " would be " + with_one_digit(factor) + " times as fast, at " +
                          with_one_digit(other.decibel) + " dB to fp32";
-        if (winner.form.precision != Precision::fp32 && factor >= slower)
+        if (winner.variant.precision != Precision::fp32 && factor >= slower)
             add_line(tuned.notice,
                      option + " takes " + with_one_digit(factor) + " times as long as fp32 here");
     }
@@ -625,13 +626,13 @@ private:
 
 } // namespace
 
-std::optional<FormKind> parse_optimize(const std::string &text)
+std::optional<VariantKind> parse_optimize(const std::string &text)
 {
     if (text.empty() || text == "1")
         return std::nullopt;
     if (text == "0")
-        return FormKind::saved;
-    if (const auto kind = find_form(text))
+        return VariantKind::saved;
+    if (const auto kind = find_variant(text))
         return kind;
     throw Failure(DNN_TORCH_BAD_OPTION,
                   "optimize=" + text + " is unknown; choose among " + optimize_values());
@@ -639,7 +640,7 @@ std::optional<FormKind> parse_optimize(const std::string &text)
 
 std::string optimize_values()
 {
-    return "0, 1, " + form_names();
+    return "0, 1, " + variant_names();
 }
 
 Tuned tune(const Source &source, const Requested &requested, const Shape &shape,
@@ -652,10 +653,10 @@ Tuned tune(const Source &source, const Requested &requested, const Shape &shape,
     return parameters.as_saved ? tuner.as_saved() : tuner.run();
 }
 
-void remember_as_bad(const Form &form, const Source &source, const Requested &requested)
+void remember_as_bad(const Variant &variant, const Source &source, const Requested &requested)
 {
-    TuningCache(key_of_bad(form, source, requested))
-        .remember({name_of(form.kind), name_of(form.precision), 0, 0, "", "", 0});
+    TuningCache(key_of_bad(variant, source, requested))
+        .remember({name_of(variant.kind), name_of(variant.precision), 0, 0, "", "", 0});
 }
 
 std::optional<Probed> recall_probe(const Source &source, const Requested &requested,
@@ -665,7 +666,7 @@ std::optional<Probed> recall_probe(const Source &source, const Requested &reques
     const auto known = recall(cache);
     Shape result = {};
     char rest = 0;
-    const int found = known ? std::sscanf(known->form.c_str(), "%dx%dx%dx%d%c", &result.batch,
+    const int found = known ? std::sscanf(known->variant.c_str(), "%dx%dx%dx%d%c", &result.batch,
                                           &result.channels, &result.height, &result.width, &rest)
                             : 0;
     const bool makes_sense = found == 4 && result.batch == shape.batch && result.channels > 0 &&

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "dnn_torch/engine.h"
-#include "engines/torch/program/forms.h"
+#include "engines/torch/program/variants.h"
 #include "engines/torch/shape.h"
 
 #include <optional>
@@ -20,11 +20,11 @@ struct Requested {
     std::string contents; // a hash of the file when it was loaded
     std::string device;   // the option's text
     PrecisionOption precision = {};
-    std::optional<FormKind> pinned; // nullopt: the fastest
+    std::optional<VariantKind> pinned; // nullopt: the fastest
 };
 
 // Parses the option `optimize`.  Throws a Failure that lists the names.
-std::optional<FormKind> parse_optimize(const std::string &text);
+std::optional<VariantKind> parse_optimize(const std::string &text);
 // Returns the texts that it takes: "0, 1, saved, ...".
 std::string optimize_values();
 
@@ -35,7 +35,7 @@ struct TuningParameters {
 };
 
 struct Tuned {
-    Form form;
+    Variant variant;
     DnnTorchPlanFacts figures = {};
     bool is_measured = false;
     std::string notice, hint; // lines for the user, or ""
@@ -48,7 +48,7 @@ Tuned tune(const Source &source, const Requested &requested, const Shape &shape,
 
 // Records that the variant gave another picture than the plain module.  No later tune() chooses it,
 // in this process and in others that share the folder.  Any thread.
-void remember_as_bad(const Form &form, const Source &source, const Requested &requested);
+void remember_as_bad(const Variant &variant, const Source &source, const Requested &requested);
 
 // What a probe found: the shape of the result, and as text how the model was run for it.
 struct Probed {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "further_pads.h"
+#include "extra_pads.h"
 
 #include <lavfi_abi.h>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "further_inputs.h"
+#include "extra_inputs.h"
 
 #include "base/compose.h"
 #include "host/error.h"
@@ -27,12 +27,12 @@ namespace
 
 } // namespace
 
-const char *FurtherInputs::name(size_t index) const
+const char *ExtraInputs::name(size_t index) const
 {
     return avfilter_pad_get_name(ctx_->input_pads, static_cast<int>(index) + 1);
 }
 
-void FurtherInputs::open(size_t count)
+void ExtraInputs::open(size_t count)
 {
     frame_.reset(av_frame_alloc());
     if (!frame_)
@@ -42,7 +42,7 @@ void FurtherInputs::open(size_t count)
             throw Error(ret, "no private graph can be made");
 }
 
-void FurtherInputs::configure()
+void ExtraInputs::configure()
 {
     const Size first = {ctx_->inputs[0]->w, ctx_->inputs[0]->h};
     for (size_t i = 0; i < inputs_.size(); i++) {
@@ -54,7 +54,7 @@ void FurtherInputs::configure()
     }
 }
 
-std::vector<AVPixelFormat> FurtherInputs::formats() const
+std::vector<AVPixelFormat> ExtraInputs::formats() const
 {
     std::vector<AVPixelFormat> formats;
     for (const Input &input : inputs_)
@@ -63,7 +63,7 @@ std::vector<AVPixelFormat> FurtherInputs::formats() const
 }
 
 // Returns whether the input has the frame that belongs to that one.
-bool FurtherInputs::find_frame(size_t index, const AVFrame *frame, AVRational time_base, bool asks)
+bool ExtraInputs::find_frame(size_t index, const AVFrame *frame, AVRational time_base, bool asks)
 {
     Input &input = inputs_[index];
     while (!input.stream.is_ready_for(frame->pts, time_base)) {
@@ -86,14 +86,14 @@ bool FurtherInputs::find_frame(size_t index, const AVFrame *frame, AVRational ti
     return true;
 }
 
-FramePointer FurtherInputs::shared(size_t index, const AVFrame *frame) const
+FramePointer ExtraInputs::shared(size_t index, const AVFrame *frame) const
 {
     const Input &input = inputs_[index];
     const AVFrame *const current = input.stream.current();
     if (!current)
         throw Error(AVERROR_INVALIDDATA, concat("the input '", name(index),
                                                 "' ended without a frame; the model needs one "
-                                                "beside each frame"));
+                                                "with each frame"));
     const Size size = {current->width, current->height}, first = {frame->width, frame->height};
     if (size != first)
         refuse_size(name(index), size, first);
@@ -104,7 +104,7 @@ FramePointer FurtherInputs::shared(size_t index, const AVFrame *frame) const
     return new_reference(current);
 }
 
-bool FurtherInputs::complete(FrameItem &item, AVRational time_base, bool asks)
+bool ExtraInputs::complete(FrameItem &item, AVRational time_base, bool asks)
 {
     const AVFrame *const frame = item.frame.get();
     for (size_t i = 0; i < inputs_.size(); i++)
@@ -115,7 +115,7 @@ bool FurtherInputs::complete(FrameItem &item, AVRational time_base, bool asks)
     return true;
 }
 
-void FurtherInputs::close()
+void ExtraInputs::close()
 {
     for (size_t i = 0; i < inputs_.size(); i++)
         inputs_[i].gate.forward_close(link(i), ctx_->outputs[0]);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The variants of a model (the documentation's word; the code says form): the ways to run it.  They
-// differ in speed only or, if another precision is requested, in rounding.
+// The variants of a model (the documentation's word; the code says variant): the ways to run it.
+// They differ in speed only or, if another precision is requested, in rounding.
 #pragma once
 
 #include "binding.h"
@@ -20,7 +20,7 @@
 namespace engine_torch
 {
 
-enum class FormKind {
+enum class VariantKind {
     saved,         // as loaded
     frozen,        // weights are constants, training code is removed
     channels_last, // frozen; pictures and weights have their channels last in memory
@@ -28,11 +28,11 @@ enum class FormKind {
     fused          // frozen; known layers are computed band by band, by programs of our own
 };
 
-const char *name_of(FormKind kind);
+const char *name_of(VariantKind kind);
 
-// Returns nullopt if there is no such name.  form_names() lists the names.
-std::optional<FormKind> find_form(const std::string &name);
-std::string form_names();
+// Returns nullopt if there is no such name.  variant_names() lists the names.
+std::optional<VariantKind> find_variant(const std::string &name);
+std::string variant_names();
 
 // A model as it was loaded.
 struct Source {
@@ -71,8 +71,8 @@ struct Source {
 };
 
 // May be run by several threads at once.
-struct Form {
-    FormKind kind;
+struct Variant {
+    VariantKind kind;
     Precision precision;
     torch::jit::Module module;
     // Runs instead with more than one thread, if `module` uses only one.
@@ -80,7 +80,7 @@ struct Form {
     std::string about = ""; // int8 calibration results: "18 of 18 layers, 43.1 dB PSNR from fp32"
     double peak = 1;        // in int8: the range of its pictures; 0: results are not pictures
     // Set when a frame was computed in fp32 instead, see Int8Layers.  Null unless in int8.
-    std::shared_ptr<std::atomic<bool>> met_others = nullptr;
+    std::shared_ptr<std::atomic<bool>> exceeded_range = nullptr;
 
     std::string text() const; // "bf16, channels_last"
     // Describes what runs with more than one thread; "" if it is the same.
@@ -88,9 +88,9 @@ struct Form {
 };
 
 // Returns the module as it was saved, which shares the weights.
-inline Form plain_form(const Source &source)
+inline Variant plain_variant(const Source &source)
 {
-    return {FormKind::saved, Precision::fp32, source.plain};
+    return {VariantKind::saved, Precision::fp32, source.plain};
 }
 
 // Returns a frozen copy that shares the weights, or nullopt and a `reason` if the model cannot be
@@ -102,12 +102,12 @@ std::optional<torch::jit::Module> freeze(const Source &source, std::string &reas
 // Throws what LibTorch throws.  An int8 variant must be calibrated before it runs: see
 // tuning/calibration.h.  Every kind except `saved` needs source.frozen.  Input pictures have
 // `channels`.  Does not check the results of the variant: see trial.h.
-Form make_form(const Source &source, FormKind kind, Precision precision, int64_t channels);
+Variant make_variant(const Source &source, VariantKind kind, Precision precision, int64_t channels);
 
 // Calls forward() once, in a RunScope.  `images` are float32 [batch, channels, height, width] of
 // any strides without gaps, on any device, and are only read.  The result may share their memory;
 // on a device it may not be ready yet.  `number` seeds the random numbers.
-c10::IValue run_form(const Form &form, const Source &source, const at::Tensor &images,
-                     int64_t number = 0);
+c10::IValue run_as(const Variant &variant, const Source &source, const at::Tensor &images,
+                   int64_t number = 0);
 
 } // namespace engine_torch

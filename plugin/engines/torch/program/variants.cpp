@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-#include "forms.h"
+#include "variants.h"
 
 #include "base/compose.h"
 #include "engines/torch/failure.h"
@@ -29,9 +29,9 @@ using torch::jit::Block;
 using torch::jit::Module;
 using torch::jit::Node;
 
-constexpr std::array<FormKind, 5> kinds = {FormKind::saved, FormKind::frozen,
-                                           FormKind::channels_last, FormKind::inference,
-                                           FormKind::fused};
+constexpr std::array<VariantKind, 5> kinds = {VariantKind::saved, VariantKind::frozen,
+                                              VariantKind::channels_last, VariantKind::inference,
+                                              VariantKind::fused};
 
 using Change = std::function<at::Tensor(const at::Tensor &)>;
 
@@ -100,18 +100,18 @@ Module frozen_in(const Source &source, Precision precision)
     });
 }
 
-Module module_of(const Source &source, FormKind kind, Precision precision)
+Module module_of(const Source &source, VariantKind kind, Precision precision)
 {
     const at::NoGradGuard no_gradients;
-    if (kind == FormKind::saved)
+    if (kind == VariantKind::saved)
         return is_half(precision) ? with_parameters(source.plain, scalar_type_of(precision))
                                   : source.plain;
     const Module frozen = frozen_in(source, precision);
     if (precision == Precision::bf16 && source.device.is_cpu())
         interpolate_in_floats(frozen);
-    if (kind == FormKind::channels_last)
+    if (kind == VariantKind::channels_last)
         return with_constants(frozen, with_channels_last);
-    if (kind == FormKind::frozen)
+    if (kind == VariantKind::frozen)
         return frozen;
     // optimize_for_inference() changes the graph that it gets.
     Module copy = frozen.clone(true);
@@ -125,7 +125,7 @@ FusedNumbers numbers_of(Precision precision)
     return precision == Precision::bf16 ? FusedNumbers::bf16 : FusedNumbers::fp32;
 }
 
-Form fused_form(const Source &source, Precision precision, int64_t channels)
+Variant fused_form(const Source &source, Precision precision, int64_t channels)
 {
     const bool is_slow =
         precision == Precision::fp16 || (precision == Precision::bf16 && !computes_bf16_fast());
@@ -145,8 +145,8 @@ Form fused_form(const Source &source, Precision precision, int64_t channels)
     }
     // int8 must not give other numbers with more threads.
     if (precision == Precision::int8)
-        return {FormKind::fused, precision, *fused};
-    return {FormKind::fused, precision, *fused, frozen};
+        return {VariantKind::fused, precision, *fused};
+    return {VariantKind::fused, precision, *fused, frozen};
 }
 
 at::ScalarType type_of(Precision precision)
@@ -160,25 +160,25 @@ at::Tensor channels_of(const at::Tensor &images, int64_t first, int64_t count)
     return images.size(1) == count ? images : images.narrow(1, first, count).contiguous();
 }
 
-at::Tensor input_of(const Form &form, const Source &source, const at::Tensor &images)
+at::Tensor input_of(const Variant &variant, const Source &source, const at::Tensor &images)
 {
     if (!source.binding.is_plain()) {
         const at::Tensor input = bound(images, source.binding, source.device);
         return source.writes_input && input.is_alias_of(images) ? input.clone() : input;
     }
-    const auto type = type_of(form.precision);
-    const auto layout = form.kind == FormKind::channels_last ? at::MemoryFormat::ChannelsLast
-                                                             : at::MemoryFormat::Contiguous;
+    const auto type = type_of(variant.precision);
+    const auto layout = variant.kind == VariantKind::channels_last ? at::MemoryFormat::ChannelsLast
+                                                                   : at::MemoryFormat::Contiguous;
     const at::Tensor input =
         images.to(at::TensorOptions(source.device).dtype(type), true, false, layout);
     return source.writes_input && input.is_alias_of(images) ? input.clone() : input;
 }
 
 // The type of the model's numbers, also if it takes integer pictures.
-at::ScalarType number_type_of(const Form &form, const Source &source)
+at::ScalarType number_type_of(const Variant &variant, const Source &source)
 {
     const at::ScalarType type = source.binding.type;
-    return at::isFloatingType(type) && type != at::kFloat ? type : type_of(form.precision);
+    return at::isFloatingType(type) && type != at::kFloat ? type : type_of(variant.precision);
 }
 
 c10::IValue listed(const at::Tensor &pictures)
@@ -189,28 +189,29 @@ c10::IValue listed(const at::Tensor &pictures)
     return list;
 }
 
-c10::IValue value_of(const Form &form, const Source &source, const at::Tensor &images)
+c10::IValue value_of(const Variant &variant, const Source &source, const at::Tensor &images)
 {
-    const at::Tensor input = input_of(form, source, images);
+    const at::Tensor input = input_of(variant, source, images);
     return source.asked.as_list ? listed(input) : c10::IValue(input);
 }
 
-torch::jit::Kwargs arguments_of(const Form &form, const Source &source, const at::Tensor &images)
+torch::jit::Kwargs arguments_of(const Variant &variant, const Source &source,
+                                const at::Tensor &images)
 {
     const Binding &binding = source.binding;
     int64_t next = binding.frame_channels(images.size(1));
     if (next < 1)
         throw Failure(DNN_TORCH_BAD_INPUT, "the input only has channels for the extra pictures");
     const at::Tensor frames = channels_of(images, 0, next);
-    torch::jit::Kwargs arguments = {{source.input_name, value_of(form, source, frames)}};
+    torch::jit::Kwargs arguments = {{source.input_name, value_of(variant, source, frames)}};
     for (const Constant &constant : binding.constants) {
         if (constant.kind != Constant::Kind::picture) {
             arguments[constant.name] =
-                value_of(constant, binding, frames, number_type_of(form, source), source.device);
+                value_of(constant, binding, frames, number_type_of(variant, source), source.device);
             continue;
         }
         arguments[constant.name] =
-            input_of(form, source, channels_of(images, next, constant.channels));
+            input_of(variant, source, channels_of(images, next, constant.channels));
         next += constant.channels;
     }
     return arguments;
@@ -218,51 +219,51 @@ torch::jit::Kwargs arguments_of(const Form &form, const Source &source, const at
 
 } // namespace
 
-const char *name_of(FormKind kind)
+const char *name_of(VariantKind kind)
 {
     switch (kind) {
-    case FormKind::frozen:
+    case VariantKind::frozen:
         return "frozen";
-    case FormKind::channels_last:
+    case VariantKind::channels_last:
         return "channels_last";
-    case FormKind::inference:
+    case VariantKind::inference:
         return "inference";
-    case FormKind::fused:
+    case VariantKind::fused:
         return "fused";
     default:
         return "saved";
     }
 }
 
-std::optional<FormKind> find_form(const std::string &name)
+std::optional<VariantKind> find_variant(const std::string &name)
 {
-    for (const FormKind kind : kinds)
+    for (const VariantKind kind : kinds)
         if (name == name_of(kind))
             return kind;
     return std::nullopt;
 }
 
-std::string form_names()
+std::string variant_names()
 {
     std::string names;
-    for (const FormKind kind : kinds)
+    for (const VariantKind kind : kinds)
         dnn_torch::add_to_list(names, name_of(kind));
     return names;
 }
 
-std::string Form::text() const
+std::string Variant::text() const
 {
-    if (kind == FormKind::saved)
+    if (kind == VariantKind::saved)
         return precision == Precision::fp32 ? "as saved"
                                             : std::string(name_of(precision)) + ", as saved";
     return std::string(name_of(precision)) + ", " + name_of(kind);
 }
 
-std::string Form::threaded_text() const
+std::string Variant::threaded_text() const
 {
     if (!threaded)
         return "";
-    const Form frozen = {FormKind::frozen, precision, *threaded};
+    const Variant frozen = {VariantKind::frozen, precision, *threaded};
     return frozen.text() + " (fused programs use one thread)";
 }
 
@@ -289,28 +290,28 @@ bool Source::runs_alone() const
     return draws_random_numbers || (device.is_cpu() && blas_is_for_one_thread());
 }
 
-Form make_form(const Source &source, FormKind kind, Precision precision, int64_t channels)
+Variant make_variant(const Source &source, VariantKind kind, Precision precision, int64_t channels)
 {
-    if (precision == Precision::int8 && kind != FormKind::fused)
+    if (precision == Precision::int8 && kind != VariantKind::fused)
         throw Failure(DNN_TORCH_BAD_MODEL, "int8 is only for fused programs");
-    if (kind == FormKind::fused)
+    if (kind == VariantKind::fused)
         return fused_form(source, precision, channels);
-    Form form = {kind, precision, module_of(source, kind, precision)};
+    Variant variant = {kind, precision, module_of(source, kind, precision)};
     // Weights are converted on this thread's stream, but sessions read them on theirs.
     wait_for(source.device);
-    return form;
+    return variant;
 }
 
-c10::IValue run_form(const Form &form, const Source &source, const at::Tensor &images,
-                     int64_t number)
+c10::IValue run_as(const Variant &variant, const Source &source, const at::Tensor &images,
+                   int64_t number)
 {
     std::optional<RandomScope> seeded;
     if (source.draws_random_numbers)
         seeded.emplace(number, source.device);
     const RunScope scope(source.device);
-    const bool is_threaded = form.threaded && at::get_num_threads() > 1;
-    const Module &module = is_threaded ? *form.threaded : form.module;
-    const auto arguments = arguments_of(form, source, images);
+    const bool is_threaded = variant.threaded && at::get_num_threads() > 1;
+    const Module &module = is_threaded ? *variant.threaded : variant.module;
+    const auto arguments = arguments_of(variant, source, images);
     return source.forks ? run_forward(module, arguments)
                         : module.get_method("forward")({}, arguments);
 }

@@ -15,13 +15,13 @@ namespace dnn_torch
 
 // Whether a model's channels of this format can be copied unchanged: integers without
 // a shift, and packed pixels in the order R, G, B.
-bool can_pass_codes(AVPixelFormat format);
+bool can_pass_integers(AVPixelFormat format);
 
 // Describes images without gaps between rows and planes.  The caller sets the memory.
-Images code_images(AVPixelFormat format, int batch, Size size);
+Images integer_images(AVPixelFormat format, int batch, Size size);
 
-// Copy the model's channels.  `images` has the layout that code_images() returns.
-void read_codes(const AVFrame *frame, const Images &images, int index);
-void write_codes(const Images &images, int index, AVFrame *frame);
+// Copy the model's channels.  `images` has the layout that integer_images() returns.
+void read_integers(const AVFrame *frame, const Images &images, int index);
+void write_integers(const Images &images, int index, AVFrame *frame);
 
 } // namespace dnn_torch

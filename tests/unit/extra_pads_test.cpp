@@ -3,8 +3,8 @@
 
 // A pad that one instance has more than its AVFilter, and lists of formats that two pads share.
 #include "host/ffmpeg_pointers.h"
+#include "host/libavfilter/extra_pads.h"
 #include "host/libavfilter/format_lists.h"
-#include "host/libavfilter/further_pads.h"
 
 #include <gtest/gtest.h>
 #include <lavfi_abi.h>
@@ -43,7 +43,7 @@ struct Graph {
     }
 };
 
-TEST(FurtherPads, AreOfOneInstanceAlone)
+TEST(ExtraPads, AreOfOneInstanceAlone)
 {
     Graph graph;
     AVFilterContext *const filter = graph.filter;
@@ -67,7 +67,7 @@ TEST(FurtherPads, AreOfOneInstanceAlone)
     }
 }
 
-TEST(FurtherPads, AnUnlinkedOneIsAnErrorOfTheGraph)
+TEST(ExtraPads, AnUnlinkedOneIsAnErrorOfTheGraph)
 {
     Graph graph;
     ASSERT_EQ(append_input_pad(graph.filter, "mask"), 0);
@@ -75,7 +75,7 @@ TEST(FurtherPads, AnUnlinkedOneIsAnErrorOfTheGraph)
     EXPECT_LT(avfilter_graph_config(graph.graph.get(), nullptr), 0);
 }
 
-TEST(FurtherPads, FramesKeepTheirFormatBesideOneOfAnother)
+TEST(ExtraPads, FramesKeepTheirFormatBesideOneOfAnother)
 {
     Graph graph;
     AVFilterContext *const filter = graph.filter, *sink = nullptr;

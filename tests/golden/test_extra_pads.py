@@ -349,4 +349,4 @@ def test_another_model_keeps_the_pads(tmp_path):
     first = f"{clip('testsrc2', 10, 1.5)},{slow},{command}"
     result = run(graph_of(first, SECOND, support.dnn(path, inputs="reference")))
     assert result.returncode == 0, str(result)
-    assert any("0 pictures beside each frame" in line for line in result.errors), str(result)
+    assert any("0 extra pictures with each frame" in line for line in result.errors), str(result)

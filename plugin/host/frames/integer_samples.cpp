@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "codes.h"
+#include "integer_samples.h"
 
 #include "picture.h"
 
@@ -58,7 +58,7 @@ void copy_limited(const Rows &to, const Rows &from, int bytes, int height, uint1
 
 } // namespace
 
-bool can_pass_codes(AVPixelFormat format)
+bool can_pass_integers(AVPixelFormat format)
 {
     RowLayout layout = row_layout(format, model_channels(format));
     if (layout.element == Element::f32 || layout.shift != 0)
@@ -67,7 +67,7 @@ bool can_pass_codes(AVPixelFormat format)
                                  layout.position[1] == 1 && layout.position[2] == 2);
 }
 
-Images code_images(AVPixelFormat format, int batch, Size size)
+Images integer_images(AVPixelFormat format, int batch, Size size)
 {
     RowLayout layout = row_layout(format, model_channels(format));
     Images images;
@@ -85,7 +85,7 @@ Images code_images(AVPixelFormat format, int batch, Size size)
     return images;
 }
 
-void read_codes(const AVFrame *frame, const Images &images, int index)
+void read_integers(const AVFrame *frame, const Images &images, int index)
 {
     for_each_plane(images, [&](int channel, int bytes) {
         Rows from = frame_rows(frame, channel), to = image_rows(images, index, channel);
@@ -93,7 +93,7 @@ void read_codes(const AVFrame *frame, const Images &images, int index)
     });
 }
 
-void write_codes(const Images &images, int index, AVFrame *frame)
+void write_integers(const Images &images, int index, AVFrame *frame)
 {
     for_each_plane(images, [&](int channel, int bytes) {
         Rows from = image_rows(images, index, channel), to = frame_rows(frame, channel);

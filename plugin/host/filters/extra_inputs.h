@@ -16,11 +16,11 @@ namespace dnn_torch
 {
 
 // Belongs to the thread that runs the graph.
-class FurtherInputs
+class ExtraInputs
 {
 public:
     // `ctx` must outlive it.
-    explicit FurtherInputs(AVFilterContext *ctx) : ctx_(ctx) {}
+    explicit ExtraInputs(AVFilterContext *ctx) : ctx_(ctx) {}
 
     // Opens pads 1 to `count`.  Throws Error.
     void open(size_t count);
