@@ -52,12 +52,12 @@ bool is_tuning_line(std::string_view text)
 
 std::string text_of(const TuningRecord &record, const std::string &line)
 {
-    for (const std::string &text : {record.form, record.precision, record.notice, record.hint})
+    for (const std::string &text : {record.variant, record.precision, record.notice, record.hint})
         if (!is_tuning_line(text))
             return "";
     std::string contents;
     for (const std::string &each :
-         {std::string(head), line, record.form, record.precision, number_text(record.run_seconds),
+         {std::string(head), line, record.variant, record.precision, number_text(record.run_seconds),
           number_text(record.run_bytes), record.notice, record.hint,
           number_text(record.run_operations), std::string(record.is_measured ? measured : guessed),
           std::string(end)})

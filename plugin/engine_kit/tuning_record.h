@@ -14,7 +14,7 @@ namespace engine_torch
 {
 
 struct TuningRecord {
-    std::string form, precision; // names of the variant and of the precision
+    std::string variant, precision; // names of the variant and of the precision
     double run_seconds = 0;
     int64_t run_bytes = 0;
     std::string notice, hint;  // lines for the user, or ""

@@ -88,14 +88,14 @@ Outcome checked(const TuningRecord &record)
 {
     if (!std::isfinite(record.run_seconds) || record.run_seconds < 0 || record.run_bytes < 0)
         return fault("a record whose numbers make no sense");
-    for (const std::string &text : {record.form, record.precision, record.notice, record.hint})
+    for (const std::string &text : {record.variant, record.precision, record.notice, record.hint})
         if (!is_line(text))
             return fault("a record with a control byte in it");
     if (!makes_sense(record))
         return fault("a record from which too many workers come");
     fuzz::Digest digest;
     for (const std::string &text :
-         {record.form, record.precision, record.notice, record.hint,
+         {record.variant, record.precision, record.notice, record.hint,
           std::to_string(record.run_seconds), std::to_string(record.run_bytes)})
         digest.add(text + "\n");
     return {Ending::accepted, digest.value(), ""};

@@ -137,7 +137,7 @@ TEST(Forms, OfSeveralThreadsAreTold)
 {
     const auto threaded = [](const char *variant, const char *precision) {
         const Running running("net_upscaler", variant, precision);
-        return running.model.threaded_form();
+        return running.model.threaded_variant();
     };
     for (const char *variant : variants)
         EXPECT_EQ(threaded(variant, "fp32"), "") << variant;
@@ -145,7 +145,7 @@ TEST(Forms, OfSeveralThreadsAreTold)
     if (contains(fused.model.notice(), "built without oneDNN"))
         GTEST_SKIP() << fused.model.notice();
     EXPECT_EQ(fused.model.variant(), "fp32, fused");
-    EXPECT_EQ(fused.model.threaded_form(), "fp32, frozen (fused programs use one thread)");
+    EXPECT_EQ(fused.model.threaded_variant(), "fp32, frozen (fused programs use one thread)");
     EXPECT_EQ(threaded("fused", "int8"), "");
 }
 

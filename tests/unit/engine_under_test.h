@@ -230,7 +230,7 @@ public:
     }
     std::string notice() const { return metadata("notice"); }
     std::string variant() const { return of_plan("variant"); }
-    std::string threaded_form() const { return of_plan("threaded_variant"); }
+    std::string threaded_variant() const { return of_plan("threaded_variant"); }
     std::string hint() const { return of_plan("hint"); }
     DnnTorchModel *get() { return model_; }
 

@@ -157,7 +157,7 @@ TEST(Texts, ComeThrough)
     EXPECT_EQ(engine().model_metadata(model.get(), "nosuch"), nullptr);
     EXPECT_EQ(engine().model_metadata(model.get(), std::string(1000, 'x').c_str()), nullptr);
     EXPECT_NE(model.metadata("cage"), "");
-    EXPECT_EQ(model.form(), "scripted");
+    EXPECT_EQ(model.variant(), "scripted");
     EXPECT_EQ(model.hint(), "try more");
     EXPECT_EQ(model.tuning.run_seconds, 2.0);
     EXPECT_EQ(model.tuning.run_bytes, 77);

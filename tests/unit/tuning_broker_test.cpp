@@ -109,7 +109,7 @@ TEST_F(Brokered, RecordsAreKeptForTheirModel)
     EXPECT_EQ(files(), 1U);
     const auto known = cache.recall_from_folder();
     ASSERT_TRUE(known);
-    EXPECT_EQ(known->form, "frozen");
+    EXPECT_EQ(known->variant, "frozen");
     EXPECT_EQ(known->run_seconds, 0.5);
     EXPECT_EQ(known->notice, "a notice");
     // A process that is trusted finds the same.
