@@ -160,6 +160,7 @@ typedef struct DnnTorchPlanFacts {
      * The only fact that may change, with a run.
      */
     int32_t as_saved;
+    int32_t rounds_to_16_bits; /**< 1: results are no more exact than bf16 or fp16 */
 } DnnTorchPlanFacts;
 
 /** Parameters and results of one run. */

@@ -14,12 +14,18 @@ namespace engine_torch
 namespace
 {
 
-constexpr std::string_view head = "dnn-torch tuning 4", end = "end";
+constexpr std::string_view head = "dnn-torch tuning 5", end = "end";
 // A record is invalid if its run takes over a day, or more memory than any machine has.
 constexpr double longest_run = 86400;
 constexpr int64_t largest_run = int64_t{1} << 50;
 constexpr double most_operations = 1e18;
 constexpr std::string_view measured = "measured", guessed = "guessed";
+constexpr std::string_view kept = "kept", refused = "refused";
+
+std::string_view word_for(bool is_refused)
+{
+    return is_refused ? refused : kept;
+}
 
 template <class Number> std::string number_text(Number number)
 {
@@ -57,10 +63,12 @@ std::string text_of(const TuningRecord &record, const std::string &line)
             return "";
     std::string contents;
     for (const std::string &each :
-         {std::string(head), line, record.variant, record.precision, number_text(record.run_seconds),
-          number_text(record.run_bytes), record.notice, record.hint,
-          number_text(record.run_operations), std::string(record.is_measured ? measured : guessed),
-          std::string(end)})
+         {std::string(head), line, record.variant, record.precision,
+          number_text(record.run_seconds), number_text(record.run_bytes), record.notice,
+          record.hint, number_text(record.run_operations),
+          std::string(record.is_measured ? measured : guessed),
+          std::string(word_for(record.refused_optimize)),
+          std::string(word_for(record.refused_precision)), std::string(end)})
         contents += each + "\n";
     return contents;
 }
@@ -68,10 +76,21 @@ std::string text_of(const TuningRecord &record, const std::string &line)
 std::optional<TuningRecord> parse_record(const std::string &text, const std::string &line)
 {
     const std::vector<std::string> lines = lines_of(text);
-    if (lines.size() != 11 || lines[0] != head || lines[1] != line || lines[10] != end ||
+    if (lines.size() != 13 || lines[0] != head || lines[1] != line || lines[12] != end ||
         !std::all_of(lines.begin(), lines.end(), is_tuning_line))
         return std::nullopt;
-    TuningRecord record = {lines[2], lines[3], 0, 0, lines[6], lines[7], 0, lines[9] == measured};
+    TuningRecord record = {.variant = lines[2],
+                           .precision = lines[3],
+                           .notice = lines[6],
+                           .hint = lines[7],
+                           .is_measured = lines[9] == measured,
+                           .refused_optimize = lines[10] == refused,
+                           .refused_precision = lines[11] == refused};
+    const auto are_words = [&](size_t line) {
+        return lines[line] == word_for(lines[line] == refused);
+    };
+    if (!are_words(10) || !are_words(11))
+        return std::nullopt;
     if ((!record.is_measured && lines[9] != guessed) || !parse(lines[4], record.run_seconds) ||
         !parse(lines[5], record.run_bytes) ||
         !(record.run_seconds >= 0 && record.run_seconds <= longest_run) || record.run_bytes < 0 ||

@@ -20,6 +20,9 @@ struct TuningRecord {
     std::string notice, hint;  // lines for the user, or ""
     double run_operations = 0; // 0: not known
     bool is_measured = true;   // false: there was no time to compare variants
+    // The variant or the precision is not the one that an option names, because that cannot be
+    // used.
+    bool refused_optimize = false, refused_precision = false;
 };
 
 // A longer text is not a record.

@@ -133,9 +133,11 @@ Outcome run(std::string_view input)
     return outcome;
 }
 
-const fuzz::Language language = {{"dnn-torch tuning 4",
+const fuzz::Language language = {{"dnn-torch tuning 5",
                                   "measured",
                                   "guessed",
+                                  "kept",
+                                  "refused",
                                   "end",
                                   "\n",
                                   "\r",

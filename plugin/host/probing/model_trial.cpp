@@ -59,9 +59,8 @@ void try_with(Model &model, const TrialParameters &given, const std::string &doi
         throw Error(AVERROR(EINVAL), "the model remembers earlier frames, so that frames cannot be "
                                      "cut into tiles; use tile=0");
     TrialParameters parameters = given;
+    parameters.is_coarse = plan->facts().rounds_to_16_bits != 0;
     const size_t threads = usable_machine().cores;
-    for (const std::string &text : {plan->variants().with(threads), model.metadata("output_type")})
-        parameters.is_coarse = parameters.is_coarse || text.find("16") != std::string::npos;
     model.try_out(doing, [plan, parameters, work, threads] {
         Session session(plan, static_cast<int>(threads));
         work(parameters,

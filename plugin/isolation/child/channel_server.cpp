@@ -253,6 +253,7 @@ void ChannelServer::answer_plan(const ShapesRequest &request,
         reply->takes_integers = facts.takes_integers;
         reply->in_order = facts.in_order;
         reply->alone = facts.alone;
+        reply->rounds_to_16_bits = facts.rounds_to_16_bits;
         model_.add_plan(request.head.id, plan);
     }
     send_reply(socket_.get(), *reply, model_);

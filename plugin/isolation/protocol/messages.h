@@ -189,7 +189,8 @@ struct PlanReply {
     ReplyHead head;
     double run_seconds, run_operations;
     int64_t run_bytes;
-    int32_t interleaved, takes_integers, in_order, alone;
+    int32_t interleaved, takes_integers, in_order, alone, rounds_to_16_bits;
+    uint32_t reserved;
 };
 
 struct SessionRequest {

@@ -235,7 +235,8 @@ DnnTorchPlan::DnnTorchPlan(DnnTorchModel &model, const DnnTorchTensor *in, size_
               .takes_integers = reply.takes_integers != 0,
               .in_order = reply.in_order != 0,
               .alone = reply.alone != 0,
-              .run_operations = reply.run_operations};
+              .run_operations = reply.run_operations,
+              .rounds_to_16_bits = reply.rounds_to_16_bits != 0};
     // A plan that is made anew does not measure again.
     request_.budget_seconds = 0;
     if (!model.may_start_anew())

@@ -69,9 +69,9 @@ DnnTorchPlan::DnnTorchPlan(DnnTorchModel &model, const Shape &shape,
 const char *DnnTorchPlan::metadata(std::string_view key) const noexcept
 {
     if (key == "variant")
-        return variant_.c_str();
+        return variant_text_.c_str();
     if (key == "threaded_variant")
-        return threaded_variant_.c_str();
+        return threaded_text_.c_str();
     return key == "hint" ? hint_.c_str() : nullptr;
 }
 
@@ -150,15 +150,24 @@ DnnTorchPlanFacts DnnTorchPlan::tune_whole(const Shape &shape, const TuningParam
 void DnnTorchPlan::use(const engine_torch::Tuned &tuned)
 {
     if (!is_plain(tuned.variant))
-        form_ = model_.share(tuned.variant);
+        variant_ = model_.share(tuned.variant);
     if (tuned.variant.exceeded_range) // trials are no frames
         *tuned.variant.exceeded_range = false;
     const std::string &about = tuned.variant.about;
-    variant_ = tuned.variant.text() + (about.empty() ? "" : ", " + about) +
-               (tuned.is_measured ? " (measured)" : "");
-    threaded_variant_ = tuned.variant.threaded_text();
+    variant_text_ = tuned.variant.text() + (about.empty() ? "" : ", " + about) +
+                    (tuned.is_measured ? " (measured)" : "");
+    threaded_text_ = tuned.variant.threaded_text();
     hint_ = engine_kit::printable(tuned.hint);
     model_.note(tuned.notice);
+}
+
+// An int8 variant computes in fp32 where that is too coarse.
+bool DnnTorchPlan::rounds_to_16_bits() const noexcept
+{
+    if (variant_ && variant_->precision != Precision::fp32)
+        return true;
+    const auto &output = source_->output;
+    return output && (output->type == at::kHalf || output->type == at::kBFloat16);
 }
 
 // Needs no lock: LibTorch compiles each function under a lock of its own and keeps nothing else
@@ -166,9 +175,9 @@ void DnnTorchPlan::use(const engine_torch::Tuned &tuned)
 c10::IValue DnnTorchPlan::forward(const at::Tensor &images, int64_t number, const Turn &turn,
                                   const std::atomic<bool> &stopped) const
 {
-    if (form_ && !variant_is_wrong_)
+    if (variant_ && !variant_is_wrong_)
         return run_chosen(images, number, turn, stopped);
-    if (form_)
+    if (variant_)
         first_frames_.begin(turn);
     return run_plain(images, number);
 }
@@ -176,12 +185,12 @@ c10::IValue DnnTorchPlan::forward(const at::Tensor &images, int64_t number, cons
 // Grey pictures beyond the calibrated range cause no notice about frames.
 c10::IValue DnnTorchPlan::rehearse(const at::Tensor &images) const
 {
-    if (!form_)
+    if (!variant_)
         return model_.rehearse(*source_, images);
-    const bool has_met = form_->exceeded_range && *form_->exceeded_range;
-    c10::IValue result = run_as(*form_, *source_, images);
-    if (form_->exceeded_range && !has_met)
-        *form_->exceeded_range = false;
+    const bool has_met = variant_->exceeded_range && *variant_->exceeded_range;
+    c10::IValue result = run_as(*variant_, *source_, images);
+    if (variant_->exceeded_range && !has_met)
+        *variant_->exceeded_range = false;
     return result;
 }
 
@@ -246,7 +255,7 @@ c10::IValue DnnTorchPlan::compared(const std::optional<c10::IValue> &result,
 bool DnnTorchPlan::agrees(const c10::IValue &plain, const c10::IValue &result) const
 {
     try {
-        return engine_torch::is_close(plain, result, *form_, *source_);
+        return engine_torch::is_close(plain, result, *variant_, *source_);
     } catch (const std::exception &error) {
         if (engine_torch::is_out_of_memory(error))
             throw;
@@ -274,7 +283,7 @@ std::optional<c10::IValue> DnnTorchPlan::run_to_compare(bool has_result, const a
 std::optional<c10::IValue> DnnTorchPlan::run_variant(const at::Tensor &images, int64_t number) const
 {
     try {
-        c10::IValue result = run_as(*form_, *source_, images, number);
+        c10::IValue result = run_as(*variant_, *source_, images, number);
         note_others();
         return result;
     } catch (const std::exception &error) {
@@ -287,7 +296,7 @@ std::optional<c10::IValue> DnnTorchPlan::run_variant(const at::Tensor &images, i
 // Reports it once: all frames of a film may be such.
 void DnnTorchPlan::note_others() const
 {
-    const auto &exceeded_range = form_->exceeded_range;
+    const auto &exceeded_range = variant_->exceeded_range;
     if (exceeded_range && *exceeded_range && !noted_others_.exchange(true))
         model_.note(
             "some frames have samples beyond those that int8 was calibrated for; what meets "
@@ -305,10 +314,10 @@ std::optional<c10::IValue> DnnTorchPlan::run_variant_quietly(const at::Tensor &i
 // A wrong result in int8 says little about other clips, so it is not recorded.
 void DnnTorchPlan::abandon_variant(const std::string &reason) const
 {
-    const bool holds_for_all_clips = form_->precision != Precision::int8;
+    const bool holds_for_all_clips = variant_->precision != Precision::int8;
     if (holds_for_all_clips)
-        engine_torch::remember_as_bad(*form_, *source_, model_.requested());
-    model_.note("the optimised model (" + form_->text() + ") " + reason +
+        engine_torch::remember_as_bad(*variant_, *source_, model_.requested());
+    model_.note("the optimised model (" + variant_->text() + ") " + reason +
                 ", so that the model runs as it was saved" +
                 (holds_for_all_clips ? "; later runs do without that variant" : ""));
 }

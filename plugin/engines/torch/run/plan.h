@@ -44,12 +44,14 @@ public:
     {
         DnnTorchPlanFacts now = facts_;
         now.as_saved = variant_is_wrong_;
+        now.rounds_to_16_bits = rounds_to_16_bits();
         return now;
     }
     // Looks up a key of plan_metadata().  Returns null for what is not known.
     const char *metadata(std::string_view key) const noexcept;
 
 private:
+    bool rounds_to_16_bits() const noexcept;
     DnnTorchPlanFacts tune(const engine_torch::Shape &shape,
                            const engine_torch::TuningParameters &parameters);
     DnnTorchPlanFacts tune_part(const engine_torch::Shape &whole, int32_t batch,
@@ -76,9 +78,9 @@ private:
     DnnTorchModel &model_;
     const std::shared_ptr<const engine_torch::Source> source_;
     const engine_torch::Shape shape_;
-    std::shared_ptr<const engine_torch::Variant> form_; // null: the model runs as it was saved
-    bool mixes_pictures_ = false;                       // see batch_check.h
-    std::string variant_ = "as saved", threaded_variant_, hint_;
+    std::shared_ptr<const engine_torch::Variant> variant_; // null: the model runs as it was saved
+    bool mixes_pictures_ = false;                          // see batch_check.h
+    std::string variant_text_ = "as saved", threaded_text_, hint_;
     DnnTorchPlanFacts facts_;
     mutable engine_torch::FirstFrames first_frames_;
     // The variant gave a wrong result for a first picture.  Other plans that share it find that out

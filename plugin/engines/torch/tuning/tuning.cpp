@@ -163,31 +163,30 @@ private:
         return requested_.precision.is_automatic && !source_.device.is_cpu();
     }
 
-    // What notices say if the user does not get what an option names.
-    std::string refused_pin() const
+    void note_refused_optimize(const std::string &fault)
     {
-        return std::string("optimize=") + name_of(*requested_.pinned) + " cannot be used: ";
+        refused_optimize_ = true;
+        add_line(notice_, dnn_torch::concat("optimize=", name_of(*requested_.pinned),
+                                            " cannot be used: ", fault));
     }
 
-    std::string refused_precision() const
+    void note_refused_precision(const std::string &fault)
     {
-        return std::string("precision=") + name_of(requested_.precision.precision) +
-               " cannot be used: ";
+        refused_precision_ = true;
+        add_line(notice_, dnn_torch::concat("precision=", name_of(requested_.precision.precision),
+                                            " cannot be used: ", fault));
     }
 
-    // Whether this is what the user asked for, or the record says why it is not.
+    // Whether this is what the user requested, or what replaces it because it cannot be used.
     bool is_as_requested(VariantKind kind, const TuningRecord &record) const
     {
-        const auto says = [&](const std::string &reason) {
-            return record.notice.find(reason) != std::string::npos;
-        };
-        if (requested_.pinned && kind != *requested_.pinned && !says(refused_pin()))
+        if (requested_.pinned && kind != *requested_.pinned && !record.refused_optimize)
             return false;
         if (record.precision == name_of(requested_.precision.precision))
             return true;
         if (chooses_fp16())
             return record.precision == name_of(Precision::fp16);
-        return record.precision == name_of(Precision::fp32) && says(refused_precision());
+        return record.precision == name_of(Precision::fp32) && record.refused_precision;
     }
 
     // Returns nullopt if the record does not fit this model or what the user requested after all.
@@ -409,14 +408,14 @@ private:
                 return saved;
             fault = saved.fault;
         }
-        add_line(notice_, refused_precision() + fault + "; the model runs in fp32");
+        note_refused_precision(fault + "; the model runs in fp32");
         return usable_in(Precision::fp32);
     }
 
     void note_faults(const Variants &variants)
     {
         if (!variants.pin_fault.empty())
-            add_line(notice_, refused_pin() + variants.pin_fault);
+            note_refused_optimize(variants.pin_fault);
         else if (variants.list.empty() && source_.frozen)
             add_line(notice_, "no faster variant of the model can be used: " + variants.fault +
                                   "; it runs as it was saved");
@@ -531,17 +530,23 @@ private:
 
     void remember(const Tuned &tuned)
     {
-        cache_.remember({name_of(tuned.variant.kind), name_of(tuned.variant.precision),
-                         tuned.figures.run_seconds, tuned.figures.run_bytes, tuned.notice,
-                         tuned.hint, tuned.figures.run_operations, tuned.is_measured});
+        cache_.remember({.variant = name_of(tuned.variant.kind),
+                         .precision = name_of(tuned.variant.precision),
+                         .run_seconds = tuned.figures.run_seconds,
+                         .run_bytes = tuned.figures.run_bytes,
+                         .notice = tuned.notice,
+                         .hint = tuned.hint,
+                         .run_operations = tuned.figures.run_operations,
+                         .is_measured = tuned.is_measured,
+                         .refused_optimize = refused_optimize_,
+                         .refused_precision = refused_precision_});
     }
 
     void note_none_is_right()
     {
         if (requested_.precision.precision != Precision::fp32)
-            add_line(notice_, refused_precision() +
-                                  "its results are wrong for pictures of this "
-                                  "size; the model runs in fp32, as it was saved");
+            note_refused_precision("its results are wrong for pictures of this size; the model "
+                                   "runs in fp32, as it was saved");
     }
 
     // Tries the winner with a picture of the whole size.  A model that is too slow for that is
@@ -622,6 +627,7 @@ private:
     std::optional<Trial> trial_;
     bool is_enlarged_ = false;
     std::string notice_;
+    bool refused_optimize_ = false, refused_precision_ = false;
 };
 
 } // namespace
