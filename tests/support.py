@@ -10,6 +10,8 @@ import re
 import shutil
 import subprocess
 
+import forked
+
 TESTS = pathlib.Path(__file__).resolve().parent
 REPOSITORY = TESTS.parent
 BUILD = pathlib.Path(os.environ.get("DNN_TORCH_BUILD", REPOSITORY / "build"))
@@ -110,9 +112,33 @@ def start(command, fake_engine=False, env=(), **options):
     return subprocess.Popen([str(word) for word in command], env=variables, **options)
 
 
+def start_fork(command, stdin, fake_engine=False, env=(), cwd=None, **options):
+    """As start(), in a fork of ffmpeg or model-tool, see forked.py; None if that cannot be."""
+    words = [str(word) for word in command]
+    if not forked.is_wanted() or PATCHED or options:
+        return None
+    if words[:3] == [LAUNCHER, "run", FFMPEG]:
+        program, arguments = FFMPEG, words[2:]
+    elif words[0] == LAUNCHER and words[1] in ("inspect", "bench", "contract"):
+        program = os.path.join(MODULES, "model-tool")
+        arguments = [program, *words[1:]]
+        if not any(word.startswith(("--isolate", "--engine")) for word in words):
+            arguments += ["--isolate", "0"]
+    else:
+        return None
+    variables = environment(fake_engine, **dict(env))
+    server = forked.server(program, variables, MODULES)
+    if not server:
+        return None
+    return forked.Process(words, server, arguments, variables, stdin is not None, cwd)
+
+
 def execute(command, stdin=None, timeout=TIME_LIMIT, **options):
-    source = subprocess.DEVNULL if stdin is None else subprocess.PIPE
-    return finish(start(command, stdin=source, **options), stdin, timeout)
+    process = start_fork(command, stdin, **options)
+    if not process:
+        source = subprocess.DEVNULL if stdin is None else subprocess.PIPE
+        process = start(command, stdin=source, **options)
+    return finish(process, stdin, timeout)
 
 
 def ffmpeg_command(*arguments, plain=False, loglevel="info"):
@@ -189,6 +215,9 @@ def dnn(model, instance="", **options):
     """The graph string of one dnn_torch."""
     name = "dnn_torch" + (f"@{instance}" if instance else "")
     words = [f"model={escape_graph(model)}"]
+    if forked.is_wanted():
+        # LibTorch is there already.
+        options.setdefault("isolate", 0)
     words += [f"{key}={escape_graph(value)}" for key, value in options.items()]
     return f"{name}={':'.join(words)}"
 
