@@ -20,7 +20,7 @@ READ_LATER = {"DNN_TORCH_CACHE", "HOME", "TMPDIR", "XDG_CACHE_HOME", "COLUMNS",
 
 
 def is_wanted():
-    return "DNN_TORCH_FORKED" in os.environ
+    return "DNN_TORCH_FORKED" in os.environ and "DNN_TORCH_NO_FORKS" not in os.environ
 
 
 def engine_of(environment, modules):
