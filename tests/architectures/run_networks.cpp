@@ -71,7 +71,7 @@ json run(const Job &job)
     write(job.output, samples_of(session.output));
     return {{"shape", {session.output.channels, session.output.height, session.output.width}},
             {"format", model.metadata("format")},
-            {"form", model.form()},
+            {"form", model.variant()},
             {"notice", model.notice()},
             {"told", architecture_of(model)},
             {"contract", model.metadata("architecture_contract")}};
