@@ -14,15 +14,24 @@ extern "C" {
 namespace dnn_torch
 {
 
-class Error : public std::runtime_error
+// What ends a filter or a tool: an Error or a Crash.
+class AnyError : public std::runtime_error
 {
 public:
     // `code` is a negative AVERROR, which the filter returns in the end.
-    Error(int code, const std::string &line) : std::runtime_error(line), code_(code) {}
+    AnyError(int code, const std::string &line) : std::runtime_error(line), code_(code) {}
     int code() const { return code_; }
 
 private:
     int code_;
+};
+
+// Something is wrong with an option, a frame, a file or the model.  Whoever tries the model catches
+// it, because it tells something about the model.
+class Error : public AnyError
+{
+public:
+    using AnyError::AnyError;
 };
 
 // Returns FFmpeg's description of an AVERROR.
@@ -33,13 +42,14 @@ inline std::string words_of_code(int code)
     return words;
 }
 
-// The process that ran the model ended.
-class Crash : public Error
+// The process that ran the model ended.  It tells nothing about frames or sizes, so it passes those
+// who try the model.
+class Crash : public AnyError
 {
 public:
     // `was_tried_again`: the run was retried in a new process, which ended as well.
     Crash(int code, const std::string &line, bool was_tried_again)
-        : Error(code, line), was_tried_again_(was_tried_again)
+        : AnyError(code, line), was_tried_again_(was_tried_again)
     {
     }
     bool was_tried_again() const { return was_tried_again_; }

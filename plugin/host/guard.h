@@ -25,7 +25,7 @@ template <class Work> int guarded(void *log_ctx, Work &&work) noexcept
     } catch (const std::bad_alloc &) {
         av_log(log_ctx, AV_LOG_ERROR, "out of memory\n");
         return AVERROR(ENOMEM);
-    } catch (const Error &error) {
+    } catch (const AnyError &error) {
         av_log(log_ctx, AV_LOG_ERROR, "%s\n", error.what());
         return error.code();
     } catch (const std::exception &error) {

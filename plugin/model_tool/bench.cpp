@@ -208,7 +208,7 @@ private:
         try {
             const ModelWithContract subject = open_as_kind(backend_, request_, kind_, precision);
             measure_precision(*subject.model, plan(subject, precision), precision, share);
-        } catch (const Error &error) {
+        } catch (const AnyError &error) {
             leave_out(precision, error.what());
         }
     }
@@ -359,7 +359,7 @@ private:
                              .variant = variant,
                              .chosen = false,
                              .tile = in_tiles ? other.contract.sizes.tile : ""});
-        } catch (const Error &) {
+        } catch (const AnyError &) {
         }
     }
 
@@ -413,7 +413,7 @@ int bench(const Request &request)
 try {
     Bench(request).run();
     return 0;
-} catch (const Error &error) {
+} catch (const AnyError &error) {
     if (request.json)
         print_failure(request.path, error.what());
     throw;

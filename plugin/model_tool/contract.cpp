@@ -33,7 +33,7 @@ void add_probed(const Backend &backend, const Request &request, Contract &contra
     Kind kind = Kind::picture;
     try {
         kind = kind_of(backend, request, contract, trials);
-    } catch (const Error &error) {
+    } catch (const AnyError &error) {
         fprintf(stderr, "dnn-torch: the model could not be tried: %s\n",
                 printable(error.what()).c_str());
     }

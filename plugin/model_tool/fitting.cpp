@@ -90,8 +90,6 @@ void find_locality(PictureFitter &fitter, ChannelCounts channels, Fitting &fitti
         fitting.locality =
             fitter.locality(fitting.fit ? fitting.fit->only : std::nullopt, channels);
         fitting.nonlocal_operator = fitter.nonlocal_operator();
-    } catch (const Crash &) {
-        throw;
     } catch (const Error &error) {
         fitting.why_unknown = concat("none: ", error.what());
     }
@@ -129,8 +127,6 @@ Fitting find_fitting(const ModelWithContract &subject, const Trials &trials)
         if (contract.as == As::picture)
             fitting.range = range_warning_on(
                 *subject.model, fitter.trial_parameters(fitting.fit->only, channels), contract);
-    } catch (const Crash &) {
-        throw;
     } catch (const Error &error) {
         fitting.obstacle = concat("not possible: ", error.what());
     }

@@ -153,7 +153,7 @@ Inspection inspected(const Request &request)
         find_kind(*found.contract, {.picture = [&] { try_as_picture(request, found); },
                                     .detector = [&] { try_as_detector(request, found); },
                                     .classifier = [&] { try_as_classifier(request, found); }});
-    } catch (const Error &error) {
+    } catch (const AnyError &error) {
         found.error = error.what();
     }
     return found;

@@ -15,7 +15,7 @@ bool succeeds(const std::function<void()> &attempt)
 try {
     attempt();
     return true;
-} catch (const Error &) {
+} catch (const AnyError &) {
     return false;
 }
 
@@ -35,8 +35,6 @@ Kind find_kind(const Contract &contract, const Attempts &attempts)
     try {
         attempts.picture();
         return Kind::picture;
-    } catch (const Crash &) {
-        throw;
     } catch (const Error &) {
         if (succeeds(attempts.detector))
             return Kind::detector;

@@ -23,7 +23,7 @@ std::optional<Size> try_size(Model &model, Size size, int channels)
 {
     try {
         return probe_picture(model, size, channels).size;
-    } catch (const Error &error) {
+    } catch (const AnyError &error) {
         if (error.code() == AVERROR(ENOMEM) || error.code() == AVERROR(ETIMEDOUT))
             throw;
         return std::nullopt;
@@ -42,7 +42,7 @@ std::optional<FoundSizes> find_sizes_of(Model &model, int channels,
 {
     try {
         probe.find_output(size.value_or(Size{small_extent, small_extent}), 3);
-    } catch (const Error &error) {
+    } catch (const AnyError &error) {
         std::string words = error.what();
         throw Error(error.code(), words + "; if it takes pictures of another size, name one with "
                                           "--size");

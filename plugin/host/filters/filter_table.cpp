@@ -158,7 +158,7 @@ int open_filter(AVFilterContext *ctx, TaskMaker task, const FilterTable &table)
     if (int ret = apply_backend_configs(&data, data.backend); ret < 0)
         return ret;
     resolve_threads(ctx, data.settings.run.threads);
-    const std::optional<Error> earlier = flush_parked_graphs(); // before files are opened again
+    const std::optional<AnyError> earlier = flush_parked_graphs(); // before files are opened again
     data.filter = new ModelFilter(ctx, data.settings, std::move(task));
     data.filter->open();
     if (earlier)
@@ -190,7 +190,7 @@ const ParkedFilter &parked_filter()
                 ModelFilter *const filter = common_data(ctx).filter;
                 return filter && filter->hand_out_all();
             },
-        .release = [](AVFilterContext *ctx) -> std::optional<Error> {
+        .release = [](AVFilterContext *ctx) -> std::optional<AnyError> {
             ModelFilter *const filter = common_data(ctx).filter;
             return filter ? filter->leave() : std::nullopt;
         },

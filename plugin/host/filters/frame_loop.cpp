@@ -139,7 +139,7 @@ int FrameLoop::pass_frames_or_report()
         return give_up();
     try {
         return pass_frames();
-    } catch (const Error &error) {
+    } catch (const AnyError &error) {
         return is_asked_to_end() ? give_up() : report(error);
     }
 }
@@ -189,7 +189,7 @@ void FrameLoop::send_one()
 
 // ---- failing ----------------------------------------------------------------
 
-void FrameLoop::fail(const Error &error)
+void FrameLoop::fail(const AnyError &error)
 {
     failure_ = error;
     early_.clear();
@@ -247,7 +247,7 @@ int FrameLoop::finish()
 int FrameLoop::finish_or_fail()
 try {
     return finish();
-} catch (const Error &error) {
+} catch (const AnyError &error) {
     if (is_asked_to_end())
         throw;
     fail(error);
@@ -262,7 +262,7 @@ void FrameLoop::check_end()
     try {
         end_task();
         log_.check_end("draining");
-    } catch (const Error &error) {
+    } catch (const AnyError &error) {
         fail(error);
     }
 }
@@ -277,7 +277,7 @@ void FrameLoop::end_task()
         planner_.end_without_frames();
 }
 
-int FrameLoop::report(const Error &error)
+int FrameLoop::report(const AnyError &error)
 {
     log_.report_error(error.what());
     return end_with(error.code());
@@ -322,7 +322,7 @@ int FrameLoop::give_up()
         for (; !results_.empty(); done++)
             send_one();
         end_task();
-    } catch (const Error &error) {
+    } catch (const AnyError &error) {
         log_.report_error(error.what());
     }
     log_.report_given_up(all - std::min(all, done));
@@ -369,7 +369,7 @@ bool FrameLoop::hand_out_all()
             send_one();
         if (state_.is_drained(load()))
             finish();
-    } catch (const Error &error) {
+    } catch (const AnyError &error) {
         if (!is_asked_to_end()) // otherwise nobody wants the frames
             fail(error);
     }
@@ -397,7 +397,7 @@ bool FrameLoop::empty_once()
 }
 
 // A frame that waits for one of an extra input is dropped.
-std::optional<Error> FrameLoop::leave()
+std::optional<AnyError> FrameLoop::leave()
 {
     if (state_.phase() == Phase::ended || is_orphaned())
         return std::nullopt;
@@ -414,7 +414,7 @@ std::optional<Error> FrameLoop::leave()
     return std::exchange(failure_, std::nullopt);
 }
 
-void FrameLoop::inherit(const Error &failure)
+void FrameLoop::inherit(const AnyError &failure)
 {
     fail(failure);
     state_.wait_for_earlier_graph();

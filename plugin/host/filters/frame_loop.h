@@ -87,10 +87,10 @@ public:
 
     // Releases the workers and what the task has open, and reports the statistics.  Returns what
     // failed.
-    std::optional<Error> leave();
+    std::optional<AnyError> leave();
 
     // Fails with the failure of an earlier graph, once all older frames are out.
-    void inherit(const Error &failure);
+    void inherit(const AnyError &failure);
 
     // Returns a word for the statistics.
     const char *state() const;
@@ -115,7 +115,7 @@ private:
     size_t others() const;
     Load load() const;
     bool is_orphaned() const { return pool_ && pool_->orphaned(); }
-    void fail(const Error &error);
+    void fail(const AnyError &error);
     int finish();
     int finish_or_fail();
     int abandon();
@@ -125,7 +125,7 @@ private:
     void finish_running_jobs();
     void drop_waiting();
     bool empty_once();
-    int report(const Error &error);
+    int report(const AnyError &error);
     int end_with(int code);
 
     // frame_loop_work.cpp: frames to and from the workers.
@@ -181,10 +181,10 @@ private:
     std::optional<FrameItem> held_;
     std::optional<Work> next_work_;
 
-    std::optional<Work> offered_;  // by switch_to()
-    std::optional<Error> failure_; // while failing
-    int input_status_ = 0;         // how the input ended
-    int result_ = 0;               // what turns return after the end
+    std::optional<Work> offered_;     // by switch_to()
+    std::optional<AnyError> failure_; // while failing
+    int input_status_ = 0;            // how the input ended
+    int result_ = 0;                  // what turns return after the end
     bool has_ended_task_ = false;
     const EndSignals signals_;
 };

@@ -155,7 +155,7 @@ bool FrameLoop::complete_waiting(bool asks)
         if (!extra_.complete(*waiting_, input_.time_base, asks))
             return false;
         accept(*std::exchange(waiting_, std::nullopt));
-    } catch (const Error &error) {
+    } catch (const AnyError &error) {
         fail(error);
     }
     return true;
@@ -271,7 +271,7 @@ void FrameLoop::change()
             continue_with(*std::exchange(next_work_, std::nullopt));
         else
             change_shape();
-    } catch (const Error &error) {
+    } catch (const AnyError &error) {
         if (is_asked_to_end())
             throw;
         fail(error);
@@ -351,7 +351,7 @@ std::unique_ptr<FrameJob> FrameLoop::take()
     Stopwatch watch(log_.waiting_for_workers());
     try {
         return pool_->take();
-    } catch (const Error &error) {
+    } catch (const AnyError &error) {
         if (is_asked_to_end())
             throw;
         if (error.code() == AVERROR(ETIMEDOUT))
@@ -366,7 +366,7 @@ void FrameLoop::complete(FrameItem &item)
 try {
     if (!failure_)
         work_->task->complete(item);
-} catch (const Error &error) {
+} catch (const AnyError &error) {
     fail(error);
 }
 

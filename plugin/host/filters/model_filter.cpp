@@ -61,7 +61,7 @@ void ModelFilter::open()
     try {
         if (!loop_.is_asked_to_end())
             open_model();
-    } catch (const Error &) {
+    } catch (const AnyError &) {
         // After the signal any error counts as its effect: probing takes failed runs for answers,
         // and may have thrown another error.
         if (!loop_.is_asked_to_end())
@@ -91,9 +91,9 @@ void ModelFilter::warn_of_calibration()
             "that");
 }
 
-std::optional<Error> ModelFilter::leave()
+std::optional<AnyError> ModelFilter::leave()
 {
-    std::optional<Error> failure = loop_.leave();
+    std::optional<AnyError> failure = loop_.leave();
     files_.reset();
     return failure;
 }
@@ -119,7 +119,7 @@ void ModelFilter::configure(const AVFilterLink *in, AVFilterLink *out)
 Size ModelFilter::output_for(const FrameShape &input)
 try {
     return has_model() ? task().output_for(input) : input.size;
-} catch (const Error &) {
+} catch (const AnyError &) {
     if (!loop_.is_asked_to_end())
         throw;
     return input.size;
@@ -170,7 +170,7 @@ void ModelFilter::check_for_change()
         }
         if (change_.is_due())
             change_.begin(preparation());
-    } catch (const Error &error) {
+    } catch (const AnyError &error) {
         log_.report_error(error.what());
     }
 }

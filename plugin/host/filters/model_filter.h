@@ -56,8 +56,8 @@ public:
     // Like those of FrameLoop.
     bool holds_frames() const { return loop_.holds_frames(); }
     bool hand_out_all() { return loop_.hand_out_all(); }
-    std::optional<Error> leave();
-    void inherit(const Error &failure) { loop_.inherit(failure); }
+    std::optional<AnyError> leave();
+    void inherit(const AnyError &failure) { loop_.inherit(failure); }
 
     // A command that changes the model, see ModelChange.  Throws Error.
     void change(const std::string &name, const std::string &value);

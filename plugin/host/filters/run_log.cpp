@@ -194,7 +194,7 @@ void RunLog::report_end(const char *state)
 try {
     if (statistics_)
         end(state);
-} catch (const Error &error) {
+} catch (const AnyError &error) {
     report_error(error.what());
 }
 

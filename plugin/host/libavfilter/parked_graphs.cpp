@@ -164,7 +164,7 @@ public:
     int number() const { return number_; }
     bool is_exhausted() const { return sinks_.empty(); }
 
-    std::optional<Error> flush();
+    std::optional<AnyError> flush();
 
     // Takes the next frame for a sink of that name.  Returns the parked sink, which describes the
     // frame; nullptr if there is no frame and will be none.
@@ -206,7 +206,7 @@ void ParkedGraph::run()
         }
 }
 
-std::optional<Error> ParkedGraph::flush()
+std::optional<AnyError> ParkedGraph::flush()
 {
     if (std::exchange(is_flushed_, true))
         return std::nullopt;
@@ -223,9 +223,9 @@ std::optional<Error> ParkedGraph::flush()
     }
     if (any)
         warn_of_joined_inputs(*graph_, ours.front());
-    std::optional<Error> failure;
+    std::optional<AnyError> failure;
     for (AVFilterContext *ctx : ours)
-        if (std::optional<Error> one = parked_filter.release(ctx); one && !failure)
+        if (std::optional<AnyError> one = parked_filter.release(ctx); one && !failure)
             failure = std::move(one);
     return failure;
 }
@@ -380,12 +380,12 @@ void set_parked_filter(const ParkedFilter &functions)
     parked_filter = functions;
 }
 
-std::optional<Error> flush_parked_graphs()
+std::optional<AnyError> flush_parked_graphs()
 {
     Inside inside;
-    std::optional<Error> failure;
+    std::optional<AnyError> failure;
     for (ParkedGraph &graph : parked)
-        if (std::optional<Error> one = graph.flush(); one && !failure)
+        if (std::optional<AnyError> one = graph.flush(); one && !failure)
             failure = std::move(one);
     return failure;
 }

@@ -35,7 +35,7 @@ struct ParkedFilter {
     // Sends these frames downstream.  Returns whether there were any.
     bool (*flush)(AVFilterContext *);
     // Releases all resources.  Returns the error that lost frames, if any were lost.
-    std::optional<Error> (*release)(AVFilterContext *);
+    std::optional<AnyError> (*release)(AVFilterContext *);
 };
 
 // The functions must live for ever.
@@ -43,7 +43,7 @@ void set_parked_filter(const ParkedFilter &functions);
 
 // Call it when a filter is created: flushes the graphs that this thread has parked.  Returns the
 // error that lost frames, if any were lost.
-std::optional<Error> flush_parked_graphs();
+std::optional<AnyError> flush_parked_graphs();
 
 // Returns whether the program ffmpeg built the graph.  False before the graph has its sources.
 bool is_of_ffmpeg(const AVFilterGraph &graph);

@@ -84,7 +84,7 @@ template <class Close> void closing(Close close) noexcept
     try {
         EngineCall call;
         close();
-    } catch (const Error &) {
+    } catch (const AnyError &) {
         // The process ends.
     }
 }
@@ -205,7 +205,7 @@ template <class Work> auto Model::within(Time limit, const std::string &doing, W
 {
     try {
         return value_within(limit_of(limit, doing), std::move(work));
-    } catch (const Error &error) {
+    } catch (const AnyError &error) {
         if (error.code() == AVERROR(ETIMEDOUT) || error.code() == AVERROR(ECANCELED))
             give_up();
         throw;
@@ -235,8 +235,6 @@ std::vector<DnnTorchTensor> Model::probe(std::span<const DnnTorchTensor> in, siz
                              [&]() -> std::variant<Shapes, Error> {
                                  try {
                                      return run_probe(shapes, out_count);
-                                 } catch (const Crash &) {
-                                     throw;
                                  } catch (const Error &error) {
                                      if (is_temporary(error))
                                          throw;

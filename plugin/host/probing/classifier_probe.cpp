@@ -78,7 +78,7 @@ try {
                                  .classes = static_cast<int>(contract_.model.labels.size())};
     find_decoder(shapes, facts, "");
     return true;
-} catch (const Error &) {
+} catch (const AnyError &) {
     return false;
 }
 
@@ -107,8 +107,6 @@ try {
     const int pictures = static_cast<int>(wanted);
     const std::vector<DnnTorchTensor> shapes = shapes_for(pictures, channels_, size_);
     return find_scores(shapes, pictures) == scores_ ? wanted : 1;
-} catch (const Crash &) {
-    throw;
 } catch (const Error &error) {
     if (is_final(error))
         throw;

@@ -104,8 +104,6 @@ bool DetectorProbe::takes(Size size)
 try {
     try_size(size, channels_);
     return true;
-} catch (const Crash &) {
-    throw;
 } catch (const Error &error) {
     if (is_final(error))
         throw;
@@ -147,7 +145,7 @@ std::unique_ptr<const Decoder> DetectorProbe::decoder_for(Size picture)
     DetectorFacts facts = facts_for(picture);
     try {
         return find_decoder(shapes, facts, settings_.decoder);
-    } catch (const Error &) {
+    } catch (const AnyError &) {
         if (settings_.decoder.empty())
             refuse_pictures(shapes, picture);
         if (settings_.classes || facts.classes == 0)
@@ -155,7 +153,7 @@ std::unique_ptr<const Decoder> DetectorProbe::decoder_for(Size picture)
         try {
             facts.classes = 0;
             return find_decoder(shapes, facts, settings_.decoder);
-        } catch (const Error &) {
+        } catch (const AnyError &) {
         }
         throw;
     }

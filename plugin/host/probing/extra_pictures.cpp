@@ -70,8 +70,6 @@ bool takes(const Guess &guess, int frame_channels, std::optional<Error> &first_f
         try {
             probe_picture(*guess.model, size, frame_channels + extra_channels(guess.contract));
             return true;
-        } catch (const Crash &) {
-            throw;
         } catch (const Error &error) {
             if (error.code() == AVERROR(ETIMEDOUT) || error.code() == AVERROR(ENOMEM))
                 throw;

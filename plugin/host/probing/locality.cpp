@@ -136,8 +136,6 @@ private:
         }
         try {
             return run_(picture);
-        } catch (const Crash &) {
-            throw;
         } catch (const Error &error) {
             if (!std::isnan(value) || error.code() != AVERROR_EXTERNAL)
                 throw;

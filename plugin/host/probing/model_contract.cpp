@@ -111,7 +111,7 @@ try {
         return std::nullopt;
     Contract found = contract_of(*inspect(), given, contract_path);
     return tensors_differ(before, found) ? std::optional(std::move(found)) : std::nullopt;
-} catch (const Error &) {
+} catch (const AnyError &) {
     return std::nullopt; // the first refusal says more
 }
 
@@ -161,8 +161,6 @@ open_with_contract(const ContractOptions &given, const std::string &contract_pat
     std::shared_ptr<Model> model;
     try {
         model = open_with_pictures(tried, open_for);
-    } catch (const Crash &) {
-        throw;
     } catch (const Error &refusal) {
         const auto found = contract_of_refused(refusal, given, contract_path, known, inspect);
         if (!found)

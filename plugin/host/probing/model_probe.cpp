@@ -229,8 +229,6 @@ try {
                                              " into " + std::to_string(found.channels) + " at " +
                                              to_text(input) + ", not into " + std::to_string(made));
     return found.size;
-} catch (const Crash &) {
-    throw;
 } catch (const Error &error) {
     if (error.code() != AVERROR_EXTERNAL)
         throw;
@@ -270,8 +268,6 @@ ModelProbe::Attempt ModelProbe::attempt(int channels, Size size)
     try {
         const OutputPicture found = probe_picture(*model_, size, channels + extra_);
         return {.error = std::nullopt, .made = found.channels, .size = found.size};
-    } catch (const Crash &) {
-        throw; // it says nothing about channels
     } catch (const Error &error) {
         return {.error = error};
     }

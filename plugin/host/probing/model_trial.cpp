@@ -97,8 +97,6 @@ try {
                      *seamless = *seamless && is_seamless(all, cut, run);
              });
     return *seamless;
-} catch (const Crash &) {
-    throw;
 } catch (const Error &error) {
     if (!is_about_the_picture(error))
         throw;
@@ -120,8 +118,6 @@ try {
                      float_planes(out.samples.data(), 1, channels, out.size));
              });
     return *found;
-} catch (const Crash &) {
-    throw;
 } catch (const Error &error) {
     const bool is_stateful = error.code() == AVERROR(EINVAL);
     if (!is_stateful && !is_about_the_picture(error))

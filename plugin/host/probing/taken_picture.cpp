@@ -42,8 +42,6 @@ TakenPicture find_taken_picture(Model &model, const Contract &contract, std::opt
                 return {.channels = channels,
                         .size = size,
                         .shapes = probe_tensors(model, picture_shape(1, channels, size))};
-            } catch (const Crash &) {
-                throw;
             } catch (const Error &error) {
                 if (is_final(error))
                     throw;

@@ -49,8 +49,6 @@ void AdaptiveSession::run(FrameJob &job)
             job.behind = 0;
         try {
             return session_->run(job);
-        } catch (const Crash &) {
-            throw;
         } catch (const Error &error) {
             std::string note;
             if (error.code() != AVERROR(ENOMEM) || !plan_.tiling->smaller(tiling_.get(), note))

@@ -44,8 +44,6 @@ ClassMapTask::Tried ClassMapTask::try_any()
     for (const int extent : {64, 256, 512, 224, 518})
         try {
             return attempt({extent, extent});
-        } catch (const Crash &) {
-            throw;
         } catch (const Error &error) {
             if (is_final(error) || error.code() == AVERROR_INVALIDDATA)
                 throw;
@@ -135,8 +133,6 @@ ClassMapTask::Tried ClassMapTask::picture_for(Size frame)
             const Size size = rounded_up(least, multiple);
             if (size != std::exchange(last, size))
                 return attempt(size);
-        } catch (const Crash &) {
-            throw;
         } catch (const Error &error) {
             if (is_final(error))
                 throw;

@@ -115,8 +115,6 @@ PictureTask::PictureTask(std::shared_ptr<Model> model, const Contract &contract,
 FoundChannels PictureTask::find_channels()
 try {
     return probe_.find_channels(contract_.as);
-} catch (const Crash &) {
-    throw;
 } catch (const Error &error) {
     if (error.code() != AVERROR_INVALIDDATA)
         throw;
@@ -206,8 +204,6 @@ void PictureTask::check_contract(int channels) const
 PictureFit PictureTask::fit(const FrameShape &input)
 try {
     return fitter_.fit(input.size, counts_of(input.format));
-} catch (const Crash &) {
-    throw;
 } catch (const Error &error) {
     const ChannelCounts channels = counts_of(input.format);
     if (error.code() == AVERROR_EXTERNAL)
@@ -252,7 +248,7 @@ std::shared_ptr<const PictureTiling> PictureTask::tiling_for(TilingState &tiling
             return whole;
         return tiling.plan_tiles(PictureFitter::part_of(fit.padded, memory / bytes / 2),
                                  parameters);
-    } catch (const Error &error) {
+    } catch (const AnyError &error) {
         if (error.code() != AVERROR(ENOMEM) || contract_.sizes.never_tiles() || fit.only)
             throw;
         return tiling.plan_tiles(wanted, parameters);

@@ -81,8 +81,6 @@ std::shared_ptr<const Samples> gathered(Task &task, const FrameShape &input,
     shape.size = {items.front().frame->width, items.front().frame->height};
     try {
         return gathered(task, shape, std::move(items));
-    } catch (const Crash &) {
-        throw;
     } catch (const Error &error) {
         throw Error(error.code(), concat("calibration: ", error.what()));
     }

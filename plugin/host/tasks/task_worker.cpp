@@ -42,7 +42,7 @@ void TaskWorker::run(FrameJob &job)
             run_model(job);
         if (!job.crash.empty())
             job.crash = where + ": " + job.crash;
-    } catch (const Error &error) {
+    } catch (const AnyError &error) {
         throw Error(error.code(), where + ": " + error.what());
     } catch (const std::bad_alloc &) {
         throw Error(AVERROR(ENOMEM), where + ": out of memory; lower workers, nireq or batch_size");

@@ -97,8 +97,6 @@ Locality PictureFitter::measure(std::optional<Size> only, ChannelCounts channels
     TrialParameters parameters = trial_parameters(only, channels);
     try {
         return measure_on(*model_, parameters);
-    } catch (const Crash &) {
-        throw;
     } catch (const Error &error) {
         constexpr int large = 4 * small_extent;
         if (only)

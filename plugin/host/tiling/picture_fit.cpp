@@ -139,8 +139,6 @@ void PictureFitter::fit_to_rule(PictureFit &fit, ChannelCounts channels)
         fit.target = target_of(fit, fit.made);
         if (fit.padded != fit.frame)
             fit.note = note_of_padding(fit);
-    } catch (const Crash &) {
-        throw;
     } catch (const Error &error) {
         if (error.code() == AVERROR(ENOMEM) && !parameters_.never_tiles()) {
             fit_in_tiles(fit, channels);
@@ -179,8 +177,6 @@ try {
             size != sample && try_size(size, channels) == size)
             return multiple;
     return std::nullopt;
-} catch (const Crash &) {
-    throw;
 } catch (const Error &error) {
     if (!is_refusal(error))
         throw;
@@ -246,8 +242,6 @@ void PictureFitter::fit_by_search(PictureFit &fit, ChannelCounts channels, const
             throw refused;
         try {
             return made_of(fit, size, channels);
-        } catch (const Crash &) {
-            throw;
         } catch (const Error &error) {
             if (!is_refusal(error) && error.code() != AVERROR(ENOMEM))
                 throw;
@@ -357,8 +351,6 @@ void PictureFitter::fit_in_tiles(PictureFit &fit, ChannelCounts channels)
         const Size made = keep_size(fit, made_of(fit, fit.padded, channels), channels);
         fit.made = cropped(fit.seen, fit.padded, made);
         fit.target = target_of(fit, fit.made);
-    } catch (const Crash &) {
-        throw;
     } catch (const Error &error) {
         if (error.code() != AVERROR_EXTERNAL)
             throw;

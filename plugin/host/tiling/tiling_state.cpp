@@ -89,7 +89,7 @@ std::shared_ptr<const PictureTiling> TilingState::smaller(const PictureTiling *f
             PictureTiling tiling = *planned(std::move(grid), {});
             tiling.is_second = true;
             return tiling_ = std::make_shared<const PictureTiling>(std::move(tiling));
-        } catch (const Error &error) {
+        } catch (const AnyError &error) {
             if (error.code() != AVERROR(ENOMEM) || wanted == PictureFitter::part_of(wanted, 0.5))
                 throw;
         }
