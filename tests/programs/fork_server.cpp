@@ -82,7 +82,7 @@ std::vector<std::string> words_in(const std::string &bytes)
 char **pointers_to(const std::vector<std::string> &words)
 {
     auto *const pointers = new char *[words.size() + 1]();
-    for (size_t i = 0; i < words.size(); ++i)
+    for (size_t i = 0; i < words.size(); i++)
         pointers[i] = strdup(words[i].c_str());
     return pointers;
 }
@@ -90,7 +90,7 @@ char **pointers_to(const std::vector<std::string> &words)
 [[noreturn]] void run(const std::vector<std::string> &words, const int *streams)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         if (dup2(streams[i], i) < 0)
             fail("dup2");
     }
