@@ -5,10 +5,11 @@
 # clang-tidy, with the checks of .clang-tidy, over the plugin's C++ sources that
 # changed.
 #
-# usage: check-tidy.sh [--build DIR] [--all | BASE]
+# usage: check-tidy.sh [--build DIR] [--most N] [--all | BASE]
 #
 #   --build DIR  a build folder that compiles each source by itself (build-tidy),
 #                which is set up if it is not there; nothing is compiled in it
+#   --most N  the N sources that changed most; the others count as skipped
 #   BASE   the commit to compare with, DNN_TORCH_TIDY_BASE or where this branch
 #          left origin/main unless told
 #   --all  all sources but the engines', which take ten seconds each
@@ -17,11 +18,16 @@
 set -eu -o pipefail
 cd "$(dirname "$(dirname "$(realpath "$0")")")"
 
-build=build-tidy
-if [ "${1:-}" = --build ]; then
-    build=${2:?--build needs a folder}
+build="build-tidy"
+most=
+while :; do
+    case ${1:-} in
+    --build) build=${2:?--build needs a folder} ;;
+    --most) most=${2:?--most needs a number} ;;
+    *) break ;;
+    esac
     shift 2
-fi
+done
 
 # skip REASON: says so in CI's last lines, and ends.
 skip()
@@ -30,11 +36,12 @@ skip()
     exit 0
 }
 
-# Sources, and for a header the source of its name.
+# Sources, and for a header the source of its name; those that changed most come first.
 changed_sources()
 {
-    git diff --name-only --diff-filter=d "$1" -- 'plugin/*.cpp' 'plugin/*.h' | sed 's/\.h$/.cpp/' |
-        sort -u | while read -r source; do [ ! -e "$source" ] || echo "$source"; done
+    git diff --numstat --no-renames --diff-filter=d "$1" -- 'plugin/*.cpp' 'plugin/*.h' |
+        sort -rn | cut -f 3 | sed 's/\.h$/.cpp/' | awk '!seen[$0]++' |
+        while read -r source; do [ ! -e "$source" ] || echo "$source"; done
 }
 
 # Those that this build compiles: of some there is one for each libavfilter.
@@ -56,6 +63,12 @@ else
     mapfile -t sources < <(changed_sources "$base" | compiled)
 fi
 [ ${#sources[@]} != 0 ] || skip "no source of the plugin has changed"
+skipped=0
+if [ -n "$most" ] && [ ${#sources[@]} -gt "$most" ]; then
+    skipped=$((${#sources[@]} - most))
+    sources=("${sources[@]:0:$most}")
+    echo "NOTE     clang-tidy looked at the $most sources that changed most; $skipped others changed"
+fi
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
@@ -71,5 +84,5 @@ printf '%s\n' "${sources[@]}" |
              echo "clang-tidy complains of $1"' "$build" |
     tee "$log"
 failed=$(grep -c '^clang-tidy complains of ' "$log" || :)
-printf '\n%d passed, %d failed, 0 skipped\n' $((${#sources[@]} - failed)) "$failed"
+printf '\n%d passed, %d failed, %d skipped\n' $((${#sources[@]} - failed)) "$failed" "$skipped"
 [ "$failed" = 0 ]
