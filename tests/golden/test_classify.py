@@ -487,13 +487,20 @@ def test_tiny_frames_and_boxes(colour, found, tmp_path, names, size, pixel_forma
 # ---- the nets of torchvision ----------------------------------------------------------------
 
 
+# Those of all layers differ from it in their number alone, and take a minute.
+SMALL_VIT = {"image_size": 224, "patch_size": 16, "num_layers": 2, "num_heads": 3,
+             "hidden_dim": 192, "mlp_dim": 768}
+
+
 @pytest.mark.parametrize("way", ["script", "trace"])
-@pytest.mark.parametrize("net", ["resnet18", "mobilenet_v3_small", "vit_b_16"])
-def test_torchvision_as_exported(tmp_path, net, way):
+@pytest.mark.parametrize("net, options", [("resnet18", {}), ("mobilenet_v3_small", {}),
+                                          ("VisionTransformer", SMALL_VIT)],
+                         ids=["resnet18", "mobilenet_v3_small", "vit"])
+def test_torchvision_as_exported(tmp_path, net, options, way):
     """Held to PyTorch's own results, with the numbers of ImageNet."""
     torchvision = pytest.importorskip("torchvision")
     torch.manual_seed(5)
-    model = getattr(torchvision.models, net)(weights=None).eval()
+    model = getattr(torchvision.models, net)(**options).eval()
     with torch.no_grad():
         for last in (module for module in model.modules() if isinstance(module, torch.nn.Linear)):
             last_layer = last
