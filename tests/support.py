@@ -123,7 +123,7 @@ def start_fork(command, stdin, fake_engine=False, env=(), cwd=None, **options):
         program = os.path.join(MODULES, "model-tool")
         arguments = [program, *words[1:]]
         if not any(word.startswith(("--isolate", "--engine")) for word in words):
-            arguments += ["--isolate", "0"]
+            arguments.insert(2, "--isolate=0")
     else:
         return None
     variables = environment(fake_engine, **dict(env))

@@ -8,7 +8,7 @@ import pytest
 import support
 
 WIDTH, HEIGHT = 71, 45
-WAYS = [{}, {"interleaved": 1}, {"takes_integers": 1}, {"takes_codes": 1, "interleaved": 1}]
+WAYS = [{}, {"interleaved": 1}, {"takes_integers": 1}, {"takes_integers": 1, "interleaved": 1}]
 
 CASES = {
     (3, 1): ["rgb24 gray", "bgr24 gray16le", "rgba gray10le", "rgb0 gray", "gbrp10le gray12le",
