@@ -24,17 +24,18 @@ def is_wanted():
 
 
 def engine_of(environment, modules):
-    """What a run loads for itself otherwise; None with an engine that loads quickly."""
+    """What a run loads for itself otherwise; "" with an engine that loads quickly."""
     folder = environment.get("DNN_TORCH_MODULE_PATH")
-    return None if folder else os.path.join(modules, "engine-torch.so")
+    return os.path.join(modules, "engine-torch.so") if modules and not folder else ""
 
 
 servers, requests = {}, collections.Counter()
 
 
 def server(program, environment, modules):
-    """None for the first run in an environment: many have no second one."""
-    key = (program, *sorted(item for item in environment.items() if item[0] not in READ_LATER))
+    """Of the program with the filters from `modules`, or as it is.  None for the first run in an
+    environment: many have no second one."""
+    key = (program, modules, *sorted(item for item in environment.items() if item[0] not in READ_LATER))
     requests[key] += 1
     if requests[key] > 1 and key not in servers:
         servers[key] = Server(program, environment, modules)
@@ -47,10 +48,11 @@ class Server:
     def __init__(self, program, environment, modules):
         self.lock = threading.Lock()
         self.requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        preload = os.path.join(modules, "libdnn_torch_preload.so")
-        variables = {**environment, "LD_PRELOAD": f"{os.environ['DNN_TORCH_FORKED']}:{preload}",
+        preloaded = [os.environ["DNN_TORCH_FORKED"]]
+        preloaded += [os.path.join(modules, "libdnn_torch_preload.so")] if modules else []
+        variables = {**environment, "LD_PRELOAD": ":".join(preloaded),
                      "DNN_TORCH_FORK_SERVER": str(theirs.fileno()),
-                     "DNN_TORCH_FORK_ENGINE": engine_of(environment, modules) or ""}
+                     "DNN_TORCH_FORK_ENGINE": engine_of(environment, modules)}
         self.process = subprocess.Popen([program], env=variables, pass_fds=[theirs.fileno()],
                                         stdin=subprocess.DEVNULL)
         theirs.close()

@@ -113,12 +113,16 @@ def start(command, fake_engine=False, env=(), **options):
 
 
 def start_fork(command, stdin, fake_engine=False, env=(), cwd=None, **options):
-    """As start(), in a fork of ffmpeg or model-tool, see forked.py; None if that cannot be."""
+    """As start(), in a fork of ffmpeg, ffprobe or model-tool, see forked.py; None if that cannot
+    be."""
     words = [str(word) for word in command]
     if not forked.is_wanted() or PATCHED or options:
         return None
+    modules = MODULES
     if words[:3] == [LAUNCHER, "run", FFMPEG]:
         program, arguments = FFMPEG, words[2:]
+    elif words[0] in (FFMPEG, sibling("ffprobe")):
+        program, arguments, modules = words[0], words, None
     elif words[0] == LAUNCHER and words[1] in ("inspect", "bench", "contract"):
         program = os.path.join(MODULES, "model-tool")
         arguments = [program, *words[1:]]
@@ -127,7 +131,7 @@ def start_fork(command, stdin, fake_engine=False, env=(), cwd=None, **options):
     else:
         return None
     variables = environment(fake_engine, **dict(env))
-    server = forked.server(program, variables, MODULES)
+    server = forked.server(program, variables, modules)
     if not server:
         return None
     return forked.Process(words, server, arguments, variables, stdin is not None, cwd)
