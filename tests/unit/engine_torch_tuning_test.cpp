@@ -22,7 +22,7 @@ const char *const nets[] = {"net_relu",   "net_relu6",  "net_hardswish", "net_ha
                             "net_leaky",  "net_prelu",  "net_silu",      "net_tanh",
                             "net_wide",   "net_halves", "net_squeeze",   "net_upscaler",
                             "net_traced", "net_frozen", "in_training",   "writes_input"};
-const char *const variants[] = {"saved", "frozen", "channels_last", "inference"};
+const char *const pinned_variants[] = {"saved", "frozen", "channels_last", "inference"};
 
 bool contains(const std::string &text, const std::string &part)
 {
@@ -92,7 +92,7 @@ TEST(Variants, TakeInterleavedPictures)
     const int sizes[][4] = {
         {1, 3, 16, 24}, {2, 3, 8, 16}, {1, 3, 8, 1}, {1, 3, 1, 8}, {1, 3, 1, 1}};
     for (const char *precision : {"fp32", "bf16"})
-        for (const char *variant : variants)
+        for (const char *variant : pinned_variants)
             for (const auto &size : sizes) {
                 Running running("net_upscaler", variant, precision);
                 Pictures pictures(size[0], size[1], size[2], size[3]);
@@ -143,7 +143,7 @@ TEST(Variants, OfSeveralThreadsAreTold)
         const Running running("net_upscaler", variant, precision);
         return running.model.threaded_variant();
     };
-    for (const char *variant : variants)
+    for (const char *variant : pinned_variants)
         EXPECT_EQ(threaded(variant, "fp32"), "") << variant;
     const Running fused("net_upscaler", "fused");
     if (contains(fused.model.notice(), "built without oneDNN"))
@@ -214,7 +214,7 @@ TEST(Precision, Bfloat16)
 {
     const Pictures pictures(1, 3, 40, 48);
     for (const char *net : {"net_upscaler", "net_squeeze", "net_traced", "net_frozen", "net_prelu"})
-        for (const char *variant : variants) {
+        for (const char *variant : pinned_variants) {
             Running full(net, "0"), low(net, variant, "bf16");
             if (std::string(net) == "net_frozen" && std::string(variant) == "saved") {
                 EXPECT_TRUE(contains(low.model.notice(), "precision=bf16 cannot be used"));
