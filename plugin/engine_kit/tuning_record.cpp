@@ -86,8 +86,8 @@ std::optional<TuningRecord> parse_record(const std::string &text, const std::str
                            .is_measured = lines[9] == measured,
                            .refused_optimize = lines[10] == refused,
                            .refused_precision = lines[11] == refused};
-    const auto are_words = [&](size_t line) {
-        return lines[line] == word_for(lines[line] == refused);
+    const auto are_words = [&](size_t at) {
+        return lines[at] == word_for(lines[at] == refused);
     };
     if (!are_words(10) || !are_words(11))
         return std::nullopt;
