@@ -9,6 +9,7 @@ DNN_TORCH_FORKED for.
 """
 import atexit
 import collections
+import contextlib
 import os
 import socket
 import subprocess
@@ -35,7 +36,8 @@ servers, requests = {}, collections.Counter()
 def server(program, environment, modules):
     """Of the program with the filters from `modules`, or as it is.  None for the first run in an
     environment: many have no second one."""
-    key = (program, modules, *sorted(item for item in environment.items() if item[0] not in READ_LATER))
+    read_early = {name: value for name, value in environment.items() if name not in READ_LATER}
+    key = (program, modules, *sorted(read_early.items()))
     requests[key] += 1
     if requests[key] > 1 and key not in servers:
         servers[key] = Server(program, environment, modules)
@@ -46,7 +48,6 @@ class Server:
     """Starts one program again and again."""
 
     def __init__(self, program, environment, modules):
-        self.lock = threading.Lock()
         self.requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         preloaded = [os.environ["DNN_TORCH_FORKED"]]
         preloaded += [os.path.join(modules, "libdnn_torch_preload.so")] if modules else []
@@ -64,15 +65,12 @@ class Server:
 
     def start(self, arguments, environment, folder, streams):
         """The connection of a run that has begun."""
-        ours, theirs = socket.socketpair()
-        with theirs, self.lock:
-            socket.send_fds(self.requests, [b"run"], [theirs.fileno()])
         words = [str(folder or os.getcwd()), str(len(arguments)), *arguments,
                  *(f"{name}={value}" for name, value in environment.items())]
-        data = b"".join(os.fsencode(word) + b"\0" for word in words)
-        sent = socket.send_fds(ours, [data[:4096]], streams)
-        ours.sendall(data[sent:])
-        ours.shutdown(socket.SHUT_WR)
+        request = b"".join(os.fsencode(word) + b"\0" for word in words)
+        ours, theirs = socket.socketpair()
+        with theirs:
+            socket.send_fds(self.requests, [request], [*streams, theirs.fileno()])
         return ours
 
 
@@ -81,46 +79,41 @@ class Process:
 
     def __init__(self, args, server, arguments, environment, has_input, folder):
         self.args, self.returncode = args, None
-        self.pipes = {}
-        theirs = [os.open(os.devnull, os.O_RDONLY)]
+        self.outputs, self.threads = {}, []
         if has_input:
-            os.close(theirs[0])
-            theirs[0], self.pipes["stdin"] = os.pipe()
-        for name in ("stdout", "stderr"):
-            self.pipes[name], other = os.pipe()
-            theirs.append(other)
+            stdin, self.stdin = os.pipe()
+        else:
+            stdin, self.stdin = os.open(os.devnull, os.O_RDONLY), None
+        pipes = {name: os.pipe() for name in ("stdout", "stderr")}
+        theirs = [stdin, *(written for _, written in pipes.values())]
         try:
             self.connection = server.start(arguments, environment, folder, theirs)
         finally:
             for stream in theirs:
                 os.close(stream)
+        for name, (read, _) in pipes.items():
+            self.run(self.read, name, read)
+
+    def run(self, action, *arguments):
+        self.threads.append(threading.Thread(target=action, args=arguments, daemon=True))
+        self.threads[-1].start()
+
+    def read(self, name, pipe):
+        with open(pipe, "rb") as stream:
+            self.outputs[name] = stream.read()
+
+    def write(self, pipe, data):
+        with contextlib.suppress(BrokenPipeError), open(pipe, "wb") as stream:
+            stream.write(data)
 
     def kill(self):
         self.connection.shutdown(socket.SHUT_RDWR)
         self.connection.close()
 
     def communicate(self, data=None, timeout=None):
-        outputs = {}
-
-        def read(name):
-            with open(self.pipes[name], "rb") as stream:
-                outputs[name] = stream.read()
-
-        def write():
-            try:
-                with open(self.pipes["stdin"], "wb") as stream:
-                    stream.write(data or b"")
-            except BrokenPipeError:
-                pass
-
-        if not hasattr(self, "threads"):
-            actions = [(read, ("stdout",)), (read, ("stderr",))]
-            actions += [(write, ())] if "stdin" in self.pipes else []
-            self.threads = [threading.Thread(target=each, args=given, daemon=True)
-                            for each, given in actions]
-            self.outputs = outputs
-            for thread in self.threads:
-                thread.start()
+        if self.stdin is not None:
+            self.run(self.write, self.stdin, data or b"")
+            self.stdin = None
         if self.connection.fileno() >= 0:
             self.connection.settimeout(timeout)
             try:

@@ -5,16 +5,17 @@
 // anew, in a fork, for each request on the socket DNN_TORCH_FORK_SERVER.  That spares tests most of
 // the time that a run takes.  tests/forked.py is the other end.
 //
-// A request is a message with one descriptor, a connection for one run.  The connection brings the
-// run's standard input, output and error, then its folder, the number of its arguments, these, and
-// its environment, with a NUL after each.  The status comes back as of waitpid().  A connection that
-// is closed kills the run.
+// A request is one message: the run's folder, the number of its arguments, these, and its
+// environment, with a NUL after each; with them come its standard input, output and error, and a
+// connection.  Over that the status comes back, as of waitpid().  If it is closed, the run is
+// killed.
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <optional>
 #include <poll.h>
 #include <string>
 #include <sys/prctl.h>
@@ -39,12 +40,17 @@ bool is_run = false;
     _exit(127);
 }
 
-// Returns the number of descriptors that came with the bytes.
-size_t receive(int socket, std::string &bytes, int *descriptors, size_t capacity)
+struct Request {
+    std::string bytes;
+    int streams_and_connection[4];
+};
+
+// Returns nullopt if the other side is gone.
+std::optional<Request> receive(int socket)
 {
-    char buffer[65536];
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * 4)];
-    iovec part = {buffer, sizeof buffer};
+    Request request = {std::string(size_t{1} << 18, '\0'), {}};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof request.streams_and_connection)];
+    iovec part = {request.bytes.data(), request.bytes.size()};
     msghdr message = {};
     message.msg_iov = &part;
     message.msg_iovlen = 1;
@@ -56,15 +62,15 @@ size_t receive(int socket, std::string &bytes, int *descriptors, size_t capacity
     while (count < 0 && errno == EINTR);
     if (count < 0)
         fail("recvmsg");
-    bytes.assign(buffer, static_cast<size_t>(count));
+    if (count == 0)
+        return std::nullopt;
     const cmsghdr *head = CMSG_FIRSTHDR(&message);
-    if (!head || head->cmsg_type != SCM_RIGHTS)
-        return 0;
-    const size_t given = (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    if (given > capacity)
-        fail("too many descriptors");
-    memcpy(descriptors, CMSG_DATA(head), given * sizeof(int));
-    return given;
+    if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) || !head ||
+        head->cmsg_len != CMSG_LEN(sizeof request.streams_and_connection))
+        fail("a request that is no request");
+    memcpy(request.streams_and_connection, CMSG_DATA(head), sizeof request.streams_and_connection);
+    request.bytes.resize(static_cast<size_t>(count));
+    return request;
 }
 
 std::vector<std::string> words_in(const std::string &bytes)
@@ -87,13 +93,16 @@ char **pointers_to(const std::vector<std::string> &words)
     return pointers;
 }
 
-[[noreturn]] void run(const std::vector<std::string> &words, const int *streams)
+[[noreturn]] void run(const Request &request)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (int i = 0; i < 3; i++) {
-        if (dup2(streams[i], i) < 0)
+        if (dup2(request.streams_and_connection[i], i) < 0)
             fail("dup2");
     }
+    for (const int each : request.streams_and_connection)
+        close(each);
+    const std::vector<std::string> words = words_in(request.bytes);
     const size_t count = std::stoul(words.at(1));
     const auto arguments = words.begin() + 2, variables = arguments + static_cast<long>(count);
     if (chdir(words[0].c_str()) != 0)
@@ -104,24 +113,16 @@ char **pointers_to(const std::vector<std::string> &words)
 }
 
 // Waits for the run's end, or kills it when nobody waits for it any more.
-[[noreturn]] void supervise(int connection)
+[[noreturn]] void supervise(const Request &request)
 {
     signal(SIGCHLD, SIG_DFL);
-    std::string bytes, more;
-    int streams[4];
-    if (receive(connection, bytes, streams, 3) != 3)
-        fail("a request without its streams");
-    int none[4];
-    do {
-        receive(connection, more, none, 0);
-        bytes += more;
-    } while (!more.empty());
     const pid_t child = fork();
     if (child < 0)
         fail("fork");
     if (child == 0)
-        run(words_in(bytes), streams);
-    for (const int stream : {streams[0], streams[1], streams[2]})
+        run(request);
+    const auto &[input, output, errors, connection] = request.streams_and_connection;
+    for (const int stream : {input, output, errors})
         close(stream);
     const int ended = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
     if (ended < 0)
@@ -147,19 +148,18 @@ int serve(int, char **, char **)
         fail(dlerror());
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGCHLD, SIG_IGN);
-    for (std::string bytes;;) {
-        int connection = -1;
-        if (receive(socket, bytes, &connection, 1) != 1)
-            _exit(0);
+    while (const auto request = receive(socket)) {
         const pid_t supervisor = fork();
         if (supervisor < 0)
             fail("fork");
         if (supervisor == 0) {
             close(socket);
-            supervise(connection);
+            supervise(*request);
         }
-        close(connection);
+        for (const int each : request->streams_and_connection)
+            close(each);
     }
+    _exit(0);
 }
 
 } // namespace
