@@ -22,11 +22,6 @@ constexpr double most_operations = 1e18;
 constexpr std::string_view measured = "measured", guessed = "guessed";
 constexpr std::string_view kept = "kept", refused = "refused";
 
-std::string_view word_for(bool is_refused)
-{
-    return is_refused ? refused : kept;
-}
-
 template <class Number> std::string number_text(Number number)
 {
     char text[64];
@@ -67,8 +62,8 @@ std::string text_of(const TuningRecord &record, const std::string &line)
           number_text(record.run_seconds), number_text(record.run_bytes), record.notice,
           record.hint, number_text(record.run_operations),
           std::string(record.is_measured ? measured : guessed),
-          std::string(word_for(record.refused_optimize)),
-          std::string(word_for(record.refused_precision)), std::string(end)})
+          std::string(record.refused_optimize ? refused : kept),
+          std::string(record.refused_precision ? refused : kept), std::string(end)})
         contents += each + "\n";
     return contents;
 }
@@ -86,12 +81,9 @@ std::optional<TuningRecord> parse_record(const std::string &text, const std::str
                            .is_measured = lines[9] == measured,
                            .refused_optimize = lines[10] == refused,
                            .refused_precision = lines[11] == refused};
-    const auto are_words = [&](size_t at) {
-        return lines[at] == word_for(lines[at] == refused);
-    };
-    if (!are_words(10) || !are_words(11))
-        return std::nullopt;
-    if ((!record.is_measured && lines[9] != guessed) || !parse(lines[4], record.run_seconds) ||
+    if ((!record.is_measured && lines[9] != guessed) ||
+        (!record.refused_optimize && lines[10] != kept) ||
+        (!record.refused_precision && lines[11] != kept) || !parse(lines[4], record.run_seconds) ||
         !parse(lines[5], record.run_bytes) ||
         !(record.run_seconds >= 0 && record.run_seconds <= longest_run) || record.run_bytes < 0 ||
         record.run_bytes > largest_run || !parse(lines[8], record.run_operations) ||

@@ -212,10 +212,9 @@ void YoloHeads::decode_head(const DnnTorchTensor &tensor, const Head &head, int 
 // unknown input: whether the grid is.
 bool has_square_cells(const DnnTorchTensor &tensor, const HeadAxes &axes, Size input)
 {
-    const bool is_known = input.width > 0 && input.height > 0;
-    const double width = is_known ? input.width : 1, height = is_known ? input.height : 1;
-    const double ratio = width * static_cast<double>(tensor.dims[axes.line]) /
-                         (height * static_cast<double>(tensor.dims[axes.column]));
+    const Size shape = input.width > 0 && input.height > 0 ? input : Size{1, 1};
+    const double ratio = static_cast<double>(shape.width * tensor.dims[axes.line]) /
+                         static_cast<double>(shape.height * tensor.dims[axes.column]);
     return ratio > 0.8 && ratio < 1.25;
 }
 
