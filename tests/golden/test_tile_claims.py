@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tiles that claim to be exact are, and whoever cannot know it warns."""
 import json
+from typing import List
 
 import numpy
 import pytest
@@ -165,12 +166,17 @@ class KeyedCoarsely(nn.Module):
         return x * (1 - functional.pixel_shuffle(self.wide(m), 4).clamp(0.0, 1.0))
 
 
+def padded(x: Tensor, sides: List[int], mode: str):
+    """As functional.pad of newer PyTorch: which mode it is, the call says."""
+    return torch._C._nn.pad(x, sides, mode)
+
+
 class Shifted(nn.Module):
     """The brightest of two channels, from beside."""
 
     def forward(self, x: Tensor) -> Tensor:
         first = (x.argmax(1, keepdim=True) == 0).float() * (x[:, :1] > 0.97).float()
-        y = functional.pad(first, [40, 0, 0, 24])[:, :, 24:, : x.shape[3]]
+        y = padded(first, [40, 0, 0, 24], "constant")[:, :, 24:, : x.shape[3]]
         return x * (1 - y)
 
 

@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "node_arguments.h"
 
+#include "sound_arguments.h"
+
+#include <string_view>
+
 namespace engine_torch
 {
 namespace
@@ -10,10 +14,21 @@ namespace
 using torch::jit::Node;
 using torch::jit::Value;
 
-// Follows the value through casts, and through branches that are always taken.
+// Returns the list that a check of ours passes on unchanged, or null if the node is none of them.
+const Value *list_checked_by(const Node &node)
+{
+    const std::string_view name = node.kind().toQualString();
+    if (name == sound_padding || name == sound_dimensions)
+        return node.input(0);
+    return name == sound_sizes ? node.input(1) : nullptr;
+}
+
+// Follows the value through casts and checks, and through branches that are always taken.
 const Value &origin(const KnownValues &known, const Value &value)
 {
     const Node &node = *value.node();
+    if (const Value *list = list_checked_by(node))
+        return origin(known, *list);
     if (node.kind() == c10::prim::unchecked_cast ||
         node.kind() == c10::prim::unchecked_unwrap_optional)
         return origin(known, *node.input());
@@ -83,7 +98,7 @@ std::optional<std::vector<int64_t>> numbers(const KnownValues &known, const Valu
 {
     if (!value)
         return std::nullopt;
-    if (const auto one = known.value_of(value)) {
+    if (const auto one = known.value_of(&origin(known, *value))) {
         if (one->isInt())
             return std::vector<int64_t>{one->toInt()};
         return one->isIntList() ? std::optional(one->toIntVector()) : std::nullopt;
