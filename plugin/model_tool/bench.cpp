@@ -12,6 +12,7 @@
 #include "host/workers/time_limit.h"
 #include "model_commands.h"
 #include "new_file.h"
+#include "progress.h"
 #include "subject.h"
 
 #include <algorithm>
@@ -135,7 +136,7 @@ public:
 
     void run()
     {
-        report_.show_progress("trying what the model takes ...");
+        show_progress("trying what the model takes ...");
         BenchModel model = open_for_bench(backend_, request_);
         kind_ = model.kind;
         channels_ = model.channels;
@@ -172,7 +173,7 @@ private:
     NewPlan plan(const ModelWithContract &subject, const std::string &precision)
     {
         constexpr double default_tuning = 3; // as in the filter's option `tune`
-        report_.show_progress(precision + ": finding the fastest variant of the model ...");
+        show_progress(precision + ": finding the fastest variant of the model ...");
         return plan_within(subject, std::min(default_tuning, request_.seconds / 10));
     }
 
@@ -265,7 +266,7 @@ private:
                 leave_out(name, too_late ? time_is_up : "that would not fit into memory");
                 continue;
             }
-            report_.show_progress(name + " ...");
+            show_progress(name + " ...");
             double warming = 2 * cost.seconds / static_cast<double>(setting.threads);
             // No worker uses the plan any more.
             work.plan->threads = static_cast<int>(setting.threads);
@@ -337,7 +338,7 @@ private:
     void compare(const Request &other, double seconds, std::set<std::string> &measured)
     {
         const bool in_tiles = other.contract.sizes.tile != request_.contract.sizes.tile;
-        report_.show_progress(
+        show_progress(
             "fp32, " +
             (in_tiles ? "in tiles of " + other.contract.sizes.tile : "optimize=" + other.optimize) +
             " ...");

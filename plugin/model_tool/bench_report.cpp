@@ -16,10 +16,10 @@
 #include "base/counted.h"
 #include "base/json.h"
 #include "base/terminal.h"
+#include "progress.h"
 
 #include <algorithm>
 #include <cstdio>
-#include <unistd.h>
 #include <utility>
 
 namespace dnn_torch
@@ -76,12 +76,6 @@ void print_failure(const std::string &model, const std::string &error)
 std::string variant_name(const std::string &variant)
 {
     return variant.substr(0, variant.find(" ("));
-}
-
-void BenchReport::show_progress(const std::string &text) const
-{
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r\033[K%s", text.c_str());
 }
 
 void BenchReport::begin(const BenchFacts &facts)

@@ -51,9 +51,6 @@ public:
     {
     }
 
-    // Shows progress on a terminal, where the next line overwrites it.
-    void show_progress(const std::string &text) const;
-
     void begin(const BenchFacts &facts);
     // Prints the row at once, so that it remains after a Ctrl-C.
     void add(const Rate &rate);

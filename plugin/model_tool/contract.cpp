@@ -8,6 +8,7 @@
 #include "kind.h"
 #include "model_commands.h"
 #include "probed_contract.h"
+#include "progress.h"
 
 #include <cstdio>
 
@@ -32,6 +33,7 @@ void add_probed(const Backend &backend, const Request &request, Contract &contra
     std::optional<Trials> trials;
     Kind kind = Kind::picture;
     try {
+        const Progress progress("trying what the model takes ...");
         kind = kind_of(backend, request, contract, trials);
     } catch (const AnyError &error) {
         fprintf(stderr, "dnn-torch: the model could not be tried: %s\n",

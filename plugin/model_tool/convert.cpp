@@ -9,6 +9,7 @@
 #include "host/model/contract.h"
 #include "model_commands.h"
 #include "new_file.h"
+#include "progress.h"
 #include "subject.h"
 
 #include <array>
@@ -129,7 +130,11 @@ int convert(const Request &request)
     auto sink = std::make_shared<const Descriptor>(ends[1]);
     // Detached, because the pipe may never be closed if the engine fails.
     std::thread(std::move(copying)).detach();
-    const std::string notice = export_model(backend, request, format, std::move(sink));
+    std::string notice;
+    {
+        const Progress progress("converting " + request.path + " ...");
+        notice = export_model(backend, request, format, std::move(sink));
+    }
     if (const int error = copied.get())
         file.refuse(error);
     file.keep();

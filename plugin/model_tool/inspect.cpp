@@ -43,6 +43,7 @@
 #include "kind.h"
 #include "model_commands.h"
 #include "probed_contract.h"
+#include "progress.h"
 #include "subject.h"
 
 #include <algorithm>
@@ -148,8 +149,10 @@ void inspect_file(const Request &request, Inspection &found)
 Inspection inspected(const Request &request)
 {
     Inspection found;
+    const Progress progress("reading " + request.path + " ...");
     try {
         inspect_file(request, found);
+        show_progress("trying what the model takes ...");
         find_kind(*found.contract, {.picture = [&] { try_as_picture(request, found); },
                                     .detector = [&] { try_as_detector(request, found); },
                                     .classifier = [&] { try_as_classifier(request, found); }});
