@@ -41,7 +41,7 @@ _dnn_torch()
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
         mapfile -t COMPREPLY < <(
-            compgen -W 'run doctor devices inspect bench contract convert --help --version' -- "$word"
+            compgen -W 'run doctor devices inspect bench compare contract convert --help --version' -- "$word"
         )
         return
     fi
@@ -52,16 +52,23 @@ _dnn_torch()
     run) _dnn_torch_program ;;
     doctor) mapfile -t COMPREPLY < <(compgen -W '--help' -- "$word") ;;
     devices) mapfile -t COMPREPLY < <(compgen -W '--help --json' -- "$word") ;;
-    inspect | bench | contract | convert)
+    inspect | bench | compare | contract | convert)
         before=${before%=}
-        if [ "$before" = --svg ]; then
-            _dnn_torch_files svg "$word"
+        if [[ $before == --svg || $before == --html || $before == --png ]]; then
+            _dnn_torch_files "${before#--}" "$word"
+        elif [ "$before" = --reference ]; then
+            _dnn_torch_files '*' "$word"
+        elif [ "$before" = --models ]; then
+            compopt -o filenames 2>/dev/null
+            mapfile -t COMPREPLY < <(compgen -d -- "$word")
         elif _dnn_torch_options | grep -q -- "^  $before [A-Z]"; then
             mapfile -t COMPREPLY < <(compgen -W "$(_dnn_torch_values "$before")" -- "$word")
         elif [[ $word == -* ]]; then
             mapfile -t COMPREPLY < <(
                 compgen -W "$(_dnn_torch_options | sed 's/^  \(--[a-z]*\).*/\1/')" -- "$word"
             )
+        elif [ "${COMP_WORDS[1]} $COMP_CWORD" = 'compare 2' ]; then
+            _dnn_torch_files '*' "$word"
         else
             _dnn_torch_files 'pth|pt|ckpt|bin|safetensors' "$word"
         fi

@@ -5,8 +5,10 @@
 # Installs what building and testing needs, on Debian 12, 13 and sid. Where all
 # of it is installed already, apt is not called at all.
 #
-# usage: install-packages.sh [--list | --missing]
+# usage: install-packages.sh [--browser | --list | --missing]
 #
+#   --browser  chromium as well, in which the page of dnn-torch compare is tested;
+#              that test is skipped without it
 #   --list     only print the names
 #   --missing  only print the names of those that are not installed
 #   DNN_TORCH_APT_OPTIONS  further options for apt, such as
@@ -68,6 +70,7 @@ packages()
 packages_here()
 {
     packages
+    [ -z "$browser" ] || printf '%s\n' chromium chromium-driver
     [ -z "$(apt-cache madison ffplay 2>/dev/null)" ] || echo ffplay
 }
 
@@ -100,7 +103,9 @@ as_root()
     fi
 }
 
+browser=
 case ${1:-} in
+--browser) browser=yes ;;
 --list)
     packages
     exit 0

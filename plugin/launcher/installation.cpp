@@ -35,6 +35,11 @@ std::string installed_folders()
 
 } // namespace
 
+std::string own_path()
+{
+    return own_file().string();
+}
+
 // Ignores DNN_TORCH_MODULE_PATH, because the preload object goes into every program.
 Part find_preload()
 {

@@ -15,6 +15,9 @@ struct Part {
     std::string searched; // then: the folders that were searched, separated by colons
 };
 
+// Returns the launcher's own path.
+std::string own_path();
+
 // Finds the preload object.
 Part find_preload();
 

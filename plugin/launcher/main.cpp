@@ -56,6 +56,11 @@ constexpr Command commands[] = {
      .summary = "measures a model with different numbers of workers and threads and in\n"
                 "different precisions",
      .run = nullptr},
+    {.name = "compare",
+     .arguments = "CLIP MODEL... [OPTION...]",
+     .summary = "runs models on a few frames of a clip, and writes a page that shows the\n"
+                "results side by side",
+     .run = nullptr},
     {.name = "contract",
      .arguments = "MODEL [OPTION...]",
      .summary = "writes what a model's tensors mean as JSON, to be edited: > MODEL.json",

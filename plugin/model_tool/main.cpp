@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The program of `dnn-torch inspect`, `bench`, `contract` and `convert`.  It is not part of the
-// launcher, so that `dnn-torch run` does not link its libraries.
+// The program of `dnn-torch inspect`, `bench`, `compare`, `contract` and `convert`.  It is not part
+// of the launcher, so that `dnn-torch run` does not link its libraries.
 #include "base/standard_output.h"
 #include "model_commands.h"
 
@@ -18,6 +18,8 @@ namespace
 int main_with(int count, char **words)
 {
     const std::string command = words[0];
+    if (command == "compare")
+        return dnn_torch::compare(count, words);
     dnn_torch::Request request = dnn_torch::parse_request(count, words);
     if (request.help)
         return fputs(dnn_torch::help_of(command).c_str(), stdout) < 0;

@@ -21,4 +21,8 @@ int write_contract(const Request &request);
 // Writes a file of weights in another format.
 int convert(const Request &request);
 
+// Runs models on frames of a clip, and writes a page that shows the results.  It reads its own
+// options: `words` begins with the command's name.  Is in plugin/compare.
+int compare(int count, char **words);
+
 } // namespace dnn_torch

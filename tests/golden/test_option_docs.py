@@ -166,7 +166,7 @@ def options_of(command):
     return found
 
 
-@pytest.mark.parametrize("command", ["inspect", "bench", "contract", "convert"])
+@pytest.mark.parametrize("command", ["inspect", "bench", "compare", "contract", "convert"])
 def test_man_page_has_every_option_of_a_command(commands, command):
     assert command in commands
     page = MAN_LAUNCHER.read_text()
@@ -174,7 +174,7 @@ def test_man_page_has_every_option_of_a_command(commands, command):
     assert options_of(command) <= written
 
 
-@pytest.mark.parametrize("command", ["inspect", "bench", "contract", "convert"])
+@pytest.mark.parametrize("command", ["inspect", "bench", "compare", "contract", "convert"])
 def test_bash_completes_every_option(commands, command):
     offered = completed_by_bash(command, "net.pt", "--")
     assert offered == {f"--{name}" for name in options_of(command)}

@@ -1,0 +1,228 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// dnn-torch compare: runs models on a few frames of a clip, and writes a page that shows the
+// results side by side.  ffmpeg does the work in processes of its own, so a model that hangs or
+// crashes costs its column alone.
+#include "base/compose.h"
+#include "base/terminal.h"
+#include "columns.h"
+#include "model_tool/model_commands.h"
+#include "model_tool/new_file.h"
+#include "model_tool/progress.h"
+#include "options.h"
+#include "page.h"
+#include "programs.h"
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+
+namespace dnn_torch
+{
+namespace
+{
+
+std::string on_one_line(std::string text)
+{
+    text = printable(text);
+    std::replace_if(
+        text.begin(), text.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
+    return text;
+}
+
+bool is_model(const Column &column)
+{
+    return column.kind == ColumnKind::model;
+}
+
+// The launcher tells its path.
+std::string launcher()
+{
+    std::string path = text_or_empty(getenv("DNN_TORCH_LAUNCHER"));
+    if (path.empty())
+        throw std::runtime_error("compare is started by dnn-torch; write dnn-torch compare");
+    return path;
+}
+
+void write_in_pieces(NewFile &file, std::string_view text)
+{
+    constexpr size_t piece = 1 << 20;
+    for (; !text.empty(); text.remove_prefix(std::min(piece, text.size()))) {
+        throw_if_interrupted();
+        file.write(text.substr(0, piece));
+    }
+    throw_if_interrupted();
+    file.keep();
+}
+
+class Compare
+{
+public:
+    explicit Compare(const CompareOptions &options)
+        : options_(options), html_(options.html),
+          png_(options.png.empty() ? nullptr : std::make_unique<NewFile>(options.png)),
+          programs_(launcher(), options.ffmpeg)
+    {
+        result_.options = options;
+    }
+
+    // Returns the exit status.
+    int run()
+    {
+        const std::vector<double> times = find_times();
+        const Cut source = cut_frames(programs_, folder_, options_.clip, times, "source");
+        make_columns(times, source);
+        show_progress("writing the page ...");
+        cut_pictures(programs_, times, source, result_);
+        write_in_pieces(html_, page_of(result_));
+        if (png_)
+            write_sheet();
+        show_progress("");
+        print_table();
+        return std::any_of(result_.columns.begin(), result_.columns.end(), worked) ? 0 : 1;
+    }
+
+private:
+    static bool worked(const Column &column) { return is_model(column) && column.failure.empty(); }
+
+    std::vector<double> find_times()
+    {
+        if (!options_.at_seconds.empty())
+            return options_.at_seconds;
+        show_progress("choosing frames ...");
+        return choose_times(programs_, options_.clip, options_.frames, options_.timeout_seconds);
+    }
+
+    void make_columns(const std::vector<double> &times, const Cut &source)
+    {
+        ColumnMaker maker(programs_, folder_, options_, times.size());
+        std::vector<Column> &columns = result_.columns;
+        columns.push_back(maker.show(ColumnKind::source, options_.clip, source));
+        if (!options_.reference.empty())
+            columns.push_back(
+                maker.show(ColumnKind::reference, options_.reference,
+                           cut_frames(programs_, folder_, options_.reference, times, "reference")));
+        const size_t first = columns.size();
+        for (size_t i = 0; i < options_.models.size(); i++) {
+            show_progress(
+                concat(i + 1, " of ", options_.models.size(), ": ", options_.models[i], " ..."));
+            columns.push_back(maker.run_model(options_.models[i], source));
+        }
+        if (options_.by_speed)
+            std::stable_sort(columns.begin() + static_cast<long>(first), columns.end(), is_before);
+        if (!options_.reference.empty())
+            score(maker, columns);
+    }
+
+    static void score(const ColumnMaker &maker, std::vector<Column> &columns)
+    {
+        show_progress("comparing with the reference ...");
+        Column &reference = columns[1];
+        for (Column &column : columns)
+            if (column.kind != ColumnKind::reference)
+                maker.score(column, reference);
+        reference.facts.emplace_back("scores", "of luma, at this size; others are scaled to it");
+    }
+
+    // Failures come last.
+    static bool is_before(const Column &one, const Column &other)
+    {
+        if (worked(one) != worked(other))
+            return worked(one);
+        return worked(one) && one.seconds.value_or(1e9) < other.seconds.value_or(1e9);
+    }
+
+    void write_sheet()
+    {
+        const std::string sheet = folder_.path("sheet.png");
+        draw_sheet(programs_, folder_, result_, sheet);
+        write_in_pieces(*png_, contents_of(sheet));
+    }
+
+    void print_table() const
+    {
+        size_t longest = 5;
+        for (const Column &column : result_.columns)
+            longest = std::max(longest, on_one_line(column.name()).size());
+        const bool scored = !options_.reference.empty();
+        printf("%-*s  %-11s%10s%10s%s\n", static_cast<int>(longest), "model", "size", "s/frame",
+               "memory", scored ? "    PSNR    SSIM    VMAF" : "");
+        for (const Column &column : result_.columns)
+            if (is_model(column) || (scored && column.kind == ColumnKind::source))
+                print_row(column, static_cast<int>(longest));
+        printf("\n%s\n", on_one_line(options_.html).c_str());
+    }
+
+    void print_row(const Column &column, int longest) const
+    {
+        const std::string name = on_one_line(column.name());
+        if (!column.failure.empty()) {
+            printf("%-*s  %s\n", longest, name.c_str(), on_one_line(column.failure).c_str());
+            return;
+        }
+        char seconds[32] = "-";
+        if (column.seconds)
+            snprintf(seconds, sizeof(seconds), "%.3f", *column.seconds);
+        printf("%-*s  %-11s%10s%10s", longest, name.c_str(), fact(column, "size").c_str(), seconds,
+               fact(column, "memory").c_str());
+        if (!options_.reference.empty())
+            printf("%8s%8s%8s", mean(column, &Scores::psnr, 2).c_str(),
+                   mean(column, &Scores::ssim, 4).c_str(), mean(column, &Scores::vmaf, 2).c_str());
+        printf("\n");
+    }
+
+    static std::string fact(const Column &column, std::string_view name)
+    {
+        for (const auto &[known, value] : column.facts)
+            if (known == name)
+                return value;
+        return "-";
+    }
+
+    static std::string mean(const Column &column, std::optional<double> Scores::*member,
+                            int decimals)
+    {
+        double sum = 0;
+        for (const Scores &scores : column.scores) {
+            if (!(scores.*member))
+                return "-";
+            sum += *(scores.*member);
+        }
+        char text[32];
+        snprintf(text, sizeof(text), "%.*f", decimals,
+                 sum / static_cast<double>(column.scores.size()));
+        return column.scores.empty() ? "-" : text;
+    }
+
+    const CompareOptions &options_;
+    const Progress progress_{"reading the clip ..."}; // cleared before an error is printed
+    NewFile html_;
+    const std::unique_ptr<NewFile> png_; // null: none was requested
+    const TemporaryFolder folder_;
+    const Programs programs_;
+    Comparison result_;
+};
+
+} // namespace
+
+int compare(int count, char **words)
+{
+    const CompareOptions options = parse_compare(count, words);
+    if (options.help)
+        return fputs(help_of_compare().c_str(), stdout) < 0;
+    int signal_number = 0;
+    try {
+        const SignalsAsExceptions signals;
+        return Compare(options).run();
+    } catch (const Interrupted &interrupted) {
+        signal_number = interrupted.signal;
+    }
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+    return 128 + signal_number;
+}
+
+} // namespace dnn_torch
