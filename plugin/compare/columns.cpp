@@ -8,7 +8,6 @@
 #include "model_tool/command_line.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -25,8 +24,9 @@ namespace
 
 namespace fs = std::filesystem;
 
-// A picture as a player shows it.
-constexpr const char *to_rgb = "scale=flags=bicubic+accurate_rnd+full_chroma_int,format=rgb24";
+// A picture as a player shows it.  What is transparent becomes black.
+constexpr const char *to_rgb = "scale=flags=bicubic+accurate_rnd+full_chroma_int,format=gbrap,"
+                               "premultiply=inplace=1,format=rgb24";
 constexpr const char *to_luma =
     ":flags=bicubic+accurate_rnd+full_chroma_int,format=yuv444p,setsar=1";
 
@@ -54,6 +54,26 @@ double number_in(const json::Value &value, const char *name)
                : 0;
 }
 
+std::string short_number(double number)
+{
+    char text[32];
+    snprintf(text, sizeof(text), "%g", number);
+    return text;
+}
+
+// Returns "" unless the model is for another filter, and makes no pictures.
+std::string other_filter(const json::Value &facts)
+{
+    auto is = [&](const char *kind) {
+        return facts.is_object() && facts.contains(kind) && facts[kind].is_object();
+    };
+    if (is("detector"))
+        return "finds objects and makes no pictures; it is for dnn_torch_detect";
+    if (is("classifier"))
+        return "classifies and makes no pictures; it is for dnn_torch_classify";
+    return {};
+}
+
 std::string architecture_of(const json::Value &facts)
 {
     const std::string name = text_in(facts, {"architecture", "name"});
@@ -74,7 +94,8 @@ std::string without(std::string text, const std::string &part)
 std::string without_folder_of(const std::string &text, const std::string &file)
 {
     const std::string absolute = fs::absolute(file).parent_path().string() + "/";
-    return without(without(text, absolute), fs::path(file).parent_path().string() + "/");
+    const std::string folder = fs::path(file).parent_path().string();
+    return without(without(text, absolute), folder.empty() ? "" : folder + "/");
 }
 
 // Returns the number behind the name in "n:1 psnr_y:31.2 Y:0.92", or nullopt.
@@ -171,38 +192,86 @@ Column ColumnMaker::run_model(const std::string &model, const Cut &cut)
     Column column{};
     column.kind = ColumnKind::model;
     column.file = model;
-    const auto start = std::chrono::steady_clock::now();
-    add_facts(column, options_.timeout_seconds);
-    const std::chrono::duration<double> used = std::chrono::steady_clock::now() - start;
     const std::string statistics = folder_.path("stats.json");
+    const std::string graph = filter_for(model, statistics) + ",";
+    const Outcome outcome = draw(column, cut, graph, options_.timeout_seconds);
+    add_statistics(column, statistics);
+    if (outcome.succeeded() && column.seconds)
+        measure_time(column, cut);
+    const json::Value facts = inspect(model);
+    add_facts(column, facts);
+    if (!column.pictures.empty())
+        column.facts.emplace_back("memory",
+                                  bytes_in_words(static_cast<double>(outcome.peak_bytes)));
+    column.failure = failure_of(column, outcome, facts);
+    if (!column.failure.empty())
+        column.seconds.reset();
+    return column;
+}
+
+// Returns "" if all pictures are there.
+std::string ColumnMaker::failure_of(const Column &column, const Outcome &outcome,
+                                    const json::Value &facts) const
+{
+    std::string failure;
+    if (outcome.timed_out)
+        failure = concat("took more than ", short_number(options_.timeout_seconds),
+                         " s; raise --timeout");
+    else if (const std::string other = other_filter(facts); !other.empty())
+        failure = other;
+    else if (!outcome.succeeded())
+        failure = without_folder_of(outcome.reason(), column.file);
+    else if (column.pictures.size() < frames_)
+        failure = "gave fewer pictures than frames";
+    if (!failure.empty() && !column.pictures.empty())
+        failure += concat(" (", column.pictures.size(), " of ", counted(frames_, "picture"), ")");
+    return failure;
+}
+
+std::string ColumnMaker::filter_for(const std::string &model, const std::string &statistics) const
+{
     std::string graph =
         concat("dnn_torch=model=", graph_quoted(for_ffmpeg(model)), ":stats=", statistics);
     if (!options_.filter.empty())
         graph += ":" + options_.filter;
-    const Outcome outcome =
-        draw(column, cut, graph + ",", std::max(options_.timeout_seconds - used.count(), 0.5));
-    add_statistics(column, statistics);
-    if (!column.pictures.empty())
-        column.facts.emplace_back("memory",
-                                  bytes_in_words(static_cast<double>(outcome.peak_bytes)));
-    const std::string only = concat(column.pictures.size(), " of ", counted(frames_, "picture"));
-    if (outcome.timed_out)
-        column.failure =
-            concat("took more than ", std::lround(options_.timeout_seconds), " s; raise --timeout");
-    else if (!outcome.succeeded())
-        column.failure = without_folder_of(outcome.reason(), model);
-    else if (column.pictures.size() < frames_)
-        column.failure = "gave fewer pictures than frames";
-    if (!column.failure.empty() && !column.pictures.empty())
-        column.failure += concat(" (", only, ")");
-    return column;
+    return graph;
 }
 
-void ColumnMaker::add_facts(Column &column, double limit_seconds) const
+// Each worker's first frame takes longer, so that a few frames tell too much: a fast model gets
+// them again and again.
+void ColumnMaker::measure_time(Column &column, const Cut &cut)
 {
-    const Outcome outcome =
-        programs_.dnn_torch({"inspect", "--json", "--", column.file}, limit_seconds);
-    const json::Value facts = parsed(outcome.output);
+    constexpr double seconds_to_spend = 2, fewest = 12, most = 60;
+    const double frames = std::min(seconds_to_spend / std::max(*column.seconds, 1e-6), most);
+    if (frames < fewest)
+        return;
+    const std::string list = folder_.path("again.txt"), statistics = folder_.path("stats.json");
+    const std::string once = contents_of(cut.list);
+    std::ofstream again(list);
+    for (size_t i = 0; i < static_cast<size_t>(frames) / frames_ + 1; i++)
+        again << once;
+    again.close();
+    const Outcome outcome = programs_.ffmpeg(
+        {"-loglevel", "level+error", "-f", "concat", "-safe", "0", "-i", list, "-vf",
+         concat("settb=1/25,setpts=N,", filter_for(column.file, statistics)), "-f", "null", "-"},
+        options_.timeout_seconds);
+    if (outcome.succeeded())
+        add_statistics(column, statistics);
+}
+
+// What `inspect` tells; null if it takes too long.
+json::Value ColumnMaker::inspect(const std::string &model) const
+{
+    const double limit_seconds = std::min(options_.timeout_seconds, 30.0);
+    return parsed(programs_
+                      .dnn_torch({"inspect", "--json",
+                                  concat("--timeout=", short_number(limit_seconds)), "--", model},
+                                 limit_seconds)
+                      .output);
+}
+
+void ColumnMaker::add_facts(Column &column, const json::Value &facts)
+{
     const std::string licence = text_in(facts, {"contract", "licence", "value"});
     if (const std::string name = architecture_of(facts); !name.empty())
         column.facts.emplace_back("architecture", name);
@@ -213,21 +282,23 @@ void ColumnMaker::add_facts(Column &column, double limit_seconds) const
         column.facts.emplace_back("file", bytes_in_words(static_cast<double>(bytes)));
 }
 
-// A worker's time for a frame, divided by the workers that run at once.  With few frames that is
-// what a long clip would take; the time from the first frame to the last is not.
+// A worker's time for a frame, divided by the workers that run at once.  The time from the first
+// frame to the last says nothing if there are few.
 void ColumnMaker::add_statistics(Column &column, const std::string &file) const
 {
     const json::Value statistics = parsed(contents_of(file));
     fs::remove(file);
-    if (!statistics.is_object() || !statistics.contains("frame_ms"))
+    const double frames = number_in(statistics, "frames");
+    if (!statistics.is_object() || !statistics.contains("frame_ms") || frames < 1)
         return;
     const json::Value &times = statistics["frame_ms"];
     const double milliseconds = number_in(times, "convert_in") + number_in(times, "forward") +
                                 number_in(times, "convert_out");
-    const double workers =
-        std::clamp(number_in(statistics, "workers"), 1.0, static_cast<double>(frames_));
+    const double workers = std::clamp(number_in(statistics, "workers"), 1.0, std::max(frames, 1.0));
+    const bool is_first = !column.seconds;
     column.seconds = milliseconds / 1000 / workers;
-    if (const std::string variant = text_in(statistics, {"form"}); !variant.empty())
+    const std::string variant = text_in(statistics, {"form"});
+    if (is_first && !variant.empty())
         column.facts.emplace_back("variant", variant);
 }
 

@@ -4,6 +4,7 @@
 // The columns of a comparison: what a clip shows, and what models make of it.
 #pragma once
 
+#include "base/json.h"
 #include "frames.h"
 #include "options.h"
 #include "programs.h"
@@ -67,7 +68,12 @@ private:
     static Pair pair_of(const Column &column, const Column &reference);
 
     Outcome draw(Column &column, const Cut &cut, const std::string &graph, double limit_seconds);
-    void add_facts(Column &column, double limit_seconds) const;
+    std::string filter_for(const std::string &model, const std::string &statistics) const;
+    void measure_time(Column &column, const Cut &cut);
+    json::Value inspect(const std::string &model) const;
+    std::string failure_of(const Column &column, const Outcome &outcome,
+                           const json::Value &facts) const;
+    static void add_facts(Column &column, const json::Value &facts);
     void add_statistics(Column &column, const std::string &file) const;
     void score_vmaf(Column &column, const Pair &pair) const;
     bool has_vmaf() const;

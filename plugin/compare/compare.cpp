@@ -14,6 +14,7 @@
 #include "programs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -72,39 +73,57 @@ public:
     // Returns the exit status.
     int run()
     {
-        const std::vector<double> times = find_times();
-        const Cut source = cut_frames(programs_, folder_, options_.clip, times, "source");
-        make_columns(times, source);
+        const Cut source = cut_source();
+        make_columns(source);
         show_progress("writing the page ...");
-        cut_pictures(programs_, times, source, result_);
+        cut_pictures(programs_, source, result_);
         write_in_pieces(html_, page_of(result_));
-        if (png_)
-            write_sheet();
         show_progress("");
         print_table();
+        if (png_)
+            write_sheet();
         return std::any_of(result_.columns.begin(), result_.columns.end(), worked) ? 0 : 1;
     }
 
 private:
     static bool worked(const Column &column) { return is_model(column) && column.failure.empty(); }
 
-    std::vector<double> find_times()
+    // A time that the user told gives the frame that is nearest before or after it.
+    Cut cut_source() const
     {
-        if (!options_.at_seconds.empty())
-            return options_.at_seconds;
+        const std::vector<double> &told = options_.at_seconds;
+        const std::string &clip = options_.clip;
+        if (!told.empty())
+            return cut_frames(programs_, folder_, clip, told, half_frame_seconds(programs_, clip),
+                              "source");
         show_progress("choosing frames ...");
-        return choose_times(programs_, options_.clip, options_.frames, options_.timeout_seconds);
+        const std::vector<double> times =
+            choose_times(programs_, clip, options_.frames, options_.timeout_seconds);
+        return cut_frames(programs_, folder_, clip, times, time_rounding, "source");
     }
 
-    void make_columns(const std::vector<double> &times, const Cut &source)
+    // Other frames would give scores that mean nothing.
+    Cut cut_reference(const Cut &source) const
     {
-        ColumnMaker maker(programs_, folder_, options_, times.size());
+        Cut reference = cut_frames(programs_, folder_, options_.reference, source.times,
+                                   time_rounding, "reference");
+        for (size_t i = 0; i < source.times.size(); i++)
+            if (reference.times[i] > source.times[i] + 2 * time_rounding)
+                throw UsageError(concat("the reference has no frame at ",
+                                        seconds_in_words(source.times[i]), ", its next one is at ",
+                                        seconds_in_words(reference.times[i]),
+                                        "; it must have the clip's frames, at the same times"));
+        return reference;
+    }
+
+    void make_columns(const Cut &source)
+    {
+        ColumnMaker maker(programs_, folder_, options_, source.times.size());
         std::vector<Column> &columns = result_.columns;
         columns.push_back(maker.show(ColumnKind::source, options_.clip, source));
         if (!options_.reference.empty())
             columns.push_back(
-                maker.show(ColumnKind::reference, options_.reference,
-                           cut_frames(programs_, folder_, options_.reference, times, "reference")));
+                maker.show(ColumnKind::reference, options_.reference, cut_reference(source)));
         const size_t first = columns.size();
         for (size_t i = 0; i < options_.models.size(); i++) {
             show_progress(
@@ -169,8 +188,8 @@ private:
         printf("%-*s  %-11s%10s%10s", longest, name.c_str(), fact(column, "size").c_str(), seconds,
                fact(column, "memory").c_str());
         if (!options_.reference.empty())
-            printf("%8s%8s%8s", mean(column, &Scores::psnr, 2).c_str(),
-                   mean(column, &Scores::ssim, 4).c_str(), mean(column, &Scores::vmaf, 2).c_str());
+            printf("%8s%8s%8s", mean_psnr(column).c_str(), mean(column, &Scores::ssim, 4).c_str(),
+                   mean(column, &Scores::vmaf, 2).c_str());
         printf("\n");
     }
 
@@ -191,10 +210,25 @@ private:
                 return "-";
             sum += *(scores.*member);
         }
+        return number_text(sum / static_cast<double>(column.scores.size()), decimals,
+                           column.scores.empty());
+    }
+
+    // Of all frames together: an infinite PSNR of one does not hide the others.
+    static std::string mean_psnr(const Column &column)
+    {
+        double squares = 0;
+        for (const Scores &scores : column.scores)
+            squares += pow(10, -scores.psnr.value_or(0) / 10);
+        return number_text(-10 * log10(squares / static_cast<double>(column.scores.size())), 2,
+                           column.scores.empty());
+    }
+
+    static std::string number_text(double number, int decimals, bool is_none)
+    {
         char text[32];
-        snprintf(text, sizeof(text), "%.*f", decimals,
-                 sum / static_cast<double>(column.scores.size()));
-        return column.scores.empty() ? "-" : text;
+        snprintf(text, sizeof(text), "%.*f", decimals, number);
+        return is_none ? "-" : text;
     }
 
     const CompareOptions &options_;

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -41,12 +42,18 @@ std::string time_text(double seconds)
     return text;
 }
 
+// What ffmpeg tells of a clip without decoding it.
+std::string description_of(const Programs &programs, const std::string &clip)
+{
+    constexpr double limit_seconds = 60;
+    return programs.ffmpeg({"-loglevel", "level+info", "-i", for_ffmpeg(clip)}, limit_seconds)
+        .errors;
+}
+
 // Returns nullopt if ffmpeg does not tell.
 std::optional<double> duration_of(const Programs &programs, const std::string &clip)
 {
-    constexpr double limit_seconds = 60;
-    const std::string told =
-        programs.ffmpeg({"-loglevel", "level+info", "-i", for_ffmpeg(clip)}, limit_seconds).errors;
+    const std::string told = description_of(programs, clip);
     int hours = 0, minutes = 0;
     double seconds = 0;
     const size_t at = told.find("Duration: ");
@@ -147,53 +154,85 @@ constexpr const char *raw_codec = "rawvideo";
 // How ffmpeg gets to a frame.  Files without an index, such as raw H.264, cannot be searched.
 enum class Approach { seek, decode };
 
+// A frame to cut.
+struct Wanted {
+    const std::string &clip;
+    double seconds, slack; // by which it may be earlier
+    const std::string &file;
+    Approach approach = Approach::seek;
+
+    double earliest() const { return std::max(seconds - slack, 0.0); }
+};
+
 // The output is the frame's detail map, or "" if the clip has ended.
-Outcome cut(const Programs &programs, const std::string &clip, double seconds,
-            const std::string &file, const std::string &codec, Approach approach)
+Outcome cut(const Programs &programs, const Wanted &wanted, const std::string &codec)
 {
-    constexpr double slack = 5e-6, limit_seconds = 120; // times in a file are rounded
-    const std::string time = time_text(seconds - slack);
-    std::vector<std::string> words = {"-loglevel", "level+error"};
-    if (approach == Approach::seek)
+    constexpr double limit_seconds = 120;
+    const bool seeks = wanted.approach == Approach::seek;
+    const std::string time = time_text(wanted.earliest());
+    std::vector<std::string> words = {"-loglevel", "level+info"};
+    if (seeks)
         words.insert(words.end(), {"-ss", time});
-    const std::string graph =
-        approach == Approach::seek ? "" : concat("select='gte(t,", time, ")',");
-    words.insert(words.end(), {"-i", for_ffmpeg(clip)});
+    const std::string graph = seeks ? "" : concat("select='gte(t,", time, ")',");
+    words.insert(words.end(), {"-i", for_ffmpeg(wanted.clip)});
     words.insert(words.end(),
                  {"-map", "0:V:0", "-frames:v", "1", "-vf", graph + "settb=1/25,setpts=N", "-c:v",
-                  codec, "-f", "matroska", file});
-    words.insert(words.end(), {"-map", "0:V:0", "-frames:v", "1", "-vf", graph + to_map, "-f",
+                  codec, "-f", "matroska", wanted.file});
+    words.insert(words.end(), {"-map", "0:V:0", "-frames:v", "1", "-vf",
+                               concat(graph, "settb=1/1000000,showinfo=checksum=0,", to_map), "-f",
                                "rawvideo", "pipe:1"});
     return programs.ffmpeg(words, limit_seconds);
 }
 
+// Returns the time of the frame that was cut.
+double time_of_cut(const Outcome &outcome, const Wanted &wanted)
+{
+    const std::vector<double> times = times_in(outcome.errors);
+    const double from = wanted.approach == Approach::seek ? wanted.earliest() : 0;
+    return times.empty() ? wanted.seconds : from + times.front();
+}
+
+// Returns "yuv420p 384x288", as showinfo has it in "fmt:yuv420p sar:1/1 s:384x288 i:P".
+std::string shape_of_cut(const std::string &log)
+{
+    auto word_after = [&](const char *name) {
+        const size_t at = log.find(name, std::min(log.find(" pts:"), log.size()));
+        const size_t from = at == log.npos ? log.size() : at + strlen(name);
+        return log.substr(from, log.find_first_of(" \n", from) - from);
+    };
+    return concat(word_after(" fmt:"), " ", word_after(" s:"));
+}
+
 // Raw frames keep their properties, but Matroska has few formats of them.  `codec` is what worked
 // before.
-Outcome cut_with(const Programs &programs, const std::string &clip, double seconds,
-                 const std::string &file, std::string &codec, Approach approach)
+Outcome cut_with(const Programs &programs, const Wanted &wanted, std::string &codec)
 {
-    Outcome outcome = cut(programs, clip, seconds, file, codec, approach);
+    Outcome outcome = cut(programs, wanted, codec);
     if (outcome.succeeded() || codec != raw_codec)
         return outcome;
     codec = "ffv1";
-    return cut(programs, clip, seconds, file, codec, approach);
+    return cut(programs, wanted, codec);
 }
 
-DetailMap cut_to(const Programs &programs, const std::string &clip, double seconds,
-                 const std::string &file, std::string &codec)
+// Adds a frame, and returns its size and format.
+std::string add_cut(const Programs &programs, Wanted wanted, std::string &codec, Cut &frames)
 {
-    Outcome outcome = cut_with(programs, clip, seconds, file, codec, Approach::seek);
+    Outcome outcome = cut_with(programs, wanted, codec);
     if (outcome.succeeded() && outcome.output.empty() &&
-        seconds < duration_of(programs, clip).value_or(seconds + 1))
-        outcome = cut_with(programs, clip, seconds, file, codec, Approach::decode);
-    if (outcome.output.size() >= map_size)
-        return DetailMap(outcome.output);
+        wanted.earliest() < duration_of(programs, wanted.clip).value_or(wanted.seconds + 1)) {
+        wanted.approach = Approach::decode;
+        outcome = cut_with(programs, wanted, codec);
+    }
+    if (outcome.output.size() >= map_size) {
+        frames.times.push_back(time_of_cut(outcome, wanted));
+        frames.details.emplace_back(outcome.output);
+        return shape_of_cut(outcome.errors);
+    }
     if (!outcome.succeeded())
         throw std::runtime_error(
-            concat(quoted_name(clip), " cannot be decoded: ", outcome.reason()));
-    char time[32];
-    snprintf(time, sizeof(time), "%.3f", seconds);
-    throw UsageError(concat(quoted_name(clip), " has no frame at ", time, " s; it ends earlier"));
+            concat(quoted_name(wanted.clip), " cannot be decoded: ", outcome.reason()));
+    throw UsageError(concat(quoted_name(wanted.clip), " has no frame at ",
+                            seconds_in_words(wanted.seconds), ", and none after it"));
 }
 
 } // namespace
@@ -251,20 +290,46 @@ std::vector<double> choose_times(const Programs &programs, const std::string &cl
     return best_of_parts(found, count);
 }
 
-Cut cut_frames(const Programs &programs, const TemporaryFolder &folder, const std::string &clip,
-               const std::vector<double> &times, const std::string &name)
+double half_frame_seconds(const Programs &programs, const std::string &clip)
 {
-    Cut frames = {.list = folder.path(name + ".txt"), .details = {}};
+    const std::string told = description_of(programs, clip);
+    const size_t end = told.find(" fps");
+    const size_t begin = end == told.npos ? end : told.find_last_of(' ', end - 1);
+    const double rate = begin == told.npos ? 0 : strtod(told.c_str() + begin, nullptr);
+    return rate > 0 && rate < 1000 ? 0.5 / rate : time_rounding;
+}
+
+Cut cut_frames(const Programs &programs, const TemporaryFolder &folder, const std::string &clip,
+               const std::vector<double> &times, double slack, const std::string &name)
+{
+    Cut frames;
+    frames.list = folder.path(name + ".txt");
     std::ofstream list(frames.list);
-    std::string codec = raw_codec;
+    std::string codec = raw_codec, first_shape;
     for (size_t i = 0; i < times.size(); i++) {
         const std::string file = folder.path(concat(name, i, ".mkv"));
-        frames.details.push_back(cut_to(programs, clip, times[i], file, codec));
+        const std::string shape =
+            add_cut(programs, {.clip = clip, .seconds = times[i], .slack = slack, .file = file},
+                    codec, frames);
+        if (i == 0)
+            first_shape = shape;
+        if (shape != first_shape)
+            throw UsageError(concat(quoted_name(clip), " changes: ", first_shape, " at ",
+                                    seconds_in_words(frames.times[0]), ", ", shape, " at ",
+                                    seconds_in_words(frames.times[i]),
+                                    "; choose frames of one size and format with --at"));
         list << "file " << file << '\n';
     }
     if (!list.flush())
         throw std::runtime_error(concat(frames.list, " cannot be written"));
     return frames;
+}
+
+std::string seconds_in_words(double seconds)
+{
+    char text[32];
+    snprintf(text, sizeof(text), "%.3f s", std::max(seconds, 0.0));
+    return text;
 }
 
 std::string for_ffmpeg(const std::string &path)

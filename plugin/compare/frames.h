@@ -44,15 +44,26 @@ private:
 std::vector<double> choose_times(const Programs &programs, const std::string &clip, int count,
                                  double limit_seconds);
 
+// Files round times to milliseconds; this is more.
+constexpr double time_rounding = 1e-3;
+
+// Returns half of the clip's time between two frames, as its file declares it.
+double half_frame_seconds(const Programs &programs, const std::string &clip);
+
 // Frames that were cut from a clip, as it has them.
 struct Cut {
     std::string list; // a file for ffmpeg's demuxer "concat"
+    std::vector<double> times;
     std::vector<DetailMap> details;
 };
-// `name` begins the names of the files.  Throws std::runtime_error if the clip cannot be decoded,
-// and UsageError if it ends before one of the times.
+// Cuts the first frame that is at a time, or earlier by no more than `slack`, or later.  `name`
+// begins the names of the files.  Throws std::runtime_error if the clip cannot be decoded, and
+// UsageError if it ends before one of the times, or if the frames' size or format changes.
 Cut cut_frames(const Programs &programs, const TemporaryFolder &folder, const std::string &clip,
-               const std::vector<double> &times, const std::string &name);
+               const std::vector<double> &times, double slack, const std::string &name);
+
+// Returns "3.904 s".
+std::string seconds_in_words(double seconds);
 
 // Returns a path that ffmpeg takes neither for an option nor for an address.
 std::string for_ffmpeg(const std::string &path);

@@ -54,6 +54,13 @@ void set_times(CompareOptions &options, const std::string &value)
         refuse("--at", value, concat("give at most ", most_frames, " times"));
 }
 
+// A folder, a pipe or a link to nowhere is no model, whatever its name is.
+bool is_regular(const fs::directory_entry &entry)
+{
+    std::error_code error;
+    return entry.is_regular_file(error);
+}
+
 // Sorted by name.
 std::vector<std::string> models_in(const std::string &folder)
 {
@@ -63,7 +70,8 @@ std::vector<std::string> models_in(const std::string &folder)
     for (fs::directory_iterator each(folder, error), end; !error && each != end;
          each.increment(error))
         if (std::find(std::begin(kinds), std::end(kinds), each->path().extension()) !=
-            std::end(kinds))
+                std::end(kinds) &&
+            is_regular(*each))
             found.push_back(each->path());
     if (error)
         refuse("--models", folder, error.message());
@@ -150,6 +158,8 @@ void apply(CompareOptions &options, const Option &option, const std::string &val
 
 void take_word(CompareOptions &options, const std::string &word)
 {
+    if (word.empty())
+        throw UsageError("the name of a clip or a model is empty");
     if (options.clip.empty())
         options.clip = word;
     else
@@ -166,6 +176,16 @@ void check_input(const std::string &path)
         throw UsageError(concat(path, " is a folder; give a file, or --models ", path));
     if (!fs::is_regular_file(status))
         throw UsageError(concat(path, " is no regular file"));
+}
+
+// Follows symbolic links to where a file is or would be.
+fs::path final_path(fs::path path)
+{
+    constexpr int most_links = 40;
+    std::error_code error;
+    for (int i = 0; i < most_links && fs::is_symlink(path, error); i++)
+        path = path.parent_path() / fs::read_symlink(path, error);
+    return fs::weakly_canonical(fs::absolute(path, error), error);
 }
 
 // An output must not replace an input, or another output.
@@ -190,7 +210,7 @@ void check(CompareOptions &options)
         check_input(options.reference);
     check_output(options, "--html", options.html);
     check_output(options, "--png", options.png);
-    if (options.html == options.png)
+    if (final_path(options.html) == final_path(options.png))
         refuse("--png", options.png, "is the page's file; give another one");
     if (options.ffmpeg.empty())
         options.ffmpeg = text_or_empty(getenv("FFMPEG"));

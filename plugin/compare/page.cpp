@@ -304,18 +304,17 @@ std::vector<std::string> sheet_command(const TemporaryFolder &folder, const Comp
 
 } // namespace
 
-void cut_pictures(const Programs &programs, const std::vector<double> &times, const Cut &source,
-                  Comparison &comparison)
+void cut_pictures(const Programs &programs, const Cut &source, Comparison &comparison)
 {
     constexpr size_t for_texts = 1'000'000; // the page and all but the pictures
     constexpr int most_tries = 20;
     double share = 1;
     for (int i = 0; i < most_tries; i++) {
         comparison.frames.clear();
-        for (size_t frame = 0; frame < times.size(); frame++) {
+        for (size_t frame = 0; frame < source.times.size(); frame++) {
             const PictureSize whole = largest_result(comparison, frame);
             comparison.frames.push_back(
-                {.seconds = times[frame],
+                {.seconds = source.times[frame],
                  .size = whole,
                  .crop = choose_crop(comparison, frame, whole, source.details[frame], share)});
         }

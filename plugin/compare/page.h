@@ -37,8 +37,7 @@ struct Comparison {
 
 // Fills in the frames and the pictures: crops of large frames, smaller ones if the page would
 // become too large.  Throws std::runtime_error.
-void cut_pictures(const Programs &programs, const std::vector<double> &times, const Cut &source,
-                  Comparison &comparison);
+void cut_pictures(const Programs &programs, const Cut &source, Comparison &comparison);
 
 // Returns the whole page.
 std::string page_of(const Comparison &comparison);

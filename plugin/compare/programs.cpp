@@ -257,7 +257,12 @@ Outcome Programs::ffmpeg(const std::vector<std::string> &arguments, double limit
 {
     std::vector<std::string> words = {"run", ffmpeg_, "-hide_banner", "-nostdin", "-nostats", "-y"};
     words.insert(words.end(), arguments.begin(), arguments.end());
-    return dnn_torch(words, limit_seconds);
+    constexpr int cannot_run = 126, not_found = 127; // dnn-torch's, as the shell's
+    Outcome outcome = dnn_torch(words, limit_seconds);
+    if (WIFEXITED(outcome.status) &&
+        (WEXITSTATUS(outcome.status) == cannot_run || WEXITSTATUS(outcome.status) == not_found))
+        throw std::runtime_error(outcome.reason());
+    return outcome;
 }
 
 Outcome Programs::need_ffmpeg(const std::vector<std::string> &arguments,

@@ -14,6 +14,7 @@ import time
 import numpy
 import pytest
 import support
+import torch
 
 pytestmark = pytest.mark.skipif(support.PATCHED, reason="the patched ffmpeg needs no launcher")
 
@@ -249,6 +250,32 @@ def test_a_reference_that_ends_too_early(clip, quick_model, tmp_path):
     assert result.returncode == 2 and "short.mkv' has no frame at 2.000 s" in result.stderr
 
 
+def test_containers_that_round_times(quick_model, tmp_path):
+    """Matroska has milliseconds; 1/30 s and 2/30 s are between them."""
+    clip = make_clip(tmp_path / "clip.mkv", "testsrc2=s=64x48:d=1:r=30")
+    wanted = make_clip(tmp_path / "wanted.nut", "testsrc2=s=64x48:d=1:r=30")
+    data = compared(tmp_path, clip, quick_model("invert"), "--frames", "6", "--reference", wanted)
+    assert [score["psnr"] for score in data["columns"][0]["scores"]] == [None] * 6
+    data = compared(tmp_path, clip, quick_model("invert"), "--at", "0.06,0.067", "--reference", wanted)
+    assert [round(frame["seconds"], 3) for frame in data["frames"]] == [0.067] * 2
+
+
+def test_a_reference_of_another_rate(clip, quick_model, tmp_path):
+    slower = make_clip(tmp_path / "slower.mkv", "testsrc2=s=64x48:d=3:r=4")
+    result = compare(tmp_path, clip, quick_model("invert"), "--at", "0.3", "--reference", slower)
+    assert result.returncode == 2 and "no frame at 0.300 s, its next one is at 0.500 s" in result.stderr
+
+
+def test_an_infinite_psnr_hides_no_other(quick_model, tmp_path):
+    graph = "color=black:s=64x48:d=1:r=10[a];testsrc2=s=64x48:d=1:r=10,negate[b];[a][b]concat"
+    clip = make_clip(tmp_path / "clip.mkv", graph)
+    wanted = make_clip(tmp_path / "wanted.mkv", graph.replace("negate", "eq=brightness=0.1"))
+    result = compare(tmp_path, clip, quick_model("invert"), "--at", "0.5,1.5", "--reference", wanted)
+    psnr = float(result.stdout.decode().splitlines()[1].split()[4])
+    second = data_in(tmp_path / "compare.html")["columns"][0]["scores"][1]["psnr"]
+    assert psnr == pytest.approx(second + 3.01, abs=0.02)
+
+
 def test_vmaf_where_ffmpeg_has_it(clip, quick_model, tmp_path):
     program = tmp_path / "ffmpeg with vmaf"
     program.write_text(f"""#!/bin/sh
@@ -321,6 +348,47 @@ def test_failing_models_among_good_ones(quick_model, tmp_path):
     assert bad["failure"] in result.stdout.decode() and late["failure"] in result.stdout.decode()
 
 
+def test_models_that_are_for_another_filter(clip, tmp_path):
+    shapes = support.REPOSITORY / "models" / "shapes.pt"
+    result = compare(tmp_path, clip, shapes, "--at", "0")
+    assert result.returncode == 1
+    column = models_of(data_in(tmp_path / "compare.html"))[0]
+    assert "it is for dnn_torch_detect" in column["failure"] and column["seconds"] is None
+
+
+def test_reasons_keep_their_slashes(clip, tmp_path):
+    class Fails(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            if x.numel() > 0:
+                raise RuntimeError("needs and/or, see http://a/b")
+            return x
+
+    torch.jit.script(Fails()).save(str(tmp_path / "fails.pt"))
+    compare(tmp_path, clip, "fails.pt", "--at", "0")
+    assert "and/or, see http://a/b" in models_of(data_in(tmp_path / "compare.html"))[0]["failure"]
+
+
+def test_what_is_transparent_is_black(quick_model, tmp_path):
+    clip = make_clip(tmp_path / "clip.mkv", "color=gray:s=64x48:d=0.2:r=10,format=rgba,"
+                     "geq=r=64:g=64:b=64:a=if(lt(X\\,32)\\,0\\,255)")  # fmt: skip
+    data = compared(tmp_path, clip, quick_model("invert"), "--at", "0")
+    for column, gray in zip(data["columns"], (64, 191)):
+        picture = pixels(column["pictures"][0])
+        assert picture[:, :32].max() == 0 and (picture[:, 32:] == gray).all()
+
+
+def test_clips_that_change_their_size(quick_model, tmp_path):
+    for size, name in (("64x48", "a.ts"), ("32x24", "b.ts")):
+        support.succeed("-f", "lavfi", "-i", f"testsrc2=s={size}:d=1:r=10", "-c:v", "mpeg2video",
+                        "-output_ts_offset", str(ord(name[0]) - ord("a")), tmp_path / name,
+                        plain=True)
+    both = tmp_path / "both.ts"
+    both.write_bytes((tmp_path / "a.ts").read_bytes() + (tmp_path / "b.ts").read_bytes())
+    result = compare(tmp_path, both, quick_model("invert"), "--at", "0,1.5")
+    assert result.returncode == 2 and not (tmp_path / "compare.html").exists()
+    assert re.search(r"changes: yuv420p 64x48 at 0.\d+ s, yuv420p 32x24 at 1.\d+ s", result.stderr)
+
+
 def test_no_model_works(clip, quick_model, tmp_path):
     bad = quick_model("invert")
     bad.write_text("nonsense\n")
@@ -354,6 +422,24 @@ def test_a_folder_is_sorted_by_speed(clip, quick_model, tmp_path):
 
 
 # ---- bad input ------------------------------------------------------------------
+
+
+def test_a_folder_with_what_is_no_model(clip, quick_model, tmp_path):
+    folder = tmp_path / "models"
+    folder.mkdir()
+    shutil.copy(quick_model("invert"), folder / "invert.pt")
+    (folder / "folder.pt").mkdir()
+    (folder / "nowhere.pt").symlink_to("none")
+    os.mkfifo(folder / "pipe.pt")
+    data = compared(tmp_path, clip, "--models", folder, "--at", "0")
+    assert [column["name"] for column in models_of(data)] == ["invert.pt"]
+
+
+@pytest.mark.parametrize("png", ["./a.html", "link.png"])
+def test_one_file_for_page_and_sheet(clip, quick_model, tmp_path, png):
+    (tmp_path / "link.png").symlink_to("a.html")
+    result = compare(tmp_path, clip, quick_model("invert"), "--html", "a.html", "--png", png)
+    assert result.returncode == 2 and "is the page's file" in result.stderr
 
 
 @pytest.mark.parametrize("arguments,phrase", [
