@@ -3,55 +3,22 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Trains the x2 upscaling nets of this folder, for RGB or for luma, and saves them as TorchScript.
 
-Every picture that they learn from is drawn here, from a seed.
+They learn from photographs (photographs.py) as video has them: halved in several ways, of
+8 bits, 4:2:0, compressed.
 """
+
+import hashlib
+import itertools
 
 import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional as F
 
+import photographs
 import training
-
-# ----------------------------------------------------------------- halving
-
-
-def cubic(distance, a):
-    d = abs(distance)
-    if d < 1:
-        return (a + 2) * d**3 - (a + 3) * d**2 + 1
-    return a * (d**3 - 5 * d**2 + 8 * d - 4) if d < 2 else 0.0
-
-
-def lanczos(distance, lobes=3):
-    return float(np.sinc(distance) * np.sinc(distance / lobes)) if abs(distance) < lobes else 0.0
-
-
-def halving_taps(kernel, reach):
-    """Taps of a scaler that widens its kernel by the factor by which it shrinks."""
-    taps = torch.tensor([kernel((i - reach + 0.5) / 2) for i in range(2 * reach)])
-    return taps / taps.sum()
-
-
-SWSCALE_CUBIC = -0.6
-HALVINGS = {
-    "area": halving_taps(lambda d: float(abs(d) < 0.5), 1),
-    "bilinear": halving_taps(lambda d: max(0.0, 1 - abs(d)), 2),
-    "bicubic": halving_taps(lambda d: cubic(d, SWSCALE_CUBIC), 4),
-    "lanczos": halving_taps(lanczos, 6),
-}
-"""The ways in which pictures get half as large in practice."""
-
-
-def halved(images, taps):
-    n, c, height, width = images.shape
-    reach = len(taps) // 2 - 1
-    padded = F.pad(images, (reach,) * 4, mode="replicate").reshape(n * c, 1, *(
-        extent + 2 * reach for extent in (height, width)))
-    rows = F.conv2d(padded, taps.view(1, 1, -1, 1), stride=(2, 1))
-    small = F.conv2d(rows, taps.view(1, 1, 1, -1), stride=(1, 2))
-    return training.to_bytes_and_back(small.view(n, c, height // 2, width // 2))
-
+from degradations import (HALVINGS, SWSCALE_CUBIC, as_luma, cubic, encoded, halved,
+                          through_420, to_bytes_and_back)
 
 # --------------------------------------------------------------------- net
 
@@ -88,14 +55,14 @@ class Upscale2x(nn.Module):
     border comes out as its inside would.
     """
 
-    def __init__(self, planes: int, channels: int, layers: int = 5):
+    def __init__(self, planes: int, channels: int, layers: int = 6):
         super().__init__()
         self.planes: int = planes
         self.reach: int = layers + 1
         self.register_buffer("bicubic", bicubic_weights(planes))
-        body = [nn.Conv2d(planes, channels, 5, bias=False), nn.ReLU()]
+        body = [nn.Conv2d(planes, channels, 5, bias=False), nn.LeakyReLU(0.1)]
         for _ in range(layers - 2):
-            body += [nn.Conv2d(channels, channels, 3, bias=False), nn.ReLU()]
+            body += [nn.Conv2d(channels, channels, 3, bias=False), nn.LeakyReLU(0.1)]
         self.body = nn.Sequential(*body, nn.Conv2d(channels, 4 * planes, 3, bias=False))
         nn.init.zeros_(self.body[-1].weight)
 
@@ -127,37 +94,129 @@ class Upscale2x(nn.Module):
 
 # ---------------------------------------------------------------- training
 
+PAN = 4
+"""Pixels by which the camera moves in each direction from frame to frame."""
 
-def examples(planes):
-    """Makes pairs of a small picture and the one that it was, halved in one of the ways."""
-    ways = list(HALVINGS.values())
+FRAMES = 5
+SHARES = {"area": 0.35, "bilinear": 0.05, "bicubic": 0.5, "lanczos": 0.1}
+"""How often each way of halving is met."""
 
-    def example(wanted, rng):
-        wanted = wanted if planes == 3 else training.to_bytes_and_back(training.as_luma(wanted))
-        return halved(wanted, ways[rng.integers(len(ways))]), wanted
-
-    return example
+QUALITIES = 18, 23, 28
+"""Of libx264, whose --crf they are."""
 
 
-def report(net, wanted):
-    wanted = wanted if net.planes == 3 else training.to_bytes_and_back(training.as_luma(wanted))
-    plain = Upscale2x(net.planes, 4)
-    plain.bicubic.copy_(bicubic_weights(net.planes, SWSCALE_CUBIC))
-    for name, taps in HALVINGS.items():
-        small = halved(wanted, taps)
-        results = [torch.cat([f(s) for s in small.split(8)]) for f in (plain, net)]
-        scores = [training.psnr(result, wanted) for result in results]
-        print(f"halved by {name:8}  bicubic {scores[0]:.2f} dB  net {scores[1]:.2f} dB  "
-              f"gain {scores[1] - scores[0]:+.2f} dB")
+class Pan:
+    """A camera that moves over a photograph: the frames, and what video makes of their halves."""
+
+    def __init__(self, picture, small):
+        self.picture, self.small = picture, small
+
+    @staticmethod
+    def frame(picture, number):
+        """The last multiples of four are left, because libx264 takes even halves."""
+        height, width = (extent // 4 * 4 - PAN * FRAMES for extent in picture.shape[1:])
+        at = PAN * number
+        return picture[:, at:at + height, at:at + width]
+
+    @classmethod
+    def compressed(cls, picture, taps, crf):
+        frames = [cls.frame(picture, number)[None].float() / 255 for number in range(FRAMES)]
+        small = torch.cat([halved(frame, taps).mul(255).round().byte() for frame in frames])
+        return cls(picture, encoded(small, crf))
+
+    def pair(self, side, rng):
+        """The same place of the small frame and of the large one."""
+        number = rng.integers(FRAMES)
+        small, large = self.small[number], self.frame(self.picture, number)
+        top, left = training.random_crop(small, side // 2, rng)
+        return training.turned([training.cut(small, top, left, side // 2),
+                                training.cut(large, 2 * top, 2 * left, side)], rng)
+
+
+class Examples:
+    """Makes small pictures, as video has them, and the large ones that they were."""
+
+    def __init__(self, pictures, planes, options):
+        self.pictures, self.planes = pictures, planes
+        self.batch, self.side = options.batch, options.side
+        self.pans = self.make_pans(options.seed)
+
+    def make_pans(self, seed):
+        """Kept for the next training from the same pictures, because it takes minutes."""
+        made_from = hashlib.sha256(repr((seed, PAN, FRAMES, QUALITIES)).encode())
+        for picture in self.pictures:
+            made_from.update(picture.numpy().tobytes())
+        kept = training.STATES / f"pans-{made_from.hexdigest()[:16]}.pt"
+        pictures = [picture for picture in self.pictures for _ in QUALITIES]
+        if kept.exists():
+            return [Pan(*each) for each in zip(pictures, torch.load(kept))]
+        rng, ways = np.random.default_rng(seed), list(HALVINGS.values())
+        pans = [Pan.compressed(picture, ways[rng.integers(len(ways))], crf)
+                for picture, crf in zip(pictures, itertools.cycle(QUALITIES))]
+        training.STATES.mkdir(parents=True, exist_ok=True)
+        torch.save([pan.small for pan in pans], kept.with_suffix(".new"))
+        kept.with_suffix(".new").replace(kept)
+        return pans
+
+    def compressed(self, count, rng):
+        pairs = [self.pans[rng.integers(len(self.pans))].pair(self.side, rng)
+                 for _ in range(count)]
+        return [torch.stack(images).float() / 255 for images in zip(*pairs)]
+
+    def uncompressed(self, count, rng):
+        wanted = training.crops(self.pictures, count, self.side, rng)
+        small = halved(wanted, HALVINGS[rng.choice(list(SHARES), p=list(SHARES.values()))])
+        return through_420(small) if rng.random() < 0.5 else small, wanted
+
+    def __call__(self, rng):
+        compressed = self.compressed(self.batch // 4, rng)
+        uncompressed = self.uncompressed(self.batch - self.batch // 4, rng)
+        small, wanted = (torch.cat(parts) for parts in zip(compressed, uncompressed))
+        if self.planes == 1:
+            small, wanted = (to_bytes_and_back(as_luma(images)) for images in (small, wanted))
+        return small, wanted
+
+
+def with_luma(result, wanted):
+    """Differences of luma count twice: eyes see them more than those of colour."""
+    loss = F.l1_loss(result, wanted)
+    return loss if result.shape[1] == 1 else loss + F.l1_loss(as_luma(result), as_luma(wanted))
+
+
+def bicubic(planes):
+    """ffmpeg's scaler, as a net."""
+    net = Upscale2x(planes, 4)
+    net.bicubic.copy_(bicubic_weights(planes, SWSCALE_CUBIC))
+    return net
+
+
+def scores_of(net, planes=3):
+    """For each way of halving: PSNR of luma of bicubic and of the net, on photographs held out."""
+    pictures = [picture[None].float() / 255 for picture in photographs.load(held_out=True)]
+    if planes == 1:
+        pictures = [to_bytes_and_back(as_luma(picture)) for picture in pictures]
+    luma = (lambda x: x) if planes == 1 else as_luma
+    with torch.no_grad():
+        return {name: [np.mean([training.psnr(luma(upscale(halved(picture, taps))), luma(picture))
+                                for picture in pictures]) for upscale in (bicubic(planes), net)]
+                for name, taps in HALVINGS.items()}
+
+
+def report(net, planes=3):
+    for name, (plain, mine) in scores_of(net, planes).items():
+        print(f"halved by {name:8}  bicubic {plain:.2f} dB  net {mine:.2f} dB  "
+              f"gain {mine - plain:+.2f} dB")
 
 
 def main():
-    parser = training.options_of(__doc__.splitlines()[0], "models/upscale2x.pt", steps=5000)
+    parser = training.options_of(__doc__.splitlines()[0], "models/upscale2x.pt", steps=14000)
     parser.add_argument("--luma", action="store_true", help="one channel, and a smaller net")
     options = parser.parse_args()
     planes, channels = (1, 24) if options.luma else (3, 32)
-    training.train_and_save(lambda: Upscale2x(planes, channels), options, examples(planes),
-                            lambda net: curvature_only(net.body[0].weight), report)
+    examples = Examples(photographs.load(), planes, options)
+    training.train_and_save(lambda: Upscale2x(planes, channels), options, examples,
+                            lambda net: curvature_only(net.body[0].weight),
+                            lambda net: report(net, planes), loss_of=with_luma)
 
 
 if __name__ == "__main__":

@@ -6,40 +6,38 @@ import argparse
 import io
 import json
 import math
+import pathlib
 import time
 import zipfile
 
 import numpy as np
 import torch
-from drawn_pictures import PICTURE, draw_many
+from degradations import to_bytes_and_back
 from torch.nn import functional as F
 
 HELD_OUT_SEED = 10_000_000
-"""Of the first picture that no net has learned from."""
+"""Of the first drawn scene that no net has learned from."""
+
+STATES = pathlib.Path(__file__).parent.parent / "out" / "training"
+"""Where trainings that were interrupted go on from."""
+
+SAVED_EVERY = 500
+"""Steps between two states."""
 
 
 def options_of(description, out, steps):
-    """A parser of what every training takes."""
+    """A parser of what every training from photographs takes."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--out", default=out)
-    parser.add_argument("--pictures", type=int, default=1500)
     parser.add_argument("--steps", type=int, default=steps)
     parser.add_argument("--rate", type=float, default=2e-3, help="at which it learns, at most")
     parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--side", type=int, default=96, help="of a crop")
-    parser.add_argument("--threads", type=int, default=1,
-                        help="one by default, for sums taken in one order everywhere")
+    parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--anew", action="store_true",
+                        help="does not go on with a training that was interrupted")
     return parser
-
-
-def to_bytes_and_back(images):
-    return images.mul(255).round_().clamp_(0, 255).div_(255)
-
-
-def as_luma(images):
-    """One channel, weighted as BT.601 has it."""
-    return (images * torch.tensor([0.299, 0.587, 0.114]).view(3, 1, 1)).sum(-3, keepdim=True)
 
 
 def psnr(result, wanted):
@@ -47,52 +45,108 @@ def psnr(result, wanted):
     return -10 * math.log10(error)
 
 
+def random_crop(picture, side, rng):
+    """Where it begins, at even rows and columns."""
+    return [2 * int(rng.integers(0, (extent - side) // 2 + 1)) for extent in picture.shape[-2:]]
+
+
+def cut(picture, top, left, side):
+    return picture[..., top:top + side, left:left + side]
+
+
+def turned(images, rng):
+    """All of them turned and mirrored in the same way."""
+    turns, mirrored = int(rng.integers(4)), rng.random() < 0.5
+    images = [torch.rot90(image, turns, (-2, -1)) for image in images]
+    return [image.flip(-1) for image in images] if mirrored else images
+
+
 def crops(pictures, count, side, rng):
     """Random crops, turned, mirrored and with their channels in random order."""
     batch = torch.empty(count, 3, side, side)
     for i in range(count):
-        top, left = rng.integers(0, PICTURE - side + 1, 2)
-        crop = pictures[rng.integers(len(pictures)), :, top:top + side, left:left + side]
-        crop = crop[torch.from_numpy(rng.permutation(3))]
-        crop = torch.rot90(crop, int(rng.integers(4)), (1, 2))
-        batch[i] = crop.flip(2) if rng.random() < 0.5 else crop
+        picture = pictures[rng.integers(len(pictures))]
+        crop = cut(picture, *random_crop(picture, side, rng), side)
+        batch[i] = turned([crop[torch.from_numpy(rng.permutation(3))]], rng)[0]
     return batch.div_(255)
 
 
-def train(net, pictures, options, example, constrain, loss_of=F.l1_loss):
-    """Adam down a cosine; what is kept is the running mean of the weights.
+def state_of(options):
+    return STATES / f"{pathlib.Path(options.out).name}.state"
 
-    example(crops, rng) gives what the net gets and what it is to return;
-    constrain(net) mends its weights after each step; loss_of(result, wanted)
-    is what is made small.
+
+class Training:
+    """A net, what trains it, and the running mean of its weights, which is what is kept."""
+
+    def __init__(self, net, options):
+        self.net, self.step = net, 0
+        self.mean = torch.optim.swa_utils.AveragedModel(
+            net, avg_fn=lambda kept, new, count: torch.lerp(kept, new, 0.005))
+        self.optimizer = torch.optim.Adam(net.parameters())
+        self.schedule = torch.optim.lr_scheduler.OneCycleLR(
+            self.optimizer, options.rate, options.steps, pct_start=0.1)
+        self.told = {name: value for name, value in vars(options).items() if name != "anew"}
+        self.path = state_of(options)
+        if not options.anew and self.path.exists():
+            self.go_on(torch.load(self.path))
+
+    def parts(self):
+        return {"net": self.net, "mean": self.mean, "optimizer": self.optimizer,
+                "schedule": self.schedule}
+
+    def go_on(self, state):
+        if state["told"] != self.told:
+            raise SystemExit(f"{self.path} is of a training with other options: --anew begins anew")
+        for name, part in self.parts().items():
+            part.load_state_dict(state[name])
+        self.step = state["step"]
+        print(f"goes on after step {self.step}", flush=True)
+
+    def save(self):
+        STATES.mkdir(parents=True, exist_ok=True)
+        state = {name: part.state_dict() for name, part in self.parts().items()}
+        beside = self.path.with_suffix(".new")
+        torch.save({**state, "step": self.step, "told": self.told}, beside)
+        beside.replace(self.path)
+
+
+def train(net, options, examples, constrain, loss_of=F.l1_loss):
+    """Adam, with a rate that follows a cosine.
+
+    examples(rng) gives what the net gets and what it is to return; constrain(net)
+    mends its weights after each step; loss_of(result, wanted) is what is made small.
+    Each step has random numbers of its own, so that an interrupted training ends as
+    one that was not.
     """
-    rng = np.random.default_rng(options.seed)
-    mean = torch.optim.swa_utils.AveragedModel(
-        net, avg_fn=lambda kept, new, count: torch.lerp(kept, new, 0.005))
-    optimizer = torch.optim.Adam(net.parameters())
-    schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimizer, options.rate, options.steps, pct_start=0.1)
-    started, losses = time.monotonic(), 0.0
-    for step in range(1, options.steps + 1):
-        given, wanted = example(crops(pictures, options.batch, options.side, rng), rng)
+    net.to(memory_format=torch.channels_last)  # twice as fast on a CPU
+    training = Training(net, options)
+    started, first, losses = time.monotonic(), training.step, []
+    while training.step < options.steps:
+        training.step += 1
+        torch.manual_seed(options.seed * 1_000_000 + training.step)
+        given, wanted = examples(np.random.default_rng((options.seed, training.step)))
         loss = loss_of(net(given), wanted)
-        optimizer.zero_grad(set_to_none=True)
+        training.optimizer.zero_grad(set_to_none=True)
         loss.backward()
-        optimizer.step()
+        training.optimizer.step()
         with torch.no_grad():
             constrain(net)
-        schedule.step()
-        mean.update_parameters(net)
-        losses += loss.item()
-        if step % 500 == 0:
-            print(f"step {step:5}  loss {losses / 500:.5f}  {time.monotonic() - started:.0f} s",
-                  flush=True)
-            losses = 0.0
-    return mean.module
+        training.schedule.step()
+        training.mean.update_parameters(net)
+        losses.append(loss.item())
+        if training.step % SAVED_EVERY == 0:
+            training.save()
+            left = (time.monotonic() - started) / (training.step - first)
+            print(f"step {training.step:5}  loss {np.mean(losses):.5f}  "
+                  f"{left * (options.steps - training.step) / 60:.1f} minutes left", flush=True)
+            losses = []
+    training.save() # until the net is kept
+    return training.mean.module
 
 
 def save(net, path, contract=None):
     """Leaves out the debug records: they hold the paths of the machine that trained."""
+    net.to(memory_format=torch.contiguous_format)
     whole = io.BytesIO()
     extra = {"dnn_torch.json": json.dumps(contract)} if contract else {}
     torch.jit.save(torch.jit.script(net.eval().requires_grad_(False)), whole, _extra_files=extra)
@@ -102,19 +156,16 @@ def save(net, path, contract=None):
                 kept.writestr(record, records.read(record))
 
 
-def train_and_save(make_net, options, example, constrain, report, roughest=0.6, keep=save,
-                   loss_of=F.l1_loss):
-    """The whole of a script: draws, trains, saves by keep(net, path), reports on pictures held out."""
+def train_and_save(make_net, options, examples, constrain, report, keep=save, loss_of=F.l1_loss):
+    """Trains, saves by keep(net, path), and reports on photographs that were held out."""
     torch.set_num_threads(options.threads)
     torch.manual_seed(options.seed)
     torch.use_deterministic_algorithms(True)
     started = time.monotonic()
-    held_out = draw_many(HELD_OUT_SEED, 48, roughest)
-    pictures = draw_many(options.seed * 100_000, options.pictures, roughest)
-    print(f"{options.pictures} pictures drawn in {time.monotonic() - started:.0f} s", flush=True)
-    net = train(make_net(), pictures, options, example, constrain, loss_of)
+    net = train(make_net(), options, examples, constrain, loss_of)
     keep(net, options.out)
+    state_of(options).unlink()
     with torch.no_grad():
-        report(net, held_out.float() / 255)
+        report(net)
     print(f"{options.out} saved, {sum(p.numel() for p in net.parameters())} weights, "
-          f"{time.monotonic() - started:.0f} s in all")
+          f"{(time.monotonic() - started) / 60:.0f} minutes")

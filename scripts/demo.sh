@@ -2,17 +2,21 @@
 # SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Builds what the filter needs and doubles a small clip: once by ffmpeg's bicubic
-# scaler, once by each of two nets in models/, one of them a file of weights alone.
-# Prints how close each comes to the clip that the small one was made from, and
-# fails where a net is not the closer by PSNR, or upscale2x.pt by SSIM.
-# Then the same with noise, beside two of ffmpeg's denoisers, each at the best of
-# several settings. Says how long it will take, which it measures.
+# Builds what the filter needs. Halves a clip of real footage and doubles it again, by
+# ffmpeg's scalers and by two nets in models/, one of them a file of weights alone; then
+# adds noise to it, and removes it by ffmpeg's denoisers, each at the best of several
+# settings, and by a net. Prints how close each comes to the clip, and writes a page and
+# a picture to look at. Fails where a net is not closer than the scalers, or than the
+# noise. Says how long it will take, which it measures.
+#
+# The footage is that of Debian's package opencv-doc (96 MB), which is fetched while the
+# build runs and is not installed. Without it the clip is drawn.
 #
 # usage: demo.sh
 #
 #   BUILD_DIR  build folder, "build" unless told
 #   FFMPEG     program to run the filter in, "ffmpeg" unless told
+#   FOOTAGE    where the footage is kept, "out/photographs" unless told
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -20,6 +24,7 @@ build=${BUILD_DIR:-build}
 ffmpeg=${FFMPEG:-ffmpeg}
 launcher=$build/plugin/dnn-torch
 out=out/demo
+footage=${FOOTAGE:-out/photographs}
 # libswscale halves the chroma of RGB on the way unless told not to.
 exactly=accurate_rnd+full_chroma_int+full_chroma_inp
 
@@ -39,7 +44,7 @@ next()
 {
     step=$((${step:-0} + 1))
     elapsed=$(($(seconds) - started))
-    printf '\n[%d:%02d] %d of 5: %s\n' $((elapsed / 60)) $((elapsed % 60)) "$step" "$*"
+    printf '\n[%d:%02d] %d of 4: %s\n' $((elapsed / 60)) $((elapsed % 60)) "$step" "$*"
 }
 
 quietly()
@@ -82,43 +87,59 @@ build_plugin()
     [ -x "$launcher" ] || fail "the build has made no $launcher"
 }
 
-# The sources draw without antialiasing, hence four times as large. All is kept
-# in RGB without loss, so that nothing but the scalers is compared.
+street=$footage/usr/share/doc/opencv-doc/examples/data/vtest.avi
+
+# In the background. It leaves the footage, or nothing.
+fetch_footage()
+{
+    [ ! -f "$street" ] || return 0
+    mkdir -p "$work/archive/unpacked"
+    (cd "$work/archive" && exec apt-get -q -o APT::Sandbox::User=root download opencv-doc) &&
+        dpkg-deb -x "$work"/archive/*.deb "$work/archive/unpacked" &&
+        mkdir -p "$footage" && cp -r "$work/archive/unpacked/usr" "$footage/.new.$$" &&
+        mkdir -p "$footage/usr/share/doc" &&
+        mv "$footage/.new.$$/share/doc/opencv-doc" "$footage/usr/share/doc/"
+    rm -rf "$work/archive" "$footage/.new.$$"
+}
+
+# Two seconds of a street. A drawing is made four times as large, because nothing
+# smooths what ffmpeg's sources draw.
 make_clips()
 {
-    big=size=2560x1440:rate=25
-    zoom=start_scale=1.5:end_scale=0.02:end_pts=50
-    run_ffmpeg \
-        -f lavfi -i "mandelbrot=$big:$zoom:maxiter=100,trim=end_frame=50" \
-        -f lavfi -i "testsrc2=$big,trim=end_frame=25" \
-        -filter_complex "[0]scale=640:360:flags=area+$exactly,format=gbrp[fractal];
-                         [1]scale=640:360:flags=area+$exactly,format=gbrp[chart];
-                         [fractal][chart]concat" \
-        -pix_fmt bgr0 -c:v ffv1 "$work/wanted.mkv"
-    run_ffmpeg -i "$work/wanted.mkv" -vf "scale=320:180:flags=bicubic+$exactly" \
-        -pix_fmt bgr0 -c:v ffv1 "$work/small.mkv"
-    run_ffmpeg -i "$work/small.mkv" -vf "scale=640:360:flags=bicubic+$exactly" \
-        -pix_fmt bgr0 -c:v ffv1 "$work/bicubic.mkv"
+    if wait "$fetching" && [ -f "$street" ]; then
+        run_ffmpeg -i "$street" -an -vf trim=start_frame=100:end_frame=120,setpts=PTS-STARTPTS \
+            -pix_fmt yuv420p -c:v ffv1 "$work/wanted.mkv"
+        region=260:195:300:130
+    else
+        echo "the footage could not be fetched; the clip is drawn"
+        run_ffmpeg -f lavfi -i testsrc2=size=2560x1440:rate=25 -frames:v 20 \
+            -vf "scale=640:360:flags=area+$exactly" -pix_fmt yuv420p -c:v ffv1 "$work/wanted.mkv"
+        region=256:144:40:90
+    fi
+    run_ffmpeg -i "$work/wanted.mkv" -vf "scale=iw/2:ih/2:flags=bicubic+$exactly" \
+        -pix_fmt yuv420p -c:v ffv1 "$work/small.mkv"
+    run_ffmpeg -i "$work/wanted.mkv" -vf "select=not(mod(n\,4)),noise=alls=20:allf=t" \
+        -pix_fmt yuv420p -c:v ffv1 "$work/noise.mkv"
+    run_ffmpeg -i "$work/wanted.mkv" -vf "select=not(mod(n\,4))" \
+        -pix_fmt yuv420p -c:v ffv1 "$work/quiet.mkv"
 }
 
-run_launched()
+# run_model MODEL CLIP RESULT
+run_model()
 {
-    "$launcher" run "$ffmpeg" -nostdin -hide_banner -loglevel error -y "$@"
+    "$launcher" run "$ffmpeg" -nostdin -hide_banner -loglevel error -y -i "$2" \
+        -vf "dnn_torch=models/$1:stats=$work/stats" -pix_fmt yuv420p -c:v ffv1 "$3" ||
+        fail "models/$1 failed"
+    milliseconds=$(sed -n 's/.*"forward":\([0-9]*\).*/\1 ms/p' "$work/stats")
 }
 
-# upscale MODEL CLIP
-upscale()
-{
-    run_launched -i "$work/small.mkv" -vf "dnn_torch=models/$1" -pix_fmt bgr0 -c:v ffv1 "$2"
-}
-
-# score CLIP FILTER WANTED FORMAT: "PSNR SSIM" of what the filter makes of the clip.
+# score CLIP FILTER WANTED: "PSNR SSIM" of luma of what the filter makes of the clip.
 score()
 {
     scores=$("$ffmpeg" -nostdin -hide_banner -i "$1" -i "$3" -filter_complex \
-        "[0]$2,format=$4,split[a][b];[1]format=$4,split[c][d];[a][c]psnr;[b][d]ssim" -f null - 2>&1 |
-        sed -n 's/.*Parsed_psnr.* average:\([0-9.]*\).*/1 \1/p
-                s/.*Parsed_ssim.* All:\([0-9.]*\).*/2 \1/p' | sort | cut -d ' ' -f 2 | paste -s -d ' ')
+        "[0]$2,format=yuv420p,split[a][b];[1]split[c][d];[a][c]psnr;[b][d]ssim" -f null - 2>&1 |
+        sed -n 's/.*PSNR y:\([0-9.]*\).*/1 \1/p; s/.*SSIM Y:\([0-9.]*\).*/2 \1/p' |
+        sort | cut -d ' ' -f 2 | paste -s -d ' ')
     case $scores in
     *[0-9]\ [0-9]*) echo "$scores" ;;
     *) fail "ffmpeg gave no PSNR or SSIM for $2 on ${1##*/}" ;;
@@ -127,140 +148,119 @@ score()
 
 show_head()
 {
-    printf '%-20s %7s %10s\n' '' PSNR SSIM
+    printf '\n%-30s %7s %10s %14s\n' "$1" PSNR SSIM "model's time"
 }
 
+# show_score NAME SCORE [TIME]
 show_score()
 {
     # shellcheck disable=SC2086 # two numbers
-    printf '%-20s %5.2f dB %8.4f\n' "$1" $2
+    printf '  %-28s %5.2f dB %8.4f %14s\n' "$1" $2 "${3:-}"
 }
 
-# check_that_it_wins SCORE OTHER NAME
-check_that_it_wins()
+# is_closer SCORE OTHER: by PSNR.
+is_closer()
 {
-    awk "BEGIN { exit !(${1% *} > ${2% *} && ${1#* } > ${2#* }) }" ||
-        fail "the net does not beat $3 in both"
+    awk "BEGIN { exit !(${1% *} > ${2% *}) }"
 }
 
-# check_that_it_is_closer SCORE OTHER NAME: by PSNR, whatever SSIM says.
-check_that_it_is_closer()
-{
-    awk "BEGIN { exit !(${1% *} > ${2% *}) }" || fail "a net is not closer than $3"
-}
-
-compare()
-{
-    bicubic=$(score "$work/bicubic.mkv" null "$work/wanted.mkv" gbrp)
-    show_head
-    show_score bicubic "$bicubic"
-    for model in compact2x.pth upscale2x.pt; do
-        net=$(score "$work/$model.mkv" null "$work/wanted.mkv" gbrp)
-        show_score "$model" "$net"
-        check_that_it_is_closer "$net" "$bicubic" bicubic
-    done
-    check_that_it_wins "$net" "$bicubic" bicubic
-}
-
-# As video is: YUV, and other noise in each frame.
-make_noisy_clip()
-{
-    run_ffmpeg -i "$work/wanted.mkv" -vf "select=not(mod(n\,3)),scale=flags=area+$exactly" \
-        -pix_fmt yuv420p -c:v ffv1 "$work/quiet.mkv"
-    run_ffmpeg -i "$work/quiet.mkv" -vf noise=alls=20:allf=t -c:v ffv1 "$work/noise.mkv"
-}
-
-denoise()
-{
-    run_launched -i "$work/noise.mkv" -vf "dnn_torch=models/denoise.pt,scale=flags=$exactly" \
-        -pix_fmt yuv420p -c:v ffv1 "$work/denoise.mkv"
-}
-
-denoised_score()
-{
-    score "$1" "$2" "$work/quiet.mkv" yuv420p
-}
-
-# best_of FILTER SETTING...: sets best to the one with the highest PSNR, and best_score.
+# best_of FILTER SETTING...: shows the one with the highest PSNR, and keeps it in best.
 best_of()
 {
     filter=$1 best_score=0
     shift
     for setting in "$@"; do
-        got=$(denoised_score "$work/noise.mkv" "$filter=$setting")
-        awk "BEGIN { exit !(${got% *} > ${best_score% *}) }" || continue
-        best=$filter=$setting best_score=$got
+        got=$(score "$work/noise.mkv" "$filter=$setting" "$work/quiet.mkv")
+        if is_closer "$got" "$best_score"; then
+            best=$filter=$setting best_score=$got
+        fi
     done
     show_score "$best" "$best_score"
 }
 
+compare_scalers()
+{
+    show_head "half the size, doubled by"
+    for scaler in bicubic lanczos; do
+        scaled=$(score "$work/small.mkv" "scale=iw*2:ih*2:flags=$scaler+$exactly" "$work/wanted.mkv")
+        show_score "$scaler" "$scaled"
+    done
+    for model in compact2x.pth upscale2x.pt; do
+        run_model "$model" "$work/small.mkv" "$work/$model.mkv"
+        net=$(score "$work/$model.mkv" null "$work/wanted.mkv")
+        show_score "$model" "$net" "$milliseconds"
+        is_closer "$net" "$scaled" || fail "$model is not closer than lanczos"
+    done
+}
+
 compare_denoisers()
 {
-    noisy=$(denoised_score "$work/noise.mkv" null)
-    show_head
-    show_score noise "$noisy"
-    best_of hqdn3d 4 10:10:10:10 20:20:10:10 30:30:10:10 40:40:10:10 50:50:10:10
-    best_of nlmeans s=1 s=6 s=9 s=12
-    net=$(denoised_score "$work/denoise.mkv" null)
-    show_score denoise.pt "$net"
-    check_that_it_wins "$net" "$noisy" "the noise"
+    show_head "noise, removed by"
+    noisy=$(score "$work/noise.mkv" null "$work/quiet.mkv")
+    show_score "nothing" "$noisy"
+    best_of hqdn3d 4 10 20 40
+    best_of nlmeans s=4 s=8 s=12
+    run_model denoise.pt "$work/noise.mkv" "$work/denoise.pt.mkv"
+    net=$(score "$work/denoise.pt.mkv" null "$work/quiet.mkv")
+    show_score denoise.pt "$net" "$milliseconds"
+    is_closer "$net" "$noisy" || fail "denoise.pt is not closer than the noise"
 }
 
-show_clip()
-{
-    encoder='mpeg4 -q:v 2'
-    if "$ffmpeg" -hide_banner -encoders 2>/dev/null | grep -q ' libx264 '; then
-        encoder='libx264 -crf 14'
-    fi
-    # shellcheck disable=SC2086 # a list to split
-    run_ffmpeg -i "$work/upscale2x.pt.mkv" -pix_fmt yuv420p -c:v $encoder "$out/upscaled.mp4"
-}
-
-# part INPUT FRAME CROP LABEL: filters that cut a part out of a frame and enlarge it.
+# part INPUT FILTERS LABEL: filters that cut a part out of the first frame and enlarge it.
 part()
 {
-    echo "[$1]select=eq(n\\,$2),setpts=0,crop=$3,scale=iw*5:ih*5:flags=neighbor+$exactly$4"
+    echo "[$1]trim=end_frame=1,setpts=0,$2crop=$region,scale=iw*3:ih*3:flags=neighbor+$exactly$3"
 }
 
-draw_pair()
+# Above the doubled clip, below the noisy one: before left, after right.
+draw_pairs()
 {
-    fractal='40 128:72:256:150'
-    chart='66 128:72:40:90'
-    # shellcheck disable=SC2086 # a frame and a crop each
-    run_ffmpeg -i "$work/bicubic.mkv" -i "$work/upscale2x.pt.mkv" -filter_complex \
-        "$(part 0 $fractal "$1")[a];$(part 1 $fractal "$2")[b];[a][b]hstack[upper];
-         $(part 0 $chart '')[c];$(part 1 $chart '')[d];[c][d]hstack[lower];
-         [upper][lower]vstack" -frames:v 1 -update 1 "$out/side-by-side.png"
+    run_ffmpeg -i "$work/small.mkv" -i "$work/upscale2x.pt.mkv" -i "$work/noise.mkv" \
+        -i "$work/denoise.pt.mkv" -filter_complex \
+        "$(part 0 "scale=iw*2:ih*2:flags=bicubic+$exactly," "$1")[a];$(part 1 '' "$2")[b];
+         $(part 2 '' "$3")[c];$(part 3 '' "$4")[d];
+         [a][b]hstack[upper];[c][d]hstack[lower];[upper][lower]vstack,format=rgb24" \
+        -frames:v 1 -update 1 "$out/side-by-side.png"
 }
 
 # Not every ffmpeg can write, nor does every machine have a font.
-show_pair()
+show_pairs()
 {
     label="fontsize=24:fontcolor=white:box=1:boxcolor=black@0.6:boxborderw=8:x=12:y=12"
-    draw_pair ",drawtext=text=bicubic:$label" ",drawtext=text=dnn_torch:$label" 2>"$work/log" ||
-        draw_pair '' ''
+    draw_pairs ",drawtext=text=bicubic:$label" ",drawtext=text=upscale2x.pt:$label" \
+        ",drawtext=text=noise:$label" ",drawtext=text=denoise.pt:$label" 2>"$work/log" ||
+        draw_pairs '' '' '' ''
+}
+
+# Background jobs of a script ignore SIGINT.
+end()
+{
+    [ -z "${fetching:-}" ] || pkill -P "$fetching" 2>/dev/null || :
+    [ -z "${fetching:-}" ] || kill "$fetching" 2>/dev/null || :
+    rm -rf "$work" "$footage/.new.$$"
 }
 
 mkdir -p "$out"
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+trap end EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
 
 install_packages
 started=$(seconds)
+fetch_footage >"$work/fetched" 2>&1 &
+fetching=$!
 next "building the filter and LibTorch's engine, about $(building_time) minutes"
 build_plugin
-next "making a clip and halving it, 10 s"
+next "making the clips"
 make_clips
-next "doubling it again, by each net, 30 s"
-upscale compact2x.pth "$work/compact2x.pth.mkv"
-upscale upscale2x.pt "$work/upscale2x.pt.mkv"
-compare
-next "adding noise to the clip and removing it, each way at the best of several settings, 40 s"
-make_noisy_clip
-denoise
+next "doubling a clip and removing noise, each denoiser at the best of several settings, 40 s"
+compare_scalers
 compare_denoisers
-next "keeping what there is to look at, 5 s"
-show_clip
-show_pair
-echo "$out/upscaled.mp4       the clip as the net doubled it"
-echo "$out/side-by-side.png   parts of it five times as large: bicubic left, the net right"
+next "writing what there is to look at, 10 s"
+show_pairs
+quietly "$launcher" compare "$work/small.mkv" models/compact2x.pth models/upscale2x.pt \
+    --frames 1 --ffmpeg "$ffmpeg" --reference "$work/wanted.mkv" --html "$out/index.html"
+echo "$out/index.html         the same frames of each net, to compare in a browser"
+echo "$out/side-by-side.png   parts of the clips, three times as large"

@@ -18,11 +18,13 @@ os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
 MODELS = support.REPOSITORY / "models"
 sys.path.insert(0, str(MODELS))
 
+import degradations  # noqa: E402
 import detection_score  # noqa: E402
 import drawn_figures  # noqa: E402
 import drawn_shapes  # noqa: E402
 import train_backdrop  # noqa: E402
 import train_compact2x  # noqa: E402
+import train_denoise  # noqa: E402
 import train_detector  # noqa: E402
 import train_upscale2x  # noqa: E402
 import training  # noqa: E402
@@ -136,6 +138,67 @@ def test_clips_move_and_have_their_truth(tmp_path):
     assert clip("persons") != clip("persons", "--seed", "2")
 
 
+# ---- how they were trained --------------------------------------------------
+
+
+def ffmpeg_scaled(gray, flags, width, height):
+    """What ffmpeg's scaler makes of one plane of bytes."""
+    rows, columns = gray.shape
+    done = support.succeed(
+        "-f", "rawvideo", "-pix_fmt", "gray", "-s", f"{columns}x{rows}", "-i", "pipe:0", "-vf",
+        f"scale={width}:{height}:flags={flags}+accurate_rnd", "-pix_fmt", "gray",
+        "-f", "rawvideo", "pipe:1", stdin=gray.tobytes(),
+    )  # fmt: skip
+    return numpy.frombuffer(done.stdout, numpy.uint8).reshape(height, width)
+
+
+@pytest.mark.parametrize("name", degradations.HALVINGS)
+def test_halving_is_that_of_ffmpeg(name):
+    gray = drawn_shapes.draw_scene(training.HELD_OUT_SEED, 96, 128)[0][..., 1].copy()
+    wanted = ffmpeg_scaled(gray, name, 64, 48).astype(int)
+    picture = torch.from_numpy(gray)[None, None].float() / 255
+    got = degradations.halved(picture, degradations.HALVINGS[name])[0, 0]
+    apart = numpy.abs(got.mul(255).round().numpy().astype(int) - wanted)[4:-4, 4:-4]
+    assert apart.max() <= 2 and apart.mean() < 0.2
+
+
+def test_video_without_colour_changes_gray_by_rounding_alone():
+    gray = torch.linspace(0, 1, 64).repeat(1, 3, 8, 1)
+    assert (degradations.through_420(gray) - gray).abs().max() < 1 / 219
+
+
+def trained(folder, steps, end_after=None):
+    """A small net after so many steps, of a training that is interrupted where told."""
+    training.STATES, training.SAVED_EVERY = folder, 1
+    parser = training.options_of("", str(folder / "net.pt"), steps)
+    options = parser.parse_args([])
+    torch.manual_seed(1)
+    net = torch.nn.Conv2d(3, 3, 3, padding=1)
+    done = 0
+
+    def examples(rng):
+        nonlocal done
+        done += 1
+        if end_after is not None and done > end_after:
+            raise InterruptedError
+        given = torch.from_numpy(rng.random((2, 3, 8, 8), numpy.float32)) + 0.1 * torch.rand(1)
+        return given, given * 2
+
+    return training.train(net, options, examples, lambda net: None)
+
+
+def test_interrupted_training_ends_as_another(tmp_path, monkeypatch):
+    for name in ("STATES", "SAVED_EVERY"):
+        monkeypatch.setattr(training, name, getattr(training, name))
+    (tmp_path / "once").mkdir()
+    (tmp_path / "twice").mkdir()
+    once = trained(tmp_path / "once", 6)
+    with pytest.raises(InterruptedError):
+        trained(tmp_path / "twice", 6, end_after=3)
+    twice = trained(tmp_path / "twice", 6)
+    assert torch.equal(once.weight, twice.weight) and torch.equal(once.bias, twice.bias)
+
+
 # ---- the models -------------------------------------------------------------
 
 
@@ -200,15 +263,54 @@ def test_matte_becomes_the_alpha():
     assert numpy.abs(result[..., 3] - wanted).max() <= 1
 
 
-def test_weights_are_a_compact_net_that_beats_bicubic():
-    weights = torch.load(str(MODELS / "compact2x.pth"), map_location="cpu")
-    assert list(weights) == ["params"]
+def doubled(name):
+    """What a model of this folder makes of pictures, as a function."""
+    if name.endswith(".pt"):
+        return load_plainly(name)
     net = train_compact2x.Compact()
+    weights = torch.load(str(MODELS / name), map_location="cpu")
+    assert list(weights) == ["params"]
     net.load_state_dict(weights["params"])
-    scores = train_compact2x.scores_of(net, training.draw_many(training.HELD_OUT_SEED, 6, 0.6) / 255)
-    assert set(scores) == set(train_upscale2x.HALVINGS)
-    for bicubic, mine in scores.values():
-        assert mine > bicubic + 0.3
+    return net
+
+
+def load_plainly(name):
+    return torch.jit.load(str(MODELS / name))
+
+
+def scenes_of(count):
+    """Drawn ones, as [N, 3, height, width]: the nets have learned from photographs."""
+    scenes = [drawn_shapes.draw_scene(training.HELD_OUT_SEED + seed, 96, 128)[0] for seed in range(count)]
+    return torch.from_numpy(numpy.stack(scenes)).permute(0, 3, 1, 2).float() / 255
+
+
+def gain(one, other, wanted):
+    """By how much PSNR of luma is higher, the mean of all pictures."""
+    def luma(images):
+        return images if len(images) == 1 else degradations.as_luma(images)
+
+    return numpy.mean([training.psnr(luma(a), luma(c)) - training.psnr(luma(b), luma(c))
+                       for a, b, c in zip(one, other, wanted)])
+
+
+@pytest.mark.parametrize("name", ["upscale2x.pt", "luma2x.pt", "compact2x.pth"])
+@pytest.mark.parametrize("halving", degradations.HALVINGS)
+def test_doubles_better_than_bicubic(name, halving):
+    wanted, planes = scenes_of(12), 1 if name == "luma2x.pt" else 3
+    if planes == 1:
+        wanted = degradations.to_bytes_and_back(degradations.as_luma(wanted))
+    small = degradations.halved(wanted, degradations.HALVINGS[halving])
+    with torch.no_grad():
+        assert gain(doubled(name)(small), train_upscale2x.bicubic(planes)(small), wanted) > 0.3
+
+
+@pytest.mark.parametrize("strength,least", [(10, 0.5), (25, 3)])
+def test_denoises(strength, least):
+    wanted = degradations.through_420(scenes_of(12))
+    torch.manual_seed(strength)
+    noisy = train_denoise.in_codes(wanted, strength)
+    with torch.no_grad():
+        assert gain(load_plainly("denoise.pt")(noisy), noisy, wanted) > least
 
 
 def test_the_filter_runs_the_weights():

@@ -1,0 +1,49 @@
+# SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What scripts/demo.sh prints and leaves, with the programs that are built already."""
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+import support
+
+OUT = support.REPOSITORY / "out" / "demo"
+ROW = re.compile(r"^  (\S+) +([\d.]+) dB +([\d.]+) *(\d+ ms)?$", re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def demo():
+    if os.geteuid() != 0:
+        pytest.skip("the demo installs packages where some are missing: it is run as root")
+    done = subprocess.run(
+        [support.REPOSITORY / "scripts/demo.sh"], stdin=subprocess.DEVNULL, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, timeout=600,
+        env={**os.environ, "BUILD_DIR": os.environ["DNN_TORCH_BUILD"]},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+def test_nets_are_closer_than_filters(demo):
+    psnr = {name: float(number) for name, number, _, _ in ROW.findall(demo)}
+    scalers, nets = ("bicubic", "lanczos"), ("compact2x.pth", "upscale2x.pt")
+    assert min(psnr[net] for net in nets) > max(psnr[scaler] for scaler in scalers)
+    assert psnr["denoise.pt"] > psnr["nothing"] + 3
+    assert sum(name.startswith(("hqdn3d=", "nlmeans=")) for name in psnr) == 2
+
+
+def test_nets_say_their_time(demo):
+    times = {name: time for name, _, _, time in ROW.findall(demo)}
+    assert all(times[net] for net in ("compact2x.pth", "upscale2x.pt", "denoise.pt"))
+    assert not times["bicubic"]
+
+
+def test_leaves_a_page_and_a_picture(demo):
+    for line in demo.splitlines()[-2:]:
+        path = support.REPOSITORY / line.split()[0]
+        assert path.stat().st_size > 10_000
+    page = pathlib.Path(OUT / "index.html").read_text()
+    assert "upscale2x.pt" in page and "data:image/png;base64," in page
+    assert (OUT / "side-by-side.png").read_bytes().startswith(b"\x89PNG")
