@@ -49,7 +49,7 @@ SPATIAL_DENOISERS = {
     "bm3d": settings_of("bm3d", sigma=[10, 20, 30, 45, 60, 80, 100, 130]),
     "owdenoise": settings_of("owdenoise", ls=[8, 14, 20, 30, 45, 70], cs=[8, 20, 45]),
     "hqdn3d": [f"hqdn3d={luma}:{luma}:0:0" for luma in (8, 12, 20, 30, 45, 70, 110)],
-    "fftdnoiz": settings_of("fftdnoiz", sigma=[12, 20, 30, 45, 70, 100, 150], block=[16, 32]),
+    "fftdnoiz": settings_of("fftdnoiz", sigma=[12, 20, 30, 45, 70, 100], block=[16, 32]),
     "dctdnoiz": settings_of("dctdnoiz", s=[10, 20, 30, 45, 60, 80], n=[3, 4]),
 }
 """ffmpeg's denoisers that look at one frame alone, and what each is tried with."""

@@ -218,8 +218,12 @@ Outcome cut_with(const Programs &programs, const Wanted &wanted, std::string &co
 std::string add_cut(const Programs &programs, Wanted wanted, std::string &codec, Cut &frames)
 {
     Outcome outcome = cut_with(programs, wanted, codec);
-    if (outcome.succeeded() && outcome.output.empty() &&
-        wanted.earliest() < duration_of(programs, wanted.clip).value_or(wanted.seconds + 1)) {
+    auto has_ended = [&] {
+        const std::optional<double> duration = duration_of(programs, wanted.clip);
+        return duration && wanted.earliest() >= *duration;
+    };
+    if (outcome.succeeded() && outcome.output.empty() && wanted.approach == Approach::seek &&
+        !has_ended()) {
         wanted.approach = Approach::decode;
         outcome = cut_with(programs, wanted, codec);
     }
@@ -306,11 +310,14 @@ Cut cut_frames(const Programs &programs, const TemporaryFolder &folder, const st
     frames.list = folder.path(name + ".txt");
     std::ofstream list(frames.list);
     std::string codec = raw_codec, first_shape;
+    // Without a duration there is no index, and newer versions of ffmpeg seek to a wrong frame.
+    const Approach approach = duration_of(programs, clip) ? Approach::seek : Approach::decode;
     for (size_t i = 0; i < times.size(); i++) {
         const std::string file = folder.path(concat(name, i, ".mkv"));
-        const std::string shape =
-            add_cut(programs, {.clip = clip, .seconds = times[i], .slack = slack, .file = file},
-                    codec, frames);
+        const std::string shape = add_cut(
+            programs,
+            {.clip = clip, .seconds = times[i], .slack = slack, .file = file, .approach = approach},
+            codec, frames);
         if (i == 0)
             first_shape = shape;
         if (shape != first_shape)
