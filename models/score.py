@@ -48,11 +48,14 @@ SPATIAL_DENOISERS = {
     "vaguedenoiser": settings_of("vaguedenoiser", threshold=[4, 8, 12, 18, 26, 40, 60, 90]),
     "bm3d": settings_of("bm3d", sigma=[10, 20, 30, 45, 60, 80, 100, 130]),
     "owdenoise": settings_of("owdenoise", ls=[8, 14, 20, 30, 45, 70], cs=[8, 20, 45]),
-    "hqdn3d": [f"hqdn3d={luma}:{luma}:0:0" for luma in (8, 12, 20, 30, 45, 70, 110)],
+    "hqdn3d": [f"hqdn3d={luma}:{luma}:0.01:0.01" for luma in (8, 12, 20, 30, 45, 70, 110)],
     "fftdnoiz": settings_of("fftdnoiz", sigma=[12, 20, 30, 45, 70, 100], block=[16, 32]),
     "dctdnoiz": settings_of("dctdnoiz", s=[10, 20, 30, 45, 60, 80], n=[3, 4]),
 }
-"""ffmpeg's denoisers that look at one frame alone, and what each is tried with."""
+"""ffmpeg's denoisers that look at one frame alone, and what each is tried with.
+
+For hqdn3d 0 would be the default of its temporal part.
+"""
 
 
 class Scorer:
