@@ -3,13 +3,12 @@
 #include "options.h"
 
 #include "base/compose.h"
-#include "model_tool/request.h"
+#include "model_tool/option_words.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
-#include <getopt.h>
 #include <string_view>
 #include <system_error>
 
@@ -19,11 +18,6 @@ namespace
 {
 
 namespace fs = std::filesystem;
-
-[[noreturn]] void refuse(std::string_view option, std::string_view value, std::string_view hint)
-{
-    throw UsageError(concat(option, " ", value, ": ", hint));
-}
 
 template <class Number>
 Number parse_number(const char *option, std::string_view value, Number least, Number most)
@@ -121,39 +115,11 @@ constexpr Option known[] = {
      }},
 };
 
-// getopt_long() returns this number for the first option.  It is above all letters.
-constexpr int first_code = 256;
-
-std::vector<option> for_getopt()
-{
-    std::vector<option> all;
-    for (const Option &each : known)
-        all.push_back({.name = each.name,
-                       .has_arg = each.value ? required_argument : no_argument,
-                       .flag = nullptr,
-                       .val = first_code + static_cast<int>(all.size())});
-    all.push_back({});
-    return all;
-}
-
 void apply(CompareOptions &options, const Option &option, const std::string &value)
 {
     if (option.value && value.empty() && !option.may_be_empty)
         throw UsageError(concat("--", option.name, " needs a value"));
     option.set(options, value);
-}
-
-// `word` is the last word that getopt_long() has read completely.
-[[noreturn]] void refuse_option(std::string_view word)
-{
-    std::string names;
-    for (const Option &each : known)
-        add_to_list(names, concat("--", each.name));
-    if (optopt >= first_code)
-        throw UsageError(concat(word.substr(0, word.find('=')), " takes no value"));
-    const char letter[] = {'-', static_cast<char>(optopt), '\0'};
-    throw UsageError(concat(optopt ? letter : word.substr(0, word.find('=')),
-                            " is no option; there are ", names));
 }
 
 void take_word(CompareOptions &options, const std::string &word)
@@ -222,22 +188,11 @@ void check(CompareOptions &options)
 
 CompareOptions parse_compare(int count, char **words)
 {
-    const std::vector<option> all = for_getopt();
     CompareOptions options;
-    optind = 0; // makes getopt_long() start again
-    opterr = 0;
-    for (int code; (code = getopt_long(count, words, "-:", all.data(), nullptr)) != -1;) {
-        if (code == ':')
-            throw UsageError(concat("--", known[optopt - first_code].name, " needs a value"));
-        if (code == '?')
-            refuse_option(words[optind - 1]);
-        if (code >= first_code)
-            apply(options, known[code - first_code], text_or_empty(optarg));
-        else
-            take_word(options, optarg);
-    }
-    for (; optind < count; optind++) // after "--"
-        take_word(options, words[optind]);
+    read_words(
+        count, words, known,
+        [&](const Option &option, const std::string &value) { apply(options, option, value); },
+        [&](const std::string &word) { take_word(options, word); });
     if (!options.help)
         check(options);
     return options;

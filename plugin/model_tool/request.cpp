@@ -3,11 +3,11 @@
 #include "request.h"
 
 #include "base/compose.h"
+#include "option_words.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <getopt.h>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -16,12 +16,6 @@ namespace dnn_torch
 {
 namespace
 {
-
-[[noreturn]] void refuse(const std::string &option, const std::string &value,
-                         const std::string &hint)
-{
-    throw UsageError(concat(option, " ", value, ": ", hint));
-}
 
 template <class Number> bool parse(const char *&at, const char *end, Number &number)
 {
@@ -163,29 +157,6 @@ std::vector<Option> options_of(std::string_view command)
     return all;
 }
 
-std::string names_of(const std::vector<Option> &known)
-{
-    std::string names;
-    for (const Option &option : known)
-        add_to_list(names, concat("--", option.name));
-    return names;
-}
-
-// getopt_long() returns this number for the first option.  It is above all letters.
-constexpr int first_code = 256;
-
-std::vector<option> for_getopt(const std::vector<Option> &known)
-{
-    std::vector<option> all;
-    for (const Option &each : known)
-        all.push_back({.name = each.name,
-                       .has_arg = each.value ? required_argument : no_argument,
-                       .flag = nullptr,
-                       .val = first_code + static_cast<int>(all.size())});
-    all.push_back({});
-    return all;
-}
-
 void take_word(Request &request, bool converts, const std::string &word)
 {
     std::string &place = request.path.empty() || !converts ? request.path : request.output_file;
@@ -195,43 +166,21 @@ void take_word(Request &request, bool converts, const std::string &word)
     place = word;
 }
 
-// `word` is the last word that getopt_long() has read completely.
-[[noreturn]] void refuse_option(const std::vector<Option> &known, std::string_view word)
-{
-    word = word.substr(0, word.find('='));
-    if (optopt >= first_code)
-        throw UsageError(concat(word, " takes no value"));
-    const char letter[] = {'-', static_cast<char>(optopt), '\0'};
-    throw UsageError(concat(optopt ? letter : word, " is no option; there are ", names_of(known)));
-}
-
 } // namespace
 
 Request parse_request(int count, char **words)
 {
     const std::string command = words[0];
     const std::vector<Option> known = options_of(command);
-    const std::vector<option> all = for_getopt(known);
     const bool converts = command == "convert";
     Request request;
     for (const Option &option : known)
         if (option.default_value)
             option.apply(request, option.default_value);
-    optind = 0; // makes getopt_long() start again
-    opterr = 0;
-    for (int code; (code = getopt_long(count, words, "-:", all.data(), nullptr)) != -1;) {
-        if (code == ':')
-            throw UsageError(concat("--", known.at(static_cast<size_t>(optopt - first_code)).name,
-                                    " needs a value"));
-        if (code == '?')
-            refuse_option(known, words[optind - 1]);
-        if (code >= first_code)
-            known[static_cast<size_t>(code - first_code)].apply(request, text_or_empty(optarg));
-        else
-            take_word(request, converts, optarg);
-    }
-    for (; optind < count; optind++) // after "--"
-        take_word(request, converts, words[optind]);
+    read_words(
+        count, words, known,
+        [&](const Option &option, const std::string &value) { option.apply(request, value); },
+        [&](const std::string &word) { take_word(request, converts, word); });
     if (request.path.empty() && !request.help)
         throw UsageError(concat("no model is given; write dnn-torch ", command,
                                 converts ? " IN OUT.pt" : " MODEL"));
