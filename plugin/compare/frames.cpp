@@ -159,7 +159,9 @@ struct Wanted {
     const std::string &clip;
     double seconds, slack; // by which it may be earlier
     const std::string &file;
-    Approach approach = Approach::seek;
+    std::optional<double> duration; // of the clip
+    // Without a duration there is no index, and newer versions of ffmpeg seek to a wrong frame.
+    Approach approach = duration ? Approach::seek : Approach::decode;
 
     double earliest() const { return std::max(seconds - slack, 0.0); }
 };
@@ -218,12 +220,8 @@ Outcome cut_with(const Programs &programs, const Wanted &wanted, std::string &co
 std::string add_cut(const Programs &programs, Wanted wanted, std::string &codec, Cut &frames)
 {
     Outcome outcome = cut_with(programs, wanted, codec);
-    auto has_ended = [&] {
-        const std::optional<double> duration = duration_of(programs, wanted.clip);
-        return duration && wanted.earliest() >= *duration;
-    };
-    if (outcome.succeeded() && outcome.output.empty() && wanted.approach == Approach::seek &&
-        !has_ended()) {
+    if (outcome.succeeded() && outcome.output.empty() && wanted.duration &&
+        wanted.earliest() < *wanted.duration) {
         wanted.approach = Approach::decode;
         outcome = cut_with(programs, wanted, codec);
     }
@@ -310,13 +308,12 @@ Cut cut_frames(const Programs &programs, const TemporaryFolder &folder, const st
     frames.list = folder.path(name + ".txt");
     std::ofstream list(frames.list);
     std::string codec = raw_codec, first_shape;
-    // Without a duration there is no index, and newer versions of ffmpeg seek to a wrong frame.
-    const Approach approach = duration_of(programs, clip) ? Approach::seek : Approach::decode;
+    const std::optional<double> duration = duration_of(programs, clip);
     for (size_t i = 0; i < times.size(); i++) {
         const std::string file = folder.path(concat(name, i, ".mkv"));
         const std::string shape = add_cut(
             programs,
-            {.clip = clip, .seconds = times[i], .slack = slack, .file = file, .approach = approach},
+            {.clip = clip, .seconds = times[i], .slack = slack, .file = file, .duration = duration},
             codec, frames);
         if (i == 0)
             first_shape = shape;
