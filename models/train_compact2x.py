@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 import photographs
 import training
-from train_upscale2x import Examples, report, with_luma
+from train_upscale2x import Examples, report
 
 
 class Compact(nn.Module):
@@ -59,7 +59,7 @@ def main():
     options = parser.parse_args()
     examples = Examples(photographs.load(), 3, options)
     training.train_and_save(Compact, options, examples, blind_to_brightness, report, keep=save,
-                            loss_of=with_luma)
+                            loss_of=training.with_luma)
 
 
 if __name__ == "__main__":

@@ -103,11 +103,6 @@ class Examples:
         return (in_codes if kind < 0.7 else of_a_camera)(wanted, strength), wanted
 
 
-def with_luma(result, wanted):
-    """Differences of luma count twice: eyes see them more than those of colour."""
-    return F.l1_loss(result, wanted) + F.l1_loss(as_luma(result), as_luma(wanted))
-
-
 def scores_of(net):
     """For strengths of noise: PSNR of luma with it and without, on photographs held out."""
     pictures = [through_420(picture[None].float() / 255)
@@ -134,7 +129,7 @@ def main():
     parser.set_defaults(side=64)
     options = parser.parse_args()
     training.train_and_save(Denoise, options, Examples(photographs.load(), options),
-                            blind_to_brightness, report, loss_of=with_luma)
+                            blind_to_brightness, report, loss_of=training.with_luma)
 
 
 if __name__ == "__main__":

@@ -177,12 +177,6 @@ class Examples:
         return small, wanted
 
 
-def with_luma(result, wanted):
-    """Differences of luma count twice: eyes see them more than those of colour."""
-    loss = F.l1_loss(result, wanted)
-    return loss if result.shape[1] == 1 else loss + F.l1_loss(as_luma(result), as_luma(wanted))
-
-
 def bicubic(planes):
     """ffmpeg's scaler, as a net."""
     net = Upscale2x(planes, 4)
@@ -216,7 +210,7 @@ def main():
     examples = Examples(photographs.load(), planes, options)
     training.train_and_save(lambda: Upscale2x(planes, channels), options, examples,
                             lambda net: curvature_only(net.body[0].weight),
-                            lambda net: report(net, planes), loss_of=with_luma)
+                            lambda net: report(net, planes), loss_of=training.with_luma)
 
 
 if __name__ == "__main__":

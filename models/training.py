@@ -12,7 +12,7 @@ import zipfile
 
 import numpy as np
 import torch
-from degradations import to_bytes_and_back
+from degradations import as_luma, to_bytes_and_back
 from torch.nn import functional as F
 
 HELD_OUT_SEED = 10_000_000
@@ -43,6 +43,12 @@ def options_of(description, out, steps):
 def psnr(result, wanted):
     error = (to_bytes_and_back(result) - wanted).square().mean().item()
     return -10 * math.log10(error)
+
+
+def with_luma(result, wanted):
+    """Differences of luma count twice: eyes see them more than those of colour."""
+    loss = F.l1_loss(result, wanted)
+    return loss if result.shape[1] == 1 else loss + F.l1_loss(as_luma(result), as_luma(wanted))
 
 
 def random_crop(picture, side, rng):
@@ -140,7 +146,7 @@ def train(net, options, examples, constrain, loss_of=F.l1_loss):
             print(f"step {training.step:5}  loss {np.mean(losses):.5f}  "
                   f"{left * (options.steps - training.step) / 60:.1f} minutes left", flush=True)
             losses = []
-    training.save() # until the net is kept
+    training.save()  # until the net is kept
     return training.mean.module
 
 
