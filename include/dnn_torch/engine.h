@@ -89,7 +89,10 @@ typedef struct DnnTorchTensor {
      * of pictures.  0: the elements are plain numbers.
      */
     int32_t white;
-    /** Of an output, with `results=tensors`: the name as the option `output` takes it. */
+    /**
+     * Of an input: the extra input that it is for; "": it holds the pictures.  Of an output, with
+     * `results=tensors`: the name as the option `output` takes it.
+     */
     char name[64];
     /**
      * Of a shape to plan for: the least and the largest number that its pictures hold.
@@ -240,7 +243,9 @@ typedef struct DnnTorchEngine {
      *              height, width] in any case
      *   inputs     extra inputs: "noise=0.1|sigma=25".  For "mask=picture=1" the pictures
      *              have one channel more, which becomes the argument `mask`; several follow
-     *              in the order of the list
+     *              in the order of the list.  With "r1=state=2" the argument `r1` gets what the
+     *              output 2 was in the session's last run; "/FIRST" says what it gets in the
+     *              first run (docs/contract.md).  Such a plan's runs are made in order
      *   results    what comes back.  "picture", the default: one picture for each input, of at
      *              most 4 channels.  "maps": the same with up to 65536 channels, one for each
      *              class, always as floats.  A plane of whole numbers, [batch, height, width] or
@@ -367,8 +372,11 @@ typedef struct DnnTorchEngine {
 
     /**
      * Runs the model once.  The tensors `in` stay the caller's and are only read.  They have no
-     * gaps; the channels of pictures are planar or interleaved.  Their extents may differ
-     * from the plan's shapes; then the run may be slower.
+     * gaps.  One of them has no name and holds the pictures, whose channels are planar or
+     * interleaved.  Its extents may differ from the plan's shapes; then the run may be slower.
+     * Each of the others, of float32 or int64, replaces for this run the value of the extra input
+     * of its name, which the option `inputs` has to list.  Of rank 0 it is a number, which the
+     * model gets in the form of that value; otherwise the model gets the tensor itself.
      * The tensors `out` become views of the session's memory, valid until its next run, its
      * reset or its end.  On entry, `type` and `white` of an output are what the caller
      * requests (0: floats), with channels arranged as in the input; an engine may return

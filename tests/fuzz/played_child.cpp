@@ -42,7 +42,7 @@ void fill_soundly(isolation::WireOutputs &out)
     out.tensors[1].strides[0] = 8;
     out.tensors[1].offset = 192;
     out.tensors[2].dims[0] = 0;
-    std::strcpy(out.names[1], "1.labels");
+    std::strcpy(out.tensors[1].name, "1.labels");
 }
 
 } // namespace

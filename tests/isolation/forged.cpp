@@ -74,7 +74,7 @@ void add_wild_results(std::vector<std::vector<char>> &replies)
         replies.push_back(bytes_of(type));
     }
     RunReply endless = run_reply();
-    std::memset(endless.out.names[0], 'n', sizeof endless.out.names[0]);
+    std::memset(endless.out.tensors[0].name, 'n', sizeof endless.out.tensors[0].name);
     replies.push_back(bytes_of(endless));
     for (uint64_t wild : {uint64_t{1} << 62, ~uint64_t{0}}) {
         RunReply reply = run_reply();

@@ -18,6 +18,7 @@ from typing import Dict, List, Optional, Tuple
 # oneDNN dies of AMX that a hypervisor promises and has not.
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
 import hostile_models
+import state_models
 import tensor_models
 import torch
 import torch.nn.functional as functional
@@ -676,6 +677,7 @@ def main(folder: pathlib.Path):
     half.forward = lambda x: half.last(half.activation(half.first(x.bfloat16()))).float()
     torch.jit.trace(half, example).save(str(folder / "net_bfloat16.pt"))
     trait_models.make(folder)
+    state_models.make(folder)
     tensor_models.make(folder)
     make_changed_archives(folder)
     make_other_files(folder)

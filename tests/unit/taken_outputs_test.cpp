@@ -41,7 +41,7 @@ std::unique_ptr<WireOutputs> detections()
                            .offset = 64};
     outputs->tensors[2] = outputs->tensors[0];
     outputs->tensors[2].dims[0] = 0;
-    std::strcpy(outputs->names[0], "1.0.boxes");
+    std::strcpy(outputs->tensors[0].name, "1.0.boxes");
     return outputs;
 }
 
@@ -103,8 +103,9 @@ TEST(TakenOutputs, OfNoSenseAreRefused)
     expect_refused([](WireOutputs &all) { all.tensors[0].strides[0] = 0; }, "one row twice");
     expect_refused([](WireOutputs &all) { all.tensors[0].strides[0] = 32; }, "gaps");
     expect_refused([](WireOutputs &all) { all.tensors[0].white = -1; }, "a white");
-    expect_refused([](WireOutputs &all) { std::memset(all.names[1], 'n', sizeof all.names[1]); },
-                   "a name without an end");
+    expect_refused(
+        [](WireOutputs &all) { std::memset(all.tensors[1].name, 'n', sizeof all.tensors[1].name); },
+        "a name without an end");
 }
 
 // Nobody who multiplies the other extents may overflow.
@@ -121,7 +122,7 @@ TEST(TakenOutputs, OfNoElementsMayNotBeHuge)
 TEST(TakenOutputs, HaveNamesThatCanBeShown)
 {
     auto outputs = detections();
-    std::strcpy(outputs->names[0], "a\033[31mb\n");
+    std::strcpy(outputs->tensors[0].name, "a\033[31mb\n");
     const std::string name = view_of(*outputs, 0, nullptr).name;
     EXPECT_EQ(name.find('\033'), std::string::npos);
     EXPECT_EQ(name.find('\n'), std::string::npos);

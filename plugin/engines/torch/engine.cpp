@@ -15,7 +15,10 @@
 #include "failure.h"
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
+#include <optional>
+#include <string>
 #include <torch/version.h>
 #include <vector>
 
@@ -28,19 +31,64 @@ using engine_torch::Failure;
 using engine_torch::guarded;
 using engine_torch::Phase;
 
-// Models get their pictures as one tensor so far.
-void expect_one(size_t count, const char *what)
+std::string name_of(const DnnTorchTensor &tensor)
 {
-    if (count != 1)
-        throw Failure(DNN_TORCH_BAD_INPUT, "the engine takes one " + std::string(what) +
-                                               " tensor and not " + std::to_string(count));
+    return {tensor.name, strnlen(tensor.name, sizeof tensor.name)};
+}
+
+// The pictures are the tensor without a name.
+DnnTorchTensor pictures_among(const DnnTorchTensor *in, size_t count)
+{
+    std::optional<DnnTorchTensor> pictures;
+    for (size_t i = 0; i < count; i++) {
+        const auto tensor = taken(engine_kit::element(in, i));
+        if (tensor.name[0])
+            continue;
+        if (pictures)
+            throw Failure(DNN_TORCH_BAD_INPUT, "two input tensors have no name");
+        pictures = tensor;
+    }
+    if (!pictures)
+        throw Failure(DNN_TORCH_BAD_INPUT, "no input tensor is without a name: such a one holds "
+                                           "the pictures");
+    return *pictures;
+}
+
+bool takes_values(const engine_torch::Constant &constant)
+{
+    return constant.kind != engine_torch::Constant::Kind::picture &&
+           constant.kind != engine_torch::Constant::Kind::state;
+}
+
+// The extra inputs of a run, by name.
+engine_torch::NamedTensors values_among(const DnnTorchTensor *in, size_t count,
+                                        const engine_torch::Source &source)
+{
+    engine_torch::NamedTensors values;
+    for (size_t i = 0; i < count; i++) {
+        const auto tensor = taken(engine_kit::element(in, i));
+        const std::string name = name_of(tensor);
+        if (name.empty())
+            continue;
+        const auto &known = source.binding.constants;
+        const bool is_known = std::any_of(known.begin(), known.end(), [&](const auto &each) {
+            return each.name == name && takes_values(each);
+        });
+        if (!is_known)
+            throw Failure(DNN_TORCH_BAD_INPUT,
+                          "there is no extra input " + name + ": name it in the option inputs");
+        if (!values.emplace(name, engine_torch::numbers_of(tensor)).second)
+            throw Failure(DNN_TORCH_BAD_INPUT, "two input tensors are named " + name);
+    }
+    return values;
 }
 
 // At least one output must be given; it carries the requested type.
 void expect_outputs(const engine_torch::Source &source, size_t count)
 {
-    if (!source.returns_all() || count == 0)
-        expect_one(count, "output");
+    if (count != 1 && (!source.returns_all() || count == 0))
+        throw Failure(DNN_TORCH_BAD_INPUT,
+                      "the engine returns one tensor and not " + std::to_string(count));
 }
 
 // The samples stay the caller's.
@@ -119,10 +167,9 @@ int model_probe(DnnTorchModel *model, const DnnTorchTensor *in, size_t in_count,
                 DnnTorchTensor *out, size_t out_count, DnnTorchMessage *message) noexcept
 {
     return guarded(Phase::running, message, [&] {
-        expect_one(in_count, "input");
         model->expect_runnable();
         expect_outputs(*model->source(), out_count);
-        const engine_torch::Shape given = engine_torch::shape_of(taken(in));
+        const engine_torch::Shape given = engine_torch::shape_of(pictures_among(in, in_count));
         if (model->source()->returns_all())
             return give_all(engine_torch::probe_all(*model, given), out, out_count);
         const engine_torch::Shape found = engine_torch::probe(*model, given);
@@ -140,8 +187,7 @@ int plan_make(DnnTorchModel *model, const DnnTorchTensor *in, size_t in_count,
               DnnTorchMessage *message) noexcept
 {
     return guarded(Phase::running, message, [&] {
-        expect_one(in_count, "input");
-        const engine_torch::Shape shape = engine_torch::shape_of(taken(in));
+        const engine_torch::Shape shape = engine_torch::shape_of(pictures_among(in, in_count));
         *plan = std::make_unique<DnnTorchPlan>(*model, shape,
                                                tuning_parameters(taken(parameters), shape.channels))
                     .release();
@@ -181,10 +227,11 @@ int session_run(DnnTorchSession *session, const DnnTorchTensor *in, size_t in_co
                 DnnTorchMessage *message) noexcept
 {
     return guarded(Phase::running, message, [&] {
-        expect_one(in_count, "input");
         expect_outputs(session->source(), out_count);
         DnnTorchRun report = taken(run);
-        give_all(session->run(taken(in), taken(out), report), out, out_count);
+        give_all(session->run(pictures_among(in, in_count),
+                              values_among(in, in_count, session->source()), taken(out), report),
+                 out, out_count);
         engine_kit::give(report, run);
     });
 }

@@ -59,12 +59,6 @@ Mapping samples_memory(const ShapesRequest &request, std::span<const Descriptor>
     return memory;
 }
 
-void put_names(std::span<const DnnTorchTensor> tensors, WireOutputs &out)
-{
-    for (size_t i = 0; i < tensors.size(); i++)
-        std::memcpy(out.names[i], tensors[i].name, sizeof out.names[i]);
-}
-
 void fail(ReplyHead &head, DnnTorchStatus status, const char *text)
 {
     head.status = status;
@@ -223,7 +217,6 @@ void ChannelServer::answer_probe(const ShapesRequest &request)
         if (!has_shape(reply->out.tensors[i], Extents::from_zero))
             fail(reply->head, DNN_TORCH_BAD_OUTPUT, "the engine found no shape that is known");
     }
-    put_names(std::span(out).first(there), reply->out);
     send_reply(socket_.get(), *reply, model_);
 }
 
@@ -353,7 +346,6 @@ void ChannelServer::hand_over(std::span<const DnnTorchTensor> all, RunReply &rep
         return fail(reply.head, DNN_TORCH_OUT_OF_MEMORY,
                     "there is no memory for the model's results; lower the frame size, "
                     "batch_size or workers");
-    put_names(out, reply.out);
     copy_out(out, places, session_->output.start());
 }
 

@@ -23,7 +23,7 @@ namespace isolation
 {
 
 // Raised with every change of a layout or a meaning below.
-constexpr uint32_t protocol_version = 6;
+constexpr uint32_t protocol_version = 7;
 
 // The descriptor of the control channel in the child.
 constexpr int control_number = 3;
@@ -157,6 +157,7 @@ struct WireTensor {
     float low, high;
     Area area;
     int64_t offset; // in the area, or a constant below
+    char name[sizeof(DnnTorchTensor::name)] = "";
 };
 // The caller gave no memory, or gave memory for a tensor without elements or a valid shape.
 constexpr int64_t no_memory = -1, no_elements = -2;
@@ -164,7 +165,6 @@ constexpr int64_t no_memory = -1, no_elements = -2;
 // What an engine returns.  Absent tensors have the type 0 and come last.
 struct WireOutputs {
     WireTensor tensors[most_outputs];
-    char names[most_outputs][sizeof(DnnTorchTensor::name)];
 };
 
 // Comes with a descriptor if `samples_bytes` is not 0, which only Kind::plan allows: memory that

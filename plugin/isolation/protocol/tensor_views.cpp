@@ -122,7 +122,9 @@ WireTensor to_wire(const DnnTorchTensor &tensor)
                        .low = tensor.low,
                        .high = tensor.high,
                        .area = Area::given,
-                       .offset = 0};
+                       .offset = 0,
+                       .name = ""};
+    std::copy(std::begin(tensor.name), std::end(tensor.name), wire.name);
     std::copy(std::begin(tensor.dims), std::end(tensor.dims), wire.dims);
     std::copy(std::begin(tensor.strides), std::end(tensor.strides), wire.strides);
     return wire;
@@ -142,6 +144,7 @@ DnnTorchTensor from_wire(const WireTensor &wire)
                              .high = wire.high};
     std::copy(std::begin(wire.dims), std::end(wire.dims), tensor.dims);
     std::copy(std::begin(wire.strides), std::end(wire.strides), tensor.strides);
+    std::copy(std::begin(wire.name), std::end(wire.name), tensor.name);
     return tensor;
 }
 

@@ -56,7 +56,7 @@ Checked check_shapes(const WireOutputs &outputs, size_t wanted, Results results)
     for (size_t i = 0; i < *count; i++) {
         if (const auto fault = fault_of(outputs.tensors[i], results); !fault.empty())
             return {.count = std::nullopt, .fault = fault};
-        if (!is_terminated(outputs.names[i]))
+        if (!is_terminated(outputs.tensors[i].name))
             return {.count = std::nullopt, .fault = "a name without an end"};
     }
     return {.count = count, .fault = ""};
@@ -81,7 +81,7 @@ DnnTorchTensor view_of(const WireOutputs &outputs, size_t index, char *memory)
     DnnTorchTensor view = from_wire(wire);
     if (memory)
         view.data = is_empty ? &nothing : memory + wire.offset;
-    engine_kit::copy_as_line(outputs.names[index], view.name, sizeof view.name);
+    engine_kit::copy_as_line(wire.name, view.name, sizeof view.name);
     return view;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/compose.h"
 #include "engines/torch/failure.h"
+#include "states.h"
 
 #include <algorithm>
 #include <array>
@@ -108,6 +109,8 @@ const char *name_of(Constant::Kind kind)
         return "scalar";
     case Constant::Kind::vector:
         return "vector";
+    case Constant::Kind::state:
+        return "state";
     case Constant::Kind::plane:
         return "plane";
     case Constant::Kind::picture:
@@ -189,7 +192,8 @@ std::string Binding::text() const
         text = dnn_torch::concat(type_name(type), " ", engine_torch::name_of(layout));
     for (const Constant &constant : constants)
         dnn_torch::add_to_list(text, dnn_torch::concat(constant.name, " ", name_of(constant.kind),
-                                                       constant.is_whole ? " whole" : ""));
+                                                       constant.is_whole ? " whole" : "",
+                                                       in_words(constant.state)));
     return text;
 }
 
@@ -237,6 +241,11 @@ c10::IValue value_of(const Constant &constant, const Binding &binding, const at:
 {
     if (constant.kind == Constant::Kind::value)
         return constant.value;
+    if (constant.kind == Constant::Kind::state) {
+        const at::Tensor first =
+            first_value(constant, pictures, at::TensorOptions(device).dtype(type));
+        return first.defined() ? c10::IValue(first) : c10::IValue();
+    }
     const at::Tensor tensor = tensor_of(constant, pictures, at::TensorOptions(device).dtype(type));
     if (constant.kind != Constant::Kind::plane)
         return tensor;

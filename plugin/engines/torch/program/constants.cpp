@@ -5,6 +5,7 @@
 
 #include "base/compose.h"
 #include "engines/torch/failure.h"
+#include "states.h"
 
 #include <algorithm>
 #include <ATen/ops/full.h>
@@ -61,6 +62,7 @@ std::optional<Kind> take_kind(std::string_view &text)
                                      : word == "vector"  ? std::optional(Kind::vector)
                                      : word == "plane"   ? std::optional(Kind::plane)
                                      : word == "picture" ? std::optional(Kind::picture)
+                                     : word == "state"   ? std::optional(Kind::state)
                                                          : std::nullopt;
     if (kind)
         text.remove_prefix(end + 1);
@@ -75,10 +77,13 @@ Constant picture_from(const std::string &name, std::optional<double> channels)
     return {.name = name, .kind = Kind::picture, .channels = static_cast<int64_t>(*channels)};
 }
 
-std::vector<Constant> tensors_from(const std::string &name, const std::string &text)
+std::vector<Constant> tensors_from(const std::string &name, const std::string &text,
+                                   bool may_be_none)
 {
     std::string_view rest = text;
     const std::optional<Kind> wanted = take_kind(rest);
+    if (wanted == Kind::state)
+        return state_choices(name, std::string(rest), may_be_none);
     const std::optional<double> number = number_in(rest);
     if (wanted == Kind::picture)
         return {picture_from(name, number)};
@@ -118,15 +123,16 @@ Constant truth_from(const std::string &name, const std::string &text)
 }
 
 std::vector<Constant> constants_from(const std::string &name, const std::string &text,
-                                     const c10::TypePtr &type)
+                                     const c10::TypePtr &type, bool may_be_none = false)
 {
     switch (type->kind()) {
     case c10::TypeKind::OptionalType:
         if (text == "none")
             return {as_value(name, c10::IValue())};
-        return constants_from(name, text, type->expectRef<c10::OptionalType>().getElementType());
+        return constants_from(name, text, type->expectRef<c10::OptionalType>().getElementType(),
+                              true);
     case c10::TypeKind::TensorType:
-        return tensors_from(name, text);
+        return tensors_from(name, text, may_be_none);
     case c10::TypeKind::FloatType:
     case c10::TypeKind::IntType:
     case c10::TypeKind::NumberType:

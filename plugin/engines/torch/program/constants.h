@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Extra arguments of forward(): values that are the same in every run, and extra pictures.
+// Extra arguments of forward(): values that are the same in every run unless the caller gives
+// others, extra pictures, and states.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -21,13 +22,23 @@ using GivenConstants = std::vector<std::pair<std::string, std::string>>;
 // Parses "noise=0.1|sigma=25".  Throws a Failure if the text makes no sense.
 GivenConstants parse_constants(const std::string &text);
 
+// What a state is, and what it is in the first run.
+struct StateInput {
+    enum class First { none, frame, zeros };
+    std::string output = {}; // the tensor of the run before that is passed
+    First first = First::none;
+    int64_t channels = 0; // of zeros; 0: as many as the frame
+    double scale = 1;     // size of the first value, as a multiple of the frame's; 0: 1x1
+};
+
 struct Constant {
     enum class Kind {
-        value,  // `value`, as it is
-        scalar, // a tensor of rank 0
-        vector, // [batch]
-        plane,  // [batch, 1, height, width], in the layout of the pictures
-        picture // [batch, channels, height, width], in that layout; differs from run to run
+        value,   // `value`, as it is
+        scalar,  // a tensor of rank 0
+        vector,  // [batch]
+        plane,   // [batch, 1, height, width], in the layout of the pictures
+        picture, // [batch, channels, height, width], in that layout; differs from run to run
+        state    // what an output was in the run before
     };
     std::string name;
     Kind kind = Kind::value;
@@ -35,6 +46,7 @@ struct Constant {
     double number = 0;
     bool is_whole = false; // int64 instead of the type of the pictures
     int64_t channels = 0;  // of an extra picture
+    StateInput state = {};
 };
 
 // All ways to pass each constant, likeliest first.  A run shows which of them the model takes.
@@ -48,8 +60,8 @@ ConstantChoices constant_choices(const GivenConstants &given, const torch::jit::
 int64_t extra_channels(const std::vector<Constant> &constants);
 
 // Returns the tensor that the model gets with those pictures, [batch, channels, height, width].
-// Not for extra pictures, which come with the frames.  The tensor is new, because the model may
-// write to it.
+// Not for extra pictures, which come with the frames, and not for states.  The tensor is new,
+// because the model may write to it.
 at::Tensor tensor_of(const Constant &constant, const at::Tensor &pictures,
                      const at::TensorOptions &options);
 

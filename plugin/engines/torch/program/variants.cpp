@@ -11,8 +11,10 @@
 #include "engines/torch/machine/random_scope.h"
 #include "engines/torch/machine/run_scope.h"
 #include "forks.h"
+#include "states.h"
 #include "wide_interpolation.h"
 
+#include <algorithm>
 #include <array>
 #include <ATen/core/grad_mode.h>
 #include <ATen/core/Tensor.h>
@@ -195,8 +197,41 @@ c10::IValue value_of(const Variant &variant, const Source &source, const at::Ten
     return source.asked.as_list ? listed(input) : c10::IValue(input);
 }
 
+// A model may write to its arguments.
+at::Tensor given_tensor(const at::Tensor &tensor, const Source &source)
+{
+    return source.writes_input ? tensor.clone() : tensor;
+}
+
+Constant with_number(Constant constant, double number)
+{
+    constant.number = number;
+    if (constant.kind == Constant::Kind::value)
+        constant.value = constant.value.isInt() ? c10::IValue(static_cast<int64_t>(number))
+                                                : c10::IValue(number);
+    return constant;
+}
+
+// What the caller gave for this run, or else what the option `inputs` says.
+c10::IValue argument_of(const Constant &constant, const Variant &variant, const Source &source,
+                        const at::Tensor &frames, const RunArguments &given)
+{
+    const at::ScalarType type = number_type_of(variant, source);
+    if (const auto state = given.states.find(constant.name); state != given.states.end())
+        return given_tensor(state->second.to(source.device), source);
+    const auto value = given.values.find(constant.name);
+    if (value == given.values.end())
+        return value_of(constant, source.binding, frames, type, source.device);
+    if (value->second.dim() == 0)
+        return value_of(with_number(constant, value->second.item<double>()), source.binding, frames,
+                        type, source.device);
+    if (constant.kind == Constant::Kind::value)
+        throw Failure(DNN_TORCH_BAD_INPUT, "the model takes one number as " + constant.name);
+    return value->second.to(source.device, constant.is_whole ? at::kLong : type, false, true);
+}
+
 torch::jit::Kwargs arguments_of(const Variant &variant, const Source &source,
-                                const at::Tensor &images)
+                                const at::Tensor &images, const RunArguments &given)
 {
     const Binding &binding = source.binding;
     int64_t next = binding.frame_channels(images.size(1));
@@ -206,8 +241,7 @@ torch::jit::Kwargs arguments_of(const Variant &variant, const Source &source,
     torch::jit::Kwargs arguments = {{source.input_name, value_of(variant, source, frames)}};
     for (const Constant &constant : binding.constants) {
         if (constant.kind != Constant::Kind::picture) {
-            arguments[constant.name] =
-                value_of(constant, binding, frames, number_type_of(variant, source), source.device);
+            arguments[constant.name] = argument_of(constant, variant, source, frames, given);
             continue;
         }
         arguments[constant.name] =
@@ -302,18 +336,34 @@ Variant make_variant(const Source &source, VariantKind kind, Precision precision
     return variant;
 }
 
+bool Source::has_states() const
+{
+    return std::any_of(binding.constants.begin(), binding.constants.end(),
+                       [](const auto &each) { return each.kind == Constant::Kind::state; });
+}
+
 c10::IValue run_as(const Variant &variant, const Source &source, const at::Tensor &images,
-                   int64_t number)
+                   const RunArguments &given)
 {
     std::optional<RandomScope> seeded;
     if (source.draws_random_numbers)
-        seeded.emplace(number, source.device);
+        seeded.emplace(given.number, source.device);
     const RunScope scope(source.device);
     const bool is_threaded = variant.threaded && at::get_num_threads() > 1;
     const Module &module = is_threaded ? *variant.threaded : variant.module;
-    const auto arguments = arguments_of(variant, source, images);
+    const auto arguments = arguments_of(variant, source, images, given);
     return source.forks ? run_forward(module, arguments)
                         : module.get_method("forward")({}, arguments);
+}
+
+c10::IValue run_for_trial(const Variant &variant, const Source &source, const at::Tensor &images)
+{
+    c10::IValue first = run_as(variant, source, images);
+    if (!source.has_states())
+        return first;
+    const RunArguments next = {
+        .number = 0, .states = next_states(first, source, {}, images), .values = {}};
+    return c10::ivalue::Tuple::create({first, run_as(variant, source, images, next)});
 }
 
 } // namespace engine_torch

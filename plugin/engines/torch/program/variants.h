@@ -7,6 +7,7 @@
 
 #include "binding.h"
 #include "precision.h"
+#include "run_arguments.h"
 
 #include <c10/core/Device.h>
 
@@ -62,8 +63,10 @@ struct Source {
     bool runs_one_by_one() const
     {
         const bool is_of_one = draws_random_numbers || branches_on_data || uses_samples_as_numbers;
-        return takes_one() || (is_of_one && !returns_all());
+        return takes_one() || has_states() || (is_of_one && !returns_all());
     }
+    // Whether a run gets what the run before returned.
+    bool has_states() const;
     // Whether its runs wait for one another; see RandomScope and RunScope.
     bool runs_alone() const;
     // Whether all tensors are returned.  Those of several runs cannot be combined.
@@ -106,8 +109,12 @@ Variant make_variant(const Source &source, VariantKind kind, Precision precision
 
 // Calls forward() once, in a RunScope.  `images` are float32 [batch, channels, height, width] of
 // any strides without gaps, on any device, and are only read.  The result may share their memory;
-// on a device it may not be ready yet.  `number` seeds the random numbers.
+// on a device it may not be ready yet.
 c10::IValue run_as(const Variant &variant, const Source &source, const at::Tensor &images,
-                   int64_t number = 0);
+                   const RunArguments &given = {});
+
+// The same, to be compared with other variants: a model with states runs twice, the second time
+// with the states of the first.  Returns both results then.
+c10::IValue run_for_trial(const Variant &variant, const Source &source, const at::Tensor &images);
 
 } // namespace engine_torch

@@ -8,6 +8,7 @@
 #include "engines/torch/failure.h"
 #include "engines/torch/machine/quiet.h"
 #include "engines/torch/machine/run_scope.h"
+#include "engines/torch/program/states.h"
 #include "images.h"
 
 #include <algorithm>
@@ -37,6 +38,18 @@ struct Attempt {
     OutputChoice output;
 };
 
+// The model must take what it returned, too.
+void try_states(const DnnTorchModel &model, const Source &source, const at::Tensor &grey,
+                const c10::IValue &returned)
+{
+    if (!source.has_states())
+        return;
+    const NamedTensors states = next_states(returned, source, {}, grey);
+    const c10::IValue next =
+        model.rehearse(source, grey, {.number = 0, .states = states, .values = {}});
+    next_states(next, source, states, grey);
+}
+
 // With results=tensors there is no layout, and the type is not looked at.
 const OutputChoice all_outputs = {};
 
@@ -44,6 +57,8 @@ Attempt attempt(const DnnTorchModel &model, const Source &source, const Shape &s
 {
     const at::Tensor grey = grey_pictures(shape, source.binding.white());
     const c10::IValue returned = model.rehearse(source, grey);
+    if (!source.output)
+        try_states(model, source, grey, returned);
     if (source.returns_all())
         return {.result = {.picture = {},
                            .tensors = all_tensors(returned, model.output_name(), model.device())},

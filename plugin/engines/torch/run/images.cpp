@@ -128,6 +128,28 @@ at::Tensor tensor_over(const DnnTorchTensor &pictures)
                          strides, at::TensorOptions(type));
 }
 
+at::Tensor numbers_of(const DnnTorchTensor &view)
+{
+    if (view.type != DNN_TORCH_F32 && view.type != DNN_TORCH_I64)
+        refuse("an extra input is neither of float32 nor of int64");
+    if (!view.data || view.rank < 0 || view.rank > DNN_TORCH_DIMENSIONS)
+        refuse("an extra input has no numbers, or too many dimensions");
+    const at::ScalarType type = view.type == DNN_TORCH_F32 ? at::kFloat : at::kLong;
+    int64_t stride = static_cast<int64_t>(c10::elementSize(type)), room = most_samples;
+    for (int32_t i = view.rank - 1; i >= 0; i--) {
+        const int64_t extent = view.dims[i];
+        if (extent < 1 || extent > room)
+            refuse("an extra input is empty or too large");
+        if (extent != 1 && view.strides[i] != stride)
+            refuse("an extra input has gaps");
+        room /= extent;
+        stride *= extent;
+    }
+    return at::from_blob(view.data, {view.dims, static_cast<size_t>(view.rank)},
+                         at::TensorOptions(type))
+        .clone();
+}
+
 at::Tensor floats_of(const at::Tensor &elements, int32_t white)
 {
     if (elements.scalar_type() == at::kFloat)

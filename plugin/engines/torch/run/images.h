@@ -25,6 +25,10 @@ at::Tensor tensor_over(const DnnTorchTensor &pictures);
 // they are.
 at::Tensor floats_of(const at::Tensor &elements, int32_t white);
 
+// Returns a copy of a tensor of numbers, of any rank.  Throws a Failure if the view is not valid or
+// has gaps.
+at::Tensor numbers_of(const DnnTorchTensor &view);
+
 // Converts floats to integer samples of that type: clamps, rounds to nearest, and turns NaN into 0.
 at::Tensor integers_of(const at::Tensor &floats, int32_t type, int32_t white);
 

@@ -43,7 +43,8 @@ std::vector<std::string> picture_names(const engine_torch::Source &source)
 {
     std::vector<std::string> names = {source.input_name};
     for (const engine_torch::Constant &constant : source.binding.constants)
-        if (constant.kind == engine_torch::Constant::Kind::picture)
+        if (constant.kind == engine_torch::Constant::Kind::picture ||
+            constant.kind == engine_torch::Constant::Kind::state)
             names.push_back(constant.name);
     return names;
 }
@@ -294,7 +295,7 @@ const char *DnnTorchModel::type_of(bool input) const noexcept
 // keeps state is never tiled.
 const char *DnnTorchModel::nonlocal_operator() const noexcept
 {
-    if (is_inspected_ || network_ || traits_.keeps_state)
+    if (is_inspected_ || network_ || traits_.keeps_state || source_.has_states())
         return nullptr;
     try {
         find_reach();
@@ -322,7 +323,7 @@ void DnnTorchModel::find_reach() const
 
 const char *DnnTorchModel::kernel_reach() const noexcept
 {
-    if (is_inspected_ || network_ || traits_.keeps_state)
+    if (is_inspected_ || network_ || traits_.keeps_state || source_.has_states())
         return nullptr;
     try {
         find_reach();
@@ -352,14 +353,14 @@ std::unique_lock<std::mutex> DnnTorchModel::lock_constants() const
     return traits_.writes_constants ? std::unique_lock(constants_) : std::unique_lock<std::mutex>();
 }
 
-c10::IValue DnnTorchModel::rehearse(const engine_torch::Source &source,
-                                    const at::Tensor &images) const
+c10::IValue DnnTorchModel::rehearse(const engine_torch::Source &source, const at::Tensor &images,
+                                    const engine_torch::RunArguments &given) const
 {
     if (!needs_copy())
-        return run_as_saved(source, images, 0);
+        return run_as_saved(source, images, given);
     const auto lock = lock_constants();
     StateCopy state(source.plain, traits_);
-    return run_state(source, state, images, 0);
+    return run_state(source, state, images, given);
 }
 
 std::unique_ptr<StateCopy> DnnTorchModel::new_state() const
@@ -371,22 +372,25 @@ std::unique_ptr<StateCopy> DnnTorchModel::new_state() const
 }
 
 c10::IValue DnnTorchModel::run_with(const engine_torch::Source &source, StateCopy &state,
-                                    const at::Tensor &images, int64_t number) const
+                                    const at::Tensor &images,
+                                    const engine_torch::RunArguments &given) const
 {
     const auto lock = lock_constants();
-    return run_state(source, state, images, number);
+    return run_state(source, state, images, given);
 }
 
 c10::IValue DnnTorchModel::run_state(const engine_torch::Source &source, StateCopy &state,
-                                     const at::Tensor &images, int64_t number) const
+                                     const at::Tensor &images,
+                                     const engine_torch::RunArguments &given) const
 {
     const StateCopy::Use use(state);
     return engine_torch::copy_of(
-        run_as({VariantKind::saved, Precision::fp32, use.module()}, source, images, number));
+        run_as({VariantKind::saved, Precision::fp32, use.module()}, source, images, given));
 }
 
 c10::IValue DnnTorchModel::run_as_saved(const engine_torch::Source &source,
-                                        const at::Tensor &images, int64_t number) const
+                                        const at::Tensor &images,
+                                        const engine_torch::RunArguments &given) const
 {
-    return run_as(plain_variant(source), source, images, number);
+    return run_as(plain_variant(source), source, images, given);
 }

@@ -34,18 +34,19 @@ public:
     // Runs forward() of the saved model on pictures that are not part of the stream.  Later runs
     // are not affected.  `source` says how pictures are given, here and below: it is source(), or
     // a copy with a binding to try.
-    c10::IValue rehearse(const engine_torch::Source &source, const at::Tensor &images) const;
+    c10::IValue rehearse(const engine_torch::Source &source, const at::Tensor &images,
+                         const engine_torch::RunArguments &given = {}) const;
 
     // Returns a copy of the state that one session's runs change, or null if they change nothing.
     std::unique_ptr<engine_torch::StateCopy> new_state() const;
 
     // Runs the model once and changes `state`.  The result shares no memory with it.
     c10::IValue run_with(const engine_torch::Source &source, engine_torch::StateCopy &state,
-                         const at::Tensor &images, int64_t number) const;
+                         const at::Tensor &images, const engine_torch::RunArguments &given) const;
 
     // Runs a model that needs no copy.
     c10::IValue run_as_saved(const engine_torch::Source &source, const at::Tensor &images,
-                             int64_t number) const;
+                             const engine_torch::RunArguments &given) const;
 
     // Returns how the model is run: as set_binding() has set it, or before that as the options say.
     // The object never changes.
@@ -114,7 +115,7 @@ private:
     const char *kernel_reach() const noexcept;
     std::unique_lock<std::mutex> lock_constants() const;
     c10::IValue run_state(const engine_torch::Source &source, engine_torch::StateCopy &state,
-                          const at::Tensor &images, int64_t number) const;
+                          const at::Tensor &images, const engine_torch::RunArguments &given) const;
 
     // Declared first, so that it outlives the memory of all tensors.
     engine_torch::AllocatorUse allocator_;

@@ -20,6 +20,7 @@ namespace
 using engine_torch::Failure;
 using engine_torch::FirstFrames;
 using engine_torch::Precision;
+using engine_torch::RunArguments;
 using engine_torch::Shape;
 using engine_torch::TuningParameters;
 using engine_torch::Turn;
@@ -43,12 +44,13 @@ Shape with_input_range(Shape shape, const engine_torch::Binding &binding)
     return shape;
 }
 
-FirstFrames::Kind kind_of(const at::Tensor &images, bool flat)
+FirstFrames::Kind kind_of(const at::Tensor &images, bool flat, const RunArguments &given)
 {
     const auto extent = [&](int64_t dimension) {
         return static_cast<int32_t>(images.size(dimension));
     };
-    return FirstFrames::kind_of({extent(0), extent(1), extent(2), extent(3)}, flat);
+    return FirstFrames::kind_of({extent(0), extent(1), extent(2), extent(3)}, flat,
+                                !given.states.empty());
 }
 
 bool is_plain(const Variant &variant)
@@ -137,13 +139,16 @@ DnnTorchPlanFacts DnnTorchPlan::tune_whole(const Shape &shape, const TuningParam
         engine_torch::trim_allocator();
         DnnTorchPlanFacts facts = tuned.figures;
         facts.alone = source_->runs_alone();
+        facts.in_order = source_->has_states();
         return facts;
     } catch (const std::exception &error) {
         engine_torch::trim_allocator();
         if (engine_torch::is_out_of_memory(error))
             throw;
         model_.note("the model could not be tuned: " + engine_torch::words_of(error));
-        return engine_kit::sized<DnnTorchPlanFacts>();
+        auto facts = engine_kit::sized<DnnTorchPlanFacts>();
+        facts.in_order = source_->has_states();
+        return facts;
     }
 }
 
@@ -172,14 +177,14 @@ bool DnnTorchPlan::rounds_to_16_bits() const noexcept
 
 // Needs no lock: LibTorch compiles each function under a lock of its own and keeps nothing else
 // between runs.  So even first runs may overlap.
-c10::IValue DnnTorchPlan::forward(const at::Tensor &images, int64_t number, const Turn &turn,
-                                  const std::atomic<bool> &stopped) const
+c10::IValue DnnTorchPlan::forward(const at::Tensor &images, const RunArguments &given,
+                                  const Turn &turn, const std::atomic<bool> &stopped) const
 {
     if (variant_ && !variant_is_wrong_)
-        return run_chosen(images, number, turn, stopped);
+        return run_chosen(images, given, turn, stopped);
     if (variant_)
         first_frames_.begin(turn);
-    return run_plain(images, number);
+    return run_plain(images, given);
 }
 
 // Grey pictures beyond the calibrated range cause no notice about frames.
@@ -194,34 +199,34 @@ c10::IValue DnnTorchPlan::rehearse(const at::Tensor &images) const
     return result;
 }
 
-c10::IValue DnnTorchPlan::run_chosen(const at::Tensor &images, int64_t number, const Turn &turn,
-                                     const std::atomic<bool> &stopped) const
+c10::IValue DnnTorchPlan::run_chosen(const at::Tensor &images, const RunArguments &given,
+                                     const Turn &turn, const std::atomic<bool> &stopped) const
 {
-    if (!first_frames_.begin_good(kind_of(images, false), turn))
-        return run_first(images, number, turn, stopped);
-    if (const auto result = run_variant(images, number))
+    if (!first_frames_.begin_good(kind_of(images, false, given), turn))
+        return run_first(images, given, turn, stopped);
+    if (const auto result = run_variant(images, given))
         return *result;
     model_.note("the optimised model fails with some frames, which run as the model was saved");
-    return run_plain(images, number);
+    return run_plain(images, given);
 }
 
 // Runs the variant before its verdict is known, so that no worker is idle meanwhile.
-c10::IValue DnnTorchPlan::run_first(const at::Tensor &images, int64_t number, const Turn &turn,
-                                    const std::atomic<bool> &stopped) const
+c10::IValue DnnTorchPlan::run_first(const at::Tensor &images, const RunArguments &given,
+                                    const Turn &turn, const std::atomic<bool> &stopped) const
 {
     const double spread = spread_of(images);
     const bool is_flat = spread < flat_range * shape_.range();
-    FirstFrames::Run run(first_frames_, kind_of(images, is_flat), turn);
+    FirstFrames::Run run(first_frames_, kind_of(images, is_flat, given), turn);
     if (!std::isfinite(spread)) // says nothing of others; variants may refuse it
-        return run_plain(images, number);
-    const auto result = run_variant_quietly(images, number);
+        return run_plain(images, given);
+    const auto result = run_variant_quietly(images, given);
     switch (run.verdict(stopped)) {
     case FirstFrames::Verdict::good:
-        return result ? *result : run_plain(images, number);
+        return result ? *result : run_plain(images, given);
     case FirstFrames::Verdict::bad:
-        return run_plain(images, number);
+        return run_plain(images, given);
     case FirstFrames::Verdict::to_compare:
-        return compared(result, images, number, run);
+        return compared(result, images, given, run);
     default:
         throw Failure(DNN_TORCH_STOPPED, "the run was stopped");
     }
@@ -229,10 +234,10 @@ c10::IValue DnnTorchPlan::run_first(const at::Tensor &images, int64_t number, co
 
 // The plain module decides: its result replaces a wrong one, and its error message is better.
 c10::IValue DnnTorchPlan::compared(const std::optional<c10::IValue> &result,
-                                   const at::Tensor &images, int64_t number,
+                                   const at::Tensor &images, const RunArguments &given,
                                    FirstFrames::Run &run) const
 {
-    const auto plain = run_to_compare(result.has_value(), images, number);
+    const auto plain = run_to_compare(result.has_value(), images, given);
     if (!plain) {
         run.decide(true);
         return *result;
@@ -266,10 +271,10 @@ bool DnnTorchPlan::agrees(const c10::IValue &plain, const c10::IValue &result) c
 // Runs the model as it was saved.  Returns nullopt if memory suffices for the variant's result
 // alone and a smaller batch would not help.
 std::optional<c10::IValue> DnnTorchPlan::run_to_compare(bool has_result, const at::Tensor &images,
-                                                        int64_t number) const
+                                                        const RunArguments &given) const
 {
     try {
-        return run_plain(images, number);
+        return run_plain(images, given);
     } catch (const std::exception &error) {
         if (!has_result || images.size(0) > 1 || !engine_torch::is_out_of_memory(error))
             throw;
@@ -280,10 +285,11 @@ std::optional<c10::IValue> DnnTorchPlan::run_to_compare(bool has_result, const a
 }
 
 // Returns nullopt if the variant fails.
-std::optional<c10::IValue> DnnTorchPlan::run_variant(const at::Tensor &images, int64_t number) const
+std::optional<c10::IValue> DnnTorchPlan::run_variant(const at::Tensor &images,
+                                                     const RunArguments &given) const
 {
     try {
-        c10::IValue result = run_as(*variant_, *source_, images, number);
+        c10::IValue result = run_as(*variant_, *source_, images, given);
         note_others();
         return result;
     } catch (const std::exception &error) {
@@ -305,10 +311,10 @@ void DnnTorchPlan::note_others() const
 
 // Drops warnings: the plain module gives the same ones, and the variant may not be used at all.
 std::optional<c10::IValue> DnnTorchPlan::run_variant_quietly(const at::Tensor &images,
-                                                             int64_t number) const
+                                                             const RunArguments &given) const
 {
     const engine_torch::Quiet quiet;
-    return run_variant(images, number);
+    return run_variant(images, given);
 }
 
 // A wrong result in int8 says little about other clips, so it is not recorded.
@@ -322,7 +328,7 @@ void DnnTorchPlan::abandon_variant(const std::string &reason) const
                 (holds_for_all_clips ? "; later runs do without that variant" : ""));
 }
 
-c10::IValue DnnTorchPlan::run_plain(const at::Tensor &images, int64_t number) const
+c10::IValue DnnTorchPlan::run_plain(const at::Tensor &images, const RunArguments &given) const
 {
-    return model_.run_as_saved(*source_, images, number);
+    return model_.run_as_saved(*source_, images, given);
 }

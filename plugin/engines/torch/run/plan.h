@@ -18,13 +18,13 @@ public:
     DnnTorchPlan(DnnTorchModel &model, const engine_torch::Shape &shape,
                  const engine_torch::TuningParameters &parameters);
 
-    // Runs forward() of a model that needs no copy, on the calling thread.  `number` is the
-    // position of the first picture in the stream, and `turn` that of the run to which it belongs.
+    // Runs forward() of a model that needs no copy, on the calling thread.  `turn` is the place of
+    // the run to which the pictures belong.
     // A variant's results are compared with the plain module's before the first of them is
     // returned.  A run that waits for that throws a Failure soon after `stopped` was set.  `images`
     // is only read, but the result may share its memory.
-    c10::IValue forward(const at::Tensor &images, int64_t number, const engine_torch::Turn &turn,
-                        const std::atomic<bool> &stopped) const;
+    c10::IValue forward(const at::Tensor &images, const engine_torch::RunArguments &given,
+                        const engine_torch::Turn &turn, const std::atomic<bool> &stopped) const;
 
     // Where runs register their turns.
     engine_torch::FirstFrames &first_frames() const noexcept { return first_frames_; }
@@ -60,20 +60,23 @@ private:
                                  const engine_torch::TuningParameters &parameters);
     bool must_run_one_by_one();
     void use(const engine_torch::Tuned &tuned);
-    c10::IValue run_chosen(const at::Tensor &images, int64_t number, const engine_torch::Turn &turn,
-                           const std::atomic<bool> &stopped) const;
-    c10::IValue run_first(const at::Tensor &images, int64_t number, const engine_torch::Turn &turn,
-                          const std::atomic<bool> &stopped) const;
+    c10::IValue run_chosen(const at::Tensor &images, const engine_torch::RunArguments &given,
+                           const engine_torch::Turn &turn, const std::atomic<bool> &stopped) const;
+    c10::IValue run_first(const at::Tensor &images, const engine_torch::RunArguments &given,
+                          const engine_torch::Turn &turn, const std::atomic<bool> &stopped) const;
     c10::IValue compared(const std::optional<c10::IValue> &result, const at::Tensor &images,
-                         int64_t number, engine_torch::FirstFrames::Run &run) const;
+                         const engine_torch::RunArguments &given,
+                         engine_torch::FirstFrames::Run &run) const;
     bool agrees(const c10::IValue &plain, const c10::IValue &result) const;
     std::optional<c10::IValue> run_to_compare(bool has_result, const at::Tensor &images,
-                                              int64_t number) const;
-    std::optional<c10::IValue> run_variant(const at::Tensor &images, int64_t number) const;
-    std::optional<c10::IValue> run_variant_quietly(const at::Tensor &images, int64_t number) const;
+                                              const engine_torch::RunArguments &given) const;
+    std::optional<c10::IValue> run_variant(const at::Tensor &images,
+                                           const engine_torch::RunArguments &given) const;
+    std::optional<c10::IValue> run_variant_quietly(const at::Tensor &images,
+                                                   const engine_torch::RunArguments &given) const;
     void abandon_variant(const std::string &reason) const;
     void note_others() const;
-    c10::IValue run_plain(const at::Tensor &images, int64_t number) const;
+    c10::IValue run_plain(const at::Tensor &images, const engine_torch::RunArguments &given) const;
 
     DnnTorchModel &model_;
     const std::shared_ptr<const engine_torch::Source> source_;

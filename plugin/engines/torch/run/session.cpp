@@ -8,6 +8,7 @@
 #include "engines/torch/machine/allocator.h"
 #include "engines/torch/machine/device.h"
 #include "engines/torch/machine/run_scope.h"
+#include "engines/torch/program/states.h"
 #include "images.h"
 #include "output.h"
 
@@ -68,6 +69,7 @@ void DnnTorchSession::reset()
 {
     output_ = at::Tensor();
     tensors_.clear();
+    states_.clear();
     state_.reset();
     state_ = model_.new_state();
 }
@@ -126,7 +128,7 @@ at::Tensor DnnTorchSession::run_or_halve(const at::Tensor &images, int64_t numbe
     try {
         return run_once(images, number, turn);
     } catch (const std::exception &error) {
-        if (images.size(0) < 2 || model_.keeps_state() || !engine_torch::is_out_of_memory(error))
+        if (images.size(0) < 2 || plan_.facts().in_order || !engine_torch::is_out_of_memory(error))
             throw;
     }
     most_at_once_ = (images.size(0) + 1) / 2;
@@ -148,8 +150,18 @@ at::Tensor DnnTorchSession::run_once(const at::Tensor &images, int64_t number, c
 
 c10::IValue DnnTorchSession::forward(const at::Tensor &images, int64_t number, const Turn &turn)
 {
-    return state_ ? model_.run_with(plan_.source(), *state_, images, number)
-                  : plan_.forward(images, number, turn, stopped_);
+    const engine_torch::Source &source = plan_.source();
+    const c10::IValue returned =
+        forward_with(images, {.number = number, .states = states_, .values = values_}, turn);
+    states_ = engine_torch::next_states(returned, source, states_, images);
+    return returned;
+}
+
+c10::IValue DnnTorchSession::forward_with(const at::Tensor &images,
+                                          const engine_torch::RunArguments &given, const Turn &turn)
+{
+    return state_ ? model_.run_with(plan_.source(), *state_, images, given)
+                  : plan_.forward(images, given, turn, stopped_);
 }
 
 // The result has the channel layout of the input.
@@ -185,9 +197,11 @@ at::Tensor DnnTorchSession::brought_back(const at::Tensor &picture)
 }
 
 std::vector<DnnTorchTensor> DnnTorchSession::run(const DnnTorchTensor &input,
+                                                 const engine_torch::NamedTensors &values,
                                                  const DnnTorchTensor &request, DnnTorchRun &run)
 {
     check_stopped();
+    values_ = values;
     // Freed first, so that the model can use the same memory again.
     output_ = at::Tensor();
     tensors_.clear();
@@ -268,6 +282,9 @@ std::vector<DnnTorchTensor> DnnTorchSession::run_for_all(const at::Tensor &image
 
 c10::IValue DnnTorchSession::run_whole_batch(const at::Tensor &images, const DnnTorchRun &run)
 {
+    if (images.size(0) > 1 && plan_.source().has_states())
+        throw Failure(DNN_TORCH_BAD_INPUT, "a model with states takes one picture at a time, and "
+                                           "its tensors cannot be put together; use batch_size=1");
     try {
         return forward(images, run.number, turn_of(run));
     } catch (const std::exception &error) {

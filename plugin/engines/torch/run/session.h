@@ -23,9 +23,10 @@ public:
     // Returns the picture alone, or all tensors with results=tensors.  The views hold until the
     // next run, a reset or the session's end.  `request` has the type of elements that the caller
     // would like.  Throws a Failure or what LibTorch throws.  When it returns or throws,
-    // the device no longer uses the memory of `input`.
-    std::vector<DnnTorchTensor> run(const DnnTorchTensor &input, const DnnTorchTensor &request,
-                                    DnnTorchRun &run);
+    // the device no longer uses the memory of `input`.  `values` are extra inputs of this run.
+    std::vector<DnnTorchTensor> run(const DnnTorchTensor &input,
+                                    const engine_torch::NamedTensors &values,
+                                    const DnnTorchTensor &request, DnnTorchRun &run);
 
     // Forgets earlier runs.
     void reset();
@@ -48,6 +49,8 @@ private:
     void wait_after_failure() const noexcept;
     void let_others_begin(const DnnTorchRun &run) const;
     c10::IValue forward(const at::Tensor &images, int64_t number, const engine_torch::Turn &turn);
+    c10::IValue forward_with(const at::Tensor &images, const engine_torch::RunArguments &given,
+                             const engine_torch::Turn &turn);
     std::vector<DnnTorchTensor> run_on_stream(const DnnTorchTensor &input,
                                               const DnnTorchTensor &request, DnnTorchRun &run);
     std::vector<DnnTorchTensor> run_for_all(const at::Tensor &images, const at::Tensor &elements,
@@ -65,6 +68,8 @@ private:
     const int32_t threads_;
     const std::optional<c10::Stream> stream_;        // nullopt on the CPU
     std::unique_ptr<engine_torch::StateCopy> state_; // null if the model needs no copy
+    engine_torch::NamedTensors states_;              // what the last run returned for the next
+    engine_torch::NamedTensors values_;              // of this run
     std::atomic<bool> stopped_{false};
     int64_t most_at_once_; // how many pictures run at once; 0: as many as there are
     at::Tensor memory_;    // what memory() returned last

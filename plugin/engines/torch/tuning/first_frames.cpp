@@ -122,7 +122,7 @@ void FirstFrames::forget_stream()
 bool FirstFrames::is_good(const Kind &kind) const
 {
     Kind with_contents = kind;
-    std::get<bool>(with_contents) = false;
+    std::get<4>(with_contents) = false;
     return good_.count(kind) > 0 || good_.count(with_contents) > 0;
 }
 

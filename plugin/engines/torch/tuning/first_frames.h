@@ -37,11 +37,12 @@ struct Turn {
 class FirstFrames
 {
 public:
-    // The last member says whether the picture is flat: flat pictures say little about later ones.
-    using Kind = std::tuple<int32_t, int32_t, int32_t, int32_t, bool>;
-    static Kind kind_of(const Shape &shape, bool is_flat)
+    // The last members say whether the picture is flat, which says little about later ones, and
+    // whether the run has the states of another one.
+    using Kind = std::tuple<int32_t, int32_t, int32_t, int32_t, bool, bool>;
+    static Kind kind_of(const Shape &shape, bool is_flat, bool has_states = false)
     {
-        return {shape.batch, shape.channels, shape.height, shape.width, is_flat};
+        return {shape.batch, shape.channels, shape.height, shape.width, is_flat, has_states};
     }
 
     // How long a run waits for one that has not begun and may never come.

@@ -358,7 +358,7 @@ bool Trial::add(const at::Tensor &images)
 {
     try {
         const auto start = Clock::now();
-        c10::IValue result = run_as(plain_variant(source_), source_, images);
+        c10::IValue result = run_for_trial(plain_variant(source_), source_, images);
         plain_seconds_ += seconds_since(start);
         plain_pixels_ += static_cast<double>(images.size(0) * images.size(2) * images.size(3));
         pictures_.push_back({images, std::move(result)});
@@ -374,7 +374,7 @@ std::string Trial::fault_of(const Variant &variant) const
 {
     try {
         for (const Picture &picture : pictures_)
-            if (!is_close(picture.result, run_as(variant, source_, picture.images), variant,
+            if (!is_close(picture.result, run_for_trial(variant, source_, picture.images), variant,
                           source_))
                 return source_.draws_random_numbers ? "it draws other random numbers"
                                                     : "its results are wrong";
