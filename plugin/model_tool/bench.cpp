@@ -7,6 +7,7 @@
 #include "bench_report.h"
 #include "bench_task.h"
 #include "frame_rate.h"
+#include "host/model/contract_inputs.h"
 #include "host/model/picture_tensors.h"
 #include "host/workers/core_budget.h"
 #include "host/workers/time_limit.h"
@@ -94,7 +95,8 @@ Size default_size(const BenchModel &model, const Request &request)
     const FoundSizes &sizes = *model.sizes;
     Size small = fit_size(sizes, {2 * small_extent, 2 * small_extent});
     double run_seconds =
-        time_run_within(request.timeout, model.in_fp32.model, small, count_of(model.channels));
+        time_run_within(request.timeout, model.in_fp32.model, small,
+                        input_channels(model.in_fp32.contract, count_of(model.channels)));
     double pixel_seconds = run_seconds / small.width / small.height;
     for (Size size : candidates)
         if (pixel_seconds * size.width * size.height < request.seconds / 40)

@@ -80,7 +80,7 @@ bool is_slow(Model &model, const Fitting &fitting, const Trials &trials)
     if (!fitting.fit || fitting.fit->only)
         return false;
     const Clock::time_point start = Clock::now();
-    probe_picture(model, fitting.fit->padded, trials.input_channels());
+    probe_picture(model, fitting.fit->padded, trials.input_channels);
     return seconds_since(start) > most_seconds;
 }
 
@@ -119,7 +119,7 @@ Fitting find_fitting(const ModelWithContract &subject, const Trials &trials)
     set_ranges_of_types(subject.model->metadata("input_type"),
                         subject.model->metadata("output_type"), contract);
     PictureFitter fitter(subject.model, contract);
-    const ChannelCounts channels = {.in = trials.input_channels(), .made = trials.output_channels};
+    const ChannelCounts channels = {.in = trials.input_channels, .made = trials.output_channels};
     try {
         fitting.fit = fitter.fit(odd, channels);
         fitting.multiple = fitter.multiple();

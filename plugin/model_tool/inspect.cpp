@@ -33,6 +33,7 @@
 //                     labels (empty: not known)
 //   classifier        of a model for dnn_torch_classify: takes, classes, labels, like a detector's
 //   command           a command line that uses the model
+#include "base/compose.h"
 #include "base/counted.h"
 #include "base/json.h"
 #include "base/terminal.h"
@@ -40,6 +41,7 @@
 #include "command_line.h"
 #include "detector_facts.h"
 #include "fitting.h"
+#include "host/model/contract_inputs.h"
 #include "kind.h"
 #include "model_commands.h"
 #include "probed_contract.h"
@@ -226,7 +228,7 @@ std::string architecture_in_words(const FileFacts &file)
 
 std::string channels_in_words(const Trials &trials)
 {
-    const int in = trials.input_channels();
+    const int in = trials.frame_channels();
     if (trials.output_channels != in)
         return std::to_string(in) + ", of which the model makes " +
                std::to_string(trials.output_channels);
@@ -240,6 +242,32 @@ std::string channels_in_words(const Trials &trials)
     default:
         return "3 (RGB) or 1 (luma, which it gets of YUV video unless format=gbrp comes before)";
     }
+}
+
+std::string distance_in_words(int frames, const char *where)
+{
+    return frames ? counted(frames, "frame") + " " + where + " it" : "";
+}
+
+// Names the frames that the model gets with each frame, and what it remembers.  "" if it gets one
+// frame and remembers nothing.
+std::string time_in_words(const Contract &contract)
+{
+    const Neighbours neighbours = neighbours_in(contract);
+    std::string words;
+    if (neighbours.before || neighbours.after) {
+        words = "each frame with ";
+        const std::string before = distance_in_words(neighbours.before, "before");
+        const std::string after = distance_in_words(neighbours.after, "after");
+        words += before + (before.empty() || after.empty() ? "" : " and ") + after;
+        if (neighbours.after)
+            words += concat("; a result waits for ", counted(neighbours.after, "more frame"));
+    }
+    for (const auto &[name, value] : contract.inputs)
+        if (value.rfind("state", 0) == 0)
+            add_to_list(words, concat(name, " is what came out before, so frames run in order"),
+                        "; ");
+    return words;
 }
 
 void print_detector(const DetectorFactsFound &detector)
@@ -282,6 +310,8 @@ void print_report(const Request &request, const Inspection &found)
     if (!found.trials)
         return;
     print("channels", channels_in_words(*found.trials));
+    if (found.contract)
+        print("time", time_in_words(*found.contract));
     print("sizes", sizes_in_words(found.trials->sizes));
     print("scale", scale_in_words(found.trials->sizes));
     if (found.fitting && found.contract) {

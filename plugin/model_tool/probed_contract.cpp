@@ -85,7 +85,7 @@ void add_trials(const Trials &trials, Contract &contract)
         return;
     if (contract.as == As::lab)
         set_ranges_of_lab(count_of(trials.channels), contract);
-    add("input.channels", trials.input_channels(), contract);
+    add("input.channels", trials.frame_channels(), contract);
     add("output.channels", trials.output_channels, contract);
 }
 

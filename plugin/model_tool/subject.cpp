@@ -3,6 +3,7 @@
 #include "subject.h"
 
 #include "base/compose.h"
+#include "host/model/contract_inputs.h"
 #include "host/probing/model_contract.h"
 #include "probed_contract.h"
 
@@ -100,10 +101,10 @@ ModelWithContract open_model(const Backend &backend, const Request &request,
     ModelWithContract opened = open_with_contract(
         request.contract, contract_file(request), std::move(options),
         [&](const ModelOptions &each) { return open_as(backend, request, each); });
-    if (!opened.contract.pictures.empty())
-        throw Error(AVERROR(ENOSYS), "the model takes an extra picture with each frame, '" +
-                                         opened.contract.pictures.front().name +
-                                         "', which only the filter gives it");
+    for (const PictureInput &picture : opened.contract.pictures)
+        if (!picture.frame)
+            throw Error(AVERROR(ENOSYS), "the model takes an extra picture with each frame, '" +
+                                             picture.name + "', which only the filter gives it");
     return opened;
 }
 
@@ -114,24 +115,30 @@ Trials try_model(const ModelWithContract &subject, const Request &request)
         throw Error(AVERROR(ENOSYS), "as=index, as=colors and classes show a segmentation, which "
                                      "the filter tries and this program does not");
     const std::shared_ptr<Model> &model = subject.model;
-    ModelProbe probe(model);
+    const Contract &contract = subject.contract;
+    ModelProbe probe(model, contract.time.count(), extra_channels(contract));
+    const auto all = [&](int frame_channels) { return input_channels(contract, frame_channels); };
     const FoundChannels found = probe.find_channels(subject.contract.as);
     Channels channels = found.channels;
     const int first = count_of(channels), output = found.made ? found.made : first;
     const std::optional<Size> size = request.size ? request.size : subject.contract.sizes.only;
     std::optional<FoundSizes> sizes;
     if (channels != Channels::luma)
-        sizes = find_sizes_of(*model, first, size);
-    if (sizes && channels == Channels::any && !try_size(*model, sizes->tried, 1))
+        sizes = find_sizes_of(*model, all(first), size);
+    if (sizes && channels == Channels::any && !try_size(*model, sizes->tried, all(1)))
         channels = Channels::rgb;
     if (sizes)
-        return {.channels = channels, .output_channels = output, .sizes = *sizes};
-    sizes = find_sizes_of(*model, 1, size);
+        return {.channels = channels,
+                .output_channels = output,
+                .sizes = *sizes,
+                .input_channels = all(count_of(channels))};
+    sizes = find_sizes_of(*model, all(1), size);
     if (!sizes)
         refuse_sizes(probe, size);
     return {.channels = Channels::luma,
             .output_channels = channels == Channels::luma ? output : 1,
-            .sizes = *sizes};
+            .sizes = *sizes,
+            .input_channels = all(1)};
 }
 
 std::vector<std::pair<std::string, std::string>> filter_options(const Request &request)

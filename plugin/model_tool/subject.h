@@ -43,10 +43,11 @@ ModelWithContract open_model(const Backend &backend, const Request &request,
                              const std::string &precision, const std::string &results = "");
 
 struct Trials {
-    Channels channels;
-    int output_channels; // for input_channels()
+    Channels channels;   // of a frame
+    int output_channels; // for frame_channels()
     FoundSizes sizes;
-    int input_channels() const { return count_of(channels); }
+    int input_channels; // of all frames and pictures of the input
+    int frame_channels() const { return count_of(channels); }
 };
 // Tries the size of the request first and then small pictures, for a few seconds at most.  Throws
 // Error if the model takes none.

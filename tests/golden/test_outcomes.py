@@ -241,7 +241,7 @@ class Unpacks(torch.nn.Module):
 def test_frames_along_an_axis_of_time(tmp_path, module):
     torch.jit.script(module).save(str(tmp_path / "time.pt"))
     result = run(support.dnn(tmp_path / "time.pt", tune=0, isolate=0), "rgb24", frames_of("rgb24"))
-    support.assert_fails_clearly(result, "the model takes tensors of 5 dimensions", "inputs=NAME")
+    support.assert_fails_clearly(result, "the model takes tensors of 5 dimensions", "frames=-2..2")
 
 
 # ---- alpha --------------------------------------------------------------------

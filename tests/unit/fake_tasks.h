@@ -30,6 +30,11 @@ inline int number_of(const FramePointer &frame)
     return frame->data[0][0];
 }
 
+inline int number_of(const std::shared_ptr<SharedFrame> &shared)
+{
+    return shared->frame()->data[0][0];
+}
+
 // What is done to one frame with its neighbours; fills in the results.
 using PerFrame = std::function<void(FrameItem &)>;
 
@@ -37,9 +42,9 @@ using PerFrame = std::function<void(FrameItem &)>;
 inline void sum_of_window(FrameItem &item)
 {
     int sum = number_of(item.frame);
-    for (const FramePointer &frame : item.before)
+    for (const auto &frame : item.before)
         sum += number_of(frame);
-    for (const FramePointer &frame : item.after)
+    for (const auto &frame : item.after)
         sum += number_of(frame);
     FramePointer result = numbered_frame(sum);
     result->pts = item.frame->pts;
@@ -86,10 +91,12 @@ struct FakeSession : TaskSession {
         for (FrameItem &item : job.items)
             item.results.push_back(std::move(item.frame));
     }
+    void reset() override { resets++; }
     void stop() noexcept override {}
 
     PerFrame per_frame;
     std::atomic<int> *open_sessions;
+    int resets = 0;
 };
 
 struct FakePlan : TaskPlan {

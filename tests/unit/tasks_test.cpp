@@ -28,10 +28,10 @@ FrameItem item_of(int number, bool bypass = false)
             .number = number};
 }
 
-Numbers numbers_of(const std::vector<FramePointer> &frames)
+template <class Frame> Numbers numbers_of(const std::vector<Frame> &frames)
 {
     Numbers numbers;
-    for (const FramePointer &frame : frames)
+    for (const Frame &frame : frames)
         numbers.push_back(number_of(frame));
     return numbers;
 }

@@ -27,7 +27,7 @@ private:
     bool is_final_;
 };
 
-bool fits(std::span<const DnnTorchTensor> tensors)
+bool are_rows_of_boxes(std::span<const DnnTorchTensor> tensors)
 {
     return tensors.size() == 1 && (has_shape(tensors[0], {any_extent, 6}) ||
                                    has_shape(tensors[0], {any_extent, any_extent, 6}));
@@ -36,7 +36,7 @@ bool fits(std::span<const DnnTorchTensor> tensors)
 void Boxes::decode(std::span<const DnnTorchTensor> tensors, int index,
                    const DecodeParameters &parameters, std::vector<Detection> &found) const
 {
-    if (!fits(tensors))
+    if (!are_rows_of_boxes(tensors))
         refuse_tensors(name(), tensors);
     const int rank = tensors[0].rank;
     const Rows rows = rows_of(
@@ -54,7 +54,7 @@ void Boxes::decode(std::span<const DnnTorchTensor> tensors, int index,
 
 Match match_boxes(std::span<const DnnTorchTensor> shapes, const DetectorFacts &facts)
 {
-    if (!fits(shapes))
+    if (!are_rows_of_boxes(shapes))
         return {};
     return {shapes[0].rank == 2 ? Likeness::TYPICAL : Likeness::FITS,
             std::make_unique<Boxes>(facts)};

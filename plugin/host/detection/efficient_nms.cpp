@@ -12,7 +12,7 @@ namespace dnn_torch
 namespace
 {
 
-bool fits(std::span<const DnnTorchTensor> tensors)
+bool is_efficient_nms(std::span<const DnnTorchTensor> tensors)
 {
     if (tensors.size() != 4 || !has_shape(tensors[1], {any_extent, any_extent, 4}))
         return false;
@@ -34,7 +34,7 @@ public:
 void EfficientNms::decode(std::span<const DnnTorchTensor> tensors, int index,
                           const DecodeParameters &parameters, std::vector<Detection> &found) const
 {
-    if (!fits(tensors))
+    if (!is_efficient_nms(tensors))
         refuse_tensors(name(), tensors);
     const RowAxes axes = {.rows = 1, .picture = 0};
     const DetectionLists lists = {
@@ -53,7 +53,7 @@ void EfficientNms::decode(std::span<const DnnTorchTensor> tensors, int index,
 
 Match match_efficient_nms(std::span<const DnnTorchTensor> shapes, const DetectorFacts &)
 {
-    if (!fits(shapes))
+    if (!is_efficient_nms(shapes))
         return {};
     return {Likeness::CERTAIN, std::make_unique<EfficientNms>()};
 }

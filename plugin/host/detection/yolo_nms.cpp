@@ -16,7 +16,7 @@ namespace
 {
 
 constexpr int64_t plain_width = 6;
-constexpr int64_t width_of_pose = 6 + 17 * 3;
+constexpr int64_t width_of_nms_pose = 6 + 17 * 3;
 
 class YoloNms : public Decoder
 {
@@ -97,7 +97,7 @@ bool read_layout(std::span<const DnnTorchTensor> shapes, const DetectorFacts &fa
     layout.has_angle = extra == 1 && (facts.task.empty() || facts.task == "obb");
     if (layout.has_angle)
         return true;
-    if (facts.task != "pose" && !(facts.task.empty() && layout.width == width_of_pose))
+    if (facts.task != "pose" && !(facts.task.empty() && layout.width == width_of_nms_pose))
         return false;
     const KeyPointShape points = key_point_shape(extra, facts);
     layout.key_points = points.count;

@@ -13,6 +13,7 @@ extern "C" {
 #include <libavutil/avstring.h>
 }
 
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -210,6 +211,10 @@ int answer_command(AVFilterContext *ctx, const char *command, const char *value,
     ModelFilter &filter = *common_data(ctx).filter;
     if (ModelChange::is_command(command) && is_changeable(ctx, command)) {
         filter.change(command, text_or_empty(value));
+        return 0;
+    }
+    if (strcmp(command, "reset") == 0) {
+        filter.start_anew();
         return 0;
     }
     std::optional<std::string> answer = filter.answer(command);

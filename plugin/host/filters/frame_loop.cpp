@@ -29,7 +29,8 @@ int never_misread(int code)
 
 FrameLoop::FrameLoop(AVFilterContext *ctx, const Settings &settings, Planner &planner, RunLog &log)
     : ctx_(ctx), settings_(settings), planner_(planner), log_(log), frame_(av_frame_alloc()),
-      extra_(ctx), state_(!settings.async, programs_ignore_late_failures)
+      extra_(ctx), state_(!settings.async, programs_ignore_late_failures),
+      continuity_(settings.continuity)
 {
     if (!frame_)
         throw std::bad_alloc();

@@ -5,6 +5,7 @@
 // scheduler; LoopState decides what to do next.
 #pragma once
 
+#include "continuity.h"
 #include "extra_inputs.h"
 #include "host/error.h"
 #include "host/libavfilter/gate.h"
@@ -32,6 +33,7 @@ public:
         bool async;                   // work on several jobs at once
         float strength = 1;           // with which results are mixed with their frames
         std::chrono::seconds timeout; // for one job; 0 is no limit
+        ContinuitySettings continuity = {};
     };
 
     // `ctx`, `planner` and `log` must outlive it.
@@ -61,6 +63,9 @@ public:
 
     // Sets the strength for frames from now on.  Throws Error if results cannot be mixed.
     void set_strength(float strength);
+
+    // The next frame has nothing to do with those before it.
+    void start_anew() { continuity_.start_anew(); }
 
     // Whether frames pass, and another plan may take over.
     bool is_running() const { return work_ && state_.phase() == Phase::running && !is_orphaned(); }
@@ -137,6 +142,7 @@ private:
     bool complete_waiting(bool asks);
     void add(FrameItem item);
     void add_as_new(FrameItem item);
+    void find_start(FrameItem &item);
     void begin();
     void keep_first(const FrameItem &item);
     void undo_strength();
@@ -170,6 +176,7 @@ private:
     int64_t last_pts_ = AV_NOPTS_VALUE; // of the last frame sent
     int64_t end_pts_ = 0;               // where that frame ends
     double last_seconds_ = 0;           // the time of the last frame received
+    Continuity continuity_;
 
     std::vector<FrameItem> early_;           // until the planner has seen them
     std::optional<float> strength_at_first_; // before a command changed it, if without a plan yet

@@ -204,8 +204,22 @@ void FrameLoop::add(FrameItem item)
     }
     if (!item.bypass)
         item.bypass = item.skipped = work_->task->skips(item);
+    find_start(item);
     gatherer_.add(std::move(item), work_->plan);
     submit_ready();
+}
+
+// Gaps are for states alone: frames of a window need not run.
+void FrameLoop::find_start(FrameItem &item)
+{
+    const TaskPlan &plan = *work_->plan;
+    if (!plan.in_order && plan.window == Window{})
+        return;
+    const char *why =
+        continuity_.look_at(item.frame.get(), input_.time_base, item.bypass && plan.in_order);
+    item.starts_anew = why != nullptr;
+    if (why)
+        log_.report_start(why, seconds_of(item.frame->pts, input_.time_base));
 }
 
 // The time of planning does not count for the frame.

@@ -10,8 +10,8 @@ namespace dnn_torch
 namespace
 {
 
-std::mutex mutex;
-// ---- under mutex ----
+std::mutex lost_mutex;
+// ---- under lost_mutex ----
 LostFrames latest{};
 
 bool goes_on(const LostFrames &lost, const std::string &model, double first_seconds)
@@ -25,7 +25,7 @@ bool goes_on(const LostFrames &lost, const std::string &model, double first_seco
 
 void remember_lost(LostFrames lost)
 {
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(lost_mutex);
     latest = std::move(lost);
 }
 
@@ -33,7 +33,7 @@ size_t take_lost_before(const std::string &model, double first_seconds)
 {
     LostFrames lost{};
     {
-        std::lock_guard lock(mutex);
+        std::lock_guard lock(lost_mutex);
         lost = std::exchange(latest, {});
     }
     return goes_on(lost, model, first_seconds) ? lost.frames : 0;

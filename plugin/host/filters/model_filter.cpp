@@ -25,7 +25,8 @@ FrameLoop::Settings settings_of(const FilterSettings &settings)
     auto timeout = std::chrono::microseconds(settings.model.timeout);
     return {.async = settings.run.async != 0,
             .strength = settings.run.strength,
-            .timeout = std::chrono::ceil<std::chrono::seconds>(timeout)};
+            .timeout = std::chrono::ceil<std::chrono::seconds>(timeout),
+            .continuity = continuity_of(settings.run)};
 }
 
 // The words of `list` are separated by ", ".

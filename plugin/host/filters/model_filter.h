@@ -65,6 +65,9 @@ public:
     // Sets how much of the results the next frames get, 0 to 1.  Throws Error.
     void set_strength(const std::string &value);
 
+    // The command "reset".
+    void start_anew() { loop_.start_anew(); }
+
     // Returns the answer to the command "progress" or "stats"; nullopt for any other.
     std::optional<std::string> answer(const std::string &command) const;
 

@@ -65,6 +65,13 @@ RunRequest request_of(const RunSettings &settings)
             .restarts = restarts_from(text_or_empty(settings.on_crash))};
 }
 
+ContinuitySettings continuity_of(const RunSettings &settings)
+{
+    return {.cut_limit = cut_limit_from(text_or_empty(settings.cuts)),
+            .jump = static_cast<double>(settings.jump),
+            .gaps_count = settings.gaps != 0};
+}
+
 OptionTable model_options(size_t offset)
 {
     auto field = [offset](size_t of_field) { return offset + of_field; };
@@ -121,6 +128,12 @@ OptionTable run_options(size_t offset)
                     field(offsetof(RunSettings, stats)), nullptr),
         text_option("on_crash", "when the model's process ends: error, or restart=N times at most",
                     field(offsetof(RunSettings, on_crash)), "error"),
+        text_option("cuts", "where windows end and states begin anew: auto, off or a difference",
+                    field(offsetof(RunSettings, cuts)), "auto"),
+        float_option("jump", "the same where timestamps jump by so many intervals (0: never)",
+                     field(offsetof(RunSettings, jump)), 10, 0, 1e6),
+        bool_option("gaps", "states begin anew after frames that bypassed the model",
+                    field(offsetof(RunSettings, gaps)), true),
     };
 }
 

@@ -4,6 +4,7 @@
 // The options of our filters, in groups.  A filter's table is composed of its groups.
 #pragma once
 
+#include "continuity.h"
 #include "host/model/model_request.h"
 #include "host/workers/core_budget.h"
 
@@ -36,7 +37,9 @@ struct RunSettings {
     int async, nireq, batch_size, workers, threads;
     float strength;
     int64_t tune; // microseconds
-    char *stats, *on_crash;
+    char *stats, *on_crash, *cuts;
+    float jump;
+    int gaps;
 };
 
 // Options for compatibility with command lines of dnn_processing.
@@ -53,6 +56,9 @@ struct FilterSettings {
 
 // Returns the model settings as a value, which commands change.
 ModelRequest request_of(const ModelSettings &settings);
+
+// Where the stream starts anew.  Throws Error if cuts is invalid.
+ContinuitySettings continuity_of(const RunSettings &settings);
 
 // The run settings as a value that any thread may read.
 struct RunRequest {

@@ -40,6 +40,11 @@ void RunLog::report_first_frame(double seconds)
                lost);
 }
 
+void RunLog::report_start(const char *why, double seconds)
+{
+    av_log(ctx_, AV_LOG_VERBOSE, "starts anew at %.3f s: %s\n", seconds, why);
+}
+
 void RunLog::report_work(const Work &work, const AnyPool &pool)
 {
     facts_.budget = work.budget;

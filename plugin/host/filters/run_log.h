@@ -49,6 +49,7 @@ public:
     // Reports which frames come and which go out.
     void report_shape(const FrameShape &input, Size output);
     void report_first_frame(double seconds);
+    void report_start(const char *why, double seconds);
     // Reports that work continues with these workers.
     void report_work(const Work &work, const AnyPool &pool);
     // Reports that another model is used, and `changes`, what was requested.

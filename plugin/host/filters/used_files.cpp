@@ -39,9 +39,9 @@ struct UsedFile {
     bool is_of_ffmpeg = false; // its graph is known to be ffmpeg's
 };
 
-std::mutex mutex;
+std::mutex used_mutex;
 
-// Under the mutex.  Never destroyed, because filters may be freed at the end of the program.
+// Under used_mutex.  Never destroyed, because filters may be freed at the end of the program.
 std::list<UsedFile> &all_used()
 {
     static auto *const all = new std::list<UsedFile>;
@@ -140,7 +140,7 @@ void check(const UsedFile &own, const UsedFile &other)
 UsedFiles::UsedFiles(const AVFilterContext *ctx) : ctx_(ctx)
 {
     std::list<UsedFile> files = files_of(ctx);
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(used_mutex);
     for (auto own = files.begin(); own != files.end(); own++) {
         for (auto other = files.begin(); other != own; other++)
             check(*own, *other);
@@ -154,7 +154,7 @@ void UsedFiles::check_graph()
 {
     if (!is_of_ffmpeg(*ctx_->graph))
         return;
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(used_mutex);
     for (UsedFile &own : all_used())
         if (own.ctx == ctx_)
             own.is_of_ffmpeg = true;
@@ -166,7 +166,7 @@ void UsedFiles::check_graph()
 
 UsedFiles::~UsedFiles()
 {
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(used_mutex);
     all_used().remove_if([this](const UsedFile &file) { return file.ctx == ctx_; });
 }
 

@@ -104,8 +104,9 @@ void apply_labels(const std::string &option, Contract &contract)
 void apply_options(const ContractOptions &options, Contract &contract)
 {
     const std::pair<const char *, const std::string &> given[] = {
-        {"order", options.order}, {"mean", options.mean},         {"std", options.std},
-        {"type", options.type},   {"multiple", options.multiple}, {"padding", options.padding}};
+        {"order", options.order},   {"mean", options.mean},         {"std", options.std},
+        {"type", options.type},     {"multiple", options.multiple}, {"padding", options.padding},
+        {"frames", options.frames}, {"border", options.border}};
     for (const auto &[name, text] : given)
         if (!text.empty())
             set_field_from_text(concat("input.", name), text, "option", contract);

@@ -37,6 +37,20 @@ struct TensorContract : PictureNumbers {
     std::string type, layout; // "uint8", "nhwc"; "": the engine finds it out
 };
 
+// What a model gets for frames before the first and after the last one, and beyond a cut.
+enum class Border {
+    reflect, // the frame as far on the other side of the border, or the one at the border
+    repeat,  // the one at the border
+};
+
+// Which frames the input holds, by their distance from the current one.
+struct TimeContract {
+    int first = 0, last = 0; // -2 and 2: five frames
+    Border border = Border::reflect;
+
+    int count() const { return last - first + 1; }
+};
+
 enum class Tiling { unknown, local, global };
 
 // The properties of the model as a whole.  Zeros and empty texts are unknown.
@@ -55,10 +69,11 @@ struct ModelFacts {
     std::string author, licence;
 };
 
-// An extra input that is a picture: the filter has a pad for it.
+// An extra input that is a picture: a further frame of the stream, or of a pad of its own.
 struct PictureInput {
     std::string name;
-    int channels = 0; // 0: not known
+    int channels = 0;              // 0: not known
+    std::optional<int> frame = {}; // how far the frame is from the current one; nullopt: of a pad
     // How its numbers differ from the frame's; nullopt: they do not.
     std::optional<bool> is_bgr = {};
     std::optional<std::array<float, 2>> range = {};
@@ -78,6 +93,7 @@ struct Contract {
     std::map<std::string, std::string> inputs = {};
     std::vector<PictureInput> pictures = {}; // in the order of the pads
     SizeParameters sizes = {};
+    TimeContract time = {};
     // Where each field comes from, by its name: "input.range" is from "net.pt.json".  A field that
     // is not listed has its default.
     std::map<std::string, std::string> origins = {};
@@ -93,7 +109,7 @@ inline bool makes_class_maps(const Contract &contract)
 struct ContractOptions {
     std::string range, order, mean, std;
     std::string type = {}, layout = {}, inputs = {}, as = {}, depth = {}, classes = {}, labels = {};
-    std::string multiple = {}, padding = {};
+    std::string multiple = {}, padding = {}, frames = {}, border = {};
     SizeOptions sizes = {};
 
     bool operator==(const ContractOptions &) const = default;

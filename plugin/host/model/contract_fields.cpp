@@ -95,7 +95,8 @@ bool set_type(const Json &value, TensorContract &tensor)
 
 bool set_layout(const Json &value, TensorContract &tensor)
 {
-    constexpr std::array<std::string_view, 6> layouts = {"nchw", "nhwc", "chw", "hwc", "nhw", "hw"};
+    constexpr std::array<std::string_view, 10> layouts = {"nchw", "nhwc",  "chw",   "hwc",  "nhw",
+                                                          "hw",   "ntchw", "ncthw", "tchw", "cthw"};
     return set_one_of(layouts, value, tensor.layout);
 }
 
@@ -142,7 +143,7 @@ constexpr Field<TensorContract> tensor_fields[] = {
      .set = set_type,
      .get = [](const TensorContract &tensor) { return text_or_null(tensor.type); }},
     {.name = "layout",
-     .takes = "nchw, nhwc, chw, hwc, nhw or hw",
+     .takes = "nchw, nhwc, chw, hwc, nhw or hw, or with frames, ntchw, ncthw, tchw or cthw",
      .is_of_output = true,
      .is_as_input = false,
      .set = set_layout,
@@ -343,6 +344,49 @@ constexpr Field<SizeParameters> size_fields[] = {
      .get = padding_of},
 };
 
+// ---- which frames the input has -------------------------------------------------------
+
+// The current frame is among them.
+bool set_frames(const Json &value, TimeContract &time)
+{
+    constexpr int most = 32;
+    int first = 0, last = 0;
+    if (!value.is_array() || value.size() != 2 || !set_whole(value[0], -most, 0, first) ||
+        !set_whole(value[1], 0, most, last) || last - first >= most)
+        return false;
+    time.first = first;
+    time.last = last;
+    return true;
+}
+
+bool set_border(const Json &value, TimeContract &time)
+{
+    time.border = value == "repeat" ? Border::repeat : Border::reflect;
+    return value == "repeat" || value == "reflect";
+}
+
+constexpr Field<TimeContract> time_fields[] = {
+    {.name = "frames",
+     .takes = "FIRST..LAST around the current frame, 0, such as -2..2; at most 32 frames",
+     .takes_in_json = "[FIRST, LAST] around the current frame, 0, such as [-2, 2]; at most 32 "
+                      "frames",
+     .between = "..",
+     .set = set_frames,
+     .get =
+         [](const TimeContract &time) {
+             return time.count() > 1 ? Json::array({time.first, time.last}) : Json();
+         }},
+    {.name = "border",
+     .takes = "reflect or repeat",
+     .takes_in_json = R"("reflect" or "repeat")",
+     .set = set_border,
+     .get = [](const TimeContract &time) -> Json {
+         if (time.count() == 1)
+             return {};
+         return time.border == Border::repeat ? "repeat" : "reflect";
+     }},
+};
+
 // ---- what the result becomes ----------------------------------------------------------
 
 constexpr std::pair<As, const char *> names_of_as[] = {
@@ -460,6 +504,11 @@ bool with_field(std::string_view name, SomeContract &contract, Use use)
                 use(field, contract.sizes);
                 return true;
             }
+        for (const Field<TimeContract> &field : time_fields)
+            if (field.name == inner && !is_output) {
+                use(field, contract.time);
+                return true;
+            }
         for (const Field<TensorContract> &field : tensor_fields)
             if (field.name == inner && (field.is_of_output || !is_output)) {
                 use(field, is_output ? contract.output : contract.input);
@@ -508,6 +557,8 @@ const std::vector<std::string> &names_of_fields()
         for (const Field<TensorContract> &field : tensor_fields)
             all.push_back(concat(input, field.name));
         for (const Field<SizeParameters> &field : size_fields)
+            all.push_back(concat(input, field.name));
+        for (const Field<TimeContract> &field : time_fields)
             all.push_back(concat(input, field.name));
         for (const Field<TensorContract> &field : tensor_fields)
             if (field.is_of_output)

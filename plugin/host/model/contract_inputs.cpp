@@ -17,10 +17,13 @@ extern "C" {
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace dnn_torch
@@ -29,6 +32,15 @@ namespace
 {
 
 using Json = nlohmann::ordered_json;
+
+constexpr const char *frames_that_are_neighbours =
+    "a distance from the current one, from -31 to 31: -1 is the one before";
+
+bool is_neighbour(int frame)
+{
+    constexpr int farthest = 31;
+    return frame != 0 && std::abs(frame) <= farthest;
+}
 
 void check_name(const std::string &name, const std::string &value)
 {
@@ -88,13 +100,30 @@ std::optional<int> channels_in(const std::string &name, const std::string &value
     return number.front() - '0';
 }
 
+// Returns -1 for "frame=-1"; nullopt for another value.
+std::optional<int> frame_in(const std::string &name, const std::string &value)
+{
+    constexpr std::string_view kind = "frame=";
+    if (std::string_view(value).substr(0, kind.size()) != kind)
+        return std::nullopt;
+    int frame = 0;
+    const char *const begin = value.data() + kind.size(), *const end = value.data() + value.size();
+    const auto parsed = std::from_chars(begin, end, frame);
+    if (parsed.ec != std::errc() || parsed.ptr != end || !is_neighbour(frame))
+        throw Error(AVERROR(EINVAL), concat("inputs=", name, "=", value, ": a frame is ",
+                                            frames_that_are_neighbours));
+    return frame;
+}
+
 // Keeps the numbers that a file has set for the picture.
 void set_from_option(const std::string &name, const std::string &value, Contract &contract)
 {
-    const std::optional<int> channels = channels_in(name, value);
+    const std::optional<int> frame = frame_in(name, value);
+    const std::optional<int> channels = frame ? 0 : channels_in(name, value);
     if (!channels)
         return set_value(name, value, "option", contract);
     PictureInput picture = remove_input(name, contract).value_or(PictureInput{.name = name});
+    picture.frame = frame;
     if (*channels != 0)
         picture.channels = *channels;
     set_picture(std::move(picture), "option", contract);
@@ -128,14 +157,24 @@ try {
 PictureInput picture_from(const std::string &name, const Json &fields)
 {
     Contract read;
+    std::optional<int> frame;
     for (const auto &[field, value] : fields.items()) {
+        if (field == "frame") {
+            const bool is_good = value.is_number_integer() && value >= -32 && value <= 32 &&
+                                 is_neighbour(value.get<int>());
+            if (!is_good)
+                throw Error(AVERROR(EINVAL), concat("is wrong: inputs.", printable(name),
+                                                    ".frame is ", frames_that_are_neighbours));
+            frame = value.get<int>();
+            continue;
+        }
         constexpr std::array<std::string_view, 5> known = {"channels", "order", "range", "mean",
                                                            "std"};
         if (std::find(known.begin(), known.end(), field) == known.end())
             throw Error(AVERROR(EINVAL),
                         concat("has a field ", quoted_for_terminal(field), " at 'inputs.",
                                printable(name),
-                               "', where channels, order, range, mean and std are known"));
+                               "', where channels, frame, order, range, mean and std are known"));
         set_picture_field(name, field, value, read);
     }
     const TensorContract &said = read.input;
@@ -144,7 +183,10 @@ PictureInput picture_from(const std::string &name, const Json &fields)
     const auto is_said = [&](const char *field) {
         return read.origins.count(concat("input.", field)) != 0;
     };
-    PictureInput picture = {.name = name, .channels = said.channels};
+    if (frame && fields.size() > 1)
+        throw Error(AVERROR(EINVAL), concat("is wrong: inputs.", printable(name),
+                                            " is a frame, and has the numbers of the input"));
+    PictureInput picture = {.name = name, .channels = said.channels, .frame = frame};
     if (is_said("order"))
         picture.is_bgr = said.is_bgr;
     if (is_said("range"))
@@ -162,6 +204,8 @@ Json fields_of(const PictureInput &picture)
     Json fields = Json::object();
     if (picture.channels != 0)
         fields["channels"] = picture.channels;
+    if (picture.frame)
+        fields["frame"] = *picture.frame;
     if (picture.is_bgr)
         fields["order"] = *picture.is_bgr ? "bgr" : "rgb";
     if (picture.range)
@@ -232,6 +276,8 @@ std::string inputs_as_text(const Contract &contract)
 
 std::string picture_in_words(const PictureInput &picture)
 {
+    if (picture.frame)
+        return concat("frame ", *picture.frame > 0 ? "+" : "", *picture.frame);
     if (picture.channels == 0)
         return "picture";
     return concat("picture of ", picture.channels,
@@ -261,6 +307,21 @@ int extra_channels(const Contract &contract)
     for (const PictureInput &picture : contract.pictures)
         channels += picture.channels;
     return channels;
+}
+
+int input_channels(const Contract &contract, int frame_channels)
+{
+    return frame_channels * contract.time.count() + extra_channels(contract);
+}
+
+Neighbours neighbours_in(const Contract &contract)
+{
+    Neighbours neighbours = {.before = -contract.time.first, .after = contract.time.last};
+    for (const PictureInput &picture : contract.pictures) {
+        neighbours.before = std::max(neighbours.before, -picture.frame.value_or(0));
+        neighbours.after = std::max(neighbours.after, picture.frame.value_or(0));
+    }
+    return neighbours;
 }
 
 } // namespace dnn_torch

@@ -40,4 +40,13 @@ PictureNumbers numbers_of(const PictureInput &picture, const PictureNumbers &fra
 // Returns how many channels the pictures have together.
 int extra_channels(const Contract &contract);
 
+// Returns how many channels the input has, with all frames and pictures.
+int input_channels(const Contract &contract, int frame_channels);
+
+// How many frames before and after the current one the model gets, at most.
+struct Neighbours {
+    int before = 0, after = 0;
+};
+Neighbours neighbours_in(const Contract &contract);
+
 } // namespace dnn_torch

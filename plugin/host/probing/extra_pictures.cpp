@@ -36,6 +36,11 @@ std::vector<Guess> guesses_for(const Contract &contract, int frame_channels)
     for (size_t i = 0; i < contract.pictures.size(); i++) {
         if (contract.pictures[i].channels != 0)
             continue;
+        if (contract.pictures[i].frame) {
+            for (Guess &guess : guesses)
+                guess.contract.pictures[i].channels = frame_channels;
+            continue;
+        }
         std::vector<Guess> longer;
         for (const Guess &guess : guesses)
             for (const int count : counts) {
@@ -51,9 +56,9 @@ std::vector<Guess> guesses_for(const Contract &contract, int frame_channels)
 void check_count(const Contract &contract)
 {
     constexpr long most = 2;
-    const auto unknown =
-        std::count_if(contract.pictures.begin(), contract.pictures.end(),
-                      [](const PictureInput &picture) { return picture.channels == 0; });
+    const auto unknown = std::count_if(
+        contract.pictures.begin(), contract.pictures.end(),
+        [](const PictureInput &picture) { return picture.channels == 0 && !picture.frame; });
     if (unknown > most)
         throw Error(AVERROR(EINVAL), concat("inputs has ", unknown,
                                             " pictures of unknown channels; say how many: inputs=",
@@ -68,7 +73,7 @@ bool takes(const Guess &guess, int frame_channels, std::optional<Error> &first_f
         sizes = {*guess.contract.sizes.only};
     for (const Size size : sizes)
         try {
-            probe_picture(*guess.model, size, frame_channels + extra_channels(guess.contract));
+            probe_picture(*guess.model, size, input_channels(guess.contract, frame_channels));
             return true;
         } catch (const Error &error) {
             if (error.code() == AVERROR(ETIMEDOUT) || error.code() == AVERROR(ENOMEM))
@@ -106,11 +111,21 @@ std::shared_ptr<Model> open_with_pictures(Contract &contract, const OpenModel &o
 std::vector<ExtraPicture> extra_pictures(const Contract &contract, int frame_channels)
 {
     std::vector<ExtraPicture> pictures;
-    int first = frame_channels;
+    const TimeContract &time = contract.time;
+    for (int frame = time.first; frame <= time.last; frame++)
+        if (frame != 0)
+            pictures.push_back({.numbers = contract.input,
+                                .first = (frame - time.first) * frame_channels,
+                                .channels = frame_channels,
+                                .frame = frame});
+    int first = frame_channels * time.count();
+    size_t pads = 0;
     for (const PictureInput &picture : contract.pictures) {
         pictures.push_back({.numbers = numbers_of(picture, contract.input),
                             .first = first,
-                            .channels = picture.channels});
+                            .channels = picture.channels,
+                            .frame = picture.frame,
+                            .pad = picture.frame ? 0 : pads++});
         first += picture.channels;
     }
     return pictures;

@@ -15,19 +15,22 @@ extern "C" {
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace dnn_torch
 {
 
-// An extra picture of a plan.
+// A picture of a plan besides the current frame.
 struct ExtraPicture {
     PictureNumbers numbers;
-    int first, channels; // in the tensor
+    int first, channels;      // in the tensor
+    std::optional<int> frame; // how far the frame is from the current one; nullopt: of a pad
+    size_t pad = 0;           // and then, of which
 };
 
-// Returns the extra pictures that follow a frame with that many channels.
+// Returns all such pictures for frames of that many channels.
 std::vector<ExtraPicture> extra_pictures(const Contract &contract, int frame_channels);
 
 // Returns the formats for frames of such a picture.  Gray has the full range, so white is 1.

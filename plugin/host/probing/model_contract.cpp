@@ -88,6 +88,7 @@ void set_tensor_options(const Contract &contract, ModelOptions &options)
     options.input_layout = contract.input.layout;
     options.output_layout = contract.output.layout;
     options.inputs = inputs_as_text(contract);
+    options.frames = contract.time.count();
     if (makes_class_maps(contract))
         options.results = "tensors";
 }
@@ -95,7 +96,8 @@ void set_tensor_options(const Contract &contract, ModelOptions &options)
 bool tensors_differ(const Contract &a, const Contract &b)
 {
     return a.input.type != b.input.type || a.input.layout != b.input.layout ||
-           a.output.layout != b.output.layout || a.inputs != b.inputs || a.pictures != b.pictures ||
+           a.output.layout != b.output.layout || a.inputs != b.inputs ||
+           a.time.count() != b.time.count() || a.pictures != b.pictures ||
            makes_class_maps(a) != makes_class_maps(b);
 }
 

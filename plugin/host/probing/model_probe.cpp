@@ -105,6 +105,17 @@ Error numbers_instead(int made)
                                         "extents that follow the frame's")};
 }
 
+// Says which frames a model of that many channels may take.
+std::string words_of_frames(int channels)
+{
+    const int frames = channels % 3 == 0 ? channels / 3 : channels;
+    const int after = (frames - 1) / 2, before = frames - 1 - after;
+    return concat("the model takes ", channels, " channels, such as those of ", frames,
+                  " frames one behind the other in time; say which: frames=-", before, "..", after,
+                  " for the frame with ", before, " before it and ", after,
+                  " after it; pictures of another kind are named with inputs=NAME");
+}
+
 } // namespace
 
 int count_of(Channels channels)
@@ -133,8 +144,8 @@ Size probe_size(Model &model, Size size, int channels, int made)
                 turns + " at " + to_text(size) + ", not into " + std::to_string(made));
 }
 
-ModelProbe::ModelProbe(std::shared_ptr<Model> model, int extra)
-    : model_(std::move(model)), extra_(extra)
+ModelProbe::ModelProbe(std::shared_ptr<Model> model, int frames, int extra)
+    : model_(std::move(model)), frames_(frames), extra_(extra)
 {
 }
 
@@ -223,7 +234,7 @@ int ModelProbe::made_of_larger(int channels)
 
 Size ModelProbe::find_output(Size input, int channels, int made)
 try {
-    const OutputPicture found = probe_picture(*model_, input, channels + extra_);
+    const OutputPicture found = probe_picture(*model_, input, input_channels(channels));
     if (found.channels != made)
         throw Error(AVERROR_INVALIDDATA, "the model turns " + counted(channels, "channel") +
                                              " into " + std::to_string(found.channels) + " at " +
@@ -249,24 +260,30 @@ void ModelProbe::refuse_other_counts(const Attempt &rgb)
 {
     if (!rgb.error || rgb.error->code() != AVERROR_EXTERNAL || extra_ > 0)
         return;
+    if (frames_ > 1 && speaks_of_time(rgb.error->what()))
+        throw Error(AVERROR(EINVAL),
+                    concat("the model takes tensors of 5 dimensions; say which of them the frames "
+                           "are with layout=ntchw, ncthw, tchw or cthw (",
+                           rgb.error->what(), ")"));
     if (speaks_of_time(rgb.error->what()))
         throw Error(AVERROR(EINVAL),
-                    "the model takes tensors of 5 dimensions, such as several pictures one behind "
-                    "the other in time, and the filter gives it one picture, of 4; export it with "
-                    "an argument for each picture, and name the further ones with inputs=NAME");
+                    "the model takes tensors of 5 dimensions, such as several frames one behind "
+                    "the other in time; say which: frames=-2..2 for the frame with two before it "
+                    "and two after it");
     for (const int channels : {9, 15, 21, 6, 12, 5, 7})
-        if (is_picture(attempt(channels, small).made))
-            throw Error(AVERROR(EINVAL),
-                        concat("the model takes ", channels,
-                               " channels, such as several pictures one behind the other, and the "
-                               "filter gives it one picture of 3 or 1; export it with an argument "
-                               "for each picture, and name the further ones with inputs=NAME"));
+        if (channels != input_channels(3) && is_picture(attempt_of(channels, small).made))
+            throw Error(AVERROR(EINVAL), words_of_frames(channels));
 }
 
 ModelProbe::Attempt ModelProbe::attempt(int channels, Size size)
 {
+    return attempt_of(input_channels(channels), size);
+}
+
+ModelProbe::Attempt ModelProbe::attempt_of(int all_channels, Size size)
+{
     try {
-        const OutputPicture found = probe_picture(*model_, size, channels + extra_);
+        const OutputPicture found = probe_picture(*model_, size, all_channels);
         return {.error = std::nullopt, .made = found.channels, .size = found.size};
     } catch (const Error &error) {
         return {.error = error};

@@ -54,8 +54,8 @@ inline Size probe_size(Model &model, Size size, int channels)
 class ModelProbe
 {
 public:
-    // The model takes extra pictures with `extra` channels in total.
-    explicit ModelProbe(std::shared_ptr<Model> model, int extra = 0);
+    // The model takes that many frames at once, and extra pictures with `extra` channels in total.
+    explicit ModelProbe(std::shared_ptr<Model> model, int frames = 1, int extra = 0);
 
     // Throws Error if the model takes no picture at all, if its output cannot become `as`, and for
     // a failure that has nothing to do with channels.
@@ -73,14 +73,16 @@ private:
         int made = 0;
         Size size = {0, 0};
     };
+    int input_channels(int channels) const { return channels * frames_ + extra_; }
     Attempt attempt(int channels, Size size);
+    Attempt attempt_of(int all_channels, Size size);
     int made_of_larger(int channels);
     void refuse_other_counts(const Attempt &rgb);
     std::optional<FoundChannels> choose(As as, const Attempt &rgb, const Attempt &luma);
     FoundChannels choose_among_larger(As as, const Attempt &rgb, const Attempt &luma);
 
     std::shared_ptr<Model> model_;
-    int extra_;
+    int frames_, extra_;
 };
 
 } // namespace dnn_torch

@@ -24,6 +24,7 @@ public:
 
     void run(FrameJob &job) override;
     void bypass(FrameJob &job) override;
+    void reset() override { session_.reset(); }
     void stop() noexcept override { session_.stop(); }
 
 private:

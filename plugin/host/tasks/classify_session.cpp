@@ -15,7 +15,7 @@ namespace dnn_torch
 namespace
 {
 
-constexpr float black_border = 0;
+constexpr float border_of_letterbox = 0;
 
 bool has_boxes(const AVFrame &frame)
 {
@@ -32,7 +32,7 @@ bool ClassifyPlan::is_about_boxes(const FrameItem &item) const
 }
 
 ClassifySession::ClassifySession(const ClassifyPlan &plan)
-    : plan_(plan), session_(plan_.model, plan_.threads), feeder_(plan_.numbers, black_border)
+    : plan_(plan), session_(plan_.model, plan_.threads), feeder_(plan_.numbers, border_of_letterbox)
 {
     // A model that remembers earlier runs must get no other picture before the first frame.
     if (!plan_.in_order)

@@ -21,17 +21,35 @@ void ConvertedSession::convert_in(FrameJob &job)
 {
     Stopwatch watch(job.stages.convert_in);
     for (FrameItem &item : job.items) {
-        FramePointer converted;
-        if (plan_.converted_frames) {
-            converted = taken_from(*plan_.converted_frames, item.frame.get());
-            carry_colour_properties(item.frame.get(), converted.get());
-            in_.convert(item.frame.get(), converted.get());
+        FramePointer frame;
+        if (plan_.converted_frames && !item.shared) {
+            frame = converted(item.frame.get());
         } else {
+            const AVFrame *own = item.frame.get();
+            if (plan_.converted_frames)
+                own = share_converted(job, *item.shared);
             NoFork no_fork;
-            converted = new_reference(item.frame.get());
+            frame = new_reference(own);
         }
-        sources_.push_back(std::exchange(item.frame, std::move(converted)));
+        sources_.push_back(std::exchange(item.frame, std::move(frame)));
+        for (const auto *neighbours : {&item.before, &item.after})
+            for (const std::shared_ptr<SharedFrame> &each : *neighbours)
+                if (plan_.converted_frames)
+                    share_converted(job, *each);
     }
+}
+
+FramePointer ConvertedSession::converted(const AVFrame *frame)
+{
+    FramePointer other = taken_from(*plan_.converted_frames, frame);
+    carry_colour_properties(frame, other.get());
+    in_.convert(frame, other.get());
+    return other;
+}
+
+const AVFrame *ConvertedSession::share_converted(const FrameJob &job, SharedFrame &frame)
+{
+    return frame.converted(job.plan, [this](const AVFrame *own) { return converted(own); });
 }
 
 void ConvertedSession::convert_out(FrameJob &job)

@@ -21,10 +21,13 @@ public:
 
     void run(FrameJob &job) override;
     void bypass(FrameJob &job) override;
+    void reset() override { session_->reset(); }
     void stop() noexcept override { session_->stop(); }
 
 private:
     void convert_in(FrameJob &job);
+    FramePointer converted(const AVFrame *frame);
+    const AVFrame *share_converted(const FrameJob &job, SharedFrame &frame);
     void convert_out(FrameJob &job);
     template <class Run> void run_converted(FrameJob &job, const Run &run);
 

@@ -5,13 +5,30 @@
 #include "task_worker.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace dnn_torch
 {
 
+SharedFrame &frame_at(const FrameItem &item, int distance, Border border)
+{
+    const auto before = static_cast<int>(item.before.size());
+    const int last = before + static_cast<int>(item.after.size());
+    int place = before + distance;
+    if (border == Border::reflect)
+        place = place < 0 ? -place : place > last ? 2 * last - place : place;
+    place = std::clamp(place, 0, last);
+    if (place == before)
+        return *item.shared;
+    return place < before ? *item.before[static_cast<size_t>(place)]
+                          : *item.after[static_cast<size_t>(place - before - 1)];
+}
+
 void FrameGatherer::add(FrameItem item, std::shared_ptr<const TaskPlan> plan)
 {
     size_t after = plan->window.after;
+    if (plan->window != Window{})
+        item.shared = std::make_shared<SharedFrame>(new_reference(item.frame.get()));
     received_.push_back({.item = std::move(item), .plan = std::move(plan)});
     while (received_.size() - first_ > after)
         put_first_into_batch();
@@ -54,19 +71,21 @@ void FrameGatherer::put_first_into_batch()
 {
     const std::shared_ptr<const TaskPlan> plan = received_[first_].plan;
     FrameItem &received = received_[first_].item;
-    FrameItem item = {.frame = plan->window == Window{} ? std::move(received.frame)
-                                                        : new_reference(received.frame.get()),
+    FrameItem item = {.frame = std::move(received.frame),
                       .bypass = received.bypass,
                       .strength = received.strength,
                       .arrival = received.arrival,
                       .number = received.number,
                       .extra = std::move(received.extra),
+                      .shared = received.shared,
+                      .starts_anew = received.starts_anew,
                       .skipped = received.skipped};
     give_neighbours(item, plan->window);
     first_++;
     drop_unreachable(plan->window);
 
-    if (batch_ && (batch_->plan != plan || batch_->items.back().bypass != item.bypass))
+    if (batch_ && (batch_->plan != plan || batch_->items.back().bypass != item.bypass ||
+                   (item.starts_anew && plan->in_order)))
         end_batch();
     if (!batch_)
         begin_batch(item, plan);
@@ -79,6 +98,9 @@ void FrameGatherer::begin_batch(const FrameItem &item, std::shared_ptr<const Tas
 {
     batch_ = std::make_unique<FrameJob>();
     batch_->where = place_of(item.frame.get(), plan->input.time_base);
+    batch_->starts_anew = std::exchange(starts_anew_, false) || item.starts_anew;
+    if (item.bypass) // a later job resets the session
+        starts_anew_ = batch_->starts_anew;
     if (!item.bypass && !plan->surely_runs(item)) {
         last_plan_.reset();
     } else if (!item.bypass) {
@@ -92,12 +114,16 @@ void FrameGatherer::begin_batch(const FrameItem &item, std::shared_ptr<const Tas
 
 void FrameGatherer::give_neighbours(FrameItem &item, const Window &window) const
 {
-    size_t begin = first_ - std::min(first_, window.before);
-    size_t end = std::min(received_.size(), first_ + 1 + window.after);
+    size_t begin = first_, end = first_ + 1;
+    while (begin > 0 && first_ - begin < window.before && !received_[begin].item.starts_anew)
+        begin--;
+    while (end < received_.size() && end - first_ <= window.after &&
+           !received_[end].item.starts_anew)
+        end++;
     for (size_t i = begin; i < first_; i++)
-        item.before.push_back(new_reference(received_[i].item.frame.get()));
+        item.before.push_back(received_[i].item.shared);
     for (size_t i = first_ + 1; i < end; i++)
-        item.after.push_back(new_reference(received_[i].item.frame.get()));
+        item.after.push_back(received_[i].item.shared);
 }
 
 void FrameGatherer::drop_unreachable(const Window &window)

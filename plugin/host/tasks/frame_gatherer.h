@@ -5,6 +5,7 @@
 // a job as the plan's batch size.
 #pragma once
 
+#include "host/model/contract.h"
 #include "task.h"
 
 #include <deque>
@@ -12,6 +13,10 @@
 
 namespace dnn_torch
 {
+
+// Returns the frame at that distance from the item's own, which is 0, or what stands for it beyond
+// a border.
+SharedFrame &frame_at(const FrameItem &item, int distance, Border border);
 
 // Belongs to one thread.
 class FrameGatherer
@@ -36,7 +41,7 @@ public:
 
 private:
     struct Received {
-        FrameItem item; // its frame is kept while it may be a neighbour
+        FrameItem item; // its shared frame is kept while it may be a neighbour
         std::shared_ptr<const TaskPlan> plan;
     };
     void give_neighbours(FrameItem &item, const Window &window) const;
@@ -47,6 +52,7 @@ private:
     std::deque<Received> received_;
     size_t first_ = 0; // in received_: the oldest frame that is in no batch yet
     std::unique_ptr<FrameJob> batch_;
+    bool starts_anew_ = false; // the next job that does not bypass the model does
     // Of the last job that does not bypass the model.
     std::weak_ptr<const TaskPlan> last_plan_; // null if the job may not run the model
     int64_t last_number_ = 0;                 // of the job's first frame

@@ -134,7 +134,7 @@ void PictureSession::convert_in(FrameJob &job, const Images &input)
         if (plan_.codes)
             read_integers(item.frame.get(), input, index++);
         else
-            plan_.read(item.frame.get(), item.extra, input, index++);
+            plan_.read(job, item, input, index++);
 }
 
 void PictureSession::convert_out(FrameJob &job, const Images &output)

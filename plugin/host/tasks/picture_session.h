@@ -42,6 +42,7 @@ public:
 
     void run(FrameJob &job) override;
     void bypass(FrameJob &job) override;
+    void reset() override { session_.reset(); }
     void stop() noexcept override { session_.stop(); }
 
 private:

@@ -3,6 +3,7 @@
 #include "picture_task.h"
 
 #include "base/compose.h"
+#include "frame_gatherer.h"
 #include "host/error.h"
 #include "host/frames/formats.h"
 #include "host/frames/lab.h"
@@ -11,6 +12,7 @@
 #include "host/model/picture_tensors.h"
 #include "host/probing/model_contract.h"
 #include "host/probing/model_trial.h"
+#include "sample_gathering.h"
 
 extern "C" {
 #include <libavutil/error.h>
@@ -83,13 +85,31 @@ void PicturePlan::read_frame(const AVFrame *frame, const Images &images, int ind
         read_picture(frame, contract.input, images, index);
 }
 
-void PicturePlan::read(const AVFrame *frame, const std::vector<FramePointer> &others,
-                       const Images &images, int index) const
+void PicturePlan::read(const FrameJob &job, FrameItem &item, const Images &images, int index) const
 {
-    read_frame(frame, channels_of(images, 0, channels), index);
-    for (size_t i = 0; i < extra.size(); i++)
-        read_picture(others[i].get(), extra[i].numbers,
-                     channels_of(images, extra[i].first, extra[i].channels), index);
+    const Images own = channels_of(images, first_channel(), channels);
+    if (has_window())
+        copy_planes(planes_of(job, item, 0), 0, 0, own, index);
+    else
+        read_frame(item.frame.get(), own, index);
+    for (const ExtraPicture &picture : extra) {
+        const Images part = channels_of(images, picture.first, picture.channels);
+        if (picture.frame)
+            copy_planes(planes_of(job, item, *picture.frame), 0, 0, part, index);
+        else
+            read_picture(item.extra[picture.pad].get(), picture.numbers, part, index);
+    }
+}
+
+// A frame with which int8 is calibrated has no neighbours.
+Images PicturePlan::planes_of(const FrameJob &job, FrameItem &item, int distance) const
+{
+    if (!item.shared)
+        item.shared = std::make_shared<SharedFrame>(new_reference(item.frame.get()));
+    return frame_at(item, distance, contract.time.border)
+        .planes(job.plan, channels, [this](const AVFrame *frame, const Images &planes) {
+            read_frame(frame, planes, 0);
+        });
 }
 
 void PicturePlan::use(std::shared_ptr<TilingState> state)
@@ -106,7 +126,8 @@ void PicturePlan::use(std::shared_ptr<TilingState> state)
 }
 
 PictureTask::PictureTask(std::shared_ptr<Model> model, const Contract &contract, size_t batch_size)
-    : Task(std::move(model)), probe_(Task::model(), extra_channels(contract)),
+    : Task(std::move(model)),
+      probe_(Task::model(), contract.time.count(), extra_channels(contract)),
       fitter_(Task::model(), contract), contract_(contract), batch_size_(batch_size)
 {
 }
@@ -159,7 +180,7 @@ int PictureTask::channels_of(AVPixelFormat format) const
 ChannelCounts PictureTask::counts_of(AVPixelFormat format) const
 {
     const int channels = channels_of(format);
-    return {.in = channels + extra_channels(contract_),
+    return {.in = input_channels(contract_, channels),
             .made = found_.made ? found_.made : channels};
 }
 
@@ -176,7 +197,8 @@ std::vector<ExtraPad> PictureTask::extra_pads() const
 {
     std::vector<ExtraPad> pads;
     for (const PictureInput &picture : contract_.pictures)
-        pads.push_back({.name = picture.name, .formats = formats_of_extra(picture)});
+        if (!picture.frame)
+            pads.push_back({.name = picture.name, .formats = formats_of_extra(picture)});
     return pads;
 }
 
@@ -215,12 +237,11 @@ try {
 void PictureTask::check_fit(const PictureFit &fit) const
 {
     expect_scale(contract_, fit.seen, fit.made);
-    if (fit.seen != fit.frame && !contract_.pictures.empty())
+    if (fit.seen != fit.frame && (!contract_.pictures.empty() || contract_.time.count() > 1))
         throw Error(AVERROR(EINVAL),
                     concat("the model takes ", to_text(fit.seen),
-                           " alone, and "
-                           "frames with extra pictures are not scaled; put "
-                           "scale=",
+                           " alone, and frames with neighbours or extra pictures are not scaled; "
+                           "put scale=",
                            fit.seen.width, ":", fit.seen.height, " before each pad"));
     if ((contract_.as == As::alpha || contract_.as == As::lab) && fit.target != fit.frame)
         throw Error(AVERROR(EINVAL),
@@ -266,6 +287,9 @@ NewPlan PictureTask::plan(const FrameShape &input, const PlanParameters &paramet
     check_contract(plan->channels);
     plan->input_channels = channels.in;
     plan->extra = extra_pictures(contract_, plan->channels);
+    const Neighbours neighbours = neighbours_in(contract_);
+    plan->window = {.before = static_cast<size_t>(neighbours.before),
+                    .after = static_cast<size_t>(neighbours.after)};
     plan->output_channels = channels.made;
     if (!warnings_)
         warnings_ = std::make_shared<PictureWarnings>(contract_);

@@ -55,9 +55,14 @@ struct PicturePlan : TaskPlan {
     // Fills picture `index` of `images` from `frame`.
     void read_frame(const AVFrame *frame, const Images &images, int index) const;
 
-    // The same from `frame` and its extra inputs.
-    void read(const AVFrame *frame, const std::vector<FramePointer> &others, const Images &images,
-              int index) const;
+    // The same from the item's frame, its neighbours and its extra inputs.
+    void read(const FrameJob &job, FrameItem &item, const Images &images, int index) const;
+
+    // Returns the frame at that distance from the item's own, as the model gets it.
+    Images planes_of(const FrameJob &job, FrameItem &item, int distance) const;
+    bool has_window() const { return window != Window{}; }
+    // Returns the place of the frame itself among the input's channels.
+    int first_channel() const { return -contract.time.first * channels; }
 
     // Runs that plan, with the input layout that it prefers.
     void use(std::shared_ptr<const ModelPlan> plan);

@@ -12,6 +12,7 @@
 
 #include "calibration.h"
 #include "host/ffmpeg_pointers.h"
+#include "host/frames/shared_frame.h"
 #include "host/model/model.h"
 #include "host/size.h"
 #include "host/workers/core_budget.h"
@@ -66,9 +67,12 @@ struct FrameItem {
     int64_t number; // in the stream, from 0 on
     // One frame of each further pad.  Items may share these pictures.
     std::vector<FramePointer> extra = {};
-    // The neighbours, the earliest first.  There are fewer at the beginning and the end of the
-    // stream, and at a change of the frame size.
-    std::vector<FramePointer> before = {}, after = {};
+    // If the plan has a window: the frame itself, which other items share, and its neighbours, the
+    // earliest first.  There are fewer neighbours at the beginning and the end of the stream, where
+    // it starts anew, and at a change of the frame size.
+    std::shared_ptr<SharedFrame> shared = {};
+    std::vector<std::shared_ptr<SharedFrame>> before = {}, after = {};
+    bool starts_anew = false; // no frame before it belongs to it: a cut, a seek
     // The frames that the task makes of it, in output order: one, several or none.
     std::vector<FramePointer> results = {};
     bool skipped = false; // the frame bypasses the model because the task skips it
@@ -83,6 +87,7 @@ struct FrameJob : AnyJob {
     // Distance in frames to the previous job of the same plan that does not bypass the model, from
     // first frame to first frame.  0: there is none, or it may not have run the model.
     int64_t behind = 0;
+    bool starts_anew = false; // what a session remembers of earlier jobs is to be forgotten
     StageSeconds stages;
     double operations = 0; // multiplications and additions of the model; 0: not known
     bool saw_nan = false;
@@ -113,6 +118,9 @@ public:
 
     // The same without the model.
     virtual void bypass(FrameJob &job) = 0;
+
+    // Forgets earlier runs.
+    virtual void reset() = 0;
 
     // Makes a run() under way end soon, with an exception.  Called from another thread.
     virtual void stop() noexcept = 0;

@@ -51,6 +51,8 @@ void TaskWorker::run(FrameJob &job)
 
 void TaskWorker::run_model(FrameJob &job)
 try {
+    if (job.starts_anew && job.plan->in_order)
+        session_->reset();
     session_->run(job);
 } catch (const Crash &crash) {
     if (!job.plan->passes_crashed || !crash.was_tried_again())

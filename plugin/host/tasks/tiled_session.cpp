@@ -49,11 +49,8 @@ void TiledSession::begin(FrameJob &job)
     Stopwatch watch(job.stages.convert_in);
     pictures_.clear();
     for (FrameItem &item : job.items) {
-        Picture picture = {.scaled = {},
-                           .input = item.frame.get(),
-                           .extra = &item.extra,
-                           .result = {},
-                           .depth = {}};
+        Picture picture = {
+            .item = &item, .scaled = {}, .input = item.frame.get(), .result = {}, .depth = {}};
         if (plan_.scaled_frames) {
             picture.scaled = taken_from(*plan_.scaled_frames, item.frame.get());
             input_scaler_.scale_frame(item.frame.get(), picture.scaled.get());
@@ -76,7 +73,7 @@ void TiledSession::run_tile(FrameJob &job, const TileSpan &across, const TileSpa
     input.more = &across != &tiling_->grid.across.back() || &down != &tiling_->grid.down.back();
     {
         Stopwatch watch(job.stages.convert_in);
-        read_tile(input, across, down);
+        read_tile(job, input, across, down);
     }
     Images output;
     {
@@ -104,7 +101,8 @@ Images TiledSession::input_for(const FrameJob &job)
     return input;
 }
 
-void TiledSession::read_tile(const Images &input, const TileSpan &across, const TileSpan &down)
+void TiledSession::read_tile(const FrameJob &job, const Images &input, const TileSpan &across,
+                             const TileSpan &down)
 {
     const Size inside = {std::min(input.width, fit_.seen.width - across.start),
                          std::min(input.height, fit_.seen.height - down.start)};
@@ -116,23 +114,29 @@ void TiledSession::read_tile(const Images &input, const TileSpan &across, const 
         if (codes_)
             read_integers(window, part, index);
         else
-            plan_.read_frame(window, channels_of(part, 0, plan_.channels), index);
-        read_extra(picture, part, {.x = across.start, .y = down.start, .size = inside}, index);
+            plan_.read_frame(window, channels_of(part, plan_.first_channel(), plan_.channels),
+                             index);
+        read_extra(job, picture, part, {.x = across.start, .y = down.start, .size = inside}, index);
         pad_picture(input, index++, inside,
                     plan_.contract.sizes.padding.value_or(Padding::reflect));
     }
 }
 
-void TiledSession::read_extra(const Picture &picture, const Images &part, const Region &region,
-                              int index)
+void TiledSession::read_extra(const FrameJob &job, const Picture &picture, const Images &part,
+                              const Region &region, int index)
 {
-    for (size_t i = 0; i < plan_.extra.size(); i++) {
-        const ExtraPicture &extra = plan_.extra[i];
-        const AVFrame *const frame = (*picture.extra)[i].get();
+    for (const ExtraPicture &extra : plan_.extra) {
+        const Images channels = channels_of(part, extra.first, extra.channels);
+        if (extra.frame) {
+            copy_planes(plan_.planes_of(job, *picture.item, *extra.frame), region.x, region.y,
+                        channels, index);
+            continue;
+        }
+        const AVFrame *const frame = picture.item->extra[extra.pad].get();
         const auto format = static_cast<AVPixelFormat>(frame->format);
         read_picture(
             frame_window_.at(frame, region, components_of(format, extra.channels, Part::seen)),
-            extra.numbers, channels_of(part, extra.first, extra.channels), index);
+            extra.numbers, channels, index);
     }
 }
 

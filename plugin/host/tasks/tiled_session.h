@@ -29,13 +29,14 @@ public:
 
     void run(FrameJob &job) override;
     void bypass(FrameJob &job) override;
+    void reset() override { session_.reset(); }
     void stop() noexcept override { session_.stop(); }
 
 private:
     struct Picture {
-        FramePointer scaled;                    // null if the model gets the frame as it is
-        const AVFrame *input;                   // `scaled`, or the frame
-        const std::vector<FramePointer> *extra; // the item's
+        FrameItem *item;
+        FramePointer scaled;  // null if the model gets the frame as it is
+        const AVFrame *input; // `scaled`, or the frame
         FramePointer result;
         FramePointer depth; // raw depth, converted to `result` after the last tile
     };
@@ -43,8 +44,10 @@ private:
     void begin(FrameJob &job);
     void run_tile(FrameJob &job, const TileSpan &across, const TileSpan &down);
     Images input_for(const FrameJob &job);
-    void read_tile(const Images &input, const TileSpan &across, const TileSpan &down);
-    void read_extra(const Picture &picture, const Images &part, const Region &region, int index);
+    void read_tile(const FrameJob &job, const Images &input, const TileSpan &across,
+                   const TileSpan &down);
+    void read_extra(const FrameJob &job, const Picture &picture, const Images &part,
+                    const Region &region, int index);
     void check(const Images &output, const TileSpan &across, const TileSpan &down);
     void write_tile(FrameJob &job, const Images &output, const TileSpan &across,
                     const TileSpan &down);

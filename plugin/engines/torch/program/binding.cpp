@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <array>
 #include <ATen/ops/nan_to_num.h>
+#include <charconv>
+#include <system_error>
 #include <utility>
 
 namespace engine_torch
@@ -64,6 +66,8 @@ std::vector<Layout> layouts_to_try(const RequestedBinding &asked)
         return {*asked.layout};
     if (asked.as_list)
         return {Layout::nchw, Layout::nhwc};
+    if (asked.frames > 1)
+        return {Layout::nchw, Layout::ntchw, Layout::ncthw, Layout::tchw, Layout::cthw};
     return {Layout::nchw, Layout::nhwc, Layout::chw, Layout::nhw, Layout::hwc, Layout::hw};
 }
 
@@ -98,6 +102,19 @@ std::optional<Layout> layout_from(const char *key, const std::string &name)
             DNN_TORCH_BAD_OPTION,
             dnn_torch::concat(key, "=", name, " is unknown; choose among ", layout_names()));
     return layout;
+}
+
+int64_t frames_from(const std::string &text)
+{
+    constexpr int64_t most = 64;
+    int64_t frames = 1;
+    const char *const end = text.data() + text.size();
+    const auto parsed = std::from_chars(text.data(), end, frames);
+    const bool is_good = parsed.ec == std::errc() && parsed.ptr == end && frames >= 1;
+    if (!text.empty() && (!is_good || frames > most))
+        throw Failure(DNN_TORCH_BAD_OPTION,
+                      dnn_torch::concat("frames=", text, " is not a number from 1 to ", most));
+    return frames;
 }
 
 constexpr std::array<Results, 3> all_results = {Results::picture, Results::maps, Results::tensors};
@@ -198,19 +215,26 @@ std::string Binding::text() const
 }
 
 RequestedBinding requested_binding(const std::string &type, const std::string &layout,
-                                   const std::string &output_layout,
+                                   const std::string &output_layout, const std::string &frames,
                                    const ConstantChoices &constants)
 {
     RequestedBinding asked = {.type = find_type(type),
                               .layout = layout_from("input_layout", layout),
                               .output_layout = layout_from("output_layout", output_layout),
-                              .constants = constants};
+                              .constants = constants,
+                              .frames = frames_from(frames)};
+    if (asked.output_layout && has_frames(*asked.output_layout))
+        throw Failure(DNN_TORCH_BAD_OPTION,
+                      dnn_torch::concat("output_layout=", output_layout,
+                                        ": a result is one frame, and has no dimension for time"));
     if (!asked.type && !type.empty())
         throw Failure(
             DNN_TORCH_BAD_OPTION,
             dnn_torch::concat("input_type=", type, " is unknown; choose among ", type_names()));
     if (!type.empty() || !layout.empty() || !output_layout.empty())
         asked.text = dnn_torch::concat("; ", type, "/", layout, "/", output_layout);
+    if (asked.frames > 1)
+        asked.text += dnn_torch::concat("; frames=", asked.frames);
     return asked;
 }
 
@@ -224,13 +248,21 @@ std::vector<Binding> bindings_to_try(const RequestedBinding &asked,
         for (const at::ScalarType type : types)
             for (const std::vector<Constant> &given : constants)
                 if (bindings.size() < most_tries)
-                    bindings.push_back({.type = type, .layout = layout, .constants = given});
+                    bindings.push_back({.type = type,
+                                        .layout = layout,
+                                        .frames = asked.frames,
+                                        .constants = given});
     return bindings;
 }
 
 at::Tensor bound(const at::Tensor &pictures, const Binding &binding, const c10::Device &device)
 {
-    const at::Tensor floats = in_layout(pictures, binding.layout).to(device, at::kFloat, true);
+    if (has_frames(binding.layout) && pictures.size(1) % binding.frames != 0)
+        throw Failure(DNN_TORCH_BAD_INPUT,
+                      dnn_torch::concat(pictures.size(1), " channels are not those of ",
+                                        binding.frames, " frames"));
+    const at::Tensor floats =
+        in_layout(pictures, binding.layout, binding.frames).to(device, at::kFloat, true);
     const at::Tensor numbers =
         binding.type == at::kByte ? quantised(floats) : floats.to(binding.type);
     return numbers.contiguous();
@@ -249,7 +281,8 @@ c10::IValue value_of(const Constant &constant, const Binding &binding, const at:
     const at::Tensor tensor = tensor_of(constant, pictures, at::TensorOptions(device).dtype(type));
     if (constant.kind != Constant::Kind::plane)
         return tensor;
-    return in_layout(tensor, binding.layout).contiguous();
+    const Layout layout = has_frames(binding.layout) ? Layout::nchw : binding.layout;
+    return in_layout(tensor, layout, 1).contiguous();
 }
 
 } // namespace engine_torch

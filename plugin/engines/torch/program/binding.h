@@ -27,6 +27,7 @@ const char *type_name(at::ScalarType type);
 struct Binding {
     at::ScalarType type = at::kFloat;
     Layout layout = Layout::nchw;
+    int64_t frames = 1; // how many frames the channels of the pictures are of
     std::vector<Constant> constants = {};
 
     // The default value of white.
@@ -58,6 +59,7 @@ struct RequestedBinding {
     std::optional<at::ScalarType> type = {};
     std::optional<Layout> layout = {}, output_layout = {};
     ConstantChoices constants = {};
+    int64_t frames = 1;   // in a picture, one after the other
     bool as_list = false; // forward() takes a list of pictures; a layout is then that of the batch
     Results results = Results::picture;
     std::string text = {}; // describes all that was requested; "" if nothing was
@@ -65,7 +67,7 @@ struct RequestedBinding {
 
 // Takes the names from the options; "" is not given.  Throws a Failure that lists the names.
 RequestedBinding requested_binding(const std::string &type, const std::string &layout,
-                                   const std::string &output_layout,
+                                   const std::string &output_layout, const std::string &frames,
                                    const ConstantChoices &constants);
 
 // Returns the bindings that a run has to try, likeliest first; at least one.

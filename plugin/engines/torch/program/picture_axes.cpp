@@ -3,6 +3,7 @@
 #include "picture_axes.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace engine_torch
@@ -10,13 +11,8 @@ namespace engine_torch
 
 PictureAxes::PictureAxes(Layout layout) : is_met_(true), is_clear_(true)
 {
-    if (has_batch(layout))
-        axes_.push_back(0);
-    if (has_channels(layout) && !ends_with_channels(layout))
-        axes_.push_back(0);
-    axes_.insert(axes_.end(), 2, 1);
-    if (ends_with_channels(layout))
-        axes_.push_back(0);
+    for (const char dimension : std::string_view(name_of(layout)))
+        axes_.push_back(dimension == 'h' || dimension == 'w');
 }
 
 PictureAxes PictureAxes::unknown()

@@ -17,8 +17,9 @@ namespace engine_torch
 namespace
 {
 
-constexpr std::array<Layout, 6> layouts = {Layout::nchw, Layout::nhwc, Layout::chw,
-                                           Layout::hwc,  Layout::nhw,  Layout::hw};
+constexpr std::array<Layout, 10> layouts = {
+    Layout::nchw, Layout::nhwc,  Layout::chw,   Layout::hwc,  Layout::nhw,
+    Layout::hw,   Layout::ntchw, Layout::ncthw, Layout::tchw, Layout::cthw};
 
 bool has(Layout layout, char dimension)
 {
@@ -68,6 +69,14 @@ const char *name_of(Layout layout)
         return "nhw";
     case Layout::hw:
         return "hw";
+    case Layout::ntchw:
+        return "ntchw";
+    case Layout::ncthw:
+        return "ncthw";
+    case Layout::tchw:
+        return "tchw";
+    case Layout::cthw:
+        return "cthw";
     default:
         return "nchw";
     }
@@ -104,12 +113,17 @@ bool has_channels(Layout layout)
     return has(layout, 'c');
 }
 
+bool has_frames(Layout layout)
+{
+    return has(layout, 't');
+}
+
 bool ends_with_channels(Layout layout)
 {
     return layout == Layout::nhwc || layout == Layout::hwc;
 }
 
-at::Tensor in_layout(const at::Tensor &pictures, Layout layout)
+at::Tensor in_layout(const at::Tensor &pictures, Layout layout, int64_t frames)
 {
     if (!has_batch(layout) && pictures.size(0) != 1)
         throw Failure(DNN_TORCH_RUN_FAILED,
@@ -120,6 +134,13 @@ at::Tensor in_layout(const at::Tensor &pictures, Layout layout)
                       dnn_torch::concat("the model takes pictures of 1 channel (layout ",
                                         name_of(layout), "), not of ",
                                         dnn_torch::counted(pictures.size(1), "channel")));
+    if (has_frames(layout)) {
+        const bool has_frames_first = layout == Layout::ntchw || layout == Layout::tchw;
+        at::Tensor tensor = pictures.unflatten(1, {frames, pictures.size(1) / frames});
+        if (!has_frames_first)
+            tensor = tensor.transpose(1, 2);
+        return has_batch(layout) ? tensor : tensor.select(0, 0);
+    }
     at::Tensor tensor = ends_with_channels(layout) ? pictures.permute({0, 2, 3, 1}) : pictures;
     if (!has_channels(layout))
         tensor = tensor.select(1, 0);

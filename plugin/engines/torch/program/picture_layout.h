@@ -13,9 +13,9 @@
 namespace engine_torch
 {
 
-// n: batch, c: channels, h: height, w: width.  A layout without n takes one picture at a time; a
-// layout without c has pictures of one channel.
-enum class Layout { nchw, nhwc, chw, hwc, nhw, hw };
+// n: batch, t: frames, c: channels, h: height, w: width.  A layout without n takes one picture at a
+// time; a layout without c has pictures of one channel.  Results have no t.
+enum class Layout { nchw, nhwc, chw, hwc, nhw, hw, ntchw, ncthw, tchw, cthw };
 
 const char *name_of(Layout layout);
 
@@ -26,11 +26,13 @@ std::string layout_names();
 int64_t rank_of(Layout layout);
 bool has_batch(Layout layout);
 bool has_channels(Layout layout);
+bool has_frames(Layout layout);
 bool ends_with_channels(Layout layout);
 
-// Returns a view of pictures [batch, channels, height, width] in that layout.  Throws a Failure if
-// the layout has no dimension for several pictures or channels.
-at::Tensor in_layout(const at::Tensor &pictures, Layout layout);
+// Returns a view of pictures [batch, channels, height, width] in that layout.  The channels are
+// those of all `frames`, one frame after the other.  Throws a Failure if the layout has no
+// dimension for several pictures or channels.
+at::Tensor in_layout(const at::Tensor &pictures, Layout layout, int64_t frames);
 
 // Does the reverse.  The tensor must have the rank of the layout.
 at::Tensor from_layout(const at::Tensor &tensor, Layout layout);

@@ -265,6 +265,8 @@ private:
             const bool is_default_layout = bindings_[i].layout == bindings_.front().layout;
             if (!fits(bindings_[i], shape_) || (!is_default_layout && !any_layout))
                 continue;
+            if (is_ambiguous(bindings_[i]))
+                continue;
             const auto begin = std::chrono::steady_clock::now();
             const auto taken = try_quietly(bindings_[i], shape_);
             time += std::chrono::steady_clock::now() - begin;
@@ -280,6 +282,13 @@ private:
         }
         failed_sizes++;
         return std::nullopt;
+    }
+
+    // With as many frames as channels, a model may take either for the other.
+    bool is_ambiguous(const Binding &binding) const
+    {
+        return !source_.asked.layout && has_frames(binding.layout) &&
+               binding.frame_channels(shape_.channels) == binding.frames * binding.frames;
     }
 
     // A model that refuses small pictures might take them by chance in another layout.
