@@ -4,7 +4,7 @@
 import re
 import shutil
 import sys
-from typing import Dict, List
+from typing import Dict, List, Optional
 
 import classifiers
 import detectors
@@ -77,6 +77,42 @@ class Matte(nn.Module):
 class WithPicture(nn.Module):
     def forward(self, x: Tensor, reference: Tensor) -> Tensor:
         return (x + reference) / 2.0
+
+
+class FiveFrames(nn.Module):
+    """Five frames, stacked along the channels."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return (x[:, 0:3] + x[:, 3:6] + x[:, 6:9] + x[:, 9:12] + x[:, 12:15]) / 5.0
+
+
+class ThreeFrames(nn.Module):
+    """Three frames as arguments."""
+
+    def forward(self, x: Tensor, before: Tensor, after: Tensor) -> Tensor:
+        return (x + before + after) / 3.0
+
+
+class Recurrent(nn.Module):
+    """Takes and returns what RobustVideoMatting does; its states are as the exported model's."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Conv2d(3, 8, 3, padding=1)
+
+    def state(self, x: Tensor, before: Optional[Tensor]) -> Tensor:
+        return x if before is None else x * 0.5 + before * 0.5
+
+    def forward(self, src: Tensor, r1: Optional[Tensor] = None, r2: Optional[Tensor] = None,
+                r3: Optional[Tensor] = None, r4: Optional[Tensor] = None, downsample_ratio: float = 1.0,
+                segmentation_pass: bool = False) -> List[Tensor]:
+        small = nn.functional.interpolate(src, scale_factor=downsample_ratio, mode="bilinear")
+        r1 = self.state(self.layer(small), r1)
+        r2 = self.state(nn.functional.avg_pool2d(r1, 2, ceil_mode=True), r2)
+        r3 = self.state(nn.functional.avg_pool2d(r2, 2, ceil_mode=True), r3)
+        r4 = self.state(nn.functional.avg_pool2d(r3, 2, ceil_mode=True), r4)
+        alpha = nn.functional.interpolate(r1[:, :1], src.shape[2:], mode="bilinear").sigmoid()
+        return [src, alpha, r1, r2, r3, r4]
 
 
 class WithMask(nn.Module):
@@ -184,6 +220,12 @@ def weights_of_dncnn(path, page):
     torch.save(made.state_dict(), path)
 
 
+def weights_of_fastdvdnet(path, *_):
+    sys.path.insert(0, str(support.TESTS / "architectures"))
+    import checkpoint_files
+    torch.save(checkpoint_files.ALL["fastdvdnet-colour"].make().state_dict(), path)
+
+
 COCO = {"labels": "coco"}
 
 # File, words that the command has besides, and what writes it: the first row that fits.
@@ -205,6 +247,9 @@ STAND_INS = [
     ("matting.pt", "", module(Matte())),
     ("inpaint.pt", "", module(WithMask())),
     ("ffdnet.pth", "", module(WithSigma())),
+    ("fastdvdnet.pth", "", weights_of_fastdvdnet),
+    ("five_frames.pt", "", module(FiveFrames())),
+    ("rvm_mobilenetv3_fp32.torchscript", "", module(Recurrent())),
     ("net.py", "", code_of_net),
     ("net.pth", "--from", weights_of_net),
     ("net.pth", "", copy_of("compact2x.pth")),
@@ -213,6 +258,8 @@ STAND_INS = [
     ("dncnn.pth", "", weights_of_dncnn),
     ("net.pt", "inputs=reference", module(WithPicture())),
     ("net.pt", "inputs=noise", module(WithNoise())),
+    ("net.pt", "inputs=before=frame", module(ThreeFrames())),
+    ("net.pt", "--frames=-2..2", module(FiveFrames())),
     ("net.pt", "layout=nhwc", module(LastOf8Bits())),
     ("net.pt", "layout=hwc|hw", module(OneOfHeights())),
     ("net.pt", "", copy_of("denoise.pt")),

@@ -45,7 +45,7 @@ def save_safetensors(tensors, path):
 def picture(case, seed=3):
     generator = torch.Generator().manual_seed(seed)
     width, height = case.size
-    return torch.rand((1, case.channels, height, width), generator=generator)
+    return torch.rand((1, case.channels * case.frames, height, width), generator=generator)
 
 
 def through_the_filter(path, images, further=""):

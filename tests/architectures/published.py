@@ -17,7 +17,8 @@ class Case:
 
     make: typing.Callable  # returns the module
     told: dict  # what inspect has to say of it: {"architecture": "Compact", "scale": 2, ...}
-    channels: int = 3
+    channels: int = 3  # of a frame
+    frames: int = 1  # of which the input has the channels
     # Of the published code and not of the tensors: names that a file has besides.
     extras: typing.Callable = dict
     size: tuple = (29, 23)  # width, height

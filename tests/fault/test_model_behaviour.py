@@ -32,7 +32,7 @@ def run(
 @pytest.mark.parametrize(
     "name,phrases",
     [
-        ("wants5", ["channel", "5", "1 or 3|1 and 3|3"]),
+        ("wants5", ["channel", "5 frames", "frames=-2..2"]),
         ("wants2", ["channel", "2", "1 or 3|1 and 3|3"]),
         ("more_channels", ["channel", "2", "3"]),
         ("returns_string", ["tensor", "str"]),

@@ -29,8 +29,8 @@ constexpr int farthest_across = 4, farthest_down = 3; // that the camera moves, 
 constexpr int fewest_compared = 200;                  // cells
 constexpr float least_contrast = 4;                   // what is below is noise
 constexpr double least_change = 4;                    // of the mean brightness difference
-// Where few cells are clear, a difference says less.
-constexpr double clear_weight = 0.2;
+// Where many cells are white, as in a flash, a difference says less.
+constexpr double white_weight = 0.4;
 
 // Reads the brightness of a pixel: luma, or green.
 class Brightness
@@ -99,6 +99,14 @@ Cells clear_cells(const Small &one, const Small &other)
     return clear;
 }
 
+double share_of_white(const Small &one, const Small &other)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < one.size(); i++)
+        count += one[i] >= brightest || other[i] >= brightest;
+    return static_cast<double>(count) / static_cast<double>(one.size());
+}
+
 // Sets mean and deviation of the cells to 0 and 1.
 Small normalised(const Small &small, const Cells &cells)
 {
@@ -160,11 +168,10 @@ double difference_of(const Small &one, const Small &other)
     if (mean_change(one, other) < least_change)
         return 0;
     Cells cells = clear_cells(one, other);
-    const double clear = static_cast<double>(cells.count()) / static_cast<double>(cells.size());
-    if (clear < fewest_clear)
+    if (static_cast<double>(cells.count()) < fewest_clear * static_cast<double>(cells.size()))
         cells.set();
     const double least = least_difference(normalised(one, cells), normalised(other, cells), cells);
-    return std::max(0.0, least - clear_weight * (1 - clear));
+    return std::max(0.0, least - white_weight * share_of_white(one, other));
 }
 
 } // namespace

@@ -21,9 +21,9 @@ namespace dnn_torch
 class SceneCuts
 {
 public:
-    // Above this difference a frame is a cut.  On joined clips of known cuts it gave a precision
-    // and a recall of 0.95 and more (docs/time.md).
-    static constexpr double usual_limit = 0.62;
+    // Above this difference a frame is a cut.  benchmarks/cuts.py judges it on clips of known cuts
+    // (docs/time.md).
+    static constexpr double usual_limit = 0.5;
 
     explicit SceneCuts(double limit = usual_limit) : limit_(limit) {}
 

@@ -28,6 +28,7 @@ extern const Architecture denoisers;
 extern const Architecture drct;
 extern const Architecture edsr;
 extern const Architecture esrgan;
+extern const Architecture fastdvdnet;
 extern const Architecture fsrcnn;
 extern const Architecture hat;
 extern const Architecture mosr;

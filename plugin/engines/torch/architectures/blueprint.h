@@ -30,6 +30,8 @@ struct Blueprint {
     int64_t in_channels = 3, out_channels = 3;
     // Whether each sample of the result only depends on a bounded part of the picture.
     bool is_local = true;
+    // The frames whose channels the input has, by their distance from the current one.
+    int64_t first_frame = 0, last_frame = 0;
     // Windows and the like begin at multiples of this, so tiles must, too.
     int64_t alignment = 1;
     std::string source; // TorchScript: the functions of one class, including forward(self, x)

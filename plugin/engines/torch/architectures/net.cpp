@@ -219,10 +219,16 @@ Expression Net::prelu(const Expression &x, const std::string &name)
     return let(concat("torch.prelu(", x, ", ", weight(name + ".weight"), ")"));
 }
 
+// Its weight and bias come together.
 Expression Net::batch_norm(const Expression &x, const std::string &name, double epsilon)
 {
-    return let(concat("torch.batch_norm(", x, ", ", weight_or_none(name + ".weight"), ", ",
-                      weight_or_none(name + ".bias"), ", ", weight(name + ".running_mean"), ", ",
+    const bool has_both = weights_.has(name + ".weight") || weights_.has(name + ".bias");
+    const auto part = [&](const char *end) {
+        return has_both ? weight(name + end) : weight_or_none(name + end);
+    };
+    const Expression factor = part(".weight"), offset = part(".bias");
+    return let(concat("torch.batch_norm(", x, ", ", factor, ", ", offset, ", ",
+                      weight(name + ".running_mean"), ", ",
                       weight(name + ".running_var"), ", False, 0.0, ", literal(epsilon),
                       ", False)"));
 }
@@ -340,6 +346,12 @@ void Net::align(int64_t multiple)
     blueprint_.alignment = std::min(both, largest * largest);
 }
 
+void Net::take_frames(int64_t first, int64_t last)
+{
+    blueprint_.first_frame = first;
+    blueprint_.last_frame = last;
+}
+
 Expression Net::picture_mean(const Expression &x)
 {
     mark_nonlocal();
@@ -402,7 +414,8 @@ Blueprint Net::finish(const Expression &result, int64_t scale, int64_t in_channe
 {
     expect_none_missing();
     expect_all_used();
-    if (const int64_t most = std::max(in_channels, out_channels); most > most_channels)
+    const int64_t frames = blueprint_.last_frame - blueprint_.first_frame + 1;
+    if (const int64_t most = std::max(in_channels / frames, out_channels); most > most_channels)
         throw WeightFault(concat("is a ", blueprint_.architecture, " for pictures of ", most,
                                  " channels; a picture has 1, 3 or 4"));
     blueprint_.scale = scale;
@@ -415,10 +428,13 @@ Blueprint Net::finish(const Expression &result, int64_t scale, int64_t in_channe
 
 std::string contract_of(const Blueprint &network)
 {
+    const int64_t first = network.first_frame, last = network.last_frame;
+    const std::string frames =
+        first == last ? "" : concat(R"(, "frames": [)", first, ", ", last, "]");
     return concat(R"({"scale": )", network.scale, R"(, "task": "picture", "tiling": ")",
                   network.is_local ? "local" : "global", R"(", "alignment": )", network.alignment,
-                  R"(, "input": {"channels": )", network.in_channels,
-                  R"(, "order": "rgb", "range": [0, 1]}, "output": {"channels": )",
+                  R"(, "input": {"channels": )", network.in_channels / (last - first + 1),
+                  R"(, "order": "rgb", "range": [0, 1])", frames, R"(}, "output": {"channels": )",
                   network.out_channels, "}}");
 }
 

@@ -127,6 +127,8 @@ public:
     void mark_nonlocal() { blueprint_.is_local = false; }
     // Declares that windows begin at multiples of this.  pad_to_multiple() does so.
     void align(int64_t multiple);
+    // Declares that the input's channels are those of several frames: from -2 to 2 are five.
+    void take_frames(int64_t first, int64_t last);
     // Returns the mean of each channel over the whole picture.
     Expression picture_mean(const Expression &x);
     Expression multiply(const Expression &a, const Expression &b);

@@ -19,9 +19,9 @@ using dnn_torch::concat;
 
 // In order: the first one that recognises the weights is used.
 const Architecture *const architectures[] = {
-    &atd,     &dat,    &drct,    &hat,   &omnisr,    &rgt,   &srformer,
-    &swin2sr, &swinir, &compact, &cugan, &denoisers, &edsr,  &esrgan,
-    &fsrcnn,  &mosr,   &plksr,   &rcan,  &span,      &srcnn, &vdsr,
+    &atd,    &dat,     &drct,  &hat,       &omnisr, &rgt,    &srformer,   &swin2sr,
+    &swinir, &compact, &cugan, &denoisers, &edsr,   &esrgan, &fastdvdnet, &fsrcnn,
+    &mosr,   &plksr,   &rcan,  &span,      &srcnn,  &vdsr,
 };
 
 std::string shape_text(const Weight &weight)

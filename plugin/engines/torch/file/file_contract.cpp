@@ -22,7 +22,7 @@ constexpr size_t piece_bytes = 8000, most_pieces = 64;
 constexpr dnn_torch::JsonLimits limits = {.depth = 16, .values = 100'000};
 
 // Returns an object, or a string that says what is wrong with the record.
-Json parse(std::string_view record)
+Json parse_contract(std::string_view record)
 {
     if (record.size() > piece_bytes * most_pieces)
         return "is too long";
@@ -34,7 +34,7 @@ Json parse(std::string_view record)
 
 std::string line_of(std::string_view record)
 {
-    const std::string line = parse(record).dump(-1, ' ', true, Json::error_handler_t::replace);
+    const std::string line = parse_contract(record).dump(-1, ' ', true, Json::error_handler_t::replace);
     return line.size() > piece_bytes * most_pieces ? "\"is too long\"" : line;
 }
 

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// FastDVDnet: denoises a frame by five.  A small U-net looks at three frames with a map of the
+// noise's strength; it runs on each three of the five, and a second one on its three results.
+#include "architecture.h"
+
+#include "base/compose.h"
+
+#include <array>
+
+namespace engine_torch
+{
+namespace fastdvdnet_network
+{
+namespace
+{
+
+using dnn_torch::concat;
+
+constexpr int64_t frames = 5, frames_of_block = 3, multiple = 4;
+// The value of the authors' tests, and the default of forward().
+constexpr char noise_argument[] = "sigma: float = 0.09803921568627451"; // 25 / 255
+
+using Three = std::array<Expression, frames_of_block>;
+
+bool recognises(const Weights &weights)
+{
+    const auto has_either = [&](const char *layer) {
+        return weights.has(concat("temp1.", layer, ".weight")) ||
+               weights.has(concat("temp2.", layer, ".weight"));
+    };
+    return has_either("inc.convblock.0") && has_either("outc.convblock.3");
+}
+
+Expression normalised(Net &net, const Expression &x, const std::string &layers, int64_t place,
+                      const ConvOptions &options = {})
+{
+    const Expression made = net.conv(x, concat(layers, ".", place), options);
+    return net.activate(net.batch_norm(made, concat(layers, ".", place + 1)), "relu");
+}
+
+// Two convolutions.
+Expression pair(Net &net, const Expression &x, const std::string &block)
+{
+    const std::string layers = block + ".convblock";
+    return normalised(net, normalised(net, x, layers, 0), layers, 3);
+}
+
+Expression smaller(Net &net, const Expression &x, const std::string &block)
+{
+    const std::string layers = block + ".convblock";
+    const Expression half = normalised(net, x, layers, 0, {.stride = 2, .padding = 1});
+    return pair(net, half, layers + ".3");
+}
+
+Expression larger(Net &net, const Expression &x, const std::string &block)
+{
+    const std::string layers = block + ".convblock";
+    const Expression made = net.conv(pair(net, x, layers + ".0"), layers + ".1");
+    return net.pixel_shuffle(made, 2);
+}
+
+// Returns the frame in the middle without its noise.
+Expression denoised(Net &net, const Three &given, const Expression &noise, const std::string &block)
+{
+    const std::string inc = block + ".inc.convblock", outc = block + ".outc.convblock";
+    const Expression all = net.cat({given[0], noise, given[1], noise, given[2], noise});
+    const Expression first = normalised(net, all, inc, 0, {.groups = frames_of_block});
+    const Expression whole = normalised(net, first, inc, 3);
+    const Expression half = smaller(net, whole, block + ".downc0");
+    const Expression quarter = smaller(net, half, block + ".downc1");
+    const Expression below = net.add(half, larger(net, quarter, block + ".upc2"));
+    const Expression above = net.add(whole, larger(net, below, block + ".upc1"));
+    const Expression found = net.conv(normalised(net, above, outc, 0), outc + ".3");
+    return net.let(concat(given[1], " - ", found));
+}
+
+Blueprint build(const Weights &weights)
+{
+    Net net(weights, fastdvdnet.name);
+    net.allow_missing_biases();
+    net.argument(noise_argument);
+    const int64_t channels = weights.size("temp2.outc.convblock.3.weight", 0);
+    if (channels != 1 && channels != 3)
+        net.contradict(concat("returns ", channels, " channels"));
+    net.report("features", weights.size("temp1.inc.convblock.3.weight", 0));
+    net.report("frames", frames);
+    const Expression x = net.pad_to_multiple(Net::input, multiple);
+    const Expression noise = net.let(concat("torch.full_like(", x, "[:, :1], sigma)"));
+    std::array<Expression, frames> given;
+    for (int64_t i = 0; i < frames; i++)
+        given[static_cast<size_t>(i)] =
+            net.let(concat(x, "[:, ", channels * i, ":", channels * (i + 1), "]"));
+    Three between;
+    for (size_t i = 0; i < between.size(); i++)
+        between[i] = denoised(net, {given[i], given[i + 1], given[i + 2]}, noise, "temp1");
+    const Expression made = denoised(net, between, noise, "temp2");
+    net.take_frames(-2, 2);
+    return net.finish(net.crop(made, Net::input, 1), 1, frames * channels, channels);
+}
+
+} // namespace
+} // namespace fastdvdnet_network
+
+const Architecture fastdvdnet = {.name = "FastDVDnet",
+                                 .recognises = fastdvdnet_network::recognises,
+                                 .build = fastdvdnet_network::build};
+
+} // namespace engine_torch
