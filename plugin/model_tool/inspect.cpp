@@ -106,6 +106,7 @@ void try_as_detector(const Request &request, Inspection &found)
 {
     found.detector = try_detector(found.backend, request);
     found.file.refused.clear(); // the model could be opened, so --allow permits them
+    found.notice = found.detector->notice;
     found.command = found.detector->command;
 }
 
@@ -113,6 +114,7 @@ void try_as_classifier(const Request &request, Inspection &found)
 {
     found.classifier = try_classifier(found.backend, request);
     found.file.refused.clear();
+    found.notice = found.classifier->notice;
     found.command = found.classifier->command;
 }
 
@@ -125,7 +127,7 @@ void try_as_picture(const Request &request, Inspection &found)
     add_trials(trials, *found.contract);
     found.trials = trials;
     found.fitting = find_fitting(subject, trials);
-    auto options = filter_options(request);
+    auto options = filter_options(request, *subject.model);
     if (const std::string &range = found.fitting->range.option; !range.empty()) {
         std::erase_if(options, [](const auto &option) { return option.first == "range"; });
         options.emplace_back("range", range);

@@ -451,7 +451,7 @@ def test_one_file_for_page_and_sheet(clip, quick_model, tmp_path, png):
     (["CLIP", "MODEL", "--at", "99"], "has no frame at 99"),
     (["CLIP", "MODEL", "--at", "1,x"], "--at x: give a number"),
     (["CLIP", "MODEL", "--at", "nan"], "--at nan: give a number"),
-    (["CLIP", "MODEL", "--at", "1,"], "--at : give a number"),
+    (["CLIP", "MODEL", "--at", "1,"], "--at: give a number"),
     (["CLIP", "MODEL", "--frames", "21"], "from 1 to 20"),
     (["CLIP", "MODEL", "--frames"], "--frames needs a value"),
     (["CLIP", "MODEL", "--timeout", "0"], "from 1 to 86400"),
