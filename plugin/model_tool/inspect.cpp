@@ -33,6 +33,7 @@
 //                     labels (empty: not known)
 //   classifier        of a model for dnn_torch_classify: takes, classes, labels, like a detector's
 //   command           a command line that uses the model
+#include "base/byte_count.h"
 #include "base/counted.h"
 #include "base/json.h"
 #include "base/terminal.h"
@@ -194,25 +195,13 @@ std::vector<std::string> in_words(const std::vector<DnnTorchTensorInfo> &tensors
     return words;
 }
 
-std::string bytes_in_words(int64_t bytes)
-{
-    char text[32];
-    double number = static_cast<double>(bytes);
-    const char *units[] = {"bytes", "KiB", "MiB", "GiB"};
-    int unit = 0;
-    for (; number >= 1024 && unit < 3; unit++)
-        number /= 1024;
-    snprintf(text, sizeof(text), "%.*f %s", unit && number < 100 ? 1 : 0, number, units[unit]);
-    return text;
-}
-
 std::string parameters_in_words(const FileFacts &file)
 {
     if (file.parameters.empty())
         return "not known";
     if (file.parameters == "0")
         return "none";
-    return file.parameters + ", " + bytes_in_words(atoll(file.parameter_bytes.c_str())) + ", " +
+    return file.parameters + ", " + bytes_in_words(atof(file.parameter_bytes.c_str())) + ", " +
            file.precision;
 }
 

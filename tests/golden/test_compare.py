@@ -117,7 +117,8 @@ def test_architecture_and_licence(clip, tmp_path):
     assert facts["architecture"] == "Compact, x2" and facts["licence"] == "CC-BY-4.0"
     assert data["options"] == "isolate=1" and column["seconds"] > 0
     number, unit = facts["memory"].split()
-    assert unit == "GB" or float(number) > 100  # LibTorch alone
+    assert unit == "GiB" or (unit == "MiB" and float(number) > 100)  # LibTorch alone
+    assert re.fullmatch(r"[\d.]+ KiB", facts["file"])
 
 
 def test_times_that_are_told(clip, quick_model, tmp_path):
