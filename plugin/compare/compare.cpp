@@ -250,6 +250,7 @@ int compare(int count, char **words)
     int signal_number = 0;
     try {
         const SignalsAsExceptions signals;
+        limit_memory();
         return Compare(options).run();
     } catch (const Interrupted &interrupted) {
         signal_number = interrupted.signal;

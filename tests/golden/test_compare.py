@@ -531,6 +531,39 @@ def test_signals_end_it_at_once(clip, quick_model, tmp_path, number):
     assert not any(os.path.exists(f"/proc/{child}") for child in children)
 
 
+def test_what_it_starts_ends_with_it(clip, quick_model, tmp_path):
+    """Even if SIGKILL ends it; and none of that may take all memory."""
+    slow = quick_model("invert")
+    slow.write_text("latency_us 100000000\n")
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    process = support.start([support.LAUNCHER, "compare", clip, slow, "--at", "0"], cwd=tmp_path,
+                            env={"TMPDIR": str(temporary)})
+    deadline = time.monotonic() + 20
+    while not list(temporary.glob("*/column0-0.png")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    time.sleep(1)
+    children = children_of(process.pid)
+    total = int(re.search(r"MemTotal: +(\d+)", pathlib.Path("/proc/meminfo").read_text())[1])
+    for child in children:
+        limits = pathlib.Path(f"/proc/{child}/limits").read_text()
+        assert int(re.search(r"Max data size +(\d+)", limits)[1]) <= total * 1024 / 2
+    process.kill()
+    support.finish(process, timeout=10)
+    deadline = time.monotonic() + 2
+    while any(map(is_running, children)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert children and not any(map(is_running, children))
+
+
+def is_running(number):
+    """A zombie waits for whoever takes the place of its parent."""
+    try:
+        return ") Z " not in pathlib.Path(f"/proc/{number}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 def test_a_clip_of_one_frame(quick_model, tmp_path):
     clip = make_clip(tmp_path / "one.mkv", "color=black:s=64x48:d=0.1:r=10")
     assert len(compared(tmp_path, clip, quick_model("invert"), "--frames", "5")["frames"]) == 1
