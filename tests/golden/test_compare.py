@@ -241,7 +241,7 @@ def test_scores_at_the_size_of_the_reference(clip, quick_model, tmp_path):
     data = data_in(tmp_path / "compare.html")
     source, _, model = data["columns"]
     assert 10 < source["scores"][0]["psnr"] < 60 and 10 < model["scores"][0]["psnr"] < 60
-    row = r"^enlarge2.pt +128x96 +[\d.]+ +\d+ \w+ +[\d.]+ +[\d.]+"
+    row = r"^enlarge2.pt +128x96 +[\d.]+ +[\d.]+ \w+ +[\d.]+ +[\d.]+"
     assert re.search(row, result.stdout.decode(), re.MULTILINE)
 
 
@@ -325,6 +325,45 @@ def test_a_page_has_thirty_megabytes_at_most(quick_model, tmp_path):
     data = compared(tmp_path, "noise.nut", quick_model("invert"), "--at", "0,0.1,0.2,0.3")
     assert 15e6 < (tmp_path / "compare.html").stat().st_size < 30e6
     assert all(frame["crop"]["width"] < 1280 for frame in data["frames"])
+
+
+def test_pixels_that_are_not_square(quick_model, tmp_path):
+    """The page and the sheet have the shape that players show; the pictures' pixels stay."""
+    clip = make_clip(tmp_path / "clip.mkv", "testsrc2=s=72x48:d=0.2:r=10,setsar=16/9")
+    data = compared(tmp_path, clip, quick_model("enlarge2"), "--at", "0", "--png", "sheet.png")
+    frame = data["frames"][0]
+    assert (frame["width"], frame["height"]) == (144, 96)
+    assert frame["pixel_aspect"] == pytest.approx(16 / 9, abs=1e-3)
+    assert [picture["pictures"][0]["width"] for picture in data["columns"]] == [72, 144]
+    height = 480 * 9 / 16 * 48 // 72
+    assert head_of((tmp_path / "sheet.png").read_bytes())[:2] == (2 * 480, height + 28)
+    square = make_clip(tmp_path / "square.mkv", "testsrc2=s=72x48:d=0.2:r=10")
+    data = compared(tmp_path, square, quick_model("enlarge2"), "--at", "0")
+    assert data["frames"][0]["pixel_aspect"] == 1
+
+
+@pytest.mark.parametrize("curve,name", [("smpte2084", "PQ"), ("arib-std-b67", "HLG")])
+def test_high_dynamic_range(quick_model, tmp_path, curve, name):
+    """A line says what is shown; models get the frame with its tags."""
+    clip = make_clip(tmp_path / "clip.mkv", "testsrc2=s=64x48:d=0.2:r=10", "-pix_fmt",
+                     "yuv420p10le", "-color_trc", curve, "-color_primaries", "bt2020",
+                     "-colorspace", "bt2020nc", "-color_range", "tv")  # fmt: skip
+    program = tmp_path / "ffmpeg that keeps the cut"
+    program.write_text(f"""#!/bin/sh
+cp "$TMPDIR"/*/source0.mkv '{tmp_path}/cut.mkv' 2>/dev/null
+exec '{shutil.which(support.FFMPEG)}' "$@"
+""")
+    program.chmod(0o755)
+    result = compare(tmp_path, clip, quick_model("invert"), "--at", "0", "--ffmpeg", program)
+    assert result.returncode == 0 and len(result.stderr.splitlines()) == 1, str(result)
+    assert f"'clip.mkv' is HDR ({name})" in result.stderr and "tone mapping" in result.stderr
+    source = data_in(tmp_path / "compare.html")["columns"][0]
+    assert f"HDR ({name})" in dict(source["facts"])["colours"]
+    told = support.execute([support.sibling("ffprobe"), "-v", "error", "-show_streams",
+                            tmp_path / "cut.mkv"]).stdout.decode()  # fmt: skip
+    for tag in (f"color_transfer={curve}", "color_primaries=bt2020", "color_space=bt2020nc",
+                "color_range=tv", "pix_fmt=yuv420p10le"):  # fmt: skip
+        assert tag in told, told
 
 
 # ---- models that fail ---------------------------------------------------------
