@@ -115,7 +115,7 @@ def test_a_slow_model(script, tmp_path, command, settings, number):
 
 
 @NUMBERS
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", ["inspect", "bench"])
 @pytest.mark.parametrize("isolate", [0, 1])
 def test_a_model_that_computes(model, tmp_path, command, isolate, number):
     words = (command, model("never_returns_everywhere"), "--isolate", isolate, *COMMANDS[command])
