@@ -314,6 +314,8 @@ typedef struct DnnTorchEngine {
      *                    multiples of what the picture may move; NULL if the code does not tell
      *   precision_values, optimize_values
      *                    the values of the option of that name, separated by ", "; or NULL, ""
+     *   ignores_input, ignores_output
+     *                    "1" if the option of that name is of no use to the model
      *   exclusive        "1" if runs of its sessions wait for each other: better opened again
      *   engine_name, engine_version, cage
      *                    of the engine "isolated" only: the engine in the separate process,

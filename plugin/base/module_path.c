@@ -11,6 +11,16 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Whether the folders `part` are in the list already, one after the other. */
+static bool holds(const char *list, const char *part)
+{
+    const size_t length = strlen(part);
+    for (const char *at = list; length && (at = strstr(at, part)); at++)
+        if ((at == list || at[-1] == ':') && (at[length] == ':' || !at[length]))
+            return true;
+    return false;
+}
+
 bool dnn_torch_find_module_in(const char *folders, const char *file_name, char *path,
                               size_t path_size)
 {
@@ -23,8 +33,11 @@ bool dnn_torch_find_module_in(const char *folders, const char *file_name, char *
     for (size_t i = 0; i < sizeof(searches) / sizeof(*searches); i++)
         if (dnn_torch_find_file(&searches[i], file_name, path, path_size))
             return true;
-    snprintf(path, path_size, "%s%s%s", configured ? configured : "", configured ? " and " : "",
-             folders);
+    if (configured && holds(configured, folders))
+        snprintf(path, path_size, "%s", configured);
+    else
+        snprintf(path, path_size, "%s%s%s", configured ? configured : "", configured ? " and " : "",
+                 folders);
     return false;
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "columns.h"
 
+#include "base/byte_count.h"
 #include "base/compose.h"
 #include "base/counted.h"
 #include "base/json.h"
@@ -386,17 +387,6 @@ std::string contents_of(const std::string &file)
     std::ostringstream text;
     text << std::ifstream(file, std::ios::binary).rdbuf();
     return text.str();
-}
-
-std::string bytes_in_words(double bytes)
-{
-    constexpr const char *units[] = {"KB", "MB", "GB"};
-    size_t unit = 0;
-    for (bytes /= 1000; bytes >= 1000 && unit < 2; unit++)
-        bytes /= 1000;
-    char text[32];
-    snprintf(text, sizeof(text), bytes < 10 ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
-    return text;
 }
 
 } // namespace dnn_torch

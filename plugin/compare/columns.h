@@ -92,7 +92,4 @@ std::optional<PictureSize> size_of_png(const std::string &file);
 // Returns "" if the file cannot be read.
 std::string contents_of(const std::string &file);
 
-// Returns "138 KB".
-std::string bytes_in_words(double bytes);
-
 } // namespace dnn_torch

@@ -18,6 +18,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <stdexcept>
 
@@ -48,6 +49,25 @@ std::string launcher()
     return path;
 }
 
+std::string base_name(const std::string &path)
+{
+    return std::filesystem::path(path).filename().string();
+}
+
+// Returns what people call a curve of high dynamic range, or "".
+std::string high_dynamic_range(std::string_view transfer)
+{
+    if (transfer == "smpte2084")
+        return "PQ";
+    return transfer == "arib-std-b67" ? "HLG" : "";
+}
+
+void warn(const std::string &words)
+{
+    show_progress("");
+    fprintf(stderr, "dnn-torch: %s\n", words.c_str());
+}
+
 void write_in_pieces(NewFile &file, std::string_view text)
 {
     constexpr size_t piece = 1 << 20;
@@ -74,7 +94,15 @@ public:
     int run()
     {
         const Cut source = cut_source();
+        const std::string light = high_dynamic_range(source.transfer);
+        if (!light.empty())
+            warn(concat("'", on_one_line(base_name(options_.clip)), "' is HDR (", light,
+                        "): the page shows its values without tone mapping, paler than a player "
+                        "does; models get the values as in the filter"));
         make_columns(source);
+        if (!light.empty())
+            result_.columns.front().facts.emplace_back(
+                "colours", concat("HDR (", light, "), shown without tone mapping"));
         show_progress("writing the page ...");
         cut_pictures(programs_, source, result_);
         write_in_pieces(html_, page_of(result_));
@@ -250,6 +278,7 @@ int compare(int count, char **words)
     int signal_number = 0;
     try {
         const SignalsAsExceptions signals;
+        limit_memory();
         return Compare(options).run();
     } catch (const Interrupted &interrupted) {
         signal_number = interrupted.signal;

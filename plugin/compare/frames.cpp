@@ -9,7 +9,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -194,15 +193,28 @@ double time_of_cut(const Outcome &outcome, const Wanted &wanted)
     return times.empty() ? wanted.seconds : from + times.front();
 }
 
-// Returns "yuv420p 384x288", as showinfo has it in "fmt:yuv420p sar:1/1 s:384x288 i:P".
+// What the filter showinfo tells of the frame that was cut, in "fmt:yuv420p sar:1/1 s:384x288 i:P".
+std::string told_of_cut(const std::string &log, std::string_view name)
+{
+    const size_t at = log.find(name, std::min(log.find(" pts:"), log.size()));
+    const size_t from = at == log.npos ? log.size() : at + name.size();
+    return log.substr(from, log.find_first_of(" \n", from) - from);
+}
+
+// Returns "yuv420p 384x288".
 std::string shape_of_cut(const std::string &log)
 {
-    auto word_after = [&](const char *name) {
-        const size_t at = log.find(name, std::min(log.find(" pts:"), log.size()));
-        const size_t from = at == log.npos ? log.size() : at + strlen(name);
-        return log.substr(from, log.find_first_of(" \n", from) - from);
-    };
-    return concat(word_after(" fmt:"), " ", word_after(" s:"));
+    return concat(told_of_cut(log, " fmt:"), " ", told_of_cut(log, " s:"));
+}
+
+// Returns 1 if the aspect is not known, which is 0/1.
+double pixel_aspect_of_cut(const std::string &log)
+{
+    int width = 0, height = 0;
+    const std::string aspect = told_of_cut(log, " sar:");
+    const bool is_known =
+        sscanf(aspect.c_str(), "%d/%d", &width, &height) == 2 && width > 0 && height > 0;
+    return is_known ? static_cast<double>(width) / height : 1;
 }
 
 // Raw frames keep their properties, but Matroska has few formats of them.  `codec` is what worked
@@ -228,6 +240,10 @@ std::string add_cut(const Programs &programs, Wanted wanted, std::string &codec,
     if (outcome.output.size() >= map_size) {
         frames.times.push_back(time_of_cut(outcome, wanted));
         frames.details.emplace_back(outcome.output);
+        if (frames.times.size() == 1) {
+            frames.pixel_aspect = pixel_aspect_of_cut(outcome.errors);
+            frames.transfer = told_of_cut(outcome.errors, " color_trc:");
+        }
         return shape_of_cut(outcome.errors);
     }
     if (!outcome.succeeded())

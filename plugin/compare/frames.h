@@ -55,6 +55,8 @@ struct Cut {
     std::string list; // a file for ffmpeg's demuxer "concat"
     std::vector<double> times;
     std::vector<DetailMap> details;
+    double pixel_aspect = 1; // width of a pixel, by its height
+    std::string transfer;    // the name that ffmpeg has for the curve: "smpte2084"; "": not known
 };
 // Cuts the first frame that is at a time, or earlier by no more than `slack`, or later.  `name`
 // begins the names of the files.  Throws std::runtime_error if the clip cannot be decoded, and

@@ -35,6 +35,14 @@ PictureSize largest_result(const Comparison &comparison, size_t frame)
     return largest;
 }
 
+// A result keeps the frame's shape, whatever its size is.
+double pixel_aspect_of(const Comparison &comparison, size_t frame, PictureSize whole,
+                       const Cut &source)
+{
+    const PictureSize own = comparison.columns.front().pictures[frame];
+    return source.pixel_aspect * own.width / own.height * whole.height / whole.width;
+}
+
 // Crops begin and end between pixels of all pictures if the sizes are multiples of each other.
 int common_step(const Comparison &comparison, size_t frame, int PictureSize::*extent, int whole)
 {
@@ -167,6 +175,7 @@ json::Value json_of(const ShownFrame &frame)
     return {{"seconds", json::rounded(frame.seconds, 3)},
             {"width", frame.size.width},
             {"height", frame.size.height},
+            {"pixel_aspect", json::rounded(frame.pixel_aspect, 4)},
             {"crop", crop}};
 }
 
@@ -259,14 +268,23 @@ std::string for_script(const std::string &ascii)
 
 constexpr int cell_width = 480, name_height = 28;
 
-// Returns ffmpeg's filters for one cell; its input is [i:v].
-std::string cell_graph(size_t number, int height, const std::string &name_file)
+// Returns the size of all pictures in the sheet.
+PictureSize cell_of(const ShownFrame &frame)
 {
-    std::string graph = concat("[", number, ":v]scale=", cell_width, ":", height,
-                               ":force_original_aspect_ratio=decrease:flags=lanczos,format=rgb24,"
-                               "setsar=1,pad=",
-                               cell_width, ":", height + name_height, ":(ow-iw)/2:", name_height,
-                               "+(oh-", name_height, "-ih)/2:white");
+    constexpr int least_height = 16, most_height = 4 * cell_width;
+    const Crop part = frame.crop.value_or(Crop{0, 0, frame.size.width, frame.size.height});
+    const double aspect = frame.pixel_aspect * part.width / part.height;
+    const int height = std::clamp(static_cast<int>(cell_width / aspect), least_height, most_height);
+    return {.width = std::clamp(static_cast<int>(height * aspect), 1, cell_width),
+            .height = height};
+}
+
+// Returns ffmpeg's filters for one cell; its input is [i:v].
+std::string cell_graph(size_t number, PictureSize cell, const std::string &name_file)
+{
+    std::string graph = concat("[", number, ":v]scale=", cell.width, ":", cell.height,
+                               ":flags=lanczos,format=rgb24,setsar=1,pad=", cell_width, ":",
+                               cell.height + name_height, ":(ow-iw)/2:", name_height, ":white");
     if (!name_file.empty())
         graph += concat(",drawtext=expansion=none:fontsize=16:fontcolor=black:x=6:y=6:textfile=",
                         name_file);
@@ -276,8 +294,7 @@ std::string cell_graph(size_t number, int height, const std::string &name_file)
 std::vector<std::string> sheet_command(const TemporaryFolder &folder, const Comparison &comparison,
                                        bool with_names, const std::string &file)
 {
-    const PictureSize shape = comparison.pictures.front().front().size;
-    const int height = std::clamp(cell_width * shape.height / shape.width, 16, 4 * cell_width);
+    const PictureSize cell = cell_of(comparison.frames.front());
     std::vector<std::string> words = {"-loglevel", "level+error"};
     std::string graph, cells, layout;
     size_t number = 0;
@@ -288,12 +305,12 @@ std::vector<std::string> sheet_command(const TemporaryFolder &folder, const Comp
                 words.insert(words.end(), {"-f", "lavfi", "-i", "color=gray:s=32x32:d=0.04"});
             else
                 words.insert(words.end(), {"-i", picture});
-            graph += cell_graph(number, height,
-                                with_names ? folder.path(concat("name", i, ".txt")) : "");
+            graph +=
+                cell_graph(number, cell, with_names ? folder.path(concat("name", i, ".txt")) : "");
             cells += concat("[c", number, "]");
             add_to_list(
                 layout,
-                concat(i * cell_width, "_", frame * static_cast<size_t>(height + name_height)),
+                concat(i * cell_width, "_", frame * static_cast<size_t>(cell.height + name_height)),
                 "|");
         }
     graph += number == 1 ? "[c0]null" : concat(cells, "xstack=inputs=", number, ":layout=", layout);
@@ -316,6 +333,7 @@ void cut_pictures(const Programs &programs, const Cut &source, Comparison &compa
             comparison.frames.push_back(
                 {.seconds = source.times[frame],
                  .size = whole,
+                 .pixel_aspect = pixel_aspect_of(comparison, frame, whole, source),
                  .crop = choose_crop(comparison, frame, whole, source.details[frame], share)});
         }
         size_t bytes = expected_bytes(comparison);

@@ -20,6 +20,7 @@ struct Crop {
 struct ShownFrame {
     double seconds;
     PictureSize size;         // of the largest result; all pictures are shown at this size
+    double pixel_aspect;      // width of its pixels, by their height
     std::optional<Crop> crop; // nullopt: the whole frame
 };
 

@@ -157,6 +157,7 @@ Outcome run(ProgramStart start, double limit_seconds)
     start.output = output.theirs();
     start.errors = errors.theirs();
     start.environment = environment_where([](std::string_view) { return true; });
+    start.environment.push_back(concat("DNN_TORCH_STARTER=", getpid()));
     start.has_own_session = true;
     throw_if_interrupted();
     Group group(start);
@@ -217,6 +218,17 @@ void throw_if_interrupted()
     const timespec at_once = {0, 0};
     if (const int signal = sigtimedwait(&signals, nullptr, &at_once); signal > 0)
         throw Interrupted{signal};
+}
+
+void limit_memory()
+{
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    rlimit limit{};
+    if (pages <= 0 || page <= 0 || getrlimit(RLIMIT_DATA, &limit) != 0)
+        return;
+    const rlim_t half = static_cast<rlim_t>(pages) * static_cast<rlim_t>(page) / 2;
+    limit.rlim_cur = std::min(limit.rlim_cur, half);
+    setrlimit(RLIMIT_DATA, &limit);
 }
 
 TemporaryFolder::TemporaryFolder()

@@ -30,6 +30,10 @@ public:
 // Throws Interrupted.
 void throw_if_interrupted();
 
+// Lets no process that is started from now on take more than half of the machine's memory, such as
+// for the picture of a model that makes a huge one.
+void limit_memory();
+
 // A folder for this process alone, without characters that mean something to ffmpeg.  It goes with
 // all that is in it.
 class TemporaryFolder

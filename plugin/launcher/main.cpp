@@ -6,10 +6,14 @@
 #include "launcher_commands.h"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <getopt.h>
 #include <string_view>
+#include <sys/prctl.h>
+#include <unistd.h>
 
 namespace dnn_torch
 {
@@ -151,8 +155,23 @@ int start(const Command &command, int count, char **arguments)
     return fits ? command.run(given) : refuse(command);
 }
 
+// What compare starts ends with it, even if SIGKILL ends that.  The kernel remembers it through
+// exec().
+void end_with_starter()
+{
+    constexpr const char *name = "DNN_TORCH_STARTER";
+    const char *const starter = secure_getenv(name);
+    if (!starter)
+        return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != atoi(starter)) // it has ended before
+        raise(SIGKILL);
+    unsetenv(name);
+}
+
 int main_with(int argc, char **argv)
 {
+    end_with_starter();
     std::string_view name = argc > 1 ? argv[1] : "";
     if (name == "--help" || name == "help")
         return print_help();

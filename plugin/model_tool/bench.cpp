@@ -144,6 +144,7 @@ public:
         channels_ = model.channels;
         size_ = request_.size ? *request_.size : default_size(model, request_);
         ModelWithContract subject = std::move(model.in_fp32);
+        options_ = filter_options(request_, *subject.model);
         start_ = Clock::now();
         NewPlan work = plan(subject, "fp32");
         report_.begin({.model = request_.path,
@@ -368,7 +369,7 @@ private:
 
     std::string command(const Rate &rate) const
     {
-        std::vector<std::pair<std::string, std::string>> options = filter_options(request_);
+        FilterOptions options = options_;
         options.emplace_back("workers", std::to_string(rate.setting.workers));
         options.emplace_back("threads", std::to_string(rate.setting.threads));
         options.emplace_back("precision", rate.precision);
@@ -401,6 +402,7 @@ private:
     Machine machine_ = usable_machine();
     Kind kind_ = Kind::picture;
     Channels channels_ = Channels::rgb;
+    FilterOptions options_; // of the request
     Size size_{};
     Clock::time_point start_;
     double fp32_seconds_ = 0;

@@ -18,7 +18,8 @@ ClassifierFacts try_classifier(const Backend &backend, const Request &request)
     return {.takes = probe.in_words(),
             .classes = probe.scores().classes,
             .labels = labels_of(subject.contract.model, probe.scores().classes, false),
-            .command = classifier_command(request, filter_options(request))};
+            .notice = subject.model->notice(),
+            .command = classifier_command(request, filter_options(request, *subject.model))};
 }
 
 std::string classifier_command(const Request &request, FilterOptions options)

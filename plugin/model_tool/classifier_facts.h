@@ -19,6 +19,7 @@ struct ClassifierFacts {
     std::string takes; // "RGB of 224x224"
     int64_t classes = 0;
     std::vector<std::string> labels = {};
+    std::string notice;  // the engine's
     std::string command; // a command line that uses the model
 };
 

@@ -25,7 +25,8 @@ DetectorFactsFound try_detector(const Backend &backend, const Request &request)
             .classes = decoder->classes(),
             .labels =
                 labels_of(subject.contract.model, decoder->classes(), decoder->has_background()),
-            .command = detector_command(request, filter_options(request))};
+            .notice = subject.model->notice(),
+            .command = detector_command(request, filter_options(request, *subject.model))};
 }
 
 std::string detector_command(const Request &request, FilterOptions options)

@@ -19,6 +19,7 @@ struct DetectorFactsFound {
     std::string decoder; // the decoder's name
     int classes = 0;     // 0: not known
     std::vector<std::string> labels = {};
+    std::string notice;  // the engine's
     std::string command; // a command line that uses the model
 };
 

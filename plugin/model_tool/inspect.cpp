@@ -33,6 +33,7 @@
 //                     labels (empty: not known)
 //   classifier        of a model for dnn_torch_classify: takes, classes, labels, like a detector's
 //   command           a command line that uses the model
+#include "base/byte_count.h"
 #include "base/compose.h"
 #include "base/counted.h"
 #include "base/json.h"
@@ -108,6 +109,7 @@ void try_as_detector(const Request &request, Inspection &found)
 {
     found.detector = try_detector(found.backend, request);
     found.file.refused.clear(); // the model could be opened, so --allow permits them
+    found.notice = found.detector->notice;
     found.command = found.detector->command;
 }
 
@@ -115,6 +117,7 @@ void try_as_classifier(const Request &request, Inspection &found)
 {
     found.classifier = try_classifier(found.backend, request);
     found.file.refused.clear();
+    found.notice = found.classifier->notice;
     found.command = found.classifier->command;
 }
 
@@ -127,7 +130,7 @@ void try_as_picture(const Request &request, Inspection &found)
     add_trials(trials, *found.contract);
     found.trials = trials;
     found.fitting = find_fitting(subject, trials);
-    auto options = filter_options(request);
+    auto options = filter_options(request, *subject.model);
     if (const std::string &range = found.fitting->range.option; !range.empty()) {
         std::erase_if(options, [](const auto &option) { return option.first == "range"; });
         options.emplace_back("range", range);
@@ -194,25 +197,13 @@ std::vector<std::string> in_words(const std::vector<DnnTorchTensorInfo> &tensors
     return words;
 }
 
-std::string bytes_in_words(int64_t bytes)
-{
-    char text[32];
-    double number = static_cast<double>(bytes);
-    const char *units[] = {"bytes", "KiB", "MiB", "GiB"};
-    int unit = 0;
-    for (; number >= 1024 && unit < 3; unit++)
-        number /= 1024;
-    snprintf(text, sizeof(text), "%.*f %s", unit && number < 100 ? 1 : 0, number, units[unit]);
-    return text;
-}
-
 std::string parameters_in_words(const FileFacts &file)
 {
     if (file.parameters.empty())
         return "not known";
     if (file.parameters == "0")
         return "none";
-    return file.parameters + ", " + bytes_in_words(atoll(file.parameter_bytes.c_str())) + ", " +
+    return file.parameters + ", " + bytes_in_words(atof(file.parameter_bytes.c_str())) + ", " +
            file.precision;
 }
 

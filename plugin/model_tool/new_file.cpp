@@ -9,7 +9,9 @@ extern "C" {
 #include <libavutil/error.h>
 }
 
+#include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
@@ -54,6 +56,37 @@ Descriptor open_unnamed(const std::string &folder)
                                                                       : Descriptor();
 }
 
+// ---- drafts that have a name ----------------------------------------------------------
+
+// Signals that end the program remove them.  The handler may run between any two instructions.
+constexpr size_t most_drafts = 4;
+std::atomic<const char *> drafts[most_drafts];
+static_assert(std::atomic<const char *>::is_always_lock_free);
+
+void remove_drafts(int number)
+{
+    for (const std::atomic<const char *> &draft : drafts)
+        if (const char *path = draft)
+            unlink(path);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+// Signals that are ignored stay so.
+void remove_drafts_at_signals()
+{
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
+        if (signal(number, remove_drafts) == SIG_IGN)
+            signal(number, SIG_IGN);
+}
+
+void exchange_draft(const char *from, const char *to)
+{
+    for (std::atomic<const char *> &draft : drafts)
+        if (const char *expected = from; draft.compare_exchange_strong(expected, to))
+            return;
+}
+
 } // namespace
 
 NewFile::NewFile(const std::string &path, Existing existing)
@@ -75,12 +108,26 @@ NewFile::NewFile(const std::string &path, Existing existing)
     const mode_t mask = umask(0);
     umask(mask);
     fchmod(file_.get(), permissions & ~mask);
+    remember_draft();
 }
 
 NewFile::~NewFile()
 {
     if (!draft_.empty())
         unlink(draft_.c_str());
+    forget_draft();
+}
+
+void NewFile::remember_draft() const
+{
+    remove_drafts_at_signals();
+    exchange_draft(nullptr, draft_.c_str());
+}
+
+void NewFile::forget_draft()
+{
+    exchange_draft(draft_.c_str(), nullptr);
+    draft_.clear();
 }
 
 void NewFile::refuse(int error) const
@@ -109,7 +156,7 @@ void NewFile::name_draft()
         const std::string name = path_ + "." + std::to_string(getpid() + number);
         if (linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
             draft_ = name;
-            return;
+            return remember_draft();
         }
         if (errno != EEXIST)
             break;
@@ -137,7 +184,7 @@ void NewFile::keep()
         name_draft();
     if (!rename_draft())
         refuse(errno);
-    draft_.clear();
+    forget_draft();
 }
 
 } // namespace dnn_torch

@@ -16,7 +16,7 @@ namespace dnn_torch
 enum class Existing { replaced, kept };
 
 // Until keep() the file has no name if the file system allows that, so that nothing is left over,
-// not even after SIGKILL.
+// not even after SIGKILL.  Otherwise signals that end the program remove it.
 class NewFile
 {
 public:
@@ -39,6 +39,8 @@ public:
 
 private:
     void name_draft();
+    void remember_draft() const;
+    void forget_draft();
     bool rename_draft(); // false: errno says why not
 
     std::string path_, draft_; // "": the draft has no name

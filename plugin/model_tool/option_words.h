@@ -20,7 +20,7 @@ namespace dnn_torch
 [[noreturn]] inline void refuse(std::string_view option, std::string_view value,
                                 std::string_view hint)
 {
-    throw UsageError(concat(option, " ", value, ": ", hint));
+    throw UsageError(concat(option, value.empty() ? "" : " ", value, ": ", hint));
 }
 
 // getopt_long() returns this number for the first option.  It is above all letters.

@@ -141,10 +141,15 @@ Trials try_model(const ModelWithContract &subject, const Request &request)
             .input_channels = all(1)};
 }
 
-std::vector<std::pair<std::string, std::string>> filter_options(const Request &request)
+std::vector<std::pair<std::string, std::string>> filter_options(const Request &request,
+                                                                const Model &model)
 {
     std::vector<std::pair<std::string, std::string>> options;
     ModelRequest given = request;
+    if (!model.metadata("ignores_input").empty())
+        given.input.clear();
+    if (!model.metadata("ignores_output").empty())
+        given.output.clear();
     for (const ModelOption &row : model_option_rows)
         if (const std::string &value = row.text_in(given);
             !row.programs.empty() && !value.empty() && value != text_or_empty(row.default_value))

@@ -53,7 +53,9 @@ struct Trials {
 // Error if the model takes none.
 Trials try_model(const ModelWithContract &subject, const Request &request);
 
-// Returns the options of the request that the filter needs as well.
-std::vector<std::pair<std::string, std::string>> filter_options(const Request &request);
+// Returns the options of the request that the filter needs as well, without those that the model
+// ignores.
+std::vector<std::pair<std::string, std::string>> filter_options(const Request &request,
+                                                                const Model &model);
 
 } // namespace dnn_torch

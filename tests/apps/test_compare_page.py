@@ -370,6 +370,22 @@ def test_a_part_of_the_frame_is_told(show):
     assert "96 × 54 pixels, 20 from the left and 10 from the top" in texts(browser, "#part")[0]
 
 
+@pytest.mark.parametrize("crop,pixel_aspect,wanted", [
+    (None, 1, WIDTH / HEIGHT),
+    (None, 16 / 15, WIDTH / HEIGHT * 16 / 15),
+    ({"left": 0, "top": 0, "width": 80, "height": 60}, 1, 80 / 60),
+    ({"left": 0, "top": 0, "width": 80, "height": 60}, 64 / 45, 80 / 60 * 64 / 45),
+])  # fmt: skip
+def test_the_shape_of_what_is_shown(show, crop, pixel_aspect, wanted):
+    """That of the part, with pixels that are as wide as the clip says."""
+    data = comparison(1)
+    data["frames"][0].update(crop=crop, pixel_aspect=pixel_aspect)
+    browser = show(data)
+    for selector in ("#stage", ".pane"):
+        width, height = box(browser, selector)[2:]
+        assert width / height == pytest.approx(wanted, rel=0.02), selector
+
+
 def test_names_are_text_and_nothing_is_requested(show):
     data = comparison()
     data["clip"] = data["options"] = data["machine"] = data["reference"] = HOSTILE

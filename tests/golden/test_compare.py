@@ -117,7 +117,8 @@ def test_architecture_and_licence(clip, tmp_path):
     assert facts["architecture"] == "Compact, x2" and facts["licence"] == "CC-BY-4.0"
     assert data["options"] == "isolate=1" and column["seconds"] > 0
     number, unit = facts["memory"].split()
-    assert unit == "GB" or float(number) > 100  # LibTorch alone
+    assert unit == "GiB" or (unit == "MiB" and float(number) > 100)  # LibTorch alone
+    assert re.fullmatch(r"[\d.]+ KiB", facts["file"])
 
 
 def test_times_that_are_told(clip, quick_model, tmp_path):
@@ -240,7 +241,7 @@ def test_scores_at_the_size_of_the_reference(clip, quick_model, tmp_path):
     data = data_in(tmp_path / "compare.html")
     source, _, model = data["columns"]
     assert 10 < source["scores"][0]["psnr"] < 60 and 10 < model["scores"][0]["psnr"] < 60
-    row = r"^enlarge2.pt +128x96 +[\d.]+ +\d+ \w+ +[\d.]+ +[\d.]+"
+    row = r"^enlarge2.pt +128x96 +[\d.]+ +[\d.]+ \w+ +[\d.]+ +[\d.]+"
     assert re.search(row, result.stdout.decode(), re.MULTILINE)
 
 
@@ -324,6 +325,45 @@ def test_a_page_has_thirty_megabytes_at_most(quick_model, tmp_path):
     data = compared(tmp_path, "noise.nut", quick_model("invert"), "--at", "0,0.1,0.2,0.3")
     assert 15e6 < (tmp_path / "compare.html").stat().st_size < 30e6
     assert all(frame["crop"]["width"] < 1280 for frame in data["frames"])
+
+
+def test_pixels_that_are_not_square(quick_model, tmp_path):
+    """The page and the sheet have the shape that players show; the pictures' pixels stay."""
+    clip = make_clip(tmp_path / "clip.mkv", "testsrc2=s=72x48:d=0.2:r=10,setsar=16/9")
+    data = compared(tmp_path, clip, quick_model("enlarge2"), "--at", "0", "--png", "sheet.png")
+    frame = data["frames"][0]
+    assert (frame["width"], frame["height"]) == (144, 96)
+    assert frame["pixel_aspect"] == pytest.approx(16 / 9, abs=1e-3)
+    assert [picture["pictures"][0]["width"] for picture in data["columns"]] == [72, 144]
+    height = 480 * 9 / 16 * 48 // 72
+    assert head_of((tmp_path / "sheet.png").read_bytes())[:2] == (2 * 480, height + 28)
+    square = make_clip(tmp_path / "square.mkv", "testsrc2=s=72x48:d=0.2:r=10")
+    data = compared(tmp_path, square, quick_model("enlarge2"), "--at", "0")
+    assert data["frames"][0]["pixel_aspect"] == 1
+
+
+@pytest.mark.parametrize("curve,name", [("smpte2084", "PQ"), ("arib-std-b67", "HLG")])
+def test_high_dynamic_range(quick_model, tmp_path, curve, name):
+    """A line says what is shown; models get the frame with its tags."""
+    clip = make_clip(tmp_path / "clip.mkv", "testsrc2=s=64x48:d=0.2:r=10", "-pix_fmt",
+                     "yuv420p10le", "-color_trc", curve, "-color_primaries", "bt2020",
+                     "-colorspace", "bt2020nc", "-color_range", "tv")  # fmt: skip
+    program = tmp_path / "ffmpeg that keeps the cut"
+    program.write_text(f"""#!/bin/sh
+cp "$TMPDIR"/*/source0.mkv '{tmp_path}/cut.mkv' 2>/dev/null
+exec '{shutil.which(support.FFMPEG)}' "$@"
+""")
+    program.chmod(0o755)
+    result = compare(tmp_path, clip, quick_model("invert"), "--at", "0", "--ffmpeg", program)
+    assert result.returncode == 0 and len(result.stderr.splitlines()) == 1, str(result)
+    assert f"'clip.mkv' is HDR ({name})" in result.stderr and "tone mapping" in result.stderr
+    source = data_in(tmp_path / "compare.html")["columns"][0]
+    assert f"HDR ({name})" in dict(source["facts"])["colours"]
+    told = support.execute([support.sibling("ffprobe"), "-v", "error", "-show_streams",
+                            tmp_path / "cut.mkv"]).stdout.decode()  # fmt: skip
+    for tag in (f"color_transfer={curve}", "color_primaries=bt2020", "color_space=bt2020nc",
+                "color_range=tv", "pix_fmt=yuv420p10le"):  # fmt: skip
+        assert tag in told, told
 
 
 # ---- models that fail ---------------------------------------------------------
@@ -451,7 +491,7 @@ def test_one_file_for_page_and_sheet(clip, quick_model, tmp_path, png):
     (["CLIP", "MODEL", "--at", "99"], "has no frame at 99"),
     (["CLIP", "MODEL", "--at", "1,x"], "--at x: give a number"),
     (["CLIP", "MODEL", "--at", "nan"], "--at nan: give a number"),
-    (["CLIP", "MODEL", "--at", "1,"], "--at : give a number"),
+    (["CLIP", "MODEL", "--at", "1,"], "--at: give a number"),
     (["CLIP", "MODEL", "--frames", "21"], "from 1 to 20"),
     (["CLIP", "MODEL", "--frames"], "--frames needs a value"),
     (["CLIP", "MODEL", "--timeout", "0"], "from 1 to 86400"),
@@ -528,6 +568,39 @@ def test_signals_end_it_at_once(clip, quick_model, tmp_path, number):
     assert not list(temporary.iterdir()) and not (tmp_path / "compare.html").exists()
     time.sleep(0.1)
     assert not any(os.path.exists(f"/proc/{child}") for child in children)
+
+
+def test_what_it_starts_ends_with_it(clip, quick_model, tmp_path):
+    """Even if SIGKILL ends it; and none of that may take all memory."""
+    slow = quick_model("invert")
+    slow.write_text("latency_us 100000000\n")
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    process = support.start([support.LAUNCHER, "compare", clip, slow, "--at", "0"], cwd=tmp_path,
+                            env={"TMPDIR": str(temporary)})
+    deadline = time.monotonic() + 20
+    while not list(temporary.glob("*/column0-0.png")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    time.sleep(1)
+    children = children_of(process.pid)
+    total = int(re.search(r"MemTotal: +(\d+)", pathlib.Path("/proc/meminfo").read_text())[1])
+    for child in children:
+        limits = pathlib.Path(f"/proc/{child}/limits").read_text()
+        assert int(re.search(r"Max data size +(\d+)", limits)[1]) <= total * 1024 / 2
+    process.kill()
+    support.finish(process, timeout=10)
+    deadline = time.monotonic() + 2
+    while any(map(is_running, children)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert children and not any(map(is_running, children))
+
+
+def is_running(number):
+    """A zombie waits for whoever takes the place of its parent."""
+    try:
+        return ") Z " not in pathlib.Path(f"/proc/{number}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def test_a_clip_of_one_frame(quick_model, tmp_path):

@@ -368,6 +368,26 @@ def test_a_label_too_few_is_told(made, tmp_path):
     assert "3 classes" in result.warnings[0], result
 
 
+@pytest.mark.parametrize("decoder", ["yolov8", None])
+def test_another_number_of_classes_is_refused(made, decoder):
+    """nb_classes contradicts the tensors: every label would be another one's."""
+    options = {"decoder": decoder} if decoder else {}
+    graph = detect(made(Three(), "three"), size=64, tune=0, nb_classes=99, **options)
+    result = support.ffmpeg("-f", "lavfi", "-i", bright_clip((64, 64), (8, 8, 16, 16)), "-vf",
+                            graph, "-f", "null", "-")  # fmt: skip
+    support.assert_fails_clearly(result, "nb_classes=99", "3 classes", "nb_classes=3")
+
+
+def test_the_number_of_classes(made, bright, tmp_path):
+    """The right one, and one where the tensors do not say."""
+    clip = bright_clip((64, 64), (8, 8, 16, 16))
+    graph = detect(made(Three(), "three"), size=64, tune=0, nb_classes=3)
+    (record,), result = records(graph, tmp_path, clip)
+    assert len(record["things"]) == 3 and not result.warnings, result
+    graph = detect(bright, decoder="boxes", size="frame", tune=0, nb_classes=99)
+    assert len(records(graph, tmp_path, clip)[0][0]["things"]) == 1
+
+
 def test_labels_of_the_file_have_no_control_characters(made, tmp_path):
     contract = {"task": "detect", "labels": ["a\nb", "\x1b]0;c\x07", "d\x9b"]}
     graph = detect(made(Three(), "labelled", contract), size=64, tune=0)

@@ -190,6 +190,14 @@ def test_command_line_of_dnn_processing(model, source, arguments):
     assert md5(source, "-vf", graph) == md5(source, "-vf", "negate", plain=True)
 
 
+def test_two_names_of_one_option(model, source):
+    """Neither is dropped silently."""
+    graph = f"dnn_torch={support.escape_graph(model('invert'))}:backend_configs=nireq=2:options=async=0"
+    result = support.ffmpeg(*pictures.raw_input("rgb24", WIDTH, HEIGHT), "-vf", graph, "-f", "null",
+                            "-", stdin=source)  # fmt: skip
+    support.assert_fails_clearly(result, "backend_configs and options", "give one")
+
+
 @pytest.mark.parametrize(
     "name",
     [

@@ -81,6 +81,18 @@ def test_where_it_comes_from(model):
     assert found["engine"]["name"] == "LibTorch"
 
 
+@pytest.mark.parametrize("name,options,kept", [
+    ("invert", {"input": "zz", "output": "y", "order": "bgr"}, "order"),
+    ("invert", {"input": "x", "order": "bgr"}, "input"),
+    ("dict2", {"output": "image"}, "output"),
+])  # fmt: skip
+def test_the_command_has_no_options_that_the_model_ignores(model, name, options, kept):
+    found = facts(model(name), *[f"--{name}={value}" for name, value in options.items()])
+    assert f":{kept}={options[kept]}" in found["command"]
+    for option in ("input", "output"):
+        assert option == kept or f":{option}=" not in found["command"], found["command"]
+
+
 # ---- what it takes and gives --------------------------------------------------
 
 

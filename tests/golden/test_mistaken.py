@@ -97,6 +97,11 @@ class Fixed(nn.Module):
         return x.mean(1)
 
 
+class Quantised(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.empty_like(torch.quantize_per_tensor(x, 0.1, 0, torch.quint8)).dequantize()
+
+
 class TableFirst(nn.Module):
     """A table that is square at 64x64, and then a picture."""
 
@@ -363,3 +368,10 @@ def test_a_size_that_cannot_be_kept_is_told(tmp_path):
     result = run(support.dnn(path), "350x262")
     assert result.returncode == 0 and len(result.stdout) == 3 * 340 * 252
     assert any("340x252 of 350x262" in line for line in result.filter_lines("info")), str(result)
+
+
+def test_an_operator_that_takes_no_quantised_tensors(tmp_path):
+    found, result = inspect(save(Quantised(), tmp_path / "quantised.pt"))
+    assert result.returncode == 1
+    assert "takes no quantised tensors; export the model before" in found["error"]
+    assert "Could not run" not in found["error"] and "backend" not in found["error"]

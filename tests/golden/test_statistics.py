@@ -141,11 +141,26 @@ def test_two_graphs_of_ffmpeg_write_two_files(script, stats):
     output = ("-vf", ours, "-f", "null", "-")
     result = support.ffmpeg(*SOURCE, *output, *output, fake_engine=True)
     support.assert_fails_clearly(result, "stats=.* is written by another filter; name another one")
-    images = b"".join(b"P6 %d 24 255\n" % width + bytes(width * 24 * 3) for width in (32, 40) * 5)
-    source = ("-f", "image2pipe", "-framerate", "25", "-c:v", "ppm", "-i", "pipe:0")
-    result = support.ffmpeg(*source, *output, stdin=images, fake_engine=True)
+    result = support.ffmpeg(*IMAGES, *output, stdin=images_of_two_sizes(), fake_engine=True)
     assert result.returncode == 0, str(result)
     assert stats()["frames"] >= 1
+
+
+IMAGES = ("-f", "image2pipe", "-framerate", "25", "-c:v", "ppm", "-i", "pipe:0")
+
+
+def images_of_two_sizes():
+    """For each of the ten a graph is made anew."""
+    return b"".join(b"P6 %d 24 255\n" % width + bytes(width * 24 * 3) for width in (32, 40) * 5)
+
+
+def test_graphs_made_anew_tell_once_that_statistics_cannot_be_written(script):
+    """And the last one once more, because it fails."""
+    graph = support.fake(script(), stats="/dev/full")
+    result = support.ffmpeg(*IMAGES, "-vf", graph, "-f", "null", "-", stdin=images_of_two_sizes(),
+                            fake_engine=True)  # fmt: skip
+    assert result.returncode > 0 and len(result.errors) == 2, str(result)
+    assert all("stats=/dev/full cannot be written" in line for line in result.errors)
 
 
 def test_unwritable_file_is_refused_at_once(script, tmp_path):

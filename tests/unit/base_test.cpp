@@ -186,6 +186,18 @@ TEST_F(Folders, OfTheUserComeBeforeThoseOfTheInstallation)
     EXPECT_EQ(path, users + " and " + installed);
 }
 
+TEST_F(Folders, AreNamedOnceEach)
+{
+    char path[PATH_MAX];
+    const std::string both = list({"first", "second"}), second = list({"second"});
+    setenv("DNN_TORCH_MODULE_PATH", both.c_str(), 1);
+    EXPECT_FALSE(dnn_torch_find_module_in(second.c_str(), "none", path, sizeof(path)));
+    EXPECT_EQ(path, both);
+    const std::string part = second.substr(0, second.size() - 1);
+    EXPECT_FALSE(dnn_torch_find_module_in(part.c_str(), "none", path, sizeof(path)));
+    EXPECT_EQ(path, both + " and " + part);
+}
+
 TEST_F(Folders, IncludeTheOneOfTheObjectThatAsks)
 {
     char path[PATH_MAX];

@@ -86,7 +86,7 @@ TEST(Requests, SayWhatMakesNoSense)
     EXPECT_EQ(fault_of({"inspect", "a", "--size=64"}), "--size 64: give a size such as 640x360");
     EXPECT_EQ(fault_of({"bench", "a", "--seconds", "0"}),
               "--seconds 0: give a number from 1 to 86400");
-    EXPECT_EQ(fault_of({"bench", "a", "--svg="}), "--svg : give the name of a file");
+    EXPECT_EQ(fault_of({"bench", "a", "--svg="}), "--svg: give the name of a file");
     for (const char *word : {"--nosuch", "--nosuch=3", "--seconds=3", "--svg=3", "-x", "-xy"}) {
         std::string fault = fault_of({"inspect", "a", word});
         std::string name = word[1] == '-' ? std::string(word, strcspn(word, "=")) : "-x";

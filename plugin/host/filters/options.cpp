@@ -149,7 +149,8 @@ OptionTable backend_options(size_t offset)
         named_value("torch", "LibTorch", backend_torch, "backend"),
         deprecated(
             text_option("backend_configs", "options as key=value&key=value", configs, nullptr)),
-        deprecated(text_option("options", "the same as backend_configs", configs, nullptr)),
+        deprecated(text_option("options", "the same as backend_configs",
+                               offset + offsetof(BackendSettings, options), nullptr)),
     };
 }
 
@@ -188,9 +189,13 @@ OptionTable compose(std::initializer_list<OptionTable> groups,
 
 int apply_backend_configs(void *data, const BackendSettings &backend)
 {
-    if (!backend.configs)
-        return 0;
-    int ret = av_set_options_string(data, backend.configs, "=", "&");
+    if (backend.configs && backend.options) {
+        av_log(data, AV_LOG_ERROR,
+               "backend_configs and options are two names of one option; give one of them\n");
+        return AVERROR(EINVAL);
+    }
+    const char *const text = backend.configs ? backend.configs : backend.options;
+    int ret = text ? av_set_options_string(data, text, "=", "&") : 0;
     return ret < 0 ? ret : 0;
 }
 

@@ -45,7 +45,7 @@ struct RunSettings {
 // Options for compatibility with command lines of dnn_processing.
 struct BackendSettings {
     int backend;
-    char *configs;
+    char *configs, *options; // two names of one option
 };
 
 // The settings of every filter that runs a model.
@@ -88,8 +88,8 @@ OptionTable without_picture_options(OptionTable group);
 OptionTable compose(std::initializer_list<OptionTable> groups,
                     std::initializer_list<std::string_view> names);
 
-// Sets the options in backend_configs.  `data` is the filter's private data.  Returns an AVERROR if
-// one cannot be set; libavutil has logged why.
+// Sets the options in backend_configs.  `data` is the filter's private data.  Logs why if it
+// returns an AVERROR.
 int apply_backend_configs(void *data, const BackendSettings &backend);
 
 } // namespace dnn_torch

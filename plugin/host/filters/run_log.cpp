@@ -12,8 +12,25 @@ extern "C" {
 #include <libavutil/pixdesc.h>
 }
 
+#include <mutex>
+#include <set>
+
 namespace dnn_torch
 {
+namespace
+{
+
+// Whether no graph has reported this yet: ffmpeg makes the graph anew at each change of frames.
+bool is_new(const std::string &text)
+{
+    static std::mutex mutex;
+    // Never destroyed, because filters may be freed at the end of the program.
+    static auto *const reported = new std::set<std::string>;
+    std::lock_guard lock(mutex);
+    return reported->insert(text).second;
+}
+
+} // namespace
 
 RunLog::RunLog(AVFilterContext *ctx, const FilterSettings &settings)
     : ctx_(ctx), settings_(settings), report_(ctx, text_or_empty(settings.run.stats))
@@ -200,7 +217,8 @@ try {
     if (statistics_)
         end(state);
 } catch (const AnyError &error) {
-    report_error(error.what());
+    if (is_new(error.what()))
+        report_error(error.what());
 }
 
 void RunLog::report_given_up(size_t frames)

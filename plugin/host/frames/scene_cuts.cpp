@@ -29,8 +29,10 @@ constexpr int farthest_across = 4, farthest_down = 3; // that the camera moves, 
 constexpr int fewest_compared = 200;                  // cells
 constexpr float least_contrast = 4;                   // what is below is noise
 constexpr double least_change = 4;                    // of the mean brightness difference
-// Where many cells are white, as in a flash, a difference says less.
-constexpr double white_weight = 0.4;
+// Where few cells are clear, as in a flash or a fade to black, a difference says less ...
+constexpr double clear_weight = 0.4;
+// ... unless the brightness changes by so much between black and a picture.
+constexpr double change_from_black = 25, share_of_black = 0.8;
 
 // Reads the brightness of a pixel: luma, or green.
 class Brightness
@@ -99,12 +101,11 @@ Cells clear_cells(const Small &one, const Small &other)
     return clear;
 }
 
-double share_of_white(const Small &one, const Small &other)
+bool is_black(const Small &small)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < one.size(); i++)
-        count += one[i] >= brightest || other[i] >= brightest;
-    return static_cast<double>(count) / static_cast<double>(one.size());
+    const auto dark =
+        std::count_if(small.begin(), small.end(), [](float value) { return value <= darkest; });
+    return static_cast<double>(dark) > share_of_black * static_cast<double>(small.size());
 }
 
 // Sets mean and deviation of the cells to 0 and 1.
@@ -165,13 +166,17 @@ double mean_change(const Small &one, const Small &other)
 
 double difference_of(const Small &one, const Small &other)
 {
-    if (mean_change(one, other) < least_change)
+    const double change = mean_change(one, other);
+    if (change < least_change)
         return 0;
     Cells cells = clear_cells(one, other);
-    if (static_cast<double>(cells.count()) < fewest_clear * static_cast<double>(cells.size()))
+    const double clear = static_cast<double>(cells.count()) / static_cast<double>(cells.size());
+    if (clear < fewest_clear)
         cells.set();
     const double least = least_difference(normalised(one, cells), normalised(other, cells), cells);
-    return std::max(0.0, least - white_weight * share_of_white(one, other));
+    if ((is_black(one) || is_black(other)) && change > change_from_black)
+        return least;
+    return std::max(0.0, least - clear_weight * (1 - clear));
 }
 
 } // namespace

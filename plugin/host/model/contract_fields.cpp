@@ -581,8 +581,7 @@ void set_field_from_text(const std::string &name, const std::string &text,
 {
     const bool is_known = with_field(name, contract, [&](const auto &field, auto &part) {
         if (!field.set(json_from_text(text, field.between), part))
-            refuse(field.name == std::string_view("layout") ? name : field.name, field.takes,
-                   concat("'", text, "'"));
+            refuse(field.name, field.takes, concat("'", text, "'"));
     });
     if (!is_known)
         refuse_field(name);

@@ -63,6 +63,7 @@ TaskFindings DetectTask::examine()
     const std::unique_ptr<const Decoder> decoder = probe_.decoder_for(typical.size);
     decoder_ = decoder->name();
     names_.count = decoder->classes();
+    check_count_of_classes();
     names_.labels =
         labels_of(contract_.model, names_.count ? names_.count : shared_.settings.classes,
                   decoder->has_background());
@@ -84,6 +85,17 @@ const AVPixelFormat *DetectTask::formats() const
     return shared_.step->masks() == ShownMasks::alpha
                ? formats_to_feed_with_alpha(probe_.channels())
                : formats_to_feed(probe_.channels());
+}
+
+// All labels would be wrong.  Not every decoder knows the count.
+void DetectTask::check_count_of_classes() const
+{
+    const int requested = shared_.settings.classes, count = static_cast<int>(names_.count);
+    if (requested != 0 && count != 0 && requested != count)
+        throw Error(AVERROR(EINVAL),
+                    concat("nb_classes=", requested, ": the model has ",
+                           counted_classes(static_cast<size_t>(count)), " (", decoder_,
+                           "); write nb_classes=", count, ", or leave it away"));
 }
 
 std::string DetectTask::warning_of_labels() const

@@ -61,6 +61,7 @@ public:
     void check(const DetectParameters &parameters) const;
 
 private:
+    void check_count_of_classes() const;
     std::string warning_of_labels() const;
     std::string warning_of_anchors(const Decoder &decoder) const;
 

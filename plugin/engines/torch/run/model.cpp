@@ -167,7 +167,8 @@ void DnnTorchModel::take_module(const engine_kit::Options &options)
     // Processors compute with float16 slowly or, in older LibTorch, not at all.
     if (source_.device.is_cpu())
         engine_torch::widen_halves(source_.plain);
-    if (!wanted_input.empty() && wanted_input != source_.input_name)
+    ignores_input_ = !wanted_input.empty() && wanted_input != source_.input_name;
+    if (ignores_input_)
         notices_.add("input=" + wanted_input + " is ignored: the model's input is called " +
                      source_.input_name);
     note_output();
@@ -203,10 +204,10 @@ void DnnTorchModel::expect_runnable() const
 // Command lines made for dnn_processing always name an output.
 void DnnTorchModel::note_output()
 {
-    if (output_name_.empty() || !engine_torch::returns_one_tensor(source_.plain))
-        return;
-    notices_.add("output=" + output_name_ +
-                 " is ignored: the model returns one tensor, which has no name");
+    ignores_output_ = !output_name_.empty() && engine_torch::returns_one_tensor(source_.plain);
+    if (ignores_output_)
+        notices_.add("output=" + output_name_ +
+                     " is ignored: the model returns one tensor, which has no name");
 }
 
 void DnnTorchModel::prepare()
@@ -342,6 +343,8 @@ const char *DnnTorchModel::metadata(std::string_view key) const noexcept
         return kernel_reach();
     if (key == "notice")
         return notices_.text();
+    if (key == "ignores_input" || key == "ignores_output")
+        return (key == "ignores_input" ? ignores_input_ : ignores_output_) ? "1" : nullptr;
     if (key == "input_type" || key == "output_type")
         return type_of(key == "input_type");
     const auto found = description_.facts.find(key);

@@ -121,7 +121,8 @@ private:
     engine_torch::AllocatorUse allocator_;
     engine_torch::Requested requested_;
     std::string output_name_;
-    const bool is_inspected_; // and never run
+    bool ignores_input_ = false, ignores_output_ = false; // the names that were requested
+    const bool is_inspected_;                             // and never run
     engine_kit::Notices notices_;
     engine_torch::Description description_;
     mutable std::once_flag reach_known_;
