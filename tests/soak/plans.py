@@ -81,6 +81,8 @@ def run_options(dice):
         options["threads"] = 1
     if dice.random() < 0.2:
         options["stats"] = STATISTICS
+    if dice.random() < 0.3:  # for models that run in order
+        options.update(cuts=dice.choice(["auto", "off", 0.1]), jump=dice.choice([0, 2, 10]), gaps=dice.choice([0, 1]))
     return options
 
 
