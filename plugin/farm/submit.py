@@ -16,7 +16,6 @@ import shutil
 import signal
 import subprocess
 
-import media
 from plan import Again, Never, Refused
 
 # Exit codes of `run --slice` after which no other try helps.
@@ -39,23 +38,6 @@ class Work:
     trust: bool
     launcher: str  # dnn-torch
     places: tuple = ()  # the folders that slices read or write
-
-    @classmethod
-    def of(cls, plan, trust):
-        files = [plan.source, plan.output, *plan.files]
-        frames = max(each.decode_count for each in plan.slices)
-        return cls(
-            folder=str(plan.where),
-            name=pathlib.Path(plan.output).stem,
-            count=len(plan.slices),
-            missing=tuple(plan.missing()),
-            seconds=plan.seconds_to_start + frames * plan.seconds_a_frame,
-            cores=plan.cores,
-            retries=plan.retries,
-            trust=trust,
-            launcher=shutil.which(media.LAUNCHER) or media.LAUNCHER,
-            places=(str(plan.where), *(os.path.dirname(file) for file in files)),
-        )
 
 
 def add_options(parser):
@@ -124,7 +106,9 @@ def safe_name(text, limit=40):
 
 
 def command_of(work, *arguments):
-    words = [work.launcher, "farm", *arguments]
+    # A name in PATH here may be another one's on a node.
+    launcher = os.path.abspath(shutil.which(work.launcher) or work.launcher)
+    words = [launcher, "farm", *arguments]
     return [*words, "--trust"] if work.trust else words
 
 
@@ -180,7 +164,7 @@ def submit_to_slurm(work, options, further):
         print(f"slices: job {each}")
     print(f"joining: job {joining}" + (", when all slices are done" if ids else ""))
     print(f"watch:  squeue --jobs={','.join([*ids, joining])}")
-    print(f"        {shlex.join([work.launcher, 'farm', 'status', work.folder])}")
+    print(f"        {shlex.join(command_of(work, 'status', work.folder))}")
     print(f"cancel: scancel {' '.join([*ids, joining])}")
 
 

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # A whole Slurm on this machine, for tests: munged, slurmctld and two slurmd of
-# four cores each (said to be), on free ports and with a folder and a key of its own. Runs
+# eight cores each (said to be), on free ports and with a folder and a key of its own. Runs
 # COMMAND with SLURM_CONF set, ends all that it started, and exits as COMMAND
 # does. Nothing of the system's own Slurm is read or changed. In a pid namespace
 # of its own, if it may have one, so that no job outlives it.
@@ -124,7 +124,7 @@ SlurmdParameters=config_overrides
 MpiDefault=none
 ReturnToService=2
 KillWait=1
-NodeName=n[1-2] NodeHostname=$host NodeAddr=127.0.0.1 Port=[$first-$last] CPUs=4 State=UNKNOWN
+NodeName=n[1-2] NodeHostname=$host NodeAddr=127.0.0.1 Port=[$first-$last] CPUs=8 State=UNKNOWN
 PartitionName=all Nodes=n[1-2] Default=YES MaxTime=INFINITE State=UP
 END
 export SLURM_CONF=$folder/slurm.conf

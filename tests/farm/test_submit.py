@@ -18,9 +18,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "plugin" / "farm"))
 
 import submit
+import support
 from plan import Failure, Never, Refused
 
-# 200 slices of the real dnn-torch take a minute and a half here.
+# Nightly: 200 slices of the real dnn-torch.
 WHOLE = os.environ.get("DNN_TORCH_FARM_WHOLE") == "1"
 ODD = "-o'dd \"100%j\" {} {=die=} {#} $(x) \\n;&\n%"
 
@@ -242,33 +243,30 @@ def job(number):
     return subprocess.check_output(["scontrol", "show", "job", number], text=True)
 
 
-def test_an_array_in_two_parts(slurm, make_work, capfd):
-    """Each slice runs once, one is put back, and joining is last."""
-    body = """
+def test_arrays(slurm, make_work, capfd):
+    """Two plans at once: a slice that is put back takes seconds to begin again."""
+    good = make_work(160, """
 [ "$5" = 157 ] && [ -z "$SLURM_RESTART_COUNT" ] && exit 75
-[ "$2" != join ] || ls calls | wc -l >joined"""
-    work = make_work(160, body)
-    submit.submit(work, options_of("--slurm"))
+[ "$2" != join ] || ls calls | wc -l >joined""")
+    bad = make_work(6, 'case $5 in 2) exit 65 ;; 3) exit 75 ;; 4) exit 127 ;; esac', retries=1)
+    submit.submit(good, options_of("--slurm"))
     assert len(ids_of(capfd.readouterr().out)) == 3
+    submit.submit(bad, options_of("--slurm"))
+    joining = ids_of(capfd.readouterr().out)[-1]
     wait_for_slurm()
-    made = calls(work)
+    # Each slice ran once, one was put back, and joining was last.
+    made = calls(good)
     assert {name: len(lines) for name, lines in made.items()} == {
         "join-": 1, **{f"run-{number}": 2 if number == 157 else 1 for number in range(160)}}
     assert made["run-8"] == ["farm run . --slice 8 0 here"]
-    assert pathlib.Path(work.folder, "joined").read_text().strip() == "161"
-
-
-def test_slices_that_fail(slurm, make_work, capfd):
-    """Others are done, and nothing is joined."""
-    work = make_work(6, 'case $5 in 2) exit 65 ;; 3) exit 75 ;; 4) exit 127 ;; esac', retries=1)
-    submit.submit(work, options_of("--slurm"))
-    joining = ids_of(capfd.readouterr().out)[-1]
-    wait_for_slurm()
-    made = {name: len(lines) for name, lines in calls(work).items()}
+    assert pathlib.Path(good.folder, "joined").read_text().strip() == "161"
+    # Others were done, and nothing was joined.
+    made = {name: len(lines) for name, lines in calls(bad).items()}
     assert made == {"run-0": 1, "run-1": 1, "run-2": 1, "run-3": 2, "run-4": 2, "run-5": 1}
     assert "JobState=CANCELLED Reason=DependencyNeverSatisfied" in job(joining)
 
 
+@pytest.mark.skipif(not WHOLE, reason="nightly: Slurm takes a while to trust the nodes again")
 def test_a_node_that_goes(slurm, make_work):
     """Slurm puts back what ran there."""
     work = make_work(2, '[ "$2-$SLURM_RESTART_COUNT" = run- ] && touch "at-$SLURMD_NODENAME" && '
@@ -342,6 +340,83 @@ def test_another_parallel_is_told(tmp_path, monkeypatch, make_work):
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     with pytest.raises(Refused, match="is not GNU parallel"):
         submit.submit(make_work(1), options_of("--parallel"))
+
+
+# ---- the real dnn-torch -----------------------------------------------------------------------
+
+
+def run(*command, **options):
+    result = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=300,
+                            check=False, **options)
+    return result.returncode, result.stdout, result.stderr
+
+
+def succeed(*command, **options):
+    status, told, errors = run(*command, **options)
+    assert status == 0, f"{command}: {told}{errors}"
+    return told
+
+
+def frames_of(path):
+    return succeed("ffmpeg", "-v", "error", "-i", path, "-map", "0:v", "-f", "framemd5", "-")
+
+
+@pytest.fixture
+def planned(tmp_path):
+    """A plan of so many slices of five frames, and the frames of a whole run."""
+
+    def make(slices):
+        clip, folder = tmp_path / "in.mkv", tmp_path / "it's {} 100%"
+        succeed("ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=s=128x96:r=25",
+                "-frames:v", 5 * slices, "-c:v", "libx264", "-g", 12, clip)
+        succeed(support.LAUNCHER, "run", "ffmpeg", "-v", "error", "-i", clip, "-vf", "hflip",
+                "-c:v", "ffv1", tmp_path / "whole.mkv")
+        succeed(support.LAUNCHER, "farm", "plan", clip, "--vf", "hflip", "-o", tmp_path / "out.mkv",
+                "--dir", folder, "--slice-frames", 5, "--", "-c:v", "ffv1")
+        return folder
+
+    return make
+
+
+def assert_joined(folder):
+    place = folder.parent
+    assert frames_of(place / "out.mkv") == frames_of(place / "whole.mkv")
+
+
+def test_slurm_makes_a_film(slurm, planned):
+    """One slice is there before, and is not made again."""
+    folder = planned(200 if WHOLE else 16)
+    succeed(support.LAUNCHER, "farm", "run", folder, "--slice", 3)
+    before = (folder / "slices" / "00003.json").read_text()
+    succeed(support.LAUNCHER, "farm", "submit", folder, "--slurm", "--cpus", 1)
+    wait_for_slurm(300)
+    assert_joined(folder)
+    assert (folder / "slices" / "00003.json").read_text() == before
+    assert run(support.LAUNCHER, "farm", "status", folder)[0] == 0
+
+
+def test_slurm_joins_nothing_where_the_source_changed(slurm, planned):
+    """Each slice ends at once, with 65; status says which are missing."""
+    folder = planned(4)
+    succeed(support.LAUNCHER, "farm", "run", folder, "--slice", 1)
+    with open(folder.parent / "in.mkv", "ab") as file:
+        file.write(b"more")
+    succeed(support.LAUNCHER, "farm", "submit", folder, "--slurm", "--cpus", 1)
+    wait_for_slurm()
+    assert not (folder.parent / "out.mkv").exists()
+    status, told, _ = run(support.LAUNCHER, "farm", "status", folder, "--json")
+    assert status == 3 and json.loads(told)["missing"] == [0, 2, 3]
+    for number in (0, 2, 3):
+        log = (folder / "logs" / f"slurm-{number}.log").read_text()
+        assert log.count("\n") == 1 and "has changed since the plan was made" in log
+
+
+def test_parallel_makes_a_film_on_two_hosts(two_hosts, planned):
+    folder = planned(6)
+    succeed(support.LAUNCHER, "farm", "submit", folder, "--parallel", "--sshlogin=one,two")
+    assert_joined(folder)
+    log = (folder / "logs" / "parallel.log").read_text()
+    assert "\tone\t" in log and "\ttwo\t" in log
 
 
 # ---- Kubernetes -------------------------------------------------------------------------------
