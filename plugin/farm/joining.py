@@ -35,6 +35,12 @@ def tag_arguments(tags):
     return words
 
 
+def metadata_arguments(metadata):
+    """The video stream's own; ffmpeg copies that of the other streams unless told which."""
+    return [word for name, value in metadata.items()
+            for word in ("-metadata:s:v:0", f"{name}={value}")]
+
+
 def microseconds(ticks, tick):
     """As libavformat rounds."""
     return int(ticks * tick / MICROSECOND + Fraction(1, 2))
@@ -65,18 +71,18 @@ def arguments(plan, script, start, part, further=()):
         "-f", "concat", "-safe", "0", "-i", media.name_of(script),
         "-i", media.name_of(plan.source),
         "-map", "0:v:0", *plan.streams, "-map_metadata", "1", "-map_chapters", "1",
-        "-map_metadata:s:v:0", f"1:s:{plan.stream}", "-c", "copy", *tag_arguments(plan.tags),
+        *metadata_arguments(plan.metadata), "-c", "copy", *tag_arguments(plan.tags),
         *plan.others, "-c:v:0", "copy", "-bsf:v:0", RISING,
         *further, "-f", plan.output_format, media.name_of(part),
     ]
 
 
-def write(plan, pieces, names, folder, part, further=()):
+def write(plan, pieces, names, folder, part, start, further=()):
     script = folder / f"join.{os.getpid()}.ffconcat"
     try:
         script.write_text(list_of(plan, pieces, names))
         return media.output_of(
-            [media.FFMPEG, *arguments(plan, script, pieces[0].start, part, further)],
+            [media.FFMPEG, *arguments(plan, script, start, part, further)],
             cwd=plan.folder)
     finally:
         script.unlink(missing_ok=True)
@@ -112,7 +118,8 @@ def join(plan, replace=False):
     part = plans.part_name(output.with_name("." + output.name))
     try:
         names = [plan.path(number).name for number in range(len(records))]
-        write(plan, plan.slices, names, plan.where / "slices", part)
+        write(plan, plan.slices, names, plan.where / "slices", part,
+              plan.slices[0].start)
         facts = check(plan, records, part)
         facts["bytes"] = part.stat().st_size
         plans.put_in_place(part, output)
@@ -134,7 +141,7 @@ def is_joined(output, done):
 def check(plan, records, path):
     """The joined packets are those of the slices, and their times those of the source."""
     tick, *packets = slices.packets_of(path)
-    place, off = 0, None
+    place, off = 0, Fraction(plan.moved)
     for number, record in enumerate(records):
         mine = packets[place:place + record["count"]]
         place += record["count"]
@@ -144,16 +151,15 @@ def check(plan, records, path):
             raise Never(f"{path}: the packets of slice {number} are not those that it recorded")
         times = [at * plan.tick for at in slices.numbers_of(record["times"])]
         shown = [pts * tick for pts in sorted(pts for pts, _, _ in mine)]
-        off = shown[0] - times[0] if off is None else off
+        if not number and MOVING & set(plan.others):
+            off = shown[0] - times[0]
         slack = max(tick, plan.tick, Fraction(plan.encoder_time_base) / 2)
-        may_move = MOVING & set(plan.others)
-        off = off if may_move or abs(off) > slack else Fraction(0)
-        if (off and not may_move) or any(abs(one - other - off) > slack for one, other in zip(shown, times)):
+        if any(abs(one - other - off) > slack for one, other in zip(shown, times)):
             raise Never(f"{path}: frames of slice {number} are not at the source's times")
     if place != len(packets):
         raise Never(f"{path}: {len(packets)} frames, and {place} are wanted")
     return {"frames": place, "packets": slices.checksum_of_packets(
-        (size, digest) for _, size, digest in packets), "moved_seconds": float(off)}
+        (size, digest) for _, size, digest in packets)}
 
 
 def frames_of(path):

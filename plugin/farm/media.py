@@ -105,12 +105,12 @@ class Failed(Failure):
     """ffmpeg's own error; whether another try helps is for the caller to say."""
 
 
-class ErrorReader(threading.Thread):
-    """Reads standard error, so that the process never waits for it."""
+class Reader(threading.Thread):
+    """Reads a stream, so that the process never waits for it, and keeps the last lines."""
 
-    def __init__(self, stream, take=None):
+    def __init__(self, stream, take=None, most=2000):
         super().__init__(daemon=True)
-        self.stream, self.take, self.lines = stream, take, []
+        self.stream, self.take, self.most, self.lines = stream, take, most, []
         self.start()
 
     def run(self):
@@ -118,7 +118,9 @@ class ErrorReader(threading.Thread):
             for line in self.stream:
                 text = line.decode(errors="replace").rstrip("\n")
                 if not (self.take and self.take(text)):
-                    self.lines = self.lines[-2000:] + [text]
+                    self.lines.append(text)
+                    if len(self.lines) > 2 * self.most:
+                        del self.lines[:self.most]
 
     def text(self):
         self.join()
@@ -128,7 +130,7 @@ class ErrorReader(threading.Thread):
 def lines_of(command, take_error=None, **options):
     """Yields the lines of standard output; raises if the command fails in the end."""
     with started(command, stderr=subprocess.PIPE, **options) as process:
-        errors = ErrorReader(process.stderr, take_error)
+        errors = Reader(process.stderr, take_error)
         for line in process.stdout:
             yield line.decode(errors="replace").rstrip("\n")
         process.wait()

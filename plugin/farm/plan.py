@@ -77,11 +77,13 @@ class Plan:
     encoder_time_base: str
     slice_format: str  # nut or matroska
     tags: dict  # of the result's video stream, as a whole run writes them
+    metadata: dict  # of the source's video stream
     output: str  # absolute
     output_format: str
     others: list  # ffmpeg's arguments for joining: sound, subtitles, metadata
     streams: list  # ffmpeg's -map of the source's other streams
     files: dict  # absolute name: checksum, of the models and other files that the chain names
+    moved: str  # seconds by which the result's muxer moves all streams
     records: list  # [option's filter number, file, format] for destinations of detections
     machine: dict  # versions and instructions: see media.machine()
     environment: dict  # variables that limit the instructions

@@ -25,6 +25,8 @@ from plan import Failure, Never, Refused
 FORMATS = {".mkv": "matroska", ".mp4": "mp4", ".m4v": "mp4", ".mov": "mov"}
 # These are lists of other files, or have no end.
 LISTS = {"concat", "hls", "dash", "sdp", "rtsp", "lavfi", "image2", "image2pipe", "tty", "webm_dash_manifest"}
+# Tags of a stream that the encoder, the muxer or the rotated picture have anew.
+MADE_ANEW = {"encoder", "duration", "rotate"}
 # Starting a slice costs at most this share of its work.
 SHARE_OF_START = 0.03
 LEAST_SECONDS = 120
@@ -42,6 +44,7 @@ class Source:
     rate: Fraction
     container: str
     start: Fraction
+    metadata: dict
     pts: list = dataclasses.field(default_factory=list)
     frames: list = dataclasses.field(default_factory=list)
     keys: list = dataclasses.field(default_factory=list)
@@ -77,7 +80,9 @@ def open_source(path):
         rate = best["r_frame_rate"]
     return Source(path, best["index"], Fraction(best["time_base"]),
                   Fraction(0) if rate == "0/0" else Fraction(rate), container,
-                  Fraction(found["format"].get("start_time", "0")))
+                  Fraction(found["format"].get("start_time", "0")),
+                  {name: value for name, value in best.get("tags", {}).items()
+                   if name.lower() not in MADE_ANEW})
 
 
 def is_near(one, other):
@@ -219,8 +224,8 @@ class Trial:
         command = media.launched(slices.arguments(plan, piece, part, from_start, chain))
         with media.started(command, stderr=subprocess.PIPE, cwd=plan.folder,
                            env=slices.environment(plan)) as process:
-            errors = media.ErrorReader(process.stderr, self.shown.take)
-            decoded = media.ErrorReader(process.stdout)
+            errors = media.Reader(process.stderr, self.shown.take)
+            decoded = media.Reader(process.stdout, most=1 << 60)
             while process.poll() is None and not self.is_enough(limit):
                 time.sleep(0.02)
             if process.poll() is not None:
@@ -355,10 +360,10 @@ def draft(options, output, folder, source, given, halo, filters):
         source_ends=media.ends(source.path), stream=source.stream,
         time_base=text_of(source.tick), folder=where, chain=options.vf, fixed_chain=options.vf,
         encoder=given.encoder, encoder_time_base=encoder_time_base(source), slice_format="nut",
-        tags={}, output=str(output), output_format=FORMATS[output.suffix.lower()],
+        tags={}, metadata=source.metadata, output=str(output), output_format=FORMATS[output.suffix.lower()],
         others=given.others, streams=["-map", "1", "-map", f"-1:{source.stream}", "-map", "-1:d?"],
         files={path: media.sha256(path) for path in chains.files_of(filters, where)},
-        records=[], machine={}, environment={}, frames=len(source.pts), seconds_a_frame=0.0,
+        records=[], moved="0", machine={}, environment={}, frames=len(source.pts), seconds_a_frame=0.0,
         seconds_to_start=0.0, cores=len(os.sched_getaffinity(0)), retries=options.retries,
         slices=[], where=folder)
 
@@ -379,14 +384,18 @@ def fix_machine(plan, filters):
 
 
 def try_join(plan, folder, piece):
+    """Whether the other streams fit, and by how much the muxer moves all of them: Matroska does
+    if sound begins before 0."""
     part = folder / ("joined" + pathlib.Path(plan.output).suffix)
     try:
-        joining.write(plan, [piece], ["trial.part"], folder, part, ["-t", "0.2"])
+        joining.write(plan, [piece], ["trial.part"], folder, part, 0, ["-t", "0.2"])
+        tick, first, *_ = slices.packets_of(part)
     except Failure as error:
         text = getattr(error, "log", str(error))
         raise Refused(f"the source's other streams do not fit into {plan.output}: "
                       f"{first_error(text)}; give -an, -sn, -c:a or -c:s after --, or another "
                       "name after -o") from None
+    plan.moved = str(first[0] * tick)
 
 
 def make(options, given, say, tell):

@@ -93,7 +93,8 @@ def arguments(plan, piece, part, from_start=False, chain=None):
         "-map", f"0:{plan.stream}", "-fps_mode", "passthrough",
         "-enc_time_base", plan.encoder_time_base,
         "-vf", graph(plan, piece, chain),
-        *plan.encoder, "-map_chapters", "-1", "-avoid_negative_ts", "disabled",
+        *plan.encoder, "-map_chapters", "-1", "-map_metadata", "-1", "-map_metadata:s",
+        "-1", "-avoid_negative_ts", "disabled",
         "-f", plan.slice_format, media.name_of(part),
         *decoded_output(plan, piece),
     ]
@@ -137,34 +138,44 @@ def check_frames(piece, plan, decoded, shown):
     return wanted
 
 
-def packets_of(path, *arguments):
-    """(pts, size, checksum) of each packet, and the time base before them."""
+def packets_of(path):
+    """The time base, and (pts, size, checksum) of each packet."""
     yield from media.frame_lines(media.lines_of(
-        [media.FFMPEG, *media.QUIET, "-copyts", *arguments, "-i", media.name_of(path),
-         "-map", "0:v:0", "-c", "copy", *media.HASHED]))
+        [media.FFMPEG, *media.QUIET, "-copyts", "-i", media.name_of(path), "-map", "0:v:0", "-c",
+         "copy", *media.HASHED]))
 
 
-def packets_as_joined(path):
-    """(size, checksum) of each packet in the form that the result's muxer gives it."""
-    command = [media.FFMPEG, *media.QUIET, "-copyts", "-i", media.name_of(path), "-map", "0:v:0",
-               "-c", "copy", "-f", "matroska", "pipe:1"]
-    with media.started(command, stderr=subprocess.PIPE) as process:
-        reading = media.lines_of([media.FFMPEG, *media.QUIET, "-f", "matroska", "-i", "pipe:0",
-                                  "-c", "copy", *media.HASHED], stdin=process.stdout)
-        frames = [frame for frame in media.frame_lines(reading) if isinstance(frame, tuple)]
-        return [(size, digest) for _, size, digest in frames]
+def packets_both_ways(path):
+    """The same, and (size, checksum) of each packet in the form that the result's muxer gives
+    it."""
+    reader, writer = os.pipe()
+    video = ["-map", "0:v:0", "-c", "copy"]
+    command = [media.FFMPEG, *media.QUIET, "-y", "-copyts", "-i", media.name_of(path), *video,
+               *media.HASHED, *video, "-f", "matroska", f"pipe:{writer}"]
+    with media.started(command, stderr=subprocess.PIPE, pass_fds=[writer]) as process:
+        os.close(writer)
+        own = media.Reader(process.stdout, most=1 << 60)
+        try:
+            reading = media.lines_of([media.FFMPEG, *media.QUIET, "-f", "matroska", "-i", "pipe:0",
+                                      "-c", "copy", *media.HASHED], stdin=reader)
+            joined = [frame for frame in media.frame_lines(reading) if isinstance(frame, tuple)]
+        finally:
+            os.close(reader)
+        return media.frame_lines(own.text().splitlines()), [each[1:] for each in joined]
 
 
 def check_packets(plan, piece, part, wanted):
     """The file has each frame, at its time."""
-    tick, *packets = packets_of(part)
+    (tick, *packets), joined = packets_both_ways(part)
     times = sorted(pts * tick for pts, _, _ in packets)
     slack = max(Fraction(plan.encoder_time_base), tick) / 2
     if len(times) != piece.count:
         raise Never(f"{piece.count} frames went into the encoder and {len(times)} packets came out")
     if any(abs(one - other) > slack for one, other in zip(times, wanted)):
         raise Never("the encoder changes the times of frames")
-    return packets_as_joined(part)
+    if len(joined) != piece.count:
+        raise Never("Matroska does not keep all packets of this encoder")
+    return joined
 
 
 def checksum_of_packets(packets):
