@@ -4,6 +4,7 @@
 
 Only the number of a slice crosses to another machine, and the folder's name, quoted: what a slice
 runs stands in the plan."""
+import argparse
 import collections
 import dataclasses
 import json
@@ -64,10 +65,9 @@ def add_options(parser):
 
 
 def at_least_one(text):
-    number = int(text)
-    if number < 1:
-        raise ValueError
-    return number
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is no number from 1 on")
+    return int(text)
 
 
 def submit(work, options, further=()):
@@ -100,7 +100,8 @@ def program(name, package):
 
 
 def safe_name(text, limit=40):
-    """Of letters that every scheduler takes."""
+    """Of letters that every scheduler takes, without the ending of a file."""
+    text = os.path.splitext(text)[0]
     name = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:limit].strip("-")
     return name or "farm"
 
@@ -207,7 +208,7 @@ def sbatched(words, text):
     result = subprocess.run(words, input=text, capture_output=True, text=True, check=False)
     if result.returncode:
         lines = result.stderr.strip().splitlines() or [f"exit code {result.returncode}"]
-        raise Refused(f"sbatch refuses: {' '.join(lines)}")
+        raise Refused(f"sbatch refuses: {lines[-1]}")
     # With several clusters: ID;CLUSTER.
     return result.stdout.strip().split(";")[0]
 
@@ -266,7 +267,7 @@ def run_with_parallel(work, options, further):
         process.wait()
         raise
     if process.returncode:
-        raise failure_of_parallel(log)
+        raise failure_of_parallel(process.returncode, log)
 
 
 def quoted_for_parallel(word):
@@ -274,7 +275,10 @@ def quoted_for_parallel(word):
     return "".join(shlex.quote(part) for part in re.split(r"(?<=\{)", word) if part)
 
 
-def failure_of_parallel(log):
+def failure_of_parallel(status, log):
+    # 1 to 101 is the number of those that failed.
+    if status > 101:
+        return Refused("parallel does not run: see above")
     rows = log.read_text(errors="replace").splitlines()[1:] if log.exists() else []
     failed = {row.split("\t")[6] for row in rows if row.count("\t") >= 8} - {"0"}
     kind = Never if failed & set(map(str, FINAL)) else Again

@@ -85,7 +85,7 @@ def test_arrays_keep_each_index_below_the_largest():
 
 
 @pytest.mark.parametrize("text, name", [
-    ("Film 1 (4K)", "film-1-4k"), (ODD, "o-dd-100-j-die-x-n"), ("---", "farm"), ("映画", "farm"),
+    ("Film 1 (4K).mkv", "film-1-4k"), (ODD, "o-dd-100-j-die-x-n"), ("v1.2.mkv", "v1-2"), ("---", "farm"), ("映画", "farm"),
     ("x" * 39 + "-yy", "x" * 39),
 ])
 def test_safe_names(text, name):
@@ -162,7 +162,7 @@ def test_sbatch_gets_lists_and_a_script(make_work, fake_slurm, capsys):
     assert submit.submit(work, options_of(*words), ["-A", "films"]) == 0
     _, first, second, third, join = written_down(fake_slurm)
     wanted = {"--parsable", "--requeue", "--partition=long", "--cpus-per-task=4", "--time=31",
-              "--job-name=o-dd-100-j-die-x-n-mkv", "--gres=gpu:1", "--output=/dev/null", "films"}
+              "--job-name=o-dd-100-j-die-x-n", "--gres=gpu:1", "--output=/dev/null", "films"}
     for call, indices in ((first, "0-2,9"), (second, "0"), (third, "4")):
         assert set(call[1]) == wanted | {f"--array={indices}", "-A"}
     assert "--dependency=afterok:1:2:3" in join[1] and "--kill-on-invalid-dep=yes" in join[1]
@@ -285,7 +285,7 @@ def test_a_node_that_goes(slurm, make_work):
 
 
 def test_sbatch_refuses_in_one_line(slurm, make_work):
-    with pytest.raises(Refused, match="sbatch refuses: .*invalid partition") as told:
+    with pytest.raises(Refused, match="sbatch refuses: .*nvalid partition") as told:
         submit.submit(make_work(1), options_of("--slurm", "--partition=nowhere"))
     assert "\n" not in str(told.value)
 
@@ -330,6 +330,11 @@ def test_parallel_tells_what_failed(two_hosts, make_work):
     with pytest.raises(Failure, match="exit codes 75") as told:
         submit.submit(other, options_of("--parallel"))
     assert told.value.code == 75
+
+
+def test_arguments_that_parallel_refuses(two_hosts, make_work):
+    with pytest.raises(Refused, match="parallel does not run"):
+        submit.submit(make_work(1), options_of("--parallel"), ["--bogus"])
 
 
 def test_another_parallel_is_told(tmp_path, monkeypatch, make_work):
