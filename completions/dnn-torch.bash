@@ -35,7 +35,7 @@ _dnn_torch_files()
     )
 }
 
-# The options of "dnn-torch farm COMMAND" stand in the first lines of its help.
+# "dnn-torch farm COMMAND --help" has lines "  -o OUT, --output OUT  what it is".
 _dnn_torch_farm()
 {
     local word=$1 command=${COMP_WORDS[2]} program=${COMP_WORDS[0]/#\~/$HOME}
@@ -45,8 +45,8 @@ _dnn_torch_farm()
         )
     elif [[ $word == -* ]]; then
         mapfile -t COMPREPLY < <(
-            compgen -W "--help $("$program" farm "$command" --help 2>/dev/null |
-                sed '/^$/q' | grep -o -- '--[a-z-]*')" -- "$word"
+            compgen -W "$("$program" farm "$command" --help 2>/dev/null |
+                sed -n 's/^  \(-[a-z][^-]*, \)\{0,1\}\(--[a-z-]*\).*/\2/p')" -- "$word"
         )
     elif [ "$command" = plan ]; then
         _dnn_torch_files '*' "$word"
