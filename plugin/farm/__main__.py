@@ -191,17 +191,24 @@ def run_all(made, numbers, jobs, retries, progress):
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         running = [pool.submit(slices.run, made, each, retries, progress.tell(each), say)
                    for each in numbers]
-        for each in concurrent.futures.as_completed(running):
+        for each in completed(pool, running):
             if error := each.exception():
-                if not isinstance(error, Failure):
+                if not isinstance(error, Failure) or len(numbers) == 1:
                     raise error
                 failures.append(error)
                 if not media.is_ending():
                     say(error)
     if failures:
         worst = max(failures, key=lambda error: error.code == 75)
-        raise type(worst)(f"{len(failures)} of {len(numbers)} slices failed, and {len(numbers) - len(failures)} are done"
-                          if len(numbers) > 1 else "the slice failed")
+        raise type(worst)(f"{len(failures)} of {len(numbers)} slices failed; the others are done")
+
+
+def completed(pool, running):
+    try:
+        yield from concurrent.futures.as_completed(running)
+    except BaseException:
+        pool.shutdown(cancel_futures=True)
+        raise
 
 
 def submit(options, further):
@@ -253,6 +260,8 @@ COMMANDS = {"plan": plan, "run": run, "submit": submit, "status": show_status, "
 
 def end(signal_number, frame):
     """What runs is ended, and unwinding removes what is unfinished."""
+    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, signal.SIG_IGN)
     media.end_all()
     raise KeyboardInterrupt(signal_number)
 

@@ -9,7 +9,7 @@ from plan import Refused
 
 # One frame in, one frame out, from that frame alone.
 STATELESS = set("""
-alphaextract alphamerge avgblur bbox bilateral blend boxblur bwdif_none cas chromahold chromakey
+alphaextract alphamerge avgblur bbox bilateral blend boxblur cas chromahold chromakey
 chromanr chromashift colorbalance colorchannelmixer colorcontrast colorcorrect colorhold colorize
 colorkey colorlevels colormatrix colorspace colortemperature convolution copy crop curves dblur
 dctdnoiz deband deblock delogo derain despill dilation dnn_torch dnn_torch_classify
@@ -18,7 +18,7 @@ fieldorder fillborders floodfill format geq gblur gradfun greyedge hflip hqx hst
 hue huesaturation il inflate deflate kirsch lenscorrection limiter lumakey lut lut1d lut3d lutrgb
 lutyuv maskedmax maskedmerge maskedmin median mergeplanes metadata monochrome morpho negate nlmeans
 noformat null oscilloscope owdenoise pad perspective pixelize premultiply prewitt pseudocolor
-removelogo rgbashift roberts rotate sab scale scharr setdar setfield setparams setrange setsar
+realtime removelogo rgbashift roberts rotate sab scale scharr setdar setfield setparams setrange setsar
 shear showinfo shuffleplanes sidedata smartblur sobel split spp super2xsai swaprect swapuv
 tiltshift tonemap transpose unpremultiply unsharp v360 vaguedenoiser vflip vibrance vignette vstack
 xbr xmedian xstack zscale
@@ -36,6 +36,9 @@ REMEMBER = {
     "fftdnoiz": lambda options: (whole(options, "prev", None, 0), whole(options, "next", None, 0)),
 }
 
+# Of the deinterlacers that may make two frames of one.
+DEFAULT_MODES = {"yadif": "send_frame", "bwdif": "send_field"}
+
 # Why the rest of what is common cannot be cut.
 COUNTS = "makes another number of frames, or other times"
 ENDLESS = "remembers all frames before"
@@ -46,8 +49,7 @@ REASONS = {
         setpts settb shuffleframes telecine thumbnail thistogram tile tinterlace tpad trim untile
         w3fdif weave doubleweave estdif tblend concat segment random zoompan repeatfields""",
     ENDLESS: """deshake hqdn3d lagfun mcdeint mestimate normalize palettegen paletteuse
-        photosensitivity vidstabdetect vidstabtransform bm3d fade amplify backgroundkey tlut2 elbg
-        cyclic removegrain_none""",
+        photosensitivity vidstabdetect vidstabtransform bm3d fade amplify backgroundkey tlut2 elbg""",
     NUMBERS: "noise cellauto life sendcmd zmq perms",
     "reads another source": "movie amovie color testsrc testsrc2 nullsrc haldclutsrc",
 }
@@ -173,7 +175,7 @@ def check_graph(filters):
 
 
 def check_options(each):
-    values = {**each.options}
+    values = each.options
     for key, value in values.items():
         as_expression = key == "enable" or each.name in EXPRESSIONS
         if as_expression and (found := NUMBERED.search(value)):
@@ -182,9 +184,9 @@ def check_options(each):
         if each.name == "drawtext" and (found := DRAWN.search(value)):
             raise Refused(f"--vf: drawtext's {found.group(0)}... would differ between slices; use "
                           "%{pts}")
-    if each.name in ("yadif", "bwdif", "kerndeint"):
-        mode = str(values.get("mode", values.get(0, "0")))
-        if mode not in ("0", "send_frame", "2", "send_frame_nospatial") and each.name != "kerndeint":
+    if each.name in DEFAULT_MODES:
+        mode = values.get("mode", values.get(0, DEFAULT_MODES[each.name]))
+        if mode not in ("0", "send_frame", "2", "send_frame_nospatial"):
             raise Refused(f"--vf: {each.name} with mode={mode} {COUNTS}; use mode=send_frame")
     if each.is_ours:
         check_ours(each)
@@ -200,8 +202,8 @@ def check_ours(each):
     if each.options.get("calibration") == "first":
         raise Refused(f"--vf: {each.name}: calibration=first would differ between slices; name a "
                       "file")
-    if "dnn" in each.options.get("backend_configs", ""):
-        raise Refused(f"--vf: {each.name}: write options by their names")
+    if {"backend_configs", "options"} & set(each.options):
+        raise Refused(f"--vf: {each.name}: write options by their names, not in backend_configs=")
 
 
 def check(filters, halo_is_given):

@@ -8,7 +8,7 @@ from fractions import Fraction
 import media
 import plan as plans
 import slice as slices
-from plan import Again, Never, Refused
+from plan import Again, Failure, Never, Refused
 
 # Stream copies set these from options, because not all slices' codecs carry them.
 TAGS = {"color_range": "color_range", "color_space": "colorspace",
@@ -78,7 +78,7 @@ def arguments(plan, script, start, part, further=()):
 
 
 def write(plan, pieces, names, folder, part, start, further=()):
-    script = folder / f"join.{os.getpid()}.ffconcat"
+    script = plans.part_name(folder / "join")
     try:
         script.write_text(list_of(plan, pieces, names))
         return media.output_of(
@@ -115,7 +115,10 @@ def join(plan, replace=False):
     check_slices(plan, records)
     if media.sha256(plan.source) != plan.source_sha256:
         raise Never(f"{plan.source} has changed since the plan was made: plan again")
-    part = plans.part_name(output.with_name("." + output.name))
+    hidden = output.with_name("." + output.name)
+    for path in (hidden, plan.where / "slices" / "join", plan.where / "join.json"):
+        plans.remove_leftovers(path)
+    part = plans.part_name(hidden)
     try:
         names = [plan.path(number).name for number in range(len(records))]
         write(plan, plan.slices, names, plan.where / "slices", part,
@@ -127,6 +130,10 @@ def join(plan, replace=False):
         return facts
     except OSError as error:
         raise plans.of_system(error, error.filename or output) from None
+    except Failure:
+        if slices.has_no_space(output.parent):
+            raise Again(f"no space left in {output.parent}") from None
+        raise
     finally:
         part.unlink(missing_ok=True)
 

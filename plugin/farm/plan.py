@@ -128,10 +128,24 @@ class Plan:
         write_whole(self.where / "plan.json", json.dumps(values, indent=1).encode())
 
 
+def own_host():
+    return "".join(letter if letter.isalnum() else "-" for letter in socket.gethostname())[:40]
+
+
 def part_name(path):
     """A name in the same folder that nothing else uses."""
-    host = "".join(letter if letter.isalnum() else "-" for letter in socket.gethostname())[:40]
-    return path.with_name(f"{path.stem}.{host}.{os.getpid()}.{secrets.token_hex(4)}.part")
+    return path.with_name(
+        f"{path.stem}.{own_host()}.{os.getpid()}.{secrets.token_hex(4)}.part")
+
+
+def remove_leftovers(path):
+    """Removes the parts of processes of this machine that were ended by force."""
+    begins = f"{path.stem}.{own_host()}."
+    for name in os.listdir(path.parent):
+        words = name[len(begins):].split(".")
+        if (name.startswith(begins) and len(words) == 3 and words[2] == "part"
+                and not os.path.exists(f"/proc/{words[0]}")):
+            path.with_name(name).unlink(missing_ok=True)
 
 
 def put_in_place(part, path):

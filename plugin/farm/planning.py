@@ -265,6 +265,7 @@ def first_run(plan, source, halo, filters, folder):
     if len(trial.shown.frames) != 1:
         raise Refused(f"the chain makes {len(trial.shown.frames)} frames of one, and cannot be cut")
     plan.tags = tags_of(part)
+    try_join(plan, folder, piece, part)
     plan.fixed_chain = chains.with_options(plan.chain, filters, {
         i: fixed(filters[i], json.loads((folder / f"stats{i}.json").read_text()), i, plan)
         for i in ours})
@@ -383,19 +384,19 @@ def fix_machine(plan, filters):
         plan.environment = media.CEILINGS[plan.machine["instructions"]]
 
 
-def try_join(plan, folder, piece):
+def try_join(plan, folder, piece, first):
     """Whether the other streams fit, and by how much the muxer moves all of them: Matroska does
     if sound begins before 0."""
     part = folder / ("joined" + pathlib.Path(plan.output).suffix)
     try:
-        joining.write(plan, [piece], ["trial.part"], folder, part, 0, ["-t", "0.2"])
-        tick, first, *_ = slices.packets_of(part)
+        joining.write(plan, [piece], [first.name], folder, part, 0, ["-t", "0.2"])
+        tick, packet, *_ = slices.packets_of(part)
     except Failure as error:
         text = getattr(error, "log", str(error))
         raise Refused(f"the source's other streams do not fit into {plan.output}: "
                       f"{first_error(text)}; give -an, -sn, -c:a or -c:s after --, or another "
                       "name after -o") from None
-    plan.moved = str(first[0] * tick)
+    plan.moved = str(packet[0] * tick)
 
 
 def make(options, given, say, tell):
@@ -427,6 +428,5 @@ def attempt(plan, source, halo, filters, scratch, options, say):
     say(f"trying the chain on frames from the middle, {TRIAL_SECONDS:.0f} s or a little longer")
     first_run(plan, source, halo, filters, scratch)
     plan.seconds_a_frame, plan.seconds_to_start = measure(plan, source, halo, scratch, say)
-    try_join(plan, scratch, piece_of(source, halo, len(source.pts) // 2, 1))
     length = length_of(options, source, plan.seconds_a_frame, plan.seconds_to_start)
     plan.slices = cut(source, halo, length)

@@ -15,7 +15,7 @@ from fractions import Fraction
 
 import media
 import plan as plans
-from plan import Again, Never
+from plan import Again, Failure, Never, Refused
 
 SHOWN = re.compile(r"\[showinfo@farm @ \w+\] (?:\[info\] )?(.*)")
 # What a slice's disk must have left: less explains why ffmpeg failed.
@@ -248,18 +248,9 @@ def make(plan, number, tell):
         part.unlink(missing_ok=True)
 
 
-def remove_leftovers(plan, number):
-    """What runs on this machine left that were ended by force."""
-    for path in plan.path(number).parent.glob(f"{number:05}.*.part"):
-        words = path.name.split(".")
-        host = plans.part_name(path).name.split(".")[-4]
-        if words[-4] == host and not os.path.exists(f"/proc/{words[-3]}"):
-            path.unlink(missing_ok=True)
-
-
-def has_no_space(plan):
+def has_no_space(folder):
     try:
-        return shutil.disk_usage(plan.where).free < NO_SPACE
+        return shutil.disk_usage(folder).free < NO_SPACE
     except OSError:
         return False
 
@@ -268,21 +259,22 @@ def run(plan, number, retries, tell=None, say=print):
     """Makes the slice unless it is done; returns whether it was made."""
     for folder in ("slices", "logs"):
         (plan.where / folder).mkdir(exist_ok=True)
-    remove_leftovers(plan, number)
+    plans.remove_leftovers(plan.path(number))
     failures = []
     while not plan.record(number):
         try:
             make(plan, number, tell)
             return True
-        except (Again, media.Failed) as error:
-            failures.append(str(error))
-            if has_no_space(plan):
+        except Failure as error:
+            # ffmpeg may end well although the end of its file is missing.
+            if has_no_space(plan.where):
                 raise Again(f"slice {number}: no space left in {plan.where}") from None
+            if isinstance(error, (Never, Refused)):
+                raise type(error)(f"slice {number}: {error}") from None
+            failures.append(str(error))
             if media.is_ending() or len(failures) > retries:
                 raise final(number, failures, error, plan) from None
             say(f"slice {number}: {error}; trying again")
-        except Never as error:
-            raise Never(f"slice {number}: {error}") from None
     return False
 
 
