@@ -128,6 +128,11 @@ NodeName=n[1-2] NodeHostname=$host NodeAddr=127.0.0.1 Port=[$first-$last] CPUs=8
 PartitionName=all Nodes=n[1-2] Default=YES MaxTime=INFINITE State=UP
 END
 export SLURM_CONF=$folder/slurm.conf
+# Slurm 24.11 does not start without cgroups otherwise, which containers and chroots lack; 22.05
+# does not know the word.
+if [ "$(slurmctld -V | grep -o '[0-9]*' | head -n 1)" -gt 22 ]; then
+    echo CgroupPlugin=disabled >"$folder/cgroup.conf"
+fi
 
 (umask 077 && head -c 128 /dev/urandom >"$folder/munge.key")
 start munged munged --foreground --force --socket="$folder/munge.socket" \
