@@ -295,10 +295,11 @@ def test_sbatch_refuses_in_one_line(slurm, make_work):
 
 @pytest.fixture
 def two_hosts(tmp_path, monkeypatch, program):
-    """A stand-in for ssh that runs commands here, and says where it would have."""
+    """A stand-in for ssh that runs commands here, and says where it would have.  As sshd does, it
+    names a shell."""
     program("parallel")
     ssh = tmp_path / "ssh"
-    ssh.write_text('#!/bin/sh\nexport STAND_IN_HOST="$1"\nshift\n[ "$1" = -- ] && shift\n'
+    ssh.write_text('#!/bin/sh\nexport SHELL=/bin/sh STAND_IN_HOST="$1"\nshift\n[ "$1" = -- ] && shift\n'
                    'exec sh -c "$*"\n')
     ssh.chmod(0o755)
     monkeypatch.setenv("PARALLEL_SSH", str(ssh))
@@ -317,7 +318,9 @@ def test_two_hosts_share_the_slices(two_hosts, make_work):
 def test_a_host_that_cannot_does_not_end_it(two_hosts, make_work):
     work = make_work(4, '[ "$STAND_IN_HOST" = two ] && exit 75')
     assert submit.submit(work, options_of("--parallel", "--sshlogin", "one,two")) == 0
-    assert all(lines[-1].endswith(" one") for name, lines in calls(work).items() if name != "join-")
+    made = calls(work)
+    assert set(made) == {"join-", "run-0", "run-1", "run-2", "run-3"}
+    assert all(lines[-1].endswith(" one") for name, lines in made.items() if name != "join-")
 
 
 def test_parallel_tells_what_failed(two_hosts, make_work):
