@@ -35,7 +35,7 @@ def test_the_commands_are_known_everywhere():
     assert tuple(listed) == COMMANDS
     assert completed_by_bash("farm", "") == {*COMMANDS, "--help"}
     zsh = (ROOT / "completions" / "_dnn-torch").read_text()
-    assert f"1:command:({' '.join(COMMANDS)})" in zsh
+    assert f":command:({' '.join(COMMANDS)})" in zsh
     man = (ROOT / "man" / "dnn-torch.1.in").read_text()
     assert set(COMMANDS) <= set(re.findall(r"^\.It Cm (\w+) Ar (?:clip|folder)", man, re.MULTILINE))
 
