@@ -12,6 +12,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import arguments
+import chain as chains
 import joining
 import media
 import plan as plans
@@ -135,6 +136,9 @@ def plan(options, further):
     if options.output.endswith(".farm.mkv") and not options.dir:
         options.dir = options.output[:-len(".mkv")]
     given = arguments.read(further)
+    filters = chains.parse(options.vf)
+    if any(each.options.get("track", "off") != "off" for each in filters):
+        given.warnings.append("track=: objects get their numbers anew in each slice")
     for warning in given.warnings:
         say(warning)
     progress = status.Progress("decoding")

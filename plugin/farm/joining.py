@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import media
 import plan as plans
+import records as records_
 import slice as slices
 from plan import Again, Failure, Never, Refused
 
@@ -50,13 +51,23 @@ def text_of(count):
     return f"{count // 1000000}.{count % 1000000:06}"
 
 
-def list_of(plan, pieces, names):
+# Encoders reorder at most so many frames.
+REORDERED = 16
+
+
+def list_of(plan, pieces, names, folder):
     """A script for FFmpeg's demuxer concat.  Durations are such that each slice begins where its
-    own times say."""
+    own times say.  Of a slice of fewer frames than the encoder reorders, libavformat does not find
+    out where it begins."""
     lines = ["ffconcat version 1.0"]
+    knows_start = [piece.count > REORDERED + 1 or "start_time" in media.probe(
+        folder / name, "-show_entries", "format=start_time")["format"]
+        for piece, name in zip(pieces, names)]
     starts = [microseconds(piece.start, plan.tick) for piece in pieces]
     for i, name in enumerate(names):
         lines.append(f"file '{name}'")
+        if not knows_start[i]:
+            lines.append(f"inpoint {text_of(starts[i])}")
         if i + 1 < len(starts):
             lines.append(f"duration {text_of(starts[i + 1] - starts[i])}")
     return "\n".join(lines) + "\n"
@@ -80,7 +91,7 @@ def arguments(plan, script, start, part, further=()):
 def write(plan, pieces, names, folder, part, start, further=()):
     script = plans.part_name(folder / "join")
     try:
-        script.write_text(list_of(plan, pieces, names))
+        script.write_text(list_of(plan, pieces, names, folder))
         return media.output_of(
             [media.FFMPEG, *arguments(plan, script, start, part, further)],
             cwd=plan.folder)
@@ -98,6 +109,7 @@ def records_of(plan):
 
 def check_slices(plan, records):
     for number, record in enumerate(records):
+        records_.check(plan, number, record)
         if media.sha256(plan.path(number)) != record["sha256"]:
             plan.path(number, "json").unlink(missing_ok=True)
             raise Again(f"slice {number} was damaged on disk and is no longer done: dnn-torch farm "
@@ -125,6 +137,7 @@ def join(plan, replace=False):
               plan.slices[0].start)
         facts = check(plan, records, part)
         facts["bytes"] = part.stat().st_size
+        records_.join(plan)
         plans.put_in_place(part, output)
         plans.write_whole(plan.where / "join.json", plans.json.dumps(facts).encode())
         return facts

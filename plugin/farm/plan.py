@@ -143,7 +143,7 @@ def remove_leftovers(path):
     begins = f"{path.stem}.{own_host()}."
     for name in os.listdir(path.parent):
         words = name[len(begins):].split(".")
-        if (name.startswith(begins) and len(words) == 3 and words[2] == "part"
+        if (name.startswith(begins) and len(words) > 2 and words[-1] == "part"
                 and not os.path.exists(f"/proc/{words[0]}")):
             path.with_name(name).unlink(missing_ok=True)
 

@@ -9,7 +9,6 @@ import os
 import pathlib
 import stat
 import subprocess
-import sys
 import tempfile
 import time
 from fractions import Fraction
@@ -19,8 +18,9 @@ import chain as chains
 import joining
 import media
 import plan as plans
+import records
 import slice as slices
-from plan import Failure, Never, Refused
+from plan import Failure, Refused
 
 FORMATS = {".mkv": "matroska", ".mp4": "mp4", ".m4v": "mp4", ".mov": "mov"}
 # These are lists of other files, or have no end.
@@ -364,7 +364,7 @@ def draft(options, output, folder, source, given, halo, filters):
         tags={}, metadata=source.metadata, output=str(output), output_format=FORMATS[output.suffix.lower()],
         others=given.others, streams=["-map", "1", "-map", f"-1:{source.stream}", "-map", "-1:d?"],
         files={path: media.sha256(path) for path in chains.files_of(filters, where)},
-        records=[], moved="0", machine={}, environment={}, frames=len(source.pts), seconds_a_frame=0.0,
+        records=records.find(filters, where), moved="0", machine={}, environment={}, frames=len(source.pts), seconds_a_frame=0.0,
         seconds_to_start=0.0, cores=len(os.sched_getaffinity(0)), retries=options.retries,
         slices=[], where=folder)
 
@@ -387,16 +387,21 @@ def fix_machine(plan, filters):
 def try_join(plan, folder, piece, first):
     """Whether the other streams fit, and by how much the muxer moves all of them: Matroska does
     if sound begins before 0."""
-    part = folder / ("joined" + pathlib.Path(plan.output).suffix)
+    part, slice_ = folder / ("joined" + pathlib.Path(plan.output).suffix), folder / "first.nut"
     try:
-        joining.write(plan, [piece], [first.name], folder, part, 0, ["-t", "0.2"])
-        tick, packet, *_ = slices.packets_of(part)
+        media.output_of([media.FFMPEG, *media.QUIET, "-copyts", "-i", media.name_of(first), "-map",
+                         "0:v:0", "-c", "copy", "-f", "nut", media.name_of(slice_)])
+        joining.write(plan, [piece], [slice_.name], folder, part, 0, ["-t", "0.2"])
+        tick, *packets = slices.packets_of(part)
     except Failure as error:
         text = getattr(error, "log", str(error))
         raise Refused(f"the source's other streams do not fit into {plan.output}: "
                       f"{first_error(text)}; give -an, -sn, -c:a or -c:s after --, or another "
                       "name after -o") from None
-    plan.moved = str(packet[0] * tick)
+    if not packets:
+        raise Refused(f"{plan.output} has no frame after joining a slice of one: another encoder or "
+                      "another name after -o is needed")
+    plan.moved = str(packets[0][0] * tick)
 
 
 def make(options, given, say, tell):

@@ -15,6 +15,7 @@ from fractions import Fraction
 
 import media
 import plan as plans
+import records
 from plan import Again, Failure, Never, Refused
 
 SHOWN = re.compile(r"\[showinfo@farm @ \w+\] (?:\[info\] )?(.*)")
@@ -58,12 +59,12 @@ def seconds(ticks, tick):
     return f"{float((ticks - Fraction(1, 4)) * tick):.6f}"
 
 
-def graph(plan, piece, chain=None):
+def graph(plan, piece, chain):
     """The chain, with what cuts the frames out before it and the halo off behind it."""
     words = [f"trim=start_pts={piece.decode_start}"]
     if piece.decode_end is not None:
         words[0] += f":end_pts={piece.decode_end}"
-    words.append(chain or plan.fixed_chain)
+    words.append(chain)
     if (piece.start, piece.end) != (piece.decode_start, piece.decode_end):
         words.append(f"trim=start={seconds(piece.start, plan.tick)}")
         if piece.end is not None:
@@ -92,7 +93,7 @@ def arguments(plan, piece, part, from_start=False, chain=None):
         *source_arguments(plan, piece, from_start),
         "-map", f"0:{plan.stream}", "-fps_mode", "passthrough",
         "-enc_time_base", plan.encoder_time_base,
-        "-vf", graph(plan, piece, chain),
+        "-vf", graph(plan, piece, records.with_own(plan, chain or plan.fixed_chain, part)),
         *plan.encoder, "-map_chapters", "-1", "-map_metadata", "-1", "-map_metadata:s",
         "-1", "-avoid_negative_ts", "disabled",
         "-f", plan.slice_format, media.name_of(part),
@@ -235,7 +236,9 @@ def make(plan, number, tell):
                 raise Never(f"{plan.source} gives other frames here than when the plan was made")
         wanted = check_frames(piece, plan, decoded, shown)
         packets = check_packets(plan, piece, part, wanted)
+        ahead = sum(at < piece.start * plan.tick for at in decoded)
         store(plan, number, part, {
+            "records": records.store(plan, number, part, ahead),
             "first": piece.first, "count": piece.count,
             "frames": media.checksum((0, 0, digest) for _, digest in shown.frames),
             "times": steps([int(at / plan.tick) for at in wanted]),
@@ -246,6 +249,7 @@ def make(plan, number, tell):
         raise plans.of_system(error, error.filename or part) from None
     finally:
         part.unlink(missing_ok=True)
+        records.remove(plan, part)
 
 
 def has_no_space(folder):

@@ -98,6 +98,10 @@ def test_a_halo_is_needed(tmp_path):
     assert values["slices"][0][6] == 17
 
 
+def times_of(path):
+    return [line.split(",")[2] for line in frames_of(path) if not line.startswith("#")]
+
+
 @pytest.mark.parametrize("ending, encoder", [
     ("mp4", ["-c:v", "libx264"]), ("mkv", ["-c:v", "libx264", "-bf", "3"]),
     ("mov", ["-c:v", "prores_ks"])])
@@ -110,11 +114,7 @@ def test_times_and_sound_in(ending, encoder, tmp_path):
     done("join", made)
     whole = tmp_path / f"whole.{ending}"
     whole_run(source, whole, plan_of(made), "hflip", encoder)
-
-    def times(path):
-        return [line.split(",")[2] for line in frames_of(path) if not line.startswith("#")]
-
-    assert times(output) == times(whole)
+    assert times_of(output) == times_of(whole)
     assert frames_of(output, "0:a") == frames_of(whole, "0:a")
     done("verify", made, "--frames")
 
@@ -161,3 +161,14 @@ def test_rotation_is_done_once(tmp_path):
     video = streams_of(tmp_path / "joined20.mkv")["streams"][0]
     assert (video["width"], video["height"]) in ((48, 64), (64, 48))
     assert not any("rotation" in each for each in video.get("side_data_list", []))
+
+
+@pytest.mark.parametrize("frames", [1, 2, 3, 15])
+def test_slices_shorter_than_the_encoder_reorders(frames, tmp_path):
+    source = clip(tmp_path, frames=16)
+    after = ["-c:v", "libx264", "-bf", "3"]
+    made = plan(source, tmp_path / "o.mp4", frames=frames, after=after)
+    done("run", made)
+    done("join", made)
+    whole = whole_run(source, tmp_path / "whole.mp4", plan_of(made), "hflip", after)
+    assert times_of(tmp_path / "o.mp4") == times_of(whole)
