@@ -51,22 +51,15 @@ def text_of(count):
     return f"{count // 1000000}.{count % 1000000:06}"
 
 
-# Encoders reorder at most so many frames.
-REORDERED = 16
-
-
-def list_of(plan, pieces, names, folder):
+def list_of(plan, pieces, names, known):
     """A script for FFmpeg's demuxer concat.  Durations are such that each slice begins where its
-    own times say.  Of a slice of fewer frames than the encoder reorders, libavformat does not find
-    out where it begins."""
+    own times say.  Of some slices libavformat does not find out where they begin: `known` says
+    it for each."""
     lines = ["ffconcat version 1.0"]
-    knows_start = [piece.count > REORDERED + 1 or "start_time" in media.probe(
-        folder / name, "-show_entries", "format=start_time")["format"]
-        for piece, name in zip(pieces, names)]
     starts = [microseconds(piece.start, plan.tick) for piece in pieces]
     for i, name in enumerate(names):
         lines.append(f"file '{name}'")
-        if not knows_start[i]:
+        if not known[i]:
             lines.append(f"inpoint {text_of(starts[i])}")
         if i + 1 < len(starts):
             lines.append(f"duration {text_of(starts[i + 1] - starts[i])}")
@@ -88,10 +81,11 @@ def arguments(plan, script, start, part, further=()):
     ]
 
 
-def write(plan, pieces, names, folder, part, start, further=()):
+def write(plan, pieces, names, known, folder, part, further=()):
+    start = pieces[0].start if not further else 0  # a trial's times begin at 0
     script = plans.part_name(folder / "join")
     try:
-        script.write_text(list_of(plan, pieces, names, folder))
+        script.write_text(list_of(plan, pieces, names, known))
         return media.output_of(
             [media.FFMPEG, *arguments(plan, script, start, part, further)],
             cwd=plan.folder)
@@ -133,8 +127,8 @@ def join(plan, replace=False):
     part = plans.part_name(hidden)
     try:
         names = [plan.path(number).name for number in range(len(records))]
-        write(plan, plan.slices, names, plan.where / "slices", part,
-              plan.slices[0].start)
+        known = [record["knows_start"] for record in records]
+        write(plan, plan.slices, names, known, plan.where / "slices", part)
         facts = check(plan, records, part)
         facts["bytes"] = part.stat().st_size
         records_.join(plan)

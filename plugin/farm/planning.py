@@ -391,7 +391,8 @@ def try_join(plan, folder, piece, first):
     try:
         media.output_of([media.FFMPEG, *media.QUIET, "-copyts", "-i", media.name_of(first), "-map",
                          "0:v:0", "-c", "copy", "-f", "nut", media.name_of(slice_)])
-        joining.write(plan, [piece], [slice_.name], folder, part, 0, ["-t", "0.2"])
+        joining.write(plan, [piece], [slice_.name], [slices.knows_start(slice_)], folder,
+                      part, ["-t", "0.2"])
         tick, *packets = slices.packets_of(part)
     except Failure as error:
         text = getattr(error, "log", str(error))

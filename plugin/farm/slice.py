@@ -165,6 +165,12 @@ def packets_both_ways(path):
         return media.frame_lines(own.text().splitlines()), [each[1:] for each in joined]
 
 
+def knows_start(path):
+    """Whether libavformat finds out when the slice begins: not if all of it is still reordered, or
+    if nothing ever is."""
+    return "start_time" in media.probe(path, "-show_entries", "format=start_time")["format"]
+
+
 def check_packets(plan, piece, part, wanted):
     """The file has each frame, at its time."""
     (tick, *packets), joined = packets_both_ways(part)
@@ -243,7 +249,8 @@ def make(plan, number, tell):
             "frames": media.checksum((0, 0, digest) for _, digest in shown.frames),
             "times": steps([int(at / plan.tick) for at in wanted]),
             "packets": checksum_of_packets(packets), "packet_bytes": sum(s for s, _ in packets),
-            "seconds": round(time.monotonic() - begun, 3), "from_start": from_start})
+            "seconds": round(time.monotonic() - begun, 3), "from_start": from_start,
+            "knows_start": knows_start(part)})
         log.unlink(missing_ok=True)
     except OSError as error:
         raise plans.of_system(error, error.filename or part) from None

@@ -163,10 +163,10 @@ def test_rotation_is_done_once(tmp_path):
     assert not any("rotation" in each for each in video.get("side_data_list", []))
 
 
-@pytest.mark.parametrize("frames", [1, 2, 3, 15])
-def test_slices_shorter_than_the_encoder_reorders(frames, tmp_path):
-    source = clip(tmp_path, frames=16)
-    after = ["-c:v", "libx264", "-bf", "3"]
+@pytest.mark.parametrize("frames, b_frames", [(1, 3), (2, 3), (3, 3), (15, 3), (6, 0), (24, 0)])
+def test_slices_whose_start_libavformat_does_not_know(frames, b_frames, tmp_path):
+    source = clip(tmp_path, "in.mkv", 2 * frames if frames > 3 else 8, "24")
+    after = ["-c:v", "libx264", "-bf", str(b_frames)]
     made = plan(source, tmp_path / "o.mp4", frames=frames, after=after)
     done("run", made)
     done("join", made)

@@ -16,7 +16,8 @@ import support
 from farms import NTSC, clip, done, farm, frames_of, judge, make, plan, plan_of, refused, whole_run
 
 # Nightly: 200 kills.
-KILLS = int(os.environ.get("DNN_TORCH_FARM_KILLS", "20"))
+WHOLE = os.environ.get("DNN_TORCH_FARM_WHOLE") == "1"
+KILLS = int(os.environ.get("DNN_TORCH_FARM_KILLS", "200" if WHOLE else "20"))
 FRAMES = ("-c:v", "ffv1")
 
 
