@@ -35,13 +35,34 @@ _dnn_torch_files()
     )
 }
 
+# "dnn-torch farm COMMAND --help" has lines "  -o OUT, --output OUT  what it is".
+_dnn_torch_farm()
+{
+    local word=$1 command=${COMP_WORDS[2]} program=${COMP_WORDS[0]/#\~/$HOME}
+    if [ "$COMP_CWORD" = 2 ]; then
+        mapfile -t COMPREPLY < <(
+            compgen -W 'plan run submit status show join verify --help' -- "$word"
+        )
+    elif [[ $word == -* ]]; then
+        mapfile -t COMPREPLY < <(
+            compgen -W "$("$program" farm "$command" --help 2>/dev/null |
+                sed -n 's/^  \(-[a-z][^-]*, \)\{0,1\}\(--[a-z-]*\).*/\2/p')" -- "$word"
+        )
+    elif [ "$command" = plan ]; then
+        _dnn_torch_files '*' "$word"
+    else
+        compopt -o filenames 2>/dev/null
+        mapfile -t COMPREPLY < <(compgen -d -- "$word")
+    fi
+}
+
 _dnn_torch()
 {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
         mapfile -t COMPREPLY < <(
-            compgen -W 'run doctor devices inspect bench compare contract convert --help --version' -- "$word"
+            compgen -W 'run doctor devices inspect bench compare contract convert farm --help --version' -- "$word"
         )
         return
     fi
@@ -52,6 +73,7 @@ _dnn_torch()
     run) _dnn_torch_program ;;
     doctor) mapfile -t COMPREPLY < <(compgen -W '--help' -- "$word") ;;
     devices) mapfile -t COMPREPLY < <(compgen -W '--help --json' -- "$word") ;;
+    farm) _dnn_torch_farm "$word" ;;
     inspect | bench | compare | contract | convert)
         before=${before%=}
         if [[ $before == --svg || $before == --html || $before == --png ]]; then

@@ -281,7 +281,8 @@ check_installed_files()
         [[ " ${COMPREPLY[*]} " = *" doctor "* ]]' || die "bash does not complete dnn-torch d"
     [ -e "$clean/usr/share/zsh/vendor-completions/_dnn-torch" ] || die "no completion for zsh"
     gzip -t "$clean/usr/share/man/man1/dnn-torch.1.gz" "$clean/usr/share/man/man7/dnn_torch.7.gz"
-    in_clean dpkg --verify "$source_name"
+    in_clean dpkg --verify "$source_name" "$source_name-farm"
+    in_clean dnn-torch farm --help >/dev/null
 }
 
 # What README tells users to type, with what they have installed.
@@ -305,14 +306,18 @@ step_install()
     make_clean_system
     update_clean
     check_refusals
-    apt_in_clean satisfy "$(dpkg-deb --field "$package" Depends)"
+    apt_in_clean satisfy "$(dpkg-deb --field "$package" Depends), python3"
     files_in_clean >"$temporary/before"
     apt_in_clean install "./tmp/packages/$(basename "$package")"
+    ! in_clean dnn-torch farm --help 2>"$temporary/told" || die "the package has farm in it"
+    grep -q 'install ffmpeg-dnn-torch-farm' "$temporary/told" || die "$(cat "$temporary/told")"
+    apt_in_clean install "./tmp/packages/$(basename "$farm")"
     check_installed_files
-    cp debian/tests/filter-a-clip "$clean/tmp/packages"
+    cp debian/tests/filter-a-clip debian/tests/farm-a-clip "$clean/tmp/packages"
     in_clean /tmp/packages/filter-a-clip
+    in_clean /tmp/packages/farm-a-clip
     try_readme
-    apt_in_clean purge "$source_name"
+    apt_in_clean purge "$source_name-farm" "$source_name"
     files_in_clean >"$temporary/after"
     diff "$temporary/before" "$temporary/after" || die "the package left these behind"
     trace=$(grep -rli 'dnn.torch' "$clean/etc" "$clean/var/lib/dpkg" || :)
@@ -341,6 +346,7 @@ find_packages()
 {
     packages=$(realpath -m "${DNN_TORCH_PACKAGES:-out/packages}")
     package=$packages/${source_name}_${version_of_release}_$architecture.deb
+    farm=$packages/$source_name-farm_${version_of_release}_all.deb
     [ "$1" = build ] || [ -e "$package" ] || die "there is no $package; build first"
 }
 

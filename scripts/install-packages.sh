@@ -50,6 +50,12 @@ rpm               reads the spec file, for its test
 python3-av        is a program that opens libavfilter with RTLD_LOCAL
 mpv               is one that seeks and changes its filters while it plays
 melt              is one that lists all filters and creates each by itself
+slurmctld         is given slices by dnn-torch farm, with the next three: a whole Slurm
+slurmd            runs them
+slurm-client      has sbatch
+munge             is how Slurm knows who asks
+parallel          distributes slices as well
+python3-yaml      reads the job that is printed for Kubernetes
 dpkg-dev          unpacks FFmpeg's source, for the check of the pinned ABI
 make              builds the patched FFmpeg
 patch             patches it

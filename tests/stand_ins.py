@@ -231,6 +231,7 @@ COCO = {"labels": "coco"}
 # File, words that the command has besides, and what writes it: the first row that fits.
 STAND_INS = [
     ("*.mp4", "", clip()),
+    ("in.mkv", "", clip()),
     ("*.png", "", clip(frames=1)),
     ("upscale.pt", "", copy_of("upscale2x.pt")),
     ("denoise.pt", "", copy_of("denoise.pt")),

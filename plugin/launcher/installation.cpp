@@ -60,4 +60,16 @@ Part find_module(const std::string &file_name)
     return {.path = {}, .searched = path};
 }
 
+Part find_farm()
+{
+    const fs::path own = own_file().parent_path();
+    const fs::path data = (own / DATA_DIR_FROM_BINDIR).lexically_normal();
+    for (const fs::path &folder : {own / "farm", data / "farm"}) {
+        std::error_code error;
+        if (fs::is_regular_file(folder / "__main__.py", error))
+            return {.path = folder.string(), .searched = {}};
+    }
+    return {.path = {}, .searched = data.string()};
+}
+
 } // namespace dnn_torch

@@ -24,4 +24,7 @@ Part find_preload();
 // Finds a host module, an engine or a program of ours by its file's name.
 Part find_module(const std::string &file_name);
 
+// Finds the folder of the Python package of `dnn-torch farm`.
+Part find_farm();
+
 } // namespace dnn_torch

@@ -25,4 +25,8 @@ int devices(bool as_json);
 // argv.  Returns only on failure.
 int model_tool(char **arguments);
 
+// Execs Python with the package in plugin/farm and the arguments after "farm", which are in a whole
+// argv.  Returns only on failure.
+int farm(char **arguments);
+
 } // namespace dnn_torch

@@ -29,9 +29,10 @@ struct Arguments {
 
 struct Command {
     const char *name, *arguments, *summary;
-    // Returns the exit status.  NULL: model-tool reads the arguments itself.
+    // Returns the exit status.  NULL: another program reads the arguments itself.
     int (*run)(const Arguments &given);
     bool takes_json = false, takes_program = false;
+    int (*become)(char **arguments) = model_tool;
 };
 
 constexpr Command commands[] = {
@@ -73,6 +74,12 @@ constexpr Command commands[] = {
      .arguments = "IN OUT [OPTION...]",
      .summary = "writes a file of weights as TorchScript (OUT.pt) or as OUT.safetensors",
      .run = nullptr},
+    {.name = "farm",
+     .arguments = "COMMAND [ARGUMENT...]",
+     .summary = "cuts a video into slices, which any number of machines make, and joins\n"
+                "them",
+     .run = nullptr,
+     .become = farm},
 };
 
 const Command *find_command(std::string_view name)
@@ -178,7 +185,7 @@ int main_with(int argc, char **argv)
     if (name == "--version")
         return puts("dnn-torch " PROJECT_VERSION) < 0;
     if (const Command *command = find_command(name))
-        return command->run ? start(*command, argc - 1, argv + 1) : model_tool(argv);
+        return command->run ? start(*command, argc - 1, argv + 1) : command->become(argv);
     print_usage(stderr);
     return exit_usage;
 }

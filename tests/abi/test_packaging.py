@@ -99,7 +99,7 @@ def spec_lists(directories):
         defines += ["--define", f"{macro} {directories[name]}"]
     parsed = output(need("rpmspec"), "--parse", *defines, SPEC)
     sections = re.findall(r"^%files\b.*\n((?:(?!%files|%changelog).*\n)*)", parsed, re.MULTILINE)
-    assert len(sections) == 2, parsed
+    assert len(sections) == 3, parsed
     return [line for section in sections for line in section.split("\n") if line.startswith("/")]
 
 

@@ -37,6 +37,8 @@ NOT_RUN = [
     ("docs/devices.md", "scripts/check-gpu.sh", "it needs a machine with a GPU"),
     ("docs/devices.md", "dnn-torch run ffmpeg -i in.mp4 -vf 'dnn_torch=model.pt:device=cuda",
      "it needs a machine with two GPUs"),
+    ("docs/farm.md", "dnn-torch farm submit out.farm --slurm", "tests/farm submits to a Slurm"),
+    ("docs/farm.md", "dnn-torch farm submit out.farm --parallel --sshlogin", "it needs two hosts"),
     ("docs/models.md", "models/export_model.py --from real.py:net", "it needs basicsr"),
     ("docs/i-have.md", "yolo export", "it needs ultralytics"),
     ("docs/i-have.md", "python export.py", "it needs YOLOv5's own folder"),

@@ -1,0 +1,438 @@
+# SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Makes a plan: decodes the source once, tries the chain on frames from its middle, and cuts."""
+import bisect
+import concurrent.futures
+import dataclasses
+import json
+import os
+import pathlib
+import stat
+import subprocess
+import tempfile
+import time
+from fractions import Fraction
+
+import arguments
+import chain as chains
+import joining
+import media
+import plan as plans
+import records
+import slice as slices
+from plan import Failure, Refused
+
+FORMATS = {".mkv": "matroska", ".mp4": "mp4", ".m4v": "mp4", ".mov": "mov"}
+# These are lists of other files, or have no end.
+LISTS = {"concat", "hls", "dash", "sdp", "rtsp", "lavfi", "image2", "image2pipe", "tty", "webm_dash_manifest"}
+# Tags of a stream that the encoder, the muxer or the rotated picture have anew.
+MADE_ANEW = {"encoder", "duration", "rotate"}
+# Starting a slice costs at most this share of its work.
+SHARE_OF_START = 0.03
+LEAST_SECONDS = 120
+MOST_SLICES = 10000
+TRIAL_SECONDS, TRIAL_FRAMES, EARLIER = 5.0, 96, 3
+# ffmpeg takes a larger step of a transport stream's times for a fault, and closes the gap.
+LARGEST_STEP_SECONDS = 10
+
+
+@dataclasses.dataclass
+class Source:
+    path: str
+    stream: int
+    tick: Fraction
+    rate: Fraction
+    container: str
+    start: Fraction
+    metadata: dict
+    pts: list = dataclasses.field(default_factory=list)
+    frames: list = dataclasses.field(default_factory=list)
+    keys: list = dataclasses.field(default_factory=list)
+
+
+# ---- the source -------------------------------------------------------------
+
+
+def open_source(path):
+    try:
+        facts = os.stat(path)
+    except OSError as error:
+        raise plans.of_system(error, path) from None
+    if not stat.S_ISREG(facts.st_mode):
+        raise Refused(f"{path} is no file: slices read it at several places, so that a pipe, a "
+                      "device or a live source cannot be cut; record it first")
+    try:
+        found = media.probe(path, "-show_streams", "-show_format")
+    except media.Failed as error:
+        raise Refused(f"{path} cannot be read: {error}") from None
+    container = found["format"]["format_name"]
+    if LISTS & set(container.split(",")) or container.endswith("_pipe"):
+        raise Refused(f"{path} is a picture or a list of other files ({container}): make one file "
+                      "of it, such as ffmpeg -i IN -c:v ffv1 OUT.mkv")
+    videos = [each for each in found["streams"] if each.get("codec_type") == "video"
+              and not each["disposition"]["attached_pic"]]
+    if not videos:
+        raise Refused(f"{path} has no video")
+    best = max(videos, key=lambda each: (each["disposition"]["default"],
+                                         each.get("width", 0) * each.get("height", 0)))
+    rate = best["r_frame_rate"] if best["avg_frame_rate"] == "0/0" else best["avg_frame_rate"]
+    if best["r_frame_rate"] != "0/0" and is_near(best["r_frame_rate"], rate):
+        rate = best["r_frame_rate"]
+    return Source(path, best["index"], Fraction(best["time_base"]),
+                  Fraction(0) if rate == "0/0" else Fraction(rate), container,
+                  Fraction(found["format"].get("start_time", "0")),
+                  {name: value for name, value in best.get("tags", {}).items()
+                   if name.lower() not in MADE_ANEW})
+
+
+def is_near(one, other):
+    if "0/0" in (one, other):
+        return other == "0/0"
+    return abs(Fraction(one) / Fraction(other) - 1) < Fraction(1, 1000)
+
+
+def decode(source, tell):
+    """Reads times and checksums of all frames."""
+    command = [media.FFMPEG, *media.QUIET, *media.OWN_TIMES, "-i", media.name_of(source.path),
+               "-map", f"0:{source.stream}", "-fps_mode", "passthrough",
+               "-enc_time_base", text_of(source.tick), "-c:v", "rawvideo", *media.HASHED]
+    try:
+        for frame in media.frame_lines(media.lines_of(command)):
+            if isinstance(frame, tuple):
+                source.frames.append(frame)
+                tell(len(source.frames))
+    except media.Failed as error:
+        raise Refused(f"{source.path} cannot be decoded: {error}") from None
+    source.pts = [pts for pts, _, _ in source.frames]
+    check_times(source)
+
+
+def check_times(source):
+    if not source.frames:
+        raise Refused(f"{source.path} has no frames that can be decoded")
+    remux = "repair it first, such as ffmpeg -i IN -map 0 -c copy OUT.mkv"
+    if len({size for _, size, _ in source.frames}) > 1:
+        raise Refused(f"{source.path} changes its size or its pixel format: slices would differ in "
+                      "size; scale it to one size first")
+    if source.pts[0] < 0:
+        raise Refused(f"{source.path}: its first frame comes before its beginning: {remux}")
+    leaps = "mpeg" in source.container
+    for one, other in zip(source.pts, source.pts[1:]):
+        step = (other - one) * source.tick
+        if step <= 0 or (leaps and step > LARGEST_STEP_SECONDS):
+            raise Refused(f"{source.path}: times jump at {float(one * source.tick):.3f} s, by "
+                          f"{float(step):.3f} s: {remux}")
+
+
+def read_keys(source):
+    """The times of key frames, from packets."""
+    lines = media.lines_of(
+        [media.ffprobe(), "-v", "error", "-select_streams", str(source.stream), "-show_entries",
+         "packet=pts,dts,flags", "-of", "csv=p=0", "-i", media.name_of(source.path)])
+    keys = []
+    for line in lines:
+        words = line.split(",")
+        if len(words) >= 3 and "K" in words[2] and (words[0], words[1]) != ("N/A", "N/A"):
+            at = int(words[1] if words[0] == "N/A" else words[0])
+            keys.append(at * source.tick - source.start)
+    source.keys = sorted(keys)
+
+
+def text_of(number):
+    return f"{number.numerator}/{number.denominator}"
+
+
+def encoder_time_base(source):
+    """That of a whole run, 1/rate, if all times survive it, and otherwise the source's."""
+    if source.rate:
+        frame = 1 / source.rate
+        if all(round(round(pts * source.tick / frame) * frame / source.tick) == pts
+               for pts in source.pts):
+            return text_of(frame)
+    return text_of(source.tick)
+
+
+# ---- slices -----------------------------------------------------------------
+
+
+@dataclasses.dataclass
+class Halo:
+    before: int
+    after: int
+    seconds: Fraction
+
+    def range(self, source, first, count):
+        """The numbers of the frames to decode."""
+        pts, begin, end = source.pts, first - self.before, first + count + self.after
+        if self.seconds:
+            ticks = self.seconds / source.tick
+            begin = min(begin, bisect.bisect_left(pts, pts[first] - ticks))
+            end = max(end, bisect.bisect_right(pts, pts[first + count - 1] + ticks))
+        return max(0, begin), min(len(pts), end)
+
+
+def seek_of(source, at):
+    """One group of pictures earlier than needed: the pictures that lead the next one need it."""
+    place = bisect.bisect_right(source.keys, at * source.tick) - 2
+    return None if place <= 0 else max(0.0, int(source.keys[place] * 1000000) / 1000000)
+
+
+def piece_of(source, halo, first, count, earlier=0):
+    begin, end = halo.range(source, first, count)
+    begin = max(0, begin - earlier)
+    pts, total = source.pts, len(source.pts)
+    return plans.Slice(
+        first, count, pts[first], pts[first + count] if first + count < total else None,
+        pts[begin], pts[end] if end < total else None, end - begin, seek_of(source, pts[begin]),
+        media.checksum(source.frames[begin:end]))
+
+
+def cut(source, halo, length):
+    total = len(source.pts)
+    return [piece_of(source, halo, first, min(length, total - first))
+            for first in range(0, total, length)]
+
+
+def length_of(options, source, seconds_a_frame, seconds_to_start):
+    """Frames of a slice.  Machines are not counted: the result is the same for any number."""
+    total = len(source.pts)
+    if options.slice_frames:
+        return options.slice_frames
+    seconds = options.slice_seconds or max(LEAST_SECONDS, seconds_to_start / SHARE_OF_START)
+    length = max(1, round(seconds / max(seconds_a_frame, 1e-6)), -(-total // MOST_SLICES))
+    return -(-total // max(1, total // length))  # about equal, and not shorter
+
+
+# ---- trying -----------------------------------------------------------------
+
+
+def first_error(text):
+    """The line that says most: the first error."""
+    for line in text.splitlines():
+        for level in ("[fatal] ", "[error] "):
+            if level in line:
+                return line.split(level, 1)[1]
+    return text.strip().splitlines()[-1] if text.strip() else "no reason given"
+
+
+class Trial:
+    """A run of the chain on a few frames, until it ends or enough was measured."""
+
+    def __init__(self, plan, piece, part, chain=None, limit=None, from_start=False):
+        self.shown, self.began = slices.Shown(), time.monotonic()
+        self.is_whole = self.is_source_right = False
+        command = media.launched(slices.arguments(plan, piece, part, from_start, chain))
+        with media.started(command, stderr=subprocess.PIPE, cwd=plan.folder,
+                           env=slices.environment(plan)) as process:
+            errors = media.Reader(process.stderr, self.shown.take)
+            decoded = media.Reader(process.stdout, most=1 << 60)
+            while process.poll() is None and not self.is_enough(limit):
+                time.sleep(0.02)
+            if process.poll() is not None:
+                self.finish(process, errors.text(), decoded.text(), piece)
+
+    def is_enough(self, limit):
+        moments = self.shown.moments
+        return limit and len(moments) > 4 and time.monotonic() - moments[0] > limit
+
+    def finish(self, process, errors, decoded, piece):
+        if process.returncode:
+            raise Refused(f"the chain or the encoder does not work: {first_error(errors)}")
+        frames = [each for each in media.frame_lines(decoded.splitlines())
+                  if isinstance(each, tuple)]
+        self.is_whole = True
+        self.is_source_right = media.checksum(frames) == piece.source
+
+    def seconds_a_frame(self):
+        moments = self.shown.moments
+        if len(moments) < 2:
+            return max(1e-4, (moments or [time.monotonic()])[-1] - self.began)
+        return max(1e-4, (moments[-1] - moments[0]) / (len(moments) - 1))
+
+    def seconds_to_start(self):
+        return self.shown.moments[0] - self.began if self.shown.moments else 0.0
+
+
+def first_run(plan, source, halo, filters, folder):
+    """Runs one frame into the result's own format: what the filters chose, and the stream's tags."""
+    ours = [i for i, each in enumerate(filters) if each.is_ours]
+    stats = {i: {"stats": folder / f"stats{i}.json"} for i in ours}
+    part = folder / ("first" + pathlib.Path(plan.output).suffix)
+    asked = dataclasses.replace(plan, slice_format=plan.output_format)
+    piece = piece_of(source, halo, len(source.pts) // 2, 1)
+    text = chains.with_options(plan.chain, filters, stats)
+    trial = Trial(asked, piece, part, text)
+    if len(trial.shown.frames) != 1:
+        raise Refused(f"the chain makes {len(trial.shown.frames)} frames of one, and cannot be cut")
+    plan.tags = tags_of(part)
+    try_join(plan, folder, piece, part)
+    plan.fixed_chain = chains.with_options(plan.chain, filters, {
+        i: fixed(filters[i], json.loads((folder / f"stats{i}.json").read_text()), i, plan)
+        for i in ours})
+
+
+def tags_of(part):
+    stream = media.probe(part, "-select_streams", "v:0", "-show_streams")["streams"][0]
+    names = [*joining.TAGS, "field_order", "sample_aspect_ratio", "display_aspect_ratio",
+             "codec_name", "width", "height", "pix_fmt"]
+    return {name: stream[name] for name in names if name in stream}
+
+
+def fixed(each, statistics, number, plan):
+    """Options that hold what the filter chose by measuring or by the number of cores."""
+    words = statistics["form"].split(" (")[0].split(", ")
+    options = {}
+    if "optimize" not in each.options or each.options["optimize"] == "1":
+        options["optimize"] = 0 if words[-1] == "as saved" else words[-1]
+    if each.options.get("device", "cpu") != "cpu":
+        options["precision"] = words[0] if len(words) > 1 else "auto"
+    if each.options.get("threads", "0") == "0":
+        options["threads"] = statistics["threads"]
+    return options
+
+
+def measure(plan, source, halo, folder, say):
+    """Returns seconds a frame and to start.  The same frames must come of a later beginning."""
+    total = len(source.pts)
+    first = total // 2
+    count = min(TRIAL_FRAMES, total - first)
+    piece = piece_of(source, halo, first, count)
+    trial = Trial(plan, piece, folder / "trial.part", limit=TRIAL_SECONDS)
+    if piece.seek is not None and not right(trial, plan, piece):
+        say(f"{source.path} cannot be sought in exactly: each slice decodes from its beginning")
+        source.keys = []
+        piece = piece_of(source, halo, first, count)
+        trial = Trial(plan, piece, folder / "trial.part", limit=TRIAL_SECONDS)
+    if trial.is_whole and not trial.is_source_right:
+        raise Refused(f"{source.path} gives other frames when it is decoded again")
+    compare(plan, source, halo, folder, piece, trial)
+    return trial.seconds_a_frame(), trial.seconds_to_start()
+
+
+def right(trial, plan, piece):
+    """Whether the frames after a seek are the planned ones; those alone are decoded if need be."""
+    if trial.is_whole:
+        return trial.is_source_right
+    command = [media.FFMPEG, *media.QUIET, *slices.source_arguments(plan, piece, False),
+               *slices.decoded_output(plan, piece)]
+    return media.checksum(each for each in media.frame_lines(media.lines_of(command))
+                          if isinstance(each, tuple)) == piece.source
+
+
+def compare(plan, source, halo, folder, piece, trial):
+    """The chain may not know where a slice begins."""
+    earlier = piece_of(source, halo, piece.first, piece.count, EARLIER)
+    if earlier.decode_start == piece.decode_start:
+        return
+    wanted = len(trial.shown.frames)
+    again = Trial(plan, earlier, folder / "again.part", limit=TRIAL_SECONDS)
+    for (pts, one), (_, other) in zip(trial.shown.frames[:wanted], again.shown.frames):
+        if one != other:
+            at = float(pts * trial.shown.tick)
+            raise Refused(f"the frame at {at:.3f} s is another if the chain begins {EARLIER} frames "
+                          "earlier: a filter or a model counts, remembers or draws random numbers; "
+                          "if it forgets after some time, give that with --halo SECONDS")
+
+
+# ---- the plan ---------------------------------------------------------------
+
+
+def folder_of(options, output):
+    return pathlib.Path(options.dir) if options.dir else output.with_suffix(".farm")
+
+
+def check_output(options, output):
+    if output.suffix.lower() not in FORMATS:
+        raise Refused(f"{output}: the result is .mkv, .mp4 or .mov")
+    if not output.parent.is_dir():
+        raise Refused(f"{output.parent} is no folder")
+    if output.exists() and os.path.samefile(output, options.clip):
+        raise Refused(f"{output} is the source")
+    folder = folder_of(options, output)
+    if (folder / "plan.json").exists():
+        raise Refused(f"{folder} has a plan: run it, or remove it first")
+    return folder
+
+
+def draft(options, output, folder, source, given, halo, filters):
+    where = os.getcwd()
+    return plans.Plan(
+        source=source.path, source_bytes=os.path.getsize(source.path), source_sha256="",
+        source_ends=media.ends(source.path), stream=source.stream,
+        time_base=text_of(source.tick), folder=where, chain=options.vf, fixed_chain=options.vf,
+        encoder=given.encoder, encoder_time_base=encoder_time_base(source), slice_format="nut",
+        tags={}, metadata=source.metadata, output=str(output), output_format=FORMATS[output.suffix.lower()],
+        others=given.others, streams=["-map", "1", "-map", f"-1:{source.stream}", "-map", "-1:d?"],
+        files={path: media.sha256(path) for path in chains.files_of(filters, where)},
+        records=records.find(filters, where), moved="0", machine={}, environment={}, frames=len(source.pts), seconds_a_frame=0.0,
+        seconds_to_start=0.0, cores=len(os.sched_getaffinity(0)), retries=options.retries,
+        slices=[], where=folder)
+
+
+def fix_machine(plan, filters):
+    ours = [each for each in filters if each.is_ours]
+    devices = {each.options.get("device", "cpu") for each in ours} - {"cpu"}
+    if "auto" in devices or len(devices) > 1:
+        raise Refused("--vf: device=auto may be another device elsewhere: name one, and the same "
+                      "for all filters")
+    exact = any(each.options.get("precision", "auto") not in ("auto", "fp32") for each in ours)
+    device = next(iter(devices), "cpu")
+    plan.machine = media.machine(bool(ours), exact, device)
+    if device != "cpu":
+        plan.machine["device_name"] = device
+    if ours and not exact:
+        plan.environment = media.CEILINGS[plan.machine["instructions"]]
+
+
+def try_join(plan, folder, piece, first):
+    """Whether the other streams fit, and by how much the muxer moves all of them: Matroska does
+    if sound begins before 0."""
+    part, slice_ = folder / ("joined" + pathlib.Path(plan.output).suffix), folder / "first.nut"
+    try:
+        media.output_of([media.FFMPEG, *media.QUIET, "-copyts", "-i", media.name_of(first), "-map",
+                         "0:v:0", "-c", "copy", "-f", "nut", media.name_of(slice_)])
+        joining.write(plan, [piece], [slice_.name], [slices.knows_start(slice_)], folder,
+                      part, ["-t", "0.2"])
+        tick, *packets = slices.packets_of(part)
+    except Failure as error:
+        text = getattr(error, "log", str(error))
+        raise Refused(f"the source's other streams do not fit into {plan.output}: "
+                      f"{first_error(text)}; give -an, -sn, -c:a or -c:s after --, or another "
+                      "name after -o") from None
+    if not packets:
+        raise Refused(f"{plan.output} has no frame after joining a slice of one: another encoder or "
+                      "another name after -o is needed")
+    plan.moved = str(packets[0][0] * tick)
+
+
+def make(options, given, say, tell):
+    """Writes the plan's folder and returns the plan."""
+    output = pathlib.Path(os.path.abspath(options.output))
+    path = os.path.abspath(options.clip)
+    filters = chains.parse(options.vf)
+    before, after = chains.check(filters, options.halo is not None)
+    halo = Halo(before, after, Fraction(options.halo or 0))
+    source = open_source(path)
+    folder = check_output(options, output)
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        hashing = pool.submit(media.sha256, path)
+        decode(source, tell)
+        read_keys(source)
+        plan = draft(options, output, folder, source, given, halo, filters)
+        fix_machine(plan, filters)
+        plan.source_sha256 = hashing.result()
+    with tempfile.TemporaryDirectory(prefix="dnn-torch-farm-") as scratch:
+        attempt(plan, source, halo, filters, pathlib.Path(scratch), options, say)
+    folder.mkdir(mode=0o700, parents=False, exist_ok=True)
+    for name in ("slices", "logs"):
+        (folder / name).mkdir(exist_ok=True)
+    plan.write()
+    return plan
+
+
+def attempt(plan, source, halo, filters, scratch, options, say):
+    say(f"trying the chain on frames from the middle, {TRIAL_SECONDS:.0f} s or a little longer")
+    first_run(plan, source, halo, filters, scratch)
+    plan.seconds_a_frame, plan.seconds_to_start = measure(plan, source, halo, scratch, say)
+    length = length_of(options, source, plan.seconds_a_frame, plan.seconds_to_start)
+    plan.slices = cut(source, halo, length)

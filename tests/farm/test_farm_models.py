@@ -1,0 +1,81 @@
+# SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Slices of models: the same bytes as one run's, or a refusal."""
+import subprocess
+import sys
+
+import pytest
+
+import support
+from farms import (ROOT, clip, done, farm, frames_of, judge, plan, plan_of, refused,
+                   whole_run)
+
+
+def test_pictures(tmp_path):
+    made = judge(clip(tmp_path, frames=16), tmp_path, 9,
+                 chain=f"dnn_torch={ROOT}/models/upscale2x.pt,crop=100:80")
+    values = plan_of(made)
+    assert ":optimize=" in values["fixed_chain"] and ":threads=" in values["fixed_chain"]
+    assert values["fixed_chain"].endswith(",crop=100:80")
+    assert str(ROOT / "models/upscale2x.pt") in values["files"]
+
+
+def test_a_model_that_draws_random_numbers(model, tmp_path):
+    line = refused("plan", clip(tmp_path), "--vf", support.dnn(model("noise"), isolate=0), "-o",
+                   tmp_path / "o.mkv")
+    assert "random" in line and "is another if the chain begins 3 frames earlier" in line
+
+
+def test_a_model_that_changes(model, tmp_path):
+    path = tmp_path / "a model.pt"
+    path.write_bytes(model("invert").read_bytes())
+    made = plan(clip(tmp_path), tmp_path / "o.mkv", chain="dnn_torch=a model.pt", frames=25,
+                cwd=tmp_path)
+    path.write_bytes(model("identity").read_bytes())
+    line = refused("run", made, code=65)
+    assert "a model.pt has changed since the plan was made" in line
+
+
+@pytest.mark.parametrize("option, reason", [
+    ("stats=s.json", "leave stats= off"), ("watch=1", "leave watch= off"),
+    ("device=auto", "name one"), ("calibration=first", "name a file")])
+def test_an_option_that_slices_cannot_have(option, reason, model, tmp_path):
+    line = refused("plan", clip(tmp_path), "--vf", f"dnn_torch={model('invert')}:{option}", "-o",
+                   tmp_path / "o.mkv")
+    assert reason in line
+
+
+def test_records_of_detections(tmp_path):
+    """Joined in order, with the frames' numbers and times, and without those of a halo."""
+    drawn = subprocess.run([sys.executable, ROOT / "models/draw_clip.py", "shapes", "--size",
+                            "160x120", "--frames", "16"], stdout=subprocess.PIPE, check=True)
+    source = tmp_path / "in.mkv"
+    support.succeed("-f", "ppm_pipe", "-framerate", 25, "-i", "-", "-c:v", "libx264", "-g", 5,
+                    source, stdin=drawn.stdout, plain=True, loglevel="error")
+    detect = f"dnn_torch_detect={ROOT}/models/shapes.pt:destination"
+    chain = f"{detect}={tmp_path}/all.jsonl,tmix=frames=3,{detect}={tmp_path}/some.csv:classes=0"
+    output = tmp_path / "o.mkv"
+    made = plan(source, output, chain=chain, frames=9, after=("-c:v", "ffv1"))
+    names = [tmp_path / "all.jsonl", tmp_path / "some.csv"]
+    assert not any(name.exists() for name in names)
+    done("run", made)
+    done("join", made)
+    joined = [name.read_bytes() for name in names]
+    assert all(text.count(b"\n") > 8 for text in joined)
+    whole = whole_run(source, tmp_path / "whole.mkv", plan_of(made), chain)
+    assert frames_of(output) == frames_of(whole)
+    assert [name.read_bytes() for name in names] == joined
+
+
+@pytest.mark.parametrize("name", ["-", "tcp\\\\://localhost\\\\:1", "a.json", "a.srt"])
+def test_records_that_cannot_be_joined(name, tmp_path):
+    line = refused("plan", clip(tmp_path, frames=9), "--vf",
+                   f"dnn_torch_detect={ROOT}/models/shapes.pt:destination={name}", "-o",
+                   tmp_path / "o.mkv")
+    assert "JSON lines or CSV" in line
+
+
+def test_tracks_are_told_of(tmp_path):
+    result = farm("plan", clip(tmp_path, frames=9), "--vf",
+                  f"dnn_torch_detect={ROOT}/models/shapes.pt:track=on", "-o", tmp_path / "o.mkv")
+    assert "objects get their numbers anew in each slice" in result.stderr
