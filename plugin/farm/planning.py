@@ -266,9 +266,21 @@ def first_run(plan, source, halo, filters, folder):
         raise Refused(f"the chain makes {len(trial.shown.frames)} frames of one, and cannot be cut")
     plan.tags = tags_of(part)
     try_join(plan, folder, piece, part)
+    facts = {i: json.loads((folder / f"stats{i}.json").read_text()) for i in ours}
     plan.fixed_chain = chains.with_options(plan.chain, filters, {
-        i: fixed(filters[i], json.loads((folder / f"stats{i}.json").read_text()), i, plan)
-        for i in ours})
+        i: fixed(filters[i], facts[i], i, plan) for i in ours})
+    for i in ours:
+        look_around(halo, filters[i], facts[i])
+
+
+def look_around(halo, each, facts):
+    """Models get frames around each frame, or remember those before it."""
+    if facts["in_order"] and not halo.seconds:
+        raise Refused(f"--vf: {each.name}: the model remembers the frames before, and cannot be cut "
+                      "into slices: if it forgets them after some time, give that with "
+                      "--halo SECONDS")
+    halo.before += facts["frames_before"]
+    halo.after += facts["frames_after"]
 
 
 def tags_of(part):

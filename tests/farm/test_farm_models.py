@@ -3,8 +3,10 @@
 """Slices of models: the same bytes as one run's, or a refusal."""
 import subprocess
 import sys
+from typing import Optional, Tuple
 
 import pytest
+import torch
 
 import support
 from farms import (ROOT, clip, done, farm, frames_of, judge, plan, plan_of, refused,
@@ -18,6 +20,38 @@ def test_pictures(tmp_path):
     assert ":optimize=" in values["fixed_chain"] and ":threads=" in values["fixed_chain"]
     assert values["fixed_chain"].endswith(",crop=100:80")
     assert str(ROOT / "models/upscale2x.pt") in values["files"]
+
+
+class Window(torch.nn.Module):
+    """Five frames, each with a weight of its own."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x[:, :3] * 0.5 + x[:, 3:6] * 0.25 + x[:, 6:9] * 0.125 + x[:, 9:12] * 0.0625
+                + x[:, 12:15] * 0.0625)
+
+
+class Remembers(torch.nn.Module):
+    def forward(self, x: torch.Tensor, r: Optional[torch.Tensor] = None
+                ) -> Tuple[torch.Tensor, torch.Tensor]:
+        y = x if r is None else x * 0.5 + r * 0.5
+        return y, y
+
+
+def saved(module, path):
+    torch.jit.script(module.eval()).save(str(path))
+    return path
+
+
+@pytest.mark.parametrize("length", [1, 3, 7])
+def test_windows_reach_over_slices(length, tmp_path):
+    model = saved(Window(), tmp_path / "five.pt")
+    judge(clip(tmp_path, frames=16), tmp_path, length, chain=f"dnn_torch={model}:frames=-2..2")
+
+
+def test_states_are_refused(tmp_path):
+    chain = f"dnn_torch={saved(Remembers(), tmp_path / 'r.pt')}:inputs=r=state=1"
+    line = refused("plan", clip(tmp_path), "--vf", chain, "-o", tmp_path / "o.mkv")
+    assert "remembers the frames before" in line and "--halo" in line
 
 
 def test_a_model_that_draws_random_numbers(model, tmp_path):

@@ -67,6 +67,8 @@ void RunLog::report_work(const Work &work, const AnyPool &pool)
     facts_.budget = work.budget;
     facts_.budget.workers = pool.workers();
     facts_.form = work.variant;
+    facts_.window = work.plan->window;
+    facts_.in_order = work.plan->in_order;
     if (!statistics_)
         statistics_.emplace(pool.workers());
     statistics_->use_workers(pool.workers());

@@ -38,6 +38,9 @@ std::string StatsReport::json(const RunFacts &facts, const Summary &summary, con
         {"input", to_text(facts.input)},
         {"output", to_text(facts.output)},
         {"form", facts.form},
+        {"frames_before", facts.window.before},
+        {"frames_after", facts.window.after},
+        {"in_order", facts.in_order},
         {"model", facts.model},
     });
     return json::line_of(all) + "\n";

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "host/size.h"
+#include "host/tasks/task.h"
 #include "host/workers/core_budget.h"
 #include "host/workers/statistics.h"
 #include "stats_file.h"
@@ -25,7 +26,9 @@ struct RunFacts {
     size_t batch_size;
     std::string format;
     Size input, output;
-    size_t excluded = 0; // frames that bypassed the model, as the user wanted
+    Window window = {};    // the neighbours that the model gets with each frame
+    bool in_order = false; // the model remembers earlier frames
+    size_t excluded = 0;   // frames that bypassed the model, as the user wanted
 };
 
 // Belongs to the filter's thread.
