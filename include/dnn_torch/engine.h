@@ -241,8 +241,9 @@ typedef struct DnnTorchEngine {
      *              the type and layout of the model's own tensors: "uint8", "nhwc"; by default
      *              found out by running it.  Pictures cross this interface as [batch, channels,
      *              height, width] in any case
-     *   frames     "5": the channels of the pictures are those of five frames, one after the other;
-     *              a layout may have a dimension t for them.  1 by default
+     *   frames     "-2..2": the channels of the pictures are those of five frames, one after the
+     *              other, of which the third is the current one; a layout may have a dimension t
+     *              for them.  One frame by default
      *   inputs     extra inputs: "noise=0.1|sigma=25".  For "mask=picture=1" the pictures
      *              have one channel more, which becomes the argument `mask`; several follow
      *              in the order of the list.  With "r1=state=2" the argument `r1` gets what the

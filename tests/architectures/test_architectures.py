@@ -81,6 +81,16 @@ def test_a_noise_level_by_option(name, tmp_path, monkeypatch):
     assert numpy.abs(made - usual).max() > 0.01
 
 
+@pytest.mark.parametrize("frames", ["-4..0", "-1..1"])
+def test_frames_that_contradict_the_architecture(frames, tmp_path):
+    """By their number, or only by which of them is the current one."""
+    path = tmp_path / "net.safetensors"
+    save_safetensors(randomise(ALL["fastdvdnet-colour"].make()).state_dict(), path)
+    result = support.ffmpeg("-f", "lavfi", "-i", "testsrc=d=0.1", "-vf", support.dnn(path, frames=frames), "-f", "null",
+                            "-")
+    support.assert_fails_clearly(result, f"frames={frames} (option) contradicts", "takes -2..2")
+
+
 FIRST = {case.told["architecture"]: name for name, case in reversed(ALL.items())}
 
 

@@ -89,6 +89,22 @@ class Twice(nn.Module):
         return nn.functional.interpolate(x, scale_factor=2.0) * 0.5 + r * 0.5
 
 
+class Both(nn.Module):
+    """Looks at three frames and hands the one in the middle on."""
+
+    def forward(self, x: Tensor, r: Tensor) -> Tuple[Tensor, Tensor]:
+        now = x[:, 3:6]
+        return now * 0.5 + torch.cat([r, now], 1)[:, :3] * 0.25 + x[:, :3] * 0.125, now
+
+
+class ChannelsLast(nn.Module):
+    """Its state has the layout of its pictures."""
+
+    def forward(self, x: Tensor, r: Tensor) -> Tuple[Tensor, Tensor]:
+        both = torch.cat([x, r], 3)
+        return both[..., :3] * 0.5 + both[..., 3:6] * 0.5, x
+
+
 @pytest.fixture(name="save")
 def save_fixture(tmp_path):
     def save(module, name="net.pt"):
@@ -306,6 +322,30 @@ def test_states_may_be_larger_than_frames(save, one_scene):
         last = frame.repeat(2, 1).repeat(2, 2) * numpy.float32(0.5) + last * numpy.float32(0.5)
         expected.append(last)
     assert_same(result, numpy.array(expected))
+
+
+@pytest.mark.parametrize("first", ["zeros", "frame"])
+def test_a_window_may_come_with_a_state(save, one_scene, first):
+    frames = as_floats(one_scene)
+    result = run(one_scene, dnn(save(Both()), frames="-1..1", inputs=f"r=state=1/{first}", output=0))
+    last, expected = frames[0] * (first == "frame"), []
+    for i, frame in enumerate(frames):
+        before = frames[window_of(i, len(frames), -1, 1, "reflect")[0]]
+        expected.append(frame * numpy.float32(0.5) + last * numpy.float32(0.25) + before * numpy.float32(0.125))
+        last = frame
+    assert_same(result, numpy.array(expected, numpy.float32))
+
+
+def test_a_state_has_the_layout_of_the_frames(save, one_scene):
+    frames = as_floats(one_scene)
+    result = run(one_scene, dnn(save(ChannelsLast()), layout="nhwc", inputs="r=state=1", output=0))
+    before = numpy.concatenate([frames[:1] * 0, frames[:-1]])
+    assert_same(result, frames * numpy.float32(0.5) + before * numpy.float32(0.5))
+
+
+def test_a_reset_before_the_first_frame_changes_nothing(save, one_scene):
+    graph = f"sendcmd=c='0 dnn_torch reset',{dnn(save(Fades()), inputs='r=state=1')}"
+    assert_same(run(one_scene, graph), fades(as_floats(one_scene)))
 
 
 def test_states_begin_anew_by_command(save, one_scene):

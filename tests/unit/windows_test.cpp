@@ -265,6 +265,11 @@ TEST(Continuity, EndsAtJumpsOfTimestamps)
     EXPECT_EQ(reasons_for({0, 0.04, 0.12, 0.16, 0.4, 0.44}, {.jump = 10}), "......") << "variable";
     EXPECT_EQ(reasons_for({0, 1, none, none, 2, 3}, {.jump = 10}), "......");
     EXPECT_EQ(reasons_for({0, 0, 0, 0}, {.jump = 10}), "....");
+    EXPECT_EQ(reasons_for({0, 0, 1, 2, 3}, {.jump = 10}), ".....") << "equal times at first";
+    EXPECT_EQ(reasons_for({0, 0, 1, 1, 2, 2}, {.jump = 10}), "......") << "pairs";
+    EXPECT_EQ(reasons_for({0.039, 0.04, 0.08, 0.12, 0.16}, {.jump = 10}), ".....");
+    EXPECT_EQ(reasons_for({0, 0.02, 0.04, 1, 2, 3, 4}, {.jump = 10}), "...j...") << "another rate";
+    EXPECT_EQ(reasons_for({0, 1, 2, 30, 31, 60, 61}, {.jump = 10}), "...j.j.");
     EXPECT_EQ(reasons_for({100, 101}, {.jump = 10}), "..") << "nothing is before the first frame";
 }
 

@@ -9,6 +9,7 @@ extern "C" {
 #include <libavutil/error.h>
 }
 
+#include <algorithm>
 #include <charconv>
 #include <system_error>
 #include <utility>
@@ -44,9 +45,10 @@ const char *Continuity::look_at(const AVFrame *frame, AVRational time_base, bool
     const bool cut = is_cut(frame), jump = is_jump(frame, time_base);
     const bool gap = settings_.gaps_count && has_gap_ && !bypasses;
     has_gap_ = bypasses;
+    const bool is_asked = std::exchange(is_asked_, false);
     if (std::exchange(is_first_, false))
         return nullptr;
-    if (std::exchange(is_asked_, false))
+    if (is_asked)
         return "a command";
     return cut ? "a cut" : jump ? "a jump of the timestamps" : gap ? "a gap" : nullptr;
 }
@@ -62,26 +64,30 @@ bool Continuity::is_cut(const AVFrame *frame)
     return differs;
 }
 
-// The usual interval follows the stream slowly, so that variable rates are no jumps.
+// The usual interval follows the stream slowly, so that variable rates are no jumps.  Two jumps in
+// a row are another rate.
 bool Continuity::is_jump(const AVFrame *frame, AVRational time_base)
 {
     if (frame->pts == AV_NOPTS_VALUE)
         return false;
     const double now = static_cast<double>(frame->pts) * av_q2d(time_base);
-    const std::optional<double> last = std::exchange(last_seconds_, now);
-    if (!last)
+    const double interval = now - std::exchange(last_seconds_, now).value_or(now);
+    if (interval <= 0)
+        return interval < 0 && settings_.jump > 0;
+    constexpr int enough_intervals = 2;
+    if (intervals_ < enough_intervals) {
+        usual_interval_ = std::max(usual_interval_, interval);
+        intervals_++;
         return false;
-    const double interval = now - *last;
-    if (interval < 0)
-        return settings_.jump > 0;
-    const bool is_far =
-        settings_.jump > 0 && usual_interval_ && interval > settings_.jump * *usual_interval_;
-    if (is_far)
-        return true;
+    }
+    const bool is_far = settings_.jump > 0 && interval > settings_.jump * usual_interval_;
+    const bool is_second = std::exchange(was_far_, is_far) && is_far;
     constexpr double share = 0.1;
-    usual_interval_ =
-        usual_interval_ ? *usual_interval_ + share * (interval - *usual_interval_) : interval;
-    return false;
+    if (is_second)
+        usual_interval_ = interval;
+    else if (!is_far)
+        usual_interval_ += share * (interval - usual_interval_);
+    return is_far && !is_second;
 }
 
 } // namespace dnn_torch

@@ -49,7 +49,9 @@ private:
     std::optional<SceneCuts> cuts_;
     bool is_asked_ = false, has_gap_ = false, is_first_ = true;
     std::optional<double> last_seconds_;
-    std::optional<double> usual_interval_; // seconds
+    double usual_interval_ = 0; // seconds
+    int intervals_ = 0;         // how many have been learnt from
+    bool was_far_ = false;      // the last interval was a jump
 };
 
 } // namespace dnn_torch

@@ -151,6 +151,17 @@ void check_sizes(const Contract &contract)
                            ", which is below what it says too: ", said("minimum")));
 }
 
+// An architecture knows which of its frames is the current one.
+void check_frames(const Contract &contract, const TimeContract &known)
+{
+    const TimeContract &time = contract.time;
+    if (known.count() > 1 && (time.first != known.first || time.last != known.last))
+        throw Error(AVERROR(EINVAL), concat("frames=", time.first, "..", time.last, " (",
+                                            contract.origins.at("input.frames"),
+                                            ") contradicts the model's architecture, which takes ",
+                                            known.first, "..", known.last));
+}
+
 void check_classes(const Contract &contract)
 {
     const bool shows_classes =
@@ -174,6 +185,7 @@ Contract read_contract(const ContractOptions &options, const std::string &contra
     if (!texts.architecture.empty())
         apply_json(texts.architecture, {.name = "architecture", .file = "of the architecture"},
                    contract);
+    const TimeContract known = contract.time;
     if (!texts.ultralytics.empty())
         apply_ultralytics(texts.ultralytics, "config.txt in the file", contract);
     if (!texts.file.empty())
@@ -187,6 +199,7 @@ Contract read_contract(const ContractOptions &options, const std::string &contra
     if (text)
         apply_json(*text, {.name = name_in(contract_path), .file = contract_path}, contract);
     apply_options(options, contract);
+    check_frames(contract, known);
     check_sizes(contract);
     check_classes(contract);
     complete_output(contract);

@@ -106,7 +106,7 @@ NamedValues values_of(const ModelOptions &options)
         {"input_layout", options.input_layout},
         {"output_layout", options.output_layout},
         {"inputs", options.inputs},
-        {"frames", options.frames > 1 ? std::to_string(options.frames) : ""},
+        {"frames", options.frames},
         {"results", options.results},
         {"weights", options.weights == "shared" ? "" : options.weights},
     };

@@ -30,7 +30,7 @@ struct ModelOptions {
     std::string path, device, input_name, output_name, precision, optimize, allow;
     // The contract's fields about tensors; "" is found out.
     std::string input_type = {}, input_layout = {}, output_layout = {}, inputs = {};
-    int frames = 1;                       // in a picture, one after the other
+    std::string frames = {};              // "-2..2": in a picture, one after the other
     std::string weights = {};             // "node": a copy on each node of memory
     std::string results = {};             // "tensors": all that the model returns
     bool inspect = false;                 // the model is inspected and never run on frames

@@ -88,7 +88,8 @@ void set_tensor_options(const Contract &contract, ModelOptions &options)
     options.input_layout = contract.input.layout;
     options.output_layout = contract.output.layout;
     options.inputs = inputs_as_text(contract);
-    options.frames = contract.time.count();
+    options.frames =
+        contract.time.count() > 1 ? concat(contract.time.first, "..", contract.time.last) : "";
     if (makes_class_maps(contract))
         options.results = "tensors";
 }
@@ -97,7 +98,7 @@ bool tensors_differ(const Contract &a, const Contract &b)
 {
     return a.input.type != b.input.type || a.input.layout != b.input.layout ||
            a.output.layout != b.output.layout || a.inputs != b.inputs ||
-           a.time.count() != b.time.count() || a.pictures != b.pictures ||
+           a.time.first != b.time.first || a.time.last != b.time.last || a.pictures != b.pictures ||
            makes_class_maps(a) != makes_class_maps(b);
 }
 

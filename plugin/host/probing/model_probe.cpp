@@ -251,7 +251,10 @@ try {
                         "; put format=" + (other == 3 ? "rgb24" : "gray") + " before the filter");
     throw Error(error.code(), "the model takes pictures of " + to_text(input) + " neither of " +
                                   kind(channels) + ": " + error.what() + " -- nor of " +
-                                  kind(other) + ": " + tried.error->what());
+                                  kind(other) + ": " + tried.error->what() +
+                                  (frames_ > 1 ? "; if frames have a dimension of their own, say "
+                                                 "which: layout=ntchw, ncthw, tchw or cthw"
+                                               : ""));
 }
 
 // A model of video may take several pictures in one tensor, along an extra dimension or

@@ -104,17 +104,25 @@ std::optional<Layout> layout_from(const char *key, const std::string &name)
     return layout;
 }
 
-int64_t frames_from(const std::string &text)
+// Takes "-2..2".
+void take_frames(const std::string &text, RequestedBinding &asked)
 {
     constexpr int64_t most = 64;
-    int64_t frames = 1;
-    const char *const end = text.data() + text.size();
-    const auto parsed = std::from_chars(text.data(), end, frames);
-    const bool is_good = parsed.ec == std::errc() && parsed.ptr == end && frames >= 1;
-    if (!text.empty() && (!is_good || frames > most))
+    if (text.empty())
+        return;
+    int64_t first = 0, last = 0;
+    const char *const begin = text.data(), *const end = begin + text.size();
+    const auto parsed = std::from_chars(begin, end, first);
+    const bool has_dots = end - parsed.ptr > 2 && parsed.ptr[0] == '.' && parsed.ptr[1] == '.';
+    const auto rest = has_dots ? std::from_chars(parsed.ptr + 2, end, last) : parsed;
+    const bool is_good = has_dots && rest.ec == std::errc() && rest.ptr == end && first <= 0 &&
+                         first > -most && last >= 0 && last - first < most;
+    if (!is_good)
         throw Failure(DNN_TORCH_BAD_OPTION,
-                      dnn_torch::concat("frames=", text, " is not a number from 1 to ", most));
-    return frames;
+                      dnn_torch::concat("frames=", text, " is not FIRST..LAST around 0, of ", most,
+                                        " frames at most"));
+    asked.frames = last - first + 1;
+    asked.current = -first;
 }
 
 constexpr std::array<Results, 3> all_results = {Results::picture, Results::maps, Results::tensors};
@@ -221,8 +229,8 @@ RequestedBinding requested_binding(const std::string &type, const std::string &l
     RequestedBinding asked = {.type = find_type(type),
                               .layout = layout_from("input_layout", layout),
                               .output_layout = layout_from("output_layout", output_layout),
-                              .constants = constants,
-                              .frames = frames_from(frames)};
+                              .constants = constants};
+    take_frames(frames, asked);
     if (asked.output_layout && has_frames(*asked.output_layout))
         throw Failure(DNN_TORCH_BAD_OPTION,
                       dnn_torch::concat("output_layout=", output_layout,
@@ -251,6 +259,7 @@ std::vector<Binding> bindings_to_try(const RequestedBinding &asked,
                     bindings.push_back({.type = type,
                                         .layout = layout,
                                         .frames = asked.frames,
+                                        .current = asked.current,
                                         .constants = given});
     return bindings;
 }
@@ -274,9 +283,14 @@ c10::IValue value_of(const Constant &constant, const Binding &binding, const at:
     if (constant.kind == Constant::Kind::value)
         return constant.value;
     if (constant.kind == Constant::Kind::state) {
+        const int64_t channels = pictures.size(1) / binding.frames;
         const at::Tensor first =
-            first_value(constant, pictures, at::TensorOptions(device).dtype(type));
-        return first.defined() ? c10::IValue(first) : c10::IValue();
+            first_value(constant, pictures.narrow(1, binding.current * channels, channels),
+                        at::TensorOptions(device).dtype(type));
+        if (!first.defined())
+            return {};
+        const bool is_alike = has_channels(binding.layout) && !has_frames(binding.layout);
+        return in_layout(first, is_alike ? binding.layout : Layout::nchw, 1).contiguous();
     }
     const at::Tensor tensor = tensor_of(constant, pictures, at::TensorOptions(device).dtype(type));
     if (constant.kind != Constant::Kind::plane)

@@ -27,7 +27,8 @@ const char *type_name(at::ScalarType type);
 struct Binding {
     at::ScalarType type = at::kFloat;
     Layout layout = Layout::nchw;
-    int64_t frames = 1; // how many frames the channels of the pictures are of
+    int64_t frames = 1;  // how many frames the channels of the pictures are of
+    int64_t current = 0; // which of them is the current one
     std::vector<Constant> constants = {};
 
     // The default value of white.
@@ -60,6 +61,7 @@ struct RequestedBinding {
     std::optional<Layout> layout = {}, output_layout = {};
     ConstantChoices constants = {};
     int64_t frames = 1;   // in a picture, one after the other
+    int64_t current = 0;  // which of them is the current one
     bool as_list = false; // forward() takes a list of pictures; a layout is then that of the batch
     Results results = Results::picture;
     std::string text = {}; // describes all that was requested; "" if nothing was

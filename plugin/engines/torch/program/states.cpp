@@ -93,17 +93,28 @@ std::string shape_in_words(const at::Tensor &tensor)
 }
 
 // A bare tensor has no name and counts as number 0.
-const ReturnedTensor &find_state(const std::vector<ReturnedTensor> &tensors,
-                                 const Constant &constant)
+const ReturnedTensor *find_state(const std::vector<ReturnedTensor> &tensors,
+                                 const Constant &constant, Absent absent)
 {
     if (tensors.size() == 1 && tensors[0].name.empty() && constant.state.output == "0")
-        return tensors[0];
+        return &tensors[0];
     const ReturnedTensor *const found = find(tensors, constant.state.output);
     if (found && found->tensor.defined())
-        return *found;
-    throw Failure(DNN_TORCH_BAD_OUTPUT,
+        return found;
+    if (absent == Absent::none && constant.state.first == First::none)
+        return nullptr;
+    const std::string names = names_of(tensors);
+    throw Failure(DNN_TORCH_BAD_OPTION,
                   concat("inputs=", constant.name, "=state=", constant.state.output,
-                         ": the model returned no such tensor; it returned ", names_of(tensors)));
+                         ": the model returned no such tensor; it returned ",
+                         names.empty() ? "one without a name, which is 0" : names));
+}
+
+void expect_dense(const Constant &constant, const at::Tensor &tensor)
+{
+    if (tensor.layout() != at::kStrided)
+        throw Failure(DNN_TORCH_BAD_OUTPUT,
+                      concat("the model's state ", constant.name, " is a sparse tensor"));
 }
 
 void expect_same_shape(const Constant &constant, const NamedTensors &before, const at::Tensor &now)
@@ -175,7 +186,7 @@ at::Tensor first_value(const Constant &constant, const at::Tensor &pictures,
 }
 
 NamedTensors next_states(const c10::IValue &returned, const Source &source,
-                         const NamedTensors &before, const at::Tensor &images)
+                         const NamedTensors &before, const at::Tensor &images, Absent absent)
 {
     NamedTensors states;
     if (!source.has_states())
@@ -184,9 +195,12 @@ NamedTensors next_states(const c10::IValue &returned, const Source &source,
     for (const Constant &constant : source.binding.constants) {
         if (constant.kind != Constant::Kind::state)
             continue;
-        const at::Tensor &now = find_state(tensors, constant).tensor;
-        expect_same_shape(constant, before, now);
-        states[constant.name] = own_copy(now, images);
+        const ReturnedTensor *const found = find_state(tensors, constant, absent);
+        if (!found)
+            continue;
+        expect_dense(constant, found->tensor);
+        expect_same_shape(constant, before, found->tensor);
+        states[constant.name] = own_copy(found->tensor, images);
     }
     return states;
 }

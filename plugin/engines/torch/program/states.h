@@ -26,14 +26,17 @@ std::vector<Constant> state_choices(const std::string &name, const std::string &
 // Returns "" for what is no state, or else words that name it, after a space.
 std::string in_words(const StateInput &state);
 
-// Returns the first value for those pictures, [batch, channels, height, width]; undefined: None.
+// Returns the first value, [batch, channels, height, width], for those frames; undefined: None.
 at::Tensor first_value(const Constant &state, const at::Tensor &pictures,
                        const at::TensorOptions &options);
 
 // Returns the states for the next run: what forward() returned, without memory of `images`.
-// `before` are the states that the run got.  Throws a Failure if the model returned no such tensor,
-// or one of another shape than before.
+// `before` are the states that the run got.  A state that begins as None may be None again, unless
+// `absent` refuses that.  Throws a Failure if the model returned no such tensor, or one of another
+// shape than before.
+enum class Absent { refused, none };
 NamedTensors next_states(const c10::IValue &returned, const Source &source,
-                         const NamedTensors &before, const at::Tensor &images);
+                         const NamedTensors &before, const at::Tensor &images,
+                         Absent absent = Absent::none);
 
 } // namespace engine_torch

@@ -44,7 +44,7 @@ void try_states(const DnnTorchModel &model, const Source &source, const at::Tens
 {
     if (!source.has_states())
         return;
-    const NamedTensors states = next_states(returned, source, {}, grey);
+    const NamedTensors states = next_states(returned, source, {}, grey, Absent::refused);
     const c10::IValue next =
         model.rehearse(source, grey, {.number = 0, .states = states, .values = {}});
     next_states(next, source, states, grey);
@@ -159,6 +159,9 @@ std::string words_of_result(Layout layout, const SizePairs &made)
         layout_names());
 }
 
+constexpr const char *words_of_first_states =
+    "; if a state begins with another shape, say which: NAME=state=OUTPUT/CHANNELSxSCALE";
+
 class BindingChooser
 {
 public:
@@ -178,6 +181,9 @@ public:
                 throw;
             if (const auto result = run_others())
                 return *result;
+            if (layout_fault_.empty() && source_.has_states())
+                throw Failure(DNN_TORCH_RUN_FAILED,
+                              dnn_torch::concat(words_of(error), words_of_first_states));
             if (layout_fault_.empty())
                 throw;
             throw Failure(DNN_TORCH_RUN_FAILED,
@@ -189,7 +195,8 @@ private:
     static bool is_fault_of_result(const std::exception &error)
     {
         const auto *const failure = dynamic_cast<const Failure *>(&error);
-        return failure && failure->status() == DNN_TORCH_BAD_OUTPUT;
+        return failure && (failure->status() == DNN_TORCH_BAD_OUTPUT ||
+                           failure->status() == DNN_TORCH_BAD_OPTION);
     }
 
     Rehearsal take(const Binding &binding, const Attempt &taken)
