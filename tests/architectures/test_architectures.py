@@ -88,7 +88,7 @@ def test_frames_that_contradict_the_architecture(frames, tmp_path):
     save_safetensors(randomise(ALL["fastdvdnet-colour"].make()).state_dict(), path)
     result = support.ffmpeg("-f", "lavfi", "-i", "testsrc=d=0.1", "-vf", support.dnn(path, frames=frames), "-f", "null",
                             "-")
-    support.assert_fails_clearly(result, f"frames={frames} (option) contradicts", "takes -2..2")
+    support.assert_fails_clearly(result, f"frames={frames}", "contradicts the model.s architecture", "takes -2..2")
 
 
 FIRST = {case.told["architecture"]: name for name, case in reversed(ALL.items())}
