@@ -174,3 +174,16 @@ def test_slices_whose_start_libavformat_does_not_know(frames, b_frames, tmp_path
     done("join", made)
     whole = whole_run(source, tmp_path / "whole.mp4", plan_of(made), "hflip", after)
     assert times_of(tmp_path / "o.mp4") == times_of(whole)
+
+
+def test_colours_that_ffprobe_names_otherwise_than_options(tmp_path):
+    source = clip(tmp_path)
+    output = tmp_path / "o.mkv"
+    made = plan(source, output, chain="format=gbrp", frames=20,
+                after=("-c:v", "ffv1", "-color_trc", "gamma28", "-color_primaries", "bt470bg"))
+    assert plan_of(made)["tags"]["color_space"] == "gbr"
+    done("run", made)
+    done("join", made)
+    video = streams_of(output)["streams"][0]
+    assert (video["color_space"], video["color_transfer"], video["color_primaries"]) == (
+        "gbr", "bt470bg", "bt470bg")
