@@ -15,6 +15,9 @@ from plan import Again, Failure, Never, Refused
 TAGS = {"color_range": "color_range", "color_space": "colorspace",
         "color_transfer": "color_trc", "color_primaries": "color_primaries",
         "chroma_location": "chroma_sample_location"}
+# ffprobe's names that options do not have.
+RENAMED = {"gbr": "rgb", "bt470m": "gamma22", "bt470bg": "gamma28", "log100": "log",
+           "log316": "log_sqrt"}
 ORDERS = {"progressive": "progressive", "tt": "tt", "bb": "bb", "tb": "tb", "bt": "bt"}
 # Without pts=, the filter sets that to the decoding time.
 RISING = "setts=pts=PTS:dts=if(N\\,max(DTS\\,PREV_OUTDTS+1)\\,DTS)"
@@ -27,7 +30,9 @@ def tag_arguments(tags):
     words = []
     for tag, option in TAGS.items():
         if tags.get(tag, "unknown") not in ("unknown", "unspecified"):
-            words += [f"-{option}:v:0", tags[tag]]
+            name = tags[tag] if tag == "color_primaries" else RENAMED.get(tags[tag], tags[tag])
+            name = "bt470bg" if tag == "color_space" and name == "gamma28" else name
+            words += [f"-{option}:v:0", name]
     if tags.get("field_order") in ORDERS:
         words += ["-field_order:v:0", tags["field_order"]]
     aspect = tags.get("display_aspect_ratio", "0:1")

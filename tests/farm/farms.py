@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What the tests of `dnn-torch farm` share: clips, commands, and the judge."""
 import json
+import os
 import pathlib
 import sys
 
@@ -10,8 +11,16 @@ import support
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "plugin" / "farm"))
 
+# Nightly: all cases.
+WHOLE = os.environ.get("DNN_TORCH_FARM_WHOLE") == "1"
+
 NTSC = ["-f", "lavfi", "-i", "testsrc2=s=64x48:r=30000/1001"]
 OPEN = "open-gop=1:keyint=12:min-keyint=12:bframes=3:scenecut=0"
+
+
+def some(cases, count):
+    """All cases by night, and the first of them for each change."""
+    return cases if WHOLE else cases[:count]
 
 
 def farm(*words, **options):

@@ -13,10 +13,9 @@ import time
 import pytest
 
 import support
-from farms import NTSC, clip, done, farm, frames_of, judge, make, plan, plan_of, refused, whole_run
+from farms import NTSC, WHOLE, clip, done, farm, frames_of, judge, make, plan, plan_of, refused, whole_run
 
 # Nightly: 200 kills.
-WHOLE = os.environ.get("DNN_TORCH_FARM_WHOLE") == "1"
 KILLS = int(os.environ.get("DNN_TORCH_FARM_KILLS", "200" if WHOLE else "20"))
 FRAMES = ("-c:v", "ffv1")
 
@@ -302,7 +301,7 @@ def test_killed_at_random(tmp_path):
             shutil.rmtree(made / "slices", ignore_errors=True)
         command = "run" if farm("status", made).returncode else "join"
         process = start(command, made)
-        time.sleep(chance.random() * 1.5)
+        time.sleep(chance.random() * 0.8)
         victims = [process.pid, *children_of(process.pid)]
         os.kill(chance.choice(victims), signal.SIGKILL)
         if chance.random() < 0.7:
