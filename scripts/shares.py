@@ -25,8 +25,8 @@ DAYS = 12
 # For each suite and each kind of tests: into how many shares it is divided, and which
 # one runs on the first day.  A kind that is not named runs wholly; natively all do.
 DIVISIONS = {
-    "trixie": {"models": (12, 0), "golden": (4, 0), "fault": (4, 0), "apps": (2, 0)},
-    "sid": {"models": (12, 6), "golden": (4, 2), "fault": (4, 2), "apps": (2, 1)},
+    "trixie": {"models": (12, 0), "golden": (4, 0), "fault": (4, 0), "farm": (4, 0), "apps": (2, 0)},
+    "sid": {"models": (12, 6), "golden": (4, 2), "fault": (4, 2), "farm": (4, 2), "apps": (2, 1)},
 }
 
 

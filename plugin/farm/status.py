@@ -101,7 +101,7 @@ def status(plan, as_json):
         print(f"{found['done']} of {found['slices']} slices, {found['frames_done']} of "
               f"{found['frames']} frames")
         if found["missing"]:
-            print(f"missing: {ranges(found['missing'])}; {clock(found['seconds_left'])} on one "
+            print(f"missing: {ranges_in_words(found['missing'])}; {clock(found['seconds_left'])} on one "
                   "machine")
         for number in found["failed"][:5]:
             print(f"slice {number} failed: {plan.log(number)}")
@@ -111,15 +111,19 @@ def status(plan, as_json):
 
 
 def ranges(numbers):
-    """1,2,3,7 as 1-3, 7."""
-    parts = []
+    """[0, 1, 2, 5] as ["0-2", "5"]."""
+    found = []
     for number in numbers:
-        if parts and parts[-1][1] == number - 1:
-            parts[-1][1] = number
+        if found and number == found[-1][1] + 1:
+            found[-1][1] = number
         else:
-            parts.append([number, number])
-    words = [str(one) if one == other else f"{one}-{other}" for one, other in parts]
-    return ", ".join(words[:20] + (["..."] if len(words) > 20 else []))
+            found.append([number, number])
+    return [str(first) if first == last else f"{first}-{last}" for first, last in found]
+
+
+def ranges_in_words(numbers):
+    words, most = ranges(numbers), 20
+    return ", ".join(words[:most] + (["..."] if len(words) > most else []))
 
 
 def show(plan):

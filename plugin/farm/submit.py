@@ -18,6 +18,7 @@ import signal
 import subprocess
 
 from plan import Again, Never, Refused
+from status import ranges
 
 # Exit codes of `run --slice` after which no other try helps.
 FINAL = (Refused.code, Never.code)
@@ -187,7 +188,7 @@ def submit_arrays(work, options, common, further, ids):
     at_once = f"%{options.jobs}" if options.jobs else ""
     for offset, indices in arrays(work.missing, largest_array()):
         words = [*common, f"--job-name={safe_name(work.name)}", f"--cpus-per-task={cores}",
-                 f"--time={minutes}", f"--array={ranges(indices)}{at_once}"]
+                 f"--time={minutes}", f"--array={','.join(ranges(indices))}{at_once}"]
         words += [f"--gres={options.gres}"] if options.gres else []
         # A limit is an array's own: one array after the other keeps it.
         words += [f"--dependency=afterany:{ids[-1]}"] if ids and at_once else []
@@ -227,17 +228,6 @@ def arrays(slices, largest):
     for number in slices:
         groups[number // largest * largest].append(number % largest)
     return sorted(groups.items())
-
-
-def ranges(numbers):
-    """[0, 1, 2, 5] as 0-2,5."""
-    found = []
-    for number in numbers:
-        if found and number == found[-1][1] + 1:
-            found[-1][1] = number
-        else:
-            found.append([number, number])
-    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in found)
 
 
 # ---- GNU parallel -----------------------------------------------------------------------------
