@@ -260,6 +260,8 @@ private:
             own_variant_ = variant_name(work.variants.with(own.threads));
         }
         std::vector<Setting> settings = settings_to_measure(machine_.cores, on_cpu(), own);
+        if (work.plan->in_order) // the filter gives such a model one worker
+            std::erase_if(settings, [](const Setting &setting) { return setting.workers > 1; });
         seconds /= static_cast<double>(settings.size());
         for (const Setting &setting : settings) {
             std::string name = precision + ", " + in_words(setting);

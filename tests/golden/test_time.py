@@ -451,3 +451,13 @@ def test_inspect_says_what_a_window_costs(save):
     command = [support.LAUNCHER, "inspect", str(save(Fades())), "--inputs=r=state=1"]
     text = support.execute(command).stdout.decode()
     assert "r is what came out before, so frames run in order" in text
+
+
+def test_bench_measures_a_model_with_a_state_with_one_worker(save):
+    command = [support.LAUNCHER, "bench", str(save(Fades())), "--inputs=r=state=1", "--size=64x48", "--seconds=2",
+               "--json"]
+    result = support.execute(command)
+    assert result.returncode == 0, result.stderr
+    measured = json.loads(result.stdout)
+    workers = {each["workers"] for each in measured["rows"]}
+    assert workers == {1}

@@ -565,7 +565,7 @@ def test_what_is_missing_is_named(tmp_path):
         ("inputs=x=1|strength=1|steps=1|negative=0|name=a", ["picture as x", "inputs="]),
         ("type=int4", ["float32, uint8", "int4"]),
         ("layout=hwcn", ["nhwc", "hwcn"]),
-        ("layout=nchw|wh", ["output.layout", "wh"]),
+        ("layout=nchw|wh", ["layout", "wh"]),
     ],
 )
 def test_what_makes_no_sense_is_told(tmp_path, said, words):
