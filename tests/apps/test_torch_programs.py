@@ -101,7 +101,7 @@ wanted = []
 for image in pictures:
     x = torch.from_numpy(image).permute(2, 0, 1)[None] / 255
     wanted.append((model(x)[0].permute(1, 2, 0) * 255).round().numpy().astype(numpy.uint8))
-for options in "", ":workers=1":
+for options in ":cuts=off", ":cuts=off:workers=1":  # each picture is another scene
     _, got = filtered(path, options)
     assert (got == numpy.stack(wanted)).all(), options
 """
