@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import threading
@@ -26,6 +27,19 @@ _running = set()
 _lock = threading.Lock()
 _ended = threading.Event()
 _libc = ctypes.CDLL(None, use_errno=True)
+
+
+NEWEST_LIBAVFILTER = 8
+"""Of FFmpeg 5.1.  Newer ffmpeg gives the last frames of a slice otherwise, so that counts differ."""
+
+
+def check_ffmpeg():
+    text = subprocess.run([FFMPEG, "-version"], check=False, capture_output=True,
+                          encoding="utf-8", errors="replace").stdout
+    found = re.search(r"libavfilter\s+(\d+)\.", text)
+    if found and int(found.group(1)) > NEWEST_LIBAVFILTER:
+        raise Refused(f"farm is for FFmpeg 5.1 so far, and not for this one (libavfilter "
+                      f"{found.group(1)}): set FFMPEG to another ffmpeg")
 
 
 def _end_with_parent():

@@ -419,6 +419,7 @@ def try_join(plan, folder, piece, first):
 
 def make(options, given, say, tell):
     """Writes the plan's folder and returns the plan."""
+    media.check_ffmpeg()
     output = pathlib.Path(os.path.abspath(options.output))
     path = os.path.abspath(options.clip)
     filters = chains.parse(options.vf)

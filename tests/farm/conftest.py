@@ -4,7 +4,7 @@
 import pytest
 import support
 
-NEWEST_TRIED = 7
+NEWEST_TRIED = 5  # as media.NEWEST_LIBAVFILTER has it
 
 
 def pytest_collection_modifyitems(items):
