@@ -34,9 +34,7 @@ NEWEST_LIBAVFILTER = 8
 
 
 def check_ffmpeg():
-    text = subprocess.run([FFMPEG, "-version"], check=False, capture_output=True,
-                          encoding="utf-8", errors="replace").stdout
-    found = re.search(r"libavfilter\s+(\d+)\.", text)
+    found = re.search(r"libavfilter\s+(\d+)\.", output_of([FFMPEG, "-version"]))
     if found and int(found.group(1)) > NEWEST_LIBAVFILTER:
         raise Refused(f"farm is for FFmpeg 5.1 so far, and not for this one (libavfilter "
                       f"{found.group(1)}): set FFMPEG to another ffmpeg")
