@@ -111,11 +111,14 @@ void TiledSession::read_tile(const FrameJob &job, const Images &input, const Til
     for (const Picture &picture : pictures_) {
         const AVFrame *window = frame_window_.at(
             picture.input, {.x = across.start, .y = down.start, .size = inside}, input_components_);
+        const Images own = channels_of(part, plan_.first_channel(), plan_.channels);
         if (codes_)
             read_integers(window, part, index);
+        else if (plan_.has_window()) // converted already, or for the neighbours' windows too
+            copy_planes(plan_.planes_of(job, *picture.item, 0), across.start, down.start, own,
+                        index);
         else
-            plan_.read_frame(window, channels_of(part, plan_.first_channel(), plan_.channels),
-                             index);
+            plan_.read_frame(window, own, index);
         read_extra(job, picture, part, {.x = across.start, .y = down.start, .size = inside}, index);
         pad_picture(input, index++, inside,
                     plan_.contract.sizes.padding.value_or(Padding::reflect));
