@@ -545,9 +545,8 @@ def children_of(number):
     return found + [child for each in found for child in children_of(each)]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_signals_end_it_at_once(clip, quick_model, tmp_path, number):
-    """In the middle of a model's run, with nothing left."""
+def start_of_a_slow_one(clip, quick_model, tmp_path):
+    """A run of a model that takes long, which has begun, and where it keeps its files."""
     slow = quick_model("invert")
     slow.write_text("latency_us 100000000\n")
     temporary = tmp_path / "tmp"
@@ -558,6 +557,13 @@ def test_signals_end_it_at_once(clip, quick_model, tmp_path, number):
     while not list(temporary.glob("*/column0-0.png")) and time.monotonic() < deadline:
         time.sleep(0.02)
     time.sleep(1)
+    return process, temporary
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_end_it_at_once(clip, quick_model, tmp_path, number):
+    """In the middle of a model's run, with nothing left."""
+    process, temporary = start_of_a_slow_one(clip, quick_model, tmp_path)
     children = children_of(process.pid)
     assert children
     started = time.monotonic()
@@ -572,16 +578,7 @@ def test_signals_end_it_at_once(clip, quick_model, tmp_path, number):
 
 def test_what_it_starts_ends_with_it(clip, quick_model, tmp_path):
     """Even if SIGKILL ends it; and none of that may take all memory."""
-    slow = quick_model("invert")
-    slow.write_text("latency_us 100000000\n")
-    temporary = tmp_path / "tmp"
-    temporary.mkdir()
-    process = support.start([support.LAUNCHER, "compare", clip, slow, "--at", "0"], cwd=tmp_path,
-                            env={"TMPDIR": str(temporary)})
-    deadline = time.monotonic() + 20
-    while not list(temporary.glob("*/column0-0.png")) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    time.sleep(1)
+    process, temporary = start_of_a_slow_one(clip, quick_model, tmp_path)
     children = children_of(process.pid)
     total = int(re.search(r"MemTotal: +(\d+)", pathlib.Path("/proc/meminfo").read_text())[1])
     for child in children:
