@@ -19,7 +19,7 @@ hue huesaturation il inflate deflate kirsch lenscorrection limiter lumakey lut l
 lutyuv maskedmax maskedmerge maskedmin median mergeplanes metadata monochrome morpho negate nlmeans
 noformat null oscilloscope owdenoise pad perspective pixelize premultiply prewitt pseudocolor
 realtime removelogo rgbashift roberts rotate sab scale scharr setdar setfield setparams setrange setsar
-shear showinfo shuffleplanes sidedata smartblur sobel split spp super2xsai swaprect swapuv
+shear shuffleplanes sidedata smartblur sobel split spp super2xsai swaprect swapuv
 tiltshift tonemap transpose unpremultiply unsharp v360 vaguedenoiser vflip vibrance vignette vstack
 xbr xmedian xstack zscale
 """.split())
@@ -43,6 +43,8 @@ DEFAULT_MODES = {"yadif": "send_frame", "bwdif": "send_field"}
 COUNTS = "makes another number of frames, or other times"
 ENDLESS = "remembers all frames before"
 NUMBERS = "depends on the number of the frame"
+SOURCE = "reads another source"
+PRINTS = "prints lines that farm would take for those of its own showinfo"
 REASONS = {
     COUNTS: """decimate dejudder detelecine fieldmatch fps framepack framerate framestep freezeframes
         interlace loop minterpolate mpdecimate phase pullup reverse select separatefields sequence
@@ -51,7 +53,8 @@ REASONS = {
     ENDLESS: """deshake hqdn3d lagfun mcdeint mestimate normalize palettegen paletteuse
         photosensitivity vidstabdetect vidstabtransform bm3d fade amplify backgroundkey tlut2 elbg""",
     NUMBERS: "noise cellauto life sendcmd zmq perms",
-    "reads another source": "movie amovie color testsrc testsrc2 nullsrc haldclutsrc",
+    SOURCE: "movie amovie color testsrc testsrc2 nullsrc haldclutsrc",
+    PRINTS: "showinfo",
 }
 REFUSED = {name: why for why, names in REASONS.items() for name in names.split()}
 
@@ -212,7 +215,7 @@ def check(filters, halo_is_given):
     check_graph(filters)
     for each in filters:
         check_options(each)
-        if REFUSED.get(each.name) in (COUNTS, NUMBERS, "reads another source"):
+        if REFUSED.get(each.name) in (COUNTS, NUMBERS, SOURCE, PRINTS):
             raise Refused(f"--vf: {each.name} {REFUSED[each.name]}, and cannot be cut into slices")
         if each.name in REMEMBER:
             back, ahead = REMEMBER[each.name](each.options)

@@ -184,8 +184,8 @@ def check(plan, records, path):
 def frames_of(path):
     return [(size, digest) for _, size, digest in (
         frame for frame in media.frame_lines(media.lines_of(
-            [media.FFMPEG, *media.QUIET, "-i", media.name_of(path), "-map", "0:v:0", "-fps_mode",
-             "passthrough", "-c:v", "rawvideo", *media.HASHED])) if isinstance(frame, tuple))]
+            [media.FFMPEG, *media.QUIET, "-i", media.name_of(path),
+             *media.hashed_frames("0:v:0")])) if isinstance(frame, tuple))]
 
 
 def verify(plan, with_frames=False):

@@ -29,17 +29,6 @@ _ended = threading.Event()
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-NEWEST_LIBAVFILTER = 8
-"""Of FFmpeg 5.1.  Newer ffmpeg gives the last frames of a slice otherwise, so that counts differ."""
-
-
-def check_ffmpeg():
-    found = re.search(r"libavfilter\s+(\d+)\.", output_of([FFMPEG, "-version"]))
-    if found and int(found.group(1)) > NEWEST_LIBAVFILTER:
-        raise Refused(f"farm is for FFmpeg 5.1 so far, and not for this one (libavfilter "
-                      f"{found.group(1)}): set FFMPEG to another ffmpeg")
-
-
 def _end_with_parent():
     pr_set_pdeathsig = 1
     _libc.prctl(pr_set_pdeathsig, signal.SIGKILL)
@@ -52,6 +41,11 @@ def ffprobe():
 def name_of(path):
     """A file's name for ffmpeg: no name is taken for an option, a pattern or an address."""
     return f"file:{path}"
+
+
+def hashed_frames(stream, *words):
+    """An output: the checksums of all frames of a stream, at their times."""
+    return ["-map", stream, "-fps_mode", "passthrough", *words, "-c:v", "rawvideo", *HASHED]
 
 
 def launched(arguments):

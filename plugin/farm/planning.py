@@ -94,8 +94,7 @@ def is_near(one, other):
 def decode(source, tell):
     """Reads times and checksums of all frames."""
     command = [media.FFMPEG, *media.QUIET, *media.OWN_TIMES, "-i", media.name_of(source.path),
-               "-map", f"0:{source.stream}", "-fps_mode", "passthrough",
-               "-enc_time_base", text_of(source.tick), "-c:v", "rawvideo", *media.HASHED]
+               *media.hashed_frames(f"0:{source.stream}", "-enc_time_base", text_of(source.tick))]
     try:
         for frame in media.frame_lines(media.lines_of(command)):
             if isinstance(frame, tuple):
@@ -419,7 +418,6 @@ def try_join(plan, folder, piece, first):
 
 def make(options, given, say, tell):
     """Writes the plan's folder and returns the plan."""
-    media.check_ffmpeg()
     output = pathlib.Path(os.path.abspath(options.output))
     path = os.path.abspath(options.clip)
     filters = chains.parse(options.vf)

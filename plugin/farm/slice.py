@@ -18,7 +18,10 @@ import plan as plans
 import records
 from plan import Again, Failure, Never, Refused
 
-SHOWN = re.compile(r"\[showinfo@farm @ \w+\] (?:\[info\] )?(.*)")
+# Since FFmpeg 7 another thread may be in the middle of a line, so that one of showinfo begins
+# without the filter's name, or stands behind other words.
+TICK = re.compile(r"config in time_base: (\d+/\d+)")
+FRAME = re.compile(r"n: *\d+ pts: *(-?\w+) .*?checksum:(\w+) plane_checksum")
 # What a slice's disk must have left: less explains why ffmpeg failed.
 NO_SPACE = 4 << 20
 
@@ -35,20 +38,15 @@ class Shown:
 
     def take(self, line):
         """Returns whether the line was for this."""
-        match = SHOWN.search(line)
-        if not match:
-            return False
-        text = match.group(1)
-        if base := re.search(r"config in time_base: (\d+/\d+)", text):
+        if base := TICK.search(line):
             self.tick = Fraction(base.group(1))
-        frame = re.match(r"n: *\d+ pts: *(-?\w+) .*checksum:(\w+)", text)
-        if frame:
+        if frame := FRAME.search(line):
             pts = int(frame.group(1)) if frame.group(1) != "NOPTS" else None
             self.frames.append((pts, frame.group(2)))
             self.moments.append(time.monotonic())
             if self.tell:
                 self.tell(len(self.frames))
-        return True
+        return bool(frame) or "[showinfo@farm @" in line
 
     def times(self):
         return [None if pts is None else pts * self.tick for pts, _ in self.frames]
@@ -82,8 +80,7 @@ def source_arguments(plan, piece, from_start):
 def decoded_output(plan, piece):
     """The checksums of what is decoded for the slice."""
     cut = graph(plan, piece, "null").split(",")[0]
-    return ["-map", f"0:{plan.stream}", "-fps_mode", "passthrough",
-            "-enc_time_base", plan.time_base, "-vf", cut, "-c:v", "rawvideo", *media.HASHED]
+    return media.hashed_frames(f"0:{plan.stream}", "-enc_time_base", plan.time_base, "-vf", cut)
 
 
 def arguments(plan, piece, part, from_start=False, chain=None):

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What may stand in --vf and after --."""
+from fractions import Fraction
+
 import pytest
 
 import farms  # the package's folder
@@ -40,7 +42,8 @@ def test_values_are_read_as_ffmpeg_does(path):
     ("fps=30", "makes another number of frames"), ("minterpolate", "another number of frames"),
     ("setpts=2*PTS", "other times"), ("yadif=1", "mode=send_frame"), ("bwdif", "mode=send_frame"),
     ("hqdn3d", "--halo SECONDS"), ("unheard_of", "unheard_of is a filter of unknown memory"),
-    ("noise=alls=9", "number of the frame"), ("sendcmd=c='1 x y z'", "number of the frame"),
+    ("noise=alls=9", "number of the frame"), ("showinfo", "prints lines"),
+    ("sendcmd=c='1 x y z'", "number of the frame"),
     ("crop=x=n", "n in 'n' would begin anew"), ("hue=h=n*3", "begin anew"),
     ("rotate=random(1)", "begin anew"), ("hflip=enable='between(n,1,2)'", "begin anew"),
     ("drawtext=text='%{n}'", "would differ"), ("drawtext=text='%{localtime}'", "would differ"),
@@ -90,6 +93,22 @@ def test_arguments_go_where_they_belong():
 
 def test_a_rate_is_warned_of():
     assert "-b:v 1M" in arguments.read(["-b:v", "1M"]).warnings[0]
+
+
+def test_lines_of_showinfo_that_stand_between_others():
+    """As of FFmpeg 7, whose threads print at once."""
+    shown, log = slices.Shown(), """\
+[showinfo@farm @ 0x7f] [info] config in time_base: 1/25, frame_rate: 25/1
+[showinfo@farm @ 0x7f] [info] n:   0 pts:      4 pts_time:0.16 fmt:gray checksum:07646800 plane_checksum:[AB
+[out#0/nut @ 0x56] Output #0, nut, to 'x':
+  Stream #0:0: Videon:   1 pts:     -5 pts_time:0.2 fmt:gray checksum:17646800 plane_checksum:[AB : ffv1
+n:   2 pts: NOPTS pts_time:0.2 fmt:gray checksum:27646800 plane_checksum:[AB] mean:[1]
+ 25 fps, 25 tbn
+""".splitlines()
+    left = [line for line in log if not shown.take(line)]
+    assert shown.tick == Fraction(1, 25)
+    assert shown.frames == [(4, "07646800"), (-5, "17646800"), (None, "27646800")]
+    assert left == [log[2], log[5]]
 
 
 @pytest.mark.parametrize("numbers", [[5], [0, 1, 2, 3], [0, 33, 67, 100, 133, 500, 501], [3, 3, 3]])

@@ -125,7 +125,7 @@ def test_a_chain_that_does_not_work(words, reason, tmp_path):
 
 def test_sound_that_does_not_fit(tmp_path):
     source = make(tmp_path / "in.mkv", *NTSC, "-f", "lavfi", "-i", "sine", "-t", "1", "-c:v",
-                  "libx264", "-c:a", "pcm_s16le")
+                  "libx264", "-c:a", "pcm_u8")
     output = tmp_path / "o.mp4"
     line = refused("plan", source, "--vf", "hflip", "-o", output)
     assert "do not fit" in line and "-c:a" in line

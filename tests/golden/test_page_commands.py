@@ -61,9 +61,6 @@ NOT_RUN = [
     ("CONTRIBUTING.md", "export", "it builds FFmpeg"),
     ("CONTRIBUTING.md", "build-11/", "it builds FFmpeg"),
 ]
-if support.ffmpeg_major() > 5:
-    NOT_RUN += [(page, "dnn-torch farm", "farm is for FFmpeg 5.1 so far") for page in ("README.md", "docs/farm.md")]
-    NOT_RUN.append(("docs/farm.md", "DNN_TORCH_SLICE=0 dnn-torch farm", "farm is for FFmpeg 5.1 so far"))
 # Commands of a test of their own.
 ELSEWHERE = ("README.md", "## Six things to do with it")
 
