@@ -25,9 +25,11 @@ namespace
 
 namespace fs = std::filesystem;
 
-// A picture as a player shows it.  What is transparent becomes black.
-constexpr const char *to_rgb = "scale=flags=bicubic+accurate_rnd+full_chroma_int,format=gbrap,"
-                               "premultiply=inplace=1,format=rgb24";
+// A picture as a player shows it: what is transparent becomes black.  FFmpeg 9.0's filter
+// premultiply takes one from each opaque sample.
+constexpr const char *to_rgb =
+    "scale=flags=bicubic+accurate_rnd+full_chroma_int,format=rgba,split[above][below];"
+    "[below]lutrgb=r=0:g=0:b=0:a=255[black];[black][above]overlay=format=rgb,format=rgb24";
 constexpr const char *to_luma =
     ":flags=bicubic+accurate_rnd+full_chroma_int,format=yuv444p,setsar=1";
 
@@ -150,8 +152,8 @@ Outcome ColumnMaker::draw(Column &column, const Cut &cut, const std::string &gra
                                         cut.list,
                                         "-vf",
                                         concat("settb=1/25,setpts=N,", graph, to_rgb),
-                                        "-r",
-                                        "25",
+                                        "-fps_mode",
+                                        "passthrough",
                                         "-c:v",
                                         "png",
                                         "-compression_level",

@@ -105,8 +105,8 @@ std::vector<Candidate> read_candidates(const Programs &programs, const std::stri
     std::vector<std::string> words = {"-loglevel", "level+info"};
     if (only_key_frames)
         words.insert(words.end(), {"-skip_frame", "nokey"});
-    words.insert(words.end(), {"-i", for_ffmpeg(clip), "-map", "0:V:0", "-vf", graph, "-r", "25",
-                               "-f", "rawvideo", "pipe:1"});
+    words.insert(words.end(), {"-i", for_ffmpeg(clip), "-map", "0:V:0", "-vf", graph, "-fps_mode",
+                               "passthrough", "-f", "rawvideo", "pipe:1"});
     const Outcome outcome = programs.ffmpeg(words, limit_seconds);
     std::vector<Candidate> found = candidates_in(outcome);
     if (found.empty())
