@@ -163,6 +163,15 @@ def ffmpeg(*arguments, plain=False, loglevel="info", **options):
     return execute(ffmpeg_command(*arguments, plain=plain, loglevel=loglevel), **options)
 
 
+def colour_tags(**tags):
+    """Options that tag an output.  The encoder takes most of them from options in FFmpeg 5.1, and
+    from the frames alone since 7.1."""
+    frames = ":".join(f"{name.replace('color_range', 'range')}={value}"
+                      for name, value in tags.items())
+    return ["-vf", f"setparams={frames}",
+            *(word for name, value in tags.items() for word in (f"-{name}", value))]
+
+
 def succeed(*arguments, **options):
     result = ffmpeg(*arguments, **options)
     assert result.returncode == 0, str(result)

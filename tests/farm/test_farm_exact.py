@@ -133,8 +133,9 @@ def test_tags_and_chapters(tmp_path):
     (tmp_path / "text.srt").write_text("1\n00:00:00,200 --> 00:00:01,000\nwords\n\n")
     source = make(
         tmp_path / "in.mkv", *NTSC, *SOUND, "-i", tmp_path / "text.srt", "-i", tmp_path / "meta",
-        "-map", 0, "-map", 1, "-map", 2, "-map_metadata", 3, "-t", "1.6", "-vf", "setsar=4/3,"
-        "setparams=range=tv:color_primaries=bt709:color_trc=bt709:colorspace=bt709",
+        "-map", 0, "-map", 1, "-map", 2, "-map_metadata", 3, "-t", "1.6", "-aspect", "16:9",
+        *support.colour_tags(color_range="tv", color_primaries="bt709", color_trc="bt709",
+                             colorspace="bt709"),
         "-c:v", "libx264", "-c:a", "aac", "-metadata:s:a:0", "language=deu", "-attach",
         tmp_path / "meta", "-metadata:s:t:0", "mimetype=text/plain", "-metadata:s:t:0",
         "filename=meta.txt")

@@ -345,9 +345,10 @@ def test_pixels_that_are_not_square(quick_model, tmp_path):
 @pytest.mark.parametrize("curve,name", [("smpte2084", "PQ"), ("arib-std-b67", "HLG")])
 def test_high_dynamic_range(quick_model, tmp_path, curve, name):
     """A line says what is shown; models get the frame with its tags."""
-    clip = make_clip(tmp_path / "clip.mkv", "testsrc2=s=64x48:d=0.2:r=10,format=yuv420p10le,"
-                     f"setparams=range=tv:color_primaries=bt2020:color_trc={curve}:"
-                     "colorspace=bt2020nc")  # fmt: skip
+    tags = support.colour_tags(color_range="tv", color_primaries="bt2020", color_trc=curve,
+                               colorspace="bt2020nc")  # fmt: skip
+    clip = make_clip(tmp_path / "clip.mkv", "testsrc2=s=64x48:d=0.2:r=10,format=yuv420p10le",
+                     *tags)  # fmt: skip
     program = tmp_path / "ffmpeg that keeps the cut"
     program.write_text(f"""#!/bin/sh
 cp "$TMPDIR"/*/source0.mkv '{tmp_path}/cut.mkv' 2>/dev/null
