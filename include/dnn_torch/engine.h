@@ -50,7 +50,10 @@ typedef enum DnnTorchStatus {
     DNN_TORCH_OUT_OF_MEMORY = 8,
     DNN_TORCH_STOPPED = 9,   /**< session_stop() ended the run */
     DNN_TORCH_INTERNAL = 10, /**< a fault of the engine */
-    DNN_TORCH_CRASHED = 11   /**< the process that runs the model has ended; the message says how */
+    DNN_TORCH_CRASHED = 11,  /**< the process that runs the model has ended; the message says how */
+    /** The model takes pictures of another number of channels, or tensors of another rank. */
+    DNN_TORCH_WRONG_CHANNELS = 12,
+    DNN_TORCH_WRONG_RANK = 13
 } DnnTorchStatus;
 
 /** A failing function writes the reason here: one line, no full stop, no line end. */

@@ -47,12 +47,19 @@ int error_code(int status)
     }
 }
 
+Error::Reason reason_of(int status)
+{
+    return status == DNN_TORCH_WRONG_CHANNELS ? Error::Reason::channels
+           : status == DNN_TORCH_WRONG_RANK   ? Error::Reason::rank
+                                              : Error::Reason::other;
+}
+
 void check(int status, const DnnTorchMessage &message)
 {
     if (status == DNN_TORCH_CRASHED)
         throw Crash(error_code(status), message.text, false);
     if (status != DNN_TORCH_OK)
-        throw Error(error_code(status), message.text);
+        throw Error(error_code(status), message.text, reason_of(status));
 }
 
 // Reading a file and building the model from it takes longer than a run.
