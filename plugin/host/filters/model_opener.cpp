@@ -139,7 +139,7 @@ Work ModelSetup::replace(const ModelRequest &request, const FrameShape &input,
                                          ", and the frames so far became " +
                                          av_get_pix_fmt_name(result));
     check_pads(opened.task->extra_pads(), input);
-    Size made = opened.task->output_for(input);
+    const Size made = opened.task->output_for(input).size;
     if (made != output)
         throw Error(AVERROR(EINVAL), "the model makes " + to_text(made) + " of " +
                                          to_text(input.size) + ", and the frames so far became " +
