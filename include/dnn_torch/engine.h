@@ -206,6 +206,7 @@ typedef struct DnnTorchDevice {
     int64_t memory;        /**< bytes; 0: not known */
     int32_t state;         /**< a DnnTorchDeviceState */
     char reason[256];      /**< why the device is not usable */
+    char remedy[256];      /**< what makes it usable, as far as that is about the library; or "" */
 } DnnTorchDevice;
 
 typedef struct DnnTorchModel DnnTorchModel;
@@ -316,6 +317,8 @@ typedef struct DnnTorchEngine {
      *                    trial shows it: an operator's name, or a phrase; NULL if there is no sign
      *   kernel_reach     "30 30 1 1": how far the code's kernels reach across and down, and by
      *                    multiples of what the picture may move; NULL if the code does not tell
+     *   small_samples    "20480": pictures of at most that many samples may be rounded otherwise
+     *                    than larger ones; NULL: the size does not matter
      *   precision_values, optimize_values
      *                    the values of the option of that name, separated by ", "; or NULL, ""
      *   ignores_input, ignores_output

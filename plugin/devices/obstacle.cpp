@@ -106,24 +106,30 @@ bool says_no_device(const std::string &init_failure)
 
 } // namespace
 
-Obstacle engine_obstacle(const TorchFacts &torch)
+std::string name_of(const EngineFacts &engine)
+{
+    return engine.name.empty() ? "the engine" : engine.name;
+}
+
+Obstacle engine_obstacle(const EngineFacts &engine)
 {
     const char *without_gpu = "update the driver of the GPU, or choose device=cpu";
-    if (torch.engine_path.empty())
+    if (engine.engine_path.empty())
         return {.reason = "no engine is installed",
                 .remedy = "install the LibTorch engine (engine-torch.so)"};
-    if (torch.probe.outcome == Outcome::not_started)
-        return not_started(torch.probe);
-    if (torch.probe.outcome == Outcome::crashed)
-        return {.reason = "LibTorch crashes when it is asked for its devices (" +
-                          torch.probe.detail + ")",
+    if (engine.probe.outcome == Outcome::not_started)
+        return not_started(engine.probe);
+    if (engine.probe.outcome == Outcome::crashed)
+        return {.reason = name_of(engine) + " crashes when it is asked for its devices (" +
+                          engine.probe.detail + ")",
                 .remedy = without_gpu};
-    if (torch.probe.outcome == Outcome::out_of_time)
-        return {.reason = "LibTorch does not tell its devices within " + torch.probe.detail,
+    if (engine.probe.outcome == Outcome::out_of_time)
+        return {.reason =
+                    name_of(engine) + " does not tell its devices within " + engine.probe.detail,
                 .remedy = without_gpu};
-    if (!torch.failure.empty())
-        return {.reason = "the engine cannot be loaded: " + torch.failure,
-                .remedy = "install the engine, the filters and LibTorch from one release"};
+    if (!engine.failure.empty())
+        return {.reason = "the engine cannot be loaded: " + engine.failure,
+                .remedy = "install the engine, its library and the filters from one release"};
     return {};
 }
 
@@ -208,7 +214,8 @@ Obstacle cuda_obstacle(const Facts &facts, const std::string &reason)
             .reason = reason + ", though NVIDIA's driver does",
             .remedy =
                 "see that CUDA_VISIBLE_DEVICES names it, and that the driver, which is for CUDA " +
-                facts.cuda.driver_version + ", is not older than this LibTorch's CUDA"};
+                facts.cuda.driver_version + ", is not older than this " + name_of(facts.engine) +
+                "'s CUDA"};
     if (facts.cuda.visible && facts.cuda.has_library)
         return {.reason = reason,
                 .remedy = "CUDA_VISIBLE_DEVICES is '" + *facts.cuda.visible +
@@ -219,7 +226,8 @@ Obstacle cuda_obstacle(const Facts &facts, const std::string &reason)
                     "where there is an NVIDIA or AMD GPU, install its driver; the kernel then "
                     "shows /dev/nvidiactl or /dev/kfd"};
     return {.reason = reason,
-            .remedy = "update the driver of the GPU, which may be too old for this LibTorch"};
+            .remedy = "update the driver of the GPU, which may be too old for this " +
+                      name_of(facts.engine)};
 }
 
 } // namespace dnn_torch

@@ -511,6 +511,8 @@ const char *model_metadata(const DnnTorchModel *model, const char *key) noexcept
         return model->script.exclusive ? "1" : nullptr;
     if (std::strcmp(key, "precision_values") == 0)
         return "auto, fp32, bf16";
+    if (std::strcmp(key, "small_samples") == 0) // as LibTorch's
+        return "20480";
     if (std::strcmp(key, "refused") == 0)
         return model->script.fail_open.c_str();
     return std::strcmp(key, "notice") == 0 ? model->script.notice.c_str() : nullptr;
