@@ -116,8 +116,10 @@ LevelZeroFacts level_zero_facts(const ProbeResult &result)
             facts.driver_files.push_back({.name = record.text("driver_file"),
                                           .present = record.number("present") != 0,
                                           .failure = record.text("failure")});
-        if (record.has("init_failure"))
+        if (record.has("init_failure")) {
             facts.init_failure = record.text("init_failure");
+            facts.init_code = record.number("init_code");
+        }
         if (record.has("drivers"))
             facts.drivers = static_cast<int>(record.number("drivers"));
         if (record.has("device"))
@@ -137,8 +139,10 @@ CudaFacts cuda_facts(const ProbeResult &result)
         }
         if (record.has("driver_version"))
             facts.driver_version = record.text("driver_version");
-        if (record.has("init_failure"))
+        if (record.has("init_failure")) {
             facts.init_failure = record.text("init_failure");
+            facts.init_code = record.number("init_code");
+        }
         if (record.has("device"))
             facts.devices.push_back(
                 {.name = record.text("device"), .memory = record.number("memory")});

@@ -49,6 +49,7 @@ struct LevelZeroFacts {
     std::string loader_failure;
     std::vector<ZeDriverFile> driver_files;
     std::string init_failure; // empty if drivers are there and answer
+    int64_t init_code = 0;    // of that failure: a ze_result_t
     int drivers = 0;
     std::vector<ZeDevice> devices;
 };
@@ -65,6 +66,7 @@ struct CudaFacts {
     std::string library_failure; // why it cannot be loaded, or empty
     std::string driver_version;  // the CUDA that it supports: "12.4"
     std::string init_failure;    // "CUDA_ERROR_NO_DEVICE, 100"; empty if it answers
+    int64_t init_code = 0;       // of that failure: a CUresult
     // CUDA_VISIBLE_DEVICES, if it is set.  The driver obeys it and lists no other device.
     std::optional<std::string> visible;
     std::vector<CudaDevice> devices;

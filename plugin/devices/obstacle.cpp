@@ -14,6 +14,11 @@ namespace
 
 using Outcome = ProbeResult::Outcome;
 
+// ZE_RESULT_ERROR_UNINITIALIZED, with which Intel's driver says that it has no device.
+constexpr int64_t ze_uninitialized = 0x78000001;
+// CUDA_ERROR_NO_DEVICE and CUDA_ERROR_SYSTEM_DRIVER_MISMATCH.
+constexpr int64_t cuda_no_device = 100, cuda_driver_mismatch = 803;
+
 constexpr const char *update_ze_driver =
     "update the driver (libze-intel-gpu1, or Intel's own package) and look at the kernel's log";
 
@@ -98,12 +103,6 @@ Obstacle no_ze_device(const Facts &facts)
             "there"};
 }
 
-// Intel's driver returns this error if it has no device.
-bool says_no_device(const std::string &init_failure)
-{
-    return init_failure.empty() || init_failure.find("UNINITIALIZED") != init_failure.npos;
-}
-
 } // namespace
 
 std::string name_of(const EngineFacts &engine)
@@ -172,7 +171,7 @@ Obstacle level_zero_obstacle(const Facts &facts)
         return obstacle;
     if (const DeviceFile *file = first_denied(facts, {Vendor::intel, Vendor::unknown}))
         return no_permission(*file);
-    if (!says_no_device(level_zero.init_failure))
+    if (!level_zero.init_failure.empty() && level_zero.init_code != ze_uninitialized)
         return {.reason = "the Level Zero driver does not start: " + level_zero.init_failure,
                 .remedy = update_ze_driver};
     return no_ze_device(facts);
@@ -193,9 +192,9 @@ Obstacle cuda_driver_obstacle(const CudaFacts &cuda)
         return {.reason = "NVIDIA's driver cannot be loaded: " + cuda.library_failure,
                 .remedy = "install it again, with all that it depends on"};
     const std::string &failure = cuda.init_failure;
-    if (failure.empty() || failure.find("NO_DEVICE") != failure.npos)
+    if (failure.empty() || cuda.init_code == cuda_no_device)
         return {};
-    if (failure.find("DRIVER_MISMATCH") != failure.npos)
+    if (cuda.init_code == cuda_driver_mismatch)
         return {
             .reason = "NVIDIA's driver does not start: " + failure,
             .remedy =

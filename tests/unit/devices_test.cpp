@@ -70,11 +70,12 @@ Facts xpu_facts()
     return facts;
 }
 
-Facts xpu_facts_without_device(const std::string &init_failure = "")
+Facts xpu_facts_without_device(const std::string &init_failure = "", int64_t init_code = 0)
 {
     Facts facts = xpu_facts();
     facts.level_zero.devices.clear();
     facts.level_zero.init_failure = init_failure;
+    facts.level_zero.init_code = init_code;
     return facts;
 }
 
@@ -263,7 +264,7 @@ TEST(LevelZero, EachLayerHasItsWords)
 
 TEST(LevelZero, ADriverMayFindNothing)
 {
-    Facts facts = xpu_facts_without_device("UNINITIALIZED, 0x78000001");
+    Facts facts = xpu_facts_without_device("UNINITIALIZED, 0x78000001", 0x78000001);
     expect_obstacle(facts, "xpu", "no device (it says UNINITIALIZED", "/dev/dri/renderD*");
     facts.files = {{"/dev/dri/renderD128", Vendor::intel, true}};
     expect_obstacle(facts, "xpu", "though the kernel shows an Intel GPU", "update the driver");
