@@ -6,7 +6,7 @@
 #include "base/counted.h"
 #include "devices/cpu.h"
 #include "host/error.h"
-#include "host/model/device_choice.h"
+#include "host/model/engine_choice.h"
 #include "host/model/model_store.h"
 #include "host/probing/model_contract.h"
 #include "host/tasks/sample_gathering.h"

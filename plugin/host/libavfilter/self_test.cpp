@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "self_test.h"
 
+#include "base/compose.h"
 #include "gate.h"
 #include "host/error.h"
 #include "host/ffmpeg_pointers.h"
 #include "real_registry.h"
-#include "version_mismatch.h"
 
 #include <lavfi_abi.h>
 
@@ -173,6 +173,18 @@ std::string test_gate()
 }
 
 } // namespace
+
+std::string both_versions(unsigned running)
+{
+    return concat("libavfilter ", version_text(running), " runs and this module was built for ",
+                  version_text(LIBAVFILTER_VERSION_INT), " (FFmpeg ", lavfi_abi::ffmpeg_releases,
+                  ")");
+}
+
+std::string both_versions()
+{
+    return both_versions(avfilter_version());
+}
 
 const char *gate_fault()
 {
