@@ -170,7 +170,7 @@ TEST(Faults, KeepTheirStatus)
     for (int status = DNN_TORCH_BAD_OPTION; status <= DNN_TORCH_WRONG_RANK; status++) {
         if (status == DNN_TORCH_CRASHED) // of the engine "isolated" alone
             continue;
-        Scripted scripted("fail_rgb no\nfail_rgb_status " + std::to_string(status));
+        Scripted scripted("fail_rgb it has its reasons\nfail_rgb_status " + std::to_string(status));
         EXPECT_EQ(run(scripted, {1}).status, status);
     }
 }
