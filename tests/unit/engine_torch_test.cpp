@@ -451,7 +451,8 @@ TEST(Failures, InTheModelsOwnWords)
                        {"ValueError: this model never works"});
         expect_failure(run_failure("asserts", optimize), DNN_TORCH_WRONG_CHANNELS,
                        {"AssertionError: needs seven channels"});
-        expect_failure(run_failure("mismatch", optimize), DNN_TORCH_RUN_FAILED,
+        // It speaks of dimension 1, that of channels.
+        expect_failure(run_failure("mismatch", optimize), DNN_TORCH_WRONG_CHANNELS,
                        {"Sizes of tensors must match", "Expected size 10 but got size 20"});
         expect_failure(run_failure("cuda", optimize), DNN_TORCH_RUN_FAILED, {"CUDA"});
     }
