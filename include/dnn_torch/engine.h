@@ -358,9 +358,13 @@ typedef struct DnnTorchEngine {
      * Returns the plan's metadata under that key, or NULL.  The text lives as long as the
      * plan.  Keys that the host asks for:
      *
-     *   variant  how the model is run: "fp32, frozen"
-     *   threaded_variant  the same of sessions with several threads; NULL or "" if it
-     *            does not depend on that
+     *   variant  how the model is run, for people: "fp32, frozen (measured)"
+     *   variant_precision, variant_optimize
+     *            the values of these options that ask for it: "fp32", "frozen"
+     *   variant_details  what was found out about it: "18 of 18 layers"; NULL or "": nothing
+     *   threaded_variant, threaded_optimize
+     *            the same of sessions with several threads; NULL or "" if it does not
+     *            depend on that
      *   hint     what other options would gain: "precision=bf16 ..."
      */
     const char *(*plan_metadata)(const DnnTorchPlan *plan, const char *key);

@@ -46,7 +46,7 @@ public:
         plan->input = input;
         return {.plan = std::move(plan),
                 .cost = {},
-                .variants = {.single_threaded = "fake"},
+                .variants = {.single_threaded = {.words = "fake"}},
                 .hint = ""};
     }
 

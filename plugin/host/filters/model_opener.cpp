@@ -117,7 +117,7 @@ Work ModelSetup::plan(const std::shared_ptr<Task> &with, bool on_cpu, const Fram
     return {.task = with,
             .plan = std::move(made.plan),
             .budget = budget,
-            .variant = made.variants.with(budget.threads_per_worker),
+            .variant = made.variants.with(budget.threads_per_worker).words,
             .hint = std::move(made.hint),
             .warning = std::move(made.warning),
             .notes = std::move(made.notes)};
