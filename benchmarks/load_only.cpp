@@ -6,7 +6,7 @@
 //
 // usage: load_only MODEL [TIMES]      (TIMES: loads it so often, and prints each)
 
-#include "host/model/engine_library.h"
+#include "host/model/engine_choice.h"
 #include "host/model/model.h"
 
 #include <chrono>

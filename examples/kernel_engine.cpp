@@ -134,8 +134,9 @@ DnnTorchModel read_model(const DnnTorchSource &source)
 const char *metadata(const char *key)
 {
     static const std::map<std::string, const char *> known = {
-        {"format", "3x3 kernel"}, {"parameters", "10"}, {"parameter_bytes", "40"},
-        {"precision", "fp32"},    {"refused", ""},      {"variant", "fp32, plain loops"}};
+        {"format", "3x3 kernel"},     {"parameters", "10"}, {"parameter_bytes", "40"},
+        {"precision", "fp32"},        {"refused", ""},      {"variant", "fp32, plain loops"},
+        {"variant_precision", "fp32"}};
     const auto found = known.find(key ? key : "");
     return found == known.end() ? nullptr : found->second;
 }

@@ -50,7 +50,10 @@ typedef enum DnnTorchStatus {
     DNN_TORCH_OUT_OF_MEMORY = 8,
     DNN_TORCH_STOPPED = 9,   /**< session_stop() ended the run */
     DNN_TORCH_INTERNAL = 10, /**< a fault of the engine */
-    DNN_TORCH_CRASHED = 11   /**< the process that runs the model has ended; the message says how */
+    DNN_TORCH_CRASHED = 11,  /**< the process that runs the model has ended; the message says how */
+    /** The model takes pictures of another number of channels, or tensors of another rank. */
+    DNN_TORCH_WRONG_CHANNELS = 12,
+    DNN_TORCH_WRONG_RANK = 13
 } DnnTorchStatus;
 
 /** A failing function writes the reason here: one line, no full stop, no line end. */
@@ -203,6 +206,7 @@ typedef struct DnnTorchDevice {
     int64_t memory;        /**< bytes; 0: not known */
     int32_t state;         /**< a DnnTorchDeviceState */
     char reason[256];      /**< why the device is not usable */
+    char remedy[256];      /**< what makes it usable, as far as that is about the library; or "" */
 } DnnTorchDevice;
 
 typedef struct DnnTorchModel DnnTorchModel;
@@ -313,6 +317,8 @@ typedef struct DnnTorchEngine {
      *                    trial shows it: an operator's name, or a phrase; NULL if there is no sign
      *   kernel_reach     "30 30 1 1": how far the code's kernels reach across and down, and by
      *                    multiples of what the picture may move; NULL if the code does not tell
+     *   small_samples    "20480": pictures of at most that many samples may be rounded otherwise
+     *                    than larger ones; NULL: the size does not matter
      *   precision_values, optimize_values
      *                    the values of the option of that name, separated by ", "; or NULL, ""
      *   ignores_input, ignores_output
@@ -352,9 +358,13 @@ typedef struct DnnTorchEngine {
      * Returns the plan's metadata under that key, or NULL.  The text lives as long as the
      * plan.  Keys that the host asks for:
      *
-     *   variant  how the model is run: "fp32, frozen"
-     *   threaded_variant  the same of sessions with several threads; NULL or "" if it
-     *            does not depend on that
+     *   variant  how the model is run, for people: "fp32, frozen (measured)"
+     *   variant_precision, variant_optimize
+     *            the values of these options that ask for it: "fp32", "frozen"
+     *   variant_details  what was found out about it: "18 of 18 layers"; NULL or "": nothing
+     *   threaded_variant, threaded_optimize
+     *            the same of sessions with several threads; NULL or "" if it does not
+     *            depend on that
      *   hint     what other options would gain: "precision=bf16 ..."
      */
     const char *(*plan_metadata)(const DnnTorchPlan *plan, const char *key);

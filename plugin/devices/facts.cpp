@@ -47,23 +47,24 @@ DnnTorchDeviceState state_of(const Record &record)
     return known ? static_cast<DnnTorchDeviceState>(number) : DNN_TORCH_DEVICE_FAILED;
 }
 
-TorchDevice torch_device(const Record &record)
+EngineDevice engine_device(const Record &record)
 {
-    TorchDevice device = {.name = record.text("device"),
-                          .description = record.text("description"),
-                          .memory = record.number("memory"),
-                          .state = state_of(record),
-                          .reason = record.text("reason")};
+    EngineDevice device = {.name = record.text("device"),
+                           .description = record.text("description"),
+                           .memory = record.number("memory"),
+                           .state = state_of(record),
+                           .reason = record.text("reason"),
+                           .remedy = record.text("remedy")};
     if (!device.usable() && device.reason.empty())
         device.reason = "the engine gives no reason";
     return device;
 }
 
-TorchFacts ask_torch(const ProbePlaces &places, std::chrono::milliseconds limit)
+EngineFacts ask_engine(const ProbePlaces &places, std::chrono::milliseconds limit)
 {
     if (places.engine.empty())
         return {};
-    return torch_facts(ask(places, {"torch", places.engine}, limit), places.engine);
+    return engine_facts(ask(places, {"engine", places.engine}, limit), places.engine);
 }
 
 LevelZeroFacts ask_level_zero(const ProbePlaces &places, std::chrono::milliseconds limit)
@@ -86,8 +87,8 @@ struct Named {
 
 void describe(const std::string &kind, const std::vector<Named> &named, Facts &facts)
 {
-    std::vector<TorchDevice *> listed;
-    for (TorchDevice &device : facts.torch.devices)
+    std::vector<EngineDevice *> listed;
+    for (EngineDevice &device : facts.engine.devices)
         if (device.name.rfind(kind + ":", 0) == 0)
             listed.push_back(&device);
     for (size_t i = 0; listed.size() == named.size() && i < named.size(); i++) {
@@ -115,8 +116,10 @@ LevelZeroFacts level_zero_facts(const ProbeResult &result)
             facts.driver_files.push_back({.name = record.text("driver_file"),
                                           .present = record.number("present") != 0,
                                           .failure = record.text("failure")});
-        if (record.has("init_failure"))
+        if (record.has("init_failure")) {
             facts.init_failure = record.text("init_failure");
+            facts.init_code = record.number("init_code");
+        }
         if (record.has("drivers"))
             facts.drivers = static_cast<int>(record.number("drivers"));
         if (record.has("device"))
@@ -136,8 +139,10 @@ CudaFacts cuda_facts(const ProbeResult &result)
         }
         if (record.has("driver_version"))
             facts.driver_version = record.text("driver_version");
-        if (record.has("init_failure"))
+        if (record.has("init_failure")) {
             facts.init_failure = record.text("init_failure");
+            facts.init_code = record.number("init_code");
+        }
         if (record.has("device"))
             facts.devices.push_back(
                 {.name = record.text("device"), .memory = record.number("memory")});
@@ -157,9 +162,9 @@ void describe_devices(Facts &facts)
     describe("xpu", xpu, facts);
 }
 
-TorchFacts torch_facts(const ProbeResult &result, const std::string &engine_path)
+EngineFacts engine_facts(const ProbeResult &result, const std::string &engine_path)
 {
-    TorchFacts facts;
+    EngineFacts facts;
     facts.probe = state_of(result);
     facts.engine_path = engine_path;
     for (const Record &record : result.records) {
@@ -174,7 +179,7 @@ TorchFacts torch_facts(const ProbeResult &result, const std::string &engine_path
             facts.lists_devices = record.number("lists_devices") != 0;
         }
         if (record.has("device"))
-            facts.devices.push_back(torch_device(record));
+            facts.devices.push_back(engine_device(record));
     }
     return facts;
 }
@@ -185,7 +190,7 @@ Facts gather_facts(const ProbePlaces &places, std::chrono::milliseconds limit)
                 .files = find_device_files(),
                 .level_zero = ask_level_zero(places, limit),
                 .cuda = ask_cuda(places, limit),
-                .torch = ask_torch(places, limit)};
+                .engine = ask_engine(places, limit)};
     describe_devices(facts);
     return facts;
 }
@@ -197,10 +202,10 @@ Facts gather_facts_for(const std::string &device, const ProbePlaces &places,
     if (!needs_probe(device))
         return facts;
     facts.files = find_device_files();
-    facts.torch = ask_torch(places, limit);
-    if (needs_level_zero(device, facts.torch))
+    facts.engine = ask_engine(places, limit);
+    if (needs_level_zero(device, facts.engine))
         facts.level_zero = ask_level_zero(places, limit);
-    if (needs_cuda(device, facts.torch))
+    if (needs_cuda(device, facts.engine))
         facts.cuda = ask_cuda(places, limit);
     return facts;
 }

@@ -49,6 +49,7 @@ struct LevelZeroFacts {
     std::string loader_failure;
     std::vector<ZeDriverFile> driver_files;
     std::string init_failure; // empty if drivers are there and answer
+    int64_t init_code = 0;    // of that failure: a ze_result_t
     int drivers = 0;
     std::vector<ZeDevice> devices;
 };
@@ -58,29 +59,32 @@ struct CudaDevice {
     int64_t memory; // bytes
 };
 
-// NVIDIA's driver, without LibTorch.
+// NVIDIA's driver, without any engine.
 struct CudaFacts {
     ProbeState probe;
     bool has_library = false;    // whether libcuda.so.1 is there
     std::string library_failure; // why it cannot be loaded, or empty
     std::string driver_version;  // the CUDA that it supports: "12.4"
     std::string init_failure;    // "CUDA_ERROR_NO_DEVICE, 100"; empty if it answers
+    int64_t init_code = 0;       // of that failure: a CUresult
     // CUDA_VISIBLE_DEVICES, if it is set.  The driver obeys it and lists no other device.
     std::optional<std::string> visible;
     std::vector<CudaDevice> devices;
 };
 
-struct TorchDevice {
+struct EngineDevice {
     std::string name; // "cuda:0", or "cuda" if there is no device of this kind
     std::string description;
     int64_t memory; // bytes; 0: not known
     DnnTorchDeviceState state;
-    std::string reason; // why it is not usable
+    std::string reason;      // why it is not usable
+    std::string remedy = {}; // the engine's; may be empty
 
     bool usable() const { return state == DNN_TORCH_DEVICE_USABLE; }
 };
 
-struct TorchFacts {
+// An engine and the library that runs its models.
+struct EngineFacts {
     ProbeState probe;
     std::string engine_path;        // empty if there is no engine
     std::string failure;            // why the engine cannot be loaded, or empty
@@ -88,7 +92,7 @@ struct TorchFacts {
     std::string onednn, onednn_isa; // "3.7.0", "AVX-512 bf16"; empty: not known
     int openmp_threads = 0;         // 0: not known
     bool lists_devices = false;     // false: it runs only on the CPU
-    std::vector<TorchDevice> devices;
+    std::vector<EngineDevice> devices;
 };
 
 struct Facts {
@@ -96,7 +100,7 @@ struct Facts {
     std::vector<DeviceFile> files;
     LevelZeroFacts level_zero;
     CudaFacts cuda;
-    TorchFacts torch;
+    EngineFacts engine;
 };
 
 struct ProbePlaces {
@@ -108,9 +112,9 @@ struct ProbePlaces {
 // call them.
 LevelZeroFacts level_zero_facts(const ProbeResult &result);
 CudaFacts cuda_facts(const ProbeResult &result);
-TorchFacts torch_facts(const ProbeResult &result, const std::string &engine_path);
+EngineFacts engine_facts(const ProbeResult &result, const std::string &engine_path);
 
-// Copies descriptions and memory sizes from the drivers to LibTorch's devices if LibTorch
+// Copies descriptions and memory sizes from the drivers to the engine's devices if the engine
 // gave none.  Both number devices alike.  If one lists more devices than the other, they
 // cannot be matched and stay as they are.
 void describe_devices(Facts &facts);
@@ -120,7 +124,7 @@ Facts gather_facts(const ProbePlaces &places,
                    std::chrono::milliseconds limit = default_probe_limit);
 
 // Gathers what verdict_for() needs for this value of the option: nothing for "cpu".
-// Asks a driver only if LibTorch was built for it and found no device.
+// Asks a driver only if the engine's library was built for it and found no device.
 Facts gather_facts_for(const std::string &device, const ProbePlaces &places,
                        std::chrono::milliseconds limit = default_probe_limit);
 

@@ -14,6 +14,11 @@ namespace
 
 using Outcome = ProbeResult::Outcome;
 
+// ZE_RESULT_ERROR_UNINITIALIZED, with which Intel's driver says that it has no device.
+constexpr int64_t ze_uninitialized = 0x78000001;
+// CUDA_ERROR_NO_DEVICE and CUDA_ERROR_SYSTEM_DRIVER_MISMATCH.
+constexpr int64_t cuda_no_device = 100, cuda_driver_mismatch = 803;
+
 constexpr const char *update_ze_driver =
     "update the driver (libze-intel-gpu1, or Intel's own package) and look at the kernel's log";
 
@@ -98,32 +103,32 @@ Obstacle no_ze_device(const Facts &facts)
             "there"};
 }
 
-// Intel's driver returns this error if it has no device.
-bool says_no_device(const std::string &init_failure)
-{
-    return init_failure.empty() || init_failure.find("UNINITIALIZED") != init_failure.npos;
-}
-
 } // namespace
 
-Obstacle engine_obstacle(const TorchFacts &torch)
+std::string name_of(const EngineFacts &engine)
+{
+    return engine.name.empty() ? "the engine" : engine.name;
+}
+
+Obstacle engine_obstacle(const EngineFacts &engine)
 {
     const char *without_gpu = "update the driver of the GPU, or choose device=cpu";
-    if (torch.engine_path.empty())
+    if (engine.engine_path.empty())
         return {.reason = "no engine is installed",
                 .remedy = "install the LibTorch engine (engine-torch.so)"};
-    if (torch.probe.outcome == Outcome::not_started)
-        return not_started(torch.probe);
-    if (torch.probe.outcome == Outcome::crashed)
-        return {.reason = "LibTorch crashes when it is asked for its devices (" +
-                          torch.probe.detail + ")",
+    if (engine.probe.outcome == Outcome::not_started)
+        return not_started(engine.probe);
+    if (engine.probe.outcome == Outcome::crashed)
+        return {.reason = name_of(engine) + " crashes when it is asked for its devices (" +
+                          engine.probe.detail + ")",
                 .remedy = without_gpu};
-    if (torch.probe.outcome == Outcome::out_of_time)
-        return {.reason = "LibTorch does not tell its devices within " + torch.probe.detail,
+    if (engine.probe.outcome == Outcome::out_of_time)
+        return {.reason =
+                    name_of(engine) + " does not tell its devices within " + engine.probe.detail,
                 .remedy = without_gpu};
-    if (!torch.failure.empty())
-        return {.reason = "the engine cannot be loaded: " + torch.failure,
-                .remedy = "install the engine, the filters and LibTorch from one release"};
+    if (!engine.failure.empty())
+        return {.reason = "the engine cannot be loaded: " + engine.failure,
+                .remedy = "install the engine, its library and the filters from one release"};
     return {};
 }
 
@@ -166,7 +171,7 @@ Obstacle level_zero_obstacle(const Facts &facts)
         return obstacle;
     if (const DeviceFile *file = first_denied(facts, {Vendor::intel, Vendor::unknown}))
         return no_permission(*file);
-    if (!says_no_device(level_zero.init_failure))
+    if (!level_zero.init_failure.empty() && level_zero.init_code != ze_uninitialized)
         return {.reason = "the Level Zero driver does not start: " + level_zero.init_failure,
                 .remedy = update_ze_driver};
     return no_ze_device(facts);
@@ -187,9 +192,9 @@ Obstacle cuda_driver_obstacle(const CudaFacts &cuda)
         return {.reason = "NVIDIA's driver cannot be loaded: " + cuda.library_failure,
                 .remedy = "install it again, with all that it depends on"};
     const std::string &failure = cuda.init_failure;
-    if (failure.empty() || failure.find("NO_DEVICE") != failure.npos)
+    if (failure.empty() || cuda.init_code == cuda_no_device)
         return {};
-    if (failure.find("DRIVER_MISMATCH") != failure.npos)
+    if (cuda.init_code == cuda_driver_mismatch)
         return {
             .reason = "NVIDIA's driver does not start: " + failure,
             .remedy =
@@ -208,7 +213,8 @@ Obstacle cuda_obstacle(const Facts &facts, const std::string &reason)
             .reason = reason + ", though NVIDIA's driver does",
             .remedy =
                 "see that CUDA_VISIBLE_DEVICES names it, and that the driver, which is for CUDA " +
-                facts.cuda.driver_version + ", is not older than this LibTorch's CUDA"};
+                facts.cuda.driver_version + ", is not older than this " + name_of(facts.engine) +
+                "'s CUDA"};
     if (facts.cuda.visible && facts.cuda.has_library)
         return {.reason = reason,
                 .remedy = "CUDA_VISIBLE_DEVICES is '" + *facts.cuda.visible +
@@ -219,7 +225,8 @@ Obstacle cuda_obstacle(const Facts &facts, const std::string &reason)
                     "where there is an NVIDIA or AMD GPU, install its driver; the kernel then "
                     "shows /dev/nvidiactl or /dev/kfd"};
     return {.reason = reason,
-            .remedy = "update the driver of the GPU, which may be too old for this LibTorch"};
+            .remedy = "update the driver of the GPU, which may be too old for this " +
+                      name_of(facts.engine)};
 }
 
 } // namespace dnn_torch

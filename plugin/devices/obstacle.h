@@ -19,8 +19,11 @@ struct Obstacle {
     explicit operator bool() const { return !reason.empty(); }
 };
 
+// Returns the name of the engine's library: "LibTorch"; "the engine" if it is not known.
+std::string name_of(const EngineFacts &engine);
+
 // Checks the engine and its library, for any device.
-Obstacle engine_obstacle(const TorchFacts &torch);
+Obstacle engine_obstacle(const EngineFacts &engine);
 
 // Checks loader, driver, device, permission and version.  Returns none if the probe did
 // not run.
@@ -30,7 +33,7 @@ Obstacle level_zero_obstacle(const Facts &facts);
 // driver, or if the driver starts, with or without a device.
 Obstacle cuda_driver_obstacle(const CudaFacts &cuda);
 
-// For a LibTorch that was built with CUDA or ROCm and reported `reason` itself.
+// For a library that was built with CUDA or ROCm and reported `reason` itself.
 Obstacle cuda_obstacle(const Facts &facts, const std::string &reason);
 
 // The version of Level Zero when LibTorch's XPU support began.  An older version explains

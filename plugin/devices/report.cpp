@@ -74,17 +74,17 @@ std::string row(const std::string &device, const std::string &usable, const std:
 
 std::string cpu_section(const Facts &facts)
 {
-    const TorchFacts &torch = facts.torch;
+    const EngineFacts &engine = facts.engine;
     std::vector<std::string> parts;
-    if (torch.openmp_threads > 0)
-        parts.push_back("OpenMP of " + plural(torch.openmp_threads, "thread"));
-    if (!torch.onednn.empty())
-        parts.push_back("oneDNN " + torch.onednn +
-                        (torch.onednn_isa.empty() ? "" : " for " + torch.onednn_isa));
+    if (engine.openmp_threads > 0)
+        parts.push_back("OpenMP of " + plural(engine.openmp_threads, "thread"));
+    if (!engine.onednn.empty())
+        parts.push_back("oneDNN " + engine.onednn +
+                        (engine.onednn_isa.empty() ? "" : " for " + engine.onednn_isa));
     std::string text = "CPU: " + joined(facts.cpu.features) + "\n";
-    if (torch.name.empty())
+    if (engine.name.empty())
         return text;
-    return text + torch.name + " " + torch.version + ": " +
+    return text + engine.name + " " + engine.version + ": " +
            (parts.empty() ? "nothing known of oneDNN and OpenMP" : joined(parts)) + "\n";
 }
 
@@ -157,14 +157,14 @@ json::Value cpu_json(const CpuInfo &cpu)
             {"features", cpu.features}};
 }
 
-json::Value engine_json(const TorchFacts &torch)
+json::Value engine_json(const EngineFacts &engine)
 {
-    return {{"path", json::text_or_null(torch.engine_path)},
-            {"name", json::text_or_null(torch.name)},
-            {"version", json::text_or_null(torch.version)},
-            {"onednn", json::text_or_null(torch.onednn)},
-            {"onednn_instructions", json::text_or_null(torch.onednn_isa)},
-            {"openmp_threads", torch.openmp_threads}};
+    return {{"path", json::text_or_null(engine.engine_path)},
+            {"name", json::text_or_null(engine.name)},
+            {"version", json::text_or_null(engine.version)},
+            {"onednn", json::text_or_null(engine.onednn)},
+            {"onednn_instructions", json::text_or_null(engine.onednn_isa)},
+            {"openmp_threads", engine.openmp_threads}};
 }
 
 json::Value ze_device_json(const ZeDevice &device, const Facts &facts)
@@ -224,7 +224,7 @@ std::string devices_json(const Facts &facts)
     json::Value all = {{"devices", devices},
                        {"auto", verdict_for("auto", facts).device},
                        {"cpu", cpu_json(facts.cpu)},
-                       {"engine", engine_json(facts.torch)},
+                       {"engine", engine_json(facts.engine)},
                        {"nvidia", cuda_json(facts.cuda)},
                        {"level_zero", level_zero_json(facts)},
                        {"device_files", files_json(facts.files)}};

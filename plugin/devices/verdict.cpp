@@ -36,71 +36,71 @@ bool is_well_formed(const std::string &device)
     return parse_device_name(device) && is_accelerator(kind_of(device));
 }
 
-std::string library_of(const TorchFacts &torch)
+std::string library_of(const EngineFacts &engine)
 {
-    return torch.name.empty() ? "LibTorch" : torch.name + " " + torch.version;
+    return engine.name.empty() ? name_of(engine) : engine.name + " " + engine.version;
 }
 
-const TorchDevice *find_entry(const TorchFacts &torch, const std::string &name)
+const EngineDevice *find_entry(const EngineFacts &engine, const std::string &name)
 {
-    for (const TorchDevice &device : torch.devices)
+    for (const EngineDevice &device : engine.devices)
         if (device.name == name)
             return &device;
     return nullptr;
 }
 
-std::vector<const TorchDevice *> devices_of(const TorchFacts &torch, const std::string &kind)
+std::vector<const EngineDevice *> devices_of(const EngineFacts &engine, const std::string &kind)
 {
-    std::vector<const TorchDevice *> found;
-    for (const TorchDevice &device : torch.devices)
+    std::vector<const EngineDevice *> found;
+    for (const EngineDevice &device : engine.devices)
         if (device.name.compare(0, kind.size() + 1, kind + ":") == 0)
             found.push_back(&device);
     return found;
 }
 
-// Returns whether LibTorch was built for this kind but found no device.
-bool could_have(const std::string &kind, const TorchFacts &torch)
+// Returns whether the engine's library was built for this kind but found no device.
+bool could_have(const std::string &kind, const EngineFacts &engine)
 {
-    if (engine_obstacle(torch) || !torch.lists_devices)
+    if (engine_obstacle(engine) || !engine.lists_devices)
         return false;
-    const TorchDevice *entry = find_entry(torch, kind);
-    return devices_of(torch, kind).empty() &&
+    const EngineDevice *entry = find_entry(engine, kind);
+    return devices_of(engine, kind).empty() &&
            !(entry && entry->state == DNN_TORCH_DEVICE_BUILT_WITHOUT);
 }
 
-Obstacle built_without(const std::string &kind, const std::string &reason)
+// Says what the engine itself knows about a missing device.
+Obstacle library_obstacle(const EngineDevice &entry, const std::string &reason,
+                          const std::string &remedy)
 {
-    if (kind == "cuda")
-        return {.reason = reason,
-                .remedy = "use a LibTorch that was built with CUDA or ROCm, such as pytorch.org's; "
-                          "Debian's is not"};
-    return {.reason = reason,
-            .remedy = "use a LibTorch from 2.5 on that was built with XPU support, such as "
-                      "pytorch.org's for Intel GPUs; Debian's is not"};
+    return {.reason = reason, .remedy = entry.remedy.empty() ? remedy : entry.remedy};
 }
 
 // Says why there is no device of this kind.
 Obstacle kind_obstacle(const std::string &kind, const Facts &facts)
 {
-    const TorchFacts &torch = facts.torch;
-    if (Obstacle obstacle = engine_obstacle(torch))
+    const EngineFacts &engine = facts.engine;
+    if (Obstacle obstacle = engine_obstacle(engine))
         return obstacle;
-    if (!torch.lists_devices)
-        return {.reason = "the engine " + library_of(torch) + " runs on the CPU alone",
+    if (!engine.lists_devices)
+        return {.reason = "the engine " + library_of(engine) + " runs on the CPU alone",
                 .remedy = "choose device=cpu"};
-    const TorchDevice *entry = find_entry(torch, kind);
+    const EngineDevice *entry = find_entry(engine, kind);
     std::string reason = entry && !entry->reason.empty()
                              ? entry->reason
-                             : library_of(torch) + " lists no " + kind + " device";
+                             : library_of(engine) + " lists no " + kind + " device";
     if (entry && entry->state == DNN_TORCH_DEVICE_BUILT_WITHOUT)
-        return built_without(kind, reason);
+        return library_obstacle(*entry, reason,
+                                concat("use a build of ", name_of(engine), " with ", kind));
     if (entry && entry->state == DNN_TORCH_DEVICE_LIBRARY_BROKEN)
-        return {.reason = reason, .remedy = "install LibTorch again, with all that it depends on"};
+        return library_obstacle(
+            *entry, reason,
+            concat("install ", name_of(engine), " again, with all that it depends on"));
     if (kind == "cuda")
         return cuda_obstacle(facts, reason);
     if (Obstacle obstacle = level_zero_obstacle(facts))
         return obstacle;
-    return {.reason = reason, .remedy = "see that the driver and this LibTorch go together"};
+    return {.reason = reason,
+            .remedy = concat("see that the driver and this ", name_of(engine), " go together")};
 }
 
 Verdict refused(const std::string &device, const Obstacle &obstacle)
@@ -113,7 +113,7 @@ Verdict refused(const std::string &device, const Obstacle &obstacle)
             .remedy = obstacle.remedy};
 }
 
-Verdict verdict_of(const TorchDevice &device)
+Verdict verdict_of(const EngineDevice &device)
 {
     std::string remedy = device.usable() ? "" : "choose another device";
     return {.device = device.name,
@@ -127,8 +127,8 @@ Verdict verdict_of(const TorchDevice &device)
 std::vector<Verdict> verdicts_of_kind(const std::string &kind, const Facts &facts)
 {
     std::vector<Verdict> verdicts;
-    if (!engine_obstacle(facts.torch))
-        for (const TorchDevice *device : devices_of(facts.torch, kind))
+    if (!engine_obstacle(facts.engine))
+        for (const EngineDevice *device : devices_of(facts.engine, kind))
             verdicts.push_back(verdict_of(*device));
     if (verdicts.empty())
         verdicts.push_back(refused(kind, kind_obstacle(kind, facts)));
@@ -137,7 +137,7 @@ std::vector<Verdict> verdicts_of_kind(const std::string &kind, const Facts &fact
 
 Verdict cpu_verdict(const Facts &facts)
 {
-    Obstacle obstacle = engine_obstacle(facts.torch);
+    Obstacle obstacle = engine_obstacle(facts.engine);
     return {.device = "cpu",
             .description = facts.cpu.model,
             .memory = 0,
@@ -167,7 +167,7 @@ Verdict numbered_verdict(const std::string &device, const Facts &facts)
                             .remedy = "choose one of " + names_of(verdicts)});
 }
 
-// Chooses the first usable device, like LibTorch, where "cuda" means the first one.
+// Chooses the first usable device, like the engines, where "cuda" means the first one.
 Verdict kind_verdict(const std::string &kind, const Facts &facts)
 {
     std::vector<Verdict> verdicts = verdicts_of_kind(kind, facts);
@@ -186,7 +186,7 @@ Verdict best_verdict(const Facts &facts)
             verdict.reason = "auto: " + verdict.device + " is the first device that is usable";
             return verdict;
         }
-        // A failure of LibTorch is the same for both kinds, so it is reported once.
+        // A failure of the engine is the same for both kinds, so it is reported once.
         if (misses.find(verdict.reason) == misses.npos)
             add_to_list(misses, verdict.device + ": " + verdict.reason, "; ");
     }
@@ -240,11 +240,11 @@ Verdict level_zero_verdict(const ZeDevice &device, const Facts &facts)
             return candidate;
     Obstacle obstacle{.reason = listed.front().reason, .remedy = listed.front().remedy};
     if (device.type != "gpu")
-        obstacle = {.reason = "LibTorch runs models on GPUs alone", .remedy = {}};
+        obstacle = {.reason = name_of(facts.engine) + " runs models on GPUs alone", .remedy = {}};
     else if (is_too_old(device))
         obstacle = version_obstacle(device);
     else if (listed.front().device != "xpu")
-        obstacle = {.reason = library_of(facts.torch) + " does not list it",
+        obstacle = {.reason = library_of(facts.engine) + " does not list it",
                     .remedy = "see its own settings, such as "
                               "ONEAPI_DEVICE_SELECTOR"};
     verdict.reason = obstacle.reason;
@@ -257,14 +257,14 @@ bool needs_probe(const std::string &device)
     return device == "auto" || is_well_formed(device);
 }
 
-bool needs_level_zero(const std::string &device, const TorchFacts &torch)
+bool needs_level_zero(const std::string &device, const EngineFacts &engine)
 {
-    return kind_of(device) == "xpu" && could_have("xpu", torch);
+    return kind_of(device) == "xpu" && could_have("xpu", engine);
 }
 
-bool needs_cuda(const std::string &device, const TorchFacts &torch)
+bool needs_cuda(const std::string &device, const EngineFacts &engine)
 {
-    return kind_of(device) == "cuda" && could_have("cuda", torch);
+    return kind_of(device) == "cuda" && could_have("cuda", engine);
 }
 
 } // namespace dnn_torch

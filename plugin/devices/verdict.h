@@ -37,7 +37,7 @@ Verdict level_zero_verdict(const ZeDevice &device, const Facts &facts);
 
 // Return which probes verdict_for() needs for this value of the option.
 bool needs_probe(const std::string &device);
-bool needs_level_zero(const std::string &device, const TorchFacts &torch);
-bool needs_cuda(const std::string &device, const TorchFacts &torch);
+bool needs_level_zero(const std::string &device, const EngineFacts &engine);
+bool needs_cuda(const std::string &device, const EngineFacts &engine);
 
 } // namespace dnn_torch

@@ -6,7 +6,6 @@
 
 #include "dnn_torch/engine.h"
 
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -31,24 +30,29 @@ private:
 // What an entry point was doing.  The meaning of a library's exception depends on it.
 enum class Phase { loading, running };
 
-// Returns the words of the exception that is being handled if its type is the library's own, or
-// nullopt.  It is called inside a catch block.
-using LibraryWords = std::optional<std::string> (*)();
+// Returns the failure that an exception of the library means.  It gets neither a Failure nor a
+// std::bad_alloc.
+using Translate = Failure (*)(Phase, const std::exception &);
 
-// Fills the message and returns the status.  Call it inside a catch block only.  `words` is null
-// for an engine whose library only throws std::exception.
-DnnTorchStatus describe_current_exception(Phase phase, LibraryWords words,
+// The translation of a library whose messages are only for people.
+Failure failure_in_words(Phase phase, const std::exception &error);
+
+// `of_device`: the device's memory did not suffice.  `asked_for` is put after "the model ran".
+Failure out_of_memory(Phase phase, bool of_device = false, const std::string &asked_for = "");
+
+// Fills the message and returns the status.  Call it inside a catch block only.
+DnnTorchStatus describe_current_exception(Phase phase, Translate translate,
                                           DnnTorchMessage &message) noexcept;
 
 // Runs the body of an entry point.  No exception leaves it.
 template <class Body>
-int guarded(Phase phase, LibraryWords words, DnnTorchMessage *message, Body &&body) noexcept
+int guarded(Phase phase, Translate translate, DnnTorchMessage *message, Body &&body) noexcept
 {
     try {
         std::forward<Body>(body)();
         return DNN_TORCH_OK;
     } catch (...) {
-        return describe_current_exception(phase, words, *message);
+        return describe_current_exception(phase, translate, *message);
     }
 }
 

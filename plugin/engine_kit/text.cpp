@@ -6,8 +6,6 @@
 #include "base/terminal.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cstdio>
 
 namespace engine_kit
 {
@@ -133,46 +131,6 @@ std::string short_message(std::string_view text)
     while (!line.empty() && (line.back() == '.' || is_blank(line.back())))
         line.remove_suffix(1);
     return std::string(line);
-}
-
-bool reports_out_of_memory(std::string_view text)
-{
-    for (const std::string_view sign :
-         {"can't allocate memory", "not enough memory", "std::bad_alloc", "out of memory",
-          "STATUS_ALLOC_FAILED", "OUT_OF_DEVICE_MEMORY"})
-        if (text.find(sign) != std::string_view::npos)
-            return true;
-    return false;
-}
-
-bool reports_device_out_of_memory(std::string_view text)
-{
-    for (const std::string_view sign : {"CUDA", "HIP", "XPU", "CUBLAS", "CUDNN", "DEVICE_MEMORY"})
-        if (text.find(sign) != std::string_view::npos)
-            return true;
-    return false;
-}
-
-// The CPU's message says "tried to allocate 123 bytes", a GPU's "Tried to allocate 1.50 GiB".
-std::string asked_for(std::string_view text)
-{
-    constexpr std::string_view before = "ried to allocate ";
-    constexpr double megabyte = 1024.0 * 1024.0, gigabyte = 1024.0 * megabyte;
-    const size_t at = text.find(before);
-    if (at == std::string_view::npos)
-        return "";
-    text.remove_prefix(at + before.size());
-    double amount = 0;
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), amount);
-    text.remove_prefix(static_cast<size_t>(parsed.ptr - text.data()));
-    amount *= text.substr(0, 4) == " GiB" ? gigabyte : text.substr(0, 4) == " MiB" ? megabyte : 1;
-    if (amount < 1)
-        return "";
-    const bool is_large = amount >= gigabyte / 10;
-    char words[64];
-    std::snprintf(words, sizeof words, " (the model asked for %.1f %s at once)",
-                  amount / (is_large ? gigabyte : megabyte), is_large ? "GiB" : "MiB");
-    return words;
 }
 
 std::string printable(std::string_view text)

@@ -14,16 +14,6 @@ namespace engine_kit
 // "RuntimeError: " or a full stop.
 std::string short_message(std::string_view text);
 
-// Whether an exception's text says that memory ran out.  TorchScript's interpreter turns every
-// exception into a std::runtime_error, so only the text can tell.
-bool reports_out_of_memory(std::string_view text);
-
-// Whether a GPU's memory ran out.  Call it with a text for which reports_out_of_memory() is true.
-bool reports_device_out_of_memory(std::string_view text);
-
-// Returns " (the model asked for 1.5 GiB at once)", or "" if the text names no size.
-std::string asked_for(std::string_view text);
-
 // Returns the text as it may be written to a terminal; see base/terminal.h.
 std::string printable(std::string_view text);
 

@@ -31,7 +31,21 @@ private:
 class Error : public AnyError
 {
 public:
-    using AnyError::AnyError;
+    // What the error tells about the model.
+    enum class Reason {
+        other,
+        channels, // it takes another number of channels
+        rank      // it takes tensors of another rank
+    };
+
+    Error(int code, const std::string &line, Reason reason = Reason::other)
+        : AnyError(code, line), reason_(reason)
+    {
+    }
+    Reason reason() const { return reason_; }
+
+private:
+    Reason reason_;
 };
 
 // Returns FFmpeg's description of an AVERROR.

@@ -12,7 +12,6 @@
 #include "host/libavfilter/real_registry.h"
 #include "host/libavfilter/registry.h"
 #include "host/libavfilter/self_test.h"
-#include "host/libavfilter/version_mismatch.h"
 
 #include "base/lavfi_registry.h"
 

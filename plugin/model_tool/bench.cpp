@@ -237,7 +237,7 @@ private:
             fp32_seconds_ = run_seconds;
             return {};
         }
-        if (!work.variants.single_threaded.starts_with(precision))
+        if (work.variants.single_threaded.precision != precision)
             return model.notice().empty() ? "the engine runs this model as before" : model.notice();
         if (!(fp32_seconds_ > 0) || run_seconds <= too_slow * fp32_seconds_)
             return {};
@@ -257,7 +257,7 @@ private:
         Setting own = {.workers = budget.workers, .threads = budget.threads_per_worker};
         if (precision == "fp32") {
             own_setting_ = own;
-            own_variant_ = variant_name(work.variants.with(own.threads));
+            own_variant_ = work.variants.with(own.threads);
         }
         std::vector<Setting> settings = settings_to_measure(machine_.cores, on_cpu(), own);
         if (work.plan->in_order) // the filter gives such a model one worker
@@ -307,12 +307,12 @@ private:
         for (const int tile : {512, 256})
             if (tile < std::max(size_.width, size_.height) && decides_tiles()) {
                 Request &in_tiles = others.emplace_back(request_);
-                in_tiles.optimize = option_of(own_variant_);
+                in_tiles.optimize = own_variant_.optimize;
                 in_tiles.contract.sizes.tile = std::to_string(tile);
             }
         for (const char *variant : {"0", "frozen", "channels_last", "inference", "fused"})
             others.emplace_back(request_).optimize = variant;
-        std::set<std::string> measured = {own_variant_};
+        std::set<std::string> measured = {name_of(own_variant_)};
         for (size_t left = others.size(); left > 0; left--) {
             if (seconds_left() <= 0) {
                 // JSON lists missing rows; comparisons are not rows.
@@ -331,13 +331,6 @@ private:
         return kind_ == Kind::picture && (tile.empty() || tile == "auto");
     }
 
-    // Returns the value of optimize= for a variant: "frozen" for "fp32, frozen".
-    static std::string option_of(const std::string &variant)
-    {
-        const size_t comma = variant.find(", ");
-        return comma == std::string::npos ? "0" : variant.substr(comma + 2);
-    }
-
     // Skips a variant that the engine runs in the same way as one in `measured`.  A model that does
     // not support a variant is not an error.
     void compare(const Request &other, double seconds, std::set<std::string> &measured)
@@ -352,9 +345,8 @@ private:
             const ModelWithContract subject = open_as_kind(backend_, other, kind_, "fp32");
             const NewPlan work = plan_within(subject, 0);
             seconds = std::max(seconds - seconds_since(start), 0.0);
-            const std::string &variant = work.variants.with(own_setting_.threads);
-            if (in_tiles ? notes_of(work) == own_notes_
-                         : !measured.insert(variant_name(variant)).second)
+            const Variant &variant = work.variants.with(own_setting_.threads);
+            if (in_tiles ? notes_of(work) == own_notes_ : !measured.insert(name_of(variant)).second)
                 return;
             work.plan->threads = static_cast<int>(own_setting_.threads);
             const double rate = measure_rate(work.plan, own_setting_.workers,
@@ -410,7 +402,7 @@ private:
     double fp32_seconds_ = 0;
     // The filter's own choice in fp32.
     Setting own_setting_ = {1, 1};
-    std::string own_variant_;
+    Variant own_variant_;
     std::vector<std::string> own_notes_;
 };
 

@@ -29,12 +29,9 @@ namespace
 
 json::Value json_of(const Rate &rate)
 {
-    return {{"precision", rate.precision},
-            {"workers", rate.setting.workers},
-            {"threads", rate.setting.threads},
-            {"fps", json::rounded(rate.frames_per_second, 4)},
-            {"form", rate.variant},
-            {"chosen", rate.chosen}};
+    return {{"precision", rate.precision},     {"workers", rate.setting.workers},
+            {"threads", rate.setting.threads}, {"fps", json::rounded(rate.frames_per_second, 4)},
+            {"form", rate.variant.words},      {"chosen", rate.chosen}};
 }
 
 std::string place_of(const BenchFacts &facts)
@@ -42,22 +39,10 @@ std::string place_of(const BenchFacts &facts)
     return facts.device == "cpu" ? counted(facts.cores, "core") : facts.device;
 }
 
-// Splits "int8, fused, 15 of 18 layers, 43.0 dB PSNR from fp32" into the variant's name, which is
-// "int8, fused", and the details.
-std::pair<std::string, std::string> split_variant(const Rate &rate)
-{
-    const std::string variant = variant_name(rate.variant);
-    const size_t first = variant.find(", ");
-    const size_t second = first == std::string::npos ? first : variant.find(", ", first + 2);
-    if (second == std::string::npos)
-        return {variant, ""};
-    return {variant.substr(0, second), variant.substr(second + 2)};
-}
-
 std::string label_of(const Rate &rate)
 {
-    std::string text = split_variant(rate).first;
-    if (text.compare(0, rate.precision.size(), rate.precision) != 0)
+    std::string text = name_of(rate.variant);
+    if (rate.variant.precision.empty())
         text = rate.precision + (text.empty() ? "" : ", " + text);
     text +=
         ", " + std::to_string(rate.setting.workers) + " x " + std::to_string(rate.setting.threads);
@@ -73,9 +58,11 @@ void print_failure(const std::string &model, const std::string &error)
     fflush(stdout);
 }
 
-std::string variant_name(const std::string &variant)
+std::string name_of(const Variant &variant)
 {
-    return variant.substr(0, variant.find(" ("));
+    if (variant.precision.empty() || variant.optimize.empty())
+        return variant.words;
+    return variant.precision + ", " + (variant.optimize == "saved" ? "as saved" : variant.optimize);
 }
 
 void BenchReport::begin(const BenchFacts &facts)
@@ -101,8 +88,7 @@ void BenchReport::add(const Rate &rate)
     show_progress("");
     if (as_json_)
         return;
-    const std::string details =
-        rate.chosen ? "the filter's own choice" : split_variant(rate).second;
+    const std::string details = rate.chosen ? "the filter's own choice" : rate.variant.details;
     printf("%-11s%-9zu%-9zu%8.2f%s%s\n", rate.precision.c_str(), rate.setting.workers,
            rate.setting.threads, rate.frames_per_second, details.empty() ? "" : "   ",
            details.c_str());

@@ -7,6 +7,7 @@
 
 #include "bars.h"
 #include "frame_rate.h"
+#include "host/model/model.h"
 #include "host/size.h"
 
 #include <functional>
@@ -31,7 +32,7 @@ struct Rate {
     std::string precision;
     Setting setting;
     double frames_per_second;
-    std::string variant;   // of the model, in the engine's words
+    Variant variant;       // of the model
     bool chosen;           // the setting is the filter's own choice
     std::string tile = {}; // the option's value, if it is not the request's
 };
@@ -39,8 +40,8 @@ struct Rate {
 // Prints an error as JSON, instead of a report.
 void print_failure(const std::string &model, const std::string &error);
 
-// Returns "fp32, frozen" for the engine's words "fp32, frozen (measured)".
-std::string variant_name(const std::string &variant);
+// Returns "fp32, frozen", or the engine's words if it tells no more.
+std::string name_of(const Variant &variant);
 
 class BenchReport
 {

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "find_sizes.h"
-#include "host/model/device_choice.h"
 #include "host/model/engine_choice.h"
 #include "host/model/model.h"
 #include "host/probing/model_contract.h"

@@ -3,7 +3,7 @@
 
 /*
  * An engine that lists devices and does nothing else.  LISTING_ENGINE says which:
- * "NAME|DESCRIPTION|MEMORY|STATE|REASON" for each, semicolons between them, with the
+ * "NAME|DESCRIPTION|MEMORY|STATE|REASON|REMEDY" for each, semicolons between them, with the
  * number of a DnnTorchDeviceState; or
  *
  *   no-list   has no function for it
@@ -36,8 +36,8 @@ static void leave_a_trace(void)
 
 static void fill(DnnTorchDevice *device, char *line)
 {
-    const char *fields[5] = {"", "", "", "", ""};
-    for (int i = 0; i < 5 && line; i++)
+    const char *fields[6] = {"", "", "", "", "", ""};
+    for (int i = 0; i < 6 && line; i++)
         fields[i] = strsep(&line, "|");
     memset(device, 0, sizeof(*device));
     device->size = sizeof(*device);
@@ -46,6 +46,7 @@ static void fill(DnnTorchDevice *device, char *line)
     device->memory = strtoll(fields[2], NULL, 10);
     device->state = (int32_t)strtol(fields[3], NULL, 10);
     snprintf(device->reason, sizeof(device->reason), "%s", fields[4]);
+    snprintf(device->remedy, sizeof(device->remedy), "%s", fields[5]);
 }
 
 static size_t list_devices(DnnTorchDevice *devices, size_t capacity)

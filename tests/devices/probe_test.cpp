@@ -265,14 +265,14 @@ TEST(Facts, AProbeThatIsNotInstalledIsAFact)
 {
     Facts facts = gather_facts({"", "/somewhere/engine-torch.so"});
     EXPECT_EQ(facts.level_zero.probe.outcome, Outcome::not_started);
-    EXPECT_EQ(facts.torch.probe.detail, "No such file or directory");
+    EXPECT_EQ(facts.engine.probe.detail, "No such file or directory");
     EXPECT_GE(facts.cpu.cores, 1U);
 }
 
 TEST(Facts, CpuAsksNobody)
 {
     Facts facts = gather_facts_for("cpu", {"/bin/false", "/somewhere/engine-torch.so"});
-    EXPECT_FALSE(facts.torch.probe.asked || facts.level_zero.probe.asked);
+    EXPECT_FALSE(facts.engine.probe.asked || facts.level_zero.probe.asked);
 }
 
 } // namespace

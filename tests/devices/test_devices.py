@@ -18,7 +18,10 @@ PROBE = pathlib.Path(support.LAUNCHER).with_name("device-probe")
 
 # What an engine lists that was built with everything and finds nothing.
 NOTHING = "cpu|||1|;cuda|||5|this LibTorch finds no CUDA device;xpu|||5|this LibTorch finds no XPU"
-WITHOUT = "cpu|||1|;cuda|||2|LibTorch was built without CUDA;xpu|||2|LibTorch was built without XPU"
+WITHOUT = (
+    "cpu|||1|;cuda|||2|LibTorch was built without CUDA|take pytorch.org's;"
+    "xpu|||2|LibTorch was built without XPU|take pytorch.org's"
+)
 
 # Beyond the limit of a probe, with some time to spare.
 PROBE_LIMIT = 10

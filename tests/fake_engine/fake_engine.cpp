@@ -305,7 +305,7 @@ Images DnnTorchSession::run(const Images &input, const Images &wish)
         fake_engine::die(script_.die_run);
     const bool wide = script_.rgb_from > 0 && input.width >= script_.rgb_from;
     if (input.channels == 3 && !script_.fail_rgb.empty() && !wide)
-        throw Failure(DNN_TORCH_RUN_FAILED, script_.fail_rgb);
+        throw Failure(static_cast<DnnTorchStatus>(script_.fail_rgb_status), script_.fail_rgb);
     const uint64_t run = model_.runs++;
     sleep_until_due(run);
     log_run(input);
@@ -438,7 +438,7 @@ void expect_runnable(const DnnTorchModel &model)
 
 template <class Body> int guarded(DnnTorchMessage *message, Body &&body) noexcept
 {
-    return engine_kit::guarded(engine_kit::Phase::running, nullptr, message,
+    return engine_kit::guarded(engine_kit::Phase::running, engine_kit::failure_in_words, message,
                                std::forward<Body>(body));
 }
 
@@ -511,6 +511,8 @@ const char *model_metadata(const DnnTorchModel *model, const char *key) noexcept
         return model->script.exclusive ? "1" : nullptr;
     if (std::strcmp(key, "precision_values") == 0)
         return "auto, fp32, bf16";
+    if (std::strcmp(key, "small_samples") == 0) // as LibTorch's
+        return "20480";
     if (std::strcmp(key, "refused") == 0)
         return model->script.fail_open.c_str();
     return std::strcmp(key, "notice") == 0 ? model->script.notice.c_str() : nullptr;

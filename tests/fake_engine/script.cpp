@@ -41,6 +41,7 @@ const Key keys[] = {
     {"loads", &Script::loads},
     {"fail_open", &Script::fail_open},
     {"fail_rgb", &Script::fail_rgb},
+    {"fail_rgb_status", &Script::fail_rgb_status},
     {"rgb_from", &Script::rgb_from},
     {"fail_session_open", &Script::fail_session_open},
     {"fail_at", &Script::fail_at},

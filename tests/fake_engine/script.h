@@ -36,6 +36,7 @@ struct Script {
     std::string loads;         // a file that gets a line "open" or "close" for each
     std::string fail_open;     // the message; empty to open; one that only looks may open it
     std::string fail_rgb;      // the message for pictures of 3 channels; empty to run them
+    int fail_rgb_status = 7;   // a DnnTorchStatus
     int rgb_from = 0;          // from that width on they are run; 0: never
     int fail_session_open = 0; // the how-maniest; 0 for none
     int fail_at = -1;

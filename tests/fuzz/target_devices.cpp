@@ -52,7 +52,7 @@ Facts facts_of(const std::vector<Record> &records)
     Facts facts;
     facts.level_zero = dnn_torch::level_zero_facts(result);
     facts.cuda = dnn_torch::cuda_facts(result);
-    facts.torch = dnn_torch::torch_facts(result, "/engine-torch.so");
+    facts.engine = dnn_torch::engine_facts(result, "/engine-torch.so");
     dnn_torch::describe_devices(facts);
     return facts;
 }
@@ -88,6 +88,7 @@ const fuzz::Language language = {{"device",
                                   "present",
                                   "failure",
                                   "init_failure",
+                                  "init_code",
                                   "drivers",
                                   "type",
                                   "gpu",

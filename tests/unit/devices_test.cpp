@@ -15,18 +15,22 @@ namespace
 
 using Outcome = ProbeResult::Outcome;
 
-const TorchDevice gpu = {"cuda:0", "Some GPU", 1 << 30, DNN_TORCH_DEVICE_USABLE, ""};
-const TorchDevice second_gpu = {"cuda:1", "Old GPU", 1 << 30, DNN_TORCH_DEVICE_FAILED,
-                                "it is too old for this LibTorch"};
-const TorchDevice arc = {"xpu:0", "Intel(R) Arc", 8LL << 30, DNN_TORCH_DEVICE_USABLE, ""};
-const TorchDevice no_cuda = {"cuda", "", 0, DNN_TORCH_DEVICE_BUILT_WITHOUT,
-                             "LibTorch 1.13 was built without CUDA"};
-const TorchDevice no_xpu = {"xpu", "", 0, DNN_TORCH_DEVICE_BUILT_WITHOUT,
-                            "LibTorch 1.13 was built without XPU"};
-const TorchDevice no_gpu_there = {"cuda", "", 0, DNN_TORCH_DEVICE_ABSENT,
-                                  "LibTorch finds no CUDA device"};
-const TorchDevice no_arc_there = {"xpu", "", 0, DNN_TORCH_DEVICE_ABSENT,
-                                  "LibTorch finds no XPU device"};
+const EngineDevice gpu = {"cuda:0", "Some GPU", 1 << 30, DNN_TORCH_DEVICE_USABLE, ""};
+const EngineDevice second_gpu = {"cuda:1", "Old GPU", 1 << 30, DNN_TORCH_DEVICE_FAILED,
+                                 "it is too old for this LibTorch"};
+const EngineDevice arc = {"xpu:0", "Intel(R) Arc", 8LL << 30, DNN_TORCH_DEVICE_USABLE, ""};
+const EngineDevice no_cuda = {"cuda",
+                              "",
+                              0,
+                              DNN_TORCH_DEVICE_BUILT_WITHOUT,
+                              "LibTorch 1.13 was built without CUDA",
+                              "take pytorch.org's"};
+const EngineDevice no_xpu = {"xpu", "", 0, DNN_TORCH_DEVICE_BUILT_WITHOUT,
+                             "LibTorch 1.13 was built without XPU"};
+const EngineDevice no_gpu_there = {"cuda", "", 0, DNN_TORCH_DEVICE_ABSENT,
+                                   "LibTorch finds no CUDA device"};
+const EngineDevice no_arc_there = {"xpu", "", 0, DNN_TORCH_DEVICE_ABSENT,
+                                   "LibTorch finds no XPU device"};
 const ZeDevice ze_arc = {"Intel(R) Arc", "gpu", 8LL << 30, 512, "1.3.27191", 1, 4};
 
 ProbeState said(Outcome outcome, const std::string &detail = "")
@@ -34,7 +38,7 @@ ProbeState said(Outcome outcome, const std::string &detail = "")
     return {true, outcome, detail};
 }
 
-Facts facts_with(std::vector<TorchDevice> devices)
+Facts facts_with(std::vector<EngineDevice> devices)
 {
     Facts facts;
     facts.cpu = {.model = "Some CPU",
@@ -44,12 +48,12 @@ Facts facts_with(std::vector<TorchDevice> devices)
                  .nodes = 1,
                  .quota_cores = 4.5,
                  .features = {"AVX2"}};
-    facts.torch.probe = said(Outcome::finished);
-    facts.torch.engine_path = "/somewhere/engine-torch.so";
-    facts.torch.name = "LibTorch";
-    facts.torch.version = "2.6.0";
-    facts.torch.lists_devices = true;
-    facts.torch.devices = std::move(devices);
+    facts.engine.probe = said(Outcome::finished);
+    facts.engine.engine_path = "/somewhere/engine-torch.so";
+    facts.engine.name = "LibTorch";
+    facts.engine.version = "2.6.0";
+    facts.engine.lists_devices = true;
+    facts.engine.devices = std::move(devices);
     return facts;
 }
 
@@ -66,11 +70,12 @@ Facts xpu_facts()
     return facts;
 }
 
-Facts xpu_facts_without_device(const std::string &init_failure = "")
+Facts xpu_facts_without_device(const std::string &init_failure = "", int64_t init_code = 0)
 {
     Facts facts = xpu_facts();
     facts.level_zero.devices.clear();
     facts.level_zero.init_failure = init_failure;
+    facts.level_zero.init_code = init_code;
     return facts;
 }
 
@@ -133,8 +138,8 @@ TEST(Verdict, APartOfLibTorchThatCannotBeLoaded)
 TEST(Devices, AreNamedByTheirDrivers)
 {
     Facts facts = xpu_facts();
-    facts.torch.devices = {{"cuda:0", "", 0, DNN_TORCH_DEVICE_USABLE, ""},
-                           {"xpu:0", "", 0, DNN_TORCH_DEVICE_USABLE, ""}};
+    facts.engine.devices = {{"cuda:0", "", 0, DNN_TORCH_DEVICE_USABLE, ""},
+                            {"xpu:0", "", 0, DNN_TORCH_DEVICE_USABLE, ""}};
     facts.cuda.devices = {{"Some GPU", 1 << 30}};
     facts.level_zero.devices.push_back({"An NPU", "npu", 0, 1, "1.0", 1, 4});
     describe_devices(facts);
@@ -163,11 +168,11 @@ TEST(Verdict, AnIndexOutOfRangeNamesThoseThatAreThere)
 TEST(Verdict, ALibTorchWithoutTheKind)
 {
     Facts facts = xpu_facts();
-    facts.torch.devices = {no_cuda, no_xpu};
-    expect_obstacle(facts, "cuda", "built without CUDA", "CUDA or ROCm");
-    expect_obstacle(facts, "xpu", "built without XPU", "from 2.5 on");
-    EXPECT_FALSE(needs_level_zero("xpu", facts.torch));
-    facts.torch.devices.clear();
+    facts.engine.devices = {no_cuda, no_xpu};
+    expect_obstacle(facts, "cuda", "built without CUDA", "take pytorch.org's");
+    expect_obstacle(facts, "xpu", "built without XPU", "use a build of LibTorch with xpu");
+    EXPECT_FALSE(needs_level_zero("xpu", facts.engine));
+    facts.engine.devices.clear();
     facts.level_zero.probe.asked = false;
     expect_obstacle(facts, "xpu", "LibTorch 2.6.0 lists no xpu device", "go together");
 }
@@ -175,10 +180,10 @@ TEST(Verdict, ALibTorchWithoutTheKind)
 TEST(Verdict, AnEngineOfTheCpuAlone)
 {
     Facts facts = facts_with({});
-    facts.torch.lists_devices = false;
+    facts.engine.lists_devices = false;
     for (const char *device : {"cuda", "xpu:0"})
         expect_obstacle(facts, device, "runs on the CPU alone", "device=cpu");
-    EXPECT_FALSE(needs_level_zero("xpu", facts.torch));
+    EXPECT_FALSE(needs_level_zero("xpu", facts.engine));
     EXPECT_TRUE(all_verdicts(facts).front().usable);
 }
 
@@ -197,15 +202,15 @@ TEST(Verdict, AnEngineThatCannotBeAsked)
           Case{Outcome::finished, "", "libtorch.so: not there", "cannot be loaded: libtorch.so",
                "one release"}}) {
         Facts facts = facts_with({gpu, arc});
-        facts.torch.probe = said(one.outcome, one.detail);
-        facts.torch.failure = one.failure;
+        facts.engine.probe = said(one.outcome, one.detail);
+        facts.engine.failure = one.failure;
         for (const char *device : {"cuda", "cuda:0", "xpu"})
             expect_obstacle(facts, device, one.reason, one.remedy);
         expect_words(all_verdicts(facts).front(), one.reason, one.remedy);
-        EXPECT_FALSE(needs_level_zero("xpu", facts.torch));
+        EXPECT_FALSE(needs_level_zero("xpu", facts.engine));
     }
     Facts none = facts_with({});
-    none.torch.engine_path.clear();
+    none.engine.engine_path.clear();
     expect_obstacle(none, "cuda", "no engine is installed", "engine-torch.so");
 }
 
@@ -259,7 +264,7 @@ TEST(LevelZero, EachLayerHasItsWords)
 
 TEST(LevelZero, ADriverMayFindNothing)
 {
-    Facts facts = xpu_facts_without_device("UNINITIALIZED, 0x78000001");
+    Facts facts = xpu_facts_without_device("UNINITIALIZED, 0x78000001", 0x78000001);
     expect_obstacle(facts, "xpu", "no device (it says UNINITIALIZED", "/dev/dri/renderD*");
     facts.files = {{"/dev/dri/renderD128", Vendor::intel, true}};
     expect_obstacle(facts, "xpu", "though the kernel shows an Intel GPU", "update the driver");
@@ -286,7 +291,7 @@ TEST(LevelZero, TheVersionExplainsButDoesNotForbid)
     expect_obstacle(facts, "xpu", "speaks Level Zero 1.2, which is older than 1.3", "update");
     expect_words(level_zero_verdict(facts.level_zero.devices.front(), facts), "Level Zero 1.2",
                  "update");
-    facts.torch.devices = {arc};
+    facts.engine.devices = {arc};
     EXPECT_TRUE(verdict_for("xpu", facts).usable);
     EXPECT_TRUE(level_zero_verdict(facts.level_zero.devices.front(), facts).usable);
 }
@@ -296,15 +301,15 @@ TEST(LevelZero, WhereAllIsWellLibTorchHasTheWord)
     Facts facts = xpu_facts();
     EXPECT_FALSE(level_zero_obstacle(facts));
     expect_obstacle(facts, "xpu", "finds no XPU device", "go together");
-    EXPECT_TRUE(needs_level_zero("xpu:1", facts.torch));
-    EXPECT_FALSE(needs_level_zero("cuda", facts.torch));
-    EXPECT_FALSE(needs_level_zero("auto", facts.torch));
+    EXPECT_TRUE(needs_level_zero("xpu:1", facts.engine));
+    EXPECT_FALSE(needs_level_zero("cuda", facts.engine));
+    EXPECT_FALSE(needs_level_zero("auto", facts.engine));
 }
 
 TEST(LevelZero, EachDeviceHasAVerdict)
 {
     Facts facts = xpu_facts();
-    facts.torch.devices = {arc};
+    facts.engine.devices = {arc};
     EXPECT_EQ(level_zero_verdict(ze_arc, facts).device, "xpu:0");
     ZeDevice other = ze_arc;
     other.name = "Another";
@@ -312,8 +317,8 @@ TEST(LevelZero, EachDeviceHasAVerdict)
                  "ONEAPI_DEVICE_SELECTOR");
     other.type = "npu";
     expect_words(level_zero_verdict(other, facts), "on GPUs alone", "");
-    facts.torch.devices = {no_xpu};
-    expect_words(level_zero_verdict(ze_arc, facts), "built without XPU", "pytorch.org");
+    facts.engine.devices = {no_xpu};
+    expect_words(level_zero_verdict(ze_arc, facts), "built without XPU", "a build of LibTorch");
 }
 
 TEST(Auto, TakesCudaThenXpuThenCpu)
@@ -331,7 +336,7 @@ TEST(Auto, TakesCudaThenXpuThenCpu)
 TEST(Auto, IsTheCpuWhereNobodyAnswers)
 {
     Facts facts = facts_with({gpu});
-    facts.torch.probe = said(Outcome::out_of_time, "10 s");
+    facts.engine.probe = said(Outcome::out_of_time, "10 s");
     Verdict verdict = verdict_for("auto", facts);
     EXPECT_TRUE(verdict.usable);
     EXPECT_EQ(verdict.device, "cpu");

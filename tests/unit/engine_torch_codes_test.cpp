@@ -132,6 +132,8 @@ TEST(Devices, AreListedWithTheCpuFirst)
         const bool built =
             std::string(devices[i].reason).find("built without") == std::string::npos;
         EXPECT_EQ(devices[i].state != DNN_TORCH_DEVICE_BUILT_WITHOUT, built) << name;
+        EXPECT_EQ(std::string(devices[i].remedy).find("pytorch.org") == std::string::npos, built)
+            << name;
     }
     EXPECT_EQ(engine().list_devices(nullptr, 0), count);
 }

@@ -5,7 +5,7 @@
 #include "engine_torch_models.h"
 
 #include "engine_kit/block_cache.h"
-#include "engine_kit/text.h"
+#include "engines/torch/messages.h"
 
 #include <fstream>
 #include <sys/resource.h>
@@ -16,6 +16,8 @@ namespace
 {
 
 using engine_torch::BlockCache;
+using engine_torch::Fault;
+using engine_torch::fault_in;
 using engine_torch::PeakScope;
 
 constexpr size_t kibibyte = 1024, mebibyte = 1024 * kibibyte;
@@ -225,7 +227,7 @@ TEST(Memory, ABatchThatDoesNotFitRunsInParts)
 
 TEST(Words, OfMemoryThatRanOut)
 {
-    using engine_kit::asked_for;
+    using engine_torch::asked_for;
     const std::string of_cuda =
         "CUDA out of memory. Tried to allocate 40.50 GiB. GPU 0 has a total";
     EXPECT_EQ(asked_for(of_cuda), " (the model asked for 40.5 GiB at once)");
@@ -234,9 +236,26 @@ TEST(Words, OfMemoryThatRanOut)
     EXPECT_EQ(asked_for("not enough memory: you tried to allocate 2147483648 bytes."),
               " (the model asked for 2.0 GiB at once)");
     EXPECT_EQ(asked_for("you tried to allocate some"), "");
-    EXPECT_TRUE(engine_kit::reports_device_out_of_memory(of_cuda));
-    EXPECT_TRUE(engine_kit::reports_out_of_memory("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"));
-    EXPECT_FALSE(engine_kit::reports_device_out_of_memory("not enough memory: you tried"));
+    EXPECT_EQ(fault_in(of_cuda), Fault::device_memory);
+    EXPECT_EQ(fault_in("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"), Fault::device_memory);
+    EXPECT_EQ(fault_in("not enough memory: you tried"), Fault::memory);
+}
+
+TEST(Words, OfWhatAModelTakes)
+{
+    EXPECT_EQ(fault_in("Given groups=1, weight of size [8, 1, 3, 3], expected input[1, 3, 64, 64] "
+                       "to have 1 channels, but got 3 channels instead"),
+              Fault::channels);
+    EXPECT_EQ(fault_in("The size of tensor a (3) must match the size of tensor b (24) at "
+                       "non-singleton dimension 1"),
+              Fault::channels);
+    EXPECT_EQ(fault_in("expects luma"), Fault::channels);
+    EXPECT_EQ(fault_in("Given groups=1, weight of size [8, 3, 3, 3, 3], expected input[1, 1, 3, "
+                       "64, 64] to have 3 channels, but got 1 channels instead"),
+              Fault::rank);
+    EXPECT_EQ(fault_in("Expected 5 elements in a list but found 4"), Fault::rank);
+    EXPECT_EQ(fault_in("Calculated padded input size per sample is too small"), Fault::other);
+    EXPECT_EQ(fault_in("the disk is full"), Fault::other);
 }
 
 TEST(Memory, GoesBackWithAllModels)

@@ -449,9 +449,10 @@ TEST(Failures, InTheModelsOwnWords)
                        {"ValueError: this model never works"});
         expect_failure(run_failure("raises_inside", optimize), DNN_TORCH_RUN_FAILED,
                        {"ValueError: this model never works"});
-        expect_failure(run_failure("asserts", optimize), DNN_TORCH_RUN_FAILED,
+        expect_failure(run_failure("asserts", optimize), DNN_TORCH_WRONG_CHANNELS,
                        {"AssertionError: needs seven channels"});
-        expect_failure(run_failure("mismatch", optimize), DNN_TORCH_RUN_FAILED,
+        // It speaks of dimension 1, that of channels.
+        expect_failure(run_failure("mismatch", optimize), DNN_TORCH_WRONG_CHANNELS,
                        {"Sizes of tensors must match", "Expected size 10 but got size 20"});
         expect_failure(run_failure("cuda", optimize), DNN_TORCH_RUN_FAILED, {"CUDA"});
     }
@@ -462,7 +463,7 @@ TEST(Failures, WrongChannels)
     for (const char *name : {"net_relu", "net_traced", "net_frozen"})
         for (const char *optimize : {"0", "1"}) {
             Running running(name, optimize);
-            expect_failure(running.session.run(Pictures(1, 1, 8, 8)), DNN_TORCH_RUN_FAILED,
+            expect_failure(running.session.run(Pictures(1, 1, 8, 8)), DNN_TORCH_WRONG_CHANNELS,
                            {"to have 3 channels, but got 1"});
             EXPECT_EQ(running.session.run(Pictures(1, 3, 8, 8)).status, DNN_TORCH_OK);
             EXPECT_EQ(running.model.notice().find("failed"), std::string::npos);

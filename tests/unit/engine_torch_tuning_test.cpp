@@ -150,6 +150,8 @@ TEST(Variants, OfSeveralThreadsAreTold)
         GTEST_SKIP() << fused.model.notice();
     EXPECT_EQ(fused.model.variant(), "fp32, fused");
     EXPECT_EQ(fused.model.threaded_variant(), "fp32, frozen (fused programs use one thread)");
+    EXPECT_EQ(fused.model.options_of_variant(), "fp32, fused, frozen");
+    EXPECT_EQ(Running("net_upscaler", "0").model.options_of_variant(), "fp32, saved, ");
     EXPECT_EQ(threaded("fused", "int8"), "");
 }
 

@@ -231,6 +231,12 @@ public:
     std::string notice() const { return metadata("notice"); }
     std::string variant() const { return of_plan("variant"); }
     std::string threaded_variant() const { return of_plan("threaded_variant"); }
+    // "fp32, fused, frozen": precision, `optimize`, and that of sessions with several threads.
+    std::string options_of_variant() const
+    {
+        return of_plan("variant_precision") + ", " + of_plan("variant_optimize") + ", " +
+               of_plan("threaded_optimize");
+    }
     std::string hint() const { return of_plan("hint"); }
     DnnTorchModel *get() { return model_; }
 

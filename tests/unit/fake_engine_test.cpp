@@ -165,6 +165,16 @@ TEST(Faults, HitTheirPictureAlone)
     expect_failure(run(worded, {7}), DNN_TORCH_RUN_FAILED, {"in so many words"});
 }
 
+TEST(Faults, KeepTheirStatus)
+{
+    for (int status = DNN_TORCH_BAD_OPTION; status <= DNN_TORCH_WRONG_RANK; status++) {
+        if (status == DNN_TORCH_CRASHED) // of the engine "isolated" alone
+            continue;
+        Scripted scripted("fail_rgb it has its reasons\nfail_rgb_status " + std::to_string(status));
+        EXPECT_EQ(run(scripted, {1}).status, status);
+    }
+}
+
 TEST(Faults, WrongViews)
 {
     Scripted scripted("wrong_batch_at 1\nwrong_size_at 2\n");

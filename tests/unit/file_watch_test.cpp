@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "host/model/file_watch.h"
+#include "host/model/file_identity.h"
 
 #include <fstream>
 #include <gtest/gtest.h>

@@ -40,14 +40,13 @@ public:
         static const AVPixelFormat grey[] = {AV_PIX_FMT_GRAY8, AV_PIX_FMT_NONE};
         return grey;
     }
-    Size output_for(const FrameShape &input) override { return input.size; }
     NewPlan plan(const FrameShape &input, const PlanParameters &) override
     {
         auto plan = std::make_shared<FakePlan>(kind_.per_frame, kind_.window, batch_size_);
         plan->input = input;
         return {.plan = std::move(plan),
                 .cost = {},
-                .variants = {.single_threaded = "fake"},
+                .variants = {.single_threaded = {.words = "fake"}},
                 .hint = ""};
     }
 

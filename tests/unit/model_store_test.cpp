@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "failing_threads.h"
-#include "host/model/engine_library.h"
+#include "host/model/engine_choice.h"
 #include "host/model/file_identity.h"
 #include "host/model/model_store.h"
 

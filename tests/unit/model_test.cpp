@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 // Models, plans and sessions of the host, with the fake engine.
-#include "host/model/engine_library.h"
+#include "host/model/engine_choice.h"
 #include "host/model/model.h"
 #include "host/model/picture_tensors.h"
 #include "host/probing/model_probe.h"

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "host/filters/second_stream.h"
+#include "host/filters/extra_inputs.h"
 
 extern "C" {
 #include <libavutil/avutil.h>

@@ -75,6 +75,7 @@ void print_devices(const Driver &driver, const PrintRecord &print)
         result = driver.device_count(&count);
     if (result != 0) {
         record.set("init_failure", describe(driver, result));
+        record.set("init_code", std::to_string(result));
         return print(record);
     }
     for (int i = 0; i < count; i++)

@@ -184,6 +184,7 @@ void print_drivers(const Loader &loader, const PrintRecord &print)
     ze_result_t result = loader.init(0);
     if (result != ZE_RESULT_SUCCESS) {
         record.set("init_failure", describe(result));
+        record.set("init_code", std::to_string(static_cast<unsigned>(result)));
         return print(record);
     }
     auto drivers = list<ze_driver_handle_t>(loader.driver_get);

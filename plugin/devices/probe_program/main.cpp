@@ -5,7 +5,7 @@
 //
 //     device-probe cuda
 //     device-probe level-zero
-//     device-probe torch ENGINE_PATH
+//     device-probe engine ENGINE_PATH
 #include "probes.h"
 
 #include <csignal>
@@ -49,8 +49,8 @@ bool run(std::string_view probe, const char *engine, const dnn_torch::PrintRecor
         dnn_torch::probe_level_zero(print);
     else if (probe == "cuda" && !engine)
         dnn_torch::probe_cuda(print);
-    else if (probe == "torch" && engine)
-        dnn_torch::probe_torch(engine, print);
+    else if (probe == "engine" && engine)
+        dnn_torch::probe_engine(engine, print);
     else
         return false;
     return true;
@@ -74,7 +74,7 @@ int main(int argc, char **argv)
         if (known)
             fprintf(output, "%s\n", std::string(dnn_torch::end_of_records).c_str());
         else
-            fputs("usage: device-probe cuda | level-zero | torch ENGINE_PATH\n", stderr);
+            fputs("usage: device-probe cuda | level-zero | engine ENGINE_PATH\n", stderr);
         status = known ? 0 : exit_usage;
     } catch (const std::exception &error) {
         fprintf(stderr, "device-probe: %s\n", error.what());

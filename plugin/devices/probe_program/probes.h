@@ -21,7 +21,7 @@ void probe_level_zero(const PrintRecord &print);
 // Prints NVIDIA's driver and its devices; cuda_facts() reads the keys.
 void probe_cuda(const PrintRecord &print);
 
-// Prints the engine and its library's devices; torch_facts() reads the keys.
-void probe_torch(const std::string &engine_path, const PrintRecord &print);
+// Prints the engine and its library's devices; engine_facts() reads the keys.
+void probe_engine(const std::string &engine_path, const PrintRecord &print);
 
 } // namespace dnn_torch

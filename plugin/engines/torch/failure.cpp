@@ -3,7 +3,6 @@
 
 #include "failure.h"
 
-#include "base/compose.h"
 #include "engine_kit/text.h"
 
 #include <c10/util/Exception.h>
@@ -15,52 +14,55 @@ namespace engine_torch
 namespace
 {
 
-const char *text_of(const std::exception &error)
+std::string text_of(const std::exception &error)
 {
     const auto *of_torch = dynamic_cast<const c10::Error *>(&error);
     return of_torch ? of_torch->what_without_backtrace() : error.what();
 }
 
-// LibTorch names the backend "QuantizedCPU" and guesses at reasons.
-std::string in_words(const std::string &text)
+// Errors of the model in its run may be about its input.
+DnnTorchStatus status_of(Phase phase, Fault fault)
 {
-    constexpr std::string_view before = "Could not run '";
-    const size_t at = text.find(before);
-    if (at == text.npos || text.find("' with arguments from the 'Quantized") == text.npos)
-        return text;
-    const size_t begin = at + before.size();
-    return dnn_torch::concat(text.substr(begin, text.find('\'', begin) - begin),
-                             " takes no quantised tensors; export the model before it is "
-                             "quantised (precision=int8 is for that)");
+    if (phase == Phase::loading)
+        return DNN_TORCH_BAD_MODEL;
+    return fault == Fault::rank       ? DNN_TORCH_WRONG_RANK
+           : fault == Fault::channels ? DNN_TORCH_WRONG_CHANNELS
+                                      : DNN_TORCH_RUN_FAILED;
 }
 
 } // namespace
 
+// The message of OutOfMemoryError need not say that memory ran out.  A traceback shows the model's
+// code, which may speak of channels in any case.
+Fault fault_of(const std::exception &error)
+{
+    if (dynamic_cast<const std::bad_alloc *>(&error))
+        return Fault::memory;
+    const bool is_memory = dynamic_cast<const c10::OutOfMemoryError *>(&error);
+    const Fault fault = fault_in(is_memory ? "out of memory: " + text_of(error) : text_of(error));
+    const bool is_of_input = fault == Fault::rank || fault == Fault::channels;
+    return is_of_input ? fault_in(words_of(error)) : fault;
+}
+
 std::string words_of(const std::exception &error)
 {
-    const std::string words = engine_kit::short_message(in_words(text_of(error)));
+    const std::string words = engine_kit::short_message(without_guesses(text_of(error)));
     return words.empty() ? "no reason given" : words;
 }
 
 bool is_out_of_memory(const std::exception &error)
 {
-    return dynamic_cast<const std::bad_alloc *>(&error) ||
-           engine_kit::reports_out_of_memory(text_of(error));
+    const Fault fault = fault_of(error);
+    return fault == Fault::memory || fault == Fault::device_memory;
 }
 
-// The message of OutOfMemoryError need not say that memory ran out.
-std::optional<std::string> words_of_libtorch()
+Failure failure_of(Phase phase, const std::exception &error)
 {
-    try {
-        throw;
-    } catch (const c10::OutOfMemoryError &error) {
-        const std::string text = error.what_without_backtrace();
-        return engine_kit::reports_out_of_memory(text) ? text : "out of memory: " + text;
-    } catch (const c10::Error &error) {
-        return in_words(error.what_without_backtrace());
-    } catch (...) {
-        return std::nullopt;
-    }
+    const Fault fault = fault_of(error);
+    if (fault == Fault::memory || fault == Fault::device_memory)
+        return engine_kit::out_of_memory(phase, fault == Fault::device_memory,
+                                         asked_for(text_of(error)));
+    return {status_of(phase, fault), words_of(error)};
 }
 
 } // namespace engine_torch

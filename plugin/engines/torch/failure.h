@@ -5,6 +5,7 @@
 #pragma once
 
 #include "engine_kit/failure.h"
+#include "messages.h"
 
 namespace engine_torch
 {
@@ -12,19 +13,20 @@ namespace engine_torch
 using engine_kit::Failure;
 using engine_kit::Phase;
 
+Fault fault_of(const std::exception &error);
+
 // Returns the short message of an exception, to be put into a sentence of ours.
 std::string words_of(const std::exception &error);
 
 // Whether memory ran out.  No other way of computing would help then.
 bool is_out_of_memory(const std::exception &error);
 
-// Returns the words of LibTorch's own exceptions.  Call it inside a catch block only.
-std::optional<std::string> words_of_libtorch();
+Failure failure_of(Phase phase, const std::exception &error);
 
 // Runs the body of an entry point.  No exception leaves it.
 template <class Body> int guarded(Phase phase, DnnTorchMessage *message, Body &&body) noexcept
 {
-    return engine_kit::guarded(phase, words_of_libtorch, message, std::forward<Body>(body));
+    return engine_kit::guarded(phase, failure_of, message, std::forward<Body>(body));
 }
 
 } // namespace engine_torch

@@ -6,7 +6,6 @@
 #include "fit_options.h"
 #include "host/error.h"
 #include "option_kinds.h"
-#include "option_texts.h"
 
 extern "C" {
 #include <libavutil/detection_bbox.h>

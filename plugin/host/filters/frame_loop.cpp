@@ -65,6 +65,12 @@ std::vector<AVPixelFormat> FrameLoop::configure_extra_inputs()
     return extra_.formats();
 }
 
+void FrameLoop::set_frame_rate(AVFilterLink *out, AVRational rate)
+{
+    if (int ret = gate_.set_frame_rate(out, rate); ret < 0)
+        throw Error(ret, "the frame rate of the output cannot be set");
+}
+
 const char *FrameLoop::state() const
 {
     if (is_orphaned())

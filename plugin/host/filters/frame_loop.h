@@ -49,6 +49,10 @@ public:
     // those of the first input.
     std::vector<AVPixelFormat> configure_extra_inputs();
 
+    // For the configuration of links.  Throws Error.
+    AVRational frame_rate(AVFilterLink *in) { return gate_.frame_rate(in); }
+    void set_frame_rate(AVFilterLink *out, AVRational rate);
+
     // Sets the shape of the frames that will come.
     void expect(const FrameShape &input) { input_ = input; }
 

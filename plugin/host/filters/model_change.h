@@ -5,7 +5,7 @@
 // and a separate thread opens it.
 #pragma once
 
-#include "host/model/file_watch.h"
+#include "host/model/file_identity.h"
 #include "host/tasks/task.h"
 #include "host/workers/background.h"
 #include "options.h"

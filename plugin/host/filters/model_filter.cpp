@@ -99,31 +99,41 @@ std::optional<AnyError> ModelFilter::leave()
     return failure;
 }
 
-void ModelFilter::configure(const AVFilterLink *in, AVFilterLink *out)
+void ModelFilter::configure(AVFilterLink *in, AVFilterLink *out)
 {
     if (files_)
         files_->check_graph();
     FrameShape shape = {.format = static_cast<AVPixelFormat>(in->format),
                         .size = {in->w, in->h},
                         .time_base = in->time_base,
+                        .frame_rate = loop_.frame_rate(in),
                         .result_format = static_cast<AVPixelFormat>(out->format),
                         .extra = loop_.configure_extra_inputs()};
-    Size output = output_for(shape);
-    log_.report_shape(shape, output);
+    const ResultShape output = output_for(shape);
+    log_.report_shape(shape, output.size);
     loop_.expect(shape);
-    out->w = output.width;
-    out->h = output.height;
-    out->sample_aspect_ratio = sample_aspect_after(in->sample_aspect_ratio, shape.size, output);
+    out->w = output.size.width;
+    out->h = output.size.height;
+    out->time_base = output.time_base;
+    out->sample_aspect_ratio =
+        sample_aspect_after(in->sample_aspect_ratio, shape.size, output.size);
+    // Otherwise libavfilter copies it from the input.
+    if (output.frame_rate.num != shape.frame_rate.num ||
+        output.frame_rate.den != shape.frame_rate.den)
+        loop_.set_frame_rate(out, output.frame_rate);
 }
 
 // After a signal no frame goes out, so any size will do.
-Size ModelFilter::output_for(const FrameShape &input)
+ResultShape ModelFilter::output_for(const FrameShape &input)
 try {
-    return has_model() ? task().output_for(input) : input.size;
+    return task().output_for(input);
 } catch (const AnyError &) {
     if (!loop_.is_asked_to_end())
         throw;
-    return input.size;
+    return {.format = format_of_results(input),
+            .size = input.size,
+            .time_base = input.time_base,
+            .frame_rate = input.frame_rate};
 }
 
 Task &ModelFilter::task() const

@@ -48,7 +48,7 @@ public:
     std::vector<ExtraPad> extra_pads() const { return pads_; }
 
     // Reads from `in` which frames will come, and sets in `out` which will go out.  Throws Error.
-    void configure(const AVFilterLink *in, AVFilterLink *out);
+    void configure(AVFilterLink *in, AVFilterLink *out);
 
     // libavfilter's turn, see FrameLoop::take_turn().
     int activate();
@@ -73,7 +73,7 @@ public:
 
 private:
     void open_model();
-    Size output_for(const FrameShape &input);
+    ResultShape output_for(const FrameShape &input);
     void check_for_change();
     void warn_of_calibration();
     PrepareModel preparation();

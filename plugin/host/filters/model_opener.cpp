@@ -6,7 +6,7 @@
 #include "base/counted.h"
 #include "devices/cpu.h"
 #include "host/error.h"
-#include "host/model/device_choice.h"
+#include "host/model/engine_choice.h"
 #include "host/model/model_store.h"
 #include "host/probing/model_contract.h"
 #include "host/tasks/sample_gathering.h"
@@ -117,7 +117,7 @@ Work ModelSetup::plan(const std::shared_ptr<Task> &with, bool on_cpu, const Fram
     return {.task = with,
             .plan = std::move(made.plan),
             .budget = budget,
-            .variant = made.variants.with(budget.threads_per_worker),
+            .variant = made.variants.with(budget.threads_per_worker).words,
             .hint = std::move(made.hint),
             .warning = std::move(made.warning),
             .notes = std::move(made.notes)};
@@ -139,7 +139,7 @@ Work ModelSetup::replace(const ModelRequest &request, const FrameShape &input,
                                          ", and the frames so far became " +
                                          av_get_pix_fmt_name(result));
     check_pads(opened.task->extra_pads(), input);
-    Size made = opened.task->output_for(input);
+    const Size made = opened.task->output_for(input).size;
     if (made != output)
         throw Error(AVERROR(EINVAL), "the model makes " + to_text(made) + " of " +
                                          to_text(input.size) + ", and the frames so far became " +

@@ -6,7 +6,6 @@
 #include "base/counted.h"
 #include "devices/peak.h"
 #include "host/error.h"
-#include "lost_frames.h"
 
 extern "C" {
 #include <libavutil/pixdesc.h>
@@ -14,6 +13,7 @@ extern "C" {
 
 #include <mutex>
 #include <set>
+#include <utility>
 
 namespace dnn_torch
 {
@@ -28,6 +28,46 @@ bool is_new(const std::string &text)
     static auto *const reported = new std::set<std::string>;
     std::lock_guard lock(mutex);
     return reported->insert(text).second;
+}
+
+// ---- frames that were in a filter of this process when it was freed ----
+// A program may free a graph because nobody wants its frames, or because it replaces the graph.
+// Only in the second case are the frames lost.
+
+struct LostFrames {
+    size_t frames;
+    std::string model;
+    double last_seconds; // the time of the last frame received; may be NaN
+};
+
+std::mutex lost_mutex;
+// ---- under lost_mutex ----
+LostFrames latest{};
+
+bool goes_on(const LostFrames &lost, const std::string &model, double first_seconds)
+{
+    constexpr double longest_gap = 1;
+    double gap = first_seconds - lost.last_seconds; // may be NaN
+    return lost.frames && lost.model == model && gap > 0 && gap <= longest_gap;
+}
+
+// Any thread may call.
+void remember_lost(LostFrames lost)
+{
+    std::lock_guard lock(lost_mutex);
+    latest = std::move(lost);
+}
+
+// Returns how many frames of this model are lost before the first one of a stream, if the stream
+// continues at their time; otherwise 0.  Forgets them.
+size_t take_lost_before(const std::string &model, double first_seconds)
+{
+    LostFrames lost{};
+    {
+        std::lock_guard lock(lost_mutex);
+        lost = std::exchange(latest, {});
+    }
+    return goes_on(lost, model, first_seconds) ? lost.frames : 0;
 }
 
 } // namespace

@@ -5,14 +5,19 @@
 #pragma once
 
 #include "findings.h"
-#include "record_format.h"
 
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace dnn_torch
 {
+
+enum class RecordFormat { automatic, jsonl, csv, coco, srt };
+
+// Returns the format for the file name's extension; jsonl if it is unknown.  Any thread.
+RecordFormat format_for(std::string_view destination);
 
 // Produces the text of one destination piece by piece.  Belongs to one thread.
 class RecordText

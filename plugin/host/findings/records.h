@@ -5,7 +5,7 @@
 #pragma once
 
 #include "findings.h"
-#include "record_format.h"
+#include "record_text.h"
 
 #include <memory>
 #include <string>

@@ -18,20 +18,21 @@ namespace
 
 constexpr const char *tick_shape = "video_size=16x16:pix_fmt=gray:time_base=1/1";
 
-// Lends a link until it is destroyed.
-class Loan
+// Lends a link to a filter, or a filter to a link, until it is destroyed.
+template <class Lent> class Loan
 {
 public:
-    Loan(AVFilterLink **place, AVFilterLink *link) : place_(place), before_(*place)
-    {
-        *place = link;
-    }
+    Loan(Lent **place, Lent *lent) : place_(place), before_(*place) { *place = lent; }
     ~Loan() { *place_ = before_; }
     Loan(const Loan &) = delete;
     Loan &operator=(const Loan &) = delete;
 
 private:
-    AVFilterLink **place_, *before_;
+    Lent **place_, *before_;
+};
+
+struct ParametersDeleter {
+    void operator()(AVBufferSrcParameters *parameters) const { av_free(parameters); }
 };
 
 // ---- the breaker -------------------------------------------------------------
@@ -219,6 +220,38 @@ int Gate::break_loop()
         return AVERROR_EXIT;
     int ret = tick();
     return ret < 0 ? ret : AVERROR(EAGAIN);
+}
+
+AVRational Gate::frame_rate(AVFilterLink *in)
+{
+    Loan loan(lend_sink_->inputs, in);
+    return av_buffersink_get_frame_rate(lend_sink_);
+}
+
+// A buffersrc configures the link that it is the source of.  This one is only for that: its
+// parameters are not those of the private graph.
+int Gate::set_frame_rate(AVFilterLink *out, AVRational rate)
+{
+    const std::unique_ptr<AVBufferSrcParameters, ParametersDeleter> parameters(
+        av_buffersrc_parameters_alloc());
+    AVFilterContext *source = nullptr;
+    if (!parameters)
+        return AVERROR(ENOMEM);
+    if (int ret = add_source(&source, "rate_source"); ret < 0)
+        return ret;
+    parameters->format = out->format;
+    parameters->width = out->w;
+    parameters->height = out->h;
+    parameters->sample_aspect_ratio = out->sample_aspect_ratio;
+    parameters->time_base = out->time_base;
+    parameters->frame_rate = rate;
+    int ret = av_buffersrc_parameters_set(source, parameters.get());
+    if (ret >= 0) {
+        Loan loan(&out->src, source);
+        ret = lavfi_abi::whole_pad(source->output_pads).config_props(out);
+    }
+    avfilter_free(source);
+    return ret;
 }
 
 int Gate::receive(AVFilterLink *in, AVFrame *frame)

@@ -30,6 +30,13 @@ public:
     Gate(const Gate &) = delete;
     Gate &operator=(const Gate &) = delete;
 
+    // Returns the frame rate of the link; {0, 1} or {1, 0}: not known, or it varies.
+    AVRational frame_rate(AVFilterLink *in);
+
+    // Sets the frame rate of `out`, which newer libavfilters hide.  Call it while `out` is
+    // configured, after its size and time base are set.  Returns an AVERROR on failure.
+    int set_frame_rate(AVFilterLink *out, AVRational rate);
+
     // Moves the next frame of `in` into `frame`.  Returns 0, AVERROR(EAGAIN) if no frame
     // is waiting, or the status with which the link ended (AVERROR_EOF, an error).
     int receive(AVFilterLink *in, AVFrame *frame);

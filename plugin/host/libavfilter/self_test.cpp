@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "self_test.h"
 
+#include "base/compose.h"
 #include "gate.h"
 #include "host/error.h"
 #include "host/ffmpeg_pointers.h"
 #include "real_registry.h"
-#include "version_mismatch.h"
 
 #include <lavfi_abi.h>
 
@@ -22,6 +22,8 @@ namespace
 
 constexpr int frames_sent = 3;
 constexpr int most_steps = 200; // a working gate takes less than twenty
+
+constexpr AVRational rate_in = {25, 1}, rate_out = {50, 1};
 
 struct Forwarder {
     Gate *gate;
@@ -49,17 +51,32 @@ int forwarder_activate(AVFilterContext *ctx) noexcept
     return forwarder.gate->forward_end(ctx->outputs[0]);
 }
 
+// Doubles the frame rate.
+int forwarder_config_output(AVFilterLink *out) noexcept
+{
+    AVFilterLink *const in = out->src->inputs[0];
+    Gate &gate = *static_cast<Forwarder *>(out->src->priv)->gate;
+    out->w = in->w;
+    out->h = in->h;
+    out->time_base = in->time_base;
+    return av_cmp_q(gate.frame_rate(in), rate_in) == 0 ? gate.set_frame_rate(out, rate_out)
+                                                       : AVERROR_BUG;
+}
+
 lavfi_abi::Filter make_forwarder()
 {
-    static lavfi_abi::Pad pads[1] = {};
+    static lavfi_abi::Pad in = {}, out = {};
     static const AVPixelFormat formats[] = {AV_PIX_FMT_GRAY8, AV_PIX_FMT_NONE};
-    pads[0].name = "default";
-    pads[0].type = AVMEDIA_TYPE_VIDEO;
+    in.name = "default";
+    in.type = AVMEDIA_TYPE_VIDEO;
+    out = in;
+    out.config_props = forwarder_config_output;
 
     lavfi_abi::Filter filter{};
     AVFilter &visible = lavfi_abi::public_part(filter);
     visible.name = "dnn_torch_self_test";
-    visible.inputs = visible.outputs = lavfi_abi::as_pads(pads);
+    visible.inputs = lavfi_abi::as_pads(&in);
+    visible.outputs = lavfi_abi::as_pads(&out);
     filter.nb_inputs = filter.nb_outputs = 1;
     filter.formats_state = lavfi_abi::formats_pixel_list;
     filter.formats.pixels_list = formats;
@@ -84,7 +101,7 @@ struct TestGraph {
 int TestGraph::make()
 {
     static lavfi_abi::Filter forwarder_filter = make_forwarder();
-    constexpr const char *shape = "video_size=16x16:pix_fmt=gray:time_base=1/1";
+    constexpr const char *shape = "video_size=16x16:pix_fmt=gray:time_base=1/1:frame_rate=25";
     const AVFilter *buffer = real_registry().get_by_name("buffer");
     const AVFilter *buffersink = real_registry().get_by_name("buffersink");
     int ret;
@@ -148,12 +165,26 @@ std::string test_gate()
     TestGraph test;
     if (int ret = test.make(); ret < 0)
         return "no private graph can be made: " + words_of_code(ret);
+    if (av_cmp_q(av_buffersink_get_frame_rate(test.sink), rate_out) != 0)
+        return "the frame rate of a link cannot be set";
     if (int ret = test.run(); ret < 0)
         return "frames do not pass: " + words_of_code(ret);
     return {};
 }
 
 } // namespace
+
+std::string both_versions(unsigned running)
+{
+    return concat("libavfilter ", version_text(running), " runs and this module was built for ",
+                  version_text(LIBAVFILTER_VERSION_INT), " (FFmpeg ", lavfi_abi::ffmpeg_releases,
+                  ")");
+}
+
+std::string both_versions()
+{
+    return both_versions(avfilter_version());
+}
 
 const char *gate_fault()
 {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Decides in which process an engine runs a model.
+// Finds and opens engines, and decides on which device and in which process one runs a model.
 #pragma once
 
 #include "model.h"
@@ -12,6 +12,26 @@
 
 namespace dnn_torch
 {
+
+// Returns the path of an installed file of this project.  Returns "" if there is none; `places`
+// then lists where it was looked for.
+std::string find_module_file(const std::string &file_name, std::string &places);
+
+// Returns the path of `engine-NAME.so`.  Throws Error if there is none.
+std::string find_engine(const std::string &name);
+
+// Opens an engine.  It stays open, because LibTorch cannot be unloaded.  Throws Error.
+const DnnTorchEngine *open_engine(const std::string &name);
+
+// The device for the option `device`.
+struct DeviceChoice {
+    std::string device;
+    std::string why; // for the log; may be empty
+};
+
+// Asks another process, because a driver may hang or crash.
+// Throws Error if the device cannot be used; its text says why and what to do.
+DeviceChoice choose_device(const std::string &device, const std::string &engine);
 
 // The values of the option `isolate`.
 enum class Isolation {

@@ -68,6 +68,11 @@ std::optional<XXH128_hash_t> hash_of(const Descriptor &file)
     }
 }
 
+bool is_same_file(const std::optional<FileStamp> &one, const FileStamp &other)
+{
+    return one && one->device == other.device && one->inode == other.inode;
+}
+
 } // namespace
 
 std::optional<FileStamp> stamp_of(const std::string &path)
@@ -95,6 +100,21 @@ std::optional<FileIdentity> identity_of(const Descriptor &file)
     if (!hash || stamp_of(file) != before)
         return std::nullopt;
     return FileIdentity{.stamp = *before, .hash = {hash->low64, hash->high64}};
+}
+
+bool FileWatch::has_changed(Time now)
+{
+    if (now < next_check_)
+        return false;
+    next_check_ = now + interval;
+    std::optional<FileStamp> before = std::exchange(seen_, stamp_of(path_));
+    // A file that disappears for a moment counts as changed once it is back.
+    if (!seen_ || seen_ == known_)
+        return false;
+    if (is_same_file(known_, *seen_) && seen_ != before)
+        return false;
+    known_ = seen_;
+    return true;
 }
 
 } // namespace dnn_torch

@@ -47,12 +47,19 @@ int error_code(int status)
     }
 }
 
+Error::Reason reason_of(int status)
+{
+    return status == DNN_TORCH_WRONG_CHANNELS ? Error::Reason::channels
+           : status == DNN_TORCH_WRONG_RANK   ? Error::Reason::rank
+                                              : Error::Reason::other;
+}
+
 void check(int status, const DnnTorchMessage &message)
 {
     if (status == DNN_TORCH_CRASHED)
         throw Crash(error_code(status), message.text, false);
     if (status != DNN_TORCH_OK)
-        throw Error(error_code(status), message.text);
+        throw Error(error_code(status), message.text, reason_of(status));
 }
 
 // Reading a file and building the model from it takes longer than a run.
@@ -373,15 +380,19 @@ DnnTorchPlanFacts ModelPlan::facts() const
 
 Variants ModelPlan::variants() const
 {
-    if (!plan_)
-        return {};
-    return {.single_threaded = text_or_empty(engine_.plan_metadata(plan_, "variant")),
-            .threaded = text_or_empty(engine_.plan_metadata(plan_, "threaded_variant"))};
+    const std::string precision = metadata("variant_precision");
+    return {.single_threaded = {.words = metadata("variant"),
+                                .precision = precision,
+                                .optimize = metadata("variant_optimize"),
+                                .details = metadata("variant_details")},
+            .threaded = {.words = metadata("threaded_variant"),
+                         .precision = precision,
+                         .optimize = metadata("threaded_optimize")}};
 }
 
-std::string ModelPlan::hint() const
+std::string ModelPlan::metadata(const char *key) const
 {
-    return plan_ ? text_or_empty(engine_.plan_metadata(plan_, "hint")) : "";
+    return plan_ ? text_or_empty(engine_.plan_metadata(plan_, key)) : "";
 }
 
 // ---- a session --------------------------------------------------------------

@@ -61,14 +61,21 @@ struct PlanParameters {
     std::shared_ptr<Samples> gathered = nullptr;
 };
 
-// How the engine runs a model.
-struct Variants {
-    std::string single_threaded; // "fp32, frozen"
-    std::string threaded;        // with several threads for one run; "" if it is the same
+// How the engine runs a model.  What an engine does not tell is "".
+struct Variant {
+    std::string words = {};     // for people: "fp32, frozen (measured)"
+    std::string precision = {}; // "fp32"
+    std::string optimize = {};  // the value of that option: "frozen"; "saved": unchanged
+    std::string details = {};   // what was found out about it
+};
 
-    const std::string &with(size_t threads) const
+struct Variants {
+    Variant single_threaded;
+    Variant threaded = {}; // with several threads for one run; without words if it is the same
+
+    const Variant &with(size_t threads) const
     {
-        return threads > 1 && !threaded.empty() ? threaded : single_threaded;
+        return threads > 1 && !threaded.words.empty() ? threaded : single_threaded;
     }
 };
 
@@ -84,7 +91,8 @@ public:
 
     DnnTorchPlanFacts facts() const;
     Variants variants() const;
-    std::string hint() const; // what other options would gain; may be empty
+    std::string metadata(const char *key) const;          // a key of engine.h; "" if there is none
+    std::string hint() const { return metadata("hint"); } // what other options would gain
     // Multiplications and additions for one picture; 0 if they are not known.
     double operations_for_picture() const { return operations_for_picture_; }
 

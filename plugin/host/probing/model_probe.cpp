@@ -11,9 +11,6 @@ extern "C" {
 #include <libavutil/error.h>
 }
 
-#include <algorithm>
-#include <string_view>
-
 namespace dnn_torch
 {
 namespace
@@ -33,31 +30,6 @@ bool can_be_about_channels(const Error &error)
 {
     return error.code() == AVERROR_EXTERNAL || error.code() == AVERROR_INVALIDDATA ||
            error.code() == AVERROR(EINVAL);
-}
-
-// Looks for phrases of LibTorch's operators, of models, and of this project.
-bool speaks_of_channels(const std::string &text)
-{
-    for (const char *words : {"channel", "Channel", "dimension 1", "luma", "grey", "gray",
-                              "running_mean should contain", "to have 1 "})
-        if (text.find(words) != std::string::npos)
-            return true;
-    return false;
-}
-
-// Looks for LibTorch's phrases about unpacked shapes, 3D convolutions, and checks.
-bool speaks_of_time(const std::string &text)
-{
-    for (const char *words : {"Expected 5 elements in a list but found 4", "5D", "5-D",
-                              "not enough values to unpack (expected 5"})
-        if (text.find(words) != std::string::npos)
-            return true;
-    constexpr std::string_view weight = "weight of size [";
-    const size_t begin = text.find(weight);
-    if (begin == std::string::npos)
-        return false;
-    const std::string sizes = text.substr(begin, text.find(']', begin) - begin);
-    return std::count(sizes.begin(), sizes.end(), ',') == 4;
 }
 
 bool is_picture(int channels)
@@ -215,7 +187,7 @@ FoundChannels ModelProbe::choose_among_larger(As as, const Attempt &rgb, const A
     if (!can_be_about_channels(*rgb.error))
         throw *rgb.error;
     return {Channels::luma, needed_for(as),
-            speaks_of_channels(rgb.error->what()) ? "" : rgb.error->what()};
+            rgb.error->reason() == Error::Reason::channels ? "" : rgb.error->what()};
 }
 
 // Returns the output channels for the smallest pictures that the model takes; 0 if it takes none.
@@ -263,12 +235,13 @@ void ModelProbe::refuse_other_counts(const Attempt &rgb)
 {
     if (!rgb.error || rgb.error->code() != AVERROR_EXTERNAL || extra_ > 0)
         return;
-    if (frames_ > 1 && speaks_of_time(rgb.error->what()))
+    const bool is_rank = rgb.error->reason() == Error::Reason::rank;
+    if (is_rank && frames_ > 1)
         throw Error(AVERROR(EINVAL),
                     concat("the model takes tensors of 5 dimensions; say which of them the frames "
                            "are with layout=ntchw, ncthw, tchw or cthw (",
                            rgb.error->what(), ")"));
-    if (speaks_of_time(rgb.error->what()))
+    if (is_rank)
         throw Error(AVERROR(EINVAL),
                     "the model takes tensors of 5 dimensions, such as several frames one behind "
                     "the other in time; say which: frames=-2..2 for the frame with two before it "

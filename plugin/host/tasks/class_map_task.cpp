@@ -101,12 +101,12 @@ const AVPixelFormat *ClassMapTask::result_formats() const
 }
 
 // Maps are scaled to the frame.
-Size ClassMapTask::output_for(const FrameShape &input)
+ResultShape ClassMapTask::output_for(const FrameShape &input)
 {
     if (contract_.sizes.scale > 0 || contract_.sizes.target)
         throw Error(AVERROR(EINVAL), "scale and size are for pictures; a class map has the size of "
                                      "its frame, put scale after the filter");
-    return input.size;
+    return Task::output_for(input);
 }
 
 Placing ClassMapTask::placing() const

@@ -48,7 +48,7 @@ public:
     TaskFindings examine() override;
     const AVPixelFormat *formats() const override;
     const AVPixelFormat *result_formats() const override;
-    Size output_for(const FrameShape &input) override;
+    ResultShape output_for(const FrameShape &input) override;
     NewPlan plan(const FrameShape &input, const PlanParameters &parameters) override;
 
 private:

@@ -55,7 +55,6 @@ public:
 
     TaskFindings examine() override;
     const AVPixelFormat *formats() const override { return formats_to_feed(probe_.channels()); }
-    Size output_for(const FrameShape &input) override { return input.size; }
     NewPlan plan(const FrameShape &input, const PlanParameters &parameters) override;
     bool skips(const FrameItem &item) override;
     void complete(FrameItem &item) override;

@@ -122,10 +122,10 @@ void DetectTask::check(const DetectParameters &parameters) const
 }
 
 // Frames pass as they are.  Tries whether the model takes them when scaled.
-Size DetectTask::output_for(const FrameShape &input)
+ResultShape DetectTask::output_for(const FrameShape &input)
 {
     probe_.decoder_for(probe_.input_for(input.size).size);
-    return input.size;
+    return Task::output_for(input);
 }
 
 NewPlan DetectTask::plan(const FrameShape &input, const PlanParameters &parameters)

@@ -50,7 +50,7 @@ public:
 
     TaskFindings examine() override;
     const AVPixelFormat *formats() const override;
-    Size output_for(const FrameShape &input) override;
+    ResultShape output_for(const FrameShape &input) override;
     NewPlan plan(const FrameShape &input, const PlanParameters &parameters) override;
     bool skips(const FrameItem &item) override;
     void complete(FrameItem &item) override;

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "host/findings/findings.h"
-#include "host/findings/record_format.h"
+#include "host/findings/record_text.h"
 #include "host/findings/shown_masks.h"
 #include "task.h"
 

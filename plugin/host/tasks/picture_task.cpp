@@ -202,11 +202,13 @@ std::vector<ExtraPad> PictureTask::extra_pads() const
     return pads;
 }
 
-Size PictureTask::output_for(const FrameShape &input)
+ResultShape PictureTask::output_for(const FrameShape &input)
 {
     const PictureFit fitted = fit(input);
     check_fit(fitted);
-    return fitted.target;
+    ResultShape output = Task::output_for(input);
+    output.size = fitted.target;
+    return output;
 }
 
 // A mean and a deviation for each of R, G and B make no sense for luma.

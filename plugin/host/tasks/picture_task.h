@@ -100,7 +100,7 @@ public:
     }
     std::vector<AVPixelFormat> results_of(AVPixelFormat format) const override;
     std::vector<ExtraPad> extra_pads() const override;
-    Size output_for(const FrameShape &input) override;
+    ResultShape output_for(const FrameShape &input) override;
     NewPlan plan(const FrameShape &input, const PlanParameters &parameters) override;
 
 private:

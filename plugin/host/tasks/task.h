@@ -39,6 +39,7 @@ struct FrameShape {
     AVPixelFormat format;
     Size size;
     AVRational time_base;
+    AVRational frame_rate = {0, 1}; // 0: not known, or it varies
     // The format of results.  NONE: the same format.
     AVPixelFormat result_format = AV_PIX_FMT_NONE;
     // The formats of the frames on further pads, which have the same size.
@@ -49,6 +50,13 @@ inline AVPixelFormat format_of_results(const FrameShape &shape)
 {
     return shape.result_format == AV_PIX_FMT_NONE ? shape.format : shape.result_format;
 }
+
+// What all results on a link have in common.
+struct ResultShape {
+    AVPixelFormat format;
+    Size size;
+    AVRational time_base, frame_rate;
+};
 
 // How many neighbours a task needs with each frame.
 struct Window {
@@ -209,8 +217,15 @@ public:
     // Returns the further pads that the model needs, in order.
     virtual std::vector<ExtraPad> extra_pads() const { return {}; }
 
-    // Returns the size of results.  Throws Error if the model takes no such frames.
-    virtual Size output_for(const FrameShape &input) = 0;
+    // Says what leaves the filter for such frames: by default, results like the frames.  Throws
+    // Error if the model takes no such frames.
+    virtual ResultShape output_for(const FrameShape &input)
+    {
+        return {.format = format_of_results(input),
+                .size = input.size,
+                .time_base = input.time_base,
+                .frame_rate = input.frame_rate};
+    }
 
     // Finds the best way to run such frames.  Throws Error.
     virtual NewPlan plan(const FrameShape &input, const PlanParameters &parameters) = 0;
@@ -219,7 +234,9 @@ public:
 
     // Returns whether the frame bypasses the model although the timeline does not exclude it.
     virtual bool skips(const FrameItem &) { return false; }
-    // Completes a frame and its results before they go out.  Throws Error.
+    // Completes a frame and its results before they go out.  Sessions give each result the time and
+    // duration of its frame; a task of another rate stamps results here, in output_for()'s time
+    // base.  Throws Error.
     virtual void complete(FrameItem &) {}
     // Called after the last frame.  Throws Error.
     virtual void end() {}

@@ -14,6 +14,7 @@ extern "C" {
 }
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 #include <sstream>
 
@@ -149,12 +150,16 @@ AxisPlan plan_axis(const AxisLocality &found, int extent, int kept, int wanted, 
             .least = least_tile(found.reach, found.step, found.ratio)};
 }
 
-// LibTorch uses another algorithm, with other rounding, for convolutions of at most this many
-// samples.  A smaller tile would not give the same bytes as the whole picture.
-constexpr int small_samples = 20480;
+// Returns 0 for an empty text.
+int64_t number_in(const std::string &text)
+{
+    return std::strtoll(text.c_str(), nullptr, 10);
+}
 
-// Returns a tile that is still large enough after it is aligned to the steps.
-Size large_enough(Size tile, Size padded, const Locality &found, int channels)
+// Returns a tile that has more than `small_samples` after it is aligned to the steps.  A smaller
+// one would not give the same bytes as the whole picture.
+Size large_enough(Size tile, Size padded, const Locality &found, int channels,
+                  int64_t small_samples)
 {
     const auto left = [](int extent, int whole, int step) {
         return int64_t{extent < whole ? std::max(extent - step + 1, 1) : whole};
@@ -243,7 +248,9 @@ TileGrid PictureFitter::cut(const PictureFit &fit, Size wanted, ChannelCounts ch
         return whole(fit);
     const Locality &found = locality(fit.only, channels);
     const Size least = fit.only.value_or(parameters_.minimum.value_or(Size{1, 1}));
-    const Size tile = fit.only.value_or(large_enough(wanted, fit.padded, found, channels.in));
+    const int64_t small_samples = number_in(model_->metadata("small_samples"));
+    const Size tile =
+        fit.only.value_or(large_enough(wanted, fit.padded, found, channels.in, small_samples));
     AxisPlan across =
         plan_axis(found.across, fit.padded.width, fit.made.width, tile.width, least.width);
     AxisPlan down =

@@ -31,7 +31,8 @@ template <class Owner> void expect_ours(const Owner &owner)
 
 template <class Body> int guarded(Phase phase, DnnTorchMessage *message, Body &&body) noexcept
 {
-    return engine_kit::guarded(phase, nullptr, message, std::forward<Body>(body));
+    return engine_kit::guarded(phase, engine_kit::failure_in_words, message,
+                               std::forward<Body>(body));
 }
 
 // For functions that report no failure.

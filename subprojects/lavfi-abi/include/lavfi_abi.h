@@ -104,6 +104,12 @@ inline const AVFilterPad *as_pads(const Pad *pads)
     return reinterpret_cast<const AVFilterPad *>(pads);
 }
 
+/// Returns the whole of a pad that a filter declares.
+inline const Pad &whole_pad(const AVFilterPad *pad)
+{
+    return *reinterpret_cast<const Pad *>(pad);
+}
+
 /// FF_FILTER_FORMATS_*, for Filter::formats_state.
 inline constexpr uint8_t formats_passthrough = LAVFI_ABI_FORMATS_PASSTHROUGH;
 inline constexpr uint8_t formats_query_function = LAVFI_ABI_FORMATS_QUERY_FUNC;

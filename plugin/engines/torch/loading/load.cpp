@@ -96,18 +96,19 @@ void refuse_code_while_loading(const std::string &path)
                      " if you trust the file");
 }
 
-[[noreturn]] void refuse_unloadable(const std::string &path, const std::string &text)
+[[noreturn]] void refuse_unloadable(const std::string &path, const std::exception &error)
 {
-    if (engine_kit::reports_out_of_memory(text))
+    if (is_out_of_memory(error))
         throw std::bad_alloc();
-    const std::string line = engine_kit::short_message(text);
-    if (text.find("maximum supported version") != std::string::npos)
+    const Fault fault = fault_of(error);
+    if (fault == Fault::newer_file)
         refuse(path, std::string("was saved by a newer PyTorch than ") + this_version +
                          " reads; save it with an older one or use a newer LibTorch");
-    if (text.find("Unknown builtin op") != std::string::npos)
-        refuse(path, std::string("needs another LibTorch than ") + this_version + ": " + line +
+    if (fault == Fault::no_operator)
+        refuse(path, std::string("needs another LibTorch than ") + this_version + ": " +
+                         words_of(error) +
                          "; save it with a PyTorch of this version, without operators of others");
-    refuse(path, "cannot be loaded by " + std::string(this_version) + ": " + line);
+    refuse(path, "cannot be loaded by " + std::string(this_version) + ": " + words_of(error));
 }
 
 // Otherwise a model's print() would write into the video of `ffmpeg ... -`.  Keeps a handler that
@@ -132,10 +133,8 @@ template <class Read> auto reading(const std::string &path, Read &&read)
         throw;
     } catch (const std::bad_alloc &) {
         throw;
-    } catch (const c10::Error &error) {
-        refuse_unloadable(path, error.what_without_backtrace());
     } catch (const std::exception &error) {
-        refuse_unloadable(path, error.what());
+        refuse_unloadable(path, error);
     }
 }
 

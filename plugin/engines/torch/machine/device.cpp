@@ -29,12 +29,22 @@ struct Kind {
     c10::DeviceType type;
     // A program that is linked with libtorch alone has not loaded these.
     std::array<const char *, 2> libraries;
+    const char *remedy; // for a LibTorch that was built without it
 };
 
 // ROCm's build of LibTorch calls its devices CUDA as well.
 constexpr std::array<Kind, 2> kinds = {{
-    {"cuda", "CUDA", c10::DeviceType::CUDA, {"libtorch_cuda.so", "libtorch_hip.so"}},
-    {"xpu", "XPU", c10::DeviceType::XPU, {"libtorch_xpu.so", nullptr}},
+    {"cuda",
+     "CUDA",
+     c10::DeviceType::CUDA,
+     {"libtorch_cuda.so", "libtorch_hip.so"},
+     "use a LibTorch that was built with CUDA or ROCm, such as pytorch.org's; Debian's is not"},
+    {"xpu",
+     "XPU",
+     c10::DeviceType::XPU,
+     {"libtorch_xpu.so", nullptr},
+     "use a LibTorch from 2.5 on that was built with XPU support, such as pytorch.org's for Intel "
+     "GPUs; Debian's is not"},
 }};
 
 [[noreturn]] void refuse(const std::string &words)
@@ -137,6 +147,9 @@ void add_devices(const Kind &kind, std::vector<DnnTorchDevice> &devices)
 {
     if (const State state = state_of(kind); !state.is_usable()) {
         devices.push_back(entry(kind.name, state));
+        if (state.code == DNN_TORCH_DEVICE_BUILT_WITHOUT)
+            engine_kit::copy_as_line(kind.remedy, devices.back().remedy,
+                                     sizeof devices.back().remedy);
         return;
     }
     const int count = c10::impl::VirtualGuardImpl(kind.type).deviceCount();

@@ -130,7 +130,7 @@ at::Tensor in_layout(const at::Tensor &pictures, Layout layout, int64_t frames)
                       dnn_torch::concat("the model takes one picture at a time (layout ",
                                         name_of(layout), "), not ", pictures.size(0)));
     if (!has_channels(layout) && pictures.size(1) != 1)
-        throw Failure(DNN_TORCH_RUN_FAILED,
+        throw Failure(DNN_TORCH_WRONG_CHANNELS,
                       dnn_torch::concat("the model takes pictures of 1 channel (layout ",
                                         name_of(layout), "), not of ",
                                         dnn_torch::counted(pictures.size(1), "channel")));

@@ -83,10 +83,9 @@ bool fits(const Binding &binding, const Shape &shape)
 // Whether the model has read the layout as it was given, and wants another number of channels.
 bool wants_other_channels(const std::exception &error, const Shape &shape, const Binding &binding)
 {
-    const std::string given = dnn_torch::concat("expected input[", shape.batch, ", ",
-                                                binding.frame_channels(shape.channels), ", ",
-                                                shape.height, ", ", shape.width, "] to have ");
-    return words_of(error).find(given) != std::string::npos;
+    return refuses_channels_of(
+        words_of(error),
+        {shape.batch, binding.frame_channels(shape.channels), shape.height, shape.width});
 }
 
 // ---- whether a guess of a layout is plausible
@@ -182,11 +181,11 @@ public:
             if (const auto result = run_others())
                 return *result;
             if (layout_fault_.empty() && source_.has_states())
-                throw Failure(DNN_TORCH_RUN_FAILED,
+                throw Failure(failure_of(Phase::running, error).status(),
                               dnn_torch::concat(words_of(error), words_of_first_states));
             if (layout_fault_.empty())
                 throw;
-            throw Failure(DNN_TORCH_RUN_FAILED,
+            throw Failure(failure_of(Phase::running, error).status(),
                           dnn_torch::concat(words_of(error), "; ", layout_fault_));
         }
     }

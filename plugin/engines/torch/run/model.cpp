@@ -337,6 +337,10 @@ const char *DnnTorchModel::kernel_reach() const noexcept
 
 const char *DnnTorchModel::metadata(std::string_view key) const noexcept
 {
+    // LibTorch uses another algorithm, with other rounding, for convolutions of at most that many
+    // samples.
+    if (key == "small_samples")
+        return "20480";
     if (key == "nonlocal_operator")
         return nonlocal_operator();
     if (key == "kernel_reach")

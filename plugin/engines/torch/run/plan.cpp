@@ -72,8 +72,16 @@ const char *DnnTorchPlan::metadata(std::string_view key) const noexcept
 {
     if (key == "variant")
         return variant_text_.c_str();
+    if (key == "variant_precision")
+        return precision_;
+    if (key == "variant_optimize")
+        return optimize_;
+    if (key == "variant_details")
+        return variant_details_.c_str();
     if (key == "threaded_variant")
         return threaded_text_.c_str();
+    if (key == "threaded_optimize")
+        return threaded_optimize_;
     return key == "hint" ? hint_.c_str() : nullptr;
 }
 
@@ -158,10 +166,14 @@ void DnnTorchPlan::use(const engine_torch::Tuned &tuned)
         variant_ = model_.share(tuned.variant);
     if (tuned.variant.exceeded_range) // trials are no frames
         *tuned.variant.exceeded_range = false;
-    const std::string &about = tuned.variant.about;
-    variant_text_ = tuned.variant.text() + (about.empty() ? "" : ", " + about) +
+    variant_details_ = tuned.variant.about;
+    variant_text_ = tuned.variant.text() +
+                    (variant_details_.empty() ? "" : ", " + variant_details_) +
                     (tuned.is_measured ? " (measured)" : "");
+    precision_ = name_of(tuned.variant.precision);
+    optimize_ = name_of(tuned.variant.kind);
     threaded_text_ = tuned.variant.threaded_text();
+    threaded_optimize_ = tuned.variant.threaded ? name_of(VariantKind::frozen) : nullptr;
     hint_ = engine_kit::printable(tuned.hint);
     model_.note(tuned.notice);
 }

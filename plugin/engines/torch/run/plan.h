@@ -83,7 +83,8 @@ private:
     const engine_torch::Shape shape_;
     std::shared_ptr<const engine_torch::Variant> variant_; // null: the model runs as it was saved
     bool mixes_pictures_ = false;                          // see batch_check.h
-    std::string variant_text_ = "as saved", threaded_text_, hint_;
+    std::string variant_text_ = "as saved", variant_details_, threaded_text_, hint_;
+    const char *precision_ = "fp32", *optimize_ = "saved", *threaded_optimize_ = nullptr;
     DnnTorchPlanFacts facts_;
     mutable engine_torch::FirstFrames first_frames_;
     // The variant gave a wrong result for a first picture.  Other plans that share it find that out

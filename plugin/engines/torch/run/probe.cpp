@@ -77,7 +77,7 @@ Shape result_of_network(DnnTorchModel &model, const Blueprint &network, const Sh
         check_small(model, network);
     });
     if (shape.channels != network.in_channels)
-        throw Failure(DNN_TORCH_RUN_FAILED,
+        throw Failure(DNN_TORCH_WRONG_CHANNELS,
                       dnn_torch::concat("the network takes ",
                                         dnn_torch::counted(network.in_channels, "channel"),
                                         ", not ", shape.channels));

@@ -43,7 +43,7 @@ std::string instruction_set(unsigned isa)
     return isa ? "SSE4.1" : "";
 }
 
-// Adds the libraries that LibTorch loaded.  Finds none in builds that link them statically.
+// Adds the libraries that the engine loaded.  Finds none in builds that link them statically.
 void add_libraries(void *engine, Record &record)
 {
     if (auto *version = look_up<const OneDnnVersion *()>(engine, "dnnl_version"))
@@ -63,6 +63,7 @@ Record record_of(const DnnTorchDevice &device)
     record.set("memory", std::to_string(device.memory));
     record.set("state", std::to_string(device.state));
     record.set("reason", device.reason);
+    record.set("remedy", device.remedy);
     return record;
 }
 
@@ -92,7 +93,7 @@ EngineGreeting engine_in(const std::string &path, void *library)
 
 } // namespace
 
-void probe_torch(const std::string &engine_path, const PrintRecord &print)
+void probe_engine(const std::string &engine_path, const PrintRecord &print)
 {
     void *library = dlopen(engine_path.c_str(), RTLD_NOW | RTLD_LOCAL);
     auto [engine, fault] = engine_in(engine_path, library);
