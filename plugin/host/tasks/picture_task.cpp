@@ -319,10 +319,11 @@ NewPlan PictureTask::plan(const FrameShape &input, const PlanParameters &paramet
             : RangeWarning{};
     RunCost cost = cost_of(facts);
     cost.seconds *= static_cast<double>(work->grid.count());
-    cost.bytes +=
-        held_frames(plan->window, plan->segments, plan->batch_size,
-                    {.workers = 1, .threads_per_worker = 1, .in_flight = 1}, plan->frame_bytes)
-            .bytes;
+    if (plan->segments.length)
+        cost.bytes +=
+            held_frames({}, plan->segments, plan->batch_size,
+                        {.workers = 1, .threads_per_worker = 1, .in_flight = 1}, plan->frame_bytes)
+                .bytes;
     return {.plan = std::move(plan),
             .cost = cost,
             .variants = work->model->variants(),
