@@ -84,10 +84,33 @@ class First(nn.Module):
 
 
 class Bare(nn.Module):
-    """Looks at no extent, so that it takes any layout."""
+    """Checks no extent, so that it takes any layout."""
+
+    def __init__(self, axis: int):
+        super().__init__()
+        self.axis = axis
 
     def forward(self, x: Tensor) -> Tensor:
-        return x.cumsum(1) * 0.5
+        return x.cumsum(self.axis) * 0.5
+
+
+class Both(nn.Module):
+    """Looks along two dimensions, in other ways."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x.cumsum(1) + x.flip(2)
+
+
+class Convolutions(nn.Module):
+    """Takes four dimensions as well, which are something else."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Conv3d(3, 3, 1, bias=False)
+        self.layer.weight.data = torch.eye(3).view(3, 3, 1, 1, 1) * 0.5
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.layer(x.transpose(1, 2)).transpose(1, 2) + x.flip(1) * 0.5
 
 
 class Noisy(nn.Module):
@@ -98,9 +121,22 @@ class Noisy(nn.Module):
         return x * 0.5 + noise.view(n, 1, 1, h, w) * 0.5
 
 
-class Fades(nn.Module):
-    def forward(self, x: Tensor, r: Tensor):
-        return x * 0.5 + r * 0.5, x
+class Keeps(nn.Module):
+    """Adds the last frame of the segment before, which it keeps itself."""
+
+    last: Tensor
+
+    def __init__(self):
+        super().__init__()
+        self.last = torch.zeros(1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        n, t, c, h, w = x.shape
+        if c != 3:
+            raise ValueError("another number of channels")
+        y = x * 0.5 + x[:, :1] * 0.25 + self.last * 0.25
+        self.last = x[:, -1:]
+        return y
 
 
 # ---- the reference ----------------------------------------------------------
@@ -154,9 +190,7 @@ def floats_fixture(frames):
     (1, 0, 3), (2, 0, 5), (3, 1, 1), (3, 1, 3), (3, 1, 4), (3, 1, 11), (4, 0, 4), (4, 0, 9), (5, 2, 2), (5, 2, 5),
     (5, 2, 6), (5, 2, 7), (5, 2, 8), (5, 2, 19), (7, 3, 18), (8, 3, 8), (15, 2, 32), (20, 9, 31), (20, 4, 12)])
 def test_segments_are_those_of_numpy(save, frames, floats, length, overlap, count):
-    # As many frames as channels can be read in two ways.
-    layout = {"layout": "ntchw"} if length == 3 else {}
-    result = run(frames[:count], dnn(save(Near()), length=length, time_overlap=overlap, cuts="off", **layout))
+    result = run(frames[:count], dnn(save(Near()), length=length, time_overlap=overlap, cuts="off"))
     assert_same(result, in_segments(floats[:count], length, overlap))
 
 
@@ -169,8 +203,7 @@ def test_a_model_of_one_length_gets_it(save, frames, floats, border, count):
 
 
 @pytest.mark.parametrize("layout,length,says", [
-    *itertools.product(["ntchw", "ncthw", "tchw", "cthw"], [0, 5], [False, True]),
-    ("nchw", 5, False), ("nchw", 0, True), ("nchw", 5, True)])
+    *itertools.product(["ntchw", "ncthw", "tchw", "cthw", "nchw"], [0, 5], [False, True])])
 def test_layouts(save, frames, floats, layout, length, says):
     options = {"layout": layout} if says else {}
     result = run(frames[:13], dnn(save(Near(layout, length)), length=5, time_overlap=2, cuts="off", **options))
@@ -186,6 +219,20 @@ def test_segments_do_not_depend_on_how_they_run(save, frames, floats, options):
     assert ("batch_size=4 is left out" in result.stderr) == ("batch_size" in options)
 
 
+def test_a_module_that_keeps_frames_gets_segments_in_order(save, frames, floats):
+    path = save(Keeps())
+    result = run(frames[:11], dnn(path, length=4, workers=4, cuts="off"))
+    last, expected = floats[0] * 0, []
+    for begin in range(0, 11, 4):
+        part = floats[begin:min(begin + 4, 11)]
+        expected.append(part * HALF + floats[begin] * HALF * HALF + last * HALF * HALF)
+        last = floats[min(begin + 3, 10)]
+    assert_same(result, numpy.concatenate(expected))
+    result = support.ffmpeg("-f", "lavfi", "-i", "testsrc=d=0.1", "-vf", dnn(path, length=4, time_overlap=1), "-f",
+                            "null", "-")
+    support.assert_fails_clearly(result, "leave time_overlap at 0")
+
+
 def test_segments_may_be_enlarged(save, frames, floats):
     result = run(frames[:11], dnn(save(Near(scale=2)), length=4, time_overlap=1, cuts="off"))
     assert_same(result, in_segments(floats[:11], 4, 1).repeat(2, 2).repeat(2, 3))
@@ -195,6 +242,24 @@ def test_a_contract_says_the_segments(save, frames, floats):
     path = save(Near())
     path.with_name("net.pt.json").write_text(json.dumps({"input": {"length": 5, "time_overlap": 2}}))
     assert_same(run(frames[:12], dnn(path, cuts="off")), in_segments(floats[:12], 5, 2))
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_the_layout_is_that_in_which_frames_count_for_others(save, frames, floats, axis):
+    result = run(frames[:5], dnn(save(Bare(axis)), length=5))
+    assert_same(result, floats[:5].cumsum(0, dtype=numpy.float32) * HALF)
+
+
+def test_five_dimensions_are_preferred(save, frames, floats):
+    result = run(frames[:8], dnn(save(Convolutions()), length=4, cuts="off"))
+    backwards = floats[[3, 2, 1, 0, 7, 6, 5, 4]]
+    assert_same(result, floats[:8] * HALF + backwards * HALF)
+
+
+def test_two_layouts_in_which_frames_count_are_ambiguous(save):
+    graph = dnn(save(Both()), length=5)
+    result = support.ffmpeg("-f", "lavfi", "-i", "testsrc=d=0.1", "-vf", graph, "-f", "null", "-")
+    support.assert_fails_clearly(result, "as ntchw and as ncthw, with other results; say which: layout=ntchw")
 
 
 def test_other_inputs_are_given_once(save, frames, floats):
@@ -221,7 +286,8 @@ def test_gaps_end_segments(save, frames, floats):
 def test_commands_end_segments(save, frames, floats):
     """A command comes before the frame of its time."""
     graph = f"sendcmd=c='0.24 dnn_torch reset',{dnn(save(Near()), length=5, time_overlap=2, cuts='off')}"
-    assert_same(run(frames[:15], graph), numpy.concatenate([in_segments(floats[:6], 5, 2), in_segments(floats[6:15], 5, 2)]))
+    expected = [in_segments(floats[:6], 5, 2), in_segments(floats[6:15], 5, 2)]
+    assert_same(run(frames[:15], graph), numpy.concatenate(expected))
 
 
 def test_results_are_mixed_with_their_frames(save, frames, floats):
@@ -237,8 +303,9 @@ def test_a_changed_size_ends_a_segment(save, frames):
 
     def result(pictures):
         texts = (b"P6\n%d %d\n255\n" % (each.shape[1], HEIGHT) + each.tobytes() for each in pictures)
-        return support.succeed("-f", "image2pipe", "-framerate", "25", "-c:v", "ppm", "-reinit_filter", "0", "-i",
-                               "pipe:0", "-vf", graph, "-noautoscale", "-f", "rawvideo", "-", stdin=b"".join(texts)).stdout
+        return support.succeed(
+            "-f", "image2pipe", "-framerate", "25", "-c:v", "ppm", "-reinit_filter", "0", "-i", "pipe:0", "-vf", graph,
+            "-noautoscale", "-f", "rawvideo", "-", stdin=b"".join(texts)).stdout
 
     wide, narrow = frames[:7], [frame[:, :16].copy() for frame in frames[:6]]
     found = result(wide + narrow)
@@ -286,8 +353,6 @@ def test_mistakes_are_named(save, options, words):
 @pytest.mark.parametrize("module,words", [
     (First(True), "returned 1 frame for a segment of 5 frames"),
     (First(False), r"one frame of several, with frames=FIRST\.\.LAST"),
-    (Bare(), "say which: layout="),
-    (Near("nchw"), "as tchw and as nchw, with other results; say which"),
     (Near(length=4), "another number of frames"),
 ])
 def test_models_that_take_no_such_segments_are_refused(save, module, words):

@@ -411,6 +411,19 @@ def test_scdet_decides_where_it_is_there(save, one_scene):
     assert len(re.findall("starts anew at .*: a cut", result.stderr)) >= 2
 
 
+class Changes(nn.Module):
+    """Its state is of another type after the first frame."""
+
+    def forward(self, x: Tensor, r: Optional[Tensor] = None) -> Tuple[Tensor, Tensor]:
+        return x, x if r is None else x.to(torch.int32)
+
+
+def test_a_state_that_changes_its_type_is_refused(save):
+    result = support.ffmpeg("-f", "lavfi", "-i", "testsrc=d=0.1", "-vf", dnn(save(Changes()), inputs="r=state=1"), "-f",
+                            "null", "-")
+    support.assert_fails_clearly(result, "state r changes its type from float32 to int32 between two frames")
+
+
 # ---- what is said -----------------------------------------------------------
 
 

@@ -269,6 +269,14 @@ Contract read_contract(const ContractOptions &options, const std::string &contra
     return contract;
 }
 
+bool looks_at_time(const Contract &contract)
+{
+    return contract.time.count() > 1 || contract.time.length != 0 ||
+           !first_state(contract).empty() ||
+           std::any_of(contract.pictures.begin(), contract.pictures.end(),
+                       [](const PictureInput &picture) { return picture.frame.has_value(); });
+}
+
 std::string contract_in_words(const Contract &contract)
 {
     std::string words;

@@ -102,6 +102,9 @@ struct Contract {
     std::map<std::string, std::string> origins = {};
 };
 
+// Returns whether the model gets more frames than the current one, or remembers earlier ones.
+bool looks_at_time(const Contract &contract);
+
 // Returns whether the result holds a class for each pixel and is not a picture.
 inline bool makes_class_maps(const Contract &contract)
 {

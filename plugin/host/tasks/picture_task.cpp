@@ -138,7 +138,7 @@ FoundChannels PictureTask::find_channels()
 try {
     return probe_.find_channels(contract_.as);
 } catch (const Error &error) {
-    if (error.code() != AVERROR_INVALIDDATA)
+    if (error.code() != AVERROR_INVALIDDATA || looks_at_time(contract_))
         throw;
     throw Error(error.code(), std::string(error.what()) +
                                   "; detectors are for the filter dnn_torch_detect, classifiers "

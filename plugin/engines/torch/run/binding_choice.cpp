@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/allclose.h>
+#include <ATen/ops/equal.h>
 #include <chrono>
 #include <cstdlib>
 #include <exception>
@@ -309,9 +310,10 @@ private:
         Binding binding;
         OutputChoice output;
         at::Tensor frames; // the result for frames that differ
+        bool mixes;        // a frame has an effect on others
     };
 
-    // A layout that is wrong may work too, so all are tried.
+    // A wrong layout may work too, so all are tried.
     Rehearsal run_segments()
     {
         std::vector<Working> working;
@@ -323,17 +325,31 @@ private:
             model_.trials().failed_sizes++;
             std::rethrow_exception(segment_fault_);
         }
+        drop_unlikely(working);
+        const Working &chosen = working.front();
         for (const Working &other : working)
-            if (!is_same_result(other.frames, working.front().frames))
+            if (!is_same_result(other.frames, chosen.frames))
                 throw Failure(DNN_TORCH_BAD_OPTION,
                               dnn_torch::concat("the model takes segments as ",
-                                                name_of(working.front().binding.layout), " and as ",
+                                                name_of(chosen.binding.layout), " and as ",
                                                 name_of(other.binding.layout),
                                                 ", with other results; say which: layout=",
-                                                name_of(working.front().binding.layout)));
-        source_.binding = working.front().binding;
-        source_.output = working.front().output;
+                                                name_of(chosen.binding.layout)));
+        source_.binding = chosen.binding;
+        source_.output = chosen.output;
         return take(source_.binding, attempt(model_, source_, shape_));
+    }
+
+    // In the right layout, frames have an effect on each other.  Operators that take five
+    // dimensions often take four as well, as something else; the reverse is rare.
+    static void drop_unlikely(std::vector<Working> &working)
+    {
+        const auto keep_those = [&](const auto &is_likely) {
+            if (std::any_of(working.begin(), working.end(), is_likely))
+                std::erase_if(working, [&](const Working &each) { return !is_likely(each); });
+        };
+        keep_those([](const Working &each) { return each.mixes; });
+        keep_those([](const Working &each) { return rank_of(each.binding.layout) == 5; });
     }
 
     // A model that refused one size in all types probably refuses sizes.
@@ -360,13 +376,13 @@ private:
                 for (const int32_t shorter : {1, std::max(length - 1, 1)})
                     expect_alike(whole, attempt_of_length(shorter));
             source_.output = whole.output;
-            const at::Tensor frames =
-                test_picture({length, shape_.channels, shape_.height, shape_.width, 0,
-                              static_cast<float>(binding.white())});
+            const at::Tensor frames = different_frames(binding);
             found = {.binding = binding,
                      .output = whole.output,
-                     .frames = picture_of(model_.rehearse(source_, frames), whole.output, length,
-                                          model_.device())};
+                     .frames = result_of(frames),
+                     .mixes = false};
+            found->mixes = changes_others(frames, found->frames, 0) ||
+                           changes_others(frames, found->frames, length - 1);
         } catch (const std::exception &error) {
             if (is_out_of_memory(error))
                 throw;
@@ -377,6 +393,29 @@ private:
         }
         model_.trials().time += std::chrono::steady_clock::now() - begin;
         return found;
+    }
+
+    at::Tensor different_frames(const Binding &binding) const
+    {
+        return test_picture({static_cast<int32_t>(binding.segment.length), shape_.channels,
+                             shape_.height, shape_.width, 0, static_cast<float>(binding.white())});
+    }
+
+    at::Tensor result_of(const at::Tensor &frames)
+    {
+        return picture_of(model_.rehearse(source_, frames), *source_.output, frames.size(0),
+                          model_.device())
+            .clone();
+    }
+
+    // Returns whether other frames have another result if that frame is another.
+    bool changes_others(const at::Tensor &frames, const at::Tensor &result, int64_t place)
+    {
+        at::Tensor others = frames.clone();
+        others.select(0, place).mul_(-1).add_(source_.binding.white());
+        const at::Tensor made = result_of(others);
+        const int64_t first = place == 0 ? 1 : 0, count = frames.size(0) - 1;
+        return !at::equal(made.narrow(0, first, count), result.narrow(0, first, count));
     }
 
     Attempt attempt_of_length(int32_t length)
