@@ -357,8 +357,9 @@ private:
     {
         if (model_.trials().failed_sizes > 0 && binding.type != bindings_.front().type)
             return false;
-        return working.empty() || (working.back().binding.layout != binding.layout &&
-                                   model_.trials().time < longest_trials);
+        const bool is_first_layout = binding.layout == bindings_.front().layout;
+        const bool is_new = working.empty() || working.back().binding.layout != binding.layout;
+        return is_new && (is_first_layout || model_.trials().time < longest_trials);
     }
 
     // The model must take all lengths if segments are not filled up.
