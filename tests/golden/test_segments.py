@@ -356,7 +356,9 @@ def test_mistakes_are_named(save, options, words):
     (Near(length=4), "another number of frames"),
 ])
 def test_models_that_take_no_such_segments_are_refused(save, module, words):
-    result = support.ffmpeg("-f", "lavfi", "-i", "testsrc=d=0.1", "-vf", dnn(save(module), length=5), "-f", "null", "-")
+    source = f"testsrc=s={WIDTH}x{HEIGHT}:d=0.1"
+    graph = dnn(save(module), length=5)
+    result = support.ffmpeg("-f", "lavfi", "-i", source, "-vf", graph, "-f", "null", "-")
     support.assert_fails_clearly(result, words)
 
 
