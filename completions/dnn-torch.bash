@@ -87,7 +87,7 @@ _dnn_torch()
             mapfile -t COMPREPLY < <(compgen -W "$(_dnn_torch_values "$before")" -- "$word")
         elif [[ $word == -* ]]; then
             mapfile -t COMPREPLY < <(
-                compgen -W "$(_dnn_torch_options | sed 's/^  \(--[a-z]*\).*/\1/')" -- "$word"
+                compgen -W "$(_dnn_torch_options | sed 's/^  \(--[a-z_]*\).*/\1/')" -- "$word"
             )
         elif [ "${COMP_WORDS[1]} $COMP_CWORD" = 'compare 2' ]; then
             _dnn_torch_files '*' "$word"

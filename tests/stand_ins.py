@@ -86,6 +86,14 @@ class FiveFrames(nn.Module):
         return (x[:, 0:3] + x[:, 3:6] + x[:, 6:9] + x[:, 9:12] + x[:, 12:15]) / 5.0
 
 
+class BothWays(nn.Module):
+    """A segment of frames, each smoothed with those around it."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        n, t, c, h, w = x.shape
+        return x * 0.5 + x.mean(1, keepdim=True) * 0.5
+
+
 class ThreeFrames(nn.Module):
     """Three frames as arguments."""
 
@@ -250,6 +258,7 @@ STAND_INS = [
     ("ffdnet.pth", "", module(WithSigma())),
     ("fastdvdnet.pth", "", weights_of_fastdvdnet),
     ("five_frames.pt", "", module(FiveFrames())),
+    ("both_ways.pt", "", module(BothWays())),
     ("rvm_mobilenetv3_fp32.torchscript", "", module(Recurrent())),
     ("net.py", "", code_of_net),
     ("net.pth", "--from", weights_of_net),

@@ -248,6 +248,10 @@ typedef struct DnnTorchEngine {
      *   frames     "-2..2": the channels of the pictures are those of five frames, one after the
      *              other, of which the third is the current one; a layout may have a dimension t
      *              for them.  One frame by default
+     *   length     "15": the pictures of a batch are a segment, at most 15 frames that the model
+     *              takes and returns together.  If it takes no shorter ones, they are filled up at
+     *              the end, backwards from the last frame, or with "15 repeat" by the last frame,
+     *              and what comes back for that is dropped.  Such batches are never divided
      *   inputs     extra inputs: "noise=0.1|sigma=25".  For "mask=picture=1" the pictures
      *              have one channel more, which becomes the argument `mask`; several follow
      *              in the order of the list.  With "r1=state=2" the argument `r1` gets what the

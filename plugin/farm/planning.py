@@ -278,6 +278,9 @@ def look_around(halo, each, facts):
         raise Refused(f"--vf: {each.name}: the model remembers the frames before, and cannot be cut "
                       "into slices: if it forgets them after some time, give that with "
                       "--halo SECONDS")
+    if facts["segment_length"]:
+        raise Refused(f"--vf: {each.name}: the model runs in segments, which would begin at other "
+                      "frames in slices than in the whole video")
     halo.before += facts["frames_before"]
     halo.after += facts["frames_after"]
 

@@ -29,8 +29,13 @@ std::unique_ptr<FrameJob> job_of(const AVFrame *frame, std::shared_ptr<const Tas
 {
     auto job = std::make_unique<FrameJob>();
     job->plan = std::move(plan);
-    job->items.push_back(
-        {.frame = new_reference(frame), .bypass = false, .arrival = Clock::now(), .number = 0});
+    const Segments &segments = job->plan->segments;
+    for (size_t i = 0; i < std::max<size_t>(segments.length, 1); i++)
+        job->items.push_back({.frame = new_reference(frame),
+                              .bypass = false,
+                              .arrival = Clock::now(),
+                              .number = 0,
+                              .seen_only = i < segments.overlap});
     return job;
 }
 
@@ -56,8 +61,8 @@ std::vector<Setting> settings_to_measure(size_t cores, bool on_cpu, const Settin
     return settings;
 }
 
-// Counts only whole rounds: the workers run in parallel, so a part of a round would distort the
-// rate.
+// Frames that a job shares with the next one count once.  Counts only whole rounds: the workers run
+// in parallel, so a part of a round would distort the rate.
 double measure_rate(const std::shared_ptr<const TaskPlan> &plan, size_t workers,
                     const WorkerPlaces &places, double seconds, std::chrono::microseconds timeout)
 {
@@ -77,10 +82,11 @@ double measure_rate(const std::shared_ptr<const TaskPlan> &plan, size_t workers,
     };
     take_round();
     Clock::time_point start = Clock::now();
+    const size_t length = std::max<size_t>(plan->segments.length, 1);
     size_t frames = 0;
     do {
         take_round();
-        frames += workers;
+        frames += workers * (length - plan->segments.overlap);
     } while (seconds_since(start) < seconds);
     double rate = static_cast<double>(frames) / seconds_since(start);
     while (!pool.empty())

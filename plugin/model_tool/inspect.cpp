@@ -43,6 +43,7 @@
 #include "detector_facts.h"
 #include "fitting.h"
 #include "host/model/contract_inputs.h"
+#include "host/tasks/held_frames.h"
 #include "kind.h"
 #include "model_commands.h"
 #include "probed_contract.h"
@@ -245,7 +246,14 @@ std::string distance_in_words(int frames, const char *where)
 std::string time_in_words(const Contract &contract)
 {
     const Neighbours neighbours = neighbours_in(contract);
+    const TimeContract &time = contract.time;
     std::string words;
+    if (time.length != 0) {
+        words = concat("segments of ", counted(time.length, "frame"));
+        if (time.overlap != 0)
+            words += concat(", of which ", time.overlap, " are in the next one, too");
+        words += concat("; a result waits for up to ", counted(time.length, "more frame"));
+    }
     if (neighbours.before || neighbours.after) {
         words = "each frame with ";
         const std::string before = distance_in_words(neighbours.before, "before");
@@ -259,6 +267,29 @@ std::string time_in_words(const Contract &contract)
             add_to_list(words, concat(name, " is what came out before, so frames run in order"),
                         "; ");
     return words;
+}
+
+// Says what the filter holds of 1920x1080, or of --size, if it chooses the workers.  "" if the
+// model gets one frame at a time.
+std::string held_in_words(const Request &request, const Contract &contract, const Trials &trials)
+{
+    const Neighbours neighbours = neighbours_in(contract);
+    const Window window = {.before = static_cast<size_t>(neighbours.before),
+                           .after = static_cast<size_t>(neighbours.after)};
+    const Segments segments = {.length = static_cast<size_t>(contract.time.length)};
+    const Size size = request.size.value_or(Size{1920, 1080}), &tried = trials.sizes.tried,
+               &result = trials.sizes.result;
+    const FrameShape shape = {.format = AV_PIX_FMT_RGB24, .size = size, .time_base = {1, 25}};
+    const FrameBytes each = bytes_of(
+        shape,
+        {size.width * result.width / tried.width, size.height * result.height / tried.height},
+        trials.frame_channels(), trials.output_channels);
+    const CoreBudget budget = divide_cores(usable_machine(), {}, {});
+    const HeldFrames held =
+        held_frames(window, segments, segments.length ? segments.length : 1, budget, each);
+    return held.frames == 0 ? ""
+                            : concat(in_words(held), ", at ", to_text(size), " with ",
+                                     counted(budget.workers, "worker"));
 }
 
 void print_detector(const DetectorFactsFound &detector)
@@ -303,6 +334,8 @@ void print_report(const Request &request, const Inspection &found)
     print("channels", channels_in_words(*found.trials));
     if (found.contract)
         print("time", time_in_words(*found.contract));
+    if (found.contract)
+        print("holds", held_in_words(request, *found.contract, *found.trials));
     print("sizes", sizes_in_words(found.trials->sizes));
     print("scale", scale_in_words(found.trials->sizes));
     if (found.fitting && found.contract) {

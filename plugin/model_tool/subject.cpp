@@ -116,7 +116,7 @@ Trials try_model(const ModelWithContract &subject, const Request &request)
                                      "the filter tries and this program does not");
     const std::shared_ptr<Model> &model = subject.model;
     const Contract &contract = subject.contract;
-    ModelProbe probe(model, contract.time.count(), extra_channels(contract));
+    ModelProbe probe(model, contract.time, extra_channels(contract));
     const auto all = [&](int frame_channels) { return input_channels(contract, frame_channels); };
     const FoundChannels found = probe.find_channels(subject.contract.as);
     Channels channels = found.channels;

@@ -48,6 +48,20 @@ def test_windows_reach_over_slices(length, tmp_path):
     judge(clip(tmp_path, frames=16), tmp_path, length, chain=f"dnn_torch={model}:frames=-2..2")
 
 
+class Reverses(torch.nn.Module):
+    """The order of a segment's frames."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.flip(1)
+
+
+def test_segments_are_refused(tmp_path):
+    """They would begin at other frames."""
+    chain = f"dnn_torch={saved(Reverses(), tmp_path / 'r.pt')}:length=4:layout=ntchw"
+    line = refused("plan", clip(tmp_path), "--vf", chain, "-o", tmp_path / "o.mkv")
+    assert "runs in segments" in line
+
+
 def test_states_are_refused(tmp_path):
     chain = f"dnn_torch={saved(Remembers(), tmp_path / 'r.pt')}:inputs=r=state=1"
     line = refused("plan", clip(tmp_path), "--vf", chain, "-o", tmp_path / "o.mkv")

@@ -411,6 +411,29 @@ def test_scdet_decides_where_it_is_there(save, one_scene):
     assert len(re.findall("starts anew at .*: a cut", result.stderr)) >= 2
 
 
+class Changes(nn.Module):
+    """Its state is of another type after the first frame."""
+
+    def forward(self, x: Tensor, r: Optional[Tensor] = None) -> Tuple[Tensor, Tensor]:
+        return x, x if r is None else x.to(torch.int32)
+
+
+@pytest.mark.parametrize("in_contract", [False, True])
+def test_a_state_of_an_output_that_is_not_there_is_refused(save, in_contract):
+    path = save(Fades())
+    if in_contract:
+        path.with_name("net.pt.json").write_text(json.dumps({"inputs": {"r": "state=9"}}))
+    graph = dnn(path) if in_contract else dnn(path, inputs="r=state=9")
+    result = support.ffmpeg("-f", "lavfi", "-i", "testsrc=d=0.1", "-vf", graph, "-f", "null", "-")
+    support.assert_fails_clearly(result, "r=state=9: the model returned no such tensor; it returned 0, 1")
+
+
+def test_a_state_that_changes_its_type_is_refused(save):
+    result = support.ffmpeg("-f", "lavfi", "-i", "testsrc=d=0.1", "-vf", dnn(save(Changes()), inputs="r=state=1"), "-f",
+                            "null", "-")
+    support.assert_fails_clearly(result, "state r changes its type from float32 to int32 between two frames")
+
+
 # ---- what is said -----------------------------------------------------------
 
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Which frames come together, and where a stream starts anew: the arithmetic of windows and states,
-// against a reference that looks at all frames at once.
+// Which frames come together, and where a stream starts anew: the arithmetic of windows, segments
+// and states, against a reference that looks at all frames at once.
 #include "fake_tasks.h"
 #include "host/filters/continuity.h"
 #include "host/tasks/frame_gatherer.h"
@@ -35,13 +35,15 @@ struct Sequence {
     size_t batch = 1;
     bool in_order = false;
     Border border = Border::reflect;
+    Segments segments = {}; // batch is their length
 };
 
 std::string in_words(const Sequence &sequence)
 {
     std::ostringstream words;
     words << "window " << sequence.window.before << "+" << sequence.window.after << ", batch "
-          << sequence.batch << (sequence.in_order ? ", in order" : "") << ", frames ";
+          << sequence.batch << (sequence.in_order ? ", in order" : "") << ", overlap "
+          << sequence.segments.overlap << ", frames ";
     for (const Step &step : sequence.steps)
         words << (step.starts_anew ? "|" : "") << (step.bypass ? "b" : "f")
               << (step.flushes ? "/" : "");
@@ -52,7 +54,7 @@ std::string in_words(const Sequence &sequence)
 using Frames = std::vector<int>;
 
 // Frames from `begin` to `end` belong together.
-std::pair<int, int> segment_of(const Sequence &sequence, int frame)
+std::pair<int, int> scene_of(const Sequence &sequence, int frame)
 {
     const auto &steps = sequence.steps;
     int begin = frame, end = frame + 1;
@@ -67,7 +69,7 @@ std::pair<int, int> segment_of(const Sequence &sequence, int frame)
 
 Frames expected_window(const Sequence &sequence, int frame)
 {
-    const auto [begin, end] = segment_of(sequence, frame);
+    const auto [begin, end] = scene_of(sequence, frame);
     const int before = static_cast<int>(sequence.window.before),
               after = static_cast<int>(sequence.window.after);
     const int first = std::max(begin, frame - before), last = std::min(end - 1, frame + after);
@@ -77,6 +79,41 @@ Frames expected_window(const Sequence &sequence, int frame)
         if (sequence.border == Border::reflect)
             mirrored = place < first ? 2 * first - place : place > last ? 2 * last - place : place;
         frames.push_back(std::clamp(mirrored, first, last));
+    }
+    return frames;
+}
+
+// Frames of a scene without bypassed ones between them.
+std::pair<int, int> stretch_of(const Sequence &sequence, int frame)
+{
+    const auto [first, last] = scene_of(sequence, frame);
+    int begin = frame, end = frame + 1;
+    while (begin > first && !sequence.steps[static_cast<size_t>(begin - 1)].bypass)
+        begin--;
+    while (end < last && !sequence.steps[static_cast<size_t>(end)].bypass)
+        end++;
+    return {begin, end};
+}
+
+// Of all segments with that frame, the earliest of those whose seams are farthest from it.
+Frames expected_segment(const Sequence &sequence, int frame)
+{
+    const auto [begin, end] = stretch_of(sequence, frame);
+    const int length = static_cast<int>(sequence.segments.length),
+              overlap = static_cast<int>(sequence.segments.overlap);
+    constexpr int far = 1000;
+    int best = -1;
+    Frames frames;
+    for (int first = begin; first == begin || first + overlap < end; first += length - overlap) {
+        const int last = std::min(first + length, end) - 1;
+        const int distance =
+            std::min(first == begin ? far : frame - first, last == end - 1 ? far : last - frame);
+        if (frame < first || frame > last || distance <= best)
+            continue;
+        best = distance;
+        frames.clear();
+        for (int i = first; i <= last; i++)
+            frames.push_back(i);
     }
     return frames;
 }
@@ -107,10 +144,17 @@ void look(FrameGatherer &gatherer, const Sequence &sequence, Outcome &outcome)
               after = static_cast<int>(sequence.window.after);
     while (std::unique_ptr<FrameJob> job = gatherer.next()) {
         EXPECT_LE(job->items.size(), sequence.batch);
+        Frames together;
+        for (const FrameItem &item : job->items)
+            together.push_back(number_of(item.frame));
         if (job->starts_anew && !job->items.front().bypass)
             outcome.starts.push_back(static_cast<int>(job->items.front().number));
         for (const FrameItem &item : job->items) {
+            if (item.seen_only)
+                continue;
             const int number = static_cast<int>(item.number);
+            if (sequence.segments.length && !item.bypass)
+                outcome.windows[number] = together;
             outcome.order.push_back(number);
             EXPECT_EQ(item.bypass, job->items.front().bypass);
             if (sequence.window == Window{})
@@ -127,6 +171,7 @@ Outcome outcome_of(const Sequence &sequence)
 {
     auto plan = std::make_shared<FakePlan>(PerFrame{}, sequence.window, sequence.batch);
     plan->in_order = sequence.in_order;
+    plan->segments = sequence.segments;
     FrameGatherer gatherer;
     Outcome outcome;
     int number = 0;
@@ -160,7 +205,9 @@ void expect_as_reference(const Sequence &sequence)
         EXPECT_EQ(outcome.starts, expected_starts(sequence));
     }
     for (const auto &[number, frames] : outcome.windows)
-        EXPECT_EQ(frames, expected_window(sequence, number)) << "of frame " << number;
+        EXPECT_EQ(frames, sequence.segments.length ? expected_segment(sequence, number)
+                                                   : expected_window(sequence, number))
+            << "of frame " << number;
 }
 
 // All sequences of up to four frames that are usual, bypassed or first of a scene.
@@ -200,6 +247,53 @@ TEST(Windows, OfRandomSequencesAreThoseOfTheReference)
                                       .bypass = one_of(6) == 0,
                                       .flushes = one_of(12) == 0});
         expect_as_reference(sequence);
+    }
+}
+
+TEST(Segments, OfAllLengthsAreThoseOfTheReference)
+{
+    for (size_t length = 1; length <= 20; length++)
+        for (size_t overlap = 0; 2 * overlap < length; overlap++)
+            for (size_t frames = 0; frames <= 3 * length; frames++)
+                expect_as_reference({.steps = std::vector<Step>(frames),
+                                     .window = {},
+                                     .batch = length,
+                                     .segments = {.length = length, .overlap = overlap}});
+}
+
+TEST(Segments, OfRandomSequencesAreThoseOfTheReference)
+{
+    constexpr int sequences = 10000;
+    std::mt19937 random(2);
+    const auto one_of = [&](size_t count) { return static_cast<size_t>(random() % count); };
+    for (int i = 0; i < sequences && !testing::Test::HasFailure(); i++) {
+        const size_t length = 1 + one_of(8);
+        Sequence sequence = {
+            .steps = {},
+            .window = {},
+            .batch = length,
+            .in_order = one_of(4) == 0,
+            .segments = {.length = length, .overlap = one_of((length - 1) / 2 + 1)}};
+        const size_t count = one_of(32);
+        for (size_t j = 0; j < count; j++)
+            sequence.steps.push_back({.starts_anew = one_of(12) == 0,
+                                      .bypass = one_of(12) == 0,
+                                      .flushes = one_of(24) == 0});
+        expect_as_reference(sequence);
+    }
+}
+
+TEST(Segments, AreCountedOnce)
+{
+    auto plan = std::make_shared<FakePlan>(PerFrame{}, Window{}, 5);
+    plan->segments = {.length = 5, .overlap = 2};
+    FrameGatherer gatherer;
+    for (int number = 0; number < 9; number++) {
+        gatherer.add(
+            {.frame = numbered_frame(number), .bypass = false, .arrival = {}, .number = number},
+            plan);
+        gatherer.end_batch(); // does not end a segment
+        EXPECT_EQ(gatherer.frames(), static_cast<size_t>(number) + 1);
     }
 }
 

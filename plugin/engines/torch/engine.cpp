@@ -128,7 +128,8 @@ int model_open(const DnnTorchSource *source, const DnnTorchOption *options, size
         const engine_kit::Options known(options, option_count,
                                         {"device", "input", "output", "precision", "optimize",
                                          "allow", "inspect", "export", "input_type", "input_layout",
-                                         "output_layout", "inputs", "results", "weights", "frames"});
+                                         "output_layout", "inputs", "results", "weights", "frames",
+                                         "length"});
         *model = std::make_unique<DnnTorchModel>(taken(source), known).release();
     });
 }

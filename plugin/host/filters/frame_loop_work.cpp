@@ -213,7 +213,7 @@ void FrameLoop::add(FrameItem item)
 void FrameLoop::find_start(FrameItem &item)
 {
     const TaskPlan &plan = *work_->plan;
-    if (!plan.in_order && plan.window == Window{})
+    if (!plan.in_order && plan.window == Window{} && plan.segments == Segments{})
         return;
     const char *why =
         continuity_.look_at(item.frame.get(), input_.time_base, item.bypass && plan.in_order);
@@ -318,7 +318,9 @@ void FrameLoop::take_over()
                          "stays");
     planner_.adopt(work->task);
     bool same_workers = !work_ || work->budget.workers == work_->budget.workers;
-    if (same_workers && !(work_ && work_->plan->window != work->plan->window))
+    const bool same_time = !work_ || (work_->plan->window == work->plan->window &&
+                                      work_->plan->segments == work->plan->segments);
+    if (same_workers && same_time)
         return continue_with(std::move(*work));
     next_work_ = std::move(work);
     hold();
@@ -387,6 +389,7 @@ try {
 void FrameLoop::keep(std::unique_ptr<FrameJob> job)
 {
     const double began = thread_seconds();
+    std::erase_if(job->items, [](const FrameItem &item) { return item.seen_only; });
     const auto excluded = std::count_if(job->items.begin(), job->items.end(), is_excluded);
     log_.add_job(*job, static_cast<size_t>(excluded));
     log_.report_notice(*work_->task->model());

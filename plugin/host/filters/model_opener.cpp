@@ -9,6 +9,7 @@
 #include "host/model/engine_choice.h"
 #include "host/model/model_store.h"
 #include "host/probing/model_contract.h"
+#include "host/tasks/held_frames.h"
 #include "host/tasks/sample_gathering.h"
 
 extern "C" {
@@ -108,6 +109,7 @@ Work ModelSetup::plan(const std::shared_ptr<Task> &with, bool on_cpu, const Fram
     cores.device = !on_cpu;
     cores.in_order = made.plan->in_order;
     CoreBudget budget = divide_cores(usable_machine(), cores, made.cost);
+    expect_memory_for(*made.plan, budget, usable_machine());
     made.plan->threads = static_cast<int>(budget.threads_per_worker);
     if (run.cores.workers > 1 && made.cost.alone && !made.plan->in_order)
         made.notes.push_back(concat("the model's runs wait for one another: one worker does them, "

@@ -108,6 +108,7 @@ void RunLog::report_work(const Work &work, const AnyPool &pool)
     facts_.budget.workers = pool.workers();
     facts_.form = work.variant;
     facts_.window = work.plan->window;
+    facts_.segments = work.plan->segments;
     facts_.in_order = work.plan->in_order;
     if (!statistics_)
         statistics_.emplace(pool.workers());
@@ -121,6 +122,9 @@ void RunLog::report_work(const Work &work, const AnyPool &pool)
     report_notice(*work.task->model());
     if (work.plan->in_order)
         warn_of_order();
+    if (work.plan->segments.length && settings_.run.batch_size > 1)
+        av_log(ctx_, AV_LOG_WARNING, "a run has one segment: batch_size=%d is left out\n",
+               settings_.run.batch_size);
     if (!pool.shortfall().empty())
         av_log(
             ctx_, AV_LOG_WARNING,
@@ -142,7 +146,7 @@ void RunLog::warn_of_order() const
         av_log(ctx_, AV_LOG_WARNING,
                "the model remembers earlier frames: one worker runs them in order, not %d\n",
                settings_.run.workers);
-    if (settings_.run.batch_size > 1)
+    if (settings_.run.batch_size > 1 && !facts_.segments.length)
         av_log(ctx_, AV_LOG_WARNING,
                "the model remembers earlier frames: it gets one at a time, not batches of %d\n",
                settings_.run.batch_size);

@@ -40,6 +40,7 @@ std::string StatsReport::json(const RunFacts &facts, const Summary &summary, con
         {"form", facts.form},
         {"frames_before", facts.window.before},
         {"frames_after", facts.window.after},
+        {"segment_length", facts.segments.length},
         {"in_order", facts.in_order},
         {"model", facts.model},
     });

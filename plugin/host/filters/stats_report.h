@@ -26,7 +26,8 @@ struct RunFacts {
     size_t batch_size;
     std::string format;
     Size input, output;
-    Window window = {};    // the neighbours that the model gets with each frame
+    Window window = {}; // the neighbours that the model gets with each frame
+    Segments segments = {};
     bool in_order = false; // the model remembers earlier frames
     size_t excluded = 0;   // frames that bypassed the model, as the user wanted
 };

@@ -147,9 +147,11 @@ void apply_labels(const std::string &option, Contract &contract)
 void apply_options(const ContractOptions &options, Contract &contract)
 {
     const std::pair<const char *, const std::string &> given[] = {
-        {"order", options.order},   {"mean", options.mean},         {"std", options.std},
-        {"type", options.type},     {"multiple", options.multiple}, {"padding", options.padding},
-        {"frames", options.frames}, {"border", options.border}};
+        {"order", options.order},       {"mean", options.mean},
+        {"std", options.std},           {"type", options.type},
+        {"multiple", options.multiple}, {"padding", options.padding},
+        {"frames", options.frames},     {"border", options.border},
+        {"length", options.length},     {"time_overlap", options.time_overlap}};
     for (const auto &[name, text] : given)
         if (!text.empty())
             set_field_from_text(concat("input.", name), text, "option", contract);
@@ -205,6 +207,66 @@ void check_frames(const Contract &contract, const TimeContract &known)
                                             known.first, "..", known.last));
 }
 
+// Returns "length=15 (option)".
+std::string said_of_time(const std::string &field, const Contract &contract)
+{
+    const std::string name = concat("input.", field);
+    const auto origin = contract.origins.find(name);
+    return concat(field, "=", field_in_words(name, contract), " (",
+                  origin == contract.origins.end() ? "default" : origin->second, ")");
+}
+
+std::string first_state(const Contract &contract)
+{
+    for (const auto &[name, value] : contract.inputs)
+        if (value.starts_with("state"))
+            return name;
+    return "";
+}
+
+// How far a model looks grows with the length of a segment, so that no trial shows it.
+void forbid_tiles(const std::string &length, SizeParameters &sizes)
+{
+    if ((sizes.tile && !sizes.never_tiles()) || sizes.fit == Fit::tile)
+        throw Error(AVERROR(EINVAL), concat("segments do not run in tiles, as ", length,
+                                            " says; leave tile and fit=tile out"));
+    sizes.tile = Size{0, 0};
+}
+
+// A segment has all frames that its model looks at, and remembers nothing.
+void check_segments(Contract &contract)
+{
+    const TimeContract &time = contract.time;
+    if (time.length == 0 && time.overlap != 0)
+        throw Error(AVERROR(EINVAL), concat(said_of_time("time_overlap", contract),
+                                            " is for segments; say how long they are: length=15"));
+    if (time.length == 0)
+        return;
+    const std::string length = said_of_time("length", contract);
+    if (2 * time.overlap >= time.length && time.overlap > 0)
+        throw Error(AVERROR(EINVAL),
+                    concat(said_of_time("time_overlap", contract), " is half of ", length,
+                           " or more: a frame would be in three segments; ", (time.length - 1) / 2,
+                           " is the most"));
+    if (time.count() > 1)
+        throw Error(AVERROR(EINVAL), concat(said_of_time("frames", contract), " and ", length,
+                                            " contradict each other: a model has a window or "
+                                            "segments"));
+    for (const PictureInput &picture : contract.pictures)
+        if (picture.frame)
+            throw Error(AVERROR(EINVAL),
+                        concat("inputs=", picture.name, "=frame=", *picture.frame, " and ", length,
+                               " contradict each other: a segment has all frames already"));
+    if (const std::string state = first_state(contract); !state.empty())
+        throw Error(AVERROR(EINVAL),
+                    concat("the state ", state, " and ", length,
+                           " contradict each other: segments run at the same time, so that none "
+                           "can get what another one returned"));
+    if (makes_class_maps(contract))
+        throw Error(AVERROR(EINVAL), concat(length, " is for pictures, not for maps of classes"));
+    forbid_tiles(length, contract.sizes);
+}
+
 void check_classes(const Contract &contract)
 {
     const bool shows_classes =
@@ -243,10 +305,19 @@ Contract read_contract(const ContractOptions &options, const std::string &contra
         apply_json(*text, {.name = name_in(contract_path), .file = contract_path}, contract);
     apply_options(options, contract);
     check_frames(contract, known);
+    check_segments(contract);
     check_sizes(contract);
     check_classes(contract);
     complete_output(contract);
     return contract;
+}
+
+bool looks_at_time(const Contract &contract)
+{
+    return contract.time.count() > 1 || contract.time.length != 0 ||
+           !first_state(contract).empty() ||
+           std::any_of(contract.pictures.begin(), contract.pictures.end(),
+                       [](const PictureInput &picture) { return picture.frame.has_value(); });
 }
 
 std::string contract_in_words(const Contract &contract)

@@ -43,10 +43,13 @@ enum class Border {
     repeat,  // the one at the border
 };
 
-// Which frames the input holds, by their distance from the current one.
+// Which frames the input holds: by their distance from the current one, or a segment, of which each
+// frame has a result.
 struct TimeContract {
     int first = 0, last = 0; // -2 and 2: five frames
     Border border = Border::reflect;
+    int length = 0;  // frames of a segment; 0: no segments
+    int overlap = 0; // frames that a segment shares with the next one
 
     int count() const { return last - first + 1; }
 };
@@ -99,6 +102,9 @@ struct Contract {
     std::map<std::string, std::string> origins = {};
 };
 
+// Returns whether the model gets more frames than the current one, or remembers earlier ones.
+bool looks_at_time(const Contract &contract);
+
 // Returns whether the result holds a class for each pixel and is not a picture.
 inline bool makes_class_maps(const Contract &contract)
 {
@@ -109,7 +115,8 @@ inline bool makes_class_maps(const Contract &contract)
 struct ContractOptions {
     std::string range, order, mean, std;
     std::string type = {}, layout = {}, inputs = {}, as = {}, depth = {}, classes = {}, labels = {};
-    std::string multiple = {}, padding = {}, frames = {}, border = {};
+    std::string multiple = {}, padding = {}, frames = {}, border = {}, length = {},
+                time_overlap = {};
     SizeOptions sizes = {};
 
     bool operator==(const ContractOptions &) const = default;

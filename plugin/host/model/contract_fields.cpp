@@ -381,10 +381,22 @@ constexpr Field<TimeContract> time_fields[] = {
      .takes_in_json = R"("reflect" or "repeat")",
      .set = set_border,
      .get = [](const TimeContract &time) -> Json {
-         if (time.count() == 1)
+         if (time.count() == 1 && time.length == 0)
              return {};
          return time.border == Border::repeat ? "repeat" : "reflect";
      }},
+    {.name = "length",
+     .takes = "the number of frames of a segment, 1 to 256",
+     .between = "|",
+     .set = [](const Json &value,
+               TimeContract &time) { return set_whole(value, 1, 256, time.length); },
+     .get = [](const TimeContract &time) { return number_or_null(time.length); }},
+    {.name = "time_overlap",
+     .takes = "a number of frames that is less than half of a segment's length, 0 to 127",
+     .between = "|",
+     .set = [](const Json &value,
+               TimeContract &time) { return set_whole(value, 0, 127, time.overlap); },
+     .get = [](const TimeContract &time) { return number_or_null(time.overlap); }},
 };
 
 // ---- what the result becomes ----------------------------------------------------------

@@ -114,6 +114,7 @@ NamedValues values_of(const ModelOptions &options)
         {"output_layout", options.output_layout},
         {"inputs", options.inputs},
         {"frames", options.frames},
+        {"length", options.length},
         {"results", options.results},
         {"weights", options.weights == "shared" ? "" : options.weights},
     };

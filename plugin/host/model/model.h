@@ -31,6 +31,7 @@ struct ModelOptions {
     // The contract's fields about tensors; "" is found out.
     std::string input_type = {}, input_layout = {}, output_layout = {}, inputs = {};
     std::string frames = {};              // "-2..2": in a picture, one after the other
+    std::string length = {};              // "15": pictures are segments of so many frames
     std::string weights = {};             // "node": a copy on each node of memory
     std::string results = {};             // "tensors": all that the model returns
     bool inspect = false;                 // the model is inspected and never run on frames

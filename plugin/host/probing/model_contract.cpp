@@ -90,6 +90,10 @@ void set_tensor_options(const Contract &contract, ModelOptions &options)
     options.inputs = inputs_as_text(contract);
     options.frames =
         contract.time.count() > 1 ? concat(contract.time.first, "..", contract.time.last) : "";
+    options.length = contract.time.length == 0 ? ""
+                     : contract.time.border == Border::repeat
+                         ? concat(contract.time.length, " repeat")
+                         : std::to_string(contract.time.length);
     if (makes_class_maps(contract))
         options.results = "tensors";
 }
@@ -98,7 +102,8 @@ bool tensors_differ(const Contract &a, const Contract &b)
 {
     return a.input.type != b.input.type || a.input.layout != b.input.layout ||
            a.output.layout != b.output.layout || a.inputs != b.inputs ||
-           a.time.first != b.time.first || a.time.last != b.time.last || a.pictures != b.pictures ||
+           a.time.first != b.time.first || a.time.last != b.time.last ||
+           a.time.length != b.time.length || a.pictures != b.pictures ||
            makes_class_maps(a) != makes_class_maps(b);
 }
 

@@ -116,8 +116,9 @@ Size probe_size(Model &model, Size size, int channels, int made)
                 turns + " at " + to_text(size) + ", not into " + std::to_string(made));
 }
 
-ModelProbe::ModelProbe(std::shared_ptr<Model> model, int frames, int extra)
-    : model_(std::move(model)), frames_(frames), extra_(extra)
+ModelProbe::ModelProbe(std::shared_ptr<Model> model, const TimeContract &time, int extra)
+    : model_(std::move(model)), frames_(time.count()), extra_(extra),
+      has_segments_(time.length != 0)
 {
 }
 
@@ -233,7 +234,7 @@ try {
 // concatenated along the channels.
 void ModelProbe::refuse_other_counts(const Attempt &rgb)
 {
-    if (!rgb.error || rgb.error->code() != AVERROR_EXTERNAL || extra_ > 0)
+    if (!rgb.error || rgb.error->code() != AVERROR_EXTERNAL || extra_ > 0 || has_segments_)
         return;
     const bool is_rank = rgb.error->reason() == Error::Reason::rank;
     if (is_rank && frames_ > 1)
@@ -245,7 +246,7 @@ void ModelProbe::refuse_other_counts(const Attempt &rgb)
         throw Error(AVERROR(EINVAL),
                     "the model takes tensors of 5 dimensions, such as several frames one behind "
                     "the other in time; say which: frames=-2..2 for the frame with two before it "
-                    "and two after it");
+                    "and two after it, or length=15 if as many come out as go in");
     for (const int channels : {9, 15, 21, 6, 12, 5, 7})
         if (channels != input_channels(3) && is_picture(attempt_of(channels, small).made))
             throw Error(AVERROR(EINVAL), words_of_frames(channels));
@@ -262,6 +263,8 @@ ModelProbe::Attempt ModelProbe::attempt_of(int all_channels, Size size)
         const OutputPicture found = probe_picture(*model_, size, all_channels);
         return {.error = std::nullopt, .made = found.channels, .size = found.size};
     } catch (const Error &error) {
+        if (has_segments_ && error.code() == AVERROR(EINVAL))
+            throw; // in other channels the model may take its frames for channels
         return {.error = error};
     }
 }

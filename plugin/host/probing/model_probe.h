@@ -54,8 +54,8 @@ inline Size probe_size(Model &model, Size size, int channels)
 class ModelProbe
 {
 public:
-    // The model takes that many frames at once, and extra pictures with `extra` channels in total.
-    explicit ModelProbe(std::shared_ptr<Model> model, int frames = 1, int extra = 0);
+    // The model takes frames as `time` says, and extra pictures with `extra` channels in total.
+    explicit ModelProbe(std::shared_ptr<Model> model, const TimeContract &time = {}, int extra = 0);
 
     // Throws Error if the model takes no picture at all, if its output cannot become `as`, and for
     // a failure that has nothing to do with channels.
@@ -83,6 +83,7 @@ private:
 
     std::shared_ptr<Model> model_;
     int frames_, extra_;
+    bool has_segments_;
 };
 
 } // namespace dnn_torch

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "frame_gatherer.h"
 
+#include "sample_gathering.h"
 #include "task_worker.h"
 
 #include <algorithm>
@@ -9,6 +10,15 @@
 
 namespace dnn_torch
 {
+namespace
+{
+
+bool is_segment(const FrameItem &item, const TaskPlan &plan)
+{
+    return plan.segments.length != 0 && !item.bypass;
+}
+
+} // namespace
 
 SharedFrame &frame_at(const FrameItem &item, int distance, Border border)
 {
@@ -40,10 +50,16 @@ void FrameGatherer::flush()
         put_first_into_batch();
     received_.clear();
     first_ = 0;
-    end_batch();
+    hand_over_batch();
 }
 
 void FrameGatherer::end_batch()
+{
+    if (batch_ && !is_segment(batch_->items.front(), *batch_->plan))
+        hand_over_batch();
+}
+
+void FrameGatherer::hand_over_batch()
 {
     if (batch_)
         ready_.push_back(std::move(batch_));
@@ -60,9 +76,13 @@ std::unique_ptr<FrameJob> FrameGatherer::next()
 
 size_t FrameGatherer::frames() const
 {
-    size_t count = received_.size() - first_ + (batch_ ? batch_->items.size() : 0);
+    const auto own = [](const FrameJob &job) {
+        return static_cast<size_t>(std::count_if(job.items.begin(), job.items.end(),
+                                                 [](const auto &item) { return !item.seen_only; }));
+    };
+    size_t count = received_.size() - first_ + (batch_ ? own(*batch_) : 0);
     for (const auto &job : ready_)
-        count += job->items.size();
+        count += own(*job);
     return count;
 }
 
@@ -84,14 +104,41 @@ void FrameGatherer::put_first_into_batch()
     first_++;
     drop_unreachable(plan->window);
 
-    if (batch_ && (batch_->plan != plan || batch_->items.back().bypass != item.bypass ||
-                   (item.starts_anew && plan->in_order)))
-        end_batch();
+    if (batch_ && !follows_batch(item, *plan))
+        hand_over_batch();
+    if (batch_ && batch_->items.size() >= plan->batch_size)
+        begin_next_segment();
     if (!batch_)
         begin_batch(item, plan);
     batch_->items.push_back(std::move(item));
+    // A segment waits for one more frame, because the last one has no seam.
     if (batch_->items.size() >= plan->batch_size)
         end_batch();
+}
+
+bool FrameGatherer::follows_batch(const FrameItem &item, const TaskPlan &plan) const
+{
+    const bool begins = item.starts_anew && (plan.in_order || plan.segments.length != 0);
+    return batch_->plan.get() == &plan && batch_->items.back().bypass == item.bypass && !begins;
+}
+
+void FrameGatherer::begin_next_segment()
+{
+    const size_t overlap = batch_->plan->segments.overlap, kept = overlap - overlap / 2;
+    std::vector<FrameItem> shared;
+    for (size_t i = 0; i < overlap; i++) {
+        FrameItem &item = batch_->items[batch_->items.size() - overlap + i];
+        shared.push_back(new_reference(item));
+        shared.back().strength = item.strength;
+        shared.back().arrival = item.arrival;
+        (i < kept ? shared.back() : item).seen_only = true;
+    }
+    const std::shared_ptr<const TaskPlan> plan = batch_->plan;
+    hand_over_batch();
+    if (!shared.empty())
+        begin_batch(shared.front(), plan);
+    for (FrameItem &item : shared)
+        batch_->items.push_back(std::move(item));
 }
 
 void FrameGatherer::begin_batch(const FrameItem &item, std::shared_ptr<const TaskPlan> plan)

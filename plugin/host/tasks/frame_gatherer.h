@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 // Groups incoming frames into jobs.  Gives each frame its neighbours, and puts as many frames into
-// a job as the plan's batch size.
+// a job as the plan's batch size, or a segment.  The frames that a segment shares with the next one
+// are in both, and half of them are `seen_only` in each, so that a frame's result comes from the
+// segment in which it is farthest from the ends.
 #pragma once
 
 #include "host/model/contract.h"
@@ -30,7 +32,7 @@ public:
     // cannot be their neighbour.
     void flush();
 
-    // Completes the current batch, full or not.
+    // Completes the current batch, full or not, unless it is a segment.
     void end_batch();
 
     // Returns the next complete job; nullptr if there is none.
@@ -46,6 +48,9 @@ private:
     };
     void give_neighbours(FrameItem &item, const Window &window) const;
     void put_first_into_batch();
+    bool follows_batch(const FrameItem &item, const TaskPlan &plan) const;
+    void hand_over_batch();
+    void begin_next_segment();
     void begin_batch(const FrameItem &item, std::shared_ptr<const TaskPlan> plan);
     void drop_unreachable(const Window &window);
 

@@ -140,9 +140,12 @@ void PictureSession::convert_in(FrameJob &job, const Images &input)
 void PictureSession::convert_out(FrameJob &job, const Images &output)
 {
     Stopwatch watch(job.stages.convert_out);
-    int index = 0;
-    for (FrameItem &item : job.items)
-        finish(item, output, index++, job.saw_nan);
+    int index = -1;
+    for (FrameItem &item : job.items) {
+        index++;
+        if (!item.seen_only)
+            finish(item, output, index, job.saw_nan);
+    }
 }
 
 void PictureSession::check_size(const Images &output) const

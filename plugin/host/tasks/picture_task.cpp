@@ -4,6 +4,7 @@
 
 #include "base/compose.h"
 #include "frame_gatherer.h"
+#include "held_frames.h"
 #include "host/error.h"
 #include "host/frames/formats.h"
 #include "host/frames/lab.h"
@@ -126,9 +127,9 @@ void PicturePlan::use(std::shared_ptr<TilingState> state)
 }
 
 PictureTask::PictureTask(std::shared_ptr<Model> model, const Contract &contract, size_t batch_size)
-    : Task(std::move(model)),
-      probe_(Task::model(), contract.time.count(), extra_channels(contract)),
-      fitter_(Task::model(), contract), contract_(contract), batch_size_(batch_size)
+    : Task(std::move(model)), probe_(Task::model(), contract.time, extra_channels(contract)),
+      fitter_(Task::model(), contract), contract_(contract),
+      batch_size_(contract.time.length ? static_cast<size_t>(contract.time.length) : batch_size)
 {
 }
 
@@ -137,7 +138,7 @@ FoundChannels PictureTask::find_channels()
 try {
     return probe_.find_channels(contract_.as);
 } catch (const Error &error) {
-    if (error.code() != AVERROR_INVALIDDATA)
+    if (error.code() != AVERROR_INVALIDDATA || looks_at_time(contract_))
         throw;
     throw Error(error.code(), std::string(error.what()) +
                                   "; detectors are for the filter dnn_torch_detect, classifiers "
@@ -292,7 +293,10 @@ NewPlan PictureTask::plan(const FrameShape &input, const PlanParameters &paramet
     const Neighbours neighbours = neighbours_in(contract_);
     plan->window = {.before = static_cast<size_t>(neighbours.before),
                     .after = static_cast<size_t>(neighbours.after)};
+    plan->segments = {.length = static_cast<size_t>(contract_.time.length),
+                      .overlap = static_cast<size_t>(contract_.time.overlap)};
     plan->output_channels = channels.made;
+    plan->frame_bytes = bytes_of(input, fitted.target, plan->channels, channels.made);
     if (!warnings_)
         warnings_ = std::make_shared<PictureWarnings>(contract_);
     plan->warnings = warnings_;
@@ -305,7 +309,11 @@ NewPlan PictureTask::plan(const FrameShape &input, const PlanParameters &paramet
     const std::shared_ptr<const PictureTiling> work = tiling->current();
     const DnnTorchPlanFacts facts = work->model->facts();
     plan->use(std::move(tiling));
-    plan->batch_size = plan->in_order ? 1 : batch_size_;
+    plan->batch_size = plan->in_order && !plan->segments.length ? 1 : batch_size_;
+    if (plan->in_order && plan->segments.overlap)
+        throw Error(AVERROR(EINVAL),
+                    "the model remembers earlier frames, and would get those of an "
+                    "overlap twice; leave time_overlap at 0");
     // Integer results are already clipped, so the range is checked with a separate run.
     const RangeWarning range =
         plan->codes
@@ -313,6 +321,11 @@ NewPlan PictureTask::plan(const FrameShape &input, const PlanParameters &paramet
             : RangeWarning{};
     RunCost cost = cost_of(facts);
     cost.seconds *= static_cast<double>(work->grid.count());
+    if (plan->segments.length)
+        cost.bytes +=
+            held_frames({}, plan->segments, plan->batch_size,
+                        {.workers = 1, .threads_per_worker = 1, .in_flight = 1}, plan->frame_bytes)
+                .bytes;
     return {.plan = std::move(plan),
             .cost = cost,
             .variants = work->model->variants(),

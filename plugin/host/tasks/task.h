@@ -64,6 +64,18 @@ struct Window {
     bool operator==(const Window &) const = default;
 };
 
+// In which segments a task runs frames: a job is one.
+struct Segments {
+    size_t length = 0, overlap = 0; // frames; length 0: no segments
+    bool operator==(const Segments &) const = default;
+};
+
+// The bytes of one frame.
+struct FrameBytes {
+    int64_t frame = 0, result = 0; // as they come in and go out
+    int64_t floats = 0, made = 0;  // as the model gets the frame, and its result
+};
+
 class TaskPlan;
 struct Findings; // host/findings/findings.h
 
@@ -83,7 +95,8 @@ struct FrameItem {
     bool starts_anew = false; // no frame before it belongs to it: a cut, a seek
     // The frames that the task makes of it, in output order: one, several or none.
     std::vector<FramePointer> results = {};
-    bool skipped = false; // the frame bypasses the model because the task skips it
+    bool seen_only = false; // the model sees the frame, and its result comes from another job
+    bool skipped = false;   // the frame bypasses the model because the task skips it
     // What the model found in the frame.  Null if the model did not get it, and for other tasks.
     std::shared_ptr<Findings> found = {};
 };
@@ -153,6 +166,8 @@ public:
     bool mixes = false;          // results can be mixed with their frames
     bool passes_crashed = false; // frames that crash the model's process twice pass unchanged
     Window window = {};
+    Segments segments = {};
+    FrameBytes frame_bytes = {}; // with a window or segments
 };
 
 constexpr const char *cannot_mix =

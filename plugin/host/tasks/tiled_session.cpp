@@ -56,6 +56,10 @@ void TiledSession::begin(FrameJob &job)
             input_scaler_.scale_frame(item.frame.get(), picture.scaled.get());
             picture.input = picture.scaled.get();
         }
+        if (item.seen_only) {
+            pictures_.push_back(std::move(picture));
+            continue;
+        }
         picture.result = plan_.unscaled_results
                              ? taken_from(*plan_.unscaled_results, item.frame.get())
                              : plan_.frame_for(item.frame.get());
@@ -167,14 +171,15 @@ void TiledSession::write_tile(FrameJob &job, const Images &output, const TileSpa
         output,
         {.x = across.begin - across.offset, .y = down.begin - down.offset, .size = region.size});
     const BlendEdges edges = {.left = across.rise, .above = down.rise, .right = across.fall};
-    int index = 0;
+    int index = -1;
     for (const FrameItem &item : job.items) {
-        const Picture &picture = pictures_[static_cast<size_t>(index)];
+        const Picture &picture = pictures_[static_cast<size_t>(++index)];
+        if (item.seen_only)
+            continue;
         if (picture.depth)
             write_depth_part(picture, part, index, region, edges);
         else
             job.saw_nan |= write_part(item, picture, part, index, region, edges);
-        index++;
     }
 }
 
@@ -238,6 +243,10 @@ void TiledSession::finish(FrameJob &job)
     Stopwatch watch(job.stages.convert_out);
     auto picture = pictures_.begin();
     for (FrameItem &item : job.items) {
+        if (item.seen_only) {
+            ++picture;
+            continue;
+        }
         if (picture->depth)
             job.saw_nan |= write_depth(images_in(picture->depth.get()), 0, plan_.contract.depth,
                                        picture->result.get());

@@ -11,6 +11,7 @@
 #include <array>
 #include <ATen/ops/nan_to_num.h>
 #include <charconv>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -64,6 +65,8 @@ std::vector<Layout> layouts_to_try(const RequestedBinding &asked)
         return {ends_with_channels(*asked.layout) ? Layout::nhwc : Layout::nchw};
     if (asked.layout)
         return {*asked.layout};
+    if (asked.segment.length > 0)
+        return {Layout::ntchw, Layout::tchw, Layout::nchw, Layout::ncthw, Layout::cthw};
     if (asked.as_list)
         return {Layout::nchw, Layout::nhwc};
     if (asked.frames > 1)
@@ -123,6 +126,32 @@ void take_frames(const std::string &text, RequestedBinding &asked)
                                         " frames at most"));
     asked.frames = last - first + 1;
     asked.current = -first;
+}
+
+// Takes "15", or "15 repeat".
+void take_length(const std::string &text, RequestedBinding &asked)
+{
+    constexpr int64_t most = 256;
+    if (text.empty())
+        return;
+    const char *const end = text.data() + text.size();
+    const auto parsed = std::from_chars(text.data(), end, asked.segment.length);
+    const std::string_view rest(parsed.ptr, static_cast<size_t>(end - parsed.ptr));
+    asked.segment.repeats = rest == " repeat";
+    if (parsed.ec != std::errc() || asked.segment.length < 1 || asked.segment.length > most ||
+        !(rest.empty() || asked.segment.repeats))
+        throw Failure(DNN_TORCH_BAD_OPTION,
+                      dnn_torch::concat("length=", text, " is not 1 to ", most, " frames"));
+}
+
+void check_segment(const RequestedBinding &asked)
+{
+    for (const std::optional<Layout> &layout : {asked.layout, asked.output_layout})
+        if (layout && asked.segment.length > 0 && !can_be_segment(*layout))
+            throw Failure(DNN_TORCH_BAD_OPTION,
+                          dnn_torch::concat("layout=", name_of(*layout),
+                                            ": a segment is ntchw, ncthw, tchw, cthw, or nchw with "
+                                            "the frames' channels one after the other"));
 }
 
 constexpr std::array<Results, 3> all_results = {Results::picture, Results::maps, Results::tensors};
@@ -215,6 +244,9 @@ std::string Binding::text() const
     std::string text;
     if (!is_plain())
         text = dnn_torch::concat(type_name(type), " ", engine_torch::name_of(layout));
+    if (segment.length > 0)
+        text += dnn_torch::concat(segment.is_filled ? " segments of " : " segments of up to ",
+                                  segment.length);
     for (const Constant &constant : constants)
         dnn_torch::add_to_list(text, dnn_torch::concat(constant.name, " ", name_of(constant.kind),
                                                        constant.is_whole ? " whole" : "",
@@ -224,14 +256,16 @@ std::string Binding::text() const
 
 RequestedBinding requested_binding(const std::string &type, const std::string &layout,
                                    const std::string &output_layout, const std::string &frames,
-                                   const ConstantChoices &constants)
+                                   const std::string &length, const ConstantChoices &constants)
 {
     RequestedBinding asked = {.type = find_type(type),
                               .layout = layout_from("input_layout", layout),
                               .output_layout = layout_from("output_layout", output_layout),
                               .constants = constants};
     take_frames(frames, asked);
-    if (asked.output_layout && has_frames(*asked.output_layout))
+    take_length(length, asked);
+    check_segment(asked);
+    if (asked.output_layout && has_frames(*asked.output_layout) && asked.segment.length == 0)
         throw Failure(DNN_TORCH_BAD_OPTION,
                       dnn_torch::concat("output_layout=", output_layout,
                                         ": a result is one frame, and has no dimension for time"));
@@ -243,6 +277,8 @@ RequestedBinding requested_binding(const std::string &type, const std::string &l
         asked.text = dnn_torch::concat("; ", type, "/", layout, "/", output_layout);
     if (asked.frames > 1)
         asked.text += dnn_torch::concat("; frames=", asked.frames);
+    if (asked.segment.length > 0)
+        asked.text += dnn_torch::concat("; length=", length);
     return asked;
 }
 
@@ -251,27 +287,37 @@ std::vector<Binding> bindings_to_try(const RequestedBinding &asked,
 {
     const auto constants = constants_to_try(asked.constants);
     const auto types = types_to_try(asked, module);
+    std::vector<Segment> segments = {asked.segment};
+    if (asked.segment.length > 1) {
+        segments.push_back(asked.segment);
+        segments.back().is_filled = true;
+    }
     std::vector<Binding> bindings;
     for (const Layout layout : layouts_to_try(asked))
-        for (const at::ScalarType type : types)
-            for (const std::vector<Constant> &given : constants)
-                if (bindings.size() < most_tries)
-                    bindings.push_back({.type = type,
-                                        .layout = layout,
-                                        .frames = asked.frames,
-                                        .current = asked.current,
-                                        .constants = given});
+        for (const Segment &segment : segments)
+            for (const at::ScalarType type : types)
+                for (const std::vector<Constant> &given : constants)
+                    if (bindings.size() < most_tries)
+                        bindings.push_back({.type = type,
+                                            .layout = layout,
+                                            .frames = asked.frames,
+                                            .current = asked.current,
+                                            .segment = segment,
+                                            .constants = given});
     return bindings;
 }
 
 at::Tensor bound(const at::Tensor &pictures, const Binding &binding, const c10::Device &device)
 {
-    if (has_frames(binding.layout) && pictures.size(1) % binding.frames != 0)
+    if (binding.segment.length == 0 && has_frames(binding.layout) &&
+        pictures.size(1) % binding.frames != 0)
         throw Failure(DNN_TORCH_BAD_INPUT,
                       dnn_torch::concat(pictures.size(1), " channels are not those of ",
                                         binding.frames, " frames"));
-    const at::Tensor floats =
-        in_layout(pictures, binding.layout, binding.frames).to(device, at::kFloat, true);
+    const at::Tensor in_order = binding.segment.length > 0
+                                    ? as_segment(pictures, binding.layout, binding.segment)
+                                    : in_layout(pictures, binding.layout, binding.frames);
+    const at::Tensor floats = in_order.to(device, at::kFloat, true);
     const at::Tensor numbers =
         binding.type == at::kByte ? quantised(floats) : floats.to(binding.type);
     return numbers.contiguous();
@@ -292,7 +338,8 @@ c10::IValue value_of(const Constant &constant, const Binding &binding, const at:
         const bool is_alike = has_channels(binding.layout) && !has_frames(binding.layout);
         return in_layout(first, is_alike ? binding.layout : Layout::nchw, 1).contiguous();
     }
-    const at::Tensor tensor = tensor_of(constant, pictures, at::TensorOptions(device).dtype(type));
+    const at::Tensor first = binding.segment.length > 0 ? pictures.narrow(0, 0, 1) : pictures;
+    const at::Tensor tensor = tensor_of(constant, first, at::TensorOptions(device).dtype(type));
     if (constant.kind != Constant::Kind::plane)
         return tensor;
     const Layout layout = has_frames(binding.layout) ? Layout::nchw : binding.layout;

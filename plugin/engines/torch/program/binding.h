@@ -29,12 +29,16 @@ struct Binding {
     Layout layout = Layout::nchw;
     int64_t frames = 1;  // how many frames the channels of the pictures are of
     int64_t current = 0; // which of them is the current one
+    Segment segment = {};
     std::vector<Constant> constants = {};
 
     // The default value of white.
     double white() const { return type == at::kByte ? 255 : 1; }
     // Whether pictures are passed on unchanged.
-    bool is_plain() const { return type == at::kFloat && layout == Layout::nchw; }
+    bool is_plain() const
+    {
+        return type == at::kFloat && layout == Layout::nchw && segment.length == 0;
+    }
     // Names all of it; "" if there is nothing to name.
     std::string text() const;
     // Returns how many of the `all` input channels are the frame's.  Those of extra pictures
@@ -53,6 +57,7 @@ struct OutputChoice {
     std::string name; // "" if there is only one tensor
     Layout layout = Layout::nchw;
     at::ScalarType type = at::kFloat;
+    Segment segment = {};
 };
 
 // What the options request; nullopt: a run has to find out.
@@ -62,6 +67,7 @@ struct RequestedBinding {
     ConstantChoices constants = {};
     int64_t frames = 1;   // in a picture, one after the other
     int64_t current = 0;  // which of them is the current one
+    Segment segment = {}; // whether it is filled up has to be found out
     bool as_list = false; // forward() takes a list of pictures; a layout is then that of the batch
     Results results = Results::picture;
     std::string text = {}; // describes all that was requested; "" if nothing was
@@ -70,7 +76,7 @@ struct RequestedBinding {
 // Takes the names from the options; "" is not given.  Throws a Failure that lists the names.
 RequestedBinding requested_binding(const std::string &type, const std::string &layout,
                                    const std::string &output_layout, const std::string &frames,
-                                   const ConstantChoices &constants);
+                                   const std::string &length, const ConstantChoices &constants);
 
 // Returns the bindings that a run has to try, likeliest first; at least one.
 std::vector<Binding> bindings_to_try(const RequestedBinding &asked,

@@ -9,8 +9,11 @@
 
 #include <algorithm>
 #include <array>
+#include <ATen/ops/stack.h>
 #include <cmath>
+#include <cstdlib>
 #include <string_view>
+#include <vector>
 
 namespace engine_torch
 {
@@ -38,6 +41,26 @@ bool has_aspect(int64_t height, int64_t width, int64_t of_height, int64_t of_wid
     const double ratio = static_cast<double>(width) * static_cast<double>(of_height) /
                          (static_cast<double>(height) * static_cast<double>(of_width));
     return std::abs(std::log(ratio)) <= std::log(most);
+}
+
+// Fills a segment up at its end.  Backwards from the last frame and, if need be, forwards again.
+at::Tensor filled(const at::Tensor &frames, const Segment &segment)
+{
+    const int64_t count = frames.size(0);
+    if (!segment.is_filled || count == segment.length)
+        return frames;
+    const int64_t period = std::max<int64_t>(2 * (count - 1), 1);
+    std::vector<at::Tensor> all;
+    for (int64_t i = 0; i < segment.length; i++)
+        all.push_back(frames.select(0, segment.repeats
+                                           ? std::min(i, count - 1)
+                                           : count - 1 - std::abs(i % period - (count - 1))));
+    return at::stack(all);
+}
+
+bool has_frames_first(Layout layout)
+{
+    return layout == Layout::ntchw || layout == Layout::tchw;
 }
 
 std::optional<Layout> guess_without_batch(at::IntArrayRef extents, Layout input, int64_t height,
@@ -135,9 +158,8 @@ at::Tensor in_layout(const at::Tensor &pictures, Layout layout, int64_t frames)
                                         name_of(layout), "), not of ",
                                         dnn_torch::counted(pictures.size(1), "channel")));
     if (has_frames(layout)) {
-        const bool has_frames_first = layout == Layout::ntchw || layout == Layout::tchw;
         at::Tensor tensor = pictures.unflatten(1, {frames, pictures.size(1) / frames});
-        if (!has_frames_first)
+        if (!has_frames_first(layout))
             tensor = tensor.transpose(1, 2);
         return has_batch(layout) ? tensor : tensor.select(0, 0);
     }
@@ -153,6 +175,50 @@ at::Tensor from_layout(const at::Tensor &tensor, Layout layout)
     if (!has_channels(layout))
         pictures = pictures.unsqueeze(1);
     return ends_with_channels(layout) ? pictures.permute({0, 3, 1, 2}) : pictures;
+}
+
+bool can_be_segment(Layout layout)
+{
+    return has_frames(layout) || layout == Layout::nchw;
+}
+
+at::Tensor as_segment(const at::Tensor &frames, Layout layout, const Segment &segment)
+{
+    if (frames.size(0) > segment.length)
+        throw Failure(DNN_TORCH_BAD_INPUT,
+                      dnn_torch::concat(frames.size(0), " frames are more than a segment has, ",
+                                        segment.length));
+    const at::Tensor all = filled(frames, segment);
+    if (layout == Layout::nchw)
+        return all.reshape({1, all.size(0) * all.size(1), all.size(2), all.size(3)});
+    const at::Tensor tensor = has_frames_first(layout) ? all : all.transpose(0, 1);
+    return has_batch(layout) ? tensor.unsqueeze(0) : tensor;
+}
+
+at::Tensor from_segment(const at::Tensor &tensor, Layout layout, const Segment &segment,
+                        int64_t batch)
+{
+    const int64_t count = segment.given_for(batch);
+    const auto refuse = [&](int64_t made, const char *what) {
+        throw Failure(DNN_TORCH_BAD_OUTPUT,
+                      dnn_torch::concat("the model returned ", dnn_torch::counted(made, what),
+                                        " for a segment of ", dnn_torch::counted(count, "frame"),
+                                        "; it must return one frame for each.  A model that makes "
+                                        "one of several has a window: frames=FIRST..LAST"));
+    };
+    if (has_batch(layout) && tensor.size(0) != 1)
+        refuse(tensor.size(0), "segment");
+    at::Tensor frames = has_batch(layout) ? tensor.select(0, 0) : tensor;
+    if (layout == Layout::nchw) {
+        if (frames.size(0) % count != 0)
+            refuse(frames.size(0), "channel");
+        frames = frames.unflatten(0, {count, frames.size(0) / count});
+    } else if (!has_frames_first(layout)) {
+        frames = frames.transpose(0, 1);
+    }
+    if (frames.size(0) != count)
+        refuse(frames.size(0), "frame");
+    return frames.narrow(0, 0, batch);
 }
 
 std::optional<Layout> guess_layout(at::IntArrayRef extents, Layout input, int64_t height,

@@ -14,7 +14,7 @@ namespace engine_torch
 {
 
 // n: batch, t: frames, c: channels, h: height, w: width.  A layout without n takes one picture at a
-// time; a layout without c has pictures of one channel.  Results have no t.
+// time; a layout without c has pictures of one channel.  Only results of segments have a t.
 enum class Layout { nchw, nhwc, chw, hwc, nhw, hw, ntchw, ncthw, tchw, cthw };
 
 const char *name_of(Layout layout);
@@ -36,6 +36,29 @@ at::Tensor in_layout(const at::Tensor &pictures, Layout layout, int64_t frames);
 
 // Does the reverse.  The tensor must have the rank of the layout.
 at::Tensor from_layout(const at::Tensor &tensor, Layout layout);
+
+// The frames that a model takes and returns together.  They cross the engine as a batch.
+struct Segment {
+    int64_t length = 0;     // frames, at most; 0: the model takes pictures, not segments
+    bool is_filled = false; // the model takes no shorter ones, so that they are filled up
+    bool repeats = false;   // with the last frame again, and not backwards from it
+
+    // Returns how many frames the model gets for a batch.
+    int64_t given_for(int64_t batch) const { return is_filled ? length : batch; }
+};
+
+// Returns whether a segment can have that layout.
+bool can_be_segment(Layout layout);
+
+// Returns the frames [batch, channels, height, width] as the model takes them.  Without t and with
+// c in the layout nchw, their channels follow one another.  Throws a Failure if there are more than
+// the segment's length.
+at::Tensor as_segment(const at::Tensor &frames, Layout layout, const Segment &segment);
+
+// Does the reverse with a result, which must have the rank of the layout, and drops what the
+// segment was filled up with.  Throws a Failure if it is not one frame for each.
+at::Tensor from_segment(const at::Tensor &tensor, Layout layout, const Segment &segment,
+                        int64_t batch);
 
 // Guesses the layout of a result from its extents, given one input picture of `height` x `width`.
 // An extent of 1, 3 or 4 can be the channels; `input` decides between several.  Returns nullopt if

@@ -117,10 +117,17 @@ void expect_dense(const Constant &constant, const at::Tensor &tensor)
                       concat("the model's state ", constant.name, " is a sparse tensor"));
 }
 
-void expect_same_shape(const Constant &constant, const NamedTensors &before, const at::Tensor &now)
+void expect_alike(const Constant &constant, const NamedTensors &before, const at::Tensor &now)
 {
     const auto known = before.find(constant.name);
-    if (known != before.end() && known->second.sizes() != now.sizes())
+    if (known == before.end())
+        return;
+    if (known->second.scalar_type() != now.scalar_type())
+        throw Failure(DNN_TORCH_BAD_OUTPUT,
+                      concat("the model's state ", constant.name, " changes its type from ",
+                             type_name(known->second.scalar_type()), " to ",
+                             type_name(now.scalar_type()), " between two frames"));
+    if (known->second.sizes() != now.sizes())
         throw Failure(DNN_TORCH_BAD_OUTPUT,
                       concat("the model's state ", constant.name, " changes its shape from ",
                              shape_in_words(known->second), " to ", shape_in_words(now),
@@ -199,7 +206,7 @@ NamedTensors next_states(const c10::IValue &returned, const Source &source,
         if (!found)
             continue;
         expect_dense(constant, found->tensor);
-        expect_same_shape(constant, before, found->tensor);
+        expect_alike(constant, before, found->tensor);
         states[constant.name] = own_copy(found->tensor, images);
     }
     return states;

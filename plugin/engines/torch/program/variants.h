@@ -55,6 +55,8 @@ struct Source {
     // Whether forward() takes or returns one picture at a time.
     bool takes_one() const
     {
+        if (takes_segments())
+            return false;
         return !has_batch(binding.layout) || (output && !has_batch(output->layout));
     }
     // Whether the pictures of a batch run one after the other.  A picture's result must not depend
@@ -62,9 +64,13 @@ struct Source {
     // read from samples depend on its own samples only.
     bool runs_one_by_one() const
     {
+        if (takes_segments())
+            return false;
         const bool is_of_one = draws_random_numbers || branches_on_data || uses_samples_as_numbers;
         return takes_one() || has_states() || (is_of_one && !returns_all());
     }
+    // Whether the pictures of a batch are frames that belong together.
+    bool takes_segments() const { return asked.segment.length > 0; }
     // Whether a run gets what the run before returned.
     bool has_states() const;
     // Whether its runs wait for one another; see RandomScope and RunScope.

@@ -9,10 +9,13 @@
 #include "engines/torch/machine/quiet.h"
 #include "engines/torch/machine/run_scope.h"
 #include "engines/torch/program/states.h"
+#include "engines/torch/tuning/trial.h"
 #include "images.h"
 
 #include <algorithm>
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/allclose.h>
+#include <ATen/ops/equal.h>
 #include <chrono>
 #include <cstdlib>
 #include <exception>
@@ -76,7 +79,8 @@ Attempt attempt(const DnnTorchModel &model, const Source &source, const Shape &s
 
 bool fits(const Binding &binding, const Shape &shape)
 {
-    return (has_batch(binding.layout) || shape.batch == 1) &&
+    const bool is_one = shape.batch == 1 || binding.segment.length > 0;
+    return (has_batch(binding.layout) || is_one) &&
            (has_channels(binding.layout) || binding.frame_channels(shape.channels) == 1);
 }
 
@@ -172,6 +176,8 @@ public:
 
     Rehearsal run()
     {
+        if (source_.takes_segments())
+            return run_segments();
         try {
             return take_if_consistent(bindings_.front(), attempt(model_, source_, shape_));
         } catch (const std::exception &error) {
@@ -297,6 +303,141 @@ private:
                binding.frame_channels(shape_.channels) == binding.frames * binding.frames;
     }
 
+    // ---- segments
+
+    struct Working {
+        Binding binding;
+        OutputChoice output;
+        at::Tensor frames; // the result for frames that differ
+        bool mixes;        // a frame has an effect on others
+    };
+
+    // A wrong layout may work too, so all are tried.
+    Rehearsal run_segments()
+    {
+        std::vector<Working> working;
+        for (const Binding &binding : bindings_)
+            if (is_worth_trying(binding, working))
+                if (auto found = work_with(binding))
+                    working.push_back(std::move(*found));
+        if (working.empty()) {
+            model_.trials().failed_sizes++;
+            std::rethrow_exception(segment_fault_);
+        }
+        drop_unlikely(working);
+        const Working &chosen = working.front();
+        for (const Working &other : working)
+            if (!is_same_result(other.frames, chosen.frames))
+                throw Failure(DNN_TORCH_BAD_OPTION,
+                              dnn_torch::concat("the model takes segments as ",
+                                                name_of(chosen.binding.layout), " and as ",
+                                                name_of(other.binding.layout),
+                                                ", with other results; say which: layout=",
+                                                name_of(chosen.binding.layout)));
+        source_.binding = chosen.binding;
+        source_.output = chosen.output;
+        return take(source_.binding, attempt(model_, source_, shape_));
+    }
+
+    // In the right layout, frames have an effect on each other.  Operators that take five
+    // dimensions often take four as well, as something else; the reverse is rare.
+    static void drop_unlikely(std::vector<Working> &working)
+    {
+        const auto keep_those = [&](const auto &is_likely) {
+            if (std::any_of(working.begin(), working.end(), is_likely))
+                std::erase_if(working, [&](const Working &each) { return !is_likely(each); });
+        };
+        keep_those([](const Working &each) { return each.mixes; });
+        keep_those([](const Working &each) { return rank_of(each.binding.layout) == 5; });
+    }
+
+    // A model that refused one size in all types probably refuses sizes.
+    bool is_worth_trying(const Binding &binding, const std::vector<Working> &working)
+    {
+        if (model_.trials().failed_sizes > 0 && binding.type != bindings_.front().type)
+            return false;
+        const bool is_first_layout = binding.layout == bindings_.front().layout;
+        const bool is_new = working.empty() || working.back().binding.layout != binding.layout;
+        return is_new && (is_first_layout || model_.trials().time < longest_trials);
+    }
+
+    // The model must take all lengths if segments are not filled up.
+    std::optional<Working> work_with(const Binding &binding)
+    {
+        const auto length = static_cast<int32_t>(binding.segment.length);
+        const auto begin = std::chrono::steady_clock::now();
+        std::optional<Working> found;
+        const Quiet quiet;
+        try {
+            source_.binding = binding;
+            source_.output = std::nullopt;
+            const Attempt whole = attempt_of_length(length);
+            if (!binding.segment.is_filled)
+                for (const int32_t shorter : {1, std::max(length - 1, 1)})
+                    expect_alike(whole, attempt_of_length(shorter));
+            source_.output = whole.output;
+            const at::Tensor frames = different_frames(binding);
+            found = {.binding = binding,
+                     .output = whole.output,
+                     .frames = result_of(frames),
+                     .mixes = false};
+            found->mixes = changes_others(frames, found->frames, 0) ||
+                           changes_others(frames, found->frames, length - 1);
+        } catch (const std::exception &error) {
+            if (is_out_of_memory(error))
+                throw;
+            if (!segment_fault_ || (is_fault_of_result(error) && !has_fault_of_result_)) {
+                segment_fault_ = std::current_exception();
+                has_fault_of_result_ = is_fault_of_result(error);
+            }
+        }
+        model_.trials().time += std::chrono::steady_clock::now() - begin;
+        return found;
+    }
+
+    at::Tensor different_frames(const Binding &binding) const
+    {
+        return test_picture({static_cast<int32_t>(binding.segment.length), shape_.channels,
+                             shape_.height, shape_.width, 0, static_cast<float>(binding.white())});
+    }
+
+    at::Tensor result_of(const at::Tensor &frames)
+    {
+        return picture_of(model_.rehearse(source_, frames), *source_.output, frames.size(0),
+                          model_.device())
+            .clone();
+    }
+
+    // Returns whether other frames have another result if that frame is another.
+    bool changes_others(const at::Tensor &frames, const at::Tensor &result, int64_t place)
+    {
+        at::Tensor others = frames.clone();
+        others.select(0, place).mul_(-1).add_(source_.binding.white());
+        const at::Tensor made = result_of(others);
+        const int64_t first = place == 0 ? 1 : 0, count = frames.size(0) - 1;
+        return !at::equal(made.narrow(0, first, count), result.narrow(0, first, count));
+    }
+
+    Attempt attempt_of_length(int32_t length)
+    {
+        return attempt(model_, source_, {length, shape_.channels, shape_.height, shape_.width});
+    }
+
+    static void expect_alike(const Attempt &whole, const Attempt &shorter)
+    {
+        const Shape &one = whole.result.picture, &other = shorter.result.picture;
+        if (one.channels != other.channels || one.height != other.height ||
+            one.width != other.width)
+            throw Failure(DNN_TORCH_BAD_INPUT, "a shorter segment has other results");
+    }
+
+    static bool is_same_result(const at::Tensor &one, const at::Tensor &other)
+    {
+        constexpr double tolerance = 1e-3;
+        return one.sizes() == other.sizes() &&
+               at::allclose(one, other, tolerance, tolerance, /*equal_nan=*/true);
+    }
+
     // A model that refuses small pictures might take them by chance in another layout.
     bool takes_larger()
     {
@@ -323,7 +464,9 @@ private:
     const Shape shape_;
     Source source_;
     const std::vector<Binding> bindings_;
-    std::string layout_fault_; // why a layout that the model takes was refused
+    std::string layout_fault_;         // why a layout that the model takes was refused
+    std::exception_ptr segment_fault_; // why the likeliest layout of segments was refused
+    bool has_fault_of_result_ = false; // and it was only the result that was wrong
 };
 
 bool is_same(const Binding &one, const Binding &other)
@@ -342,7 +485,8 @@ OutputRequest output_request(const DnnTorchModel &model, const Source &source,
             .batch = extents[0],
             .height = extents[2],
             .width = extents[3],
-            .is_map = source.asked.results == Results::maps};
+            .is_map = source.asked.results == Results::maps,
+            .segment = source.binding.segment};
 }
 
 Rehearsal run_and_choose_binding(DnnTorchModel &model, const Shape &shape, int threads)
@@ -386,8 +530,10 @@ bool set_binding_by_text(DnnTorchModel &model, const std::string &text)
         return false;
     words.get();
     std::getline(words, name);
-    model.set_binding(bindings[place],
-                      {.name = name, .layout = *known, .type = static_cast<at::ScalarType>(type)});
+    model.set_binding(bindings[place], {.name = name,
+                                        .layout = *known,
+                                        .type = static_cast<at::ScalarType>(type),
+                                        .segment = bindings[place].segment});
     return true;
 }
 

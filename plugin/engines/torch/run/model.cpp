@@ -153,7 +153,7 @@ void DnnTorchModel::take_module(const engine_kit::Options &options)
         engine_torch::choose_input(source_.plain, requested_.path, wanted_input, given);
     source_.asked = engine_torch::requested_binding(
         options.value("input_type"), options.value("input_layout"), options.value("output_layout"),
-        options.value("frames"),
+        options.value("frames"), options.value("length"),
         engine_torch::constant_choices(given, source_.plain, source_.input_name));
     source_.asked.as_list = engine_torch::takes_list(source_.plain, source_.input_name);
     if (!given.empty())

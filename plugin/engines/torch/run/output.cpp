@@ -50,6 +50,8 @@ bool is_number_type(at::ScalarType type)
 
 std::optional<Layout> layout_of(const at::Tensor &tensor, const OutputRequest &request)
 {
+    if (!request.layout && request.segment.length > 0)
+        return tensor.dim() == rank_of(request.input) ? std::optional(request.input) : std::nullopt;
     if (!request.layout && request.is_map)
         return guess_map_layout(tensor.sizes(), request.input, request.batch, request.height,
                                 request.width);
@@ -66,6 +68,8 @@ bool can_be_picture(const at::Tensor &tensor, const OutputRequest &request)
     const std::optional<Layout> layout = layout_of(tensor, request);
     if (!layout)
         return false;
+    if (request.segment.length > 0)
+        return tensor.numel() > 0;
     const auto extents = tensor.sizes();
     const size_t place = ends_with_channels(*layout) ? extents.size() - 1 : extents.size() - 3;
     const int64_t channels = has_channels(*layout) ? extents[place] : 1;
@@ -119,8 +123,13 @@ const ReturnedTensor &choose(const c10::IValue &returned, const Tensors &tensors
 {
     const std::string what =
         concat("a tensor of rank ", tensor.dim(), " (", words_of(tensor.sizes()), ")");
-    if (request.layout)
-        refuse_result(concat(what, ", which cannot be of the layout ", name_of(*request.layout)));
+    if (request.layout || request.segment.length > 0)
+        refuse_result(concat(what, ", which cannot be of the layout ",
+                             name_of(request.layout.value_or(request.input)),
+                             request.layout
+                                 ? ""
+                                 : "; if it is another, say so with layout=IN|OUT, and if it is "
+                                   "one frame of several, with frames=FIRST..LAST"));
     const bool is_empty = tensor.numel() == 0;
     if (is_empty && tensor.dim() <= 4)
         refuse_result(concat("an empty tensor (", words_of(tensor.sizes()),
@@ -210,7 +219,8 @@ OutputChoice choose_output(const c10::IValue &returned, const OutputRequest &req
     const std::optional<Layout> layout = layout_of(tensor, request);
     if (!layout)
         refuse_layout(tensor, request);
-    return {.name = name, .layout = *layout, .type = tensor.scalar_type()};
+    return {
+        .name = name, .layout = *layout, .type = tensor.scalar_type(), .segment = request.segment};
 }
 
 at::Tensor picture_of(const c10::IValue &returned, const OutputChoice &choice, int64_t batch,
@@ -225,7 +235,9 @@ at::Tensor picture_of(const c10::IValue &returned, const OutputChoice &choice, i
                              " it must be of rank ", rank_of(choice.layout)));
     if (tensor.layout() == at::kMkldnn)
         tensor = tensor.to_dense();
-    const at::Tensor pictures = from_layout(tensor, choice.layout);
+    const at::Tensor pictures = choice.segment.length > 0
+                                    ? from_segment(tensor, choice.layout, choice.segment, batch)
+                                    : from_layout(tensor, choice.layout);
     check_shape(pictures, tensor, batch);
     return pictures.to(device, at::kFloat);
 }

@@ -21,6 +21,7 @@ struct OutputRequest {
     Layout input = Layout::nchw;  // of the input pictures
     int64_t batch = 1, height = 1, width = 1;
     bool is_map = false; // of any number of channels, as for classes
+    Segment segment = {};
 };
 
 // Returns the tensor of the wanted name, or the only one, or the first that can be a picture, with

@@ -105,7 +105,8 @@ DnnTorchPlanFacts DnnTorchPlan::tune(const Shape &shape, const TuningParameters 
     try {
         return tune_whole(shape, parameters);
     } catch (const std::exception &error) {
-        if (shape.batch < 2 || source_->returns_all() || !engine_torch::is_out_of_memory(error))
+        if (shape.batch < 2 || source_->returns_all() || source_->takes_segments() ||
+            !engine_torch::is_out_of_memory(error))
             throw;
     }
     return tune_part(shape, shape.batch / 2, parameters);
@@ -113,6 +114,8 @@ DnnTorchPlanFacts DnnTorchPlan::tune(const Shape &shape, const TuningParameters 
 
 bool DnnTorchPlan::must_run_one_by_one()
 {
+    if (source_->takes_segments())
+        return false;
     if (!source_->runs_one_by_one() && !source_->returns_all() && source_->output &&
         engine_torch::mixes_pictures(*source_, shape_)) {
         mixes_pictures_ = true;

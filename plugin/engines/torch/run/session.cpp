@@ -128,7 +128,8 @@ at::Tensor DnnTorchSession::run_or_halve(const at::Tensor &images, int64_t numbe
     try {
         return run_once(images, number, turn);
     } catch (const std::exception &error) {
-        if (images.size(0) < 2 || plan_.facts().in_order || !engine_torch::is_out_of_memory(error))
+        if (images.size(0) < 2 || plan_.facts().in_order || plan_.source().takes_segments() ||
+            !engine_torch::is_out_of_memory(error))
             throw;
     }
     most_at_once_ = (images.size(0) + 1) / 2;
