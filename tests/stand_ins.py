@@ -220,10 +220,15 @@ def weights_of_dncnn(path, page):
     torch.save(made.state_dict(), path)
 
 
-def weights_of_fastdvdnet(path, *_):
-    sys.path.insert(0, str(support.TESTS / "architectures"))
-    import checkpoint_files
-    torch.save(checkpoint_files.ALL["fastdvdnet-colour"].make().state_dict(), path)
+def weights_of(name):
+    """Of a network that the tests of architectures have."""
+
+    def write(path, *_):
+        sys.path.insert(0, str(support.TESTS / "architectures"))
+        import checkpoint_files
+        torch.save(checkpoint_files.ALL[name].make().state_dict(), path)
+
+    return write
 
 
 COCO = {"labels": "coco"}
@@ -248,7 +253,8 @@ STAND_INS = [
     ("matting.pt", "", module(Matte())),
     ("inpaint.pt", "", module(WithMask())),
     ("ffdnet.pth", "", module(WithSigma())),
-    ("fastdvdnet.pth", "", weights_of_fastdvdnet),
+    ("fastdvdnet.pth", "", weights_of("fastdvdnet-colour")),
+    ("rvm_mobilenetv3.pth", "", weights_of("rvm-mobile")),
     ("five_frames.pt", "", module(FiveFrames())),
     ("rvm_mobilenetv3_fp32.torchscript", "", module(Recurrent())),
     ("net.py", "", code_of_net),

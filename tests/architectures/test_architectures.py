@@ -6,6 +6,7 @@ import re
 
 import numpy
 import pytest
+import stand_ins
 import support
 import torch
 from checkpoint_files import ALL, inspect, picture, save_safetensors, through_the_filter
@@ -79,6 +80,55 @@ def test_a_noise_level_by_option(name, tmp_path, monkeypatch):
     made = through_the_filter(path, images, ":inputs=sigma=0.7")
     assert numpy.abs(made - wanted).max() <= 2e-5 * numpy.abs(wanted).max()
     assert numpy.abs(made - usual).max() > 0.01
+
+
+def place(case, frame, count):
+    """Of a frame, maybe before the first or after the last one."""
+    if case.border == "repeat":
+        return min(max(frame, 0), count - 1)
+    return abs(frame) if frame < count else 2 * (count - 1) - frame
+
+
+def in_time(case, network, frames):
+    """What the network makes of each frame, with its neighbours and what it remembers."""
+    made, states, reach = [], None, case.frames // 2
+    for i in range(len(frames)):
+        window = [frames[place(case, i + each, len(frames))] for each in range(-reach, reach + 1)]
+        given = torch.cat(window)[None]
+        result, states = network.step(given, states) if case.has_states else (network(given), None)
+        made.append(result[0])
+    return torch.stack(made)
+
+
+@pytest.mark.parametrize("name", [name for name, case in ALL.items() if case.frames > 1 or case.has_states])
+def test_frames_one_after_the_other(name, tmp_path):
+    case = ALL[name]
+    network = randomise(case.make())
+    path = tmp_path / case.file
+    save_safetensors(network.state_dict(), path)
+    width, height = case.size
+    frames = torch.rand((5, case.channels, height, width), generator=torch.Generator().manual_seed(4))
+    with torch.no_grad():
+        wanted = in_time(case, network, frames)
+    if wanted.shape[1] < case.channels:  # the alpha; swscale would add one with an error of its own
+        wanted = torch.cat((frames, wanted), 1)
+        frames = torch.cat((frames, torch.ones_like(wanted[:, 3:])), 1)
+    made = through_the_filter(path, frames, ":cuts=off").reshape(wanted.shape)
+    assert numpy.abs(made - wanted.numpy()).max() <= 2 * case.tolerance * max(float(wanted.abs().max()), 1)
+
+
+def test_an_export_of_robust_video_matting(tmp_path):
+    """Told by its arguments; the longer side of what it looks at has 512 pixels."""
+    path = tmp_path / "net.pt"
+    torch.jit.script(stand_ins.Recurrent()).save(str(path))
+    frames = torch.rand((4, 4, 36, 640), generator=torch.Generator().manual_seed(4))
+    states = "|".join(f"r{i}=state={i + 1}" for i in (1, 2, 3, 4))
+    said = f":output=1:as=alpha:inputs={states}|downsample_ratio="
+    made, same, other, given = (through_the_filter(path, frames, ":cuts=off" + further) for further in (
+        "", said + "0.8", said + "0.5", ":inputs=downsample_ratio=0.5"))
+    assert (made == same).all() and (given == other).all() and (made != other).any()
+    foreground = through_the_filter(path, frames, ":cuts=off:output=0:as=picture")
+    assert (foreground == frames.reshape(16, -1).numpy()).all()
 
 
 @pytest.mark.parametrize("frames", ["-4..0", "-1..1"])

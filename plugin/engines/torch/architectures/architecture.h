@@ -36,6 +36,7 @@ extern const Architecture omnisr;
 extern const Architecture plksr;
 extern const Architecture rcan;
 extern const Architecture rgt;
+extern const Architecture rvm;
 extern const Architecture span;
 extern const Architecture srcnn;
 extern const Architecture srformer;

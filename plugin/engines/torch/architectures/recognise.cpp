@@ -21,7 +21,7 @@ using dnn_torch::concat;
 const Architecture *const architectures[] = {
     &atd,    &dat,     &drct,  &hat,       &omnisr, &rgt,    &srformer,   &swin2sr,
     &swinir, &compact, &cugan, &denoisers, &edsr,   &esrgan, &fastdvdnet, &fsrcnn,
-    &mosr,   &plksr,   &rcan,  &span,      &srcnn,  &vdsr,
+    &mosr,   &plksr,   &rcan,  &rvm,       &span,   &srcnn,  &vdsr,
 };
 
 std::string shape_text(const Weight &weight)
