@@ -255,6 +255,7 @@ STAND_INS = [
     ("ffdnet.pth", "", module(WithSigma())),
     ("fastdvdnet.pth", "", weights_of("fastdvdnet-colour")),
     ("rvm_mobilenetv3.pth", "", weights_of("rvm-mobile")),
+    ("2x-GameUpV2_TSCUNet.pth", "", weights_of("tscunet-x4")),
     ("five_frames.pt", "", module(FiveFrames())),
     ("rvm_mobilenetv3_fp32.torchscript", "", module(Recurrent())),
     ("net.py", "", code_of_net),

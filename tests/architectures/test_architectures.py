@@ -28,7 +28,8 @@ def test_same_pictures_as_pytorch(name, engine, tmp_path):
     assert numpy.abs(result.picture - wanted).max() <= case.tolerance * largest
     assert result.told == {key: str(value) for key, value in case.told.items()}
     contract = json.loads(result.contract)
-    assert contract["tiling"] == ("global" if sees_the_whole_picture(case, network) else "local")
+    is_global = case.is_global or sees_the_whole_picture(case, network)
+    assert contract["tiling"] == ("global" if is_global else "local")
     assert contract["tiling"] in documented()[case.told["architecture"]][2].split(" or ")
     assert contract["scale"] == case.told["scale"]
     assert contract["input"]["channels"] == case.channels
@@ -201,6 +202,16 @@ def test_converted_to_torchscript(network, engine, tmp_path):
     assert result.returncode == 0 and not result.stderr, str(result)
     wanted, given = (engine.run(each, picture(case)) for each in (path, made))
     assert not given.error and (given.picture == wanted.picture).all()
+
+
+@pytest.mark.parametrize("prefix", ["", "generator."])
+def test_basic_vsr_plus_plus(prefix, engine, tmp_path):
+    """As its authors name the weights."""
+    names = ["spynet.basic_module.0.basic_module.0.conv.weight", "deform_align.backward_1.weight",
+             "backbone.backward_1.main.0.weight", "upsample1.upsample_conv.weight"]
+    save_safetensors({prefix + name: torch.ones(8, 8, 3, 3) for name in names}, tmp_path / "net.safetensors")
+    error = engine.run(tmp_path / "net.safetensors", picture(ALL[FIRST["Compact"]])).error
+    assert "looks like BasicVSR++, which needs a deformable convolution that is missing here" in error
 
 
 def test_a_table_without_numbers(engine, tmp_path):
