@@ -228,10 +228,15 @@ def weights_of_dncnn(path, page):
     torch.save(made.state_dict(), path)
 
 
-def weights_of_fastdvdnet(path, *_):
-    sys.path.insert(0, str(support.TESTS / "architectures"))
-    import checkpoint_files
-    torch.save(checkpoint_files.ALL["fastdvdnet-colour"].make().state_dict(), path)
+def weights_of(name):
+    """Of a network that the tests of architectures have."""
+
+    def write(path, *_):
+        sys.path.insert(0, str(support.TESTS / "architectures"))
+        import checkpoint_files
+        torch.save(checkpoint_files.ALL[name].make().state_dict(), path)
+
+    return write
 
 
 COCO = {"labels": "coco"}
@@ -256,7 +261,9 @@ STAND_INS = [
     ("matting.pt", "", module(Matte())),
     ("inpaint.pt", "", module(WithMask())),
     ("ffdnet.pth", "", module(WithSigma())),
-    ("fastdvdnet.pth", "", weights_of_fastdvdnet),
+    ("fastdvdnet.pth", "", weights_of("fastdvdnet-colour")),
+    ("rvm_mobilenetv3.pth", "", weights_of("rvm-mobile")),
+    ("2x-GameUpV2_TSCUNet.pth", "", weights_of("tscunet-x4")),
     ("five_frames.pt", "", module(FiveFrames())),
     ("both_ways.pt", "", module(BothWays())),
     ("rvm_mobilenetv3_fp32.torchscript", "", module(Recurrent())),

@@ -49,19 +49,20 @@ def picture(case, seed=3):
 
 
 def through_the_filter(path, images, further=""):
-    """Floats in, floats out: no rounding to bytes hides a difference."""
-    channels, height, width = images.shape[1:]
-    pixels, planes = ("gbrpf32le", (1, 2, 0)) if channels == 3 else ("grayf32le", (0,))
-    data = images[0][list(planes)].numpy().astype("<f4").tobytes()
+    """Floats in, floats out: no rounding to bytes hides a difference.  Returns rows of samples, one
+    for each channel of each frame."""
+    count, channels, height, width = images.shape
+    formats = {3: ("gbrpf32le", [1, 2, 0]), 1: ("grayf32le", [0]), 4: ("gbrapf32le", [1, 2, 0, 3])}
+    pixels, planes = formats[channels]
     result = support.succeed(
         *("-f", "rawvideo", "-pixel_format", pixels, "-video_size", f"{width}x{height}", "-i", "-"),
         *("-vf", support.dnn(path, tune=0, isolate=0) + further, "-f", "rawvideo", "-pix_fmt", pixels, "-"),
-        stdin=data,
+        stdin=images[:, planes].numpy().astype("<f4").tobytes(),
     )
-    samples = numpy.frombuffer(result.stdout, "<f4").reshape(len(planes), -1)
+    samples = numpy.frombuffer(result.stdout, "<f4").reshape(count, len(planes), -1)
     made = numpy.empty_like(samples)
-    made[list(planes)] = samples
-    return made
+    made[:, planes] = samples
+    return made.reshape(count * len(planes), -1)
 
 
 def inspect(path):

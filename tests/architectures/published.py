@@ -19,6 +19,10 @@ class Case:
     told: dict  # what inspect has to say of it: {"architecture": "Compact", "scale": 2, ...}
     channels: int = 3  # of a frame
     frames: int = 1  # of which the input has the channels
+    # Whether the module has step(picture, states): the result and the next states; None begins.
+    has_states: bool = False
+    is_global: bool = False  # even if no test shows it: an optical flow may lead anywhere
+    border: str = "reflect"  # beyond which frames are missing: or "repeat"
     # Of the published code and not of the tensors: names that a file has besides.
     extras: typing.Callable = dict
     size: tuple = (29, 23)  # width, height

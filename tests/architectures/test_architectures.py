@@ -6,6 +6,7 @@ import re
 
 import numpy
 import pytest
+import stand_ins
 import support
 import torch
 from checkpoint_files import ALL, inspect, picture, save_safetensors, through_the_filter
@@ -27,7 +28,8 @@ def test_same_pictures_as_pytorch(name, engine, tmp_path):
     assert numpy.abs(result.picture - wanted).max() <= case.tolerance * largest
     assert result.told == {key: str(value) for key, value in case.told.items()}
     contract = json.loads(result.contract)
-    assert contract["tiling"] == ("global" if sees_the_whole_picture(case, network) else "local")
+    is_global = case.is_global or sees_the_whole_picture(case, network)
+    assert contract["tiling"] == ("global" if is_global else "local")
     assert contract["tiling"] in documented()[case.told["architecture"]][2].split(" or ")
     assert contract["scale"] == case.told["scale"]
     assert contract["input"]["channels"] == case.channels
@@ -79,6 +81,55 @@ def test_a_noise_level_by_option(name, tmp_path, monkeypatch):
     made = through_the_filter(path, images, ":inputs=sigma=0.7")
     assert numpy.abs(made - wanted).max() <= 2e-5 * numpy.abs(wanted).max()
     assert numpy.abs(made - usual).max() > 0.01
+
+
+def place(case, frame, count):
+    """Of a frame, maybe before the first or after the last one."""
+    if case.border == "repeat":
+        return min(max(frame, 0), count - 1)
+    return abs(frame) if frame < count else 2 * (count - 1) - frame
+
+
+def in_time(case, network, frames):
+    """What the network makes of each frame, with its neighbours and what it remembers."""
+    made, states, reach = [], None, case.frames // 2
+    for i in range(len(frames)):
+        window = [frames[place(case, i + each, len(frames))] for each in range(-reach, reach + 1)]
+        given = torch.cat(window)[None]
+        result, states = network.step(given, states) if case.has_states else (network(given), None)
+        made.append(result[0])
+    return torch.stack(made)
+
+
+@pytest.mark.parametrize("name", [name for name, case in ALL.items() if case.frames > 1 or case.has_states])
+def test_frames_one_after_the_other(name, tmp_path):
+    case = ALL[name]
+    network = randomise(case.make())
+    path = tmp_path / case.file
+    save_safetensors(network.state_dict(), path)
+    width, height = case.size
+    frames = torch.rand((5, case.channels, height, width), generator=torch.Generator().manual_seed(4))
+    with torch.no_grad():
+        wanted = in_time(case, network, frames)
+    if wanted.shape[1] < case.channels:  # the alpha; swscale would add one with an error of its own
+        wanted = torch.cat((frames, wanted), 1)
+        frames = torch.cat((frames, torch.ones_like(wanted[:, 3:])), 1)
+    made = through_the_filter(path, frames, ":cuts=off").reshape(wanted.shape)
+    assert numpy.abs(made - wanted.numpy()).max() <= 2 * case.tolerance * max(float(wanted.abs().max()), 1)
+
+
+def test_an_export_of_robust_video_matting(tmp_path):
+    """Told by its arguments; the longer side of what it looks at has 512 pixels."""
+    path = tmp_path / "net.pt"
+    torch.jit.script(stand_ins.Recurrent()).save(str(path))
+    frames = torch.rand((4, 4, 36, 640), generator=torch.Generator().manual_seed(4))
+    states = "|".join(f"r{i}=state={i + 1}" for i in (1, 2, 3, 4))
+    said = f":output=1:as=alpha:inputs={states}|downsample_ratio="
+    made, same, other, given = (through_the_filter(path, frames, ":cuts=off" + further) for further in (
+        "", said + "0.8", said + "0.5", ":inputs=downsample_ratio=0.5"))
+    assert (made == same).all() and (given == other).all() and (made != other).any()
+    foreground = through_the_filter(path, frames, ":cuts=off:output=0:as=picture")
+    assert (foreground == frames.reshape(16, -1).numpy()).all()
 
 
 @pytest.mark.parametrize("frames", ["-4..0", "-1..1"])
@@ -151,6 +202,16 @@ def test_converted_to_torchscript(network, engine, tmp_path):
     assert result.returncode == 0 and not result.stderr, str(result)
     wanted, given = (engine.run(each, picture(case)) for each in (path, made))
     assert not given.error and (given.picture == wanted.picture).all()
+
+
+@pytest.mark.parametrize("prefix", ["", "generator."])
+def test_basic_vsr_plus_plus(prefix, engine, tmp_path):
+    """As its authors name the weights."""
+    names = ["spynet.basic_module.0.basic_module.0.conv.weight", "deform_align.backward_1.weight",
+             "backbone.backward_1.main.0.weight", "upsample1.upsample_conv.weight"]
+    save_safetensors({prefix + name: torch.ones(8, 8, 3, 3) for name in names}, tmp_path / "net.safetensors")
+    error = engine.run(tmp_path / "net.safetensors", picture(ALL[FIRST["Compact"]])).error
+    assert "looks like BasicVSR++, which needs a deformable convolution that is missing here" in error
 
 
 def test_a_table_without_numbers(engine, tmp_path):

@@ -20,6 +20,7 @@ struct Architecture {
     Blueprint (*build)(const Weights &weights);
 };
 
+extern const Architecture animesr;
 extern const Architecture atd;
 extern const Architecture compact;
 extern const Architecture cugan;
@@ -36,11 +37,15 @@ extern const Architecture omnisr;
 extern const Architecture plksr;
 extern const Architecture rcan;
 extern const Architecture rgt;
+extern const Architecture rvm;
+extern const Architecture sofvsr;
 extern const Architecture span;
 extern const Architecture srcnn;
 extern const Architecture srformer;
 extern const Architecture swin2sr;
 extern const Architecture swinir;
+extern const Architecture tecogan;
+extern const Architecture tscunet;
 extern const Architecture vdsr;
 
 // A network, and the checkpoint's weights from which it is built.

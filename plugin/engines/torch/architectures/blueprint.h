@@ -25,17 +25,22 @@ struct NetTensor {
 struct Blueprint {
     std::string architecture;
     // Parameters read from the weights, in the order of display: {"blocks", "23"}.
-    std::vector<std::pair<std::string, std::string>> parameters;
+    std::vector<std::pair<std::string, std::string>> parameters = {};
     int64_t scale = 1;
     int64_t in_channels = 3, out_channels = 3;
     // Whether each sample of the result only depends on a bounded part of the picture.
     bool is_local = true;
     // The frames whose channels the input has, by their distance from the current one.
     int64_t first_frame = 0, last_frame = 0;
+    std::string border = "reflect"; // where there are no such frames: "reflect" or "repeat"
+    // Arguments that get what forward() returned for the frame before: {"r1", 2}.
+    std::vector<std::pair<std::string, int64_t>> states = {};
+    std::string task = "picture", as = ""; // as in a contract
     // Windows and the like begin at multiples of this, so tiles must, too.
     int64_t alignment = 1;
-    std::string source; // TorchScript: the functions of one class, including forward(self, x)
-    std::vector<NetTensor> tensors;
+    // TorchScript: the functions of one class, including forward(self, x)
+    std::string source = "";
+    std::vector<NetTensor> tensors = {};
 };
 
 // Returns the known requirements of the network, as the JSON of a contract (docs/contract.md).

@@ -11,6 +11,7 @@
 //     model.3, model.6, ...            one before each enlargement; more to enlarge more
 //     the last two                     "HR" and last convolution
 #include "architecture.h"
+#include "dense_blocks.h"
 
 #include "base/compose.h"
 
@@ -30,7 +31,6 @@ namespace
 using dnn_torch::concat;
 
 constexpr double slope = 0.2;
-constexpr double residual = 0.2;
 constexpr int64_t most_enlargements = 6;
 constexpr int64_t largest_scale = 64;
 
@@ -117,35 +117,12 @@ Layout layout_of_names(const Weights &weights)
     return layout;
 }
 
-Expression dense_block(Net &net, const Expression &input, const std::string &prefix,
-                       const std::string &end)
-{
-    std::vector<Expression> parts = {input};
-    const bool is_plus = net.weights().has(prefix + ".conv1x1.weight");
-    for (int64_t i = 1; i <= 5; i++) {
-        const Expression all = parts.size() > 1 ? net.cat(parts) : input;
-        Expression x = net.conv(all, concat(prefix, ".conv", i, end));
-        if (i < 5)
-            x = net.leaky_relu(x, slope);
-        if (is_plus && i == 2)
-            x = net.add(x, net.conv(input, prefix + ".conv1x1"));
-        if (is_plus && i == 4)
-            x = net.add(x, parts[2]);
-        parts.push_back(x);
-    }
-    return net.add_scaled(input, parts.back(), residual);
-}
-
 Expression body(Net &net, const Expression &first, const Layout &layout)
 {
     Expression x = first;
-    for (int64_t i = 0; i < layout.block_count; i++) {
-        const Expression before = x;
-        for (int64_t j = 1; j <= 3; j++)
-            x = dense_block(net, x, concat(layout.blocks, i, layout.dense, j),
-                            layout.last_of_block);
-        x = net.add_scaled(before, x, residual);
-    }
+    for (int64_t i = 0; i < layout.block_count; i++)
+        x = residual_dense_blocks(net, x, concat(layout.blocks, i, layout.dense),
+                                  layout.last_of_block);
     return net.add(first, net.conv(x, layout.after_blocks));
 }
 

@@ -152,7 +152,18 @@ void Net::line(const std::string &text)
         throw WeightFault(concat("is a ", blueprint_.architecture,
                                  " of more layers than anybody "
                                  "published; it takes too long to build"));
-    lines_ += concat("    ", text, "\n");
+    lines_ += concat(margin_, text, "\n");
+}
+
+void Net::begin(const std::string &condition)
+{
+    line(concat("if ", condition, ":"));
+    margin_ += "    ";
+}
+
+void Net::end()
+{
+    margin_.resize(margin_.size() - 4);
 }
 
 void Net::function(const std::string &text)
@@ -175,9 +186,9 @@ Expression Net::conv(const Expression &x, const std::string &name, const ConvOpt
                    : options.dilation * (weights_.size(weight_name, dimension) - 1) / 2;
     };
     return let(concat("torch.conv2d(", x, ", ", weight(weight_name), ", ",
-                      weight_or_none(name + ".bias"), ", ", pair_of(options.stride), ", [",
-                      padding(2), ", ", padding(3), "], ", pair_of(options.dilation), ", ",
-                      options.groups, ")"));
+                      options.has_bias ? weight_or_none(name + ".bias") : "None", ", ",
+                      pair_of(options.stride), ", [", padding(2), ", ", padding(3), "], ",
+                      pair_of(options.dilation), ", ", options.groups, ")"));
 }
 
 Expression Net::conv_transpose(const Expression &x, const std::string &name, int64_t stride,
@@ -228,9 +239,8 @@ Expression Net::batch_norm(const Expression &x, const std::string &name, double 
     };
     const Expression factor = part(".weight"), offset = part(".bias");
     return let(concat("torch.batch_norm(", x, ", ", factor, ", ", offset, ", ",
-                      weight(name + ".running_mean"), ", ",
-                      weight(name + ".running_var"), ", False, 0.0, ", literal(epsilon),
-                      ", False)"));
+                      weight(name + ".running_mean"), ", ", weight(name + ".running_var"),
+                      ", False, 0.0, ", literal(epsilon), ", False)"));
 }
 
 Expression Net::layer_norm(const Expression &x, const std::string &name, double epsilon)
@@ -346,10 +356,35 @@ void Net::align(int64_t multiple)
     blueprint_.alignment = std::min(both, largest * largest);
 }
 
-void Net::take_frames(int64_t first, int64_t last)
+void Net::take_frames(int64_t first, int64_t last, const std::string &border)
 {
     blueprint_.first_frame = first;
     blueprint_.last_frame = last;
+    blueprint_.border = border;
+}
+
+Expression Net::state(const std::string &name, int64_t output, const Expression &first)
+{
+    argument(concat(name, ": Optional[Tensor] = None"));
+    blueprint_.states.emplace_back(name, output);
+    return let(concat(first, " if ", name, " is None else ", name));
+}
+
+void Net::make_alpha()
+{
+    blueprint_.task = "matte";
+    blueprint_.as = "alpha";
+}
+
+Expression Net::enlarge_bilinear(const Expression &x, int64_t factor)
+{
+    return let(concat("torch.upsample_bilinear2d(", x, ", [", x, ".size(2) * ", factor, ", ", x,
+                      ".size(3) * ", factor, "], False)"));
+}
+
+Expression Net::channels(const Expression &x, int64_t first, int64_t last)
+{
+    return let(concat(x, "[:, ", first, ":", last, "]"));
 }
 
 Expression Net::picture_mean(const Expression &x)
@@ -429,13 +464,20 @@ Blueprint Net::finish(const Expression &result, int64_t scale, int64_t in_channe
 std::string contract_of(const Blueprint &network)
 {
     const int64_t first = network.first_frame, last = network.last_frame;
-    const std::string frames =
-        first == last ? "" : concat(R"(, "frames": [)", first, ", ", last, "]");
-    return concat(R"({"scale": )", network.scale, R"(, "task": "picture", "tiling": ")",
-                  network.is_local ? "local" : "global", R"(", "alignment": )", network.alignment,
-                  R"(, "input": {"channels": )", network.in_channels / (last - first + 1),
-                  R"(, "order": "rgb", "range": [0, 1])", frames, R"(}, "output": {"channels": )",
-                  network.out_channels, "}}");
+    std::string frames, states;
+    if (first != last)
+        frames = concat(R"(, "frames": [)", first, ", ", last, R"(], "border": ")", network.border,
+                        R"(")");
+    for (const auto &[name, output] : network.states)
+        dnn_torch::add_to_list(states, concat("\"", name, R"(": "state=)", output, "\""));
+    const std::string made = network.as.empty() ? concat(R"("channels": )", network.out_channels)
+                                                : concat(R"("as": ")", network.as, "\"");
+    return concat(R"({"scale": )", network.scale, R"(, "task": ")", network.task,
+                  R"(", "tiling": ")", network.is_local ? "local" : "global", R"(", "alignment": )",
+                  network.alignment, R"(, "input": {"channels": )",
+                  network.in_channels / (last - first + 1), R"(, "order": "rgb", "range": [0, 1])",
+                  frames, "}", states.empty() ? "" : concat(R"(, "inputs": {)", states, "}"),
+                  R"(, "output": {)", made, "}}");
 }
 
 } // namespace engine_torch

@@ -9,7 +9,7 @@
 //     return net.finish(net.activate(x, "relu"), ...);
 //
 // generates a forward() of two lines.  "torch.NAME" in an expression is the operator aten::NAME.  A
-// network of 300 layers has 300 lines: the code has no branches, which suits LibTorch's analysis.
+// network of 300 layers has 300 lines: the code hardly branches, which suits LibTorch's analysis.
 #pragma once
 
 #include "blueprint.h"
@@ -31,6 +31,7 @@ struct ConvOptions {
     int64_t dilation = 1;
     int64_t groups = 1;
     int64_t padding = -1; // below 0: keeps the picture's size
+    bool has_bias = true;
 };
 
 // One network under construction.  Every member function throws a WeightFault if a weight is
@@ -70,6 +71,9 @@ public:
     Expression let(const std::string &expression);
     // Writes a line that is not an assignment, such as "h, w = x.shape[2], x.shape[3]".
     void line(const std::string &text);
+    // Writes "if ...:"; the lines until end() are its block.
+    void begin(const std::string &condition);
+    void end();
     // Adds a function of the class: "def name(self, x, n: int):\n    return ...\n".  Adds each text
     // only once.
     void function(const std::string &text);
@@ -128,7 +132,16 @@ public:
     // Declares that windows begin at multiples of this.  pad_to_multiple() does so.
     void align(int64_t multiple);
     // Declares that the input's channels are those of several frames: from -2 to 2 are five.
-    void take_frames(int64_t first, int64_t last);
+    void take_frames(int64_t first, int64_t last, const std::string &border = "reflect");
+    // Adds an optional argument of forward(), which gets the tensor of that number in what it
+    // returned for the frame before, or None.  Returns the argument, or else the first value.
+    Expression state(const std::string &name, int64_t output, const Expression &first);
+    // Declares that the result is the frame's alpha.
+    void make_alpha();
+    // Enlarges bilinearly, pixels being areas.
+    Expression enlarge_bilinear(const Expression &x, int64_t factor);
+    // Returns the channels from `first` on, to before `last`.
+    Expression channels(const Expression &x, int64_t first, int64_t last);
     // Returns the mean of each channel over the whole picture.
     Expression picture_mean(const Expression &x);
     Expression multiply(const Expression &a, const Expression &b);
@@ -151,7 +164,7 @@ private:
     std::set<std::string> absent_;
     bool needs_biases_ = true;
     std::set<std::string> functions_;
-    std::string function_texts_, lines_, arguments_;
+    std::string function_texts_, lines_, arguments_, margin_ = "    ";
     int64_t variables_ = 0;
     size_t line_count_ = 0;
 };

@@ -19,9 +19,9 @@ using dnn_torch::concat;
 
 // In order: the first one that recognises the weights is used.
 const Architecture *const architectures[] = {
-    &atd,    &dat,     &drct,  &hat,       &omnisr, &rgt,    &srformer,   &swin2sr,
-    &swinir, &compact, &cugan, &denoisers, &edsr,   &esrgan, &fastdvdnet, &fsrcnn,
-    &mosr,   &plksr,   &rcan,  &span,      &srcnn,  &vdsr,
+    &atd,    &animesr, &dat,   &drct,      &hat,  &omnisr, &rgt,        &srformer, &swin2sr,
+    &swinir, &compact, &cugan, &denoisers, &edsr, &esrgan, &fastdvdnet, &fsrcnn,   &mosr,
+    &plksr,  &rcan,    &rvm,   &sofvsr,    &span, &srcnn,  &tecogan,    &tscunet,  &vdsr,
 };
 
 std::string shape_text(const Weight &weight)
@@ -83,6 +83,11 @@ void refuse_near_miss(const Candidates &candidates)
     const Candidate &largest = largest_of(candidates);
     if (!largest.fault.empty())
         throw WeightFault(largest.fault);
+    if (largest.weights.has_any("deform_align.") ||
+        largest.weights.has_any("generator.deform_align."))
+        throw WeightFault("looks like BasicVSR++, which needs a deformable convolution that is "
+                          "missing here; SOFVSR, TSCUNet, TecoGAN or AnimeSR "
+                          "do without");
     refuse_near_miss(candidates);
     if (!largest.module.empty())
         throw WeightFault(concat("is a whole module (", largest.module,

@@ -9,6 +9,7 @@
 #include "engines/torch/file/file_contract.h"
 #include "engines/torch/file/permission_check.h"
 #include "engines/torch/program/argument_guards.h"
+#include "engines/torch/program/constants.h"
 #include "engines/torch/program/graph_checks.h"
 #include "load.h"
 
@@ -186,6 +187,8 @@ void describe_module(const Module &module, Description &description)
     describe_parameters(module, description);
     if (!module.find_method("forward"))
         return;
+    if (is_matting(module))
+        add_contract("architecture_contract", matting_contract, description.facts);
     description.inputs = inputs_of(module);
     description.outputs = outputs_of(module);
 }

@@ -169,6 +169,8 @@ const char *name_of(Constant::Kind kind)
         return "plane";
     case Constant::Kind::picture:
         return "picture";
+    case Constant::Kind::ratio:
+        return "ratio";
     default:
         return "value";
     }
@@ -328,6 +330,8 @@ c10::IValue value_of(const Constant &constant, const Binding &binding, const at:
 {
     if (constant.kind == Constant::Kind::value)
         return constant.value;
+    if (constant.kind == Constant::Kind::ratio)
+        return ratio_for(pictures);
     if (constant.kind == Constant::Kind::state) {
         const int64_t channels = pictures.size(1) / binding.frames;
         const at::Tensor first =

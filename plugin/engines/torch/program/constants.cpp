@@ -24,6 +24,9 @@ namespace
 using dnn_torch::concat;
 using Kind = Constant::Kind;
 
+// Takes "auto", too.
+constexpr const char *ratio_argument = "downsample_ratio";
+
 [[noreturn]] void refuse(const std::string &words)
 {
     throw Failure(DNN_TORCH_BAD_OPTION, words);
@@ -106,6 +109,8 @@ Constant as_value(const std::string &name, c10::IValue value)
 
 Constant number_from(const std::string &name, const std::string &text, const c10::Type &type)
 {
+    if (text == "auto" && name == ratio_argument && type.kind() == c10::TypeKind::FloatType)
+        return {.name = name, .kind = Kind::ratio};
     const std::optional<double> number = number_in(text);
     const bool takes_whole = type.kind() == c10::TypeKind::IntType;
     if (!number || (takes_whole && !is_whole(*number)))
@@ -201,12 +206,47 @@ ConstantChoices constant_choices(const GivenConstants &given, const torch::jit::
     return choices;
 }
 
+const char *const matting_contract =
+    R"({"task": "matte", "scale": 1, "tiling": "global", "input": {"channels": 3, "order": "rgb", )"
+    R"("range": [0, 1]}, "inputs": {"r1": "state=2", "r2": "state=3", "r3": "state=4", )"
+    R"("r4": "state=5"}, "output": {"as": "alpha"}})";
+
+bool is_matting(const torch::jit::Module &module)
+{
+    const auto method = module.find_method("forward");
+    if (!method)
+        return false;
+    const auto &arguments = method->function().getSchema().arguments();
+    const auto takes = [&](std::string_view name, c10::TypeKind kind) {
+        return std::any_of(arguments.begin(), arguments.end(), [&](const c10::Argument &each) {
+            return each.name() == name && each.type()->kind() == kind;
+        });
+    };
+    return takes(ratio_argument, c10::TypeKind::FloatType) &&
+           takes("r1", c10::TypeKind::OptionalType) && takes("r4", c10::TypeKind::OptionalType);
+}
+
+void add_matting_ratio(const torch::jit::Module &module, GivenConstants &given)
+{
+    const bool is_given = std::any_of(
+        given.begin(), given.end(), [](const auto &each) { return each.first == ratio_argument; });
+    if (!is_given && is_matting(module))
+        given.emplace_back(ratio_argument, "auto");
+}
+
 int64_t extra_channels(const std::vector<Constant> &constants)
 {
     int64_t channels = 0;
     for (const Constant &constant : constants)
         channels += constant.channels;
     return channels;
+}
+
+double ratio_for(const at::Tensor &pictures)
+{
+    constexpr double longest = 512;
+    return std::min(longest / static_cast<double>(std::max(pictures.size(2), pictures.size(3))),
+                    1.0);
 }
 
 at::Tensor tensor_of(const Constant &constant, const at::Tensor &pictures,

@@ -38,6 +38,7 @@ struct Constant {
         vector,  // [batch]
         plane,   // [batch, 1, height, width], in the layout of the pictures
         picture, // [batch, channels, height, width], in that layout; differs from run to run
+        ratio,   // by which a matting network makes the frame smaller: its longer side is 512 then
         state    // what an output was in the run before
     };
     std::string name;
@@ -56,8 +57,20 @@ using ConstantChoices = std::vector<std::vector<Constant>>;
 ConstantChoices constant_choices(const GivenConstants &given, const torch::jit::Module &module,
                                  const std::string &input_name);
 
+// Whether forward() has the arguments of RobustVideoMatting, as its authors export it: four states,
+// and the ratio by which it makes frames smaller.
+bool is_matting(const torch::jit::Module &module);
+// The tensor that is the alpha, and the contract, as JSON.
+constexpr const char *matting_output = "1";
+extern const char *const matting_contract;
+// Has that ratio chosen by the frames' size, unless it was given.
+void add_matting_ratio(const torch::jit::Module &module, GivenConstants &given);
+
 // Returns how many channels all extra pictures have together.
 int64_t extra_channels(const std::vector<Constant> &constants);
+
+// Returns the ratio for pictures [batch, channels, height, width].
+double ratio_for(const at::Tensor &pictures);
 
 // Returns the tensor that the model gets with those pictures, [batch, channels, height, width].
 // Not for extra pictures, which come with the frames, and not for states.  The tensor is new,

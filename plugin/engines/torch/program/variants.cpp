@@ -206,6 +206,8 @@ at::Tensor given_tensor(const at::Tensor &tensor, const Source &source)
 Constant with_number(Constant constant, double number)
 {
     constant.number = number;
+    if (constant.kind == Constant::Kind::ratio)
+        return {.name = constant.name, .kind = Constant::Kind::value, .value = number};
     if (constant.kind == Constant::Kind::value)
         constant.value = constant.value.isInt() ? c10::IValue(static_cast<int64_t>(number))
                                                 : c10::IValue(number);
@@ -225,7 +227,7 @@ c10::IValue argument_of(const Constant &constant, const Variant &variant, const 
     if (value->second.dim() == 0)
         return value_of(with_number(constant, value->second.item<double>()), source.binding, frames,
                         type, source.device);
-    if (constant.kind == Constant::Kind::value)
+    if (constant.kind == Constant::Kind::value || constant.kind == Constant::Kind::ratio)
         throw Failure(DNN_TORCH_BAD_INPUT, "the model takes one number as " + constant.name);
     return value->second.to(source.device, constant.is_whole ? at::kLong : type, false, true);
 }

@@ -136,19 +136,19 @@ void DnnTorchModel::open_checkpoint(const engine_torch::Checkpoint &checkpoint,
     source_.plain = engine_torch::load_network(checkpoint, network, source_.device, permissions);
     description_ = engine_torch::describe(checkpoint, network, source_.plain);
     network_ = {.architecture = network.network.architecture,
-                .parameters = {},
                 .scale = network.network.scale,
                 .in_channels = network.network.in_channels,
-                .out_channels = network.network.out_channels,
-                .source = "",
-                .tensors = {}};
+                .out_channels = network.network.out_channels};
 }
 
 void DnnTorchModel::take_module(const engine_kit::Options &options)
 {
     source_.weights_on_each_node = parse_weights(options.value("weights"));
     const std::string wanted_input = options.value("input");
-    const auto given = engine_torch::parse_constants(options.value("inputs"));
+    auto given = engine_torch::parse_constants(options.value("inputs"));
+    engine_torch::add_matting_ratio(source_.plain, given);
+    if (output_name_.empty() && engine_torch::is_matting(source_.plain))
+        output_name_ = engine_torch::matting_output;
     source_.input_name =
         engine_torch::choose_input(source_.plain, requested_.path, wanted_input, given);
     source_.asked = engine_torch::requested_binding(
@@ -205,6 +205,8 @@ void DnnTorchModel::expect_runnable() const
 void DnnTorchModel::note_output()
 {
     ignores_output_ = !output_name_.empty() && engine_torch::returns_one_tensor(source_.plain);
+    if (!ignores_output_ && !output_name_.empty())
+        network_.reset(); // it knows the extents of its first tensor
     if (ignores_output_)
         notices_.add("output=" + output_name_ +
                      " is ignored: the model returns one tensor, which has no name");

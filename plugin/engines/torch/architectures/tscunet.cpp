@@ -1,0 +1,262 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// TSCUNet: restores or enlarges a frame by those around it.  Each layer of U-nets looks at all
+// threes of consecutive results of the one before, until one result is left.
+#include "architecture.h"
+#include "dense_blocks.h"
+#include "windows.h"
+
+#include "base/compose.h"
+
+#include <array>
+#include <map>
+
+namespace engine_torch
+{
+namespace tscunet_network
+{
+namespace
+{
+
+using dnn_torch::concat;
+
+constexpr double slope = 0.2;
+constexpr int64_t frames_of_layer = 3, multiple = 64, most_layers = 15, most_doublings = 4;
+constexpr int64_t depths = 3; // how often a U-net halves
+constexpr ConvOptions without_bias = {.has_bias = false};
+
+bool recognises(const Weights &weights)
+{
+    return weights.has("m_layers.0.m_head.0.weight") || weights.has("m_layers.0.m_tail.0.weight");
+}
+
+class UNets
+{
+public:
+    // `shifts_deepest`: whether every second block shifts at the lowest resolution, too.
+    UNets(Net &net, bool shifts_deepest) : net_(net), shifts_deepest_(shifts_deepest) {}
+
+    // `layer` is "m_layers.N.".
+    Expression made(const Expression &given, const std::string &layer)
+    {
+        Expression x = net_.conv(given, layer + "m_head.0", without_bias);
+        std::array<Expression, depths + 1> before = {x};
+        for (int64_t depth = 0; depth < depths; depth++) {
+            const std::string part = concat(layer, "m_down", depth + 1, ".");
+            const int64_t count = net_.weights().count(part) - 1;
+            x = blocks(x, part, 0, count, depth);
+            x = net_.conv(x, concat(part, count), {.stride = 2, .padding = 0, .has_bias = false});
+            before[static_cast<size_t>(depth + 1)] = x;
+        }
+        const std::string body = layer + "m_body.";
+        x = blocks(x, body, 0, net_.weights().count(body), depths);
+        for (int64_t depth = depths; depth > 0; depth--) {
+            const std::string part = concat(layer, "m_up", depth, ".");
+            x = larger(net_.add(x, before[static_cast<size_t>(depth)]), part + "0.up.");
+            x = blocks(x, part, 1, net_.weights().count(part), depth - 1);
+        }
+        x = net_.add(x, net_.conv(before[0], layer + "m_res.0", without_bias));
+        return net_.leaky_relu(net_.conv(x, layer + "m_tail.0", without_bias), slope);
+    }
+
+private:
+    Expression larger(const Expression &x, const std::string &layers)
+    {
+        const Expression first = net_.conv(net_.enlarge_nearest(x, 2), layers + "1");
+        return net_.leaky_relu(net_.conv(net_.leaky_relu(first, slope), layers + "3"), slope);
+    }
+
+    Expression blocks(Expression x, const std::string &part, int64_t first, int64_t end,
+                      int64_t depth)
+    {
+        for (int64_t i = first; i < end; i++) {
+            const bool is_shifted = (i - first) % 2 == 1 && (depth < depths || shifts_deepest_);
+            x = block(x, concat(part, i, "."), is_shifted ? depth : -1);
+        }
+        return x;
+    }
+
+    // Half of the channels go through convolutions, the others through attention.
+    Expression block(const Expression &x, const std::string &prefix, int64_t shifted_depth)
+    {
+        const std::string convolutions = prefix + "conv_block.";
+        const int64_t count = net_.weights().size(convolutions + "0.weight", 0),
+                      all = net_.weights().size(prefix + "conv1_1.weight", 0);
+        const Expression both = net_.conv(x, prefix + "conv1_1");
+        const Expression near = net_.channels(both, 0, count);
+        const Expression first =
+            net_.activate(net_.conv(near, convolutions + "0", without_bias), "relu");
+        const Expression convolved =
+            net_.add(net_.conv(first, convolutions + "2", without_bias), near);
+        Expression far = channels_last(net_, net_.channels(both, count, all));
+        far = transformed(far, prefix + "trans_block.", shifted_depth);
+        const Expression joined = net_.cat({convolved, channels_first(net_, far)});
+        return net_.add(x, net_.conv(joined, prefix + "conv1_2"));
+    }
+
+    Expression transformed(const Expression &x, const std::string &prefix, int64_t shifted_depth)
+    {
+        const Expression attended =
+            net_.add(x, attention(net_.layer_norm(x, prefix + "ln1"), prefix + "msa.",
+                                  shifted_depth < 0 ? nullptr : masks(x, shifted_depth)));
+        const Expression inner =
+            net_.linear(net_.layer_norm(attended, prefix + "ln2"), prefix + "mlp.0");
+        return net_.add(attended, net_.linear(net_.activate(inner, "gelu"), prefix + "mlp.2"));
+    }
+
+    Expression attention(const Expression &x, const std::string &prefix, const ShiftMasks *masks)
+    {
+        const std::string table = prefix + "relative_position_params";
+        if (net_.weights().size(table, 1) != 2 * window_ - 1 ||
+            net_.weights().size(table, 2) != 2 * window_ - 1)
+            net_.contradict(concat(table, " is not for windows of ", window_, " pixels"));
+        if (positions_.empty())
+            positions_ = relative_positions(net_, {.queries = window_, .keys = window_});
+        Attention attention = {.heads = net_.weights().size(table, 0),
+                               .channels = net_.weights().size(prefix + "linear.weight", 0),
+                               .masks = masks};
+        if (attention.heads < 1 || attention.channels % attention.heads != 0)
+            net_.contradict(concat("its ", attention.heads, " heads cannot share ",
+                                   attention.channels, " channels"));
+        const Expression rows = net_.let(concat(net_.weight(table), ".flatten(1).transpose(0, 1)"));
+        attention.bias = position_bias_of(net_, rows, positions_);
+        const Expression parts =
+            net_.linear(to_windows(net_, x, window_, masks), prefix + "embedding_layer");
+        const auto [queries, keys, values] =
+            thirds(net_, parts, prefix + "embedding_layer", attention.channels);
+        const Expression made = attend(net_, attention, queries, keys, values);
+        return from_windows(net_, net_.linear(made, prefix + "linear"), window_, masks);
+    }
+
+    // All U-nets see the same sizes.
+    const ShiftMasks *masks(const Expression &x, int64_t depth)
+    {
+        const auto known = masks_.find(depth);
+        if (known != masks_.end())
+            return &known->second;
+        return &masks_.emplace(depth, shift_masks(net_, x, window_, window_ / 2)).first->second;
+    }
+
+    static constexpr int64_t window_ = 8;
+    Net &net_;
+    const bool shifts_deepest_;
+    Expression positions_;
+    std::map<int64_t, ShiftMasks> masks_;
+};
+
+// Returns pictures of all channels, one for each three consecutive of `count` pictures.
+Expression threes(Net &net, const Expression &x, int64_t count, int64_t channels)
+{
+    const Expression one = net.let(
+        concat(x, ".reshape([-1, ", count * channels, ", ", x, ".size(2), ", x, ".size(3)])"));
+    std::string parts;
+    for (int64_t i = 0; i + frames_of_layer <= count; i++)
+        dnn_torch::add_to_list(parts,
+                               net.channels(one, i * channels, (i + frames_of_layer) * channels));
+    return net.let(concat("torch.stack([", parts, "], 1).flatten(0, 1)"));
+}
+
+struct Enlarging {
+    int64_t blocks = 0, doublings = 0;
+};
+
+Enlarging enlarging_of(const Weights &weights)
+{
+    Enlarging found;
+    const auto has = [&](int64_t place, const char *layer) {
+        return weights.has(concat("m_upsample.0.up.", place, layer));
+    };
+    while (found.blocks < most_layers && has(found.blocks, ".rdb1.conv1.weight"))
+        found.blocks++;
+    while (found.doublings < most_doublings &&
+           has(found.blocks + 1 + 3 * found.doublings, ".weight"))
+        found.doublings++;
+    return found;
+}
+
+Expression enlarged(Net &net, Expression x, const Enlarging &how)
+{
+    const std::string layers = "m_upsample.0.up.";
+    for (int64_t i = 0; i < how.blocks; i++)
+        x = residual_dense_blocks(net, x, concat(layers, i, ".rdb"), "");
+    for (int64_t i = 0; i < how.doublings; i++)
+        x = net.leaky_relu(
+            net.conv(net.enlarge_nearest(x, 2), concat(layers, how.blocks + 1 + 3 * i)), slope);
+    return net.leaky_relu(net.conv(x, concat(layers, how.blocks + 3 * how.doublings)), slope);
+}
+
+// As published: half a multiple at least on each side, by reflection; where the picture is too
+// small for that, its border is repeated.
+constexpr char pad_function[] = R"(
+def pad_around(self, x, multiple: int):
+    down = (multiple - x.size(2) % multiple) % multiple + multiple
+    right = (multiple - x.size(3) % multiple) % multiple + multiple
+    sides = [right - right // 2, right // 2, down - down // 2, down // 2]
+    w, h = x.size(3) - 1, x.size(2) - 1
+    near = [min(sides[0], w), min(sides[1], w), min(sides[2], h), min(sides[3], h)]
+    x = torch.reflection_pad2d(x, near)
+    left, right = sides[0] - near[0], sides[1] - near[1]
+    return torch.replication_pad2d(x, [left, right, sides[2] - near[2], sides[3] - near[3]])
+
+def first_row(self, size: int, multiple: int):
+    more = (multiple - size % multiple) % multiple + multiple
+    return more - more // 2
+)";
+
+// Training estimates how sure it is.
+void ignore_training(Net &net)
+{
+    for (const auto &[name, weight] : net.weights().all())
+        if (name.starts_with("m_sigma"))
+            net.ignore(name);
+}
+
+Blueprint build(const Weights &weights)
+{
+    Net net(weights, tscunet.name);
+    ignore_training(net);
+    const int64_t layers = weights.count("m_layers."), reach = layers,
+                  channels = weights.size("m_head.0.weight", 1),
+                  features = weights.size("m_head.0.weight", 0);
+    if (layers < 1 || layers > most_layers || channels < 1 || channels > 4 || features > 4096)
+        net.contradict(concat("has ", layers, " layers for pictures of ", channels, " channels"));
+    const Enlarging how = enlarging_of(weights);
+    const int64_t scale = int64_t{1} << how.doublings;
+    net.report("features", features);
+    net.report("frames", 2 * reach + 1);
+    net.report("blocks", weights.count("m_layers.0.m_body."));
+    net.take_frames(-reach, reach);
+    net.mark_nonlocal();
+    net.function(pad_function);
+    Expression x = net.let(concat("self.pad_around(", Net::input, ", ", multiple, ")"));
+    int64_t count = 2 * reach + 1;
+    x = net.let(concat(x, ".reshape([-1, ", channels, ", ", x, ".size(2), ", x, ".size(3)])"));
+    x = net.conv(x, "m_head.0", without_bias);
+    const Expression whole = net.let(
+        concat(x, ".reshape([-1, ", count * features, ", ", x, ".size(2), ", x, ".size(3)])"));
+    const Expression middle = net.channels(whole, reach * features, (reach + 1) * features);
+    UNets nets(net, scale == 1);
+    for (int64_t i = 0; i < layers; i++, count -= 2)
+        x = nets.made(threes(net, x, count, features), concat("m_layers.", i, "."));
+    if (weights.has("m_res.0.weight"))
+        x = net.add(x, net.conv(middle, "m_res.0", without_bias));
+    x = net.conv(enlarged(net, x, how), "m_tail.0", without_bias);
+    const auto part = [&](int dimension) {
+        const std::string size = concat(Net::input, ".size(", dimension, ")");
+        const Expression first =
+            net.let(concat("self.first_row(", size, ", ", multiple, ") * ", scale));
+        return concat(first, ":", first, " + ", size, " * ", scale);
+    };
+    const std::string rows = part(2), columns = part(3);
+    x = net.let(concat(x, "[:, :, ", rows, ", ", columns, "]"));
+    return net.finish(x, scale, (2 * reach + 1) * channels, weights.size("m_tail.0.weight", 0));
+}
+
+} // namespace
+} // namespace tscunet_network
+
+const Architecture tscunet = {
+    .name = "TSCUNet", .recognises = tscunet_network::recognises, .build = tscunet_network::build};
+
+} // namespace engine_torch
