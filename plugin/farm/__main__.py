@@ -33,32 +33,25 @@ class Parser(argparse.ArgumentParser):
         raise Refused(f"{message}; dnn-torch farm --help")
 
 
-def number(text):
-    value = int(text)
-    if value < 0:
-        raise ValueError
-    return value
+def reader(read, is_right, what):
+    """Returns a function that reads an option's value, and refuses what is not `what`."""
+    def checked(text):
+        try:
+            value = read(text)
+            if is_right(value):
+                return value
+        except (ValueError, ZeroDivisionError):
+            pass
+        raise argparse.ArgumentTypeError(f"{text!r} is not {what}")
+    return checked
 
 
-def positive(text):
-    value = number(text)
-    if value < 1:
-        raise ValueError
-    return value
-
-
-def duration(text):
-    value = fractions.Fraction(text)
-    if value <= 0:
-        raise ValueError
-    return value
-
-
-def pair(text):
-    first, last = text.split("-")
-    if number(first) > number(last):
-        raise ValueError
-    return int(first), int(last)
+number = reader(int, lambda value: value >= 0, "a whole number from 0 on")
+positive = reader(int, lambda value: value > 0, "a whole number from 1 on")
+duration = reader(fractions.Fraction, lambda value: value > 0, "a number of seconds above 0")
+pair = reader(lambda text: tuple(map(int, text.split("-"))),
+              lambda value: len(value) == 2 and value[0] <= value[1],
+              "two slices, the first and the last, such as 3-7")
 
 
 def make_parser():
@@ -272,12 +265,10 @@ def end(signal_number, frame):
 
 def main(words):
     further = []
-    if "--" in words:
+    if "--" in words and words[0] in ("plan", "submit"):
         place = words.index("--")
         words, further = words[:place], words[place + 1:]
     options = make_parser().parse_args(words)
-    if further and options.command not in ("plan", "submit"):
-        raise Refused(f"{options.command} takes no arguments after --")
     return COMMANDS[options.command](options, further)
 
 

@@ -123,6 +123,18 @@ def test_a_chain_that_does_not_work(words, reason, tmp_path):
     assert reason in line
 
 
+@pytest.mark.parametrize("words, reason", [
+    (["plan", "x.mkv", "--vf", "null", "--slice-frames", "x"], "'x' is not a whole number from 1"),
+    (["plan", "x.mkv", "--vf", "null", "--halo", "1/0"], "'1/0' is not a number of seconds above 0"),
+    (["run", "f", "--slices", "7-3"], "'7-3' is not two slices"),
+    (["run", "f", "--slices", "1-2-3"], "such as 3-7"),
+    (["run", "f", "--slice", "-1"], "'-1' is not a whole number from 0 on"),
+    (["status", "--", "-m{}"], "there is no plan in -m{}"),
+])
+def test_words_that_cannot_be_read(words, reason):
+    assert reason in refused(*words)
+
+
 def test_sound_that_does_not_fit(tmp_path):
     source = make(tmp_path / "in.mkv", *NTSC, "-f", "lavfi", "-i", "sine", "-t", "1", "-c:v",
                   "libx264", "-c:a", "pcm_u8")
