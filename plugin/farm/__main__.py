@@ -87,6 +87,8 @@ def add_plan_options(parser):
     parser.add_argument("--slice-frames", type=positive, metavar="N", help="the frames of a slice")
     parser.add_argument("--halo", type=duration, metavar="SECONDS",
                         help="how far filters look back and ahead, where that is not known")
+    parser.add_argument("--instructions", choices=list(media.LEVELS),
+                        help="what the machines have at least (what this one has)")
     parser.add_argument("--retries", type=number, default=2, metavar="N",
                         help="further tries of a slice that fails (2)")
     parser.add_argument("--dir", metavar="FOLDER", help="the plan's folder (OUT's name with .farm)")

@@ -193,7 +193,7 @@ def ends(path):
 
 # ---- the machine ------------------------------------------------------------
 
-# What code is chosen by: the widest set that the processor has all of.
+# What code is chosen by: the widest set that the processor has all of, or a ceiling below it.
 LEVELS = {"avx512": ["AVX-512"], "avx2": ["AVX2", "FMA"], "plain": []}
 CEILINGS = {
     "avx512": {"ONEDNN_MAX_CPU_ISA": "AVX512_CORE", "ATEN_CPU_CAPABILITY": "avx512"},
@@ -231,9 +231,17 @@ def check_machine(plan):
     here = machine("engine" in wanted, "," in wanted.get("instructions", ""),
                    wanted.get("device_name", "cpu"))
     for name, value in wanted.items():
-        if name != "device_name" and here.get(name) != value:
+        if name != "device_name" and not is_enough(name, here.get(name), value):
             raise Again(f"this machine has {name} {here.get(name)}, and the plan was made with "
                         f"{value}: run the slice on another machine, or plan again")
+
+
+def is_enough(name, here, wanted):
+    """Wider instructions than the plan's are left alone, by its ceiling."""
+    widest = list(LEVELS)
+    if name == "instructions" and {here, wanted} <= set(widest):
+        return widest.index(here) <= widest.index(wanted)
+    return here == wanted
 
 
 def check_source(plan):

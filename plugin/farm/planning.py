@@ -383,7 +383,21 @@ def draft(options, output, folder, source, given, halo, filters):
         slices=[], where=folder)
 
 
-def fix_machine(plan, filters):
+def lower_ceiling(plan, asked, exact):
+    """For machines that have less than this one."""
+    here = plan.machine.get("instructions")
+    if not asked or here is None:
+        return
+    if exact:
+        raise Refused("--instructions: precision=bf16 and int8 need machines with all the same "
+                      "instructions; leave it out")
+    if not media.is_enough("instructions", here, asked):
+        raise Refused(f"--instructions {asked}: this machine has {here} alone, so that the chain "
+                      "cannot be tried here")
+    plan.machine["instructions"] = asked
+
+
+def fix_machine(plan, filters, ceiling):
     ours = [each for each in filters if each.is_ours]
     devices = {each.options.get("device", "cpu") for each in ours} - {"cpu"}
     if "auto" in devices or len(devices) > 1:
@@ -394,6 +408,7 @@ def fix_machine(plan, filters):
     plan.machine = media.machine(bool(ours), exact, device)
     if device != "cpu":
         plan.machine["device_name"] = device
+    lower_ceiling(plan, ceiling, exact)
     if ours and not exact:
         plan.environment = media.CEILINGS[plan.machine["instructions"]]
 
@@ -433,7 +448,7 @@ def make(options, given, say, tell):
         decode(source, tell)
         read_keys(source)
         plan = draft(options, output, folder, source, given, halo, filters)
-        fix_machine(plan, filters)
+        fix_machine(plan, filters, options.instructions)
         plan.source_sha256 = hashing.result()
     with tempfile.TemporaryDirectory(prefix="dnn-torch-farm-") as scratch:
         attempt(plan, source, halo, filters, pathlib.Path(scratch), options, say)

@@ -11,6 +11,7 @@ import torch
 import support
 from farms import (ROOT, clip, done, farm, frames_of, judge, plan, plan_of, refused,
                    whole_run)
+import media  # farms adds its folder
 
 
 def test_pictures(tmp_path):
@@ -20,6 +21,31 @@ def test_pictures(tmp_path):
     assert ":optimize=" in values["fixed_chain"] and ":threads=" in values["fixed_chain"]
     assert values["fixed_chain"].endswith(",crop=100:80")
     assert str(ROOT / "models/upscale2x.pt") in values["files"]
+
+
+def test_a_ceiling_below_this_machine(tmp_path, monkeypatch):
+    source, output = clip(tmp_path, frames=8), tmp_path / "o.mkv"
+    chain = f"dnn_torch={ROOT}/models/upscale2x.pt:optimize=0:threads=1"
+    made = plan(source, output, "--instructions", "plain", chain=chain, frames=5)
+    assert plan_of(made)["machine"]["instructions"] == "plain"
+    done("run", made)
+    done("join", made)
+    for name, value in media.CEILINGS["plain"].items():
+        monkeypatch.setenv(name, value)
+    whole = whole_run(source, tmp_path / "whole.mkv", plan_of(made), chain)
+    assert frames_of(output) == frames_of(whole)
+    line = refused("plan", source, "--vf", f"{chain}:precision=int8", "-o", tmp_path / "p.mkv",
+                   "--instructions", "plain")
+    assert "all the same instructions" in line
+
+
+@pytest.mark.parametrize("here, wanted, is_enough", [
+    ("avx512", "avx2", True), ("avx2", "avx2", True), ("plain", "avx2", False),
+    ("avx2", "avx512", False), ("avx512, AVX512_CORE: A", "avx512", False), (None, "plain", False),
+])
+def test_machines_with_more_will_do(here, wanted, is_enough):
+    assert media.is_enough("instructions", here, wanted) == is_enough
+    assert not media.is_enough("oneDNN", "3.1", "3.0")
 
 
 class Window(torch.nn.Module):

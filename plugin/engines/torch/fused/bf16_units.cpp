@@ -58,7 +58,7 @@ template <int planes> [[FOR_BF16]] void sum_planes(const Bf16Products &it)
 bool has_bf16_units()
 {
     static const bool found =
-        find_simd_target() == SimdTarget::avx512 && __builtin_cpu_supports("avx512bf16");
+        simd_target() == SimdTarget::avx512 && __builtin_cpu_supports("avx512bf16");
     return found;
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "rounding.h"
+#include "simd_target.h"
 
 #include <bit>
 #include <cstddef>
@@ -45,12 +46,7 @@ struct RowLayout {
 // Channels of a pixel that are side by side in blocked layouts: those of one vector, as in oneDNN.
 inline int64_t block_lanes()
 {
-#ifdef __x86_64__
-    static const bool is_wide = __builtin_cpu_supports("avx512f");
-    return is_wide ? 16 : 8;
-#else
-    return 8;
-#endif
+    return simd_target() == SimdTarget::avx512 ? 16 : 8;
 }
 
 struct Bf16 {
