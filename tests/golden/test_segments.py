@@ -69,6 +69,30 @@ class Near(nn.Module):
         return y
 
 
+class NotFour(nn.Module):
+    """Takes segments of one frame and of all but one, which are tried, and none of four."""
+
+    def __init__(self):
+        super().__init__()
+        self.near = Near()
+
+    def forward(self, x: Tensor) -> Tensor:
+        if x.size(1) == 4:
+            raise ValueError("four")
+        return self.near(x)
+
+
+class Channels(nn.Module):
+    """The first channels of a picture."""
+
+    def __init__(self, count: int):
+        super().__init__()
+        self.count = count
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x[:, :self.count] * 0.5
+
+
 class First(nn.Module):
     """One frame of several."""
 
@@ -267,6 +291,12 @@ def test_other_inputs_are_given_once(save, frames, floats):
     assert_same(result, floats[:5] * HALF + numpy.float32(0.125))
 
 
+def test_a_length_that_the_model_does_not_take_is_filled_up(save, frames, floats):
+    result = run(frames[:13], dnn(save(NotFour()), length=9, cuts="off"))
+    assert_same(result, in_segments(floats[:13], 9, fill="reflect"))
+    assert result.stderr.count("does not take segments of 4 frames; they are filled up") == 1
+
+
 # ---- where segments end -----------------------------------------------------
 
 
@@ -288,6 +318,17 @@ def test_commands_end_segments(save, frames, floats):
     graph = f"sendcmd=c='0.24 dnn_torch reset',{dnn(save(Near()), length=5, time_overlap=2, cuts='off')}"
     expected = [in_segments(floats[:6], 5, 2), in_segments(floats[6:15], 5, 2)]
     assert_same(run(frames[:15], graph), numpy.concatenate(expected))
+
+
+@pytest.mark.parametrize("module,command,options", [
+    (Near(), "time_overlap 2", {"length": 7}), (Channels(1), "depth 0..9", {"as": "depth"}),
+    (Channels(3), "classes 1", {"as": "index"})], ids=["time_overlap", "depth", "classes"])
+def test_commands_may_need_what_options_say(save, frames, module, command, options):
+    """What stands in the options is not said again in a command."""
+    graph = f"sendcmd=c='0.04 dnn_torch {command}',{dnn(save(module), cuts='off', **options)}"
+    result = support.ffmpeg("-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{WIDTH}x{HEIGHT}", "-i", "-", "-vf",
+                            graph, "-f", "null", "-", stdin=b"".join(frame.tobytes() for frame in frames))
+    assert result.returncode == 0 and " is for " not in result.stderr, str(result)
 
 
 def test_results_are_mixed_with_their_frames(save, frames, floats):

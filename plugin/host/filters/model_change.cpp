@@ -61,7 +61,7 @@ void ModelChange::request(const std::string &name, const std::string &value)
     // An error that is found now must not spoil commands that come later.
     ModelRequest alone;
     find_command(name)->text_in(alone) = value;
-    read_contract(alone.contract, "");
+    check_values(alone.contract);
     requested_[name] = value;
 }
 

@@ -164,8 +164,6 @@ void apply_options(const ContractOptions &options, Contract &contract)
         apply_classes(options.classes, contract);
     if (!options.labels.empty())
         apply_labels(options.labels, contract);
-    if (!options.depth.empty() && contract.as != As::depth)
-        throw Error(AVERROR(EINVAL), "depth is for as=depth");
     if (!options.layout.empty())
         apply_to_sides("layout", options.layout, contract);
     if (!options.range.empty())
@@ -282,6 +280,12 @@ std::string name_in(const std::string &path)
 
 } // namespace
 
+void check_values(const ContractOptions &options)
+{
+    Contract contract;
+    apply_options(options, contract);
+}
+
 // Applies the sources from the weakest to the strongest, so that each overrides those before it.
 Contract read_contract(const ContractOptions &options, const std::string &contract_path,
                        const ContractTexts &texts)
@@ -304,6 +308,8 @@ Contract read_contract(const ContractOptions &options, const std::string &contra
     if (text)
         apply_json(*text, {.name = name_in(contract_path), .file = contract_path}, contract);
     apply_options(options, contract);
+    if (!options.depth.empty() && contract.as != As::depth)
+        throw Error(AVERROR(EINVAL), "depth is for as=depth");
     check_frames(contract, known);
     check_segments(contract);
     check_sizes(contract);

@@ -134,6 +134,9 @@ struct ContractTexts {
 Contract read_contract(const ContractOptions &options, const std::string &contract_path,
                        const ContractTexts &texts = {});
 
+// Throws Error for an option that cannot be read.  Whether options fit each other is left open.
+void check_values(const ContractOptions &options);
+
 // Returns "net.pt.json" for "net.pt".
 std::string contract_path(const std::string &model_path);
 

@@ -43,11 +43,12 @@ bool has_aspect(int64_t height, int64_t width, int64_t of_height, int64_t of_wid
     return std::abs(std::log(ratio)) <= std::log(most);
 }
 
-// Fills a segment up at its end.  Backwards from the last frame and, if need be, forwards again.
-at::Tensor filled(const at::Tensor &frames, const Segment &segment)
+} // namespace
+
+at::Tensor filled_up(const at::Tensor &frames, const Segment &segment)
 {
     const int64_t count = frames.size(0);
-    if (!segment.is_filled || count == segment.length)
+    if (count >= segment.length)
         return frames;
     const int64_t period = std::max<int64_t>(2 * (count - 1), 1);
     std::vector<at::Tensor> all;
@@ -57,6 +58,9 @@ at::Tensor filled(const at::Tensor &frames, const Segment &segment)
                                            : count - 1 - std::abs(i % period - (count - 1))));
     return at::stack(all);
 }
+
+namespace
+{
 
 bool has_frames_first(Layout layout)
 {
@@ -188,7 +192,7 @@ at::Tensor as_segment(const at::Tensor &frames, Layout layout, const Segment &se
         throw Failure(DNN_TORCH_BAD_INPUT,
                       dnn_torch::concat(frames.size(0), " frames are more than a segment has, ",
                                         segment.length));
-    const at::Tensor all = filled(frames, segment);
+    const at::Tensor all = segment.is_filled ? filled_up(frames, segment) : frames;
     if (layout == Layout::nchw)
         return all.reshape({1, all.size(0) * all.size(1), all.size(2), all.size(3)});
     const at::Tensor tensor = has_frames_first(layout) ? all : all.transpose(0, 1);

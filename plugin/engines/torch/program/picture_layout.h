@@ -47,6 +47,10 @@ struct Segment {
     int64_t given_for(int64_t batch) const { return is_filled ? length : batch; }
 };
 
+// Returns a whole segment, whose end is made of the given frames: backwards, and forwards again if
+// need be.
+at::Tensor filled_up(const at::Tensor &frames, const Segment &segment);
+
 // Returns whether a segment can have that layout.
 bool can_be_segment(Layout layout);
 

@@ -3,6 +3,7 @@
 
 #include "session.h"
 
+#include "base/counted.h"
 #include "binding_choice.h"
 #include "engines/torch/failure.h"
 #include "engines/torch/machine/allocator.h"
@@ -111,6 +112,8 @@ void DnnTorchSession::check_stopped() const
 at::Tensor DnnTorchSession::run_in_parts(const at::Tensor &images, int64_t number, const Turn &turn)
 {
     const int64_t count = images.size(0);
+    if (plan_.source().takes_segments())
+        return run_segment(images, number, turn);
     if (most_at_once_ == 0 || count <= most_at_once_)
         return run_or_halve(images, number, turn);
     std::vector<at::Tensor> pictures;
@@ -128,14 +131,30 @@ at::Tensor DnnTorchSession::run_or_halve(const at::Tensor &images, int64_t numbe
     try {
         return run_once(images, number, turn);
     } catch (const std::exception &error) {
-        if (images.size(0) < 2 || plan_.facts().in_order || plan_.source().takes_segments() ||
-            !engine_torch::is_out_of_memory(error))
+        if (images.size(0) < 2 || plan_.facts().in_order || !engine_torch::is_out_of_memory(error))
             throw;
     }
     most_at_once_ = (images.size(0) + 1) / 2;
     model_.note("a batch of " + std::to_string(images.size(0)) +
                 " does not fit into memory and runs in parts; a lower batch_size would do");
     return run_in_parts(images, number, turn);
+}
+
+// Before, a few lengths were tried.  If the model does not take this one, it gets a whole segment.
+at::Tensor DnnTorchSession::run_segment(const at::Tensor &images, int64_t number, const Turn &turn)
+{
+    const engine_torch::Segment &segment = plan_.source().binding.segment;
+    const int64_t count = images.size(0);
+    try {
+        return run_once(images, number, turn);
+    } catch (const std::exception &) {
+        if (segment.is_filled || count >= segment.length || stopped_)
+            throw;
+    }
+    const at::Tensor all = run_once(engine_torch::filled_up(images, segment), number, turn);
+    model_.note("the model does not take segments of " + dnn_torch::counted(count, "frame") +
+                "; they are filled up");
+    return all.narrow(0, 0, count);
 }
 
 at::Tensor DnnTorchSession::run_once(const at::Tensor &images, int64_t number, const Turn &turn)

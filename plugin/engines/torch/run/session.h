@@ -45,6 +45,8 @@ private:
                             const engine_torch::Turn &turn);
     at::Tensor run_or_halve(const at::Tensor &images, int64_t number,
                             const engine_torch::Turn &turn);
+    at::Tensor run_segment(const at::Tensor &images, int64_t number,
+                           const engine_torch::Turn &turn);
     at::Tensor run_once(const at::Tensor &images, int64_t number, const engine_torch::Turn &turn);
     void wait_after_failure() const noexcept;
     void let_others_begin(const DnnTorchRun &run) const;
