@@ -36,6 +36,7 @@ struct Blueprint {
     // Arguments that get what forward() returned for the frame before: {"r1", 2}.
     std::vector<std::pair<std::string, int64_t>> states = {};
     std::string task = "picture", as = ""; // as in a contract
+    int64_t minimum = 1; // pixels in each direction; smaller pictures are padded
     // Windows and the like begin at multiples of this, so tiles must, too.
     int64_t alignment = 1;
     // TorchScript: the functions of one class, including forward(self, x)

@@ -464,7 +464,9 @@ Blueprint Net::finish(const Expression &result, int64_t scale, int64_t in_channe
 std::string contract_of(const Blueprint &network)
 {
     const int64_t first = network.first_frame, last = network.last_frame;
-    std::string frames, states;
+    std::string frames, states, minimum;
+    if (network.minimum > 1)
+        minimum = concat(R"(, "minimum": )", network.minimum);
     if (first != last)
         frames = concat(R"(, "frames": [)", first, ", ", last, R"(], "border": ")", network.border,
                         R"(")");
@@ -476,8 +478,9 @@ std::string contract_of(const Blueprint &network)
                   R"(", "tiling": ")", network.is_local ? "local" : "global", R"(", "alignment": )",
                   network.alignment, R"(, "input": {"channels": )",
                   network.in_channels / (last - first + 1), R"(, "order": "rgb", "range": [0, 1])",
-                  frames, "}", states.empty() ? "" : concat(R"(, "inputs": {)", states, "}"),
-                  R"(, "output": {)", made, "}}");
+                  frames, minimum, "}",
+                  states.empty() ? "" : concat(R"(, "inputs": {)", states, "}"), R"(, "output": {)",
+                  made, "}}");
 }
 
 } // namespace engine_torch

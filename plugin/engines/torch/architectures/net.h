@@ -131,6 +131,8 @@ public:
     void mark_nonlocal() { blueprint_.is_local = false; }
     // Declares that windows begin at multiples of this.  pad_to_multiple() does so.
     void align(int64_t multiple);
+    // Declares that pictures have at least so many pixels in each direction.
+    void need_size(int64_t minimum) { blueprint_.minimum = minimum; }
     // Declares that the input's channels are those of several frames: from -2 to 2 are five.
     void take_frames(int64_t first, int64_t last, const std::string &border = "reflect");
     // Adds an optional argument of forward(), which gets the tensor of that number in what it

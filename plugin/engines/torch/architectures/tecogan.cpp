@@ -122,6 +122,7 @@ Blueprint build(const Weights &weights)
     net.report("upsampler", has_kernel(weights) ? "bicubic" : "bilinear");
     // The flow may come from anywhere.
     net.mark_nonlocal();
+    net.need_size(8); // which the flow's encoder makes one pixel of
     for (const char *function : {warp_function, depth_function, widen_function})
         net.function(function);
     const Expression x = Net::input;

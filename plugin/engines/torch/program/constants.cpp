@@ -115,6 +115,10 @@ Constant number_from(const std::string &name, const std::string &text, const c10
     const bool takes_whole = type.kind() == c10::TypeKind::IntType;
     if (!number || (takes_whole && !is_whole(*number)))
         refuse_value(name, text, takes_whole ? "a whole number" : "a number");
+    if (name == ratio_argument && (*number <= 0 || *number > 1))
+        refuse_value(name, text,
+                     "the share of the frame's size that the model works on, above 0 "
+                     "and at most 1, or auto");
     if (takes_whole)
         return as_value(name, static_cast<int64_t>(*number));
     return as_value(name, *number);
