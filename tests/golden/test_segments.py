@@ -394,7 +394,7 @@ def test_mistakes_are_named(save, options, words):
 @pytest.mark.parametrize("module,words", [
     (First(True), "returned 1 frame for a segment of 5 frames"),
     (First(False), r"one frame of several, with frames=FIRST\.\.LAST"),
-    (Near(length=4), "another number of frames"),
+    (Near(length=4), r"another number of frames.*it got a segment of 5 frames"),
 ])
 def test_models_that_take_no_such_segments_are_refused(save, module, words):
     source = f"testsrc=s={WIDTH}x{HEIGHT}:d=0.1"
@@ -406,6 +406,12 @@ def test_models_that_take_no_such_segments_are_refused(save, module, words):
 def test_a_model_of_segments_is_told_which_option_it_needs(save):
     result = support.ffmpeg("-f", "lavfi", "-i", "testsrc=d=0.1", "-vf", dnn(save(Near())), "-f", "null", "-")
     support.assert_fails_clearly(result, "length=15")
+
+
+def test_channels_that_may_be_a_segment_are_told(save):
+    module = nn.Sequential(nn.Conv2d(15, 15, 3, 1, 1), nn.Sigmoid())
+    result = support.ffmpeg("-f", "lavfi", "-i", "testsrc=d=0.1", "-vf", dnn(save(module)), "-f", "null", "-")
+    support.assert_fails_clearly(result, "turns 15 channels into as many, .* say length=5")
 
 
 def test_what_does_not_fit_is_refused_with_the_numbers(save):

@@ -117,8 +117,7 @@ Size probe_size(Model &model, Size size, int channels, int made)
 }
 
 ModelProbe::ModelProbe(std::shared_ptr<Model> model, const TimeContract &time, int extra)
-    : model_(std::move(model)), frames_(time.count()), extra_(extra),
-      has_segments_(time.length != 0)
+    : model_(std::move(model)), frames_(time.count()), extra_(extra), segment_(time.length)
 {
 }
 
@@ -222,19 +221,22 @@ try {
         throw Error(AVERROR(EINVAL),
                     std::string("the model takes ") + kind(other) + " at " + to_text(input) +
                         "; put format=" + (other == 3 ? "rgb24" : "gray") + " before the filter");
-    throw Error(error.code(), "the model takes pictures of " + to_text(input) + " neither of " +
-                                  kind(channels) + ": " + error.what() + " -- nor of " +
-                                  kind(other) + ": " + tried.error->what() +
-                                  (frames_ > 1 ? "; if frames have a dimension of their own, say "
-                                                 "which: layout=ntchw, ncthw, tchw or cthw"
-                                               : ""));
+    throw Error(error.code(),
+                "the model takes pictures of " + to_text(input) + " neither of " + kind(channels) +
+                    ": " + error.what() + " -- nor of " + kind(other) + ": " + tried.error->what() +
+                    (frames_ > 1 ? "; if frames have a dimension of their own, say "
+                                   "which: layout=ntchw, ncthw, tchw or cthw"
+                                 : "") +
+                    (segment_ != 0 ? "; it got a segment of " + counted(segment_, "frame") +
+                                         ", as length says"
+                                   : ""));
 }
 
 // A model of video may take several pictures in one tensor, along an extra dimension or
 // concatenated along the channels.
 void ModelProbe::refuse_other_counts(const Attempt &rgb)
 {
-    if (!rgb.error || rgb.error->code() != AVERROR_EXTERNAL || extra_ > 0 || has_segments_)
+    if (!rgb.error || rgb.error->code() != AVERROR_EXTERNAL || extra_ > 0 || segment_ != 0)
         return;
     const bool is_rank = rgb.error->reason() == Error::Reason::rank;
     if (is_rank && frames_ > 1)
@@ -247,9 +249,20 @@ void ModelProbe::refuse_other_counts(const Attempt &rgb)
                     "the model takes tensors of 5 dimensions, such as several frames one behind "
                     "the other in time; say which: frames=-2..2 for the frame with two before it "
                     "and two after it, or length=15 if as many come out as go in");
-    for (const int channels : {9, 15, 21, 6, 12, 5, 7})
-        if (channels != input_channels(3) && is_picture(attempt_of(channels, small).made))
+    for (const int channels : {9, 15, 21, 6, 12, 5, 7}) {
+        if (channels == input_channels(3))
+            continue;
+        const int made = attempt_of(channels, small).made;
+        if (is_picture(made))
             throw Error(AVERROR(EINVAL), words_of_frames(channels));
+        if (made == channels && channels % 3 == 0)
+            throw Error(AVERROR(EINVAL),
+                        concat("the model turns ", channels, " channels into as many, such as ",
+                               channels / 3,
+                               " frames of RGB that it takes and returns together; "
+                               "if that is so, say length=",
+                               channels / 3));
+    }
 }
 
 ModelProbe::Attempt ModelProbe::attempt(int channels, Size size)
@@ -263,7 +276,7 @@ ModelProbe::Attempt ModelProbe::attempt_of(int all_channels, Size size)
         const OutputPicture found = probe_picture(*model_, size, all_channels);
         return {.error = std::nullopt, .made = found.channels, .size = found.size};
     } catch (const Error &error) {
-        if (has_segments_ && error.code() == AVERROR(EINVAL))
+        if (segment_ != 0 && error.code() == AVERROR(EINVAL))
             throw; // in other channels the model may take its frames for channels
         return {.error = error};
     }

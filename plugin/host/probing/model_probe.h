@@ -83,7 +83,7 @@ private:
 
     std::shared_ptr<Model> model_;
     int frames_, extra_;
-    bool has_segments_;
+    int segment_; // the frames of a segment, or 0
 };
 
 } // namespace dnn_torch
