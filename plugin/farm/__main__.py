@@ -153,7 +153,7 @@ def numbers_of(options, made):
             raise Refused(f"none of {', '.join(VARIABLES)} is set")
         try:
             first = end = number(os.environ[name])
-        except ValueError:
+        except argparse.ArgumentTypeError:
             raise Refused(f"{name}={os.environ[name]} is no slice's number") from None
     elif options.slice is not None:
         first = end = options.slice
