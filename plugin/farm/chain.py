@@ -43,8 +43,6 @@ DEFAULT_MODES = {"yadif": "send_frame", "bwdif": "send_field"}
 COUNTS = "makes another number of frames, or other times"
 ENDLESS = "remembers all frames before"
 NUMBERS = "depends on the number of the frame"
-SOURCE = "reads another source"
-PRINTS = "prints lines that farm would take for those of its own showinfo"
 REASONS = {
     COUNTS: """decimate dejudder detelecine fieldmatch fps framepack framerate framestep freezeframes
         interlace loop minterpolate mpdecimate phase pullup reverse select separatefields sequence
@@ -53,8 +51,8 @@ REASONS = {
     ENDLESS: """deshake hqdn3d lagfun mcdeint mestimate normalize palettegen paletteuse
         photosensitivity vidstabdetect vidstabtransform bm3d fade amplify backgroundkey tlut2 elbg""",
     NUMBERS: "noise cellauto life sendcmd zmq perms",
-    SOURCE: "movie amovie color testsrc testsrc2 nullsrc haldclutsrc",
-    PRINTS: "showinfo",
+    "reads another source": "movie amovie color testsrc testsrc2 nullsrc haldclutsrc",
+    "prints lines that farm would take for those of its own showinfo": "showinfo",
 }
 REFUSED = {name: why for why, names in REASONS.items() for name in names.split()}
 
@@ -215,7 +213,7 @@ def check(filters, halo_is_given):
     check_graph(filters)
     for each in filters:
         check_options(each)
-        if REFUSED.get(each.name) in (COUNTS, NUMBERS, SOURCE, PRINTS):
+        if REFUSED.get(each.name, ENDLESS) != ENDLESS:
             raise Refused(f"--vf: {each.name} {REFUSED[each.name]}, and cannot be cut into slices")
         if each.name in REMEMBER:
             back, ahead = REMEMBER[each.name](each.options)

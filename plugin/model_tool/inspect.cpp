@@ -273,10 +273,7 @@ std::string time_in_words(const Contract &contract)
 // model gets one frame at a time.
 std::string held_in_words(const Request &request, const Contract &contract, const Trials &trials)
 {
-    const Neighbours neighbours = neighbours_in(contract);
-    const Window window = {.before = static_cast<size_t>(neighbours.before),
-                           .after = static_cast<size_t>(neighbours.after)};
-    const Segments segments = {.length = static_cast<size_t>(contract.time.length)};
+    const Segments segments = segments_of(contract);
     const Size size = request.size.value_or(Size{1920, 1080}), &tried = trials.sizes.tried,
                &result = trials.sizes.result;
     const FrameShape shape = {.format = AV_PIX_FMT_RGB24, .size = size, .time_base = {1, 25}};
@@ -285,8 +282,8 @@ std::string held_in_words(const Request &request, const Contract &contract, cons
         {size.width * result.width / tried.width, size.height * result.height / tried.height},
         trials.frame_channels(), trials.output_channels);
     const CoreBudget budget = divide_cores(usable_machine(), {}, {});
-    const HeldFrames held =
-        held_frames(window, segments, segments.length ? segments.length : 1, budget, each);
+    const HeldFrames held = held_frames(window_of(contract), segments,
+                                        segments.length ? segments.length : 1, budget, each);
     return held.frames == 0 ? ""
                             : concat(in_words(held), ", at ", to_text(size), " with ",
                                      counted(budget.workers, "worker"));

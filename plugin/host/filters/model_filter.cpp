@@ -130,10 +130,7 @@ try {
 } catch (const AnyError &) {
     if (!loop_.is_asked_to_end())
         throw;
-    return {.format = format_of_results(input),
-            .size = input.size,
-            .time_base = input.time_base,
-            .frame_rate = input.frame_rate};
+    return like_frames(input);
 }
 
 Task &ModelFilter::task() const

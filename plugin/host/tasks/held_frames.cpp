@@ -6,6 +6,7 @@
 #include "base/compose.h"
 #include "base/counted.h"
 #include "host/error.h"
+#include "host/model/contract_inputs.h"
 
 extern "C" {
 #include <libavutil/error.h>
@@ -30,6 +31,19 @@ int64_t floats_in(Size size, int channels)
 }
 
 } // namespace
+
+Window window_of(const Contract &contract)
+{
+    const Neighbours neighbours = neighbours_in(contract);
+    return {.before = static_cast<size_t>(neighbours.before),
+            .after = static_cast<size_t>(neighbours.after)};
+}
+
+Segments segments_of(const Contract &contract)
+{
+    return {.length = static_cast<size_t>(contract.time.length),
+            .overlap = static_cast<size_t>(contract.time.overlap)};
+}
 
 FrameBytes bytes_of(const FrameShape &input, Size output, int channels, int output_channels)
 {

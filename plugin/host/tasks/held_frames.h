@@ -4,6 +4,7 @@
 // What the frames of windows and segments take while they wait for each other.
 #pragma once
 
+#include "host/model/contract.h"
 #include "task.h"
 
 #include <cstddef>
@@ -12,6 +13,10 @@
 
 namespace dnn_torch
 {
+
+// What a contract says of them.
+Window window_of(const Contract &contract);
+Segments segments_of(const Contract &contract);
 
 FrameBytes bytes_of(const FrameShape &input, Size output, int channels, int output_channels);
 

@@ -290,11 +290,8 @@ NewPlan PictureTask::plan(const FrameShape &input, const PlanParameters &paramet
     check_contract(plan->channels);
     plan->input_channels = channels.in;
     plan->extra = extra_pictures(contract_, plan->channels);
-    const Neighbours neighbours = neighbours_in(contract_);
-    plan->window = {.before = static_cast<size_t>(neighbours.before),
-                    .after = static_cast<size_t>(neighbours.after)};
-    plan->segments = {.length = static_cast<size_t>(contract_.time.length),
-                      .overlap = static_cast<size_t>(contract_.time.overlap)};
+    plan->window = window_of(contract_);
+    plan->segments = segments_of(contract_);
     plan->output_channels = channels.made;
     plan->frame_bytes = bytes_of(input, fitted.target, plan->channels, channels.made);
     if (!warnings_)

@@ -58,6 +58,15 @@ struct ResultShape {
     AVRational time_base, frame_rate;
 };
 
+// Results like the frames.
+inline ResultShape like_frames(const FrameShape &input)
+{
+    return {.format = format_of_results(input),
+            .size = input.size,
+            .time_base = input.time_base,
+            .frame_rate = input.frame_rate};
+}
+
 // How many neighbours a task needs with each frame.
 struct Window {
     size_t before = 0, after = 0;
@@ -234,13 +243,7 @@ public:
 
     // Says what leaves the filter for such frames: by default, results like the frames.  Throws
     // Error if the model takes no such frames.
-    virtual ResultShape output_for(const FrameShape &input)
-    {
-        return {.format = format_of_results(input),
-                .size = input.size,
-                .time_base = input.time_base,
-                .frame_rate = input.frame_rate};
-    }
+    virtual ResultShape output_for(const FrameShape &input) { return like_frames(input); }
 
     // Finds the best way to run such frames.  Throws Error.
     virtual NewPlan plan(const FrameShape &input, const PlanParameters &parameters) = 0;
