@@ -18,10 +18,10 @@ import plan as plans
 import records
 from plan import Again, Failure, Never, Refused
 
-# Since FFmpeg 7 another thread may be in the middle of a line, so that one of showinfo begins
-# without the filter's name, or stands behind other words.
+# showinfo prints a line in several pieces.  Since FFmpeg 7 other threads may print between any two
+# of them, whole lines as well as the beginning of one.
 TICK = re.compile(r"config in time_base: (\d+/\d+)")
-FRAME = re.compile(r"n: *\d+ pts: *(-?\w+) .*?checksum:(\w+) plane_checksum")
+PIECE = re.compile(r"n: *\d+ pts: *(?P<pts>-?\w+) pts_time:|checksum:(?P<sum>\w+) plane_checksum")
 # What a slice's disk must have left: less explains why ffmpeg failed.
 NO_SPACE = 4 << 20
 
@@ -35,18 +35,22 @@ class Shown:
 
     def __init__(self, tell=None):
         self.tick, self.frames, self.moments, self.tell = None, [], [], tell
+        self.pts = None  # of the frame whose checksum comes next
 
     def take(self, line):
         """Returns whether the line was for this."""
         if base := TICK.search(line):
             self.tick = Fraction(base.group(1))
-        if frame := FRAME.search(line):
-            pts = int(frame.group(1)) if frame.group(1) != "NOPTS" else None
-            self.frames.append((pts, frame.group(2)))
+        pieces = list(PIECE.finditer(line))
+        for piece in pieces:
+            if piece["pts"]:
+                self.pts = None if piece["pts"] == "NOPTS" else int(piece["pts"])
+                continue
+            self.frames.append((self.pts, piece["sum"]))
             self.moments.append(time.monotonic())
             if self.tell:
                 self.tell(len(self.frames))
-        return bool(frame) or "[showinfo@farm @" in line
+        return bool(pieces) or "[showinfo@farm @" in line
 
     def times(self):
         return [None if pts is None else pts * self.tick for pts, _ in self.frames]

@@ -104,11 +104,16 @@ def test_lines_of_showinfo_that_stand_between_others():
   Stream #0:0: Videon:   1 pts:     -5 pts_time:0.2 fmt:gray checksum:17646800 plane_checksum:[AB : ffv1
 n:   2 pts: NOPTS pts_time:0.2 fmt:gray checksum:27646800 plane_checksum:[AB] mean:[1]
  25 fps, 25 tbn
+[showinfo@farm @ 0x7f] [info] n:   3 pts:      7 pts_time:0.28 fmt:gray   Stream #0:1
+[out#1/framehash @ 0x56] Output #1, framehash, to 'pipe:':
+ checksum:37646800 plane_checksum:[AB] n:   4 pts:      8 pts_time:0.32 fmt:gray Metadata:
+checksum:47646800 plane_checksum:[AB] mean:[1]
 """.splitlines()
     left = [line for line in log if not shown.take(line)]
     assert shown.tick == Fraction(1, 25)
-    assert shown.frames == [(4, "07646800"), (-5, "17646800"), (None, "27646800")]
-    assert left == [log[2], log[5]]
+    assert shown.frames == [(4, "07646800"), (-5, "17646800"), (None, "27646800"),
+                            (7, "37646800"), (8, "47646800")]
+    assert left == [log[2], log[5], log[7]]
 
 
 @pytest.mark.parametrize("numbers", [[5], [0, 1, 2, 3], [0, 33, 67, 100, 133, 500, 501], [3, 3, 3]])

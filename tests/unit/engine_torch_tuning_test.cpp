@@ -136,6 +136,29 @@ TEST(Variants, SameBytesOnManyThreads)
     }
 }
 
+// As where a program has several filters with one model.  Each plan makes copies of the model,
+// whose types LibTorch keeps in one table.
+TEST(Variants, PlansMadeAtOnce)
+{
+    Model model(options_for(path_of("net_upscaler"), "inference"));
+    const auto make_plans = [&model](int first_height) {
+        for (int height = first_height; height < first_height + 150; height++) {
+            const DnnTorchTensor in = tensor_of({1, 3, height, 48});
+            const DnnTorchPlanParameters parameters = {.size = sizeof parameters};
+            DnnTorchMessage message = {};
+            DnnTorchPlan *plan = nullptr;
+            EXPECT_EQ(engine().plan_make(model.get(), &in, 1, &parameters, &plan, &message),
+                      DNN_TORCH_OK);
+            engine().plan_close(&plan);
+        }
+    };
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; i++)
+        threads.emplace_back(make_plans, 32 + 200 * i);
+    for (std::thread &thread : threads)
+        thread.join();
+}
+
 // Other numbers with more threads would be a surprise in int8, which LibTorch's variants lack.
 TEST(Variants, OfSeveralThreadsAreTold)
 {

@@ -313,13 +313,12 @@ bool can_fuse()
     return true;
 }
 
-std::optional<torch::jit::Module> fused_copy(const torch::jit::Module &frozen,
-                                             const std::string &input_name, int64_t channels,
-                                             const FusedRequest &request)
+std::optional<torch::jit::Module> with_fused_programs(torch::jit::Module frozen,
+                                                      const std::string &input_name,
+                                                      int64_t channels, const FusedRequest &request)
 {
     register_node();
-    torch::jit::Module copy = frozen.clone(true);
-    const auto graph = copy.get_method("forward").graph();
+    const auto graph = frozen.get_method("forward").graph();
     const std::vector<Region> regions = find_regions(graph, input_name, channels);
     if (regions.empty())
         return std::nullopt;
@@ -330,7 +329,7 @@ std::optional<torch::jit::Module> fused_copy(const torch::jit::Module &frozen,
         replaced[region.output] = replace(*graph, region, input, request);
     }
     torch::jit::EliminateDeadCode(graph);
-    return copy;
+    return frozen;
 }
 
 Int8Layers calibrate_fused(const torch::jit::Module &copy, const Int8Goal &goal,

@@ -26,12 +26,12 @@ struct FusedRequest {
     bool weights_on_each_node = false; // of memory
 };
 
-// Returns a copy of a frozen module whose layers, as far as they are known, are computed by fused
-// programs, one frame at a time and on one thread.  Returns nullopt if there are none.  Input
-// pictures have `channels`.
-std::optional<torch::jit::Module> fused_copy(const torch::jit::Module &frozen,
-                                             const std::string &input_name, int64_t channels,
-                                             const FusedRequest &request);
+// Replaces the layers of a frozen module that are known by fused programs, which compute one frame
+// at a time and on one thread.  Returns nullopt if there are none.  Input pictures have `channels`.
+std::optional<torch::jit::Module> with_fused_programs(torch::jit::Module frozen,
+                                                      const std::string &input_name,
+                                                      int64_t channels,
+                                                      const FusedRequest &request);
 
 // How many convolutions the programs have, and how many of them are computed in int8.
 struct Int8Layers {

@@ -12,8 +12,8 @@ bool can_fuse()
     return false;
 }
 
-std::optional<torch::jit::Module> fused_copy(const torch::jit::Module &, const std::string &,
-                                             int64_t, const FusedRequest &)
+std::optional<torch::jit::Module> with_fused_programs(torch::jit::Module, const std::string &,
+                                                      int64_t, const FusedRequest &)
 {
     return std::nullopt;
 }

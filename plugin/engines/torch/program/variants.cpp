@@ -4,6 +4,7 @@
 #include "variants.h"
 
 #include "base/compose.h"
+#include "engine_kit/fork_safety.h"
 #include "engines/torch/failure.h"
 #include "engines/torch/fusing/fuse.h"
 #include "engines/torch/machine/blas.h"
@@ -20,6 +21,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/Parallel.h>
 #include <functional>
+#include <mutex>
 #include <torch/csrc/jit/passes/inliner.h>
 
 namespace engine_torch
@@ -69,10 +71,21 @@ at::Tensor with_channels_last(const at::Tensor &tensor)
                : tensor;
 }
 
+// Held while a copy is made: LibTorch names its type in a table that all copies of a model share.
+std::mutex cloning;
+
+// Returns a copy with a graph of its own, which shares the weights.
+Module with_own_graph(const Module &frozen)
+{
+    [[maybe_unused]] static const bool once = (keep_over_fork<cloning>(), true);
+    const std::lock_guard<std::mutex> lock(cloning);
+    return frozen.clone(true);
+}
+
 // Returns a copy with a graph of its own.
 Module with_constants(const Module &frozen, const Change &change)
 {
-    Module copy = frozen.clone(true);
+    Module copy = with_own_graph(frozen);
     change_constants(*copy.get_method("forward").graph()->block(), change);
     return copy;
 }
@@ -116,7 +129,7 @@ Module module_of(const Source &source, VariantKind kind, Precision precision)
     if (kind == VariantKind::frozen)
         return frozen;
     // optimize_for_inference() changes the graph that it gets.
-    Module copy = frozen.clone(true);
+    Module copy = with_own_graph(frozen);
     return torch::jit::optimize_for_inference(copy);
 }
 
@@ -137,8 +150,9 @@ Variant fused_form(const Source &source, Precision precision, int64_t channels)
         throw Failure(DNN_TORCH_BAD_MODEL, "fused programs are for frames as planes of floats, on "
                                            "processors that have the precision");
     const Module frozen = frozen_in(source, precision);
-    auto fused = fused_copy(frozen, source.input_name, source.binding.frame_channels(channels),
-                            {numbers_of(precision), source.weights_on_each_node});
+    auto fused = with_fused_programs(with_own_graph(frozen), source.input_name,
+                                     source.binding.frame_channels(channels),
+                                     {numbers_of(precision), source.weights_on_each_node});
     if (!fused)
         throw Failure(DNN_TORCH_BAD_MODEL, "it has no layers that fused programs know");
     if (precision == Precision::bf16) {
