@@ -77,7 +77,8 @@ def test_seeking_loads_the_model_once(play, script, tmp_path):
     for number in (40, 5, 50, 0, 12):
         player.show(number)
     player.tell("quit")
-    assert player.end().count("in flight; scripted") > 5
+    # One fewer for each seek that comes before the filters of the last one are made.
+    assert player.end().count("in flight; scripted") > 3
     assert loads.read_text().split().count("open") == 1
 
 
