@@ -87,7 +87,7 @@ std::string allow_all(int ruleset, const CageRules &rules, uint64_t known)
     for (const std::string &path : readable_paths(rules))
         if (reason.empty())
             reason = allow(ruleset, path, read_file | read_folder);
-    if (!rules.uses_gpu)
+    if (!rules.uses_gpu())
         return reason;
     uint64_t device_rights = (read_file | write_file | read_folder | device_ioctl) & known;
     for (const std::string &path : gpu_device_paths())
