@@ -262,7 +262,10 @@ TEST_F(Cage, DriversAreOpenedInside)
     End end = run_caged(0, [&] {
         std::thread driver;
         std::atomic<bool> is_closed = false, reads = false;
+        bool is_named = false;
         auto open_gpu = [&] {
+            const std::string name = "/proc/self/task/" + std::to_string(gettid()) + "/comm";
+            is_named = open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666) >= 0; // as CUDA does
             dlopen(libraries[0].c_str(), RTLD_NOW);
             driver = std::thread([&] {
                 is_closed.wait(false);
@@ -277,7 +280,7 @@ TEST_F(Cage, DriversAreOpenedInside)
         is_closed = true;
         is_closed.notify_one();
         driver.join();
-        return loads && !reads ? 0 : EINVAL;
+        return is_named && loads && !reads ? 0 : EINVAL;
     });
     EXPECT_EQ(describe(end), "came about");
 }

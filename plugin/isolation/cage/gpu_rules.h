@@ -12,8 +12,9 @@
 namespace dnn_torch
 {
 
-// Device files, and folders of them, that are read, written and passed to ioctl().
-std::vector<std::string> gpu_device_paths();
+// Files and folders that are read, written and passed to ioctl(): devices, and what belongs to this
+// process.
+std::vector<std::string> gpu_writable_paths();
 
 // Files and folders that the drivers look up.
 std::vector<std::string> gpu_readable_paths();
