@@ -247,8 +247,7 @@ std::string Binding::text() const
     if (!is_plain())
         text = dnn_torch::concat(type_name(type), " ", engine_torch::name_of(layout));
     if (segment.length > 0)
-        text += dnn_torch::concat(segment.is_filled ? " segments of " : " segments of up to ",
-                                  segment.length);
+        text += dnn_torch::concat(" segments of up to ", segment.length);
     for (const Constant &constant : constants)
         dnn_torch::add_to_list(text, dnn_torch::concat(constant.name, " ", name_of(constant.kind),
                                                        constant.is_whole ? " whole" : "",
@@ -289,23 +288,17 @@ std::vector<Binding> bindings_to_try(const RequestedBinding &asked,
 {
     const auto constants = constants_to_try(asked.constants);
     const auto types = types_to_try(asked, module);
-    std::vector<Segment> segments = {asked.segment};
-    if (asked.segment.length > 1) {
-        segments.push_back(asked.segment);
-        segments.back().is_filled = true;
-    }
     std::vector<Binding> bindings;
     for (const Layout layout : layouts_to_try(asked))
-        for (const Segment &segment : segments)
-            for (const at::ScalarType type : types)
-                for (const std::vector<Constant> &given : constants)
-                    if (bindings.size() < most_tries)
-                        bindings.push_back({.type = type,
-                                            .layout = layout,
-                                            .frames = asked.frames,
-                                            .current = asked.current,
-                                            .segment = segment,
-                                            .constants = given});
+        for (const at::ScalarType type : types)
+            for (const std::vector<Constant> &given : constants)
+                if (bindings.size() < most_tries)
+                    bindings.push_back({.type = type,
+                                        .layout = layout,
+                                        .frames = asked.frames,
+                                        .current = asked.current,
+                                        .segment = asked.segment,
+                                        .constants = given});
     return bindings;
 }
 

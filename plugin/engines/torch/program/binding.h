@@ -57,7 +57,7 @@ struct OutputChoice {
     std::string name; // "" if there is only one tensor
     Layout layout = Layout::nchw;
     at::ScalarType type = at::kFloat;
-    Segment segment = {};
+    bool is_segment = false; // frames of one, and not a batch of pictures
 };
 
 // What the options request; nullopt: a run has to find out.
@@ -65,9 +65,9 @@ struct RequestedBinding {
     std::optional<at::ScalarType> type = {};
     std::optional<Layout> layout = {}, output_layout = {};
     ConstantChoices constants = {};
-    int64_t frames = 1;   // in a picture, one after the other
-    int64_t current = 0;  // which of them is the current one
-    Segment segment = {}; // whether it is filled up has to be found out
+    int64_t frames = 1;  // in a picture, one after the other
+    int64_t current = 0; // which of them is the current one
+    Segment segment = {};
     bool as_list = false; // forward() takes a list of pictures; a layout is then that of the batch
     Results results = Results::picture;
     std::string text = {}; // describes all that was requested; "" if nothing was

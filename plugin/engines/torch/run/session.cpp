@@ -140,21 +140,23 @@ at::Tensor DnnTorchSession::run_or_halve(const at::Tensor &images, int64_t numbe
     return run_in_parts(images, number, turn);
 }
 
-// Before, a few lengths were tried.  If the model does not take this one, it gets a whole segment.
+// A model that took the lengths of the trials may refuse this one.
 at::Tensor DnnTorchSession::run_segment(const at::Tensor &images, int64_t number, const Turn &turn)
 {
     const engine_torch::Segment &segment = plan_.source().binding.segment;
     const int64_t count = images.size(0);
+    const bool is_whole = count >= segment.length;
     try {
-        return run_once(images, number, turn);
-    } catch (const std::exception &) {
-        if (segment.is_filled || count >= segment.length || stopped_)
+        if (is_whole || !segment.is_filled)
+            return run_once(images, number, turn);
+    } catch (const std::exception &error) {
+        if (is_whole || stopped_ || engine_torch::is_out_of_memory(error))
             throw;
+        model_.note("the model does not take segments of " + dnn_torch::counted(count, "frame") +
+                    "; they are filled up");
     }
-    const at::Tensor all = run_once(engine_torch::filled_up(images, segment), number, turn);
-    model_.note("the model does not take segments of " + dnn_torch::counted(count, "frame") +
-                "; they are filled up");
-    return all.narrow(0, 0, count);
+    const at::Tensor filled = engine_torch::filled_up(images, segment);
+    return run_once(filled, number, turn).narrow(0, 0, count);
 }
 
 at::Tensor DnnTorchSession::run_once(const at::Tensor &images, int64_t number, const Turn &turn)
