@@ -293,6 +293,7 @@ NewPlan PictureTask::plan(const FrameShape &input, const PlanParameters &paramet
     plan->extra = extra_pictures(contract_, plan->channels);
     plan->window = window_of(contract_);
     plan->segments = segments_of(contract_);
+    plan->number_inputs = numbers_in(contract_);
     plan->output_channels = channels.made;
     plan->frame_bytes = bytes_of(input, fitted.target, plan->channels, channels.made);
     if (!warnings_)

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ATen/ops/full.h>
 #include <ATen/ops/nan_to_num.h>
 #include <charconv>
 #include <string_view>
@@ -319,7 +320,7 @@ at::Tensor bound(const at::Tensor &pictures, const Binding &binding, const c10::
 }
 
 c10::IValue value_of(const Constant &constant, const Binding &binding, const at::Tensor &pictures,
-                     at::ScalarType type, const c10::Device &device)
+                     at::ScalarType type, const c10::Device &device, const at::Tensor &numbers)
 {
     if (constant.kind == Constant::Kind::value)
         return constant.value;
@@ -336,7 +337,9 @@ c10::IValue value_of(const Constant &constant, const Binding &binding, const at:
         return in_layout(first, is_alike ? binding.layout : Layout::nchw, 1).contiguous();
     }
     const at::Tensor first = binding.segment.length > 0 ? pictures.narrow(0, 0, 1) : pictures;
-    const at::Tensor tensor = tensor_of(constant, first, at::TensorOptions(device).dtype(type));
+    const at::Tensor tensor = tensor_of(
+        constant, numbers.defined() ? numbers : at::full({}, constant.number, at::kDouble), first,
+        at::TensorOptions(device).dtype(type));
     if (constant.kind != Constant::Kind::plane)
         return tensor;
     const Layout layout = has_frames(binding.layout) ? Layout::nchw : binding.layout;

@@ -86,8 +86,10 @@ std::vector<Binding> bindings_to_try(const RequestedBinding &asked,
 // device.  The result may share the memory of `pictures`.
 at::Tensor bound(const at::Tensor &pictures, const Binding &binding, const c10::Device &device);
 
-// Returns the constant's value for those pictures.  `type` is the type of the model's numbers.
+// Returns the constant's value for those pictures.  `numbers` is used in place of the constant's
+// number, if defined: see tensor_of().  `type` is the type of the model's numbers.
 c10::IValue value_of(const Constant &constant, const Binding &binding, const at::Tensor &pictures,
-                     at::ScalarType type, const c10::Device &device);
+                     at::ScalarType type, const c10::Device &device,
+                     const at::Tensor &numbers = {});
 
 } // namespace engine_torch

@@ -170,11 +170,24 @@ at::Tensor DnnTorchSession::run_once(const at::Tensor &images, int64_t number, c
     return engine_torch::picture_of(returned, choice, images.size(0), model_.device());
 }
 
+// Those of a part of the batch.
+engine_torch::NamedTensors DnnTorchSession::values_of(int64_t number, int64_t count) const
+{
+    engine_torch::NamedTensors values = values_;
+    for (const engine_torch::Constant &constant : plan_.source().binding.constants) {
+        const auto found = values.find(constant.name);
+        if (found != values.end() && constant.changes && found->second.numel() > count)
+            found->second = found->second.narrow(0, number - first_number_, count);
+    }
+    return values;
+}
+
 c10::IValue DnnTorchSession::forward(const at::Tensor &images, int64_t number, const Turn &turn)
 {
     const engine_torch::Source &source = plan_.source();
-    const c10::IValue returned =
-        forward_with(images, {.number = number, .states = states_, .values = values_}, turn);
+    const c10::IValue returned = forward_with(
+        images, {.number = number, .states = states_, .values = values_of(number, images.size(0))},
+        turn);
     states_ = engine_torch::next_states(returned, source, states_, images);
     return returned;
 }
@@ -224,6 +237,7 @@ std::vector<DnnTorchTensor> DnnTorchSession::run(const DnnTorchTensor &input,
 {
     check_stopped();
     values_ = values;
+    first_number_ = run.number;
     // Freed first, so that the model can use the same memory again.
     output_ = at::Tensor();
     tensors_.clear();
