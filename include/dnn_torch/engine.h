@@ -256,7 +256,9 @@ typedef struct DnnTorchEngine {
      *              have one channel more, which becomes the argument `mask`; several follow
      *              in the order of the list.  With "r1=state=2" the argument `r1` gets what the
      *              output 2 was in the session's last run; "/FIRST" says what it gets in the
-     *              first run (docs/contract.md).  Such a plan's runs are made in order
+     *              first run (docs/contract.md).  Such a plan's runs are made in order.  With
+     *              "t=time" or "t=number" each picture has a number of its own, which the
+     *              caller gives with the run, and which is 0 in trials
      *   results    what comes back.  "picture", the default: one picture for each input, of at
      *              most 4 channels.  "maps": the same with up to 65536 channels, one for each
      *              class, always as floats.  A plane of whole numbers, [batch, height, width] or
@@ -395,7 +397,8 @@ typedef struct DnnTorchEngine {
      * interleaved.  Its extents may differ from the plan's shapes; then the run may be slower.
      * Each of the others, of float32 or int64, replaces for this run the value of the extra input
      * of its name, which the option `inputs` has to list.  Of rank 0 it is a number, which the
-     * model gets in the form of that value; otherwise the model gets the tensor itself.
+     * model gets in the form of that value.  So does one of rank 1 where each picture has a number
+     * of its own; for a segment there is one.  Otherwise the model gets the tensor itself.
      * The tensors `out` become views of the session's memory, valid until its next run, its
      * reset or its end.  On entry, `type` and `white` of an output are what the caller
      * requests (0: floats), with channels arranged as in the input; an engine may return

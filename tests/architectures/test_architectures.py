@@ -141,6 +141,37 @@ def test_a_missing_weight_is_named(network, engine, tmp_path):
 
 
 @pytest.mark.parametrize("network", sorted(FIRST))
+def test_a_weight_of_another_shape_is_named(network, engine, tmp_path):
+    """One without numbers, and a norm of another length: at once, and not by trying many sizes."""
+    case = ALL[FIRST[network]]
+    whole = randomise(case.make()).state_dict()
+    kernels = [name for name in whole if name.endswith(".weight") and whole[name].dim() == 4]
+    norms = [name for name in whole if name.endswith(("running_mean", "running_var"))]
+    changed = {name: whole[name][:, :0] for name in kernels[:: max(1, len(kernels) // 4)]}
+    changed |= {name: torch.cat([whole[name]] * 2) for name in norms[:: max(1, len(norms) // 4)]}
+    path = tmp_path / case.file
+    other = []
+    for name, tensor in changed.items():
+        save_safetensors(whole | {name: tensor} | case.extras(), path)
+        error = engine.run(path, picture(case)).error
+        if name not in error:
+            other.append((name, error))
+    assert not other
+
+
+def test_weights_that_do_not_fit_each_other(tmp_path):
+    """The model is refused once, and not at each size, nor for each number of channels."""
+    whole = randomise(ALL["rvm-mobile"].make()).state_dict()
+    name = "backbone.features.2.block.0.0.weight"
+    path = tmp_path / "net.safetensors"
+    save_safetensors(whole | {name: torch.cat([whole[name]] * 2, 1)}, path)
+    result = support.ffmpeg("-f", "lavfi", "-i", "testsrc=s=64x48:d=0.1", "-vf", support.dnn(path), "-f", "null", "-")
+    support.assert_fails_clearly(result, "looks like RobustVideoMatting, but does not run with these weights",
+                                 "expected input.* to have 32 channels")
+    assert "luma" not in result.stderr and "filter dnn_torch_" not in result.stderr
+
+
+@pytest.mark.parametrize("network", sorted(FIRST))
 def test_a_network_that_lacks_a_weight_is_known_all_the_same(network, engine, tmp_path):
     """Also one of those by which it is recognised, if its shape can be guessed."""
     case = ALL[FIRST[network]]
@@ -191,14 +222,14 @@ def test_basic_vsr_plus_plus(prefix, engine, tmp_path):
 
 
 def test_a_table_without_numbers(engine, tmp_path):
-    """The attention's window is read off its first numbers."""
+    """The attention's window is read off its numbers."""
     case = ALL[FIRST["DAT"]]
     weights = randomise(case.make()).state_dict()
     for name in weights:
         if name.endswith("rpe_biases"):
             weights[name] = weights[name].new_empty((*weights[name].shape, 0))
     save_safetensors(weights, tmp_path / case.file)
-    assert "rpe_biases do not fit any window" in engine.run(
+    assert "rpe_biases has an extent of 0" in engine.run(
         tmp_path / case.file, picture(case)).error
 
 

@@ -82,6 +82,40 @@ class NotFour(nn.Module):
         return self.near(x)
 
 
+class FullAtFour(NotFour):
+    """Has no memory for segments of four frames."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        if x.size(1) == 4:
+            raise RuntimeError("out of memory: tried to allocate 9 GiB")
+        return self.near(x)
+
+
+class Masked(nn.Module):
+    """Takes another picture as a single one, or with each frame of the segment."""
+
+    def __init__(self, is_single: bool):
+        super().__init__()
+        self.is_single = is_single
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        assert x.dim() == 5 and x.size(2) == 3, "another layout"
+        assert (mask.dim() == 4) == self.is_single, "a mask of another shape"
+        return x.cumsum(1) * 0.25 + mask * 0.5
+
+
+class Asserts(nn.Module):
+    """Says in words of its own which tensors it takes."""
+
+    def __init__(self, count: int):
+        super().__init__()
+        self.count = count
+
+    def forward(self, x: Tensor) -> Tensor:
+        assert x.dim() > 4 and x.size(1) == self.count, f"{self.count} frames, please"
+        return x[:, self.count // 2]
+
+
 class Channels(nn.Module):
     """The first channels of a picture."""
 
@@ -297,6 +331,32 @@ def test_a_length_that_the_model_does_not_take_is_filled_up(save, frames, floats
     assert result.stderr.count("does not take segments of 4 frames; they are filled up") == 1
 
 
+def test_a_segment_for_which_memory_does_not_suffice_is_not_made_longer(save, frames):
+    graph = dnn(save(FullAtFour()), length=9, cuts="off")
+    result = support.ffmpeg("-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{WIDTH}x{HEIGHT}", "-i", "-", "-vf", graph,
+                            "-f", "null", "-", stdin=b"".join(frame.tobytes() for frame in frames[:13]))
+    support.assert_fails_clearly(result, "out of memory")
+
+
+def test_each_frame_has_its_picture_of_another_input(save, frames, floats):
+    """A segment of them, as the model gets one of frames."""
+    graph = f"split[a][b];[b]hflip[b];[a][b]{dnn(save(Masked(False)), length=4, cuts='off', inputs='mask')}"
+    expected = in_sums(floats[:10], 4) * HALF * HALF + floats[:10, ..., ::-1] * HALF
+    assert numpy.allclose(test_time.planes_of(run(frames[:10], graph)), expected, atol=1e-6)
+
+
+def in_sums(frames, length):
+    return numpy.concatenate([frames[i:i + length].cumsum(0) for i in range(0, len(frames), length)])
+
+
+def test_a_contract_is_undone_by_an_option(save, frames, floats):
+    path = save(Channels(3))
+    path.with_name("net.pt.json").write_text(json.dumps({"input": {"length": 5, "time_overlap": 2}}))
+    result = run(frames[:7], dnn(path, length=0))
+    assert_same(result, floats[:7] * HALF)
+    assert "has an effect" not in result.stderr
+
+
 # ---- where segments end -----------------------------------------------------
 
 
@@ -372,7 +432,8 @@ def test_timestamps_stay(save, frames):
 
 
 @pytest.mark.parametrize("options,words", [
-    ({"length": 0}, "length takes the number of frames"),
+    ({"length": -1}, "length takes the number of frames"),
+    ({"length": 0, "time_overlap": 2}, r"time_overlap=2 \(option\) is for segments"),
     ({"length": "many"}, "length takes the number of frames"),
     ({"time_overlap": 2}, r"time_overlap=2 \(option\) is for segments"),
     ({"length": 6, "time_overlap": 3}, r"half of length=6 \(option\) or more"),
@@ -406,6 +467,29 @@ def test_models_that_take_no_such_segments_are_refused(save, module, words):
 def test_a_model_of_segments_is_told_which_option_it_needs(save):
     result = support.ffmpeg("-f", "lavfi", "-i", "testsrc=d=0.1", "-vf", dnn(save(Near())), "-f", "null", "-")
     support.assert_fails_clearly(result, "length=15")
+
+
+@pytest.mark.parametrize("count", [3, 5, 7])
+def test_so_is_one_that_refuses_pictures_in_its_own_words(save, count):
+    graph = dnn(save(Asserts(count)))
+    result = support.ffmpeg("-f", "lavfi", "-i", "testsrc=d=0.1", "-vf", graph, "-f", "null", "-")
+    support.assert_fails_clearly(result, f"5 dimensions.*frames=-2..2 .*length=15.*{count} frames, please")
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_model_of_pictures_is_told_in_segments(save, frames, floats, times):
+    """Also when the trials are known from the run before."""
+    path = save(Channels(3))
+    for _ in range(times):
+        result = run(frames[:7], dnn(path, length=5, cuts="off"))
+        assert_same(result, floats[:7] * HALF)
+        assert result.stderr.count("no frame of a segment has an effect on the others") == 1
+
+
+def test_a_single_picture_of_another_input_is_not_taken_for_many(save):
+    graph = f"split[a][b];[a][b]{dnn(save(Masked(True)), length=4, inputs='mask')}"
+    result = support.ffmpeg("-f", "lavfi", "-i", "testsrc=s=64x48:d=0.1", "-vf", graph, "-f", "null", "-")
+    support.assert_fails_clearly(result, "a mask of another shape; it got one for each frame of a segment")
 
 
 def test_channels_that_may_be_a_segment_are_told(save):

@@ -97,6 +97,54 @@ class Both(nn.Module):
         return now * 0.5 + torch.cat([r, now], 1)[:, :3] * 0.25 + x[:, :3] * 0.125, now
 
 
+class Numbered(nn.Module):
+    """Adds a number of the frame, which it takes in one form alone."""
+
+    def __init__(self, form: str):
+        super().__init__()
+        self.form = form
+
+    def forward(self, x: Tensor, n: Tensor) -> Tensor:
+        if self.form == "plane":
+            assert n.dim() == 4 and n.size(2) == x.size(2), "no plane"
+        elif self.form == "vector":
+            assert n.dim() == 1 and n.size(0) == x.size(0), "no vector"
+            n = n.view(-1, 1, 1, 1)
+        else:
+            assert n.dim() == 0, "no scalar"
+        return x * 0.5 + n * 0.125
+
+
+class Real(nn.Module):
+    """The same with a number that is no tensor."""
+
+    def forward(self, x: Tensor, n: float) -> Tensor:
+        return x * 0.5 + n * 0.125
+
+
+class Whole(nn.Module):
+    """The same with a whole number, and a word that is none."""
+
+    def forward(self, x: Tensor, n: int, mode: str = "") -> Tensor:
+        assert mode == "time", "another word"
+        return x * 0.5 + n * 0.125
+
+
+class Sums(nn.Module):
+    """Five frames, the last result and the number."""
+
+    def forward(self, x: Tensor, r: Tensor, n: Tensor) -> Tensor:
+        return x[:, 6:9] * 0.5 + r * 0.25 + n * 0.125
+
+
+class OfSegment(nn.Module):
+    """Frames of a segment, with the number of its first."""
+
+    def forward(self, x: Tensor, n: Tensor) -> Tensor:
+        assert x.dim() == 5 and x.size(2) == 3, "no segment"
+        return x * 0.5 + x[:, :1] * 0.25 + n * 0.125
+
+
 class ChannelsLast(nn.Module):
     """Its state has the layout of its pictures."""
 
@@ -386,6 +434,92 @@ def test_states_survive_a_change_of_strength_and_not_of_the_model(save, one_scen
     bounds = [*starts, len(frames)]
     for begin, end in itertools.pairwise(bounds):
         assert numpy.array_equal(found[begin:end], fades(frames[begin:end]))
+
+
+# ---- numbers of frames ------------------------------------------------------
+
+
+def seconds_in(count):
+    return numpy.array([i * (1 / 25) for i in range(count)], numpy.float32)
+
+
+def with_numbers(frames, numbers):
+    numbers = numpy.asarray(numbers, numpy.float32).reshape(-1, 1, 1, 1)
+    return frames * numpy.float32(0.5) + numbers * numpy.float32(0.125)
+
+
+@pytest.mark.parametrize("what", ["number", "time"])
+@pytest.mark.parametrize("form,says", [
+    ("plane", ""), ("vector", ""), ("scalar", ""), ("plane", "plane="), ("vector", "vector="), ("scalar", "scalar:")])
+def test_a_frame_gives_its_number(save, scenes, what, form, says):
+    result = run(scenes, dnn(save(Numbered(form)), inputs=f"n={says}{what}"))
+    numbers = seconds_in(len(scenes)) if what == "time" else range(len(scenes))
+    assert_same(result, with_numbers(as_floats(scenes), numbers))
+
+
+@pytest.mark.parametrize("module", [Numbered("plane"), Numbered("vector"), Numbered("scalar"), Real()],
+                         ids=["plane", "vector", "scalar", "real"])
+@pytest.mark.parametrize("options", [
+    {"workers": 4, "nireq": 9}, {"batch_size": 4}, {"batch_size": 5, "workers": 2, "isolate": 1}, {"async": 0},
+    {"tile": 16}, {"tile": 16, "batch_size": 4}, {"multiple": 16, "optimize": 0}], ids=str)
+def test_numbers_do_not_depend_on_how_frames_run(save, scenes, module, options):
+    result = run(scenes, dnn(save(module), inputs="n=number", **options))
+    assert_same(result, with_numbers(as_floats(scenes), range(len(scenes))))
+
+
+@pytest.mark.parametrize("batch", [1, 4])
+def test_a_number_may_be_whole_and_a_word_is_none(save, scenes, batch):
+    result = run(scenes, dnn(save(Whole()), inputs="n=number|mode=time", batch_size=batch))
+    assert_same(result, with_numbers(as_floats(scenes), range(len(scenes))))
+
+
+def test_numbers_come_with_windows_and_states(save, scenes):
+    """They go on over a cut."""
+    result = run(scenes, dnn(save(Sums()), frames="-2..2", inputs="r=state=0|n=number"))
+    expected, last = [], None
+    for i, frame in enumerate(as_floats(scenes)):
+        last = frame * 0 if i % SCENE == 0 else last
+        last = frame * numpy.float32(0.5) + last * numpy.float32(0.25) + numpy.float32(i * 0.125)
+        expected.append(last)
+    assert_same(result, numpy.array(expected))
+
+
+def test_a_segment_has_the_number_of_its_first_frame(save, scenes):
+    result = run(scenes, dnn(save(OfSegment()), length=4, inputs="n=number", cuts="off"))
+    frames = as_floats(scenes)
+    first = numpy.arange(len(frames)) // 4 * 4
+    assert_same(result, frames * numpy.float32(0.5) + frames[first] * numpy.float32(0.25)
+                + (first * numpy.float32(0.125)).astype(numpy.float32).reshape(-1, 1, 1, 1))
+
+
+def test_a_contract_says_the_numbers(save, one_scene):
+    path = save(Numbered("plane"))
+    path.with_name("net.pt.json").write_text(json.dumps({"inputs": {"n": "plane=time"}}))
+    assert_same(run(one_scene, dnn(path)), with_numbers(as_floats(one_scene), seconds_in(SCENE)))
+
+
+def test_numbers_follow_timestamps_and_not_places(save, one_scene):
+    """What trim leaves out is not counted, and has passed all the same."""
+    for what, numbers in ("time", seconds_in(SCENE)[4:]), ("number", range(SCENE - 4)):
+        result = run(one_scene, f"trim=start_frame=4,{dnn(save(Real()), inputs=f'n={what}')}")
+        assert_same(result, with_numbers(as_floats(one_scene)[4:], numbers))
+
+
+@pytest.mark.parametrize("module,value,words", [
+    (Whole(), "time", "takes a whole number there"),
+    (Numbered("plane"), "picture=number", "a picture has 1, 3 or 4 channels"),
+    (Numbered("plane"), "numbers", "a number, plane=NUMBER"),
+])
+def test_what_is_no_number_of_a_frame_is_refused(save, module, value, words):
+    graph = dnn(save(module), inputs=f"n={value}")
+    result = support.ffmpeg("-f", "lavfi", "-i", "testsrc=s=64x48:d=0.1", "-vf", graph, "-f", "null", "-")
+    support.assert_fails_clearly(result, words)
+
+
+def test_a_frame_without_a_time_is_an_error(save):
+    graph = f"setpts=NOPTS,{dnn(save(Real()), inputs='n=time')}"
+    result = support.ffmpeg("-f", "lavfi", "-i", "testsrc=s=64x48:d=0.1", "-vf", graph, "-f", "null", "-")
+    support.assert_fails_clearly(result, "inputs=n=time: frame 0 has no time; number counts frames instead")
 
 
 # ---- cuts -------------------------------------------------------------------

@@ -259,11 +259,11 @@ TEST_F(EndSignalsTest, LetNoWorkerBegin)
     });
 }
 
-// "One line when starting takes more than a second."
-TEST(LongWaits, AreToldOnce)
+// "One line when starting takes more than a second", and one for what takes very long.
+TEST(LongWaits, AreTold)
 {
     std::string told;
-    const LongWait wait([&told](const std::string &doing) { told += doing + ";"; });
+    const LongWait wait([&told](const std::string &doing) { told += doing + ";"; }, 400ms);
     const auto nap = [](std::chrono::milliseconds time, const char *doing) {
         const NowDoing now(doing);
         run_within({.most = 0s, .line = ""}, [time] { std::this_thread::sleep_for(time); });
@@ -273,6 +273,8 @@ TEST(LongWaits, AreToldOnce)
     nap(1200ms, "long");
     nap(100ms, "another");
     EXPECT_EQ(told, "long;");
+    nap(900ms, "very long"); // such as what hangs
+    EXPECT_EQ(told, "long;very long;");
 }
 
 } // namespace

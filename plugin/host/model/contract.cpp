@@ -144,14 +144,31 @@ void apply_labels(const std::string &option, Contract &contract)
     contract.origins["labels"] = "option";
 }
 
+// length=0: the model takes single frames, whatever a file says.
+void forget_segments(Contract &contract)
+{
+    contract.time.length = contract.time.overlap = 0;
+    contract.origins.erase("input.length");
+    contract.origins.erase("input.time_overlap");
+}
+
 void apply_options(const ContractOptions &options, Contract &contract)
 {
-    const std::pair<const char *, const std::string &> given[] = {
-        {"order", options.order},       {"mean", options.mean},
-        {"std", options.std},           {"type", options.type},
-        {"multiple", options.multiple}, {"padding", options.padding},
-        {"frames", options.frames},     {"border", options.border},
-        {"length", options.length},     {"time_overlap", options.time_overlap}};
+    const bool has_no_segments = options.length == "0";
+    if (has_no_segments)
+        forget_segments(contract);
+    const std::pair<const char *, std::string> given[] = {
+        {"order", options.order},
+        {"mean", options.mean},
+        {"std", options.std},
+        {"type", options.type},
+        {"multiple", options.multiple},
+        {"padding", options.padding},
+        {"frames", options.frames},
+        {"border", options.border},
+        {"length", has_no_segments ? "" : options.length},
+        {"time_overlap", options.time_overlap}};
+
     for (const auto &[name, text] : given)
         if (!text.empty())
             set_field_from_text(concat("input.", name), text, "option", contract);

@@ -85,6 +85,12 @@ struct PictureInput {
     bool operator==(const PictureInput &) const = default;
 };
 
+// An extra input that gets a number of each frame.
+struct NumberInput {
+    std::string name;
+    bool is_time; // in seconds; or else the frame's number in the stream, from 0 on
+};
+
 struct Contract {
     TensorContract input, output;
     ModelFacts model;

@@ -301,6 +301,20 @@ PictureNumbers numbers_of(const PictureInput &picture, const PictureNumbers &fra
     return numbers;
 }
 
+std::vector<NumberInput> numbers_in(const Contract &contract)
+{
+    std::vector<NumberInput> inputs;
+    for (const auto &[name, value] : contract.inputs) {
+        const size_t end = value.find_first_of("=:");
+        const std::string form = end == std::string::npos ? "" : value.substr(0, end);
+        const std::string word = end == std::string::npos ? value : value.substr(end + 1);
+        const bool has_form = form == "scalar" || form == "vector" || form == "plane";
+        if ((form.empty() || has_form) && (word == "number" || word == "time"))
+            inputs.push_back({.name = name, .is_time = word == "time"});
+    }
+    return inputs;
+}
+
 int extra_channels(const Contract &contract)
 {
     int channels = 0;

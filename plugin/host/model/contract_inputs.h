@@ -8,11 +8,13 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 namespace dnn_torch
 {
 
 struct Contract;
+struct NumberInput;
 struct PictureInput;
 
 // Takes the option `inputs`: "noise=0.1|sigma=25|mask"; a name without a value is a picture.
@@ -36,6 +38,9 @@ std::string picture_in_words(const PictureInput &picture);
 // Returns the picture's numbers, which default to the frame's.  The frame's mean and std do not
 // apply to a picture of one channel.
 PictureNumbers numbers_of(const PictureInput &picture, const PictureNumbers &frame);
+
+// Returns the inputs with the value "number" or "time", which may be a "plane=time".
+std::vector<NumberInput> numbers_in(const Contract &contract);
 
 // Returns how many channels the pictures have together.
 int extra_channels(const Contract &contract);

@@ -11,6 +11,7 @@ extern "C" {
 
 #include <algorithm>
 #include <climits>
+#include <type_traits>
 #include <utility>
 
 namespace dnn_torch
@@ -42,6 +43,30 @@ DnnTorchTensor tensor_of(const Images &images)
             .strides = {images.batch_stride, images.channel_stride, images.row_stride,
                         images.column_stride},
             .white = images.white};
+}
+
+// The name is one that an engine has taken, so that it fits.
+DnnTorchTensor tensor_of(const InputNumbers &given)
+{
+    DnnTorchTensor tensor = {.size = sizeof(tensor), .data = nullptr, .type = 0, .rank = 1};
+    std::visit(
+        [&]<class Number>(const std::vector<Number> &numbers) {
+            tensor.data = const_cast<Number *>(numbers.data());
+            tensor.type = std::is_same_v<Number, float> ? DNN_TORCH_F32 : DNN_TORCH_I64;
+            tensor.dims[0] = static_cast<int64_t>(numbers.size());
+            tensor.strides[0] = sizeof(Number);
+        },
+        given.numbers);
+    given.name.copy(tensor.name, sizeof(tensor.name) - 1);
+    return tensor;
+}
+
+std::vector<DnnTorchTensor> tensors_of(const Images &input, std::span<const InputNumbers> numbers)
+{
+    std::vector<DnnTorchTensor> in = {tensor_of(input)};
+    for (const InputNumbers &given : numbers)
+        in.push_back(tensor_of(given));
+    return in;
 }
 
 Element element_of(const DnnTorchTensor &tensor, const Images &input)
@@ -137,12 +162,12 @@ std::string tensors_in_words(std::span<const DnnTorchTensor> tensors)
     return words.empty() ? "no tensor" : words;
 }
 
-Images run_pictures(Session &session, const Images &input)
+Images run_pictures(Session &session, const Images &input, std::span<const InputNumbers> numbers)
 {
-    DnnTorchTensor in = tensor_of(input);
-    DnnTorchTensor out = {.size = sizeof(out), .type = in.type, .white = in.white};
+    const std::vector<DnnTorchTensor> in = tensors_of(input, numbers);
+    DnnTorchTensor out = {.size = sizeof(out), .type = in[0].type, .white = in[0].white};
     DnnTorchRun run = run_of(input);
-    session.run({&in, 1}, {&out, 1}, run);
+    session.run(in, {&out, 1}, run);
     Images output = images_of(out, input);
     output.had_nan = run.had_nan;
     if (output.batch != input.batch)
@@ -152,12 +177,13 @@ Images run_pictures(Session &session, const Images &input)
     return output;
 }
 
-std::vector<DnnTorchTensor> run_tensors(Session &session, const Images &input, DnnTorchRun &facts)
+std::vector<DnnTorchTensor> run_tensors(Session &session, const Images &input, DnnTorchRun &facts,
+                                        std::span<const InputNumbers> numbers)
 {
-    const DnnTorchTensor in = tensor_of(input);
+    const std::vector<DnnTorchTensor> in = tensors_of(input, numbers);
     std::vector<DnnTorchTensor> out(most_tensors, DnnTorchTensor{.size = sizeof(DnnTorchTensor)});
     facts = run_of(input);
-    session.run({&in, 1}, out, facts);
+    session.run(in, out, facts);
     return present(std::move(out));
 }
 

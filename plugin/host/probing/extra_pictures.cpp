@@ -104,8 +104,11 @@ std::shared_ptr<Model> open_with_pictures(Contract &contract, const OpenModel &o
             }
             opened.push_back(std::move(guess));
         }
-    throw Error(failure->code(), concat("the model takes no pictures of 3, 1 or 4 channels at '",
-                                        contract.pictures.front().name, "': ", failure->what()));
+    throw Error(
+        failure->code(),
+        concat("the model takes no pictures of 3, 1 or 4 channels at '",
+               contract.pictures.front().name, "': ", failure->what(),
+               contract.time.length != 0 ? "; it got one for each frame of a segment" : ""));
 }
 
 std::vector<ExtraPicture> extra_pictures(const Contract &contract, int frame_channels)

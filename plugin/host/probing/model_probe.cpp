@@ -248,7 +248,8 @@ void ModelProbe::refuse_other_counts(const Attempt &rgb)
         throw Error(AVERROR(EINVAL),
                     "the model takes tensors of 5 dimensions, such as several frames one behind "
                     "the other in time; say which: frames=-2..2 for the frame with two before it "
-                    "and two after it, or length=15 if as many come out as go in");
+                    "and two after it, or length=15 if as many come out as go in (" +
+                        std::string(rgb.error->what()) + ")");
     for (const int channels : {9, 15, 21, 6, 12, 5, 7}) {
         if (channels == input_channels(3))
             continue;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "class_map_session.h"
 
+#include "frame_numbers.h"
 #include "host/error.h"
 #include "host/frames/frame_scaler.h"
 #include "host/frames/picture.h"
@@ -63,7 +64,7 @@ void ClassMapSession::run(FrameJob &job)
     {
         Stopwatch watch(job.stages.forward);
         DnnTorchRun facts = {.size = sizeof(facts)};
-        tensors = run_tensors(session_, input, facts);
+        tensors = run_tensors(session_, input, facts, numbers_for(job, plan_));
     }
     job.add_run(session_);
     Stopwatch watch(job.stages.convert_out);

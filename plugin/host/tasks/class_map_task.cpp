@@ -7,6 +7,7 @@
 #include "host/frames/formats.h"
 #include "host/frames/frame_feeder.h"
 #include "host/model/contract_fields.h"
+#include "host/model/contract_inputs.h"
 #include "host/model/label_lists.h"
 #include "host/model/picture_tensors.h"
 #include "host/probing/model_contract.h"
@@ -149,6 +150,7 @@ NewPlan ClassMapTask::plan(const FrameShape &input, const PlanParameters &parame
 {
     const Tried tried = picture_for(input.size);
     auto plan = std::make_shared<ClassMapPlan>(input, contract_);
+    plan->number_inputs = numbers_in(contract_);
     plan->channels = channels_;
     plan->maps = tried.maps;
     plan->picture = tried.size;

@@ -5,6 +5,7 @@
 #include "base/compose.h"
 #include "base/counted.h"
 #include "classify_session.h"
+#include "host/model/contract_inputs.h"
 #include "host/model/label_lists.h"
 #include "host/model/picture_tensors.h"
 #include "host/probing/model_contract.h"
@@ -71,6 +72,11 @@ size_t ClassifyTask::requested_pictures() const
 
 NewPlan ClassifyTask::plan(const FrameShape &input, const PlanParameters &parameters)
 {
+    for (const NumberInput &number : numbers_in(contract_))
+        throw Error(AVERROR(EINVAL),
+                    concat("inputs=", number.name, "=", number.is_time ? "time" : "number",
+                           " is for whole frames, and not for a classifier, which "
+                           "may get several pictures of one"));
     auto plan = std::make_shared<ClassifyPlan>();
     plan->input = input;
     plan->output = input.size;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "detect_session.h"
 
+#include "frame_numbers.h"
 #include "host/findings/findings.h"
 #include "host/model/labels.h"
 #include "host/model/picture_tensors.h"
@@ -107,7 +108,7 @@ std::span<const DnnTorchTensor> DetectSession::run_model(FrameJob &job, const Im
 {
     Stopwatch watch(job.stages.forward);
     DnnTorchRun facts = {.size = sizeof(facts), .number = 0, .had_nan = 0};
-    tensors_ = run_tensors(session_, input, facts);
+    tensors_ = run_tensors(session_, input, facts, numbers_for(job, plan_));
     job.add_run(session_);
     job.saw_nan |= facts.had_nan != 0;
     return tensors_;

@@ -6,6 +6,7 @@
 #include "base/counted.h"
 #include "detect_session.h"
 #include "host/error.h"
+#include "host/model/contract_inputs.h"
 #include "host/model/label_lists.h"
 #include "host/model/picture_tensors.h"
 #include "host/probing/model_contract.h"
@@ -135,6 +136,7 @@ NewPlan DetectTask::plan(const FrameShape &input, const PlanParameters &paramete
     plan->input = input;
     plan->output = input.size;
     plan->decoder = probe_.decoder_for(model_input.size);
+    plan->number_inputs = numbers_in(contract_);
     plan->parameters = shared_.parameters;
     plan->names = names_;
     plan->picture = model_input.size;

@@ -5,6 +5,7 @@
 #include "adaptive_session.h"
 #include "base/counted.h"
 #include "converted_session.h"
+#include "frame_numbers.h"
 #include "host/error.h"
 #include "host/frames/depth.h"
 #include "host/frames/integer_samples.h"
@@ -117,7 +118,7 @@ void PictureSession::run(FrameJob &job)
     Images output;
     {
         Stopwatch watch(job.stages.forward);
-        output = run_pictures(session_, input);
+        output = run_pictures(session_, input, numbers_for(job, plan_));
     }
     job.add_run(session_);
     check_size(output);

@@ -138,7 +138,8 @@ FoundChannels PictureTask::find_channels()
 try {
     return probe_.find_channels(contract_.as);
 } catch (const Error &error) {
-    if (error.code() != AVERROR_INVALIDDATA || looks_at_time(contract_))
+    const bool is_known = !model()->metadata("architecture").empty();
+    if (error.code() != AVERROR_INVALIDDATA || is_known || looks_at_time(contract_))
         throw;
     throw Error(error.code(), std::string(error.what()) +
                                   "; detectors are for the filter dnn_torch_detect, classifiers "
@@ -292,6 +293,7 @@ NewPlan PictureTask::plan(const FrameShape &input, const PlanParameters &paramet
     plan->extra = extra_pictures(contract_, plan->channels);
     plan->window = window_of(contract_);
     plan->segments = segments_of(contract_);
+    plan->number_inputs = numbers_in(contract_);
     plan->output_channels = channels.made;
     plan->frame_bytes = bytes_of(input, fitted.target, plan->channels, channels.made);
     if (!warnings_)

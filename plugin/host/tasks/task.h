@@ -13,6 +13,7 @@
 #include "calibration.h"
 #include "host/ffmpeg_pointers.h"
 #include "host/frames/shared_frame.h"
+#include "host/model/contract.h"
 #include "host/model/model.h"
 #include "host/size.h"
 #include "host/workers/core_budget.h"
@@ -177,6 +178,7 @@ public:
     Window window = {};
     Segments segments = {};
     FrameBytes frame_bytes = {}; // with a window or segments
+    std::vector<NumberInput> number_inputs = {};
 };
 
 constexpr const char *cannot_mix =

@@ -3,6 +3,7 @@
 #include "tiled_session.h"
 
 #include "base/counted.h"
+#include "frame_numbers.h"
 #include "host/error.h"
 #include "host/frames/depth.h"
 #include "host/frames/integer_samples.h"
@@ -82,7 +83,7 @@ void TiledSession::run_tile(FrameJob &job, const TileSpan &across, const TileSpa
     Images output;
     {
         Stopwatch watch(job.stages.forward);
-        output = run_pictures(session_, input);
+        output = run_pictures(session_, input, numbers_for(job, plan_));
     }
     job.add_run(session_);
     check(output, across, down);

@@ -62,8 +62,9 @@ void wait_for(const Background &work, const TimeLimit &limit, const EndSignals &
 
 } // namespace
 
-LongWait::LongWait(Notify notify)
-    : notify_(std::move(notify)), start_(Clock::now()), outer_(std::exchange(listener, this))
+LongWait::LongWait(Notify notify, std::chrono::milliseconds very_long)
+    : notify_(std::move(notify)), very_long_(very_long), start_(Clock::now()),
+      outer_(std::exchange(listener, this))
 {
 }
 
@@ -84,9 +85,15 @@ NowDoing::~NowDoing()
 void LongWait::note(const std::string &doing)
 {
     constexpr std::chrono::seconds long_time(1);
-    if (has_notified_ || Clock::now() - start_ < long_time)
+    const Clock::time_point now = Clock::now();
+    if (doing != doing_) {
+        doing_ = doing;
+        began_ = now;
+    }
+    const bool is_long = told_.empty() ? now - start_ >= long_time : now - began_ >= very_long_;
+    if (!is_long || doing == told_)
         return;
-    has_notified_ = true;
+    told_ = doing;
     notify_(doing);
 }
 

@@ -36,13 +36,14 @@ private:
     const std::string *const outer_;
 };
 
-// While one exists, reports once what run_within() waits for on this thread, if that is more than a
-// second after it was created.
+// While one exists, reports what run_within() waits for on this thread: once, if that is more than
+// a second after it was created, and then whatever takes very long.
 class LongWait
 {
 public:
     using Notify = std::function<void(const std::string &doing)>;
-    explicit LongWait(Notify notify);
+    explicit LongWait(Notify notify,
+                      std::chrono::milliseconds very_long = std::chrono::seconds(10));
     ~LongWait();
     LongWait(const LongWait &) = delete;
     LongWait &operator=(const LongWait &) = delete;
@@ -51,9 +52,11 @@ public:
 
 private:
     const Notify notify_;
+    const std::chrono::milliseconds very_long_;
     const std::chrono::steady_clock::time_point start_;
     LongWait *const outer_;
-    bool has_notified_ = false;
+    std::string doing_, told_;
+    std::chrono::steady_clock::time_point began_ = {}; // to do that
 };
 
 // Runs `work` on a separate thread, which receives no signals, and waits for it.  Throws what

@@ -45,6 +45,7 @@ extern const Architecture srformer;
 extern const Architecture swin2sr;
 extern const Architecture swinir;
 extern const Architecture tecogan;
+extern const Architecture temporalfix;
 extern const Architecture tscunet;
 extern const Architecture vdsr;
 

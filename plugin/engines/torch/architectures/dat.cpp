@@ -40,8 +40,9 @@ def channels_by_heads(self, qkv, heads: int):
 // 1x1 convolutions that compute one number per channel or per pixel.
 Expression interaction(Net &net, const Expression &x, const std::string &prefix, int64_t first)
 {
-    Expression result = net.conv(x, concat(prefix, first));
-    result = net.activate(net.batch_norm(result, concat(prefix, first + 1)), "gelu");
+    const std::string conv = concat(prefix, first);
+    const Expression normal = net.batch_norm(net.conv(x, conv), concat(prefix, first + 1), conv);
+    const Expression result = net.activate(normal, "gelu");
     return net.activate(net.conv(result, concat(prefix, first + 3)), "sigmoid");
 }
 
@@ -57,9 +58,10 @@ Expression pixel_weights(Net &net, const Expression &picture, const std::string 
 
 Expression convolved(Net &net, const Expression &value, const std::string &prefix)
 {
-    const int64_t channels = net.weights().size(prefix + "dwconv.0.weight", 0);
-    const Expression x = net.conv(value, prefix + "dwconv.0", {.groups = channels});
-    return net.activate(net.batch_norm(x, prefix + "dwconv.1"), "gelu");
+    const std::string conv = prefix + "dwconv.0";
+    const int64_t channels = net.weights().size(conv + ".weight", 0);
+    const Expression x = net.conv(value, conv, {.groups = channels});
+    return net.activate(net.batch_norm(x, prefix + "dwconv.1", conv), "gelu");
 }
 
 Expression aggregate(Net &net, const Expression &attended, const Expression &attended_weights,

@@ -132,7 +132,7 @@ Expression layers(Net &net, Expression x, const Row &row, Kind kind)
         else if (is_convolution(weights, layer))
             x = net.conv(x, layer, {.dilation = dilation_of(kind, place)});
         else
-            x = net.batch_norm(x, layer, row.norm_epsilon);
+            x = net.batch_norm(x, layer, concat(row.prefix, place - 1), row.norm_epsilon);
         was_activation = is_activation;
     }
     return x;

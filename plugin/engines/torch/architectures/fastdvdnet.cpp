@@ -36,8 +36,9 @@ bool recognises(const Weights &weights)
 Expression normalised(Net &net, const Expression &x, const std::string &layers, int64_t place,
                       const ConvOptions &options = {})
 {
-    const Expression made = net.conv(x, concat(layers, ".", place), options);
-    return net.activate(net.batch_norm(made, concat(layers, ".", place + 1)), "relu");
+    const std::string conv = concat(layers, ".", place);
+    const Expression made = net.conv(x, conv, options);
+    return net.activate(net.batch_norm(made, concat(layers, ".", place + 1), conv), "relu");
 }
 
 // Two convolutions.

@@ -64,6 +64,9 @@ std::string literal(double number)
 Net::Net(const Weights &weights, std::string architecture) : weights_(weights)
 {
     blueprint_.architecture = std::move(architecture);
+    for (const auto &[name, weight] : weights.all())
+        if (std::find(weight.shape.begin(), weight.shape.end(), 0) != weight.shape.end())
+            contradict(concat(name, " has an extent of 0"));
     // PyTorch's counter of batches in training.
     ignore_ending(".num_batches_tracked");
 }
@@ -212,10 +215,15 @@ void Net::expect_shape(const std::string &name, size_t dimensions, const char *l
 
 void Net::expect_bias(const std::string &name, int64_t channels) const
 {
-    const std::string bias = name + ".bias";
-    if (weights_.has(bias) && weights_.at(bias).shape != std::vector<int64_t>{channels})
-        contradict(concat(bias, " does not have one number for each of the ", channels,
-                          " channels of ", name, ".weight"));
+    expect_one_for_each(name + ".bias", channels, name);
+}
+
+void Net::expect_one_for_each(const std::string &name, int64_t channels,
+                              const std::string &layer) const
+{
+    if (weights_.has(name) && weights_.at(name).shape != std::vector<int64_t>{channels})
+        contradict(concat(name, " does not have one number for each of the ", channels,
+                          " channels of ", layer, ".weight"));
 }
 
 Expression Net::linear(const Expression &x, const std::string &name)
@@ -231,12 +239,15 @@ Expression Net::prelu(const Expression &x, const std::string &name)
 }
 
 // Its weight and bias come together.
-Expression Net::batch_norm(const Expression &x, const std::string &name, double epsilon)
+Expression Net::batch_norm(const Expression &x, const std::string &name, const std::string &conv,
+                           double epsilon)
 {
     const bool has_both = weights_.has(name + ".weight") || weights_.has(name + ".bias");
     const auto part = [&](const char *end) {
         return has_both ? weight(name + end) : weight_or_none(name + end);
     };
+    for (const char *end : {".weight", ".bias", ".running_mean", ".running_var"})
+        expect_one_for_each(name + end, weights_.size(conv + ".weight", 0), conv);
     const Expression factor = part(".weight"), offset = part(".bias");
     return let(concat("torch.batch_norm(", x, ", ", factor, ", ", offset, ", ",
                       weight(name + ".running_mean"), ", ", weight(name + ".running_var"),

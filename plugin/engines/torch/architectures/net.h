@@ -85,8 +85,9 @@ public:
                               int64_t padding, int64_t output_padding = 0);
     Expression linear(const Expression &x, const std::string &name);
     Expression prelu(const Expression &x, const std::string &name);
-    // nn.BatchNorm2d in evaluation mode
-    Expression batch_norm(const Expression &x, const std::string &name, double epsilon = 1e-5);
+    // nn.BatchNorm2d in evaluation mode, after the convolution of that name
+    Expression batch_norm(const Expression &x, const std::string &name, const std::string &conv,
+                          double epsilon = 1e-5);
     // nn.LayerNorm over the last dimension
     Expression layer_norm(const Expression &x, const std::string &name, double epsilon = 1e-5);
 
@@ -153,6 +154,8 @@ private:
     // Throws a WeightFault unless the weight has that many dimensions and the bias, if any, fits.
     void expect_shape(const std::string &name, size_t dimensions, const char *layer) const;
     void expect_bias(const std::string &name, int64_t channels) const;
+    void expect_one_for_each(const std::string &name, int64_t channels,
+                             const std::string &layer) const;
     Expression attribute(NetTensor tensor);
     static std::string place_of(std::string_view name);
     void expect_none_missing() const;

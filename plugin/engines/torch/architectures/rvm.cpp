@@ -37,7 +37,7 @@ Expression normalised(Net &net, const Expression &x, const std::string &conv,
                       const std::string &norm, ConvOptions options = {}, double epsilon = 1e-5)
 {
     options.has_bias = false;
-    return net.batch_norm(net.conv(x, conv, options), norm, epsilon);
+    return net.batch_norm(net.conv(x, conv, options), norm, conv, epsilon);
 }
 
 // A convolution and its norm in one nn.Sequential, from `first` on.

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ATen/ops/full.h>
 #include <ATen/ops/nan_to_num.h>
 #include <charconv>
 #include <string_view>
@@ -247,8 +248,7 @@ std::string Binding::text() const
     if (!is_plain())
         text = dnn_torch::concat(type_name(type), " ", engine_torch::name_of(layout));
     if (segment.length > 0)
-        text += dnn_torch::concat(segment.is_filled ? " segments of " : " segments of up to ",
-                                  segment.length);
+        text += dnn_torch::concat(" segments of up to ", segment.length);
     for (const Constant &constant : constants)
         dnn_torch::add_to_list(text, dnn_torch::concat(constant.name, " ", name_of(constant.kind),
                                                        constant.is_whole ? " whole" : "",
@@ -289,23 +289,17 @@ std::vector<Binding> bindings_to_try(const RequestedBinding &asked,
 {
     const auto constants = constants_to_try(asked.constants);
     const auto types = types_to_try(asked, module);
-    std::vector<Segment> segments = {asked.segment};
-    if (asked.segment.length > 1) {
-        segments.push_back(asked.segment);
-        segments.back().is_filled = true;
-    }
     std::vector<Binding> bindings;
     for (const Layout layout : layouts_to_try(asked))
-        for (const Segment &segment : segments)
-            for (const at::ScalarType type : types)
-                for (const std::vector<Constant> &given : constants)
-                    if (bindings.size() < most_tries)
-                        bindings.push_back({.type = type,
-                                            .layout = layout,
-                                            .frames = asked.frames,
-                                            .current = asked.current,
-                                            .segment = segment,
-                                            .constants = given});
+        for (const at::ScalarType type : types)
+            for (const std::vector<Constant> &given : constants)
+                if (bindings.size() < most_tries)
+                    bindings.push_back({.type = type,
+                                        .layout = layout,
+                                        .frames = asked.frames,
+                                        .current = asked.current,
+                                        .segment = asked.segment,
+                                        .constants = given});
     return bindings;
 }
 
@@ -326,7 +320,7 @@ at::Tensor bound(const at::Tensor &pictures, const Binding &binding, const c10::
 }
 
 c10::IValue value_of(const Constant &constant, const Binding &binding, const at::Tensor &pictures,
-                     at::ScalarType type, const c10::Device &device)
+                     at::ScalarType type, const c10::Device &device, const at::Tensor &numbers)
 {
     if (constant.kind == Constant::Kind::value)
         return constant.value;
@@ -343,7 +337,9 @@ c10::IValue value_of(const Constant &constant, const Binding &binding, const at:
         return in_layout(first, is_alike ? binding.layout : Layout::nchw, 1).contiguous();
     }
     const at::Tensor first = binding.segment.length > 0 ? pictures.narrow(0, 0, 1) : pictures;
-    const at::Tensor tensor = tensor_of(constant, first, at::TensorOptions(device).dtype(type));
+    const at::Tensor tensor = tensor_of(
+        constant, numbers.defined() ? numbers : at::full({}, constant.number, at::kDouble), first,
+        at::TensorOptions(device).dtype(type));
     if (constant.kind != Constant::Kind::plane)
         return tensor;
     const Layout layout = has_frames(binding.layout) ? Layout::nchw : binding.layout;

@@ -57,7 +57,7 @@ struct OutputChoice {
     std::string name; // "" if there is only one tensor
     Layout layout = Layout::nchw;
     at::ScalarType type = at::kFloat;
-    Segment segment = {};
+    bool is_segment = false; // frames of one, and not a batch of pictures
 };
 
 // What the options request; nullopt: a run has to find out.
@@ -65,9 +65,9 @@ struct RequestedBinding {
     std::optional<at::ScalarType> type = {};
     std::optional<Layout> layout = {}, output_layout = {};
     ConstantChoices constants = {};
-    int64_t frames = 1;   // in a picture, one after the other
-    int64_t current = 0;  // which of them is the current one
-    Segment segment = {}; // whether it is filled up has to be found out
+    int64_t frames = 1;  // in a picture, one after the other
+    int64_t current = 0; // which of them is the current one
+    Segment segment = {};
     bool as_list = false; // forward() takes a list of pictures; a layout is then that of the batch
     Results results = Results::picture;
     std::string text = {}; // describes all that was requested; "" if nothing was
@@ -86,8 +86,10 @@ std::vector<Binding> bindings_to_try(const RequestedBinding &asked,
 // device.  The result may share the memory of `pictures`.
 at::Tensor bound(const at::Tensor &pictures, const Binding &binding, const c10::Device &device);
 
-// Returns the constant's value for those pictures.  `type` is the type of the model's numbers.
+// Returns the constant's value for those pictures.  `numbers` is used in place of the constant's
+// number, if defined: see tensor_of().  `type` is the type of the model's numbers.
 c10::IValue value_of(const Constant &constant, const Binding &binding, const at::Tensor &pictures,
-                     at::ScalarType type, const c10::Device &device);
+                     at::ScalarType type, const c10::Device &device,
+                     const at::Tensor &numbers = {});
 
 } // namespace engine_torch

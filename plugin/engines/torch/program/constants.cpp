@@ -4,11 +4,11 @@
 #include "constants.h"
 
 #include "base/compose.h"
+#include "base/counted.h"
 #include "engines/torch/failure.h"
 #include "states.h"
 
 #include <algorithm>
-#include <ATen/ops/full.h>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -46,6 +46,12 @@ std::optional<double> number_in(std::string_view text)
     const bool is_number = parsed.ec == std::errc() && parsed.ptr == end && !text.empty() &&
                            std::isfinite(number) && std::abs(number) < 3e38;
     return is_number ? std::optional(number) : std::nullopt;
+}
+
+// Numbers that each frame has of its own.
+bool is_of_frame(std::string_view text)
+{
+    return text == "number" || text == "time";
 }
 
 bool is_whole(double number)
@@ -87,18 +93,23 @@ std::vector<Constant> tensors_from(const std::string &name, const std::string &t
     const std::optional<Kind> wanted = take_kind(rest);
     if (wanted == Kind::state)
         return state_choices(name, std::string(rest), may_be_none);
-    const std::optional<double> number = number_in(rest);
+    const bool changes = is_of_frame(rest) && wanted != Kind::picture;
+    const std::optional<double> number = changes ? 0 : number_in(rest);
     if (wanted == Kind::picture)
         return {picture_from(name, number)};
     if (!number)
         refuse_value(name, text,
                      "a tensor: a number, plane=NUMBER, vector=NUMBER or scalar=NUMBER");
+    const bool may_be_whole = is_whole(*number) && rest != "time";
     std::vector<Constant> choices;
     for (const bool whole : {false, true})
         for (const Kind kind : {Kind::scalar, Kind::vector, Kind::plane})
-            if ((!wanted || kind == *wanted) && (!whole || is_whole(*number)))
-                choices.push_back(
-                    {.name = name, .kind = kind, .number = *number, .is_whole = whole});
+            if ((!wanted || kind == *wanted) && (!whole || may_be_whole))
+                choices.push_back({.name = name,
+                                   .kind = kind,
+                                   .number = *number,
+                                   .changes = changes,
+                                   .is_whole = whole});
     return choices;
 }
 
@@ -111,8 +122,13 @@ Constant number_from(const std::string &name, const std::string &text, const c10
 {
     if (text == "auto" && name == ratio_argument && type.kind() == c10::TypeKind::FloatType)
         return {.name = name, .kind = Kind::ratio};
-    const std::optional<double> number = number_in(text);
     const bool takes_whole = type.kind() == c10::TypeKind::IntType;
+    if (is_of_frame(text) && !(takes_whole && text == "time"))
+        return {.name = name,
+                .kind = Kind::value,
+                .value = takes_whole ? c10::IValue(int64_t{0}) : c10::IValue(0.0),
+                .changes = true};
+    const std::optional<double> number = number_in(text);
     if (!number || (takes_whole && !is_whole(*number)))
         refuse_value(name, text, takes_whole ? "a whole number" : "a number");
     if (name == ratio_argument && (*number <= 0 || *number > 1))
@@ -253,22 +269,31 @@ double ratio_for(const at::Tensor &pictures)
                     1.0);
 }
 
-at::Tensor tensor_of(const Constant &constant, const at::Tensor &pictures,
-                     const at::TensorOptions &options)
+bool is_for_one(const Constant &constant)
 {
-    const at::TensorOptions own = constant.is_whole ? options.dtype(at::kLong) : options;
-    const int64_t batch = pictures.size(0), height = pictures.size(2), width = pictures.size(3);
-    const auto filled = [&](at::IntArrayRef extents) {
-        return constant.is_whole ? at::full(extents, static_cast<int64_t>(constant.number), own)
-                                 : at::full(extents, constant.number, own);
+    return constant.changes && constant.kind != Kind::vector && constant.kind != Kind::plane;
+}
+
+at::Tensor tensor_of(const Constant &constant, const at::Tensor &numbers,
+                     const at::Tensor &pictures, const at::TensorOptions &options)
+{
+    const int64_t batch = pictures.size(0);
+    const int64_t most = constant.kind == Kind::scalar ? 1 : batch;
+    if (numbers.dim() > 1 || (numbers.numel() != 1 && numbers.numel() != most))
+        throw Failure(DNN_TORCH_BAD_INPUT,
+                      concat(dnn_torch::counted(numbers.numel(), "number"), " as ", constant.name,
+                             " for ", dnn_torch::counted(batch, "picture")));
+    const at::Tensor given = numbers.to(constant.is_whole ? options.dtype(at::kLong) : options);
+    const auto filled = [&](at::IntArrayRef shape, at::IntArrayRef extents) {
+        return given.reshape(shape).expand(extents).clone(at::MemoryFormat::Contiguous);
     };
     switch (constant.kind) {
     case Kind::plane:
-        return filled({batch, 1, height, width});
+        return filled({-1, 1, 1, 1}, {batch, 1, pictures.size(2), pictures.size(3)});
     case Kind::vector:
-        return filled({batch});
+        return filled({-1}, {batch});
     default:
-        return filled({});
+        return filled({}, {});
     }
 }
 

@@ -45,6 +45,7 @@ struct Constant {
     Kind kind = Kind::value;
     c10::IValue value = {};
     double number = 0;
+    bool changes = false;  // each picture has a number of its own; `number` is for trials
     bool is_whole = false; // int64 instead of the type of the pictures
     int64_t channels = 0;  // of an extra picture
     StateInput state = {};
@@ -72,10 +73,14 @@ int64_t extra_channels(const std::vector<Constant> &constants);
 // Returns the ratio for pictures [batch, channels, height, width].
 double ratio_for(const at::Tensor &pictures);
 
+// Whether a picture's number is given to the model alone, so that pictures run one by one.
+bool is_for_one(const Constant &constant);
+
 // Returns the tensor that the model gets with those pictures, [batch, channels, height, width].
-// Not for extra pictures, which come with the frames, and not for states.  The tensor is new,
-// because the model may write to it.
-at::Tensor tensor_of(const Constant &constant, const at::Tensor &pictures,
-                     const at::TensorOptions &options);
+// `numbers` is one number, or one for each picture.  Not for extra pictures, which come with the
+// frames, and not for states.  The tensor is new, because the model may write to it.  Throws a
+// Failure if there are not as many numbers.
+at::Tensor tensor_of(const Constant &constant, const at::Tensor &numbers,
+                     const at::Tensor &pictures, const at::TensorOptions &options);
 
 } // namespace engine_torch

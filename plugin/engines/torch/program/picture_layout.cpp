@@ -192,17 +192,14 @@ at::Tensor as_segment(const at::Tensor &frames, Layout layout, const Segment &se
         throw Failure(DNN_TORCH_BAD_INPUT,
                       dnn_torch::concat(frames.size(0), " frames are more than a segment has, ",
                                         segment.length));
-    const at::Tensor all = segment.is_filled ? filled_up(frames, segment) : frames;
     if (layout == Layout::nchw)
-        return all.reshape({1, all.size(0) * all.size(1), all.size(2), all.size(3)});
-    const at::Tensor tensor = has_frames_first(layout) ? all : all.transpose(0, 1);
+        return frames.reshape({1, frames.size(0) * frames.size(1), frames.size(2), frames.size(3)});
+    const at::Tensor tensor = has_frames_first(layout) ? frames : frames.transpose(0, 1);
     return has_batch(layout) ? tensor.unsqueeze(0) : tensor;
 }
 
-at::Tensor from_segment(const at::Tensor &tensor, Layout layout, const Segment &segment,
-                        int64_t batch)
+at::Tensor from_segment(const at::Tensor &tensor, Layout layout, int64_t count)
 {
-    const int64_t count = segment.given_for(batch);
     const auto refuse = [&](int64_t made, const char *what) {
         throw Failure(DNN_TORCH_BAD_OUTPUT,
                       dnn_torch::concat("the model returned ", dnn_torch::counted(made, what),
@@ -222,7 +219,7 @@ at::Tensor from_segment(const at::Tensor &tensor, Layout layout, const Segment &
     }
     if (frames.size(0) != count)
         refuse(frames.size(0), "frame");
-    return frames.narrow(0, 0, batch);
+    return frames;
 }
 
 std::optional<Layout> guess_layout(at::IntArrayRef extents, Layout input, int64_t height,

@@ -40,15 +40,13 @@ at::Tensor from_layout(const at::Tensor &tensor, Layout layout);
 // The frames that a model takes and returns together.  They cross the engine as a batch.
 struct Segment {
     int64_t length = 0;     // frames, at most; 0: the model takes pictures, not segments
-    bool is_filled = false; // the model takes no shorter ones, so that they are filled up
-    bool repeats = false;   // with the last frame again, and not backwards from it
-
-    // Returns how many frames the model gets for a batch.
-    int64_t given_for(int64_t batch) const { return is_filled ? length : batch; }
+    bool repeats = false;   // shorter ones are filled up with the last frame, and not backwards
+    bool is_filled = false; // trials showed that the model takes no shorter ones
+    bool mixes = false;     // trials showed that a frame has an effect on others
 };
 
 // Returns a whole segment, whose end is made of the given frames: backwards, and forwards again if
-// need be.
+// need be.  Returns whole segments as they are.
 at::Tensor filled_up(const at::Tensor &frames, const Segment &segment);
 
 // Returns whether a segment can have that layout.
@@ -59,10 +57,9 @@ bool can_be_segment(Layout layout);
 // the segment's length.
 at::Tensor as_segment(const at::Tensor &frames, Layout layout, const Segment &segment);
 
-// Does the reverse with a result, which must have the rank of the layout, and drops what the
-// segment was filled up with.  Throws a Failure if it is not one frame for each.
-at::Tensor from_segment(const at::Tensor &tensor, Layout layout, const Segment &segment,
-                        int64_t batch);
+// Does the reverse with a result, which must have the rank of the layout.  Throws a Failure if it
+// is not one frame for each of `count`.
+at::Tensor from_segment(const at::Tensor &tensor, Layout layout, int64_t count);
 
 // Guesses the layout of a result from its extents, given one input picture of `height` x `width`.
 // An extent of 1, 3 or 4 can be the channels; `input` decides between several.  Returns nullopt if

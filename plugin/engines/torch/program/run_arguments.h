@@ -20,7 +20,8 @@ struct RunArguments {
     int64_t number = 0;       // of the first picture in the stream: it seeds the random numbers
     NamedTensors states = {}; // what the run before returned for them; absent: the first values
     // Values for this run, in place of those of the option `inputs`.  A tensor of rank 0 is a
-    // number, which the model gets in the form of the option.
+    // number, which the model gets in the form of the option, and so is one of rank 1 for an input
+    // whose numbers change from picture to picture.
     NamedTensors values = {};
 };
 

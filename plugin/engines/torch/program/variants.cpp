@@ -217,15 +217,15 @@ at::Tensor given_tensor(const at::Tensor &tensor, const Source &source)
     return source.writes_input ? tensor.clone() : tensor;
 }
 
-Constant with_number(Constant constant, double number)
+// For an argument that takes a number and no tensor.  A word stays what it is.
+c10::IValue as_number(const Constant &constant, const at::Tensor &number)
 {
-    constant.number = number;
-    if (constant.kind == Constant::Kind::ratio)
-        return {.name = constant.name, .kind = Constant::Kind::value, .value = number};
-    if (constant.kind == Constant::Kind::value)
-        constant.value = constant.value.isInt() ? c10::IValue(static_cast<int64_t>(number))
-                                                : c10::IValue(number);
-    return constant;
+    if (constant.value.isString())
+        return constant.value;
+    if (number.numel() != 1)
+        throw Failure(DNN_TORCH_BAD_INPUT, "the model takes one number as " + constant.name);
+    const double given = number.item<double>();
+    return constant.value.isInt() ? c10::IValue(static_cast<int64_t>(given)) : c10::IValue(given);
 }
 
 // What the caller gave for this run, or else what the option `inputs` says.
@@ -235,15 +235,15 @@ c10::IValue argument_of(const Constant &constant, const Variant &variant, const 
     const at::ScalarType type = number_type_of(variant, source);
     if (const auto state = given.states.find(constant.name); state != given.states.end())
         return given_tensor(state->second.to(source.device), source);
-    const auto value = given.values.find(constant.name);
-    if (value == given.values.end())
+    const auto found = given.values.find(constant.name);
+    if (found == given.values.end())
         return value_of(constant, source.binding, frames, type, source.device);
-    if (value->second.dim() == 0)
-        return value_of(with_number(constant, value->second.item<double>()), source.binding, frames,
-                        type, source.device);
+    const at::Tensor &value = found->second;
     if (constant.kind == Constant::Kind::value || constant.kind == Constant::Kind::ratio)
-        throw Failure(DNN_TORCH_BAD_INPUT, "the model takes one number as " + constant.name);
-    return value->second.to(source.device, constant.is_whole ? at::kLong : type, false, true);
+        return as_number(constant, value);
+    if (value.dim() == 0 || constant.changes)
+        return value_of(constant, source.binding, frames, type, source.device, value);
+    return value.to(source.device, constant.is_whole ? at::kLong : type, false, true);
 }
 
 torch::jit::Kwargs arguments_of(const Variant &variant, const Source &source,
@@ -350,6 +350,11 @@ Variant make_variant(const Source &source, VariantKind kind, Precision precision
     // Weights are converted on this thread's stream, but sessions read them on theirs.
     wait_for(source.device);
     return variant;
+}
+
+bool Source::has_numbers_for_one() const
+{
+    return std::any_of(binding.constants.begin(), binding.constants.end(), is_for_one);
 }
 
 bool Source::has_states() const

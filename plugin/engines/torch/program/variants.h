@@ -67,10 +67,13 @@ struct Source {
         if (takes_segments())
             return false;
         const bool is_of_one = draws_random_numbers || branches_on_data || uses_samples_as_numbers;
-        return takes_one() || has_states() || (is_of_one && !returns_all());
+        return takes_one() || has_states() || has_numbers_for_one() ||
+               (is_of_one && !returns_all());
     }
     // Whether the pictures of a batch are frames that belong together.
     bool takes_segments() const { return asked.segment.length > 0; }
+    // Whether a number of its own is given to the model with each picture, and no tensor of them.
+    bool has_numbers_for_one() const;
     // Whether a run gets what the run before returned.
     bool has_states() const;
     // Whether its runs wait for one another; see RandomScope and RunScope.

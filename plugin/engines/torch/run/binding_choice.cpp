@@ -19,6 +19,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <exception>
+#include <set>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -58,7 +59,10 @@ const OutputChoice all_outputs = {};
 
 Attempt attempt(const DnnTorchModel &model, const Source &source, const Shape &shape)
 {
-    const at::Tensor grey = grey_pictures(shape, source.binding.white());
+    const Segment &segment = source.binding.segment;
+    const auto batch = segment.is_filled ? static_cast<int32_t>(segment.length) : shape.batch;
+    const at::Tensor grey =
+        grey_pictures(shape.sized(batch, shape.height, shape.width), source.binding.white());
     const c10::IValue returned = model.rehearse(source, grey);
     if (!source.output)
         try_states(model, source, grey, returned);
@@ -69,11 +73,11 @@ Attempt attempt(const DnnTorchModel &model, const Source &source, const Shape &s
     const OutputChoice output =
         source.output ? *source.output
                       : choose_output(returned, output_request(model, source, grey.sizes()));
-    const at::Tensor pictures = picture_of(returned, output, shape.batch, model.device());
+    const at::Tensor pictures = picture_of(returned, output, batch, model.device());
     const auto extent = [&](int64_t dimension) {
         return static_cast<int32_t>(pictures.size(dimension));
     };
-    return {.result = {.picture = {extent(0), extent(1), extent(2), extent(3)}, .tensors = {}},
+    return {.result = {.picture = {shape.batch, extent(1), extent(2), extent(3)}, .tensors = {}},
             .output = output};
 }
 
@@ -181,11 +185,13 @@ public:
         try {
             return take_if_consistent(bindings_.front(), attempt(model_, source_, shape_));
         } catch (const std::exception &error) {
-            if (bindings_.size() == 1 || is_out_of_memory(error) || is_fault_of_result(error) ||
-                wants_other_channels(error, shape_, bindings_.front()))
+            if (bindings_.size() == 1 || model_.network() || is_out_of_memory(error) ||
+                is_fault_of_result(error) || wants_other_channels(error, shape_, bindings_.front()))
                 throw;
             if (const auto result = run_others())
                 return *result;
+            if (layout_fault_.empty() && takes_frames())
+                throw Failure(DNN_TORCH_WRONG_RANK, words_of(error));
             if (layout_fault_.empty() && source_.has_states())
                 throw Failure(failure_of(Phase::running, error).status(),
                               dnn_torch::concat(words_of(error), words_of_first_states));
@@ -296,6 +302,30 @@ private:
         return std::nullopt;
     }
 
+    // Whether the model takes several frames in a dimension of their own, though its words for
+    // refusing other tensors may not say so.
+    bool takes_frames()
+    {
+        if (source_.asked.layout || source_.asked.frames > 1 || source_.asked.as_list)
+            return false;
+        const Quiet quiet;
+        for (const int32_t frames : {5, 3, 7}) {
+            source_.binding = bindings_.front();
+            source_.binding.layout = Layout::ntchw;
+            source_.binding.frames = frames;
+            Shape shape = shape_;
+            shape.channels *= frames;
+            try {
+                model_.rehearse(source_, grey_pictures(shape, source_.binding.white()));
+                return true;
+            } catch (const std::exception &error) {
+                if (is_out_of_memory(error))
+                    throw;
+            }
+        }
+        return false;
+    }
+
     // With as many frames as channels, a model may take either for the other.
     bool is_ambiguous(const Binding &binding) const
     {
@@ -308,8 +338,8 @@ private:
     struct Working {
         Binding binding;
         OutputChoice output;
+        Shape made;
         at::Tensor frames; // the result for frames that differ
-        bool mixes;        // a frame has an effect on others
     };
 
     // A wrong layout may work too, so all are tried.
@@ -334,6 +364,9 @@ private:
                                                 name_of(other.binding.layout),
                                                 ", with other results; say which: layout=",
                                                 name_of(chosen.binding.layout)));
+        if (chosen.binding.segment.length > 1 && !chosen.binding.segment.mixes)
+            model_.note("no frame of a segment has an effect on the others in the model: if it is "
+                        "for single pictures, leave length out");
         source_.binding = chosen.binding;
         source_.output = chosen.output;
         return take(source_.binding, attempt(model_, source_, shape_));
@@ -347,7 +380,7 @@ private:
             if (std::any_of(working.begin(), working.end(), is_likely))
                 std::erase_if(working, [&](const Working &each) { return !is_likely(each); });
         };
-        keep_those([](const Working &each) { return each.mixes; });
+        keep_those([](const Working &each) { return each.binding.segment.mixes; });
         keep_those([](const Working &each) { return rank_of(each.binding.layout) == 5; });
     }
 
@@ -361,29 +394,19 @@ private:
         return is_new && (is_first_layout || model_.trials().time < longest_trials);
     }
 
-    // The model must take all lengths if segments are not filled up.
     std::optional<Working> work_with(const Binding &binding)
     {
-        const auto length = static_cast<int32_t>(binding.segment.length);
         const auto begin = std::chrono::steady_clock::now();
         std::optional<Working> found;
         const Quiet quiet;
         try {
-            source_.binding = binding;
-            source_.output = std::nullopt;
-            const Attempt whole = attempt_of_length(length);
-            if (!binding.segment.is_filled)
-                for (const int32_t shorter : {1, std::max(length - 1, 1)})
-                    expect_alike(whole, attempt_of_length(shorter));
-            source_.output = whole.output;
-            const at::Tensor frames = different_frames(binding);
-            found = {.binding = binding,
-                     .output = whole.output,
-                     .frames = result_of(frames),
-                     .mixes = false};
-            found->mixes = changes_others(frames, found->frames, 0) ||
-                           changes_others(frames, found->frames, length - 1);
+            found = run_whole(binding);
+            Segment &segment = found->binding.segment;
+            segment.is_filled = !takes_shorter(*found);
+            segment.mixes = changes_others(found->frames, 0) ||
+                            changes_others(found->frames, segment.length - 1);
         } catch (const std::exception &error) {
+            found.reset();
             if (is_out_of_memory(error))
                 throw;
             if (!segment_fault_ || (is_fault_of_result(error) && !has_fault_of_result_)) {
@@ -395,8 +418,42 @@ private:
         return found;
     }
 
-    at::Tensor different_frames(const Binding &binding) const
+    Working run_whole(const Binding &binding)
     {
+        source_.binding = binding;
+        source_.output = std::nullopt;
+        const Attempt whole = attempt_of_length(binding.segment.length);
+        source_.output = whole.output;
+        return {.binding = binding,
+                .output = whole.output,
+                .made = whole.result.picture,
+                .frames = result_of(different_frames())};
+    }
+
+    // Whether shorter segments have results like that of the whole one.
+    bool takes_shorter(const Working &whole)
+    {
+        const int64_t length = whole.binding.segment.length;
+        try {
+            for (const int64_t shorter : std::set{int64_t{1}, length - 1}) {
+                if (shorter < 1 || shorter == length)
+                    continue;
+                const Shape made = attempt_of_length(shorter).result.picture;
+                if (made.channels != whole.made.channels || made.height != whole.made.height ||
+                    made.width != whole.made.width)
+                    return false;
+            }
+        } catch (const std::exception &error) {
+            if (is_out_of_memory(error))
+                throw;
+            return false;
+        }
+        return true;
+    }
+
+    at::Tensor different_frames() const
+    {
+        const Binding &binding = source_.binding;
         return test_picture({static_cast<int32_t>(binding.segment.length), shape_.channels,
                              shape_.height, shape_.width, 0, static_cast<float>(binding.white())});
     }
@@ -409,26 +466,19 @@ private:
     }
 
     // Returns whether other frames have another result if that frame is another.
-    bool changes_others(const at::Tensor &frames, const at::Tensor &result, int64_t place)
+    bool changes_others(const at::Tensor &result, int64_t place)
     {
-        at::Tensor others = frames.clone();
+        at::Tensor others = different_frames();
         others.select(0, place).mul_(-1).add_(source_.binding.white());
         const at::Tensor made = result_of(others);
-        const int64_t first = place == 0 ? 1 : 0, count = frames.size(0) - 1;
+        const int64_t first = place == 0 ? 1 : 0, count = others.size(0) - 1;
         return !at::equal(made.narrow(0, first, count), result.narrow(0, first, count));
     }
 
-    Attempt attempt_of_length(int32_t length)
+    Attempt attempt_of_length(int64_t length)
     {
-        return attempt(model_, source_, {length, shape_.channels, shape_.height, shape_.width});
-    }
-
-    static void expect_alike(const Attempt &whole, const Attempt &shorter)
-    {
-        const Shape &one = whole.result.picture, &other = shorter.result.picture;
-        if (one.channels != other.channels || one.height != other.height ||
-            one.width != other.width)
-            throw Failure(DNN_TORCH_BAD_INPUT, "a shorter segment has other results");
+        return attempt(model_, source_,
+                       shape_.sized(static_cast<int32_t>(length), shape_.height, shape_.width));
     }
 
     static bool is_same_result(const at::Tensor &one, const at::Tensor &other)
@@ -508,7 +558,11 @@ std::optional<std::string> binding_text(const DnnTorchModel &model)
     });
     if (place == bindings.end())
         return std::nullopt;
-    return dnn_torch::concat(place - bindings.begin(), " ", name_of(source->output->layout), " ",
+    const Segment &segment = source->binding.segment;
+    if (segment.length > 1 && !segment.mixes)
+        return std::nullopt; // each trial says so
+    return dnn_torch::concat(place - bindings.begin(), segment.is_filled ? " filled " : " any ",
+                             name_of(source->output->layout), " ",
                              static_cast<int>(source->output->type), " ", source->output->name);
 }
 
@@ -517,12 +571,12 @@ bool set_binding_by_text(DnnTorchModel &model, const std::string &text)
     if (model.has_binding())
         return binding_text(model) == text;
     const auto source = model.source();
-    const auto bindings = bindings_to_try(source->asked, source->plain);
+    auto bindings = bindings_to_try(source->asked, source->plain);
     std::istringstream words(text);
     size_t place = 0;
     int type = 0;
-    std::string layout, name;
-    words >> place >> layout >> type;
+    std::string lengths, layout, name;
+    words >> place >> lengths >> layout >> type;
     const auto known = find_layout(layout);
     const bool makes_sense = words && known && place < bindings.size() && type >= 0 &&
                              type <= static_cast<int>(at::kBFloat16);
@@ -530,10 +584,13 @@ bool set_binding_by_text(DnnTorchModel &model, const std::string &text)
         return false;
     words.get();
     std::getline(words, name);
+    Segment &segment = bindings[place].segment;
+    segment.is_filled = lengths == "filled";
+    segment.mixes = segment.length > 1;
     model.set_binding(bindings[place], {.name = name,
                                         .layout = *known,
                                         .type = static_cast<at::ScalarType>(type),
-                                        .segment = bindings[place].segment});
+                                        .is_segment = segment.length > 0});
     return true;
 }
 

@@ -205,8 +205,6 @@ void DnnTorchModel::expect_runnable() const
 void DnnTorchModel::note_output()
 {
     ignores_output_ = !output_name_.empty() && engine_torch::returns_one_tensor(source_.plain);
-    if (!ignores_output_ && !output_name_.empty())
-        network_.reset(); // it knows the extents of its first tensor
     if (ignores_output_)
         notices_.add("output=" + output_name_ +
                      " is ignored: the model returns one tensor, which has no name");

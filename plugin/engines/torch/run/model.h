@@ -8,6 +8,7 @@
 #include "engine_kit/notices.h"
 #include "engine_kit/options.h"
 #include "engines/torch/architectures/blueprint.h"
+#include "engines/torch/failure.h"
 #include "engines/torch/file/operators.h"
 #include "engines/torch/loading/describe.h"
 #include "engines/torch/machine/allocator.h"
@@ -82,15 +83,28 @@ public:
     bool keeps_state() const noexcept { return traits_.keeps_state; }
     // Whether runs change a module, so that each session has a copy of its own.
     bool needs_copy() const noexcept { return engine_torch::needs_copy(traits_); }
-    // What is known of the results of a checkpoint's network without running it; or null.
+    // What is known of a checkpoint's network without running it; or null.
     const engine_torch::Blueprint *network() const noexcept
     {
         return network_ ? &*network_ : nullptr;
     }
-    // Calls `check` once for each model, until it does not throw.
+    // Whether the first of the tensors that the model returns is the result.
+    bool returns_first() const noexcept { return output_name_.empty() || ignores_output_; }
+    // Calls `check` once for each model.  Throws the Failure with which it said that the model is
+    // bad, each time.  After another one it is called again.
     template <class Check> void check_network(const Check &check)
     {
-        std::call_once(network_checked_, check);
+        std::call_once(network_checked_, [&] {
+            try {
+                check();
+            } catch (const engine_torch::Failure &failure) {
+                if (failure.status() != DNN_TORCH_BAD_MODEL)
+                    throw;
+                network_fault_ = failure;
+            }
+        });
+        if (network_fault_)
+            throw engine_torch::Failure(*network_fault_);
     }
     const engine_torch::Requested &requested() const noexcept { return requested_; }
 
@@ -129,6 +143,7 @@ private:
     mutable std::string nonlocal_operator_, kernel_reach_; // set once reach_known_
     std::optional<engine_torch::Blueprint> network_;       // without code and tensors
     std::once_flag network_checked_;
+    std::optional<engine_torch::Failure> network_fault_; // set once network_checked_
     engine_torch::Source source_; // as it was opened; never run if the model keeps state
     engine_torch::Traits traits_;
     engine_torch::SharedVariants forms_;

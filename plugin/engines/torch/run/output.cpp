@@ -219,8 +219,10 @@ OutputChoice choose_output(const c10::IValue &returned, const OutputRequest &req
     const std::optional<Layout> layout = layout_of(tensor, request);
     if (!layout)
         refuse_layout(tensor, request);
-    return {
-        .name = name, .layout = *layout, .type = tensor.scalar_type(), .segment = request.segment};
+    return {.name = name,
+            .layout = *layout,
+            .type = tensor.scalar_type(),
+            .is_segment = request.segment.length > 0};
 }
 
 at::Tensor picture_of(const c10::IValue &returned, const OutputChoice &choice, int64_t batch,
@@ -235,9 +237,8 @@ at::Tensor picture_of(const c10::IValue &returned, const OutputChoice &choice, i
                              " it must be of rank ", rank_of(choice.layout)));
     if (tensor.layout() == at::kMkldnn)
         tensor = tensor.to_dense();
-    const at::Tensor pictures = choice.segment.length > 0
-                                    ? from_segment(tensor, choice.layout, choice.segment, batch)
-                                    : from_layout(tensor, choice.layout);
+    const at::Tensor pictures = choice.is_segment ? from_segment(tensor, choice.layout, batch)
+                                                  : from_layout(tensor, choice.layout);
     check_shape(pictures, tensor, batch);
     return pictures.to(device, at::kFloat);
 }

@@ -54,23 +54,43 @@ Shape result_of(const Blueprint &network, const Shape &shape)
             static_cast<int32_t>(width)};
 }
 
+// An operator's failure is the fault of the weights, unless options say something of tensors.
+Shape small_result(DnnTorchModel &model, const Blueprint &network, const Shape &shape)
+{
+    const RequestedBinding asked = model.source()->asked;
+    try {
+        return run_and_choose_binding(model, shape, 1).picture;
+    } catch (const Failure &) {
+        throw;
+    } catch (const std::exception &error) {
+        const auto status = failure_of(Phase::running, error).status();
+        const bool is_of_run = status == DNN_TORCH_RUN_FAILED || status == DNN_TORCH_WRONG_RANK ||
+                               status == DNN_TORCH_WRONG_CHANNELS;
+        if (!is_of_run || asked.type || asked.layout || asked.output_layout)
+            throw;
+        throw Failure(DNN_TORCH_BAD_MODEL,
+                      dnn_torch::concat("the network looks like ", network.architecture,
+                                        ", but does not run with these weights: ",
+                                        engine_torch::words_of(error)));
+    }
+}
+
 // One small picture shows whether the network runs at all and is what was read off the weights.
 // Larger ones would only take time: a transformer needs seconds for each.
 void check_small(DnnTorchModel &model, const Blueprint &network)
 {
     constexpr int32_t extent = 16;
     const Shape shape = {1, static_cast<int32_t>(network.in_channels), extent, extent};
-    const Shape wanted = result_of(network, shape),
-                actual = run_and_choose_binding(model, shape, 1).picture;
-    if (actual.channels != wanted.channels || actual.height != wanted.height ||
-        actual.width != wanted.width)
+    const Shape wanted = result_of(network, shape), actual = small_result(model, network, shape);
+    if (model.returns_first() && (actual.channels != wanted.channels ||
+                                  actual.height != wanted.height || actual.width != wanted.width))
         throw Failure(DNN_TORCH_BAD_MODEL,
                       dnn_torch::concat("the network looks like ", network.architecture,
                                         ", but turns pictures of 16x16 into ", actual.width, "x",
                                         actual.height));
 }
 
-Shape result_of_network(DnnTorchModel &model, const Blueprint &network, const Shape &shape)
+void expect_channels(DnnTorchModel &model, const Blueprint &network, const Shape &shape)
 {
     model.check_network([&] {
         const auto lock = model.lock_binding();
@@ -81,7 +101,6 @@ Shape result_of_network(DnnTorchModel &model, const Blueprint &network, const Sh
                       dnn_torch::concat("the network takes ",
                                         dnn_torch::counted(network.in_channels, "channel"),
                                         ", not ", shape.channels));
-    return result_of(network, shape);
 }
 
 void expect_sense(const DnnTorchModel &model, const Shape &shape)
@@ -118,8 +137,11 @@ std::vector<DnnTorchTensor> probe_all(DnnTorchModel &model, const Shape &shape)
 Shape probe(DnnTorchModel &model, const Shape &shape)
 {
     expect_sense(model, shape);
-    if (const Blueprint *const network = model.network())
-        return result_of_network(model, *network, shape);
+    if (const Blueprint *const network = model.network()) {
+        expect_channels(model, *network, shape);
+        if (model.returns_first())
+            return result_of(*network, shape);
+    }
     auto lock = model.lock_binding();
     if (model.has_binding())
         lock.unlock();

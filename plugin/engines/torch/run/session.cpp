@@ -140,21 +140,23 @@ at::Tensor DnnTorchSession::run_or_halve(const at::Tensor &images, int64_t numbe
     return run_in_parts(images, number, turn);
 }
 
-// Before, a few lengths were tried.  If the model does not take this one, it gets a whole segment.
+// A model that took the lengths of the trials may refuse this one.
 at::Tensor DnnTorchSession::run_segment(const at::Tensor &images, int64_t number, const Turn &turn)
 {
     const engine_torch::Segment &segment = plan_.source().binding.segment;
     const int64_t count = images.size(0);
+    const bool is_whole = count >= segment.length;
     try {
-        return run_once(images, number, turn);
-    } catch (const std::exception &) {
-        if (segment.is_filled || count >= segment.length || stopped_)
+        if (is_whole || !segment.is_filled)
+            return run_once(images, number, turn);
+    } catch (const std::exception &error) {
+        if (is_whole || stopped_ || engine_torch::is_out_of_memory(error))
             throw;
+        model_.note("the model does not take segments of " + dnn_torch::counted(count, "frame") +
+                    "; they are filled up");
     }
-    const at::Tensor all = run_once(engine_torch::filled_up(images, segment), number, turn);
-    model_.note("the model does not take segments of " + dnn_torch::counted(count, "frame") +
-                "; they are filled up");
-    return all.narrow(0, 0, count);
+    const at::Tensor filled = engine_torch::filled_up(images, segment);
+    return run_once(filled, number, turn).narrow(0, 0, count);
 }
 
 at::Tensor DnnTorchSession::run_once(const at::Tensor &images, int64_t number, const Turn &turn)
@@ -168,11 +170,24 @@ at::Tensor DnnTorchSession::run_once(const at::Tensor &images, int64_t number, c
     return engine_torch::picture_of(returned, choice, images.size(0), model_.device());
 }
 
+// Those of a part of the batch.
+engine_torch::NamedTensors DnnTorchSession::values_of(int64_t number, int64_t count) const
+{
+    engine_torch::NamedTensors values = values_;
+    for (const engine_torch::Constant &constant : plan_.source().binding.constants) {
+        const auto found = values.find(constant.name);
+        if (found != values.end() && constant.changes && found->second.numel() > count)
+            found->second = found->second.narrow(0, number - first_number_, count);
+    }
+    return values;
+}
+
 c10::IValue DnnTorchSession::forward(const at::Tensor &images, int64_t number, const Turn &turn)
 {
     const engine_torch::Source &source = plan_.source();
-    const c10::IValue returned =
-        forward_with(images, {.number = number, .states = states_, .values = values_}, turn);
+    const c10::IValue returned = forward_with(
+        images, {.number = number, .states = states_, .values = values_of(number, images.size(0))},
+        turn);
     states_ = engine_torch::next_states(returned, source, states_, images);
     return returned;
 }
@@ -222,6 +237,7 @@ std::vector<DnnTorchTensor> DnnTorchSession::run(const DnnTorchTensor &input,
 {
     check_stopped();
     values_ = values;
+    first_number_ = run.number;
     // Freed first, so that the model can use the same memory again.
     output_ = at::Tensor();
     tensors_.clear();

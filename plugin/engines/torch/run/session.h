@@ -51,6 +51,7 @@ private:
     void wait_after_failure() const noexcept;
     void let_others_begin(const DnnTorchRun &run) const;
     c10::IValue forward(const at::Tensor &images, int64_t number, const engine_torch::Turn &turn);
+    engine_torch::NamedTensors values_of(int64_t number, int64_t count) const;
     c10::IValue forward_with(const at::Tensor &images, const engine_torch::RunArguments &given,
                              const engine_torch::Turn &turn);
     std::vector<DnnTorchTensor> run_on_stream(const DnnTorchTensor &input,
@@ -72,6 +73,7 @@ private:
     std::unique_ptr<engine_torch::StateCopy> state_; // null if the model needs no copy
     engine_torch::NamedTensors states_;              // what the last run returned for the next
     engine_torch::NamedTensors values_;              // of this run
+    int64_t first_number_ = 0;                       // of its pictures
     std::atomic<bool> stopped_{false};
     int64_t most_at_once_; // how many pictures run at once; 0: as many as there are
     at::Tensor memory_;    // what memory() returned last
