@@ -245,7 +245,10 @@ int FrameLoop::finish()
     end_task();
     log_.end("stopped");
     end_with(input_status_ == AVERROR_EOF ? 0 : input_status_);
-    const int ret = gate_.forward_end(ctx_->outputs[0]);
+    const bool ends_at_rate = work_ && work_->plan->rate.num != 0 && last_pts_ != AV_NOPTS_VALUE &&
+                              input_status_ == AVERROR_EOF;
+    const int ret =
+        ends_at_rate ? gate_.end(ctx_->outputs[0], end_pts_) : gate_.forward_end(ctx_->outputs[0]);
     extra_.close();
     return ret;
 }

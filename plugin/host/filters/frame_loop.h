@@ -152,6 +152,7 @@ private:
     void undo_strength();
     void submit_ready();
     void end_input(int status);
+    int64_t end_at_rate();
     void hold();
     void change();
     void change_shape();
@@ -177,9 +178,10 @@ private:
     FrameGatherer gatherer_;
     std::deque<Result> results_;
     int64_t next_number_ = 0;
-    int64_t last_pts_ = AV_NOPTS_VALUE; // of the last frame sent
-    int64_t end_pts_ = 0;               // where that frame ends
-    double last_seconds_ = 0;           // the time of the last frame received
+    int64_t latest_pts_ = AV_NOPTS_VALUE; // of the frames received
+    int64_t last_pts_ = AV_NOPTS_VALUE;   // of the last frame sent
+    int64_t end_pts_ = 0;                 // where that frame ends
+    double last_seconds_ = 0;             // the time of the last frame received
     Continuity continuity_;
 
     std::vector<FrameItem> early_;           // until the planner has seen them

@@ -50,6 +50,9 @@ struct TimeContract {
     Border border = Border::reflect;
     int length = 0;  // frames of a segment; 0: no segments
     int overlap = 0; // frames that a segment shares with the next one
+    // The input that gets, as a number, how far the result lies on the way from the current frame
+    // to the next one; "": none does.
+    std::string between = {};
 
     int count() const { return last - first + 1; }
 };
@@ -77,6 +80,9 @@ struct PictureInput {
     std::string name;
     int channels = 0;              // 0: not known
     std::optional<int> frame = {}; // how far the frame is from the current one; nullopt: of a pad
+    // It is no picture, but a plane of the number that says how far the result lies on the way from
+    // the current frame to the next one.  Without a name it follows the frames' channels.
+    bool between = false;
     // How its numbers differ from the frame's; nullopt: they do not.
     std::optional<bool> is_bgr = {};
     std::optional<std::array<float, 2>> range = {};

@@ -44,6 +44,14 @@ DnnTorchTensor tensor_of(const Images &images)
             .white = images.white};
 }
 
+DnnTorchTensor tensor_of(NamedNumber &number)
+{
+    DnnTorchTensor tensor = {
+        .size = sizeof(DnnTorchTensor), .data = &number.value, .type = DNN_TORCH_F32, .rank = 0};
+    number.name.copy(tensor.name, sizeof(tensor.name) - 1);
+    return tensor;
+}
+
 Element element_of(const DnnTorchTensor &tensor, const Images &input)
 {
     if (tensor.type == DNN_TORCH_F32)
@@ -137,12 +145,12 @@ std::string tensors_in_words(std::span<const DnnTorchTensor> tensors)
     return words.empty() ? "no tensor" : words;
 }
 
-Images run_pictures(Session &session, const Images &input)
+Images run_pictures(Session &session, const Images &input, NamedNumber number)
 {
-    DnnTorchTensor in = tensor_of(input);
-    DnnTorchTensor out = {.size = sizeof(out), .type = in.type, .white = in.white};
+    DnnTorchTensor in[] = {tensor_of(input), tensor_of(number)};
+    DnnTorchTensor out = {.size = sizeof(out), .type = in->type, .white = in->white};
     DnnTorchRun run = run_of(input);
-    session.run({&in, 1}, {&out, 1}, run);
+    session.run({in, number.name.empty() ? 1U : 2U}, {&out, 1}, run);
     Images output = images_of(out, input);
     output.had_nan = run.had_nan;
     if (output.batch != input.batch)

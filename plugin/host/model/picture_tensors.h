@@ -26,8 +26,13 @@ int picture_extent(const DnnTorchTensor &tensor, int dimension);
 
 // Runs the model on a batch of pictures.  The view is valid until the session's next run.  Its
 // elements are floats, or have the input's type if the engine returns that.
+// `number`, if it has a name, is the value of that extra input in this run.
 // Throws Error, also if the model does not return one picture for each.
-Images run_pictures(Session &session, const Images &input);
+struct NamedNumber {
+    std::string name = {};
+    float value = 0;
+};
+Images run_pictures(Session &session, const Images &input, NamedNumber number = {});
 
 // The most tensors that a model may return.
 constexpr size_t most_tensors = 64;

@@ -117,7 +117,7 @@ void PictureSession::run(FrameJob &job)
     Images output;
     {
         Stopwatch watch(job.stages.forward);
-        output = run_pictures(session_, input);
+        output = run_pictures(session_, input, plan_.number_for(job));
     }
     job.add_run(session_);
     check_size(output);

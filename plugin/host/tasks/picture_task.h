@@ -9,6 +9,7 @@
 #include "host/frames/picture.h"
 #include "host/frames/recoder.h"
 #include "host/model/contract.h"
+#include "host/model/picture_tensors.h"
 #include "host/probing/extra_pictures.h"
 #include "host/probing/model_probe.h"
 #include "host/tiling/picture_fit.h"
@@ -60,6 +61,13 @@ struct PicturePlan : TaskPlan {
 
     // Returns the frame at that distance from the item's own, as the model gets it.
     Images planes_of(const FrameJob &job, FrameItem &item, int distance) const;
+    // Returns the number that the model gets with the job, which says where results lie in time.
+    NamedNumber number_for(const FrameJob &job) const
+    {
+        return {.name = contract.time.between,
+                .value = static_cast<float>(job.items.front().between)};
+    }
+
     bool has_window() const { return window != Window{}; }
     // Returns the place of the frame itself among the input's channels.
     int first_channel() const { return -contract.time.first * channels; }

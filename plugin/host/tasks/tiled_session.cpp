@@ -82,7 +82,7 @@ void TiledSession::run_tile(FrameJob &job, const TileSpan &across, const TileSpa
     Images output;
     {
         Stopwatch watch(job.stages.forward);
-        output = run_pictures(session_, input);
+        output = run_pictures(session_, input, plan_.number_for(job));
     }
     job.add_run(session_);
     check(output, across, down);
@@ -134,6 +134,10 @@ void TiledSession::read_extra(const FrameJob &job, const Picture &picture, const
 {
     for (const ExtraPicture &extra : plan_.extra) {
         const Images channels = channels_of(part, extra.first, extra.channels);
+        if (extra.between) {
+            fill_planes(static_cast<float>(picture.item->between), channels, index);
+            continue;
+        }
         if (extra.frame) {
             copy_planes(plan_.planes_of(job, *picture.item, *extra.frame), region.x, region.y,
                         channels, index);
