@@ -204,7 +204,8 @@ def test_between_scenes_stands_the_nearer_frame(save):
 
 
 @pytest.mark.parametrize("pixel_format", [
-    "rgb24", "gbrp10", "gbrp16", "yuv444p", "yuv444p10", "yuva444p", "rgba", "bgra", "gbrap12", "gbrapf32le", "rgba64"])
+    "rgb24", "gbrp10", "gbrp16", "yuv444p", "yuv444p10", "yuva444p", "rgba", "bgra", "gbrap12", "gbrapf32le", "rgba64",
+    "yuv420p", "nv12", "p010", "yuv422p10", "yuva420p"])
 def test_frames_that_come_in_go_out_as_they_are(save, frames, pixel_format):
     path = save(Arguments())
     before = run(frames, f"format={pixel_format}", pixel_format=pixel_format)

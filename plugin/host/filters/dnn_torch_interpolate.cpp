@@ -86,7 +86,7 @@ const FilterTable &interpolate_table()
         .description = "Make frames between frames with a PyTorch model.",
         .options = &interpolate_class,
         .private_size = sizeof(InterpolateData),
-        .formats = formats_for_rgb_models(),
+        .formats = formats_with_colours(),
         .init = init_interpolate,
         .uninit = close_filter,
         .process_command = process_interpolate_command,
