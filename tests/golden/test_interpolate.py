@@ -261,6 +261,32 @@ def test_a_variable_rate_becomes_constant(save, frames):
     assert_same(run(frames, f"settb=1/1000,{graph}"), numpy.array(wanted))
 
 
+@pytest.mark.parametrize("noise", [0, 5])
+def test_duplicates_may_be_bridged(save, noise):
+    """Pictures on twos, with a cut, and a still one."""
+    drawn = scene(4, 1) + scene(2, 22)
+    places, frames = [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 5, 5, 5, 5, 5], []
+    rng = numpy.random.default_rng(7)
+    for place in places:
+        grain = rng.integers(-noise, noise + 1, drawn[0].shape)
+        # Small movements are movements.
+        picture = numpy.roll(drawn[place], 2 * place, 1)
+        frames.append(numpy.clip(picture + grain, 0, 255).astype(numpy.uint8))
+    floats = as_floats(frames)
+    steps = {0: 2, 2: 4, 4: 6, 6: 7, 7: 8, 8: 10}  # the next frame that counts; 8 begins the other scene
+    wanted = []
+    for n in range(2 * len(frames)):
+        first = max(i for i in list(steps) + list(range(10, 17)) if 2 * i <= n)
+        after = steps.get(first, min(first + 1, 16))
+        t = 0 if after == first else (n / 2 - first) / (after - first)
+        if (first, after) == (7, 8):
+            wanted.append(floats[8 if t >= 0.5 else 7])
+        else:
+            wanted.append(floats[first] if t == 0 else mixed(floats[first], floats[after], numpy.float32(t)))
+    assert_same(run(frames, filter_of(save(Arguments()), duplicates="bridge")), numpy.array(wanted))
+    assert_same(run(frames, filter_of(save(Arguments()))), expected(floats, 25, Fraction(50), cut=8))
+
+
 # ---- times ----------------------------------------------------------------------
 
 SOURCE = "testsrc=s=32x24:r=25:d=1,format=rgb24"

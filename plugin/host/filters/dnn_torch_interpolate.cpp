@@ -20,6 +20,7 @@ namespace
 struct InterpolateData {
     CommonData common;
     char *fps, *factor;
+    int duplicates; // 1: they are bridged
 };
 
 const FilterTable &interpolate_table();
@@ -31,6 +32,12 @@ OptionTable rate_options()
                     offsetof(InterpolateData, fps), nullptr),
         text_option("factor", "the same as a multiple of those that come in: 2.5",
                     offsetof(InterpolateData, factor), nullptr),
+        with_unit(int_option("duplicates", "what becomes of frames that repeat the one before",
+                             offsetof(InterpolateData, duplicates), 0, 0, 1),
+                  "duplicates"),
+        named_value("keep", "they are frames like others", 0, "duplicates"),
+        named_value("bridge", "they are dropped: one long step to the next picture", 1,
+                    "duplicates"),
     };
 }
 
@@ -46,8 +53,8 @@ const OptionTable interpolate_options =
     compose({interpolator_model_options(), rate_options(),
              without(run_options(offsetof(InterpolateData, common.settings.run)), {"strength"}),
              backend_options(offsetof(InterpolateData, common.backend))},
-            {"model", "fps", "factor", "device", "async", "nireq", "batch_size", "workers",
-             "threads", "precision", "optimize", "tune", "input", "output"});
+            {"model", "fps", "factor", "duplicates", "device", "async", "nireq", "batch_size",
+             "workers", "threads", "precision", "optimize", "tune", "input", "output"});
 
 const AVClass interpolate_class = make_class("dnn_torch_interpolate", interpolate_options);
 
@@ -67,7 +74,8 @@ int init_interpolate(AVFilterContext *ctx) noexcept
     return guarded(ctx, [&] {
         auto &data = *static_cast<InterpolateData *>(ctx->priv);
         data.common.settings.run.strength = 1;
-        const WantedRate wanted = wanted_rate(text_or_empty(data.fps), text_or_empty(data.factor));
+        WantedRate wanted = wanted_rate(text_or_empty(data.fps), text_or_empty(data.factor));
+        wanted.bridges_duplicates = data.duplicates != 0;
         return open_filter(ctx, task_maker(wanted), interpolate_table());
     });
 }

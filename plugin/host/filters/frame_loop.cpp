@@ -99,7 +99,8 @@ size_t FrameLoop::in_flight() const
 // Frames that have not become jobs yet.
 size_t FrameLoop::others() const
 {
-    return early_.size() + gatherer_.frames() + (held_ ? 1 : 0) + (waiting_ ? 1 : 0);
+    return early_.size() + gatherer_.frames() + duplicates_.frames() + (held_ ? 1 : 0) +
+           (waiting_ ? 1 : 0);
 }
 
 Load FrameLoop::load() const
@@ -314,6 +315,7 @@ int FrameLoop::abandon()
 void FrameLoop::drop_waiting()
 {
     gatherer_ = {};
+    duplicates_ = {};
     early_.clear();
     waiting_.reset();
     held_.reset();
@@ -393,8 +395,7 @@ bool FrameLoop::empty_once()
     const int64_t next_before = next_number_;
     take_in();
     begin();
-    gatherer_.flush();
-    submit_ready();
+    flush();
     bool any = next_number_ != next_before;
     while (!state_.failing() && pool_ && !pool_->empty())
         if (std::unique_ptr<FrameJob> done = take()) {

@@ -9,6 +9,7 @@
 #include "extra_inputs.h"
 #include "host/error.h"
 #include "host/libavfilter/gate.h"
+#include "host/tasks/duplicate_runs.h"
 #include "host/tasks/frame_gatherer.h"
 #include "host/workers/end_signals.h"
 #include "loop_state.h"
@@ -146,6 +147,8 @@ private:
     bool complete_waiting(bool asks);
     void add(FrameItem item);
     void add_as_new(FrameItem item);
+    void gather(FrameItem item);
+    void flush(const Successor &successor = {.kind = Successor::Kind::end});
     void find_start(FrameItem &item);
     void begin();
     void keep_first(const FrameItem &item);
@@ -175,6 +178,7 @@ private:
     FrameShape input_{};
     std::optional<Work> work_; // set from the first frame on, like pool_
     std::unique_ptr<OrderedPool<FrameJob>> pool_;
+    DuplicateRuns duplicates_;
     FrameGatherer gatherer_;
     std::deque<Result> results_;
     int64_t next_number_ = 0;

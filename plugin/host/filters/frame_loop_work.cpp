@@ -207,7 +207,24 @@ void FrameLoop::add(FrameItem item)
     if (!item.bypass)
         item.bypass = item.skipped = work_->task->skips(item);
     find_start(item);
+    if (!work_->plan->bridges_duplicates)
+        return gather(std::move(item));
+    for (FrameItem &each : duplicates_.pass(std::move(item)))
+        gather(std::move(each));
+}
+
+void FrameLoop::gather(FrameItem item)
+{
     gatherer_.add(std::move(item), work_->plan);
+    submit_ready();
+}
+
+// The frames so far get no further neighbours.
+void FrameLoop::flush(const Successor &successor)
+{
+    for (FrameItem &each : duplicates_.flush())
+        gather(std::move(each));
+    gatherer_.flush(successor);
     submit_ready();
 }
 
@@ -266,8 +283,7 @@ void FrameLoop::end_input(int status)
     input_status_ = status;
     state_.end_input();
     begin();
-    gatherer_.flush({.kind = Successor::Kind::end, .pts = end_at_rate()});
-    submit_ready();
+    flush({.kind = Successor::Kind::end, .pts = end_at_rate()});
 }
 
 // Returns where the input ends, in units of another rate; AV_NOPTS_VALUE if it is not known.
@@ -286,9 +302,7 @@ void FrameLoop::hold()
 {
     begin();
     state_.hold();
-    gatherer_.flush(
-        {.kind = Successor::Kind::other, .pts = held_ ? held_->frame->pts : AV_NOPTS_VALUE});
-    submit_ready();
+    flush({.kind = Successor::Kind::other, .pts = held_ ? held_->frame->pts : AV_NOPTS_VALUE});
 }
 
 void FrameLoop::change()

@@ -149,6 +149,7 @@ NewPlan InterpolateTask::plan(const FrameShape &input, const PlanParameters &par
     plan->input = input;
     plan->output = made.plan->output;
     plan->rate = output_for(input).frame_rate;
+    plan->bridges_duplicates = wanted_.bridges_duplicates;
     plan->window = {.before = 0, .after = 1};
     plan->takes_time = takes_time_;
     plan->takes_one_time = takes_number_;

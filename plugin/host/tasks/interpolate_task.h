@@ -23,6 +23,7 @@ struct WantedRate {
     AVRational rate = {0, 1};   // num 0: a multiple of the input's
     AVRational factor = {2, 1}; // that multiple
     std::string text = {};      // as the user wrote it
+    bool bridges_duplicates = false;
 };
 
 // Takes the options: "60", "30000/1001", "ntsc", "source*2" and "2.5".  "" is not given.  Throws

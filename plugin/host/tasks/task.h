@@ -181,8 +181,9 @@ public:
     bool passes_crashed = false; // frames that crash the model's process twice pass unchanged
     Window window = {};
     Segments segments = {};
-    FrameBytes frame_bytes = {}; // with a window or segments
-    AVRational rate = {0, 1};    // of results, if it is not that of frames
+    FrameBytes frame_bytes = {};     // with a window or segments
+    AVRational rate = {0, 1};        // of results, if it is not that of frames
+    bool bridges_duplicates = false; // frames that repeat the one before are dropped
 };
 
 constexpr const char *cannot_mix =
