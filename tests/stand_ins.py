@@ -123,6 +123,20 @@ class Recurrent(nn.Module):
         return [src, alpha, r1, r2, r3, r4]
 
 
+class Between(nn.Module):
+    """Takes what FILM does: two frames, and the time between them as a number."""
+
+    def forward(self, x0: Tensor, x1: Tensor, batch_dt: Tensor) -> Tensor:
+        if batch_dt.numel() != 1:
+            raise ValueError("no number")
+        return x0 * (1 - batch_dt) + x1 * batch_dt
+
+
+class InTheMiddle(nn.Module):
+    def forward(self, a: Tensor, b: Tensor) -> Tensor:
+        return (a + b) / 2.0
+
+
 class WithMask(nn.Module):
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         return x * mask
@@ -265,6 +279,8 @@ STAND_INS = [
     ("rvm_mobilenetv3.pth", "", weights_of("rvm-mobile")),
     ("2x-GameUpV2_TSCUNet.pth", "", weights_of("tscunet-x4")),
     ("five_frames.pt", "", module(FiveFrames())),
+    ("film_net_fp32.pt", "", module(Between())),
+    ("middle.pt", "", module(InTheMiddle())),
     ("both_ways.pt", "", module(BothWays())),
     ("rvm_mobilenetv3_fp32.torchscript", "", module(Recurrent())),
     ("net.py", "", code_of_net),

@@ -76,7 +76,8 @@ TEST(Module, ListsItsFilters)
     EXPECT_STREQ(module->filters[0]->name, "dnn_torch");
     EXPECT_STREQ(module->filters[1]->name, "dnn_torch_detect");
     EXPECT_STREQ(module->filters[2]->name, "dnn_torch_classify");
-    EXPECT_EQ(module->filters[3], nullptr);
+    EXPECT_STREQ(module->filters[3]->name, "dnn_torch_interpolate");
+    EXPECT_EQ(module->filters[4], nullptr);
 }
 
 TEST(Module, RefusesAnotherMajor)

@@ -13,6 +13,8 @@ MAN_FILTER = support.REPOSITORY / "man" / "dnn_torch.7.in"
 MAN_DETECT = support.REPOSITORY / "man" / "dnn_torch_detect.7.in"
 MAN_CLASSIFY = support.REPOSITORY / "man" / "dnn_torch_classify.7.in"
 CLASSIFICATION = support.REPOSITORY / "docs" / "classification.md"
+INTERPOLATION = support.REPOSITORY / "docs" / "interpolation.md"
+MAN_INTERPOLATE = support.REPOSITORY / "man" / "dnn_torch_interpolate.7.in"
 DETECTION = support.REPOSITORY / "docs" / "detection.md"
 MAN_LAUNCHER = support.REPOSITORY / "man" / "dnn-torch.1.in"
 COMPLETIONS = support.REPOSITORY / "completions"
@@ -52,6 +54,7 @@ def offered():
 PAGES = {
     "dnn_torch_detect": (MAN_DETECT, DETECTION),
     "dnn_torch_classify": (MAN_CLASSIFY, CLASSIFICATION),
+    "dnn_torch_interpolate": (MAN_INTERPOLATE, INTERPOLATION),
 }
 
 

@@ -45,6 +45,7 @@ const char *Continuity::look_at(const AVFrame *frame, AVRational time_base, bool
     const bool cut = is_cut(frame), jump = is_jump(frame, time_base);
     const bool gap = settings_.gaps_count && has_gap_ && !bypasses;
     has_gap_ = bypasses;
+    was_cut_ = cut && !is_first_;
     const bool is_asked = std::exchange(is_asked_, false);
     if (std::exchange(is_first_, false))
         return nullptr;

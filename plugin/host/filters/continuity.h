@@ -38,6 +38,9 @@ public:
     // The first frame never starts anew: there is nothing before it.
     const char *look_at(const AVFrame *frame, AVRational time_base, bool bypasses);
 
+    // Whether the frame that was looked at last starts anew at a cut.
+    bool was_cut() const { return was_cut_; }
+
     // The next frame starts anew: somebody says so.
     void start_anew() { is_asked_ = true; }
 
@@ -47,7 +50,7 @@ private:
 
     const ContinuitySettings settings_;
     std::optional<SceneCuts> cuts_;
-    bool is_asked_ = false, has_gap_ = false, is_first_ = true;
+    bool is_asked_ = false, has_gap_ = false, is_first_ = true, was_cut_ = false;
     std::optional<double> last_seconds_;
     double usual_interval_ = 0; // seconds
     int intervals_ = 0;         // how many have been learnt from

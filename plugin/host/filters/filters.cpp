@@ -8,7 +8,8 @@ namespace dnn_torch
 const AVFilter *const *all_filters()
 {
     static const AVFilter *const filters[] = {dnn_torch_filter(), dnn_torch_detect_filter(),
-                                              dnn_torch_classify_filter(), nullptr};
+                                              dnn_torch_classify_filter(),
+                                              dnn_torch_interpolate_filter(), nullptr};
     return filters;
 }
 

@@ -99,7 +99,8 @@ size_t FrameLoop::in_flight() const
 // Frames that have not become jobs yet.
 size_t FrameLoop::others() const
 {
-    return early_.size() + gatherer_.frames() + (held_ ? 1 : 0) + (waiting_ ? 1 : 0);
+    return early_.size() + gatherer_.frames() + duplicates_.frames() + (held_ ? 1 : 0) +
+           (waiting_ ? 1 : 0);
 }
 
 Load FrameLoop::load() const
@@ -245,7 +246,10 @@ int FrameLoop::finish()
     end_task();
     log_.end("stopped");
     end_with(input_status_ == AVERROR_EOF ? 0 : input_status_);
-    const int ret = gate_.forward_end(ctx_->outputs[0]);
+    const bool ends_at_rate = work_ && work_->plan->rate.num != 0 && last_pts_ != AV_NOPTS_VALUE &&
+                              input_status_ == AVERROR_EOF;
+    const int ret =
+        ends_at_rate ? gate_.end(ctx_->outputs[0], end_pts_) : gate_.forward_end(ctx_->outputs[0]);
     extra_.close();
     return ret;
 }
@@ -311,6 +315,7 @@ int FrameLoop::abandon()
 void FrameLoop::drop_waiting()
 {
     gatherer_ = {};
+    duplicates_ = {};
     early_.clear();
     waiting_.reset();
     held_.reset();
@@ -390,8 +395,7 @@ bool FrameLoop::empty_once()
     const int64_t next_before = next_number_;
     take_in();
     begin();
-    gatherer_.flush();
-    submit_ready();
+    flush();
     bool any = next_number_ != next_before;
     while (!state_.failing() && pool_ && !pool_->empty())
         if (std::unique_ptr<FrameJob> done = take()) {

@@ -9,6 +9,7 @@
 #include "extra_inputs.h"
 #include "host/error.h"
 #include "host/libavfilter/gate.h"
+#include "host/tasks/duplicate_runs.h"
 #include "host/tasks/frame_gatherer.h"
 #include "host/workers/end_signals.h"
 #include "loop_state.h"
@@ -146,12 +147,15 @@ private:
     bool complete_waiting(bool asks);
     void add(FrameItem item);
     void add_as_new(FrameItem item);
+    void gather(FrameItem item);
+    void flush(const Successor &successor = {.kind = Successor::Kind::end});
     void find_start(FrameItem &item);
     void begin();
     void keep_first(const FrameItem &item);
     void undo_strength();
     void submit_ready();
     void end_input(int status);
+    int64_t end_at_rate();
     void hold();
     void change();
     void change_shape();
@@ -174,12 +178,14 @@ private:
     FrameShape input_{};
     std::optional<Work> work_; // set from the first frame on, like pool_
     std::unique_ptr<OrderedPool<FrameJob>> pool_;
+    DuplicateRuns duplicates_;
     FrameGatherer gatherer_;
     std::deque<Result> results_;
     int64_t next_number_ = 0;
-    int64_t last_pts_ = AV_NOPTS_VALUE; // of the last frame sent
-    int64_t end_pts_ = 0;               // where that frame ends
-    double last_seconds_ = 0;           // the time of the last frame received
+    int64_t latest_pts_ = AV_NOPTS_VALUE; // of the frames received
+    int64_t last_pts_ = AV_NOPTS_VALUE;   // of the last frame sent
+    int64_t end_pts_ = 0;                 // where that frame ends
+    double last_seconds_ = 0;             // the time of the last frame received
     Continuity continuity_;
 
     std::vector<FrameItem> early_;           // until the planner has seen them

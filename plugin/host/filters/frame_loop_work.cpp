@@ -137,6 +137,8 @@ void FrameLoop::take_frame()
     if (next_number_ == 0)
         log_.report_first_frame(seconds);
     last_seconds_ = seconds;
+    if (frame_->pts != AV_NOPTS_VALUE)
+        latest_pts_ = std::max(latest_pts_, frame_->pts);
     FrameItem item = {.frame = moved_out_of(frame_.get()),
                       .bypass = ctx_->is_disabled != 0 || settings_.strength == 0,
                       .strength = settings_.strength,
@@ -205,7 +207,24 @@ void FrameLoop::add(FrameItem item)
     if (!item.bypass)
         item.bypass = item.skipped = work_->task->skips(item);
     find_start(item);
+    if (!work_->plan->bridges_duplicates)
+        return gather(std::move(item));
+    for (FrameItem &each : duplicates_.pass(std::move(item)))
+        gather(std::move(each));
+}
+
+void FrameLoop::gather(FrameItem item)
+{
     gatherer_.add(std::move(item), work_->plan);
+    submit_ready();
+}
+
+// The frames so far get no further neighbours.
+void FrameLoop::flush(const Successor &successor)
+{
+    for (FrameItem &each : duplicates_.flush())
+        gather(std::move(each));
+    gatherer_.flush(successor);
     submit_ready();
 }
 
@@ -218,6 +237,7 @@ void FrameLoop::find_start(FrameItem &item)
     const char *why =
         continuity_.look_at(item.frame.get(), input_.time_base, item.bypass && plan.in_order);
     item.starts_anew = why != nullptr;
+    item.is_cut = continuity_.was_cut();
     if (why)
         log_.report_start(why, seconds_of(item.frame->pts, input_.time_base));
 }
@@ -252,8 +272,10 @@ void FrameLoop::keep_first(const FrameItem &item)
 
 void FrameLoop::submit_ready()
 {
-    while (std::unique_ptr<FrameJob> job = gatherer_.next())
+    while (std::unique_ptr<FrameJob> job = gatherer_.next()) {
+        work_->task->schedule(*job);
         pool_->submit(std::move(job));
+    }
 }
 
 void FrameLoop::end_input(int status)
@@ -261,8 +283,15 @@ void FrameLoop::end_input(int status)
     input_status_ = status;
     state_.end_input();
     begin();
-    gatherer_.flush();
-    submit_ready();
+    flush({.kind = Successor::Kind::end, .pts = end_at_rate()});
+}
+
+// Returns where the input ends, in units of another rate; AV_NOPTS_VALUE if it is not known.
+int64_t FrameLoop::end_at_rate()
+{
+    if (!work_ || work_->plan->rate.num == 0 || latest_pts_ == AV_NOPTS_VALUE)
+        return AV_NOPTS_VALUE;
+    return gate_.end_at_rate(ctx_->inputs[0], work_->plan->rate, latest_pts_);
 }
 
 // ---- changing -----------------------------------------------------------------
@@ -273,8 +302,7 @@ void FrameLoop::hold()
 {
     begin();
     state_.hold();
-    gatherer_.flush();
-    submit_ready();
+    flush({.kind = Successor::Kind::other, .pts = held_ ? held_->frame->pts : AV_NOPTS_VALUE});
 }
 
 void FrameLoop::change()

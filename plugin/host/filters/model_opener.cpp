@@ -8,7 +8,7 @@
 #include "host/error.h"
 #include "host/model/engine_choice.h"
 #include "host/model/model_store.h"
-#include "host/probing/model_contract.h"
+#include "host/probing/interpolator.h"
 #include "host/tasks/held_frames.h"
 #include "host/tasks/sample_gathering.h"
 
@@ -79,9 +79,13 @@ OpenedModel ModelSetup::open(const ModelRequest &request) const
     options.isolated = engine.isolated;
     options.cage_required = request.isolation == Isolation::required;
     options.restarts = run.restarts;
-    const auto [model, contract] = open_with_contract(
-        request.contract, contract_path(request.path), options,
-        [&](const ModelOptions &wanted) { return model_store().open(*engine.engine, wanted); });
+    const OpenFile open_file = [&](const ModelOptions &wanted) {
+        return model_store().open(*engine.engine, wanted);
+    };
+    const std::string path = contract_path(request.path);
+    const auto [model, contract] =
+        task.interpolates ? open_interpolator(request.contract, path, options, open_file)
+                          : open_with_contract(request.contract, path, options, open_file);
     std::string where = describe(engine, *model);
     std::shared_ptr<Task> made = task.make(model, contract, run.batch_size);
     made->calibrate_with(std::move(calibration));

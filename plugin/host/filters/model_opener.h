@@ -32,6 +32,7 @@ struct TaskMaker {
                                         size_t batch_size)>
         make;
     bool takes_tensors = false; // the task wants all tensors that the model returns
+    bool interpolates = false;  // the model makes a frame between two others
 };
 
 // A model that was opened and probed with small pictures.

@@ -9,7 +9,10 @@
 extern "C" {
 #include <libavfilter/buffersink.h>
 #include <libavfilter/buffersrc.h>
+#include <libavutil/mathematics.h>
 }
+
+#include <cstdio>
 
 namespace dnn_torch
 {
@@ -125,6 +128,19 @@ int create(AVFilterContext **ctx, lavfi_abi::Filter &filter, const char *name, G
     if (ret >= 0)
         *static_cast<Gate **>((*ctx)->priv) = gate;
     return ret;
+}
+
+// Links the filter to the last one of the graph, if there is any.  Returns null on failure.
+AVFilterContext *append(AVFilterGraph &graph, const char *name, const char *arguments)
+{
+    AVFilterContext *made = nullptr;
+    AVFilterContext *const last = graph.nb_filters ? graph.filters[graph.nb_filters - 1] : nullptr;
+    const AVFilter *const filter = real_registry().get_by_name(name);
+    if (!filter ||
+        avfilter_graph_create_filter(&made, filter, name, arguments, nullptr, &graph) < 0 ||
+        (last && avfilter_link(last, 0, made, 0) < 0))
+        return nullptr;
+    return made;
 }
 
 lavfi_abi::Filter breaker_filter = make_breaker(), relay_filter = make_relay();
@@ -296,6 +312,41 @@ int Gate::end(AVFilterLink *out, int64_t pts)
 {
     Loan loan(lend_source_->outputs, out);
     return av_buffersrc_close(lend_source_, pts, 0);
+}
+
+// No exported function tells the time.  As in forward_end(), the default rule passes it on, here
+// from `in` to a filter `fps`, which has got the latest frame before and repeats it up to the end.
+int64_t Gate::end_at_rate(AVFilterLink *in, AVRational rate, int64_t latest)
+{
+    const GraphPointer graph(avfilter_graph_alloc());
+    if (!graph)
+        return AV_NOPTS_VALUE;
+    graph->nb_threads = 1;
+    char shape[128], fps[64];
+    snprintf(shape, sizeof(shape), "video_size=16x16:pix_fmt=gray:time_base=%d/%d",
+             in->time_base.num, in->time_base.den);
+    snprintf(fps, sizeof(fps), "fps=%d/%d", rate.num, rate.den);
+    AVFilterContext *const source = append(*graph, "buffer", shape), *const passing = append(
+                                                                         *graph, "null", nullptr);
+    append(*graph, "fps", fps);
+    AVFilterContext *const sink = append(*graph, "buffersink", nullptr);
+    if (graph->nb_filters != 4 || avfilter_graph_config(graph.get(), nullptr) < 0)
+        return AV_NOPTS_VALUE;
+    const int64_t tick_pts = tick_->pts;
+    tick_->pts = latest;
+    int ret = av_buffersrc_add_frame_flags(source, tick_.get(),
+                                           AV_BUFFERSRC_FLAG_KEEP_REF | AV_BUFFERSRC_FLAG_PUSH);
+    tick_->pts = tick_pts;
+    if (ret < 0)
+        return AV_NOPTS_VALUE;
+    {
+        Loan loan(&passing->outputs[0]->src, in->dst);
+        av_buffersrc_close(source, AV_NOPTS_VALUE, AV_BUFFERSRC_FLAG_PUSH);
+    }
+    int64_t end = av_rescale_q_rnd(latest, in->time_base, av_inv_q(rate), AV_ROUND_NEAR_INF);
+    for (; av_buffersink_get_frame(sink, scratch_.get()) >= 0; end++)
+        av_frame_unref(scratch_.get());
+    return end;
 }
 
 bool Gate::forward_close(AVFilterLink *in, AVFilterLink *out)

@@ -55,6 +55,11 @@ public:
     // Ends `out` at that time, even if the filter's input goes on.  Returns an AVERROR on failure.
     int end(AVFilterLink *out, int64_t pts);
 
+    // Returns when `in` ended, in 1/rate and rounded as libavfilter's filter `fps` does; not less
+    // than `latest`, a timestamp of the link.  Call it only after receive() or receive_or_request()
+    // returned a status.  Returns AV_NOPTS_VALUE if that cannot be found out.
+    int64_t end_at_rate(AVFilterLink *in, AVRational rate, int64_t latest);
+
     // If downstream wants no more frames, ends `in` too, so that upstream produces none,
     // and returns true.  Then nothing else may be called.
     bool forward_close(AVFilterLink *in, AVFilterLink *out);

@@ -351,10 +351,12 @@ std::string contract_in_words(const Contract &contract)
             add_to_list(
                 words, concat(name, " ", field_in_words(name, contract), " (", found->second, ")"));
     for (const auto &[name, value] : contract.inputs)
-        add_to_list(words, concat("inputs.", name, " ", value, " (",
+        add_to_list(words, concat("inputs.", name, " ",
+                                  name == contract.time.between ? between_value : value, " (",
                                   contract.origins.at(concat("inputs.", name)), ")"));
     for (const PictureInput &picture : contract.pictures)
-        add_to_list(words, concat("inputs.", picture.name, " ", picture_in_words(picture), " (",
+        add_to_list(words, concat(picture.name.empty() ? "input" : "inputs.", picture.name, " ",
+                                  picture_in_words(picture), " (",
                                   contract.origins.at(concat("inputs.", picture.name)), ")"));
     return words;
 }

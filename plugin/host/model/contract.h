@@ -50,6 +50,9 @@ struct TimeContract {
     Border border = Border::reflect;
     int length = 0;  // frames of a segment; 0: no segments
     int overlap = 0; // frames that a segment shares with the next one
+    // The input that gets, as a number, how far the result lies on the way from the current frame
+    // to the next one; "": none does.
+    std::string between = {};
 
     int count() const { return last - first + 1; }
 };
@@ -77,6 +80,9 @@ struct PictureInput {
     std::string name;
     int channels = 0;              // 0: not known
     std::optional<int> frame = {}; // how far the frame is from the current one; nullopt: of a pad
+    // It is no picture, but a plane of the number that says how far the result lies on the way from
+    // the current frame to the next one.  Without a name it follows the frames' channels.
+    bool between = false;
     // How its numbers differ from the frame's; nullopt: they do not.
     std::optional<bool> is_bgr = {};
     std::optional<std::array<float, 2>> range = {};
@@ -85,10 +91,12 @@ struct PictureInput {
     bool operator==(const PictureInput &) const = default;
 };
 
-// An extra input that gets a number of each frame.
+// An extra input that gets a number of each frame: its place in the stream, from 0 on; its time in
+// seconds; or how far between it and the next frame the result lies, for all of a run.
 struct NumberInput {
+    enum class Of { number, time, between };
     std::string name;
-    bool is_time; // in seconds; or else the frame's number in the stream, from 0 on
+    Of of;
 };
 
 struct Contract {

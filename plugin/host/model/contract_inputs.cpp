@@ -115,9 +115,17 @@ std::optional<int> frame_in(const std::string &name, const std::string &value)
     return frame;
 }
 
+void set_between(const std::string &name, const std::string &origin, Contract &contract)
+{
+    remove_input(name, contract);
+    set_picture({.name = name, .channels = 1, .between = true}, origin, contract);
+}
+
 // Keeps the numbers that a file has set for the picture.
 void set_from_option(const std::string &name, const std::string &value, Contract &contract)
 {
+    if (value == between_value)
+        return set_between(name, "option", contract);
     const std::optional<int> frame = frame_in(name, value);
     const std::optional<int> channels = frame ? 0 : channels_in(name, value);
     if (!channels)
@@ -244,6 +252,10 @@ void apply_inputs(const Json &inputs, const std::string &origin, Contract &contr
     if (!inputs.is_object())
         throw Error(AVERROR(EINVAL), "has no object at 'inputs'");
     for (const auto &[name, value] : inputs.items()) {
+        if (value == between_value) {
+            set_between(name, origin, contract);
+            continue;
+        }
         if (!value.is_object()) {
             set_value(name, text_from(value), origin, contract);
             continue;
@@ -260,7 +272,7 @@ Json inputs_as_json(const Contract &contract)
     for (const auto &[name, value] : contract.inputs)
         inputs[name] = value;
     for (const PictureInput &picture : contract.pictures)
-        inputs[picture.name] = fields_of(picture);
+        inputs[picture.name] = picture.between ? Json(between_value) : fields_of(picture);
     return inputs;
 }
 
@@ -270,12 +282,15 @@ std::string inputs_as_text(const Contract &contract)
     for (const auto &[name, value] : contract.inputs)
         add_to_list(text, concat(name, "=", value), "|");
     for (const PictureInput &picture : contract.pictures)
-        add_to_list(text, concat(picture.name, "=picture=", picture.channels), "|");
+        if (!picture.name.empty())
+            add_to_list(text, concat(picture.name, "=picture=", picture.channels), "|");
     return text;
 }
 
 std::string picture_in_words(const PictureInput &picture)
 {
+    if (picture.between)
+        return between_value;
     if (picture.frame)
         return concat("frame ", *picture.frame > 0 ? "+" : "", *picture.frame);
     if (picture.channels == 0)
@@ -310,8 +325,12 @@ std::vector<NumberInput> numbers_in(const Contract &contract)
         const std::string word = end == std::string::npos ? value : value.substr(end + 1);
         const bool has_form = form == "scalar" || form == "vector" || form == "plane";
         if ((form.empty() || has_form) && (word == "number" || word == "time"))
-            inputs.push_back({.name = name, .is_time = word == "time"});
+            inputs.push_back(
+                {.name = name,
+                 .of = word == "time" ? NumberInput::Of::time : NumberInput::Of::number});
     }
+    if (!contract.time.between.empty())
+        inputs.push_back({.name = contract.time.between, .of = NumberInput::Of::between});
     return inputs;
 }
 

@@ -32,6 +32,9 @@ nlohmann::ordered_json inputs_as_json(const Contract &contract);
 // must be known.
 std::string inputs_as_text(const Contract &contract);
 
+// The value of an input that gets where the result lies between two frames.
+constexpr const char *between_value = "between";
+
 // Returns "picture of 1 channel".
 std::string picture_in_words(const PictureInput &picture);
 

@@ -48,7 +48,8 @@ DnnTorchTensor tensor_of(const Images &images)
 // The name is one that an engine has taken, so that it fits.
 DnnTorchTensor tensor_of(const InputNumbers &given)
 {
-    DnnTorchTensor tensor = {.size = sizeof(tensor), .data = nullptr, .type = 0, .rank = 1};
+    DnnTorchTensor tensor = {
+        .size = sizeof(tensor), .data = nullptr, .type = 0, .rank = given.is_for_all ? 0 : 1};
     std::visit(
         [&]<class Number>(const std::vector<Number> &numbers) {
             tensor.data = const_cast<Number *>(numbers.data());

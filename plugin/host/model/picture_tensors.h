@@ -25,10 +25,11 @@ DnnTorchTensor picture_shape(int batch, int channels, Size size, const PictureNu
 // Returns an extent of an engine's tensor.  Throws Error if the tensor is not a batch of pictures.
 int picture_extent(const DnnTorchTensor &tensor, int dimension);
 
-// What an extra input gets in a run: one number for each picture, or one for a segment.
+// What an extra input gets in a run: one number for each picture, or one for a segment or for all.
 struct InputNumbers {
     std::string name;
     std::variant<std::vector<float>, std::vector<int64_t>> numbers;
+    bool is_for_all = false;
 };
 
 // Runs the model on a batch of pictures.  The view is valid until the session's next run.  Its

@@ -128,7 +128,8 @@ std::vector<ExtraPicture> extra_pictures(const Contract &contract, int frame_cha
                             .first = first,
                             .channels = picture.channels,
                             .frame = picture.frame,
-                            .pad = picture.frame ? 0 : pads++});
+                            .pad = picture.frame || picture.between ? 0 : pads++,
+                            .between = picture.between});
         first += picture.channels;
     }
     return pictures;

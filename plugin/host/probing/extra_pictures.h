@@ -28,6 +28,7 @@ struct ExtraPicture {
     int first, channels;      // in the tensor
     std::optional<int> frame; // how far the frame is from the current one; nullopt: of a pad
     size_t pad = 0;           // and then, of which
+    bool between = false;     // it is a plane of FrameItem::between
 };
 
 // Returns all such pictures for frames of that many channels.

@@ -49,9 +49,9 @@ bool is_of_pictures(const std::string &task)
 
 std::string filter_for(const std::string &task)
 {
-    if (task == "classify")
-        return "; use dnn_torch_classify";
-    return task == "interpolate" ? "" : "; use dnn_torch_detect";
+    return task == "classify"      ? "; use dnn_torch_classify"
+           : task == "interpolate" ? "; use dnn_torch_interpolate"
+                                   : "; use dnn_torch_detect";
 }
 
 bool is_scaled(int in, int out, float scale)
@@ -113,11 +113,12 @@ bool tensors_differ(const Contract &a, const Contract &b)
 std::optional<Contract> contract_of_refused(const Error &refusal, const ContractOptions &given,
                                             const std::string &contract_path,
                                             const Contract &before,
-                                            const std::function<std::shared_ptr<Model>()> &inspect)
+                                            const std::function<std::shared_ptr<Model>()> &inspect,
+                                            const std::function<Contract(Contract)> &completed)
 try {
     if (refusal.code() != AVERROR_INVALIDDATA)
         return std::nullopt;
-    Contract found = contract_of(*inspect(), given, contract_path);
+    Contract found = completed(contract_of(*inspect(), given, contract_path));
     return tensors_differ(before, found) ? std::optional(std::move(found)) : std::nullopt;
 } catch (const AnyError &) {
     return std::nullopt; // the first refusal says more
@@ -151,11 +152,15 @@ Contract contract_of(const Model &model, const ContractOptions &options,
                           .architecture = text_of(model, "architecture_contract")});
 }
 
-ModelWithContract
-open_with_contract(const ContractOptions &given, const std::string &contract_path,
-                   ModelOptions options,
-                   const std::function<std::shared_ptr<Model>(const ModelOptions &)> &open)
+ModelWithContract open_with_contract(const ContractOptions &given, const std::string &contract_path,
+                                     ModelOptions options, const OpenFile &open,
+                                     const std::function<void(Contract &)> &complete)
 {
+    const auto completed = [&](Contract contract) {
+        if (complete)
+            complete(contract);
+        return contract;
+    };
     const auto open_for = [&](const Contract &contract) {
         set_tensor_options(contract, options);
         return open(options);
@@ -165,18 +170,19 @@ open_with_contract(const ContractOptions &given, const std::string &contract_pat
         inspecting.inspect = true;
         return open(inspecting);
     };
-    Contract known = read_contract(given, contract_path), tried = known;
+    Contract known = completed(read_contract(given, contract_path)), tried = known;
     std::shared_ptr<Model> model;
     try {
         model = open_with_pictures(tried, open_for);
     } catch (const Error &refusal) {
-        const auto found = contract_of_refused(refusal, given, contract_path, known, inspect);
+        const auto found =
+            contract_of_refused(refusal, given, contract_path, known, inspect, completed);
         if (!found)
             throw;
         known = tried = *found;
         model = open_with_pictures(tried, open_for);
     }
-    Contract contract = contract_of(*model, given, contract_path);
+    Contract contract = completed(contract_of(*model, given, contract_path));
     if (tensors_differ(known, contract)) {
         model = open_with_pictures(contract, open_for);
     } else {

@@ -25,12 +25,15 @@ struct ModelWithContract {
     Contract contract;
 };
 
+// Opens the file with such options.
+using OpenFile = std::function<std::shared_ptr<Model>(const ModelOptions &)>;
+
 // Opens a model with its contract's fields about tensors.  If the model's own file sets more of
-// them than the options and the file next to it, opens it again.  Throws Error.
-ModelWithContract
-open_with_contract(const ContractOptions &given, const std::string &contract_path,
-                   ModelOptions options,
-                   const std::function<std::shared_ptr<Model>(const ModelOptions &)> &open);
+// them than the options and the file next to it, opens it again.  `complete`, if given, completes
+// each contract that is read.  Throws Error.
+ModelWithContract open_with_contract(const ContractOptions &given, const std::string &contract_path,
+                                     ModelOptions options, const OpenFile &open,
+                                     const std::function<void(Contract &)> &complete = nullptr);
 
 // Sets the ranges of types if nothing else does: uint8 samples go up to 255, and true is 1.  Takes
 // the types as engines name them; "" is not known.

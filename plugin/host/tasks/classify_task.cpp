@@ -73,10 +73,10 @@ size_t ClassifyTask::requested_pictures() const
 NewPlan ClassifyTask::plan(const FrameShape &input, const PlanParameters &parameters)
 {
     for (const NumberInput &number : numbers_in(contract_))
-        throw Error(AVERROR(EINVAL),
-                    concat("inputs=", number.name, "=", number.is_time ? "time" : "number",
-                           " is for whole frames, and not for a classifier, which "
-                           "may get several pictures of one"));
+        throw Error(AVERROR(EINVAL), concat("inputs=", number.name, "=",
+                                            number.of == NumberInput::Of::time ? "time" : "number",
+                                            " is for whole frames, and not for a classifier, which "
+                                            "may get several pictures of one"));
     auto plan = std::make_shared<ClassifyPlan>();
     plan->input = input;
     plan->output = input.size;

@@ -44,10 +44,10 @@ void FrameGatherer::add(FrameItem item, std::shared_ptr<const TaskPlan> plan)
         put_first_into_batch();
 }
 
-void FrameGatherer::flush()
+void FrameGatherer::flush(const Successor &successor)
 {
     while (first_ < received_.size())
-        put_first_into_batch();
+        put_first_into_batch(successor);
     received_.clear();
     first_ = 0;
     hand_over_batch();
@@ -87,7 +87,7 @@ size_t FrameGatherer::frames() const
 }
 
 // A batch runs or bypasses the model as a whole, so its frame numbers have no gaps.
-void FrameGatherer::put_first_into_batch()
+void FrameGatherer::put_first_into_batch(const Successor &after_all)
 {
     const std::shared_ptr<const TaskPlan> plan = received_[first_].plan;
     FrameItem &received = received_[first_].item;
@@ -99,6 +99,8 @@ void FrameGatherer::put_first_into_batch()
                       .extra = std::move(received.extra),
                       .shared = received.shared,
                       .starts_anew = received.starts_anew,
+                      .is_cut = received.is_cut,
+                      .successor = successor_of_first(after_all),
                       .skipped = received.skipped};
     give_neighbours(item, plan->window);
     first_++;
@@ -157,6 +159,18 @@ void FrameGatherer::begin_batch(const FrameItem &item, std::shared_ptr<const Tas
         last_number_ = item.number;
     }
     batch_->plan = std::move(plan);
+}
+
+Successor FrameGatherer::successor_of_first(const Successor &after_all) const
+{
+    if (first_ + 1 >= received_.size())
+        return after_all;
+    const FrameItem &next = received_[first_ + 1].item;
+    using Kind = Successor::Kind;
+    return {.kind = !next.starts_anew ? Kind::frame
+                    : next.is_cut     ? Kind::cut
+                                      : Kind::other,
+            .pts = next.frame->pts};
 }
 
 void FrameGatherer::give_neighbours(FrameItem &item, const Window &window) const

@@ -29,8 +29,8 @@ public:
     void add(FrameItem item, std::shared_ptr<const TaskPlan> plan);
 
     // Completes all frames with the neighbours received so far: the stream ends, or the next frame
-    // cannot be their neighbour.
-    void flush();
+    // cannot be their neighbour, as `successor` says.
+    void flush(const Successor &successor = {.kind = Successor::Kind::end});
 
     // Completes the current batch, full or not, unless it is a segment.
     void end_batch();
@@ -47,7 +47,8 @@ private:
         std::shared_ptr<const TaskPlan> plan;
     };
     void give_neighbours(FrameItem &item, const Window &window) const;
-    void put_first_into_batch();
+    Successor successor_of_first(const Successor &after_all) const;
+    void put_first_into_batch(const Successor &after_all = {});
     bool follows_batch(const FrameItem &item, const TaskPlan &plan) const;
     void hand_over_batch();
     void begin_next_segment();

@@ -23,24 +23,33 @@ float seconds_of(const FrameItem &item, const std::string &input, AVRational tim
     return static_cast<float>(static_cast<double>(pts) * av_q2d(time_base));
 }
 
+InputNumbers numbers_for(const NumberInput &input, const FrameJob &job, size_t count,
+                         AVRational time_base)
+{
+    if (input.of == NumberInput::Of::between)
+        return {.name = input.name,
+                .numbers = std::vector{static_cast<float>(job.items.front().between)},
+                .is_for_all = true};
+    std::vector<float> seconds;
+    std::vector<int64_t> numbers;
+    for (size_t i = 0; i < count; i++)
+        if (input.of == NumberInput::Of::time)
+            seconds.push_back(seconds_of(job.items[i], input.name, time_base));
+        else
+            numbers.push_back(job.items[i].number);
+    if (input.of == NumberInput::Of::time)
+        return {.name = input.name, .numbers = std::move(seconds)};
+    return {.name = input.name, .numbers = std::move(numbers)};
+}
+
 } // namespace
 
 std::vector<InputNumbers> numbers_for(const FrameJob &job, const TaskPlan &plan)
 {
     std::vector<InputNumbers> all;
     const size_t count = plan.segments.length ? 1 : job.items.size();
-    for (const NumberInput &input : plan.number_inputs) {
-        std::vector<float> seconds;
-        std::vector<int64_t> numbers;
-        for (size_t i = 0; i < count; i++)
-            if (input.is_time)
-                seconds.push_back(seconds_of(job.items[i], input.name, plan.input.time_base));
-            else
-                numbers.push_back(job.items[i].number);
-        all.push_back({.name = input.name, .numbers = std::move(numbers)});
-        if (input.is_time)
-            all.back().numbers = std::move(seconds);
-    }
+    for (const NumberInput &input : plan.number_inputs)
+        all.push_back(numbers_for(input, job, count, plan.input.time_base));
     return all;
 }
 

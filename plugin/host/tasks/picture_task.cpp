@@ -95,7 +95,9 @@ void PicturePlan::read(const FrameJob &job, FrameItem &item, const Images &image
         read_frame(item.frame.get(), own, index);
     for (const ExtraPicture &picture : extra) {
         const Images part = channels_of(images, picture.first, picture.channels);
-        if (picture.frame)
+        if (picture.between)
+            fill_planes(static_cast<float>(item.between), part, index);
+        else if (picture.frame)
             copy_planes(planes_of(job, item, *picture.frame), 0, 0, part, index);
         else
             read_picture(item.extra[picture.pad].get(), picture.numbers, part, index);
@@ -199,7 +201,7 @@ std::vector<ExtraPad> PictureTask::extra_pads() const
 {
     std::vector<ExtraPad> pads;
     for (const PictureInput &picture : contract_.pictures)
-        if (!picture.frame)
+        if (!picture.frame && !picture.between)
             pads.push_back({.name = picture.name, .formats = formats_of_extra(picture)});
     return pads;
 }

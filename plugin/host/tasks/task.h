@@ -19,6 +19,7 @@
 #include "host/workers/core_budget.h"
 #include "host/workers/ordered_pool.h"
 #include "host/workers/statistics.h"
+#include "rate_grid.h"
 
 extern "C" {
 #include <libavutil/pixfmt.h>
@@ -103,6 +104,10 @@ struct FrameItem {
     std::shared_ptr<SharedFrame> shared = {};
     std::vector<std::shared_ptr<SharedFrame>> before = {}, after = {};
     bool starts_anew = false; // no frame before it belongs to it: a cut, a seek
+    bool is_cut = false;      // and the reason is a cut
+    Successor successor = {}; // what comes after it, if the plan has a window
+    Schedule schedule = {};   // what goes out, for a task of another rate
+    double between = 0.5;     // for a model that makes a frame between this one and the next: where
     // The frames that the task makes of it, in output order: one, several or none.
     std::vector<FramePointer> results = {};
     bool seen_only = false; // the model sees the frame, and its result comes from another job
@@ -179,6 +184,8 @@ public:
     Segments segments = {};
     FrameBytes frame_bytes = {}; // with a window or segments
     std::vector<NumberInput> number_inputs = {};
+    AVRational rate = {0, 1};        // of results, if it is not that of frames
+    bool bridges_duplicates = false; // frames that repeat the one before are dropped
 };
 
 constexpr const char *cannot_mix =
@@ -254,6 +261,8 @@ public:
 
     // Returns whether the frame bypasses the model although the timeline does not exclude it.
     virtual bool skips(const FrameItem &) { return false; }
+    // Called before a job goes to the workers.
+    virtual void schedule(FrameJob &) {}
     // Completes a frame and its results before they go out.  Sessions give each result the time and
     // duration of its frame; a task of another rate stamps results here, in output_for()'s time
     // base.  Throws Error.

@@ -135,6 +135,10 @@ void TiledSession::read_extra(const FrameJob &job, const Picture &picture, const
 {
     for (const ExtraPicture &extra : plan_.extra) {
         const Images channels = channels_of(part, extra.first, extra.channels);
+        if (extra.between) {
+            fill_planes(static_cast<float>(picture.item->between), channels, index);
+            continue;
+        }
         if (extra.frame) {
             copy_planes(plan_.planes_of(job, *picture.item, *extra.frame), region.x, region.y,
                         channels, index);

@@ -19,6 +19,12 @@ using Clock = std::chrono::steady_clock;
 struct StageSeconds {
     double convert_in = 0, forward = 0, convert_out = 0;
     double sum() const { return convert_in + forward + convert_out; }
+    void add(const StageSeconds &other)
+    {
+        convert_in += other.convert_in;
+        forward += other.forward;
+        convert_out += other.convert_out;
+    }
 };
 
 // Adds its lifetime to `seconds`.

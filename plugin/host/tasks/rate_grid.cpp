@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "rate_grid.h"
+
+extern "C" {
+#include <libavutil/mathematics.h>
+}
+
+#include <algorithm>
+
+namespace dnn_torch
+{
+
+int64_t RateGrid::place_of(int64_t pts) const
+{
+    return av_rescale_q_rnd(pts, time_base_, av_inv_q(rate_),
+                            static_cast<AVRounding>(AV_ROUND_NEAR_INF | AV_ROUND_PASS_MINMAX));
+}
+
+RateGrid::Wide RateGrid::time_of_output(int64_t pts) const
+{
+    return (Wide{pts} - first_output_) * rate_.den * time_base_.den;
+}
+
+RateGrid::Wide RateGrid::time_of_input(int64_t pts) const
+{
+    return (Wide{pts} - first_) * rate_.num * time_base_.num;
+}
+
+// Whether the output still shows the frame of that timestamp, or is between it and the next one.
+bool RateGrid::is_before(int64_t output, int64_t pts, const Successor &successor) const
+{
+    if (successor.kind == Successor::Kind::end)
+        return output < std::max(successor.pts, limit_);
+    if (successor.pts == AV_NOPTS_VALUE || successor.pts <= pts)
+        return false;
+    const Wide time = time_of_output(output), end = time_of_input(successor.pts);
+    if (successor.kind == Successor::Kind::cut)
+        return 2 * time < time_of_input(pts) + end;
+    return time < end;
+}
+
+Schedule RateGrid::next(int64_t pts, const Successor &successor)
+{
+    if (pts == AV_NOPTS_VALUE)
+        pts = latest_;
+    Schedule schedule;
+    schedule.is_last = successor.kind == Successor::Kind::end;
+    if (pts == AV_NOPTS_VALUE)
+        return schedule;
+    if (first_ == AV_NOPTS_VALUE) {
+        first_ = latest_ = pts;
+        first_output_ = next_output_ = place_of(pts);
+    }
+    latest_ = std::max(latest_, pts);
+    const Wide begin = time_of_input(pts), end = time_of_input(successor.pts);
+    for (; is_before(next_output_, pts, successor); next_output_++) {
+        const Wide time = time_of_output(next_output_);
+        const bool is_between = successor.kind == Successor::Kind::frame && time > begin;
+        schedule.moments.push_back(
+            {.pts = next_output_,
+             .t = is_between ? static_cast<double>(time - begin) / static_cast<double>(end - begin)
+                             : 0});
+    }
+    if (successor.pts != AV_NOPTS_VALUE)
+        limit_ = std::max(limit_, schedule.is_last ? successor.pts : place_of(successor.pts));
+    schedule.limit = limit_;
+    return schedule;
+}
+
+} // namespace dnn_torch

@@ -1,0 +1,401 @@
+# SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""dnn_torch_interpolate: frames between frames, with numpy and fractions as the reference.
+
+The models' arithmetic is exact, so results are equal bit for bit.
+"""
+import re
+from fractions import Fraction
+
+import numpy
+import pytest
+import support
+import test_time
+import torch
+from test_time import HEIGHT, WIDTH, as_floats, assert_same, planes_of, run, scene
+from torch import Tensor, nn
+
+# ---- models -----------------------------------------------------------------
+
+
+def mixed(a, b, t):
+    return a * (1 - t) + b * t
+
+
+class Arguments(nn.Module):
+    """Two frames and a plane."""
+
+    def forward(self, a: Tensor, b: Tensor, t: Tensor) -> Tensor:
+        if t.shape != a[:, :1].shape:
+            raise ValueError("no plane")
+        return a * (1 - t) + b * t
+
+
+class Number(nn.Module):
+    def forward(self, img0: Tensor, img1: Tensor, timestep: float) -> Tensor:
+        return img0 * (1 - timestep) + img1 * timestep
+
+
+class Film(nn.Module):
+    """As FILM is exported: the time is one number, which has no place in a plane."""
+
+    def forward(self, x0: Tensor, x1: Tensor, batch_dt: Tensor) -> Tensor:
+        if batch_dt.numel() != 1:
+            raise ValueError("not one number")
+        return x0 * (1 - batch_dt) + x1 * batch_dt
+
+
+class Joined(nn.Module):
+    """One argument with all."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        a, b, t = x[:, :3], x[:, 3:6], x[:, 6:7]
+        return a * (1 - t) + b * t
+
+
+class JoinedFrames(nn.Module):
+    """One argument with the frames, another one with the time."""
+
+    def forward(self, x: Tensor, t: Tensor) -> Tensor:
+        return x[:, :3] * (1 - t) + x[:, 3:6] * t
+
+
+class OnAxis(nn.Module):
+    """Frames with a dimension of their own, and a default time that nobody wants."""
+
+    def forward(self, x: Tensor, t: float = 0.5) -> Tensor:
+        if x.dim() != 5 or x.shape[1] != 2:
+            raise ValueError("no two frames")
+        return x[:, 0] * (1 - t) + x[:, 1] * t
+
+
+class Middle(nn.Module):
+    def forward(self, a: Tensor, b: Tensor) -> Tensor:
+        return a * 0.5 + b * 0.5
+
+
+class JoinedMiddle(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        if x.shape[1] != 6:
+            raise ValueError("no two frames")
+        return x[:, :3] * 0.5 + x[:, 3:] * 0.5
+
+
+class Twice(nn.Module):
+    def forward(self, a: Tensor, b: Tensor) -> Tensor:
+        return nn.functional.interpolate(a + b, scale_factor=2.0)
+
+
+class Single(nn.Module):
+    def forward(self, a: Tensor) -> Tensor:
+        if a.shape[1] != 3:
+            raise ValueError("no frame")
+        return a
+
+
+ANY_TIME = [Arguments, Number, Film, Joined, JoinedFrames, OnAxis]
+
+
+@pytest.fixture(name="save")
+def save_fixture(tmp_path):
+    def save(module):
+        path = tmp_path / "net.pt"
+        torch.jit.script(module.eval()).save(str(path))
+        return path
+    return save
+
+
+@pytest.fixture(name="frames", scope="module")
+def frames_fixture():
+    return scene(7, 1)
+
+
+def filter_of(path, **options):
+    return support.dnn(path, **{"tune": 0, **options}).replace("dnn_torch", "dnn_torch_interpolate", 1)
+
+
+# ---- a reference --------------------------------------------------------------
+
+
+def rounded(number):
+    return int(number + Fraction(1, 2)) if number >= 0 else -int(-number + Fraction(1, 2))
+
+
+def times_between(count, rate_in, rate_out):
+    """For each frame that goes out: the frame that it begins with, and how far it is from there."""
+    end = rounded(count / rate_in * rate_out)
+    return [divmod(min(Fraction(n) / rate_out * rate_in, Fraction(count - 1)), 1) for n in range(end)]
+
+
+def expected(frames, rate_in, rate_out, cut=None, mix=mixed):
+    results = []
+    for first, t in times_between(len(frames), rate_in, rate_out):
+        if t == 0:
+            results.append(frames[first])
+        elif first + 1 == cut:
+            results.append(frames[first + (t >= Fraction(1, 2))])
+        else:
+            results.append(mix(frames[first], frames[first + 1], numpy.float32(float(t))))
+    return numpy.array(results)
+
+
+def halved(a, b, t):
+    """What a model of the middle makes of 64ths."""
+    place, frames = int(t * 64), {0: a, 64: b}
+
+    def made(at):
+        step = at & -at
+        if at not in frames:
+            frames[at] = made(at - step) * numpy.float32(0.5) + made(at + step) * numpy.float32(0.5)
+        return frames[at]
+
+    return made(place)
+
+
+# ---- what goes out --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("module", ANY_TIME, ids=lambda each: each.__name__)
+def test_all_kinds_of_models_are_found(save, frames, module):
+    result = run(frames, filter_of(save(module()), fps=60))
+    assert_same(result, expected(as_floats(frames), 25, Fraction(60)))
+
+
+@pytest.mark.parametrize("options,rate", [
+    ({}, 50), ({"fps": 25}, 25), ({"fps": "source"}, 25), ({"fps": "source*3"}, 75), ({"factor": 2.5}, Fraction(125, 2)),
+    ({"fps": "30000/1001"}, Fraction(30000, 1001)), ({"fps": "ntsc"}, Fraction(30000, 1001)), ({"fps": 144}, 144),
+    ({"fps": 10}, 10), ({"factor": 0.5}, Fraction(25, 2)), ({"fps": 24}, 24)], ids=str)
+def test_any_rate(save, frames, options, rate):
+    result = run(frames, filter_of(save(Arguments()), **options), "-fps_mode", "passthrough")
+    assert_same(result, expected(as_floats(frames), 25, Fraction(rate)))
+
+
+@pytest.mark.parametrize("options", [
+    {"workers": 1, "threads": 1}, {"workers": 4, "nireq": 9}, {"batch_size": 3}, {"batch_size": 16}, {"async": 0},
+    {"isolate": 0}, {"isolate": 1}, {"tile": 16}, {"multiple": 16}, {"optimize": 0}], ids=str)
+@pytest.mark.parametrize("module", [Arguments, Number, Middle], ids=lambda each: each.__name__)
+def test_results_do_not_depend_on_how_they_are_made(save, frames, module, options):
+    result = run(frames, filter_of(save(module()), fps=100, **options))
+    mix = halved if module is Middle else mixed
+    assert_same(result, expected(as_floats(frames), 25, Fraction(100), mix=mix))
+
+
+def test_a_model_may_know_the_middle_alone(save, frames):
+    for module in (Middle, JoinedMiddle):
+        result = run(frames, filter_of(save(module()), fps=200))
+        assert_same(result, expected(as_floats(frames), 25, Fraction(200), mix=halved))
+        assert "nearest eighth" not in result.stderr
+
+
+def test_other_times_are_the_nearest_eighths_then(save, frames):
+    def nearest(a, b, t):
+        return halved(a, b, int(t * 8 + 0.5) / 8)
+    result = run(frames, filter_of(save(Middle()), fps=60))
+    assert_same(result, expected(as_floats(frames), 25, Fraction(60), mix=nearest))
+    assert result.stderr.count("nearest eighth") == 1
+
+
+def test_between_scenes_stands_the_nearer_frame(save):
+    frames = scene(4, 1) + scene(4, 22)
+    floats = as_floats(frames)
+    path = save(Arguments())
+    assert_same(run(frames, filter_of(path, fps=150)), expected(floats, 25, Fraction(150), cut=4))
+    assert_same(run(frames, filter_of(path, fps=150, cuts="off")), expected(floats, 25, Fraction(150)))
+
+
+@pytest.mark.parametrize("pixel_format", [
+    "rgb24", "gbrp10", "gbrp16", "yuv444p", "yuv444p10", "yuva444p", "rgba", "bgra", "gbrap12", "gbrapf32le", "rgba64",
+    "yuv420p", "nv12", "p010", "yuv422p10", "yuva420p"])
+def test_frames_that_come_in_go_out_as_they_are(save, frames, pixel_format):
+    path = save(Arguments())
+    before = run(frames, f"format={pixel_format}", pixel_format=pixel_format)
+    after = run(frames, f"format={pixel_format},{filter_of(path)},select=not(mod(n\\,2)),setpts=N/25/TB", "-r", "25",
+                pixel_format=pixel_format)
+    assert before.stdout == after.stdout
+
+
+@pytest.mark.parametrize("pixel_format,samples", [("rgba", "u1"), ("gbrap16le", "<u2"), ("gbrapf32le", "<f4"),
+                                                  ("yuva444p", "u1")])
+def test_alpha_is_between_too(save, frames, pixel_format, samples):
+    """Its samples are mixed, while the model sees the colours."""
+    graph = (f"format=gbrapf32le,geq=r='p(X,Y)':g='p(X,Y)':b='p(X,Y)':a='mod(N*31+X*5,256)/256',"
+             f"format={pixel_format}")
+    if pixel_format == "rgba":
+        graph = "format=rgba,geq=r='r(X,Y)':g='g(X,Y)':b='b(X,Y)':a='mod(N*31+X*5,256)'"
+
+    def alpha(*more):
+        numbers = numpy.frombuffer(run(frames, ",".join((graph,) + more), pixel_format=pixel_format).stdout, samples)
+        if pixel_format == "rgba":
+            return numbers.reshape(-1, HEIGHT, WIDTH, 4)[..., 3].astype(float)
+        return numbers.reshape(-1, 4, HEIGHT, WIDTH)[:, 3].astype(float)
+
+    a = alpha()
+    wanted = expected(a, 25, Fraction(100), mix=lambda x, y, t: x * (1 - float(t)) + y * float(t))
+    if samples != "<f4":
+        wanted = numpy.floor(wanted + 0.5)
+    assert len(numpy.unique(a)) > 10
+    assert numpy.allclose(alpha(filter_of(save(Arguments()), fps=100)), wanted, rtol=1e-6)
+
+
+def test_frames_without_the_model_repeat(save, frames):
+    """enable: the frame stands until the next one comes."""
+    graph = filter_of(save(Arguments()), fps=100) + ":enable='lt(t,0.1)'"
+    floats = as_floats(frames)
+    wanted = expected(floats, 25, Fraction(100))
+    for n, (first, _) in enumerate(times_between(len(frames), 25, Fraction(100))):
+        if first >= 3:
+            wanted[n] = floats[first]
+    assert_same(run(frames, graph), wanted)
+
+
+def test_a_variable_rate_becomes_constant(save, frames):
+    graph = f"setpts='if(eq(N,3),3.5,if(gt(N,3),N+2,N))/25/TB',{filter_of(save(Arguments()), fps=50, jump=0)}"
+    places = [Fraction(place) for place in ("0", "1", "2", "7/2", "6", "7", "8")]
+    floats, wanted = as_floats(frames), []
+    for n in range(18):
+        time = min(Fraction(n, 2), places[-1])
+        first = max(i for i, place in enumerate(places) if place <= time)
+        t = 0 if time == places[first] else (time - places[first]) / (places[first + 1] - places[first])
+        wanted.append(floats[first] if t == 0 else mixed(floats[first], floats[first + 1], numpy.float32(float(t))))
+    # The time base of the raw frames has whole multiples of 1/25 alone.
+    assert_same(run(frames, f"settb=1/1000,{graph}"), numpy.array(wanted))
+
+
+@pytest.mark.parametrize("noise", [0, 5])
+def test_duplicates_may_be_bridged(save, noise):
+    """Pictures on twos, with a cut, and a still one."""
+    drawn = scene(4, 1) + scene(2, 22)
+    places, frames = [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 5, 5, 5, 5, 5], []
+    rng = numpy.random.default_rng(7)
+    for place in places:
+        grain = rng.integers(-noise, noise + 1, drawn[0].shape)
+        # Small movements are movements.
+        picture = numpy.roll(drawn[place], 2 * place, 1)
+        frames.append(numpy.clip(picture + grain, 0, 255).astype(numpy.uint8))
+    floats = as_floats(frames)
+    steps = {0: 2, 2: 4, 4: 6, 6: 7, 7: 8, 8: 10}  # the next frame that counts; 8 begins the other scene
+    wanted = []
+    for n in range(2 * len(frames)):
+        first = max(i for i in list(steps) + list(range(10, 17)) if 2 * i <= n)
+        after = steps.get(first, min(first + 1, 16))
+        t = 0 if after == first else (n / 2 - first) / (after - first)
+        if (first, after) == (7, 8):
+            wanted.append(floats[8 if t >= 0.5 else 7])
+        else:
+            wanted.append(floats[first] if t == 0 else mixed(floats[first], floats[after], numpy.float32(t)))
+    assert_same(run(frames, filter_of(save(Arguments()), duplicates="bridge")), numpy.array(wanted))
+    assert_same(run(frames, filter_of(save(Arguments()))), expected(floats, 25, Fraction(50), cut=8))
+
+
+# ---- times ----------------------------------------------------------------------
+
+SOURCE = "testsrc=s=32x24:r=25:d=1,format=rgb24"
+CHAINS = {
+    "twice": ("null", 50), "24": ("null", 24), "60": ("null", 60), "half": ("null", "25/2"), "ntsc": ("null", "30000/1001"),
+    "1": ("null", 1), "120": ("null", 120), "144": ("null", 144), "same": ("null", 25), "odd": ("null", "7/3"),
+    "one frame": ("trim=end_frame=1", 50), "two frames": ("trim=end_frame=2", 60), "none": ("trim=end_frame=0", 50),
+    "slower": ("setpts=2*PTS", 50), "faster": ("setpts=PTS/3", 60), "later": ("setpts=PTS+10.3/TB", 50),
+    "before zero": ("setpts=PTS-0.33/TB", 50), "uneven": ("setpts=N*N", 50), "uneven fine": ("settb=1/90000,setpts=N*N*700", 30),
+    "fine": ("settb=1/90000", 60), "coarse": ("settb=1/5", 50), "milliseconds": ("settb=1/1000", 24),
+    "offset": ("settb=1/1000,setpts=PTS+13", 60), "offset by half": ("settb=1/1000,setpts=PTS+10", 50),
+    "thinned": ("select=not(mod(n\\,5))", 25), "some": ("select=not(mod(n*n\\,3))", 60), "first alone": ("select=eq(n\\,0)", 50),
+    "from 10": ("fps=10", 60), "from 30": ("fps=30", 24), "from ntsc": ("fps=30000/1001", 60), "from a time": ("fps=25:start_time=0.5", 50),
+    "padded": ("tpad=stop_mode=clone:stop_duration=0.5", 50), "padded before": ("tpad=start=3", 60),
+    "cut out": ("trim=start=0.2:end=0.6", 50), "rebased": ("trim=start_frame=5,setpts=PTS-STARTPTS", 60),
+    "looped": ("loop=loop=2:size=5", 50), "reversed": ("reverse", 60), "telecined": ("telecine", 60),
+    "decimated": ("fps=50,mpdecimate", 60), "blended": ("framerate=fps=40", 60), "fields": ("separatefields,scale=32:24,setsar=1", 60),
+    "joined": ("null[a];testsrc=s=32x24:r=10:d=1,format=rgb24[b];[a][b]concat", 50),
+    "back": ("setpts='if(eq(mod(N,7),6),PTS-5,PTS)'", 60), "same times": ("setpts='floor(N/2)*2'", 50),
+    "no times": ("setpts='if(eq(mod(N,5),3),NAN,PTS)'", 60),
+}
+BEHIND = {"": "", "tpad": ",tpad=stop_mode=clone:stop_duration=0.3", "fps": ",fps=90",
+          "concat": "[x];testsrc=s=32x24:r=50:d=0.2,format=rgb24[y];[x][y]concat"}
+
+
+def timings(folder, texts):
+    """Timestamps and durations of the frames that each chain makes: all of them in one ffmpeg."""
+    arguments = []
+    for number, text in enumerate(texts):
+        arguments += ["-filter_complex", f"{SOURCE},{text}[o{number}]"]
+    for number in range(len(texts)):
+        arguments += ["-map", f"[o{number}]", "-fps_mode", "passthrough"]
+        arguments += ["-enc_time_base", "1:1000000", "-f", "framecrc", folder / f"{number}"]
+    support.succeed(*arguments)
+    return [[line.split(",")[:4] for line in (folder / f"{number}").read_text().splitlines() if line[0] != "#"]
+            for number in range(len(texts))]
+
+
+@pytest.mark.parametrize("behind", BEHIND)
+def test_as_many_frames_at_the_same_times_as_fps(save, tmp_path, behind):
+    path = save(Arguments())
+    made = []
+    for name in ("fps", "ours"):
+        (tmp_path / name).mkdir()
+        texts = []
+        for chain, rate in CHAINS.values():
+            here = f"fps={rate}" if name == "fps" else filter_of(path, fps=rate, cuts="off", workers=1, isolate=0)
+            texts.append(f"{chain},{here}{BEHIND[behind]}")
+        made.append(timings(tmp_path / name, texts))
+    assert len(CHAINS) >= 40
+    assert [name for name, wanted, got in zip(CHAINS, *made) if wanted != got] == []
+    assert sum(len(lines) for lines in made[0]) > 1000
+
+
+def test_the_rate_of_the_output_is_known_behind(save):
+    graph = f"testsrc=s=32x24:r=25:d=0.2,format=rgb24,{filter_of(save(Arguments()), fps='60000/1001')}"
+    result = support.succeed("-f", "lavfi", "-i", graph, "-c:v", "ffv1", "-f", "nut", "-", loglevel="info")
+    assert re.search(r"Output.*59.94 fps", result.stderr, re.DOTALL)
+    assert len(re.findall("pts_time", support.succeed(
+        "-f", "lavfi", "-i", graph + ",showinfo", "-f", "null", "-", loglevel="info").stderr)) == 12
+
+
+# ---- what is refused ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options,phrases", [
+    ({"fps": 0}, ["fps takes", "not '0'"]), ({"fps": "fast"}, ["fps takes", "not 'fast'"]),
+    ({"fps": "source*0"}, ["fps takes", r"source\*0"]), ({"factor": -1}, ["factor takes", "not '-1'"]),
+    ({"fps": 50, "factor": 2}, ["contradict"]), ({"fps": 1000000}, ["more than 1000 frames a second"]),
+    ({"factor": 1000}, ["factor=1000", "more than 1000"])], ids=str)
+def test_rates_that_make_no_sense(save, options, phrases):
+    result = support.ffmpeg("-f", "lavfi", "-i", SOURCE, "-vf", filter_of(save(Arguments()), **options), "-f", "null", "-")
+    support.assert_fails_clearly(result, *phrases)
+
+
+@pytest.mark.parametrize("options", [{}, {"fps": "source*2"}, {"factor": 3}], ids=str)
+def test_a_multiple_of_an_unknown_rate(save, options):
+    path = save(Arguments())
+    graph = f"{SOURCE}[a];testsrc=s=32x24:r=10:d=1,format=rgb24[b];[a][b]concat,"
+    result = support.ffmpeg("-f", "lavfi", "-i", graph + filter_of(path, **options), "-f", "null", "-")
+    support.assert_fails_clearly(result, "frame rate is not known", "give fps=")
+    support.succeed("-f", "lavfi", "-i", graph + filter_of(path, fps=50), "-f", "null", "-")
+
+
+@pytest.mark.parametrize("module,phrases", [
+    (Twice, ["makes 64x48 of 32x24"]), (Single, ["makes no frame between two others"]),
+    (test_time.Fades, ["makes no frame between two others"])], ids=lambda each: getattr(each, "__name__", ""))
+def test_models_that_make_no_frames_between_others(save, module, phrases):
+    result = support.ffmpeg("-f", "lavfi", "-i", SOURCE, "-vf", filter_of(save(module())), "-f", "null", "-")
+    support.assert_fails_clearly(result, *phrases)
+
+
+def test_a_contract_may_say_how_it_takes_them(save, frames):
+    path = save(Arguments())
+    path.with_name("net.pt.json").write_text('{"task": "interpolate", "inputs": {"b": {"frame": 1}, "t": "between"}}')
+    assert_same(run(frames, filter_of(path, fps=60)), expected(as_floats(frames), 25, Fraction(60)))
+    result = support.ffmpeg("-f", "lavfi", "-i", SOURCE, "-vf", support.dnn(path), "-f", "null", "-")
+    support.assert_fails_clearly(result, "dnn_torch_interpolate")
+
+
+def test_options_may_say_how_it_takes_them(save, frames):
+    wanted = expected(as_floats(frames), 25, Fraction(60))
+    assert_same(run(frames, filter_of(save(Arguments()), fps=60, inputs="b=frame=1|t=between")), wanted)
+    assert_same(run(frames, filter_of(save(Number()), fps=60, inputs="img1=frame=1|timestep=between")), wanted)
+    assert_same(run(frames, filter_of(save(Arguments()), fps=60, input="b", inputs="a=frame=1|t=between")),
+                expected(as_floats(frames), 25, Fraction(60), mix=lambda a, b, t: mixed(b, a, t)))
+
+
+def test_interlaced_frames_are_told_of(save):
+    graph = f"{SOURCE},setfield=tff,{filter_of(save(Arguments()))}"
+    result = support.succeed("-f", "lavfi", "-i", graph, "-f", "null", "-", loglevel="info")
+    assert result.stderr.count("frames are interlaced") == 1
