@@ -211,6 +211,47 @@ def test_converted_to_torchscript(network, engine, tmp_path):
     assert not given.error and (given.picture == wanted.picture).all()
 
 
+def convolved(network, windows):
+    """How many pictures its layers get, together."""
+    with torch.autograd.profiler.profile(record_shapes=True) as profile:
+        network(windows)
+    return sum(event.input_shapes[0][0] for event in profile.function_events if event.name == "aten::conv2d")
+
+
+@pytest.mark.parametrize("name", ["fastdvdnet-colour", "tscunet-five-frames"])
+def test_windows_of_a_batch_share_what_they_have_in_common(name, tmp_path):
+    """Those that follow one another; others, and the reflected ones of a border, share nothing."""
+    case = ALL[name]
+    path, made = tmp_path / case.file, tmp_path / "made.pt"
+    save_safetensors(randomise(case.make()).state_dict() | case.extras(), path)
+    result = support.execute([support.LAUNCHER, "convert", path, made, "--isolate=0"])
+    assert result.returncode == 0, str(result)
+    network = torch.jit.load(str(made))
+    frames = torch.rand((9, case.channels, 24, 20), generator=torch.Generator().manual_seed(4))
+    rows = [[4, 3, 2, 3, 4], [0, 1, 2, 3, 4], [1, 2, 3, 4, 5], [2, 3, 4, 5, 6], [4, 5, 6, 7, 8], [4, 5, 6, 7, 8]]
+    windows = torch.stack([frames[row].flatten(0, 1) for row in rows])
+    with torch.no_grad():
+        alone = torch.cat([network(window[None]) for window in windows])
+        assert (network(windows) - alone).abs().max() <= case.tolerance * alone.abs().max()
+        follow, others = windows[1:4], windows[[0, 2, 5]]
+        assert convolved(network, others) == 3 * convolved(network, windows[:1])
+        assert convolved(network, follow) < 0.75 * convolved(network, others)
+
+
+@pytest.mark.parametrize("batch", [2, 5])
+def test_batches_of_windows_in_the_filter(batch, tmp_path):
+    """A cut and the borders are among them."""
+    case = ALL["fastdvdnet-colour"]
+    path = tmp_path / case.file
+    save_safetensors(randomise(case.make()).state_dict(), path)
+    generator = torch.Generator().manual_seed(6)
+    frames = torch.cat([torch.rand((1, 3, 24, 20), generator=generator).repeat(7, 1, 1, 1) * shade
+                        for shade in (1.0, 0.3)])
+    frames += 0.02 * torch.rand(frames.shape, generator=generator)
+    alone, together = (through_the_filter(path, frames, f":workers=1:batch_size={each}") for each in (1, batch))
+    assert numpy.abs(alone - together).max() < 2e-6
+
+
 @pytest.mark.parametrize("prefix", ["", "generator."])
 def test_basic_vsr_plus_plus(prefix, engine, tmp_path):
     """As its authors name the weights."""

@@ -33,10 +33,13 @@ struct Blueprint {
     // The frames whose channels the input has, by their distance from the current one.
     int64_t first_frame = 0, last_frame = 0;
     std::string border = "reflect"; // where there are no such frames: "reflect" or "repeat"
+    // Whether windows of a batch are compared, to compute once what several of them have.  Results
+    // do not depend on that, although the code branches on samples.
+    bool shares_windows = false;
     // Arguments that get what forward() returned for the frame before: {"r1", 2}.
     std::vector<std::pair<std::string, int64_t>> states = {};
     std::string task = "picture", as = ""; // as in a contract
-    int64_t minimum = 1; // pixels in each direction; smaller pictures are padded
+    int64_t minimum = 1;                   // pixels in each direction; smaller pictures are padded
     // Windows and the like begin at multiples of this, so tiles must, too.
     int64_t alignment = 1;
     // TorchScript: the functions of one class, including forward(self, x)

@@ -22,8 +22,6 @@ constexpr int64_t frames = 5, frames_of_block = 3, multiple = 4;
 // The value of the authors' tests, and the default of forward().
 constexpr char noise_argument[] = "sigma: float = 0.09803921568627451"; // 25 / 255
 
-using Three = std::array<Expression, frames_of_block>;
-
 bool recognises(const Weights &weights)
 {
     const auto has_either = [&](const char *layer) {
@@ -62,11 +60,18 @@ Expression larger(Net &net, const Expression &x, const std::string &block)
     return net.pixel_shuffle(made, 2);
 }
 
-// Returns the frame in the middle without its noise.
-Expression denoised(Net &net, const Three &given, const Expression &noise, const std::string &block)
+// Returns the frame in the middle of three, one behind the other in the channels, without its
+// noise.
+Expression denoised(Net &net, const Expression &three, int64_t channels, const std::string &block)
 {
     const std::string inc = block + ".inc.convblock", outc = block + ".outc.convblock";
-    const Expression all = net.cat({given[0], noise, given[1], noise, given[2], noise});
+    const Expression noise = net.let(concat("torch.full_like(", three, "[:, :1], sigma)"));
+    std::vector<Expression> parts;
+    for (int64_t i = 0; i < frames_of_block; i++) {
+        parts.push_back(net.channels(three, channels * i, channels * (i + 1)));
+        parts.push_back(noise);
+    }
+    const Expression all = net.cat(parts);
     const Expression first = normalised(net, all, inc, 0, {.groups = frames_of_block});
     const Expression whole = normalised(net, first, inc, 3);
     const Expression half = smaller(net, whole, block + ".downc0");
@@ -74,7 +79,7 @@ Expression denoised(Net &net, const Three &given, const Expression &noise, const
     const Expression below = net.add(half, larger(net, quarter, block + ".upc2"));
     const Expression above = net.add(whole, larger(net, below, block + ".upc1"));
     const Expression found = net.conv(normalised(net, above, outc, 0), outc + ".3");
-    return net.let(concat(given[1], " - ", found));
+    return net.let(concat(parts[2], " - ", found));
 }
 
 Blueprint build(const Weights &weights)
@@ -88,15 +93,15 @@ Blueprint build(const Weights &weights)
     net.report("features", weights.size("temp1.inc.convblock.3.weight", 0));
     net.report("frames", frames);
     const Expression x = net.pad_to_multiple(Net::input, multiple);
-    const Expression noise = net.let(concat("torch.full_like(", x, "[:, :1], sigma)"));
-    std::array<Expression, frames> given;
-    for (int64_t i = 0; i < frames; i++)
-        given[static_cast<size_t>(i)] =
-            net.let(concat(x, "[:, ", channels * i, ":", channels * (i + 1), "]"));
-    Three between;
-    for (size_t i = 0; i < between.size(); i++)
-        between[i] = denoised(net, {given[i], given[i + 1], given[i + 2]}, noise, "temp1");
-    const Expression made = denoised(net, between, noise, "temp2");
+    const auto of_pictures = [&](const Expression &of, int64_t count) {
+        return net.let(concat(of, ".reshape([-1, ", count, ", ", x, ".size(2), ", x, ".size(3)])"));
+    };
+    const Expression followers = net.followers(x, channels);
+    const Expression threes = net.distinct_threes(of_pictures(x, channels), followers, frames);
+    const Expression between =
+        net.of_each_window(denoised(net, threes, channels, "temp1"), followers, frames_of_block);
+    const Expression made =
+        denoised(net, of_pictures(between, frames_of_block * channels), channels, "temp2");
     net.take_frames(-2, 2);
     return net.finish(net.crop(made, Net::input, 1), 1, frames * channels, channels);
 }

@@ -374,6 +374,44 @@ void Net::take_frames(int64_t first, int64_t last, const std::string &border)
     blueprint_.border = border;
 }
 
+// A window that follows has all but its last three from the window before.
+constexpr char windows_functions[] = R"(
+def followers(self, x, channels: int):
+    same = torch.eq(x[1:, :-channels], x[:-1, channels:]).flatten(1).all(1)
+    return torch.cat([torch.zeros([1], dtype=same.dtype, device=x.device), same])
+
+def distinct_threes(self, x, follows, count: int):
+    is_last = torch.arange(count - 2, device=x.device) == count - 3
+    rows = torch.nonzero(torch.logical_or(torch.logical_not(follows).unsqueeze(1), is_last))
+    first = (rows[:, 0] * count + rows[:, 1]).unsqueeze(1)
+    places = (first + torch.arange(3, device=x.device)).flatten()
+    return x.index_select(0, places).reshape([-1, 3 * x.size(1), x.size(2), x.size(3)])
+
+def of_each_window(self, x, follows, count: int):
+    last = torch.cumsum(torch.logical_not(follows) * (count - 1) + 1, 0) - 1
+    places = last.unsqueeze(1) + torch.arange(1 - count, 1, device=x.device)
+    return x.index_select(0, places.flatten())
+)";
+
+Expression Net::followers(const Expression &windows, int64_t channels)
+{
+    function(windows_functions);
+    blueprint_.shares_windows = true;
+    return let(concat("self.followers(", windows, ", ", channels, ")"));
+}
+
+Expression Net::distinct_threes(const Expression &pictures, const Expression &followers,
+                                int64_t count)
+{
+    return let(concat("self.distinct_threes(", pictures, ", ", followers, ", ", count, ")"));
+}
+
+Expression Net::of_each_window(const Expression &pictures, const Expression &followers,
+                               int64_t count)
+{
+    return let(concat("self.of_each_window(", pictures, ", ", followers, ", ", count, ")"));
+}
+
 Expression Net::state(const std::string &name, int64_t output, const Expression &first)
 {
     argument(concat(name, ": Optional[Tensor] = None"));

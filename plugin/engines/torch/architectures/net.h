@@ -136,6 +136,18 @@ public:
     void need_size(int64_t minimum) { blueprint_.minimum = minimum; }
     // Declares that the input's channels are those of several frames: from -2 to 2 are five.
     void take_frames(int64_t first, int64_t last, const std::string &border = "reflect");
+    // The pictures of a batch may be windows of consecutive frames.  What depends on three pictures
+    // of a window alone is then computed once, though several windows have them.
+    //
+    // Says which windows are those before them, one frame later: the frames have `channels`.
+    Expression followers(const Expression &windows, int64_t channels);
+    // Returns the threes of consecutive pictures, one behind the other in the channels, without
+    // those that came before.  There are `count` pictures for each window.
+    Expression distinct_threes(const Expression &pictures, const Expression &followers,
+                               int64_t count);
+    // Returns what was made of these, for each window: `count` pictures.
+    Expression of_each_window(const Expression &pictures, const Expression &followers,
+                              int64_t count);
     // Adds an optional argument of forward(), which gets the tensor of that number in what it
     // returned for the frame before, or None.  Returns the argument, or else the first value.
     Expression state(const std::string &name, int64_t output, const Expression &first);

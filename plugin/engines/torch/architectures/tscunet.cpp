@@ -22,7 +22,7 @@ namespace
 using dnn_torch::concat;
 
 constexpr double slope = 0.2;
-constexpr int64_t frames_of_layer = 3, multiple = 64, most_layers = 15, most_doublings = 4;
+constexpr int64_t multiple = 64, most_layers = 15, most_doublings = 4;
 constexpr int64_t depths = 3; // how often a U-net halves
 constexpr ConvOptions without_bias = {.has_bias = false};
 
@@ -145,18 +145,6 @@ private:
     std::map<int64_t, ShiftMasks> masks_;
 };
 
-// Returns pictures of all channels, one for each three consecutive of `count` pictures.
-Expression threes(Net &net, const Expression &x, int64_t count, int64_t channels)
-{
-    const Expression one = net.let(
-        concat(x, ".reshape([-1, ", count * channels, ", ", x, ".size(2), ", x, ".size(3)])"));
-    std::string parts;
-    for (int64_t i = 0; i + frames_of_layer <= count; i++)
-        dnn_torch::add_to_list(parts,
-                               net.channels(one, i * channels, (i + frames_of_layer) * channels));
-    return net.let(concat("torch.stack([", parts, "], 1).flatten(0, 1)"));
-}
-
 struct Enlarging {
     int64_t blocks = 0, doublings = 0;
 };
@@ -231,14 +219,18 @@ Blueprint build(const Weights &weights)
     net.function(pad_function);
     Expression x = net.let(concat("self.pad_around(", Net::input, ", ", multiple, ")"));
     int64_t count = 2 * reach + 1;
+    const Expression followers = net.followers(x, channels);
     x = net.let(concat(x, ".reshape([-1, ", channels, ", ", x, ".size(2), ", x, ".size(3)])"));
     x = net.conv(x, "m_head.0", without_bias);
     const Expression whole = net.let(
         concat(x, ".reshape([-1, ", count * features, ", ", x, ".size(2), ", x, ".size(3)])"));
     const Expression middle = net.channels(whole, reach * features, (reach + 1) * features);
     UNets nets(net, scale == 1);
-    for (int64_t i = 0; i < layers; i++, count -= 2)
-        x = nets.made(threes(net, x, count, features), concat("m_layers.", i, "."));
+    for (int64_t i = 0; i < layers; i++, count -= 2) {
+        const Expression threes = net.distinct_threes(x, followers, count);
+        x = net.of_each_window(nets.made(threes, concat("m_layers.", i, ".")), followers,
+                               count - 2);
+    }
     if (weights.has("m_res.0.weight"))
         x = net.add(x, net.conv(middle, "m_res.0", without_bias));
     x = net.conv(enlarged(net, x, how), "m_tail.0", without_bias);

@@ -138,7 +138,8 @@ void DnnTorchModel::open_checkpoint(const engine_torch::Checkpoint &checkpoint,
     network_ = {.architecture = network.network.architecture,
                 .scale = network.network.scale,
                 .in_channels = network.network.in_channels,
-                .out_channels = network.network.out_channels};
+                .out_channels = network.network.out_channels,
+                .shares_windows = network.network.shares_windows};
 }
 
 void DnnTorchModel::take_module(const engine_kit::Options &options)
@@ -218,6 +219,8 @@ void DnnTorchModel::prepare()
     source_.writes_input = traits_.writes_input;
     source_.branches_on_data = traits_.branches_on_data;
     source_.uses_samples_as_numbers = traits_.uses_samples_as_numbers;
+    if (network_ && network_->shares_windows)
+        source_.branches_on_data = source_.uses_samples_as_numbers = false;
     source_.forks = traits_.forks;
     source_.draws_random_numbers = traits_.may_draw || !traits_.random.empty();
     note_random();
