@@ -35,8 +35,9 @@ struct Blueprint {
     std::string border = "reflect"; // where there are no such frames: "reflect" or "repeat"
     // Arguments that get what forward() returned for the frame before: {"r1", 2}.
     std::vector<std::pair<std::string, int64_t>> states = {};
+    std::string between = ""; // the argument that says where the result is between two frames
     std::string task = "picture", as = ""; // as in a contract
-    int64_t minimum = 1; // pixels in each direction; smaller pictures are padded
+    int64_t minimum = 1;                   // pixels in each direction; smaller pictures are padded
     // Windows and the like begin at multiples of this, so tiles must, too.
     int64_t alignment = 1;
     // TorchScript: the functions of one class, including forward(self, x)
