@@ -132,11 +132,6 @@ class Between(nn.Module):
         return x0 * (1 - batch_dt) + x1 * batch_dt
 
 
-class InTheMiddle(nn.Module):
-    def forward(self, a: Tensor, b: Tensor) -> Tensor:
-        return (a + b) / 2.0
-
-
 class WithMask(nn.Module):
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         return x * mask
@@ -279,8 +274,8 @@ STAND_INS = [
     ("rvm_mobilenetv3.pth", "", weights_of("rvm-mobile")),
     ("2x-GameUpV2_TSCUNet.pth", "", weights_of("tscunet-x4")),
     ("five_frames.pt", "", module(FiveFrames())),
+    ("flownet.pkl", "", weights_of("rife-4.25")),
     ("film_net_fp32.pt", "", module(Between())),
-    ("middle.pt", "", module(InTheMiddle())),
     ("both_ways.pt", "", module(BothWays())),
     ("rvm_mobilenetv3_fp32.torchscript", "", module(Recurrent())),
     ("net.py", "", code_of_net),

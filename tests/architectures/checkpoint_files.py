@@ -82,20 +82,20 @@ def in_and_out(case, network, count):
 FLOATS = {3: ("gbrpf32le", [1, 2, 0]), 1: ("grayf32le", [0]), 4: ("gbrapf32le", [1, 2, 0, 3])}
 
 
-def through_the_filter(path, images, further=""):
+def through_the_filter(path, images, further="", name="dnn_torch"):
     """Floats in, floats out: no rounding to bytes hides a difference.  Returns rows of samples, one
     for each channel of each frame."""
     count, channels, height, width = images.shape
     pixels, planes = FLOATS[channels]
     result = support.succeed(
         *("-f", "rawvideo", "-pixel_format", pixels, "-video_size", f"{width}x{height}", "-i", "-"),
-        *("-vf", support.dnn(path, tune=0, isolate=0) + further, "-f", "rawvideo", "-pix_fmt", pixels, "-"),
+        *("-vf", support.dnn(path, tune=0, isolate=0).replace("dnn_torch", name, 1) + further, "-f", "rawvideo", "-pix_fmt", pixels, "-"),
         stdin=images[:, planes].numpy().astype("<f4").tobytes(),
     )
-    samples = numpy.frombuffer(result.stdout, "<f4").reshape(count, len(planes), -1)
+    samples = numpy.frombuffer(result.stdout, "<f4").reshape(-1, len(planes), height * width)
     made = numpy.empty_like(samples)
     made[:, planes] = samples
-    return made.reshape(count * len(planes), -1)
+    return made.reshape(len(made) * len(planes), -1)
 
 
 def inspect(path):

@@ -21,6 +21,7 @@ class Case:
     frames: int = 1  # of which the input has the channels
     # Whether the module has step(picture, states): the result and the next states; None begins.
     has_states: bool = False
+    is_between: bool = False  # the result lies between two frames, half-way unless forward() gets a time
     is_global: bool = False  # even if no test shows it: an optical flow may lead anywhere
     border: str = "reflect"  # beyond which frames are missing: or "repeat"
     # Of the published code and not of the tensors: names that a file has besides.

@@ -83,7 +83,8 @@ def test_a_noise_level_by_option(name, tmp_path, monkeypatch):
     assert numpy.abs(made - usual).max() > 0.01
 
 
-@pytest.mark.parametrize("name", [name for name, case in ALL.items() if case.frames > 1 or case.has_states])
+@pytest.mark.parametrize("name", [
+    name for name, case in ALL.items() if (case.frames > 1 or case.has_states) and not case.is_between])
 def test_frames_one_after_the_other(name, tmp_path):
     case = ALL[name]
     network = randomise(case.make())
@@ -92,6 +93,48 @@ def test_frames_one_after_the_other(name, tmp_path):
     frames, wanted = in_and_out(case, network, 5)
     made = through_the_filter(path, frames, ":cuts=off").reshape(wanted.shape)
     assert numpy.abs(made - wanted.numpy()).max() <= 2 * case.tolerance * max(float(wanted.abs().max()), 1)
+
+
+BETWEEN = [name for name, case in ALL.items() if case.is_between]
+
+
+@pytest.mark.parametrize("name", BETWEEN)
+@pytest.mark.parametrize("scale", [1, 0.5])
+def test_frames_between_two(name, scale, tmp_path):
+    """At several times, in the filter."""
+    case = ALL[name]
+    network = randomise(case.make())
+    path = tmp_path / "flownet.pkl"
+    torch.save(network.state_dict(), path)
+    frames = torch.rand((3, 3, 23, 45), generator=torch.Generator().manual_seed(4))
+    wanted = []
+    with torch.no_grad():
+        for first, second in zip(frames, frames[1:]):
+            wanted += [first] + [network(torch.cat((first, second))[None], t, scale)[0] for t in (0.25, 0.5, 0.75)]
+    wanted = torch.stack(wanted + 4 * [frames[2]])
+    said = ":factor=4:cuts=off" + (f":inputs=scale={scale}" if scale != 1 else "")
+    made = through_the_filter(path, frames, said, "dnn_torch_interpolate").reshape(wanted.shape)
+    assert numpy.abs(made - wanted.numpy()).max() <= 2 * case.tolerance * float(wanted.abs().max())
+    assert (made[::4] == wanted[::4].numpy()).all()
+
+
+def test_a_network_of_another_filter(tmp_path):
+    path = tmp_path / "flownet.pkl"
+    torch.save(randomise(ALL[BETWEEN[0]].make()).state_dict(), path)
+    result = support.ffmpeg("-f", "lavfi", "-i", "testsrc=d=0.1", "-vf", support.dnn(path), "-f", "null", "-")
+    support.assert_fails_clearly(result, "dnn_torch_interpolate")
+
+
+@pytest.mark.parametrize("fault,words", [
+    ({"block1.conv0.0.0.weight": (12, 27, 3, 3)}, "block1.conv0.0.0.weight has 27 channels, not 28"),
+    ({"block2.lastconv.0.weight": (12, 24, 4, 4)}, "block2.lastconv.0.weight has 24 channels, not 52"),
+    ({"block0.lastconv.0.weight": (24, 4, 4, 4)}, "another number of features"),
+    ({"block5.lastconv.0.weight": (8, 52, 4, 4)}, "has 6 blocks"), ({"other": (3,)}, "not known there: other")], ids=str)
+def test_an_interpolator_that_is_none_of_the_known(fault, words, engine, tmp_path):
+    case = ALL["rife-4.25"]
+    weights = randomise(case.make()).state_dict() | {name: torch.ones(shape) for name, shape in fault.items()}
+    save_safetensors(weights, tmp_path / case.file)
+    assert words in engine.run(tmp_path / case.file, picture(case)).error
 
 
 def test_an_export_of_robust_video_matting(tmp_path):

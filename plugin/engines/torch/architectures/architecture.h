@@ -37,6 +37,7 @@ extern const Architecture omnisr;
 extern const Architecture plksr;
 extern const Architecture rcan;
 extern const Architecture rgt;
+extern const Architecture rife;
 extern const Architecture rvm;
 extern const Architecture sofvsr;
 extern const Architecture span;

@@ -38,6 +38,7 @@ struct Blueprint {
     bool shares_windows = false;
     // Arguments that get what forward() returned for the frame before: {"r1", 2}.
     std::vector<std::pair<std::string, int64_t>> states = {};
+    std::string between = ""; // the argument that says where the result is between two frames
     std::string task = "picture", as = ""; // as in a contract
     int64_t minimum = 1;                   // pixels in each direction; smaller pictures are padded
     // Windows and the like begin at multiples of this, so tiles must, too.

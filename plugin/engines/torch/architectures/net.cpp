@@ -419,6 +419,15 @@ Expression Net::state(const std::string &name, int64_t output, const Expression 
     return let(concat(first, " if ", name, " is None else ", name));
 }
 
+Expression Net::take_time(const std::string &name)
+{
+    argument(concat(name, ": Optional[Tensor] = None"));
+    blueprint_.task = "interpolate";
+    blueprint_.between = name;
+    return let(
+        concat("torch.full_like(", input, "[:, :1], 0.5) if ", name, " is None else ", name));
+}
+
 void Net::make_alpha()
 {
     blueprint_.task = "matte";
@@ -521,6 +530,8 @@ std::string contract_of(const Blueprint &network)
                         R"(")");
     for (const auto &[name, output] : network.states)
         dnn_torch::add_to_list(states, concat("\"", name, R"(": "state=)", output, "\""));
+    if (!network.between.empty())
+        dnn_torch::add_to_list(states, concat("\"", network.between, R"(": "between")"));
     const std::string made = network.as.empty() ? concat(R"("channels": )", network.out_channels)
                                                 : concat(R"("as": ")", network.as, "\"");
     return concat(R"({"scale": )", network.scale, R"(, "task": ")", network.task,

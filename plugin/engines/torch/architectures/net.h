@@ -151,6 +151,9 @@ public:
     // Adds an optional argument of forward(), which gets the tensor of that number in what it
     // returned for the frame before, or None.  Returns the argument, or else the first value.
     Expression state(const std::string &name, int64_t output, const Expression &first);
+    // Adds an optional argument of forward(), a plane that says how far the result lies on the way
+    // from the first of two frames to the second.  Returns it, or else a plane of 0.5.
+    Expression take_time(const std::string &name);
     // Declares that the result is the frame's alpha.
     void make_alpha();
     // Enlarges bilinearly, pixels being areas.

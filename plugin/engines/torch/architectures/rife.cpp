@@ -1,0 +1,282 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// RIFE 4.x: makes a frame between two.  Blocks find the optical flow from it to both, coarse first,
+// and where each of them shows more.  The versions differ in what a block gets and returns.
+#include "architecture.h"
+
+#include "base/compose.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace engine_torch
+{
+namespace rife_network
+{
+namespace
+{
+
+using dnn_torch::concat;
+
+constexpr int64_t colours = 3, flows = 4, residual_layers = 8, most_blocks = 5;
+constexpr double slope = 0.2;
+
+// In fp32, whatever the precision: others wobble.
+constexpr char warp_function[] = R"(
+def moved_by_flow(self, x, flow):
+    h, w = x.size(2), x.size(3)
+    columns = torch.arange(w, dtype=flow.dtype, device=x.device) * 2.0 / (w - 1.0) - 1.0
+    rows = torch.arange(h, dtype=flow.dtype, device=x.device) * 2.0 / (h - 1.0) - 1.0
+    across = columns.reshape([1, 1, w]) + flow[:, 0] * 2.0 / (w - 1.0)
+    down = rows.reshape([1, h, 1]) + flow[:, 1] * 2.0 / (h - 1.0)
+    moved = torch.grid_sampler(x.to(flow.dtype), torch.stack([across, down], 3), 0, 1, True)
+    return moved.to(x.dtype)
+)";
+
+constexpr char smaller_function[] = R"(
+def made_smaller(self, x, scale: float):
+    size = [int(x.size(2) / scale), int(x.size(3) / scale)]
+    return torch.upsample_bilinear2d(x, size, False)
+)";
+
+// Right and below, with zeros; a plane with its own number.
+constexpr char pad_function[] = R"(
+def border_of(self, x, multiple: int):
+    return [0, (multiple - x.size(3) % multiple) % multiple, 0, (multiple - x.size(2) % multiple) % multiple]
+)";
+
+bool recognises(const Weights &weights)
+{
+    return weights.has("block0.convblock.0.beta") || weights.has("block1.convblock.0.beta");
+}
+
+// What the shapes tell of the version.
+struct Version {
+    int64_t blocks = 0;
+    int64_t features = 0; // of each frame, that the encoder finds; 0: there is none
+    int64_t made = 0;     // channels that a block returns
+    bool is_light = false;
+
+    // Channels that a block hands on to the next one.
+    int64_t handed_on() const { return made > 6 ? made - flows - 1 : 0; }
+    int64_t first_input() const { return 2 * (colours + features) + 1; }
+    int64_t later_input() const { return first_input() + 1 + handed_on() + flows; }
+    // By how much smaller pictures the block of that number sees.
+    int64_t scale(int64_t block) const
+    {
+        constexpr std::array<int64_t, most_blocks> light = {32, 16, 8, 4, 1};
+        return is_light ? light[static_cast<size_t>(block)] : int64_t{1} << (blocks - 1 - block);
+    }
+    int64_t multiple() const { return 4 * scale(0); }
+};
+
+// The last layer of the encoder, which has features of the frame's size; "": there is none.
+std::string last_of_encoder(const Weights &weights)
+{
+    for (const char *name : {"encode.cnn3", "encode.6", "encode.1"})
+        if (weights.has(concat(name, ".weight")))
+            return name;
+    return weights.has_any("encode.") ? "encode.cnn3" : "";
+}
+
+int64_t width_of(const Weights &weights, int64_t block)
+{
+    return weights.size(concat("block", block, ".conv0.1.0.weight"), 0);
+}
+
+Version version_of(const Net &net)
+{
+    const Weights &weights = net.weights();
+    Version version;
+    while (version.blocks <= most_blocks && weights.has_any(concat("block", version.blocks, ".")))
+        version.blocks++;
+    if (version.blocks != 4 && version.blocks != most_blocks)
+        net.contradict(concat("has ", version.blocks, " blocks, not 4 or 5"));
+    if (const std::string last = last_of_encoder(weights); !last.empty())
+        version.features = weights.size(last + ".weight", 1);
+    version.made = weights.size("block0.lastconv.0.weight", 1) / 4;
+    version.is_light =
+        version.blocks == most_blocks && width_of(weights, 4) < width_of(weights, 3) / 2;
+    return version;
+}
+
+// The channels of each layer must be those of the version: no run shows a mistake before the first.
+void check(const Net &net, const Version &version)
+{
+    const auto expect = [&](const std::string &name, size_t dimension, int64_t wanted) {
+        if (const int64_t size = net.weights().size(name, dimension); size != wanted)
+            net.contradict(concat(name, " has ", size, " channels, not ", wanted));
+    };
+    if (version.features < 0 || version.features > 64 || version.made < flows + 1 ||
+        version.made > 64)
+        net.contradict("has another number of features than any version");
+    for (int64_t i = 0; i < version.blocks; i++) {
+        const std::string block = concat("block", i, ".");
+        const int64_t wide = width_of(net.weights(), i);
+        expect(block + "conv0.0.0.weight", 1,
+               i == 0 ? version.first_input() : version.later_input());
+        expect(block + "conv0.1.0.weight", 1, net.weights().size(block + "conv0.0.0.weight", 0));
+        expect(block + "lastconv.0.weight", 0, wide);
+        expect(block + "lastconv.0.weight", 1, 4 * version.made);
+        for (int64_t k = 0; k < residual_layers; k++)
+            expect(concat(block, "convblock.", k, ".beta"), 1, wide);
+    }
+}
+
+class Rife
+{
+public:
+    Rife(Net &net, const Version &version) : net_(net), version_(version)
+    {
+        for (const char *text : {warp_function, smaller_function, pad_function})
+            net_.function(text);
+    }
+
+    Expression between(const Expression &x, const Expression &t)
+    {
+        const Expression multiple =
+            net_.let(concat("int(", version_.multiple(), " / min(scale, 1.0))"));
+        const Expression border = net_.let(concat("self.border_of(", x, ", ", multiple, ")"));
+        const Expression all = net_.let(concat("torch.constant_pad_nd(", x, ", ", border, ")"));
+        time_ = net_.let(concat("torch.replication_pad2d(", t, ", ", border, ")"));
+        for (size_t i = 0; i < 2; i++) {
+            const auto first = static_cast<int64_t>(i) * colours;
+            frames_[i] = moved_[i] = net_.channels(all, first, first + colours);
+            features_[i] = encoded(frames_[i]);
+        }
+        for (int64_t i = 0; i < version_.blocks; i++)
+            refine(i);
+        const Expression weight = net_.activate(mask_, "sigmoid");
+        return net_.let(
+            concat(moved_[0], " * ", weight, " + ", moved_[1], " * (1.0 - ", weight, ")"));
+    }
+
+private:
+    Expression encoded(const Expression &frame)
+    {
+        if (version_.features == 0)
+            return "";
+        const Weights &weights = net_.weights();
+        const std::string last = last_of_encoder(weights);
+        std::vector<std::string> layers = {"encode.cnn0", "encode.cnn1", "encode.cnn2"};
+        if (last == "encode.6")
+            layers = {"encode.0", "encode.2", "encode.4"};
+        const bool is_short = last == "encode.1";
+        if (is_short)
+            layers = {"encode.0"};
+        Expression x = frame;
+        for (size_t i = 0; i < layers.size(); i++) {
+            x = net_.conv(x, layers[i], {.stride = i == 0 ? 2 : 1, .padding = 1});
+            if (!is_short)
+                x = net_.leaky_relu(x, slope);
+        }
+        return net_.conv_transpose(x, last, 2, 1);
+    }
+
+    // What a block gets besides the flow.
+    Expression seen_by(int64_t block)
+    {
+        std::vector<Expression> parts = {moved_[0], moved_[1]};
+        if (version_.features != 0)
+            for (size_t i = 0; i < 2; i++)
+                parts.push_back(block == 0 ? features_[i] : moved(features_[i], i));
+        parts.push_back(time_);
+        if (block > 0)
+            parts.push_back(mask_);
+        if (block > 0 && version_.handed_on() != 0)
+            parts.push_back(handed_on_);
+        return net_.cat(parts);
+    }
+
+    Expression moved(const Expression &x, size_t frame)
+    {
+        const auto first = static_cast<int64_t>(frame) * 2;
+        return net_.let(
+            concat("self.moved_by_flow(", x, ", ", flow_, "[:, ", first, ":", first + 2, "])"));
+    }
+
+    // Returns what the block's layers make of a smaller picture.
+    Expression through(const std::string &block, Expression x)
+    {
+        for (const char *layer : {"conv0.0.0", "conv0.1.0"})
+            x = net_.leaky_relu(net_.conv(x, block + layer, {.stride = 2, .padding = 1}), slope);
+        for (int64_t k = 0; k < residual_layers; k++) {
+            const std::string layer = concat(block, "convblock.", k);
+            const int64_t wide = net_.weights().size(layer + ".conv.weight", 0),
+                          of_group = net_.weights().size(layer + ".conv.weight", 1);
+            const Expression made =
+                net_.conv(x, layer + ".conv",
+                          {.groups = of_group > 0 ? std::max<int64_t>(wide / of_group, 1) : 1});
+            x = net_.leaky_relu(
+                net_.let(concat(made, " * ", net_.weight(layer + ".beta"), " + ", x)), slope);
+        }
+        return net_.pixel_shuffle(net_.conv_transpose(x, block + "lastconv.0", 2, 1), 2);
+    }
+
+    void refine(int64_t block)
+    {
+        const Expression scale = net_.let(concat(version_.scale(block), ".0 / scale"));
+        Expression x = net_.let(concat("self.made_smaller(", seen_by(block), ", ", scale, ")"));
+        if (block > 0) {
+            const Expression flow = net_.let(
+                concat("(self.made_smaller(", flow_, ", ", scale, ") / ", scale, ").to(x.dtype)"));
+            x = net_.cat({x, flow});
+        }
+        const Expression small = through(concat("block", block, "."), x);
+        const Expression made = net_.let(concat("torch.upsample_bilinear2d(", small, ", [", time_,
+                                                ".size(2), ", time_, ".size(3)], False)"));
+        const Expression change =
+            net_.let(concat(made, "[:, :", flows, "].float() * ", scale));
+        const Expression mask = net_.channels(made, flows, flows + 1);
+        flow_ = block == 0 ? change : net_.add(flow_, change);
+        // Up to 4.6 it is refined, too.
+        mask_ = block > 0 && version_.features == 0 ? net_.add(mask_, mask) : mask;
+        if (version_.handed_on() != 0)
+            handed_on_ = net_.channels(made, flows + 1, version_.made);
+        for (size_t i = 0; i < 2; i++)
+            moved_[i] = moved(frames_[i], i);
+    }
+
+    Net &net_;
+    const Version version_;
+    std::array<Expression, 2> frames_, moved_, features_;
+    Expression time_, flow_, mask_, handed_on_;
+};
+
+std::string widths(const Weights &weights, int64_t blocks)
+{
+    std::string text;
+    for (int64_t i = 0; i < blocks; i++)
+        dnn_torch::add_to_list(text, std::to_string(width_of(weights, i)), "/");
+    return text;
+}
+
+Blueprint build(const Weights &weights)
+{
+    Net net(weights, rife.name);
+    // What training left.
+    for (const auto &[name, weight] : weights.all())
+        if (name.starts_with("teacher.") || name.starts_with("caltime."))
+            net.ignore(name);
+    const Version version = version_of(net);
+    check(net, version);
+    net.report("blocks", version.blocks);
+    net.report("features", widths(weights, version.blocks));
+    net.report("encoder", version.features);
+    const Expression t = net.take_time("t");
+    net.argument("scale: float = 1.0");
+    net.mark_nonlocal();
+    net.take_frames(0, 1, "repeat");
+    const Expression made = Rife(net, version).between(Net::input, t);
+    return net.finish(net.crop(made, Net::input, 1), 1, 2 * colours, colours);
+}
+
+} // namespace
+} // namespace rife_network
+
+const Architecture rife = {
+    .name = "RIFE", .recognises = rife_network::recognises, .build = rife_network::build};
+
+} // namespace engine_torch

@@ -1,0 +1,158 @@
+# SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""RIFE 4.x, the graphs of the versions that people have."""
+import torch
+from published import Case
+from torch import nn
+from torch.nn import functional
+
+
+def strided(inputs, outputs):
+    return nn.Sequential(nn.Conv2d(inputs, outputs, 3, 2, 1), nn.LeakyReLU(0.2))
+
+
+class Residual(nn.Module):
+    def __init__(self, channels, groups):
+        super().__init__()
+        self.conv = nn.Conv2d(channels, channels, 3, padding=1, groups=groups)
+        self.beta = nn.Parameter(torch.ones(1, channels, 1, 1))
+
+    def forward(self, x):
+        return functional.leaky_relu(self.conv(x) * self.beta + x, 0.2)
+
+
+def resized(x, factor):
+    return functional.interpolate(x, scale_factor=factor, mode="bilinear", align_corners=False)
+
+
+def last_layer(inputs, channels):
+    """Whose flows stay within a few pixels, which `randomise` would not see to."""
+    layer = nn.ConvTranspose2d(inputs, 4 * channels, 4, 2, 1)
+    weight = torch.randn(layer.weight.shape, generator=torch.Generator().manual_seed(3)) / (2 * inputs ** 0.5)
+    weight[:, :16] *= 0.3
+    del layer.weight
+    layer.register_buffer("weight", weight)
+    return nn.Sequential(layer, nn.PixelShuffle(2))
+
+
+class Block(nn.Module):
+    def __init__(self, inputs, channels, outputs, groups):
+        super().__init__()
+        self.conv0 = nn.Sequential(strided(inputs, channels // 2), strided(channels // 2, channels))
+        self.convblock = nn.Sequential(*(Residual(channels, groups) for _ in range(8)))
+        self.lastconv = last_layer(channels, outputs)
+
+    def forward(self, x, flow, scale):
+        x = resized(x, 1 / scale)
+        if flow is not None:
+            x = torch.cat((x, resized(flow, 1 / scale) * (1 / scale)), 1)
+        x = resized(self.lastconv(self.convblock(self.conv0(x))), scale)
+        return x[:, :4] * scale, x[:, 4:5], x[:, 5:]
+
+
+class Encoder(nn.Module):
+    def __init__(self, wide, features):
+        super().__init__()
+        self.cnn0 = nn.Conv2d(3, wide, 3, 2, 1)
+        self.cnn1 = nn.Conv2d(wide, wide, 3, 1, 1)
+        self.cnn2 = nn.Conv2d(wide, wide, 3, 1, 1)
+        self.cnn3 = nn.ConvTranspose2d(wide, features, 4, 2, 1)
+
+    def forward(self, x):
+        for layer in (self.cnn0, self.cnn1, self.cnn2):
+            x = functional.leaky_relu(layer(x), 0.2)
+        return self.cnn3(x)
+
+
+def in_sequence(wide, features):
+    return nn.Sequential(nn.Conv2d(3, wide, 3, 2, 1), nn.LeakyReLU(0.2), nn.Conv2d(wide, wide, 3, 1, 1),
+                         nn.LeakyReLU(0.2), nn.Conv2d(wide, wide, 3, 1, 1), nn.LeakyReLU(0.2),
+                         nn.ConvTranspose2d(wide, features, 4, 2, 1))
+
+
+def two_layers(wide, features):
+    return nn.Sequential(nn.Conv2d(3, wide, 3, 2, 1), nn.ConvTranspose2d(wide, features, 4, 2, 1))
+
+
+def warped(x, flow):
+    height, width = x.shape[2:]
+    across = torch.linspace(-1, 1, width) + flow[:, 0] / ((width - 1) / 2)
+    down = torch.linspace(-1, 1, height)[:, None] + flow[:, 1] / ((height - 1) / 2)
+    return functional.grid_sample(x, torch.stack((across, down), -1), "bilinear", "border", align_corners=True)
+
+
+class Rife(nn.Module):
+    def __init__(self, widths, encoder, made, groups=1, scales=(8, 4, 2, 1)):
+        super().__init__()
+        features = 0
+        if encoder:
+            make, wide, features = encoder
+            self.encode = make(wide, features)
+        first = 2 * (3 + features) + 1
+        later = first + 1 + 4 + (8 if made == 13 else 0)
+        self.blocks = [Block(later if i else first, width, made, groups) for i, width in enumerate(widths)]
+        for i, block in enumerate(self.blocks):
+            self.add_module(f"block{i}", block)
+        self.made, self.scales, self.adds = made, scales, not encoder
+
+    def features_of(self, frame):
+        return [self.encode(frame)] if not self.adds else []
+
+    def forward(self, x, t=0.5, scale=1.0):
+        height, width = x.shape[2:]
+        multiple = int(4 * self.scales[0] / min(scale, 1))
+        x = functional.pad(x, (0, -width % multiple, 0, -height % multiple))
+        frames = first, second = x.split(3, 1)
+        time = torch.full_like(x[:, :1], t)
+        features = [self.features_of(frame) for frame in frames]
+        flow = mask = kept = None
+        for block, step in zip(self.blocks, self.scales):
+            step /= scale
+            if flow is None:
+                flow, mask, kept = block(torch.cat((first, second, *features[0], *features[1], time), 1), None, step)
+            else:
+                parts = [warped(frame, part) for frame, part in zip(frames, flow.split(2, 1))]
+                parts += [warped(each[0], part) for each, part in zip(features, flow.split(2, 1)) if each]
+                parts += [time, mask] + ([kept] if self.made == 13 else [])
+                change, other, kept = block(torch.cat(parts, 1), flow, step)
+                flow = flow + change
+                mask = mask + other if self.adds else other
+        weight = mask.sigmoid()
+        first, second = (warped(frame, part) for frame, part in zip(frames, flow.split(2, 1)))
+        return (first * weight + second * (1 - weight))[:, :, :height, :width]
+
+
+class FromTraining(Rife):
+    """As flownet.pkl is: from DataParallel, with what training left."""
+
+    def state_dict(self, *arguments, **options):
+        weights = super().state_dict(*arguments, **options)
+        weights |= {f"{extra}.{name}": weights[name] for extra in ("teacher", "caltime")
+                    for name in list(weights) if name.startswith("block0.")}
+        return {f"module.{name}": tensor for name, tensor in weights.items()}
+
+
+def case(widths, encoder, made, make=Rife, **options):
+    told = {"architecture": "RIFE", "scale": 1, "blocks": len(widths), "features": "/".join(map(str, widths)),
+            "encoder": encoder[2] if encoder else 0}
+    return Case(lambda: make(widths, encoder, made, **options), told, frames=2, is_between=True, is_global=True,
+                border="repeat", tolerance=1e-4)
+
+
+FIVE = {"scales": (16, 8, 4, 2, 1)}
+CASES = {
+    "4.25": case((24, 16, 12, 8, 8), (Encoder, 16, 4), 13, **FIVE),
+    "4.25-published": case((192, 128, 96, 64, 32), (Encoder, 16, 4), 13, FromTraining, **FIVE),
+    "4.25-lite": case((192, 128, 96, 64, 24), (Encoder, 16, 4), 13, scales=(32, 16, 8, 4, 1)),
+    "4.26-heavy": case((24, 16, 12, 8, 8), (Encoder, 16, 16), 13, **FIVE),
+    "4.22": case((32, 24, 12, 8), (Encoder, 32, 8), 13),
+    "4.22-lite": case((24, 16, 8, 4), (Encoder, 16, 4), 13),
+    "4.14-lite": case((24, 16, 12, 8), (Encoder, 32, 8), 6, groups=2),
+    "4.15": case((24, 16, 12, 8), (Encoder, 32, 8), 6),
+    "4.10": case((24, 16, 12, 8), (in_sequence, 32, 8), 6),
+    "4.12-lite": case((16, 12, 8, 6), (in_sequence, 32, 4), 6),
+    "4.7": case((24, 16, 12, 8), (two_layers, 16, 4), 6),
+    "4.6": case((24, 16, 12, 8), None, 6),
+    "4.6-training": case((192, 128, 96, 64), None, 6, FromTraining),
+    "4.5": case((24, 16, 12, 8), None, 5),
+}
