@@ -5,7 +5,8 @@
 The folder of a plan can be moved; the source, the result and the models stay where they are.
 
     plan.json           this module's Plan
-    slices/00017.nut    a slice, and slices/00017.json its record: it is done if both agree
+    slices/00017.nut    a slice, and slices/00017.json its record: it is done if both agree; .mkv,
+                        .mp4 or .mov where NUT cannot hold the codec
     slices/*.part       what is being written, each under a name of its own
     logs/00017.log      what ffmpeg said in the last try
     join.json           what was joined
@@ -75,7 +76,7 @@ class Plan:
     fixed_chain: str  # with what the filters chose when the plan was made
     encoder: list  # ffmpeg's arguments for slices
     encoder_time_base: str
-    slice_format: str  # nut or matroska
+    slice_format: str  # nut, or that of the result
     tags: dict  # of the result's video stream, as a whole run writes them
     metadata: dict  # of the source's video stream
     output: str  # absolute

@@ -413,13 +413,26 @@ def fix_machine(plan, filters, ceiling):
         plan.environment = media.CEILINGS[plan.machine["instructions"]]
 
 
+def first_slice(plan, folder, first):
+    """In NUT, or in the result's own format if NUT has no name for the codec: a copy would keep
+    the other format's name."""
+    slice_ = folder / "first.nut"
+    try:
+        media.output_of([media.FFMPEG, *media.QUIET, "-copyts", "-i", media.name_of(first), "-map",
+                         "0:v:0", "-fps_mode", "passthrough", "-enc_time_base",
+                         plan.encoder_time_base, *plan.encoder, "-f", "nut", media.name_of(slice_)])
+        return slice_
+    except Failure:
+        plan.slice_format = plan.output_format
+        return first
+
+
 def try_join(plan, folder, piece, first):
     """Whether the other streams fit, and by how much the muxer moves all of them: Matroska does
     if sound begins before 0."""
-    part, slice_ = folder / ("joined" + pathlib.Path(plan.output).suffix), folder / "first.nut"
+    part = folder / ("joined" + pathlib.Path(plan.output).suffix)
     try:
-        media.output_of([media.FFMPEG, *media.QUIET, "-copyts", "-i", media.name_of(first), "-map",
-                         "0:v:0", "-c", "copy", "-f", "nut", media.name_of(slice_)])
+        slice_ = first_slice(plan, folder, first)
         joining.write(plan, [piece], [slice_.name], [slices.knows_start(slice_)], folder,
                       part, ["-t", "0.2"])
         tick, *packets = slices.packets_of(part)

@@ -97,6 +97,7 @@ def arguments(plan, piece, part, from_start=False, chain=None):
         "-vf", graph(plan, piece, records.with_own(plan, chain or plan.fixed_chain, part)),
         *plan.encoder, "-map_chapters", "-1", "-map_metadata", "-1", "-map_metadata:s",
         "-1", "-avoid_negative_ts", "disabled",
+        "-fflags", "+bitexact",  # without it, Matroska draws a number for each file
         "-f", plan.slice_format, media.name_of(part),
         *decoded_output(plan, piece),
     ]

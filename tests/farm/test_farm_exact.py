@@ -120,6 +120,18 @@ def test_times_and_sound_in(ending, encoder, tmp_path):
     done("verify", made, "--frames")
 
 
+@pytest.mark.parametrize("encoder, ending", some([("qtrle", "mov"), ("exr", "mkv"),
+                                                  ("tiff", "mov")], 2))
+def test_codecs_that_nut_has_no_name_for(encoder, ending, tmp_path):
+    made = judge(b_frames(tmp_path), tmp_path, 23, after=["-c:v", encoder], ending=ending)
+    done("verify", made, "--frames")
+    slice_ = made / "slices" / f"00001.{ending}"
+    before = slice_.read_bytes()
+    slice_.unlink()
+    done("run", made, "--slice", "1")
+    assert slice_.read_bytes() == before
+
+
 def streams_of(path):
     text = support.execute([support.sibling("ffprobe"), "-v", "error", "-of", "json",
                             "-show_streams", "-show_chapters", "-show_format", path]).stdout
