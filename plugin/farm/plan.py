@@ -21,7 +21,7 @@ import socket
 import stat
 from fractions import Fraction
 
-FORMAT = 1
+FORMAT = 2
 
 
 class Failure(Exception):
@@ -61,6 +61,7 @@ class Slice:
     decode_count: int
     seek: float | None  # where decoding begins, in seconds; None: at the source's beginning
     source: str  # a checksum of the decoded frames and their times
+    decode_first: int  # the number of the first decoded frame in the source
 
 
 @dataclasses.dataclass
