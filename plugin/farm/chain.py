@@ -67,6 +67,7 @@ OUR_REFUSED = {
     "stats": "each slice would write it anew",
     "watch": "the model must not change while slices run",
     "on_crash": "a frame must not pass without the model",
+    "start_number": "each slice has its own",
 }
 
 

@@ -77,7 +77,8 @@ def arguments(plan, script, start, part, further=()):
     return [
         "-hide_banner", "-nostdin", "-nostats", "-loglevel", "level+warning", "-y",
         "-itsoffset", text_of(microseconds(start, plan.tick)),
-        "-f", "concat", "-safe", "0", "-i", media.name_of(script),
+        # Converted, packets of MP4 and Matroska get parameter sets that they do not have.
+        "-f", "concat", "-safe", "0", "-auto_convert", "0", "-i", media.name_of(script),
         "-i", media.name_of(plan.source),
         "-map", "0:v:0", *plan.streams, "-map_metadata", "1", "-map_chapters", "1",
         *metadata_arguments(plan.metadata), "-c", "copy", *tag_arguments(plan.tags),

@@ -5,7 +5,8 @@
 The folder of a plan can be moved; the source, the result and the models stay where they are.
 
     plan.json           this module's Plan
-    slices/00017.nut    a slice, and slices/00017.json its record: it is done if both agree
+    slices/00017.nut    a slice, and slices/00017.json its record: it is done if both agree; .mkv,
+                        .mp4 or .mov where NUT cannot hold the codec
     slices/*.part       what is being written, each under a name of its own
     logs/00017.log      what ffmpeg said in the last try
     join.json           what was joined
@@ -20,7 +21,7 @@ import socket
 import stat
 from fractions import Fraction
 
-FORMAT = 1
+FORMAT = 2
 
 
 class Failure(Exception):
@@ -60,6 +61,7 @@ class Slice:
     decode_count: int
     seek: float | None  # where decoding begins, in seconds; None: at the source's beginning
     source: str  # a checksum of the decoded frames and their times
+    decode_first: int  # the number of the first decoded frame in the source
 
 
 @dataclasses.dataclass
@@ -75,7 +77,7 @@ class Plan:
     fixed_chain: str  # with what the filters chose when the plan was made
     encoder: list  # ffmpeg's arguments for slices
     encoder_time_base: str
-    slice_format: str  # nut or matroska
+    slice_format: str  # nut, or that of the result
     tags: dict  # of the result's video stream, as a whole run writes them
     metadata: dict  # of the source's video stream
     output: str  # absolute

@@ -27,6 +27,8 @@ FORMATS = {".mkv": "matroska", ".mp4": "mp4", ".m4v": "mp4", ".mov": "mov"}
 LISTS = {"concat", "hls", "dash", "sdp", "rtsp", "lavfi", "image2", "image2pipe", "tty", "webm_dash_manifest"}
 # Tags of a stream that the encoder, the muxer or the rotated picture have anew.
 MADE_ANEW = {"encoder", "duration", "rotate"}
+# Side data of a stream that the encoder makes, or that ffmpeg applies.
+NOT_OF_SOURCE = {"CPB properties", "Display Matrix"}
 # Starting a slice costs at most this share of its work.
 SHARE_OF_START = 0.03
 LEAST_SECONDS = 120
@@ -183,7 +185,7 @@ def piece_of(source, halo, first, count, earlier=0):
     return plans.Slice(
         first, count, pts[first], pts[first + count] if first + count < total else None,
         pts[begin], pts[end] if end < total else None, end - begin, seek_of(source, pts[begin]),
-        media.checksum(source.frames[begin:end]))
+        media.checksum(source.frames[begin:end]), begin)
 
 
 def cut(source, halo, length):
@@ -413,13 +415,32 @@ def fix_machine(plan, filters, ceiling):
         plan.environment = media.CEILINGS[plan.machine["instructions"]]
 
 
+def has_side_data(part):
+    """Of the stream: mastering display, content light and the like, which NUT does not hold."""
+    stream = media.probe(part, "-select_streams", "v:0", "-show_streams")["streams"][0]
+    return any(each.get("side_data_type") not in NOT_OF_SOURCE
+               for each in stream.get("side_data_list", []))
+
+
+def is_for_nut(plan, folder, first):
+    """A copy would keep the other format's name of the codec."""
+    words = ["-fps_mode", "passthrough", "-enc_time_base", plan.encoder_time_base, *plan.encoder]
+    try:
+        media.output_of([media.FFMPEG, *media.QUIET, "-copyts", "-i", media.name_of(first), "-map",
+                         "0:v:0", *words, "-f", "nut", media.name_of(folder / "first.nut")])
+    except Failure:
+        return False
+    return not has_side_data(first)
+
+
 def try_join(plan, folder, piece, first):
     """Whether the other streams fit, and by how much the muxer moves all of them: Matroska does
     if sound begins before 0."""
-    part, slice_ = folder / ("joined" + pathlib.Path(plan.output).suffix), folder / "first.nut"
+    part = folder / ("joined" + pathlib.Path(plan.output).suffix)
+    slice_ = folder / "first.nut"
+    if not is_for_nut(plan, folder, first):
+        plan.slice_format, slice_ = plan.output_format, first
     try:
-        media.output_of([media.FFMPEG, *media.QUIET, "-copyts", "-i", media.name_of(first), "-map",
-                         "0:v:0", "-c", "copy", "-f", "nut", media.name_of(slice_)])
         joining.write(plan, [piece], [slice_.name], [slices.knows_start(slice_)], folder,
                       part, ["-t", "0.2"])
         tick, *packets = slices.packets_of(part)

@@ -5,7 +5,6 @@ the other, with the frames' numbers in the source."""
 import os
 import re
 
-import chain as chains
 import media
 import plan as plans
 from plan import Again, Refused
@@ -38,11 +37,10 @@ def path_of(part, number):
     return part.with_name(f"{part.stem}.records{number}.part")
 
 
-def with_own(plan, text, part):
-    """The chain with destinations beside the part."""
-    return chains.with_options(text, chains.parse(text), {
-        number: {"destination": path_of(part, number), "format": kind}
-        for number, _, kind in plan.records})
+def options(plan, part):
+    """Destinations beside the part, as options by the number of their filter."""
+    return {number: {"destination": path_of(part, number), "format": kind}
+            for number, _, kind in plan.records}
 
 
 def final(plan, number, which):

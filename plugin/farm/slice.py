@@ -13,6 +13,7 @@ import subprocess
 import time
 from fractions import Fraction
 
+import chain as chains
 import media
 import plan as plans
 import records
@@ -74,6 +75,15 @@ def graph(plan, piece, chain):
     return ",".join([*words, "showinfo@farm"])
 
 
+def own_chain(plan, piece, text, part):
+    """Random numbers are those of the whole video's frames, and records go beside the part."""
+    filters, further = chains.parse(text), records.options(plan, part)
+    for i, each in enumerate(filters):
+        if each.is_ours:
+            further[i] = {"start_number": piece.decode_first, **further.get(i, {})}
+    return chains.with_options(text, filters, further)
+
+
 def source_arguments(plan, piece, from_start):
     words = media.OWN_TIMES
     if piece.seek is not None and not from_start:
@@ -94,9 +104,10 @@ def arguments(plan, piece, part, from_start=False, chain=None):
         *source_arguments(plan, piece, from_start),
         "-map", f"0:{plan.stream}", "-fps_mode", "passthrough",
         "-enc_time_base", plan.encoder_time_base,
-        "-vf", graph(plan, piece, records.with_own(plan, chain or plan.fixed_chain, part)),
+        "-vf", graph(plan, piece, own_chain(plan, piece, chain or plan.fixed_chain, part)),
         *plan.encoder, "-map_chapters", "-1", "-map_metadata", "-1", "-map_metadata:s",
         "-1", "-avoid_negative_ts", "disabled",
+        "-fflags", "+bitexact",  # without it, Matroska draws a number for each file
         "-f", plan.slice_format, media.name_of(part),
         *decoded_output(plan, piece),
     ]

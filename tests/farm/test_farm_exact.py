@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Joined slices have the frames of one whole run, at the same times."""
 import json
+import struct
 
 import pytest
 
@@ -120,6 +121,18 @@ def test_times_and_sound_in(ending, encoder, tmp_path):
     done("verify", made, "--frames")
 
 
+@pytest.mark.parametrize("encoder, ending", some([("qtrle", "mov"), ("exr", "mkv"),
+                                                  ("tiff", "mov")], 2))
+def test_codecs_that_nut_has_no_name_for(encoder, ending, tmp_path):
+    made = judge(b_frames(tmp_path), tmp_path, 23, after=["-c:v", encoder], ending=ending)
+    done("verify", made, "--frames")
+    slice_ = made / "slices" / f"00001.{ending}"
+    before = slice_.read_bytes()
+    slice_.unlink()
+    done("run", made, "--slice", "1")
+    assert slice_.read_bytes() == before
+
+
 def streams_of(path):
     text = support.execute([support.sibling("ffprobe"), "-v", "error", "-of", "json",
                             "-show_streams", "-show_chapters", "-show_format", path]).stdout
@@ -153,6 +166,50 @@ def test_tags_and_chapters(tmp_path):
     assert audio["tags"]["language"] == "deu"
     assert found["format"]["tags"]["title"] == "a film"
     assert [each["tags"]["title"] for each in found["chapters"]] == ["one", "two"]
+
+
+MASTERING = struct.pack(">I4s8H2I", 32, b"mdcv", 13250, 34500, 7500, 3000, 34000, 16000, 15635,
+                        16450, 10000000, 50)
+LIGHT = struct.pack(">I4s2H", 12, b"clli", 1000, 400)
+
+
+def grown(boxes, path, more):
+    """MP4's boxes, with more of them in the box at that path."""
+    made, place = b"", 0
+    while place < len(boxes):
+        size, kind = struct.unpack_from(">I4s", boxes, place)
+        body = boxes[place + 8:place + size]
+        if path and kind == path[0]:
+            head = 8 if kind == b"stsd" else 0
+            body = (body[:head] + grown(body[head:], path[1:], more) if path[1:] else body + more)
+        made += struct.pack(">I4s", len(body) + 8, kind) + body
+        place += size
+    return made
+
+
+def hdr(folder):
+    plain = b_frames(folder).read_bytes()
+    path = [b"moov", b"trak", b"mdia", b"minf", b"stbl", b"stsd", b"avc1"]
+    source = folder / "hdr.mp4"
+    source.write_bytes(grown(plain, path, MASTERING + LIGHT))
+    return source
+
+
+@pytest.mark.parametrize("ending, encoder", some([
+    ("mp4", ["-c:v", "libx264", "-bf", "3"]), ("mkv", ["-c:v", "ffv1"]),
+    ("mkv", ["-c:v", "libx264", "-bf", "3"]), ("mov", ["-c:v", "qtrle"])], 2))
+def test_mastering_display_and_content_light(ending, encoder, tmp_path):
+    source, output = hdr(tmp_path), tmp_path / f"joined.{ending}"
+    made = plan(source, output, frames=23, after=encoder)
+    done("run", made)
+    done("join", made)
+    whole = whole_run(source, tmp_path / f"whole.{ending}", plan_of(made), "hflip", encoder)
+    one, other = (streams_of(path)["streams"][0]["side_data_list"] for path in (output, whole))
+    kinds = [each["side_data_type"] for each in one]
+    assert "Mastering display metadata" in kinds and "Content light level metadata" in kinds
+    assert one == other
+    assert times_of(output) == times_of(whole)
+    done("verify", made, "--frames")
 
 
 def test_rotation_is_done_once(tmp_path):

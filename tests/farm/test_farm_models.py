@@ -95,9 +95,10 @@ def test_states_are_refused(tmp_path):
 
 
 def test_a_model_that_draws_random_numbers(model, tmp_path):
-    line = refused("plan", clip(tmp_path), "--vf", support.dnn(model("noise"), isolate=0), "-o",
-                   tmp_path / "o.mkv")
-    assert "random" in line and "is another if the chain begins 3 frames earlier" in line
+    """Frames have their own, also behind a halo."""
+    made = judge(clip(tmp_path, frames=16), tmp_path, 7,
+                 chain="tmix=frames=3," + support.dnn(model("noise"), isolate=0))
+    assert [each[-1] for each in plan_of(made)["slices"]] == [0, 5, 12]
 
 
 def test_a_model_that_changes(model, tmp_path):
@@ -111,8 +112,9 @@ def test_a_model_that_changes(model, tmp_path):
 
 
 @pytest.mark.parametrize("option, reason", [
-    ("stats=s.json", "leave stats= off"), ("watch=1", "leave watch= off"),
-    ("device=auto", "name one"), ("calibration=first", "name a file")])
+    ("stats=s.json", "leave stats= off"), ("start_number=9", "each slice has its own"),
+    ("watch=1", "leave watch= off"), ("device=auto", "name one"),
+    ("calibration=first", "name a file")])
 def test_an_option_that_slices_cannot_have(option, reason, model, tmp_path):
     line = refused("plan", clip(tmp_path), "--vf", f"dnn_torch={model('invert')}:{option}", "-o",
                    tmp_path / "o.mkv")

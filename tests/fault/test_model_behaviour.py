@@ -189,6 +189,15 @@ def test_random_numbers_behind_an_interface(model):
     assert first.returncode == 0 and first.stdout == second.stdout, first
 
 
+def test_random_numbers_of_a_part(model):
+    output = ("-f", "rawvideo", "-")
+    whole = run(support.dnn(model("noise")), frames=6, output=output)
+    part = run("trim=start_frame=2," + support.dnn(model("noise"), start_number=2), frames=6,
+               output=output)
+    assert part.returncode == 0 and len(part.stdout) == 4 * WIDTH * HEIGHT * 3, part
+    assert whole.stdout.endswith(part.stdout)
+
+
 @pytest.mark.parametrize("options", WAYS_TO_RUN, ids=str)
 def test_random_numbers_are_those_of_the_frame(model, options):
     output = ("-f", "framemd5", "-")

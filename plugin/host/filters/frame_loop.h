@@ -35,6 +35,7 @@ public:
         float strength = 1;           // with which results are mixed with their frames
         std::chrono::seconds timeout; // for one job; 0 is no limit
         ContinuitySettings continuity = {};
+        int64_t start_number = 0; // of the first frame, in a stream that this one is a part of
     };
 
     // `ctx`, `planner` and `log` must outlive it.

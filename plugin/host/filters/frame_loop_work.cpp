@@ -143,7 +143,9 @@ void FrameLoop::take_frame()
                       .bypass = ctx_->is_disabled != 0 || settings_.strength == 0,
                       .strength = settings_.strength,
                       .arrival = Clock::now(),
-                      .number = next_number_++};
+                      .number = next_number_,
+                      .seed = settings_.start_number + next_number_};
+    next_number_++;
     if (extra_.empty())
         return accept(std::move(item));
     waiting_ = std::move(item);

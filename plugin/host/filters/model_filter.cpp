@@ -26,7 +26,8 @@ FrameLoop::Settings settings_of(const FilterSettings &settings)
     return {.async = settings.run.async != 0,
             .strength = settings.run.strength,
             .timeout = std::chrono::ceil<std::chrono::seconds>(timeout),
-            .continuity = continuity_of(settings.run)};
+            .continuity = continuity_of(settings.run),
+            .start_number = settings.run.start_number};
 }
 
 // The words of `list` are separated by ", ".

@@ -134,6 +134,8 @@ OptionTable run_options(size_t offset)
                      field(offsetof(RunSettings, jump)), 10, 0, 1e6),
         bool_option("gaps", "states begin anew after frames that bypassed the model",
                     field(offsetof(RunSettings, gaps)), true),
+        number_option("start_number", "the first frame's number, which seeds random numbers",
+                      AV_OPT_TYPE_INT64, field(offsetof(RunSettings, start_number)), 0, 0, 1e15),
     };
 }
 

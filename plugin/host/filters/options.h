@@ -40,6 +40,7 @@ struct RunSettings {
     char *stats, *on_crash, *cuts;
     float jump;
     int gaps;
+    int64_t start_number;
 };
 
 // Options for compatibility with command lines of dnn_processing.

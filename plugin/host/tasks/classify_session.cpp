@@ -101,7 +101,7 @@ Placement ClassifySession::whole(const AVFrame &frame) const
 void ClassifySession::classify(FrameJob &job, std::span<const Crop> crops)
 {
     Images input = input_for(crops.size());
-    input.number = job.items[crops.front().item].number;
+    input.number = job.items[crops.front().item].seed;
     if (crops.front().item == 0)
         input.behind = job.behind;
     feed(job, crops, input);

@@ -96,6 +96,7 @@ void FrameGatherer::put_first_into_batch(const Successor &after_all)
                       .strength = received.strength,
                       .arrival = received.arrival,
                       .number = received.number,
+                      .seed = received.seed,
                       .extra = std::move(received.extra),
                       .shared = received.shared,
                       .starts_anew = received.starts_anew,

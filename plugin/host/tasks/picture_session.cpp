@@ -105,7 +105,7 @@ Images PictureSession::input_for(const FrameJob &job)
     Images input = plan_.codes ? integer_images(plan_.formats.taken, batch, plan_.input.size)
                                : floats(nullptr, batch, plan_.input_channels, plan_.input.size);
     input.data = memory_.of(session_, static_cast<size_t>(input.batch_stride) * plan_.batch_size);
-    input.number = job.items.front().number;
+    input.number = job.items.front().seed;
     input.behind = job.behind;
     return input;
 }

@@ -32,7 +32,8 @@ FrameItem item_of(FramePointer frame, int64_t number)
             .bypass = false,
             .strength = 1,
             .arrival = Clock::now(),
-            .number = number};
+            .number = number,
+            .seed = number};
 }
 
 // Uses frames that bypass the model only if there are no others.

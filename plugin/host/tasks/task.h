@@ -96,6 +96,7 @@ struct FrameItem {
     float strength = 1; // of the results, which are mixed with the frame
     Clock::time_point arrival;
     int64_t number; // in the stream, from 0 on
+    int64_t seed;   // of random numbers
     // One frame of each further pad.  Items may share these pictures.
     std::vector<FramePointer> extra = {};
     // If the plan has a window: the frame itself, which other items share, and its neighbours, the

@@ -101,7 +101,7 @@ Images TiledSession::input_for(const FrameJob &job)
     Images input = codes_ ? integer_images(plan_.formats.taken, batch, tiling_->grid.tile)
                           : floats(nullptr, batch, plan_.input_channels, tiling_->grid.tile);
     input.data = memory_.of(session_, static_cast<size_t>(input.batch_stride) * plan_.batch_size);
-    input.number = job.items.front().number;
+    input.number = job.items.front().seed;
     input.behind = job.behind;
     return input;
 }
