@@ -13,7 +13,6 @@ import torch
 from PIL import Image
 from torch.nn import functional as F
 
-import training
 from degradations import as_luma
 
 # ----------------------------------------------------------------- pictures
@@ -155,8 +154,9 @@ class TimedTraining:
     """A net, what trains it, and the running mean of its weights, as training.Training has them."""
 
     def __init__(self, net, options):
-        self.net, self.step, self.spent, self.began = net, 0, 0.0, time.monotonic()
-        self.options, self.path = options, training.state_of(options)
+        self.net, self.step, self.spent = net, 0, 0.0
+        self.began = options.began or time.time()
+        self.options, self.path = options, pathlib.Path(options.out).with_suffix(".state")
         self.weights = list(net.parameters())
         self.mean = {name: value.detach().clone() for name, value in net.state_dict().items()}
         self.means = [self.mean[name] for name, _ in net.named_parameters()]
@@ -166,7 +166,7 @@ class TimedTraining:
             self.go_on(torch.load(self.path, map_location=options.device))
 
     def seconds(self):
-        return self.spent + time.monotonic() - self.began
+        return self.spent + time.time() - self.began
 
     def share(self):
         return self.seconds() / (60 * self.options.minutes)
@@ -180,7 +180,6 @@ class TimedTraining:
         print(f"goes on after {self.spent:.0f} seconds", flush=True)
 
     def save(self):
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         beside = self.path.with_suffix(".new")
         torch.save({"net": self.net.state_dict(), "mean": self.mean, "step": self.step,
                     "optimizer": self.optimizer.state_dict(), "seconds": self.seconds()}, beside)

@@ -26,28 +26,24 @@ class Denoise(nn.Module):
     """What a small net takes for noise is taken away.
 
     It works at half the size, on the four pixels of each square at once, and finds at a
-    quarter and an eighth of it what noise of large areas needs. It has no biases, so that it
-    treats contrast and noise of any strength alike; its first layer does not see how bright a
-    picture is. The picture is mirrored at its edges, and the first layer pads nothing: the
-    zeros of the other layers then stand for even areas.
+    quarter of it what needs a larger area. It has no biases, so that it treats contrast and
+    noise of any strength alike; its first layer does not see how bright a picture is. The
+    picture is mirrored at its edges, and the first layer pads nothing: the zeros of the other
+    layers then stand for even areas.
     """
 
     EDGE = 8
     """Pixels around the picture, besides those of the first layer."""
 
-    def __init__(self, half: int = 32, quarter: int = 40, eighth: int = 48):
+    def __init__(self, half: int = 32, quarter: int = 40):
         super().__init__()
         self.edge: int = self.EDGE
         self.first = nn.Conv2d(12, half, 3, bias=False)
-        self.fine = layers(half, 1)
-        self.to_quarter = nn.Conv2d(half, quarter, 2, 2, bias=False)
-        self.coarse = layers(quarter, 1)
-        self.to_eighth = nn.Conv2d(quarter, eighth, 2, 2, bias=False)
-        self.coarsest = layers(eighth, 1)
-        self.from_eighth = nn.Conv2d(eighth, 4 * quarter, 1, bias=False)
-        self.coarse_again = layers(quarter, 1)
-        self.from_quarter = nn.Conv2d(quarter, 4 * half, 1, bias=False)
-        self.fine_again = layers(half, 3)
+        self.before = layers(half, 3)
+        self.smaller = nn.Conv2d(half, quarter, 2, 2, bias=False)
+        self.coarse = layers(quarter, 2)
+        self.larger = nn.Conv2d(quarter, 4 * half, 1, bias=False)
+        self.after = layers(half, 5)
         self.last = nn.Conv2d(half, 12, 3, padding=1, bias=False)
         for layer in self.modules():
             # Without biases nothing else keeps noise as large as it comes in.
@@ -56,20 +52,18 @@ class Denoise(nn.Module):
         nn.init.zeros_(self.last.weight)
 
     def mirrored(self, x: torch.Tensor, extent: int) -> torch.Tensor:
-        """Indices from before an extent to after it, a multiple of eight and what the first layer needs."""
+        """Indices around an extent, a multiple of four besides what the first layer takes."""
         around = self.edge + 2
-        i = torch.arange(-around, (extent + 7) // 8 * 8 + around, device=x.device).abs()
+        i = torch.arange(-around, (extent + 3) // 4 * 4 + around, device=x.device).abs()
         return (extent - 1 - (extent - 1 - i).abs()).clamp(0, extent - 1)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         height, width, edge = x.size(2), x.size(3), self.edge
         wide = x.index_select(2, self.mirrored(x, height)).index_select(3, self.mirrored(x, width))
-        half = self.fine(F.relu(self.first(F.pixel_unshuffle(wide, 2))))
-        quarter = self.coarse(F.relu(self.to_quarter(half)))
-        eighth = self.coarsest(F.relu(self.to_eighth(quarter)))
-        quarter = self.coarse_again(quarter + F.pixel_shuffle(self.from_eighth(eighth), 2))
-        half = self.fine_again(half + F.pixel_shuffle(self.from_quarter(quarter), 2))
-        noise = F.pixel_shuffle(self.last(half), 2)
+        half = self.before(F.relu(self.first(F.pixel_unshuffle(wide, 2))))
+        quarter = self.coarse(F.relu(self.smaller(half)))
+        half = half + F.pixel_shuffle(self.larger(quarter), 2)
+        noise = F.pixel_shuffle(self.last(half + self.after(half)), 2)
         return x - noise[:, :, edge:edge + height, edge:edge + width]
 
 

@@ -39,10 +39,12 @@ def options_of(description, out, steps):
                         help="does not go on with a training that was interrupted")
     parser.add_argument("--minutes", type=float,
                         help="ends then, instead of after --steps; made for a GPU")
+    parser.add_argument("--began", type=float,
+                        help="when the minutes begin, as date +%%s tells it; now, unless told")
     parser.add_argument("--device", default="cpu", help="with --minutes: cuda, for one")
     parser.add_argument("--bf16", action="store_true", help="with --minutes: layers in bf16")
     parser.add_argument("--data", help="with --minutes: the folder that packed_photographs.py wrote")
-    parser.add_argument("--weights", help="keeps these, which a training by --minutes left")
+    parser.add_argument("--weights", help="keeps these: the result or the state of a training by --minutes")
     return parser
 
 
@@ -178,7 +180,8 @@ def train_and_save(make_net, options, make_examples, constrain, report, keep=sav
     torch.use_deterministic_algorithms(True)
     started, net = time.monotonic(), make_net()
     if options.weights:
-        net.load_state_dict(torch.load(options.weights, map_location="cpu"))
+        weights = torch.load(options.weights, map_location="cpu")
+        net.load_state_dict(weights.get("mean", weights))
     else:
         net = train(net, options, make_examples(), constrain, loss_of)
     keep(net, options.out)

@@ -22,6 +22,7 @@ import degradations  # noqa: E402
 import detection_score  # noqa: E402
 import drawn_figures  # noqa: E402
 import drawn_shapes  # noqa: E402
+import large_batches  # noqa: E402
 import train_backdrop  # noqa: E402
 import train_compact2x  # noqa: E402
 import train_denoise  # noqa: E402
@@ -197,6 +198,61 @@ def test_interrupted_training_ends_as_another(tmp_path, monkeypatch):
         trained(tmp_path / "twice", 6, end_after=3)
     twice = trained(tmp_path / "twice", 6)
     assert torch.equal(once.weight, twice.weight) and torch.equal(once.bias, twice.bias)
+
+
+def test_crops_are_parts_of_pictures():
+    torch.manual_seed(1)
+    sources = [torch.randint(256, (3, *size)).byte() for size in ((20, 24), (16, 32))]
+    pictures = large_batches.Pictures(sources, "cpu")
+    places = pictures.places(64, 8)
+    crops = pictures.crops(places, 8).mul(255).round().byte()
+    swapped, upside_down, mirrored = places.turns.flatten(1).tolist()
+    for i, (which, top, left) in enumerate(zip(*(each.tolist() for each in places[:3]))):
+        crop = sources[which][:, top:top + 8, left:left + 8]
+        crop = crop.flip(1) if upside_down[i] else crop
+        crop = crop.flip(2) if mirrored[i] else crop
+        assert torch.equal(crops[i], crop.transpose(1, 2) if swapped[i] else crop)
+    assert sorted(set(places.which.tolist())) == [0, 1]
+
+
+@pytest.mark.parametrize("step,least,most", [(0.01, 50, 70), (64, 20, 40)])
+def test_quantised_cosines(step, least, most):
+    wanted = scenes_of(2)
+    got = degradations.quantised(wanted, torch.full((2, 1, 1, 1), step / 255))
+    assert least < training.psnr(degradations.as_luma(got), degradations.as_luma(wanted)) < most
+
+
+def trained_by_time(folder, seconds, end_after=None):
+    """The steps that it has made when it ends."""
+    options = training.options_of("", str(folder / "net.weights"), 1).parse_args([])
+    options.minutes = seconds / 60
+    net = torch.nn.Conv2d(3, 3, 3, padding=1)
+    done = 0
+
+    def examples(rng):
+        nonlocal done
+        done += 1
+        if done == end_after:
+            raise InterruptedError
+        given = torch.from_numpy(rng.random((2, 3, 8, 8), numpy.float32))
+        return given, given * 2
+
+    loss = torch.nn.functional.mse_loss
+    large_batches.train_and_keep(net, options, examples, lambda net: None, loss, loss)
+    return done
+
+
+def test_interrupted_training_by_time_goes_on(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(large_batches, "SAVED_EVERY_SECONDS", 0)
+    with pytest.raises(InterruptedError):
+        trained_by_time(tmp_path, 60, end_after=4)
+    state = torch.load(tmp_path / "net.state")
+    assert state["step"] == 3
+    monkeypatch.setattr(large_batches, "SAVED_EVERY_SECONDS", 60)
+    done = trained_by_time(tmp_path, state["seconds"] + 0.3)
+    assert "goes on" in capsys.readouterr().out
+    assert torch.load(tmp_path / "net.state")["step"] == 3 + done
+    assert list(torch.load(tmp_path / "net.weights")) == ["weight", "bias"]
 
 
 # ---- the models -------------------------------------------------------------
