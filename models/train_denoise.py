@@ -74,9 +74,8 @@ def layers(channels, count):
 
 def blind_to_brightness(net):
     """Takes out of the first filters what they would answer to an even colour."""
-    weight = net.first.weight
-    by_colour = weight.unflatten(1, (3, 4)).mean((2, 3, 4))
-    weight.sub_(by_colour.repeat_interleave(4, 1)[..., None, None])
+    by_colour = net.first.weight.unflatten(1, (3, 4))
+    by_colour.sub_(by_colour.mean((2, 3, 4), keepdim=True))
 
 
 # ----------------------------------------------------------------- noise
