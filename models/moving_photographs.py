@@ -136,7 +136,8 @@ class Clips:
         return similarity(x, y, angle, scale * torch.exp(zooming * along), mirror)
 
     def draw(self, rng, times):
-        times = torch.as_tensor(times)
+        # A tensor of a list would wait until the device has done all that it was told.
+        times = torch.stack([torch.full((), time) for time in times])
         scale = uniform(0.9, self.reduced_by, self.count, LAYERS, 1)
         textures = torch.cat([self.textures(rng), self.outlines(scale[..., None])], 2)
         self.matrices = self.transforms(times, scale)
@@ -213,5 +214,5 @@ def noisy(frames, strongest):
     by_light = (1 - by_light + by_light * light).sqrt()
     parts = ((luma, strength * by_light),
              (chroma, strength * colours * F.avg_pool2d(by_light, 2)))
-    return from_420(*((part + amount * coarser(torch.randn_like(part), spread)).round().clamp(0, 255)
-                      for part, amount in parts)).view_as(frames)
+    parts = [part + amount * coarser(torch.randn_like(part), spread) for part, amount in parts]
+    return from_420(*(part.round().clamp(0, 255) for part in parts)).view_as(frames)
