@@ -29,7 +29,7 @@ import settings as common
 TESTS = common.REPOSITORY / "tests"
 sys.path[:0] = [str(TESTS / "architectures"), str(TESTS)]
 # pylint: disable=wrong-import-position # tests' modules, from where they lie
-from checkpoint_files import ALL, picture
+from checkpoint_files import ALL, FLOATS, in_and_out
 from published import randomise
 # pylint: enable=wrong-import-position
 
@@ -86,17 +86,18 @@ class Bench:
     def source(self, pixel_format, size, loop=False):
         return common.raw_input(self.settings, pixel_format, *size, loop=loop)
 
-    def run(self, graph, source, *output, loglevel="error", **variables):
+    def run(self, graph, source, *output, loglevel="error", data=b"", **variables):
         """An ffmpeg's (exit status, stdout, stderr)."""
         command = self.settings.launched(
-            self.settings.ffmpeg, "-nostdin", "-hide_banner", "-loglevel", loglevel,
+            self.settings.ffmpeg, "-hide_banner", "-loglevel", loglevel,
             *source, "-vf", graph, *output, "-",
         )  # fmt: skip
         environment = {**os.environ, **self.settings.engine_environment(), **variables}
-        return run_to_the_end(command, environment)
+        return run_to_the_end(command, environment, data)
 
     def frames(self, model, pixel_format, count=4, further="", **options):
-        graph = common.dnn_graph(self.model(model), **options) + further
+        path = model if isinstance(model, pathlib.Path) else self.model(model)
+        graph = common.dnn_graph(path, **options) + further
         output = ("-frames:v", str(count), "-f", "rawvideo", "-pix_fmt", pixel_format)
         code, out, err = self.run(graph, self.source(pixel_format, self.small), *output)
         if code or not out:
@@ -105,11 +106,10 @@ class Bench:
         return out
 
 
-def run_to_the_end(command, environment):
+def run_to_the_end(command, environment, data=b""):
     try:
         done = subprocess.run(
-            command, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
-            timeout=RUN_LIMIT,
+            command, env=environment, input=data, capture_output=True, timeout=RUN_LIMIT,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         raise Wrong(f"no end after {RUN_LIMIT} s") from None
@@ -200,6 +200,22 @@ def network_cases():
     return cases
 
 
+def float_frames(bench, graph, frames, shape):
+    """What the filter makes of frames of floats: as many of that shape."""
+    pixels, planes = FLOATS[frames.shape[1]]
+    height, width = frames.shape[2:]
+    source = ("-f", "rawvideo", "-pixel_format", pixels, "-video_size", f"{width}x{height}")
+    output = ("-f", "rawvideo", "-pix_fmt", pixels)
+    data = frames[:, planes].numpy().tobytes()
+    code, out, err = bench.run(graph, (*source, "-i", "-"), *output, data=data)
+    made = torch.frombuffer(bytearray(out or bytes(4)), dtype=torch.float32)
+    if code or made.numel() != shape.numel():
+        raise Wrong(f"exit {code}: {last_line(err)}")
+    got = torch.empty(shape)
+    got[:, planes] = made.reshape(shape)
+    return got
+
+
 def check_network(bench, case, precision):
     """A file of weights makes what the network makes in PyTorch on the processor."""
     name = case.told["architecture"]
@@ -208,27 +224,59 @@ def check_network(bench, case, precision):
     network = randomise(case.make())
     path = folder / pathlib.Path(case.file).with_suffix(".pth")
     torch.save(network.state_dict() | case.extras(), path)
-    width, height = case.size
-    images = picture(case)
-    with torch.no_grad():
-        expected = network(images)[0]
-    pixels, planes = ("gbrpf32le", (1, 2, 0)) if case.channels == 3 else ("grayf32le", (0,))
-    raw = folder / "picture.raw"
-    raw.write_bytes(images[0][list(planes)].numpy().tobytes())
-    graph = common.dnn_graph(path, device=bench.device, precision=precision, tune=0)
-    source = ("-f", "rawvideo", "-pixel_format", pixels, "-video_size", f"{width}x{height}")
-    output = ("-f", "rawvideo", "-pix_fmt", pixels)
-    code, out, err = bench.run(graph, (*source, "-i", raw), *output)
-    if code or len(out) != expected.numel() * 4:
-        raise Wrong(f"exit {code}: {last_line(err)}")
-    got = torch.empty_like(expected)
-    got[list(planes)] = torch.frombuffer(bytearray(out), dtype=torch.float32).reshape(
-        len(planes), *expected.shape[1:]
-    )
+    is_in_time = case.frames > 1 or case.has_states
+    frames, expected = in_and_out(case, network, 4 if is_in_time else 1)
+    graph = common.dnn_graph(path, device=bench.device, precision=precision, tune=0, cuts="off")
+    got = float_frames(bench, graph, frames, expected.shape)
     apart = ((got - expected).abs().max() / expected.abs().max().clamp(min=1)).item()
     if not apart <= max(case.tolerance, NETWORK_TOLERANCES[precision]):
         raise Wrong(f"{apart:.1e} of the largest sample away")
     return f"{apart:.1e} of the largest sample away"
+
+
+# ---- models that look at time -------------------------------------------------
+
+
+class FiveFrames(torch.nn.Module):
+    """Each frame is the mean of its neighbours' blurred and its own."""
+
+    def forward(self, x):
+        parts = x.reshape(-1, 5, 3, x.shape[2], x.shape[3])
+        return 0.5 * parts[:, 2] + 0.5 * torch.nn.functional.avg_pool2d(parts.mean(1), 3, 1, 1)
+
+
+class Segment(torch.nn.Module):
+    """Each frame is the mean of those of its segment up to it."""
+
+    def forward(self, x):
+        counted = torch.arange(1, x.shape[1] + 1, device=x.device, dtype=x.dtype)
+        return x.cumsum(1) / counted.reshape(1, -1, 1, 1, 1)
+
+
+class Remembers(torch.nn.Module):
+    """Three quarters of what it returned before."""
+
+    def forward(self, x, before):
+        result = 0.25 * x + 0.75 * before.expand_as(x)
+        return result, result
+
+
+IN_TIME = {
+    "a window of five frames": (FiveFrames, {"frames": "-2..2"}),
+    "segments": (Segment, {"length": 4, "time_overlap": 1}),
+    "a state": (Remembers, {"inputs": "before=state=1"}),
+}
+
+
+def check_in_time(bench, title):
+    make, options = IN_TIME[title]
+    path = bench.settings.work / f"{make.__name__}.pt"
+    torch.jit.script(make()).save(str(path))
+    made = [
+        samples(bench.frames(path, "rgb24", count=11, device=device, **options), "rgb24")
+        for device in ("cpu", bench.device)
+    ]
+    return agreement(*reversed(made))
 
 
 # ---- what else users do -------------------------------------------------------
@@ -527,6 +575,7 @@ def checks_of(bench, table):
             ("a model of luma", lambda: check_agrees(bench, "luma2x", "auto", "yuv420p10le")),
             # In fp16 one sample in 800 of such a mask is further off.
             ("as alpha", lambda: check_agrees(bench, "backdrop", "fp32", "rgba")),
+            *((title, lambda title=title: check_in_time(bench, title)) for title in IN_TIME),
             ("two in a row", lambda: check_two(bench)),
             ("a detector", lambda: check_finds(bench)),
             ("device=auto", lambda: check_chosen(bench)),

@@ -48,12 +48,45 @@ def picture(case, seed=3):
     return torch.rand((1, case.channels * case.frames, height, width), generator=generator)
 
 
+def place(case, frame, count):
+    """Of a frame, maybe before the first or after the last one."""
+    if case.border == "repeat":
+        return min(max(frame, 0), count - 1)
+    return abs(frame) if frame < count else 2 * (count - 1) - frame
+
+
+def in_time(case, network, frames):
+    """What the network makes of each frame, with its neighbours and what it remembers."""
+    made, states, reach = [], None, case.frames // 2
+    for i in range(len(frames)):
+        window = [frames[place(case, i + each, len(frames))] for each in range(-reach, reach + 1)]
+        given = torch.cat(window)[None]
+        result, states = network.step(given, states) if case.has_states else (network(given), None)
+        made.append(result[0])
+    return torch.stack(made)
+
+
+def in_and_out(case, network, count):
+    """Frames, and what the filter with this network makes of them."""
+    width, height = case.size
+    frames = torch.rand((count, case.channels, height, width), generator=torch.Generator().manual_seed(4))
+    with torch.no_grad():
+        wanted = in_time(case, network, frames)
+    if wanted.shape[1] < case.channels:  # the alpha; swscale would add one with an error of its own
+        wanted = torch.cat((frames, wanted), 1)
+        frames = torch.cat((frames, torch.ones_like(wanted[:, 3:])), 1)
+    return frames, wanted
+
+
+# Of floats: the pixel format, and the order of its planes.
+FLOATS = {3: ("gbrpf32le", [1, 2, 0]), 1: ("grayf32le", [0]), 4: ("gbrapf32le", [1, 2, 0, 3])}
+
+
 def through_the_filter(path, images, further=""):
     """Floats in, floats out: no rounding to bytes hides a difference.  Returns rows of samples, one
     for each channel of each frame."""
     count, channels, height, width = images.shape
-    formats = {3: ("gbrpf32le", [1, 2, 0]), 1: ("grayf32le", [0]), 4: ("gbrapf32le", [1, 2, 0, 3])}
-    pixels, planes = formats[channels]
+    pixels, planes = FLOATS[channels]
     result = support.succeed(
         *("-f", "rawvideo", "-pixel_format", pixels, "-video_size", f"{width}x{height}", "-i", "-"),
         *("-vf", support.dnn(path, tune=0, isolate=0) + further, "-f", "rawvideo", "-pix_fmt", pixels, "-"),

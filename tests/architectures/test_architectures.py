@@ -9,7 +9,7 @@ import pytest
 import stand_ins
 import support
 import torch
-from checkpoint_files import ALL, inspect, picture, save_safetensors, through_the_filter
+from checkpoint_files import ALL, in_and_out, inspect, picture, save_safetensors, through_the_filter
 from published import randomise
 
 
@@ -83,37 +83,13 @@ def test_a_noise_level_by_option(name, tmp_path, monkeypatch):
     assert numpy.abs(made - usual).max() > 0.01
 
 
-def place(case, frame, count):
-    """Of a frame, maybe before the first or after the last one."""
-    if case.border == "repeat":
-        return min(max(frame, 0), count - 1)
-    return abs(frame) if frame < count else 2 * (count - 1) - frame
-
-
-def in_time(case, network, frames):
-    """What the network makes of each frame, with its neighbours and what it remembers."""
-    made, states, reach = [], None, case.frames // 2
-    for i in range(len(frames)):
-        window = [frames[place(case, i + each, len(frames))] for each in range(-reach, reach + 1)]
-        given = torch.cat(window)[None]
-        result, states = network.step(given, states) if case.has_states else (network(given), None)
-        made.append(result[0])
-    return torch.stack(made)
-
-
 @pytest.mark.parametrize("name", [name for name, case in ALL.items() if case.frames > 1 or case.has_states])
 def test_frames_one_after_the_other(name, tmp_path):
     case = ALL[name]
     network = randomise(case.make())
     path = tmp_path / case.file
     save_safetensors(network.state_dict(), path)
-    width, height = case.size
-    frames = torch.rand((5, case.channels, height, width), generator=torch.Generator().manual_seed(4))
-    with torch.no_grad():
-        wanted = in_time(case, network, frames)
-    if wanted.shape[1] < case.channels:  # the alpha; swscale would add one with an error of its own
-        wanted = torch.cat((frames, wanted), 1)
-        frames = torch.cat((frames, torch.ones_like(wanted[:, 3:])), 1)
+    frames, wanted = in_and_out(case, network, 5)
     made = through_the_filter(path, frames, ":cuts=off").reshape(wanted.shape)
     assert numpy.abs(made - wanted.numpy()).max() <= 2 * case.tolerance * max(float(wanted.abs().max()), 1)
 

@@ -137,8 +137,8 @@ End run_caged(unsigned layers, const std::function<int()> &act, int64_t memory_b
     pid_t child = checked(fork(), "fork");
     if (child == 0) {
         close(ends[0]);
-        act_and_end(layers, act, {.readable = {}, .uses_gpu = false, .memory_bytes = memory_bytes},
-                    ends[1]);
+        act_and_end(layers, act,
+                    {.readable = {}, .open_gpu = nullptr, .memory_bytes = memory_bytes}, ends[1]);
     }
     close(ends[1]);
     End end;

@@ -15,6 +15,7 @@
 #include <ctime>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <filesystem>
 #include <gtest/gtest.h>
 #include <mutex>
 #include <pthread.h>
@@ -235,7 +236,7 @@ TEST_F(Cage, DriversHaveMoreAndNotAll)
     SceneOfATest around;
     End end = run_caged(0, [&around] {
         for (const dnn_torch::CageLayer &layer :
-             dnn_torch::close_cage({.readable = {}, .uses_gpu = true}))
+             dnn_torch::close_cage({.readable = {}, .open_gpu = [] {}}))
             if (!layer.closed)
                 return -1;
         int pipe_ends[2];
@@ -244,6 +245,42 @@ TEST_F(Cage, DriversHaveMoreAndNotAll)
         bool reads = open(around.scene().secret.c_str(), O_RDONLY | O_CLOEXEC) >= 0;
         bool connects = socket(AF_INET, SOCK_STREAM, 0) >= 0;
         return reads || connects ? EINVAL : 0;
+    });
+    EXPECT_EQ(describe(end), "came about");
+}
+
+// A driver's libraries lie in folders that nothing else names, and its threads are bound as well.
+TEST_F(Cage, DriversAreOpenedInside)
+{
+    SceneOfATest around;
+    namespace fs = std::filesystem;
+    const fs::path folder = fs::path(around.scene().secret).parent_path() / "driver";
+    fs::create_directory(folder);
+    const fs::path libraries[] = {folder / "first.so", folder / "second.so"};
+    for (const fs::path &library : libraries)
+        fs::copy_file(PRETENDED_DRIVER, library);
+    End end = run_caged(0, [&] {
+        std::thread driver;
+        std::atomic<bool> is_closed = false, reads = false;
+        bool is_named = false;
+        auto open_gpu = [&] {
+            const std::string name = "/proc/self/task/" + std::to_string(gettid()) + "/comm";
+            is_named = open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666) >= 0; // as CUDA does
+            dlopen(libraries[0].c_str(), RTLD_NOW);
+            driver = std::thread([&] {
+                is_closed.wait(false);
+                reads = open(around.scene().secret.c_str(), O_RDONLY | O_CLOEXEC) >= 0;
+            });
+        };
+        for (const dnn_torch::CageLayer &layer :
+             dnn_torch::close_cage({.readable = {}, .open_gpu = open_gpu}))
+            if (!layer.closed)
+                return -1;
+        const bool loads = dlopen(libraries[1].c_str(), RTLD_NOW) != nullptr;
+        is_closed = true;
+        is_closed.notify_one();
+        driver.join();
+        return is_named && loads && !reads ? 0 : EINVAL;
     });
     EXPECT_EQ(describe(end), "came about");
 }

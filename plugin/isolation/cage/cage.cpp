@@ -51,6 +51,8 @@ std::vector<CageLayer> close_cage(const CageRules &rules)
     layers.push_back(layer("limits", close_limits(rules)));
     layers.push_back(layer("privileges", close_privileges()));
     layers.push_back(layer("Landlock", close_landlock(rules)));
+    if (rules.uses_gpu())
+        rules.open_gpu();
     layers.push_back(layer("seccomp", close_system_calls(rules)));
     return layers;
 }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,12 +20,15 @@ struct CageRules {
     // Absolute paths of files and folders that may be read besides libraries.  Missing ones are
     // skipped.
     std::vector<std::string> readable;
-    // Allows what GPU drivers need.  Written from their documentation and sources: never tried
-    // on a device.
-    bool uses_gpu = false;
+    // Opens the GPU if the model runs on one.  A driver loads libraries from folders of its own and
+    // starts threads that the layers must bind.  So this is called twice: in a child process, to
+    // see which folders those are, and when all layers but seccomp are closed.
+    std::function<void()> open_gpu = nullptr;
     // What the process may allocate on top of what it has.  0: most of what the machine or
     // the control group has.
     int64_t memory_bytes = 0;
+
+    bool uses_gpu() const { return open_gpu != nullptr; }
 };
 
 // A layer of the cage: "limits", "privileges", "Landlock", "seccomp".

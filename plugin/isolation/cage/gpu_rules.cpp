@@ -8,10 +8,11 @@
 namespace dnn_torch
 {
 
-std::vector<std::string> gpu_device_paths()
+std::vector<std::string> gpu_writable_paths()
 {
     namespace fs = std::filesystem;
-    std::vector<std::string> paths{"/dev/dri"};
+    // CUDA names its threads by /proc/self/task/NUMBER/comm, and does not start if it cannot.
+    std::vector<std::string> paths{"/dev/dri", "/proc/self/task"};
     std::error_code error;
     for (fs::directory_iterator entry("/dev", error), end; !error && entry != end;
          entry.increment(error)) // nvidia0, nvidiactl, nvidia-uvm, nvidia-caps
@@ -26,7 +27,7 @@ std::vector<std::string> gpu_readable_paths()
         "/proc/driver",
         "/proc/devices",
         "/proc/modules",
-        "/proc/self/task",
+        "/proc/sys/vm/mmap_min_addr",
         "/sys",
         "/etc/OpenCL",
         "/etc/vulkan",

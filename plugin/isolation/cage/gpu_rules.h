@@ -3,9 +3,7 @@
 
 // What the drivers of NVIDIA and Intel GPUs need in addition to what every model needs.
 //
-// Written from the drivers' sources and documentation and never tried on a device.  Start the
-// drivers before the cage closes.  They start threads, so that Landlock stays open before
-// Linux 7.0.
+// Written from the drivers' sources and documentation.  NVIDIA's was tried, Intel's was not.
 #pragma once
 
 #include <string>
@@ -14,8 +12,9 @@
 namespace dnn_torch
 {
 
-// Device files, and folders of them, that are read, written and passed to ioctl().
-std::vector<std::string> gpu_device_paths();
+// Files and folders that are read, written and passed to ioctl(): devices, and what belongs to this
+// process.
+std::vector<std::string> gpu_writable_paths();
 
 // Files and folders that the drivers look up.
 std::vector<std::string> gpu_readable_paths();

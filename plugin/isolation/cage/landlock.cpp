@@ -36,7 +36,7 @@ struct __attribute__((packed)) PathRule {
 };
 
 constexpr uint64_t write_file = 1 << 1, read_file = 1 << 2, read_folder = 1 << 3,
-                   device_ioctl = 1 << 15;
+                   truncate_file = 1 << 14, device_ioctl = 1 << 15;
 
 // File rights by version of Landlock's interface.  The first has 13; later ones add moving to
 // another folder, truncating, and ioctl() on devices.
@@ -87,12 +87,12 @@ std::string allow_all(int ruleset, const CageRules &rules, uint64_t known)
     for (const std::string &path : readable_paths(rules))
         if (reason.empty())
             reason = allow(ruleset, path, read_file | read_folder);
-    if (!rules.uses_gpu)
+    if (!rules.uses_gpu())
         return reason;
-    uint64_t device_rights = (read_file | write_file | read_folder | device_ioctl) & known;
-    for (const std::string &path : gpu_device_paths())
+    const uint64_t changing = read_file | write_file | truncate_file | read_folder | device_ioctl;
+    for (const std::string &path : gpu_writable_paths())
         if (reason.empty())
-            reason = allow(ruleset, path, device_rights);
+            reason = allow(ruleset, path, changing & known);
     return reason;
 }
 

@@ -61,12 +61,12 @@ bool lower_memory(const CageRules &rules)
     auto data = static_cast<rlim_t>(now.data_bytes) + static_cast<rlim_t>(more);
     auto space = static_cast<rlim_t>(now.address_bytes) + static_cast<rlim_t>(more) +
                  static_cast<rlim_t>(most_reserved_bytes);
-    return lower(RLIMIT_DATA, data) && (rules.uses_gpu || lower(RLIMIT_AS, space));
+    return lower(RLIMIT_DATA, data) && (rules.uses_gpu() || lower(RLIMIT_AS, space));
 }
 
 bool lower_other_limits(const CageRules &rules)
 {
-    bool gpu = rules.uses_gpu; // its drivers lock memory
+    bool gpu = rules.uses_gpu(); // its drivers lock memory
     return lower(RLIMIT_CORE, 0) && lower(RLIMIT_FSIZE, 0) && lower(RLIMIT_MSGQUEUE, 0) &&
            lower(RLIMIT_RTPRIO, 0) && (gpu || lower(RLIMIT_MEMLOCK, 0)) &&
            lower(RLIMIT_NOFILE, gpu ? most_files_with_gpu : most_files);

@@ -1,13 +1,16 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "readable.h"
+#include "child_text.h"
 #include "gpu_rules.h"
 
 #include <algorithm>
 #include <cstdlib>
+#include <fcntl.h>
 #include <link.h>
 #include <memory>
 #include <pwd.h>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <sys/stat.h>
@@ -17,6 +20,9 @@ namespace dnn_torch
 {
 namespace
 {
+
+// CUDA takes seconds on a machine of eight devices.
+constexpr unsigned most_seconds_to_open = 60;
 
 // Not /dev/zero: mapping it gives memory that no limit counts.  Of /proc/self only single files:
 // beneath it is the state of the whole machine's network.
@@ -122,6 +128,32 @@ void add_library_path(std::vector<std::string> &paths)
     }
 }
 
+// Returns the folders of the libraries that opening the GPU loads, a line each.
+std::string folders_with_gpu(const std::function<void()> &open_gpu)
+{
+    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    dup2(nowhere, STDOUT_FILENO); // what a driver prints, it prints once more
+    dup2(nowhere, STDERR_FILENO);
+    open_gpu();
+    std::vector<std::string> folders;
+    dl_iterate_phdr(add_folder_of, &folders);
+    std::string lines;
+    for (const std::string &folder : folders)
+        lines += folder + "\n";
+    return lines;
+}
+
+void add_gpu_paths(std::vector<std::string> &paths, const std::function<void()> &open_gpu)
+{
+    const ChildText found =
+        text_of_child([&open_gpu] { return folders_with_gpu(open_gpu); }, most_seconds_to_open);
+    std::istringstream lines(found.text);
+    for (std::string folder; std::getline(lines, folder);)
+        add_library_folder(paths, folder);
+    for (const std::string &path : gpu_readable_paths())
+        paths.push_back(path);
+}
+
 } // namespace
 
 std::vector<std::string> readable_paths(const CageRules &rules)
@@ -130,9 +162,8 @@ std::vector<std::string> readable_paths(const CageRules &rules)
     dl_iterate_phdr(add_folder_of, &paths);
     add_library_path(paths);
     paths.insert(paths.end(), rules.readable.begin(), rules.readable.end());
-    if (rules.uses_gpu)
-        for (const std::string &path : gpu_readable_paths())
-            paths.push_back(path);
+    if (rules.uses_gpu())
+        add_gpu_paths(paths, rules.open_gpu);
     return paths;
 }
 

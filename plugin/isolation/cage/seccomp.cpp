@@ -181,11 +181,11 @@ std::string add_rules(scmp_filter_ctx filter, const CageRules &cage)
         rules.allow(call);
     add_threads(rules);
     add_signals(rules);
-    add_memory(rules, cage.uses_gpu);
-    add_opening(rules, cage.uses_gpu);
+    add_memory(rules, cage.uses_gpu());
+    add_opening(rules, cage.uses_gpu());
     add_descriptors(rules);
     add_settings_of_threads(rules);
-    if (cage.uses_gpu)
+    if (cage.uses_gpu())
         add_gpu(rules);
     return rules.failure();
 }

@@ -7,8 +7,10 @@
 #include "isolation/cage/cage.h"
 
 #include <cstdlib>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace isolation
@@ -24,12 +26,6 @@ std::string_view device_of(const OpenRequest &request)
         if (std::string_view(request.options[i].key) == "device")
             return request.options[i].value;
     return "cpu";
-}
-
-// A driver opens its files and starts its threads on first use.
-void wake_drivers(const DnnTorchEngine &engine)
-{
-    engine.list_devices(nullptr, 0);
 }
 
 std::string report_of(const std::vector<CageLayer> &layers)
@@ -67,12 +63,12 @@ std::vector<std::string> readable_besides_libraries()
 
 std::string enter_cage(const DnnTorchEngine &engine, const OpenRequest &request)
 {
-    const bool uses_gpu = device_of(request) != "cpu";
-    if (uses_gpu)
-        wake_drivers(engine);
+    std::function<void()> open_gpu; // listing devices tries each
+    if (device_of(request) != "cpu")
+        open_gpu = [&engine] { engine.list_devices(nullptr, 0); };
     const std::vector<CageLayer> layers =
         dnn_torch::close_cage({.readable = readable_besides_libraries(),
-                               .uses_gpu = uses_gpu,
+                               .open_gpu = std::move(open_gpu),
                                .memory_bytes = request.memory_bytes});
     if (request.cage_is_required)
         check_closed(layers);
