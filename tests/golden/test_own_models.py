@@ -23,6 +23,7 @@ import detection_score  # noqa: E402
 import drawn_figures  # noqa: E402
 import drawn_shapes  # noqa: E402
 import large_batches  # noqa: E402
+import make_denoise_video  # noqa: E402
 import train_backdrop  # noqa: E402
 import train_compact2x  # noqa: E402
 import train_denoise  # noqa: E402
@@ -367,6 +368,70 @@ def test_denoises(strength, least):
     noisy = train_denoise.in_codes(wanted, strength)
     with torch.no_grad():
         assert gain(load_plainly("denoise.pt")(noisy), noisy, wanted) > least
+
+
+def seen_by_memory(noisy):
+    """What denoise_video.pt makes of the last of some frames."""
+    net, state = load_plainly("denoise_video.pt"), None
+    with torch.no_grad():
+        for frame in noisy:
+            result, state = net(frame[None], state)
+    return result
+
+
+@pytest.fixture(scope="module")
+def noisy_clip():
+    """A picture that stands still, and its frames."""
+    wanted = degradations.through_420(scenes_of(1))
+    torch.manual_seed(1)
+    return wanted, train_denoise.in_codes(wanted.expand(8, -1, -1, -1), 15)
+
+
+def test_memory_removes_more_noise(noisy_clip):
+    wanted, noisy = noisy_clip
+    assert load("denoise_video.pt")[1] == make_denoise_video.CONTRACT
+    with torch.no_grad():
+        alone = load_plainly("denoise.pt")(noisy[-1:])
+    assert gain(seen_by_memory(noisy), alone, wanted) > 1.5
+
+
+def test_memory_does_not_keep_what_moves(noisy_clip):
+    """The picture is another one, flipped, of which nothing may remain."""
+    _, noisy = noisy_clip
+    last = noisy[-1:].flip(2)
+    with torch.no_grad():
+        alone = load_plainly("denoise.pt")(last)
+    found = seen_by_memory(torch.cat([noisy[:-1], last]))
+    assert training.psnr(found, alone) > 40
+
+
+def test_memory_keeps_to_the_file_of_the_denoiser(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["", "--out", str(tmp_path / "net.pt")])
+    make_denoise_video.main()
+    kept = load_plainly("denoise_video.pt").state_dict()
+    made = torch.jit.load(str(tmp_path / "net.pt")).state_dict()
+    assert list(kept) == list(made) and all(torch.equal(kept[name], made[name]) for name in kept)
+
+
+@pytest.mark.parametrize("name", ["denoise_video.pt", "interpolate.pt"])
+@pytest.mark.parametrize("height,width", [(1, 1), (17, 45), (64, 96)])
+def test_what_looks_at_time_takes_any_size(name, height, width):
+    net, first = load_plainly(name), torch.rand(1, 3, height, width)
+    with torch.no_grad():
+        if name == "interpolate.pt":
+            result = net(first, first, torch.tensor(0.5))
+        else:
+            result = net(first, net(first)[1])[0]
+    assert result.shape == first.shape and bool(torch.isfinite(result).all())
+
+
+def test_interpolates_better_than_blending():
+    """A picture that moves by four pixels from frame to frame."""
+    wide = torch.nn.functional.avg_pool2d(scenes_of(6), 3, 1)
+    before, wanted, after = (wide[:, :, 8:80, at:at + 96] for at in (8, 12, 16))
+    with torch.no_grad():
+        made = load_plainly("interpolate.pt")(before, after, torch.tensor(0.5))
+    assert gain(made, (before + after) / 2, wanted) > 1
 
 
 def test_the_filter_runs_the_weights():
