@@ -73,10 +73,10 @@ class DenoiseVideo(nn.Module):
         least = strength_of(roughness(opponent(x)[:, :1])) / (strength[:, :1] + 1e-6)
         change = change / (strength * least.clamp(max=1)).clamp(min=0.4 / 255)
         squares = change.square()
-        still = below(box(squares[:, :1], 5), 1.8, 2.6)
-        still = still * below(81 * box(change[:, :1], 9).square(), 8.0, 16.0)
+        still = below(box(squares[:, :1], 5), 1.5, 3.5)
+        still = still * below(81 * box(change[:, :1], 9).square(), 6.0, 25.0)
         colour = torch.max(box(squares[:, 1:2], 9), box(squares[:, 2:], 9))
-        return -F.max_pool2d(-still * below(colour, 1.8, 3.0), 3, 1, 1)
+        return -F.max_pool2d(-still * below(colour, 1.5, 4.0), 3, 1, 1)
 
     def forward(self, x: torch.Tensor, state: Optional[torch.Tensor] = None
                 ) -> Tuple[torch.Tensor, torch.Tensor]:
