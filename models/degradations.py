@@ -5,11 +5,18 @@
 Pictures are RGB in [0, 1], [N, 3, height, width].
 """
 
+import functools
 import subprocess
 
 import numpy as np
 import torch
 from torch.nn import functional as F
+
+
+@functools.lru_cache(maxsize=None)
+def constant(device, *values):
+    """On a device once and for all: a copy waits until the device has done what it was told."""
+    return torch.tensor(values, device=device)
 
 
 def to_bytes_and_back(images):
@@ -63,7 +70,7 @@ RED, GREEN, BLUE = 0.299, 0.587, 0.114  # of luma in BT.601
 
 def as_luma(images):
     """One channel, weighted as BT.601 has it."""
-    return (images * torch.tensor([RED, GREEN, BLUE]).view(3, 1, 1)).sum(-3, keepdim=True)
+    return (images * constant(images.device, RED, GREEN, BLUE).view(3, 1, 1)).sum(-3, keepdim=True)
 
 
 def to_420(images):
@@ -73,7 +80,7 @@ def to_420(images):
                         (images[:, :1] - luma) / (2 - 2 * RED)], 1)
     across = F.pad(chroma, (1, 0, 0, 0), mode="replicate")
     across = F.conv2d(across.flatten(0, 1).unsqueeze(1),
-                      torch.tensor([0.25, 0.5, 0.25]).view(1, 1, 1, 3), stride=(1, 2))
+                      constant(images.device, 0.25, 0.5, 0.25).view(1, 1, 1, 3), stride=(1, 2))
     chroma = F.avg_pool2d(across, (2, 1)).view(len(images), 2, images.shape[2] // 2, -1)
     return luma * 219 + 16, chroma * 224 + 128
 
@@ -100,6 +107,24 @@ def through_420(images):
 
 
 # ------------------------------------------------------------- compression
+
+
+def cosines(device):
+    """The transform of JPEG and MPEG: a row for each frequency."""
+    along = torch.arange(8, device=device)
+    rows = torch.cos(np.pi / 8 * (along + 0.5) * along[:, None]) / 2
+    return torch.cat([rows[:1] / 2**0.5, rows[1:]])
+
+
+def quantised(images, steps):
+    """What a coder without motion leaves: 8x8 cosines in steps[N], of extents that 8 divides."""
+    transform = cosines(images.device)
+    n, c, height, width = images.shape
+    blocks = images.reshape(n, c, height // 8, 8, width // 8, 8).transpose(3, 4)
+    steps = steps.view(n, 1, 1, 1, 1, 1)
+    codes = (transform @ blocks @ transform.t() / steps).round()
+    blocks = transform.t() @ (codes * steps) @ transform
+    return blocks.transpose(3, 4).reshape(images.shape).clamp(0, 1)
 
 
 def encoded(frames, crf):

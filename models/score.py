@@ -98,7 +98,7 @@ class Scorer:
     def noisy(self, clip, strength):
         """Gaussian noise of luma and chroma, rounded to 8 bits."""
         wanted = self.folder / f"wanted-{clip}.nut"
-        raw = self.ffmpeg("-i", wanted, "-f", "rawvideo", "-").stdout
+        raw = self.ffmpeg("-i", wanted, "-fps_mode", "passthrough", "-f", "rawvideo", "-").stdout
         samples = np.frombuffer(raw, np.uint8).astype(np.float32)
         samples += strength * np.random.default_rng(strength).standard_normal(
             len(samples), dtype=np.float32)

@@ -10,9 +10,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-import photographs
 import training
-from train_upscale2x import Examples, report
+from train_upscale2x import report, train_and_save
 
 
 class Compact(nn.Module):
@@ -57,9 +56,7 @@ def save(net, path):
 def main():
     parser = training.options_of(__doc__.splitlines()[0], "models/compact2x.pth", steps=10000)
     options = parser.parse_args()
-    examples = Examples(photographs.load(), 3, options)
-    training.train_and_save(Compact, options, examples, blind_to_brightness, report, keep=save,
-                            loss_of=training.with_luma)
+    train_and_save(Compact, options, 3, blind_to_brightness, report, keep=save)
 
 
 if __name__ == "__main__":

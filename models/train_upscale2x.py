@@ -15,6 +15,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+import large_batches
 import photographs
 import training
 from degradations import (HALVINGS, SWSCALE_CUBIC, as_luma, cubic, encoded, halved,
@@ -38,7 +39,7 @@ def bicubic_weights(planes, a=-0.5):
 
 def curvature_only(weight):
     """Takes out of filters what they would answer to even and evenly shaded areas."""
-    side = torch.linspace(-1, 1, weight.shape[-1])
+    side = torch.linspace(-1, 1, weight.shape[-1], device=weight.device)
     across, down = side.repeat(len(side), 1), side.repeat(len(side), 1).t()
     for slope in (torch.ones_like(across), across, down):
         unit = slope / slope.norm()
@@ -100,6 +101,9 @@ PAN = 4
 FRAMES = 5
 SHARES = {"area": 0.35, "bilinear": 0.05, "bicubic": 0.5, "lanczos": 0.1}
 """How often each way of halving is met."""
+
+LARGE_SHARES = {"area": 0.45, "bilinear": 0.05, "bicubic": 0.4, "lanczos": 0.1}
+"""The same for trainings by time."""
 
 QUALITIES = 18, 23, 28
 """Of libx264, whose --crf they are."""
@@ -177,6 +181,58 @@ class Examples:
         return small, wanted
 
 
+class LargeBatches:
+    """The same, made on a GPU; compressed frames come from packed_photographs.py."""
+
+    CHUNKS, CHOICES = 4, 4
+
+    def __init__(self, planes, options):
+        self.planes, self.batch, self.side = planes, options.batch, options.side
+        pictures = large_batches.read_all(f"{options.data}/photographs")
+        self.photographs = large_batches.Photographs(pictures.values(), options.device, self.CHOICES)
+        self.small, self.large = (large_batches.Pictures(each, options.device)
+                                  for each in self.pairs(pictures, f"{options.data}/pairs"))
+        self.ways = [HALVINGS[name].to(options.device) for name in LARGE_SHARES]
+
+    @staticmethod
+    def pairs(pictures, folder):
+        """Small frames, compressed, and the large ones that they were."""
+        small = large_batches.read_all(folder)
+        names = [name.split(".") for name in small]
+        return small.values(), [Pan.frame(pictures[name], int(number)) for name, number, _ in names]
+
+    def compressed(self, count):
+        places = self.small.places(count, self.side // 2)
+        return (self.small.crops(places, self.side // 2),
+                self.large.crops(places.of_doubles(), self.side))
+
+    def uncompressed(self, count, rng):
+        wanted = self.photographs.crops(count, self.side)
+        small = [halved(part, self.ways[rng.choice(len(self.ways), p=list(LARGE_SHARES.values()))])
+                 for part in wanted.chunk(self.CHUNKS)]
+        return torch.cat([through_420(part) if rng.random() < 0.6 else part for part in small]), wanted
+
+    def __call__(self, rng):
+        compressed = self.compressed(self.batch // 8)
+        uncompressed = self.uncompressed(self.batch - self.batch // 8, rng)
+        small, wanted = (torch.cat(parts) for parts in zip(compressed, uncompressed))
+        if self.planes == 1:
+            small, wanted = (to_bytes_and_back(as_luma(images)) for images in (small, wanted))
+        return small, wanted
+
+
+def train_and_save(make_net, options, planes, constrain, report, keep=training.save):
+    """By steps, or by time."""
+    if options.minutes:
+        torch.manual_seed(options.seed)
+        large_batches.train_and_keep(make_net(), options, LargeBatches(planes, options), constrain,
+                                     training.with_luma, large_batches.root_of_mean)
+    else:
+        training.train_and_save(make_net, options,
+                                lambda: Examples(photographs.load(), planes, options), constrain,
+                                report, keep, training.with_luma)
+
+
 def bicubic(planes):
     """ffmpeg's scaler, as a net."""
     net = Upscale2x(planes, 4)
@@ -207,10 +263,8 @@ def main():
     parser.add_argument("--luma", action="store_true", help="one channel, and a smaller net")
     options = parser.parse_args()
     planes, channels = (1, 24) if options.luma else (3, 32)
-    examples = Examples(photographs.load(), planes, options)
-    training.train_and_save(lambda: Upscale2x(planes, channels), options, examples,
-                            lambda net: curvature_only(net.body[0].weight),
-                            lambda net: report(net, planes), loss_of=training.with_luma)
+    train_and_save(lambda: Upscale2x(planes, channels), options, planes,
+                   lambda net: curvature_only(net.body[0].weight), lambda net: report(net, planes))
 
 
 if __name__ == "__main__":

@@ -37,6 +37,14 @@ def options_of(description, out, steps):
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--anew", action="store_true",
                         help="does not go on with a training that was interrupted")
+    parser.add_argument("--minutes", type=float,
+                        help="ends then, instead of after --steps; made for a GPU")
+    parser.add_argument("--began", type=float,
+                        help="when the minutes begin, as date +%%s tells it; now, unless told")
+    parser.add_argument("--device", default="cpu", help="with --minutes: cuda, for one")
+    parser.add_argument("--bf16", action="store_true", help="with --minutes: layers in bf16")
+    parser.add_argument("--data", help="with --minutes: the folder that packed_photographs.py wrote")
+    parser.add_argument("--weights", help="keeps these: the result or the state of a training by --minutes")
     return parser
 
 
@@ -162,15 +170,22 @@ def save(net, path, contract=None):
                 kept.writestr(record, records.read(record))
 
 
-def train_and_save(make_net, options, examples, constrain, report, keep=save, loss_of=F.l1_loss):
-    """Trains, saves by keep(net, path), and reports on photographs that were held out."""
+def train_and_save(make_net, options, make_examples, constrain, report, keep=save, loss_of=F.l1_loss):
+    """Trains, saves by keep(net, path), and reports on photographs that were held out.
+
+    make_examples() reads the photographs, unless the net has its weights already.
+    """
     torch.set_num_threads(options.threads)
     torch.manual_seed(options.seed)
     torch.use_deterministic_algorithms(True)
-    started = time.monotonic()
-    net = train(make_net(), options, examples, constrain, loss_of)
+    started, net = time.monotonic(), make_net()
+    if options.weights:
+        weights = torch.load(options.weights, map_location="cpu")
+        net.load_state_dict(weights.get("mean", weights))
+    else:
+        net = train(net, options, make_examples(), constrain, loss_of)
     keep(net, options.out)
-    state_of(options).unlink()
+    state_of(options).unlink(missing_ok=True)
     with torch.no_grad():
         report(net)
     print(f"{options.out} saved, {sum(p.numel() for p in net.parameters())} weights, "

@@ -5,7 +5,7 @@
 # Builds what the filter needs. Halves a clip of real footage and doubles it again, by
 # ffmpeg's scalers and by two nets in models/, one of them a file of weights alone; then
 # adds noise to it, and removes it by ffmpeg's denoisers, each at the best of several
-# settings, and by a net. Prints how close each comes to the clip, and writes a page and
+# settings, and by two nets. Prints how close each comes to the clip, and writes a page and
 # a picture to look at. Fails where a net is not closer than the scalers, or than the
 # noise. Says how long it will take, which it measures.
 #
@@ -200,10 +200,12 @@ compare_denoisers()
     show_score "nothing" "$noisy"
     best_of hqdn3d 4 10 20 40
     best_of nlmeans s=4 s=8 s=12
-    run_model denoise.pt "$work/noise.mkv" "$work/denoise.pt.mkv"
-    net=$(score "$work/denoise.pt.mkv" null "$work/quiet.mkv")
-    show_score denoise.pt "$net" "$milliseconds"
-    is_closer "$net" "$noisy" || fail "denoise.pt is not closer than the noise"
+    for model in denoise.pt denoise_video.pt; do
+        run_model "$model" "$work/noise.mkv" "$work/$model.mkv"
+        net=$(score "$work/$model.mkv" null "$work/quiet.mkv")
+        show_score "$model" "$net" "$milliseconds"
+        is_closer "$net" "$noisy" || fail "$model is not closer than the noise"
+    done
 }
 
 # part INPUT FILTERS LABEL: filters that cut a part out of the first frame and enlarge it.

@@ -22,6 +22,8 @@ import degradations  # noqa: E402
 import detection_score  # noqa: E402
 import drawn_figures  # noqa: E402
 import drawn_shapes  # noqa: E402
+import large_batches  # noqa: E402
+import make_denoise_video  # noqa: E402
 import train_backdrop  # noqa: E402
 import train_compact2x  # noqa: E402
 import train_denoise  # noqa: E402
@@ -199,6 +201,61 @@ def test_interrupted_training_ends_as_another(tmp_path, monkeypatch):
     assert torch.equal(once.weight, twice.weight) and torch.equal(once.bias, twice.bias)
 
 
+def test_crops_are_parts_of_pictures():
+    torch.manual_seed(1)
+    sources = [torch.randint(256, (3, *size)).byte() for size in ((20, 24), (16, 32))]
+    pictures = large_batches.Pictures(sources, "cpu")
+    places = pictures.places(64, 8)
+    crops = pictures.crops(places, 8).mul(255).round().byte()
+    swapped, upside_down, mirrored = places.turns.flatten(1).tolist()
+    for i, (which, top, left) in enumerate(zip(*(each.tolist() for each in places[:3]))):
+        crop = sources[which][:, top:top + 8, left:left + 8]
+        crop = crop.flip(1) if upside_down[i] else crop
+        crop = crop.flip(2) if mirrored[i] else crop
+        assert torch.equal(crops[i], crop.transpose(1, 2) if swapped[i] else crop)
+    assert sorted(set(places.which.tolist())) == [0, 1]
+
+
+@pytest.mark.parametrize("step,least,most", [(0.01, 50, 70), (64, 20, 40)])
+def test_quantised_cosines(step, least, most):
+    wanted = scenes_of(2)
+    got = degradations.quantised(wanted, torch.full((2, 1, 1, 1), step / 255))
+    assert least < training.psnr(degradations.as_luma(got), degradations.as_luma(wanted)) < most
+
+
+def trained_by_time(folder, seconds, end_after=None):
+    """The steps that it has made when it ends."""
+    options = training.options_of("", str(folder / "net.weights"), 1).parse_args([])
+    options.minutes = seconds / 60
+    net = torch.nn.Conv2d(3, 3, 3, padding=1)
+    done = 0
+
+    def examples(rng):
+        nonlocal done
+        done += 1
+        if done == end_after:
+            raise InterruptedError
+        given = torch.from_numpy(rng.random((2, 3, 8, 8), numpy.float32))
+        return given, given * 2
+
+    loss = torch.nn.functional.mse_loss
+    large_batches.train_and_keep(net, options, examples, lambda net: None, loss, loss)
+    return done
+
+
+def test_interrupted_training_by_time_goes_on(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(large_batches, "SAVED_EVERY_SECONDS", 0)
+    with pytest.raises(InterruptedError):
+        trained_by_time(tmp_path, 60, end_after=4)
+    state = torch.load(tmp_path / "net.state")
+    assert state["step"] == 3
+    monkeypatch.setattr(large_batches, "SAVED_EVERY_SECONDS", 60)
+    done = trained_by_time(tmp_path, state["seconds"] + 0.3)
+    assert "goes on" in capsys.readouterr().out
+    assert torch.load(tmp_path / "net.state")["step"] == 3 + done
+    assert list(torch.load(tmp_path / "net.weights")) == ["weight", "bias"]
+
+
 # ---- the models -------------------------------------------------------------
 
 
@@ -311,6 +368,70 @@ def test_denoises(strength, least):
     noisy = train_denoise.in_codes(wanted, strength)
     with torch.no_grad():
         assert gain(load_plainly("denoise.pt")(noisy), noisy, wanted) > least
+
+
+def seen_by_memory(noisy):
+    """What denoise_video.pt makes of the last of some frames."""
+    net, state = load_plainly("denoise_video.pt"), None
+    with torch.no_grad():
+        for frame in noisy:
+            result, state = net(frame[None], state)
+    return result
+
+
+@pytest.fixture(scope="module")
+def noisy_clip():
+    """A picture that stands still, and its frames."""
+    wanted = degradations.through_420(scenes_of(1))
+    torch.manual_seed(1)
+    return wanted, train_denoise.in_codes(wanted.expand(8, -1, -1, -1), 15)
+
+
+def test_memory_removes_more_noise(noisy_clip):
+    wanted, noisy = noisy_clip
+    assert load("denoise_video.pt")[1] == make_denoise_video.CONTRACT
+    with torch.no_grad():
+        alone = load_plainly("denoise.pt")(noisy[-1:])
+    assert gain(seen_by_memory(noisy), alone, wanted) > 1.5
+
+
+def test_memory_does_not_keep_what_moves(noisy_clip):
+    """The picture is another one, flipped, of which nothing may remain."""
+    _, noisy = noisy_clip
+    last = noisy[-1:].flip(2)
+    with torch.no_grad():
+        alone = load_plainly("denoise.pt")(last)
+    found = seen_by_memory(torch.cat([noisy[:-1], last]))
+    assert training.psnr(found, alone) > 40
+
+
+def test_memory_keeps_to_the_file_of_the_denoiser(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["", "--out", str(tmp_path / "net.pt")])
+    make_denoise_video.main()
+    kept = load_plainly("denoise_video.pt").state_dict()
+    made = torch.jit.load(str(tmp_path / "net.pt")).state_dict()
+    assert list(kept) == list(made) and all(torch.equal(kept[name], made[name]) for name in kept)
+
+
+@pytest.mark.parametrize("name", ["denoise_video.pt", "interpolate.pt"])
+@pytest.mark.parametrize("height,width", [(1, 1), (17, 45), (64, 96)])
+def test_what_looks_at_time_takes_any_size(name, height, width):
+    net, first = load_plainly(name), torch.rand(1, 3, height, width)
+    with torch.no_grad():
+        if name == "interpolate.pt":
+            result = net(first, first, torch.tensor(0.5))
+        else:
+            result = net(first, net(first)[1])[0]
+    assert result.shape == first.shape and bool(torch.isfinite(result).all())
+
+
+def test_interpolates_better_than_blending():
+    """A picture that moves by four pixels from frame to frame."""
+    wide = torch.nn.functional.avg_pool2d(scenes_of(6), 3, 1)
+    before, wanted, after = (wide[:, :, 8:80, at:at + 96] for at in (8, 12, 16))
+    with torch.no_grad():
+        made = load_plainly("interpolate.pt")(before, after, torch.tensor(0.5))
+    assert gain(made, (before + after) / 2, wanted) > 1
 
 
 def test_the_filter_runs_the_weights():

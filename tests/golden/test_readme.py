@@ -37,7 +37,8 @@ def test_every_model_is_told_of_and_installed():
     pages = {page: (support.REPOSITORY / page).read_text() for page in ("README.md", "models/README.md")}
     models = [path.name for path in MODELS.glob("*.pt*")]
     assert len(models) >= 6
-    kilobytes = {"shapes.pt": 1500, "backdrop.pt": 500, "denoise.pt": 500}
+    kilobytes = {"shapes.pt": 1500, "backdrop.pt": 500, "denoise.pt": 500,
+                 "denoise_video.pt": 500, "interpolate.pt": 1000}
     for model in models:
         assert f"'../models/{model}'" in installed
         assert (MODELS / model).stat().st_size <= kilobytes.get(model, 200) * 1024
