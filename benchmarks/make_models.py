@@ -174,8 +174,24 @@ NETS = {
     "mobilenet": (MobileNet, 3),
 }
 
+
+
+def as_tested(network, case):
+    """Weights of a network that the tests have in PyTorch, of its published size."""
+    tests = pathlib.Path(__file__).resolve().parent.parent / "tests"
+    sys.path[:0] = [str(tests), str(tests / "architectures")]
+    import published
+
+    module = __import__(f"networks.{network}", fromlist=["CASES"]).CASES[case].make()
+    return published.randomise(module).state_dict()
+
+
 # Weights alone, in files that torch.save() writes.
-CHECKPOINTS = {"esrgan": lambda: RrdbNet().state_dict()}
+CHECKPOINTS = {
+    "esrgan": lambda: RrdbNet().state_dict(),
+    "fastdvdnet": lambda: as_tested("fastdvdnet", "published"),
+    "rvm": lambda: as_tested("rvm", "mobile"),
+}
 
 
 def build(name):

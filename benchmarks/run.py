@@ -36,6 +36,7 @@ BENCHMARKS = {
     "tiles": "tiles",
     "memory": "memory",
     "sessions": "sessions",
+    "video": "video",
     "upstream": "upstream",
 }
 

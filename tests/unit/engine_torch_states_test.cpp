@@ -224,6 +224,21 @@ TEST(NamedInputs, MayHaveAShapeOfTheirOwn)
     EXPECT_EQ(out[1].dims[1], 3);
 }
 
+TEST(NamedInputs, MayBeOneForEachPicture)
+{
+    float numbers[] = {0.5F, 2};
+    DnnTorchTensor given = named_number("t", numbers[0]);
+    given.rank = 1;
+    given.dims[0] = 1;
+    given.strides[0] = sizeof(float);
+    Stream changing("states_masked", "t=time");
+    EXPECT_EQ(changing.number_for(0.5F), 0); // as in trials
+    EXPECT_EQ(changing.number_for(0.5F, {given}), 0.25F);
+    given.dims[0] = 2;
+    expect_failure(changing.run(0.5F, {given}), DNN_TORCH_BAD_INPUT,
+                   {"2 numbers as t for 1 picture"});
+}
+
 TEST(NamedInputs, OfNoSenseAreRefused)
 {
     float half = 0.5F;

@@ -222,7 +222,7 @@ c10::IValue as_number(const Constant &constant, const at::Tensor &number)
 {
     if (constant.value.isString())
         return constant.value;
-    if (number.numel() != 1)
+    if (number.numel() != 1 || (number.dim() > 0 && !constant.changes))
         throw Failure(DNN_TORCH_BAD_INPUT, "the model takes one number as " + constant.name);
     const double given = number.item<double>();
     return constant.value.isInt() ? c10::IValue(static_cast<int64_t>(given)) : c10::IValue(given);

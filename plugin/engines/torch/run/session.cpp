@@ -176,7 +176,8 @@ engine_torch::NamedTensors DnnTorchSession::values_of(int64_t number, int64_t co
     engine_torch::NamedTensors values = values_;
     for (const engine_torch::Constant &constant : plan_.source().binding.constants) {
         const auto found = values.find(constant.name);
-        if (found != values.end() && constant.changes && found->second.numel() > count)
+        if (found != values.end() && constant.changes && count < batch_ &&
+            found->second.numel() == batch_)
             found->second = found->second.narrow(0, number - first_number_, count);
     }
     return values;
@@ -238,6 +239,7 @@ std::vector<DnnTorchTensor> DnnTorchSession::run(const DnnTorchTensor &input,
     check_stopped();
     values_ = values;
     first_number_ = run.number;
+    batch_ = input.dims[0];
     // Freed first, so that the model can use the same memory again.
     output_ = at::Tensor();
     tensors_.clear();

@@ -73,7 +73,7 @@ private:
     std::unique_ptr<engine_torch::StateCopy> state_; // null if the model needs no copy
     engine_torch::NamedTensors states_;              // what the last run returned for the next
     engine_torch::NamedTensors values_;              // of this run
-    int64_t first_number_ = 0;                       // of its pictures
+    int64_t first_number_ = 0, batch_ = 0;           // of its pictures
     std::atomic<bool> stopped_{false};
     int64_t most_at_once_; // how many pictures run at once; 0: as many as there are
     at::Tensor memory_;    // what memory() returned last
