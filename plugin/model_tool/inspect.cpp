@@ -139,7 +139,10 @@ void try_as_picture(const Request &request, Inspection &found)
     // If a slow model's sizes are not known, relies on the filter to adapt frames to it.
     const bool needs_size = trials.sizes.complete && !found.fitting->fit;
     found.command =
-        command_line(request.path, trials.channels, needs_size ? &trials.sizes : nullptr, options);
+        subject.contract.model.task == "interpolate"
+            ? command_line("dnn_torch_interpolate", request.path, options, "", "out.mp4")
+            : command_line(request.path, trials.channels, needs_size ? &trials.sizes : nullptr,
+                           options);
 }
 
 void inspect_file(const Request &request, Inspection &found)

@@ -123,6 +123,8 @@ def test_a_network_of_another_filter(tmp_path):
     torch.save(randomise(ALL[BETWEEN[0]].make()).state_dict(), path)
     result = support.ffmpeg("-f", "lavfi", "-i", "testsrc=d=0.1", "-vf", support.dnn(path), "-f", "null", "-")
     support.assert_fails_clearly(result, "dnn_torch_interpolate")
+    told = support.execute([support.LAUNCHER, "inspect", path])
+    assert told.returncode == 0 and b"-vf dnn_torch_interpolate=" in told.stdout, str(told)
 
 
 @pytest.mark.parametrize("fault,words", [

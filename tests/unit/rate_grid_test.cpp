@@ -3,6 +3,7 @@
 
 // The times of a constant rate: a table, a reference that looks at each output alone and counts in
 // fractions, and libavfilter's own `fps`.
+#include "host/error.h"
 #include "host/ffmpeg_pointers.h"
 #include "host/tasks/rate_grid.h"
 
@@ -348,6 +349,12 @@ TEST(RateGrid, AsFps)
         frames += wanted.size();
     }
     EXPECT_GT(frames, 10000U);
+}
+
+TEST(RateGrid, AWildTimestamp)
+{
+    RateGrid grid({1, 90000}, {60, 1});
+    EXPECT_THROW(grid.next(0, {.kind = Successor::Kind::other, .pts = INT64_C(1) << 60}), Error);
 }
 
 // No overflow, and no drift after a year.

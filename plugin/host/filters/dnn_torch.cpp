@@ -34,7 +34,7 @@ std::unique_ptr<Task> make_task(std::shared_ptr<Model> model, const Contract &co
         labels != contract.origins.end() && labels->second == "option")
         throw Error(AVERROR(EINVAL), "labels names the classes of a segmentation; give as=index, "
                                      "as=colors or classes=NAMES, too");
-    if (takes_time(contract))
+    if (contract.model.task == "interpolate" || takes_time(contract))
         throw Error(AVERROR(EINVAL), "the model makes frames between others; use "
                                      "dnn_torch_interpolate");
     return std::make_unique<PictureTask>(std::move(model), contract, batch_size);

@@ -43,15 +43,12 @@ std::string text_of(const Model &model, const std::string &key)
 
 bool is_of_pictures(const std::string &task)
 {
-    return task != "detect" && task != "classify" && task != "interpolate" && task != "pose" &&
-           task != "obb";
+    return task != "detect" && task != "classify" && task != "pose" && task != "obb";
 }
 
 std::string filter_for(const std::string &task)
 {
-    return task == "classify"      ? "; use dnn_torch_classify"
-           : task == "interpolate" ? "; use dnn_torch_interpolate"
-                                   : "; use dnn_torch_detect";
+    return task == "classify" ? "; use dnn_torch_classify" : "; use dnn_torch_detect";
 }
 
 bool is_scaled(int in, int out, float scale)

@@ -47,7 +47,6 @@ AVRational factor_in(const std::string &text)
 
 Contract for_pictures(Contract contract)
 {
-    contract.model.task.clear();
     contract.time.border = Border::repeat;
     return contract;
 }

@@ -2,7 +2,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "rate_grid.h"
 
+#include "base/compose.h"
+#include "host/error.h"
+
 extern "C" {
+#include <libavutil/error.h>
 #include <libavutil/mathematics.h>
 }
 
@@ -55,6 +59,11 @@ Schedule RateGrid::next(int64_t pts, const Successor &successor)
     latest_ = std::max(latest_, pts);
     const Wide begin = time_of_input(pts), end = time_of_input(successor.pts);
     for (; is_before(next_output_, pts, successor); next_output_++) {
+        if (schedule.moments.size() == most_moments)
+            throw Error(AVERROR(EINVAL),
+                        concat("after the frame at ", av_rescale_q(pts, time_base_, {1, 1}),
+                               " s comes none for longer than ", most_moments,
+                               " frames of the output; if that is so, cut the stream there"));
         const Wide time = time_of_output(next_output_);
         const bool is_between = successor.kind == Successor::Kind::frame && time > begin;
         schedule.moments.push_back(

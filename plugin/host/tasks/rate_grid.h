@@ -57,8 +57,10 @@ public:
     RateGrid(AVRational time_base, AVRational rate) : time_base_(time_base), rate_(rate) {}
 
     // Takes the next frame that came in.  Frames before the first with a timestamp do not go out.
-    // A later one without a timestamp takes the place of the frame before it.
+    // A later one without a timestamp takes the place of the frame before it.  Throws Error if more
+    // than `most_moments` would go out for it: a timestamp is wrong, and memory would end.
     Schedule next(int64_t pts, const Successor &successor);
+    static constexpr size_t most_moments = 200000;
 
     // Returns the latest timestamp that came in; AV_NOPTS_VALUE before the first.
     int64_t latest() const { return latest_; }

@@ -75,12 +75,21 @@ Shape small_result(DnnTorchModel &model, const Blueprint &network, const Shape &
     }
 }
 
+// Returns how many channels go in, with those of extra pictures.
+int32_t channels_into(const DnnTorchModel &model, const Blueprint &network)
+{
+    int64_t channels = network.in_channels;
+    for (const std::vector<Constant> &choices : model.source()->asked.constants)
+        channels += choices.empty() ? 0 : choices.front().channels;
+    return static_cast<int32_t>(channels);
+}
+
 // One small picture shows whether the network runs at all and is what was read off the weights.
 // Larger ones would only take time: a transformer needs seconds for each.
 void check_small(DnnTorchModel &model, const Blueprint &network)
 {
     constexpr int32_t extent = 16;
-    const Shape shape = {1, static_cast<int32_t>(network.in_channels), extent, extent};
+    const Shape shape = {1, channels_into(model, network), extent, extent};
     const Shape wanted = result_of(network, shape), actual = small_result(model, network, shape);
     if (model.returns_first() && (actual.channels != wanted.channels ||
                                   actual.height != wanted.height || actual.width != wanted.width))
@@ -96,11 +105,11 @@ void expect_channels(DnnTorchModel &model, const Blueprint &network, const Shape
         const auto lock = model.lock_binding();
         check_small(model, network);
     });
-    if (shape.channels != network.in_channels)
+    if (const int32_t channels = channels_into(model, network); shape.channels != channels)
         throw Failure(DNN_TORCH_WRONG_CHANNELS,
                       dnn_torch::concat("the network takes ",
-                                        dnn_torch::counted(network.in_channels, "channel"),
-                                        ", not ", shape.channels));
+                                        dnn_torch::counted(channels, "channel"), ", not ",
+                                        shape.channels));
 }
 
 void expect_sense(const DnnTorchModel &model, const Shape &shape)
