@@ -185,7 +185,7 @@ def piece_of(source, halo, first, count, earlier=0):
     return plans.Slice(
         first, count, pts[first], pts[first + count] if first + count < total else None,
         pts[begin], pts[end] if end < total else None, end - begin, seek_of(source, pts[begin]),
-        media.checksum(source.frames[begin:end]), begin)
+        begin, media.checksum(source.frames[begin:end]))
 
 
 def cut(source, halo, length):
