@@ -237,6 +237,7 @@ class Trial:
         return limit and len(moments) > 4 and time.monotonic() - moments[0] > limit
 
     def finish(self, process, errors, decoded, piece):
+        self.ended = time.monotonic()
         if process.returncode:
             raise Refused(f"the chain or the encoder does not work: {first_error(errors)}")
         frames = [each for each in media.frame_lines(decoded.splitlines())
@@ -253,9 +254,14 @@ class Trial:
     def seconds_to_start(self):
         return self.shown.moments[0] - self.began if self.shown.moments else 0.0
 
+    def seconds_to_end(self):
+        """Of a run that ended."""
+        return self.ended - self.shown.moments[-1]
+
 
 def first_run(plan, source, halo, filters, folder):
-    """Runs one frame into the result's own format: what the filters chose, and the stream's tags."""
+    """Runs one frame into the result's own format: what the filters chose, and the stream's tags.
+    Returns the file, and the time from the frame to ffmpeg's end."""
     ours = [i for i, each in enumerate(filters) if each.is_ours]
     stats = {i: {"stats": folder / f"stats{i}.json"} for i in ours}
     part = folder / ("first" + pathlib.Path(plan.output).suffix)
@@ -272,6 +278,7 @@ def first_run(plan, source, halo, filters, folder):
         i: fixed(filters[i], facts[i], i, plan) for i in ours})
     for i in ours:
         look_around(halo, filters[i], facts[i])
+    return part, trial.seconds_to_end()
 
 
 def look_around(halo, each, facts):
@@ -323,6 +330,17 @@ def measure(plan, source, halo, folder, say):
         raise Refused(f"{source.path} gives other frames when it is decoded again")
     compare(plan, source, halo, folder, piece, trial)
     return trial.seconds_a_frame(), trial.seconds_to_start()
+
+
+def seconds_around(plan, part):
+    """What each slice costs before its ffmpeg and after it, as `run` does it."""
+    begun = time.monotonic()
+    media.output_of([media.LAUNCHER, "farm", "--help"])
+    media.check_files(plan)
+    media.check_machine(plan)
+    slices.packets_both_ways(part)
+    slices.knows_start(part)
+    return time.monotonic() - begun
 
 
 def right(trial, plan, piece):
@@ -482,7 +500,8 @@ def make(options, given, say, tell):
 
 def attempt(plan, source, halo, filters, scratch, options, say):
     say(f"trying the chain on frames from the middle, {TRIAL_SECONDS:.0f} s or a little longer")
-    first_run(plan, source, halo, filters, scratch)
+    part, seconds_to_end = first_run(plan, source, halo, filters, scratch)
     plan.seconds_a_frame, plan.seconds_to_start = measure(plan, source, halo, scratch, say)
+    plan.seconds_to_start += seconds_to_end + seconds_around(plan, part)
     length = length_of(options, source, plan.seconds_a_frame, plan.seconds_to_start)
     plan.slices = cut(source, halo, length)
