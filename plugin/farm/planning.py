@@ -7,6 +7,8 @@ import dataclasses
 import json
 import os
 import pathlib
+import re
+import shlex
 import stat
 import subprocess
 import tempfile
@@ -55,11 +57,27 @@ class Source:
 # ---- the source -------------------------------------------------------------
 
 
+def refuse_pictures(path):
+    """A pattern, or a folder: slices read one file."""
+    what, words = "the name of many pictures", ["-framerate", "25", "-i", path]
+    if os.path.isdir(path):
+        what, words[-1] = "a folder", os.path.join(path, "%d.png")
+    elif "*" in path:
+        words[:0] = ["-pattern_type", "glob"]
+    elif not re.search(r"%\d*d", path):
+        return
+    raise Refused(f"{path} is {what}, and slices read one file: make it of pictures, at their rate: "
+                  f"{shlex.join(['ffmpeg', *words, '-c:v', 'ffv1', 'OUT.mkv'])}")
+
+
 def open_source(path):
     try:
         facts = os.stat(path)
     except OSError as error:
+        refuse_pictures(path)
         raise plans.of_system(error, path) from None
+    if stat.S_ISDIR(facts.st_mode):
+        refuse_pictures(path)
     if not stat.S_ISREG(facts.st_mode):
         raise Refused(f"{path} is no file: slices read it at several places, so that a pipe, a "
                       "device or a live source cannot be cut; record it first")
