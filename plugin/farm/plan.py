@@ -60,8 +60,8 @@ class Slice:
     decode_end: int | None
     decode_count: int
     seek: float | None  # where decoding begins, in seconds; None: at the source's beginning
-    source: str  # a checksum of the decoded frames and their times
     decode_first: int  # the number of the first decoded frame in the source
+    source: str  # a checksum of the decoded frames and their times
 
 
 @dataclasses.dataclass

@@ -7,6 +7,8 @@ import dataclasses
 import json
 import os
 import pathlib
+import re
+import shlex
 import stat
 import subprocess
 import tempfile
@@ -55,11 +57,27 @@ class Source:
 # ---- the source -------------------------------------------------------------
 
 
+def refuse_pictures(path):
+    """A pattern, or a folder: slices read one file."""
+    what, words = "the name of many pictures", ["-framerate", "25", "-i", path]
+    if os.path.isdir(path):
+        what, words[-1] = "a folder", os.path.join(path, "%d.png")
+    elif "*" in path:
+        words[:0] = ["-pattern_type", "glob"]
+    elif not re.search(r"%\d*d", path):
+        return
+    raise Refused(f"{path} is {what}, and slices read one file: make it of pictures, at their rate: "
+                  f"{shlex.join(['ffmpeg', *words, '-c:v', 'ffv1', 'OUT.mkv'])}")
+
+
 def open_source(path):
     try:
         facts = os.stat(path)
     except OSError as error:
+        refuse_pictures(path)
         raise plans.of_system(error, path) from None
+    if stat.S_ISDIR(facts.st_mode):
+        refuse_pictures(path)
     if not stat.S_ISREG(facts.st_mode):
         raise Refused(f"{path} is no file: slices read it at several places, so that a pipe, a "
                       "device or a live source cannot be cut; record it first")
@@ -185,7 +203,7 @@ def piece_of(source, halo, first, count, earlier=0):
     return plans.Slice(
         first, count, pts[first], pts[first + count] if first + count < total else None,
         pts[begin], pts[end] if end < total else None, end - begin, seek_of(source, pts[begin]),
-        media.checksum(source.frames[begin:end]), begin)
+        begin, media.checksum(source.frames[begin:end]))
 
 
 def cut(source, halo, length):
@@ -237,6 +255,7 @@ class Trial:
         return limit and len(moments) > 4 and time.monotonic() - moments[0] > limit
 
     def finish(self, process, errors, decoded, piece):
+        self.ended = time.monotonic()
         if process.returncode:
             raise Refused(f"the chain or the encoder does not work: {first_error(errors)}")
         frames = [each for each in media.frame_lines(decoded.splitlines())
@@ -253,9 +272,14 @@ class Trial:
     def seconds_to_start(self):
         return self.shown.moments[0] - self.began if self.shown.moments else 0.0
 
+    def seconds_to_end(self):
+        """Of a run that ended."""
+        return self.ended - self.shown.moments[-1]
+
 
 def first_run(plan, source, halo, filters, folder):
-    """Runs one frame into the result's own format: what the filters chose, and the stream's tags."""
+    """Runs one frame into the result's own format: what the filters chose, and the stream's tags.
+    Returns the file, and the time from the frame to ffmpeg's end."""
     ours = [i for i, each in enumerate(filters) if each.is_ours]
     stats = {i: {"stats": folder / f"stats{i}.json"} for i in ours}
     part = folder / ("first" + pathlib.Path(plan.output).suffix)
@@ -272,6 +296,7 @@ def first_run(plan, source, halo, filters, folder):
         i: fixed(filters[i], facts[i], i, plan) for i in ours})
     for i in ours:
         look_around(halo, filters[i], facts[i])
+    return part, trial.seconds_to_end()
 
 
 def look_around(halo, each, facts):
@@ -323,6 +348,17 @@ def measure(plan, source, halo, folder, say):
         raise Refused(f"{source.path} gives other frames when it is decoded again")
     compare(plan, source, halo, folder, piece, trial)
     return trial.seconds_a_frame(), trial.seconds_to_start()
+
+
+def seconds_around(plan, part):
+    """What each slice costs before its ffmpeg and after it, as `run` does it."""
+    begun = time.monotonic()
+    media.output_of([media.LAUNCHER, "farm", "--help"])
+    media.check_files(plan)
+    media.check_machine(plan)
+    slices.packets_both_ways(part)
+    slices.knows_start(part)
+    return time.monotonic() - begun
 
 
 def right(trial, plan, piece):
@@ -482,7 +518,8 @@ def make(options, given, say, tell):
 
 def attempt(plan, source, halo, filters, scratch, options, say):
     say(f"trying the chain on frames from the middle, {TRIAL_SECONDS:.0f} s or a little longer")
-    first_run(plan, source, halo, filters, scratch)
+    part, seconds_to_end = first_run(plan, source, halo, filters, scratch)
     plan.seconds_a_frame, plan.seconds_to_start = measure(plan, source, halo, scratch, say)
+    plan.seconds_to_start += seconds_to_end + seconds_around(plan, part)
     length = length_of(options, source, plan.seconds_a_frame, plan.seconds_to_start)
     plan.slices = cut(source, halo, length)

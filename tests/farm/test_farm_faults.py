@@ -70,6 +70,20 @@ def a_pipe(folder):
     return folder / "pipe", "is no file"
 
 
+def pictures(folder):
+    make(folder / "f%03d.png", *NTSC, "-frames:v", 3)
+    return folder / "f%03d.png", f"ffmpeg -framerate 25 -i {folder}/f%03d.png -c:v ffv1 OUT.mkv"
+
+
+def a_glob(folder):
+    pictures(folder)
+    return folder / "*.png", f"ffmpeg -pattern_type glob -framerate 25 -i '{folder}/*.png'"
+
+
+def a_folder(folder):
+    return folder, f"ffmpeg -framerate 25 -i {folder}/%d.png"
+
+
 def sound_alone(folder):
     return make(folder / "a.wav", "-f", "lavfi", "-i", "sine", "-t", "0.1"), "has no video"
 
@@ -102,8 +116,8 @@ def a_picture(folder):
     return make(folder / "a.png", *NTSC, "-frames:v", 1), "list of other files"
 
 
-@pytest.mark.parametrize("source", [no_file, a_pipe, sound_alone, no_frames, text, two_sizes, a_list,
-                                    a_picture], ids=lambda each: each.__name__)
+@pytest.mark.parametrize("source", [no_file, a_pipe, pictures, a_glob, a_folder, sound_alone,
+                                    no_frames, text, two_sizes, a_list, a_picture], ids=lambda each: each.__name__)
 def test_a_source_is_refused(source, tmp_path):
     path, reason = source(tmp_path)
     line = refused("plan", path, "--vf", "hflip", "-o", tmp_path / "o.mkv")
