@@ -155,7 +155,8 @@ def test_a_network_of_another_filter(tmp_path):
     ({"block1.conv0.0.0.weight": (12, 27, 3, 3)}, "block1.conv0.0.0.weight has 27 channels, not 28"),
     ({"block2.lastconv.0.weight": (12, 24, 4, 4)}, "block2.lastconv.0.weight has 24 channels, not 52"),
     ({"block0.lastconv.0.weight": (24, 4, 4, 4)}, "another number of features"),
-    ({"block5.lastconv.0.weight": (8, 52, 4, 4)}, "has 6 blocks"), ({"other": (3,)}, "not known there: other")], ids=str)
+    ({"block5.lastconv.0.weight": (8, 52, 4, 4)}, "has 6 blocks"),
+    ({"other": (3,)}, "not known there: other")], ids=str)
 def test_an_interpolator_that_is_none_of_the_known(fault, words, engine, tmp_path):
     case = ALL["rife-4.25"]
     weights = randomise(case.make()).state_dict() | {name: torch.ones(shape) for name, shape in fault.items()}
