@@ -127,11 +127,20 @@ def test_a_network_of_another_filter(tmp_path):
     assert told.returncode == 0 and b"-vf dnn_torch_interpolate=" in told.stdout, str(told)
 
 
+def test_an_interpolator_in_bf16(tmp_path):
+    path = tmp_path / "flownet.pkl"
+    torch.save(randomise(ALL[BETWEEN[0]].make()).state_dict(), path)
+    graph = support.dnn(path, tune=0, precision="bf16").replace("dnn_torch", "dnn_torch_interpolate", 1)
+    result = support.succeed("-f", "lavfi", "-i", "testsrc=s=64x64:d=0.1", "-vf", graph, "-f", "null", "-")
+    assert "bf16" in result.stderr and "cannot be used" not in result.stderr
+
+
 @pytest.mark.parametrize("fault,words", [
     ({"block1.conv0.0.0.weight": (12, 27, 3, 3)}, "block1.conv0.0.0.weight has 27 channels, not 28"),
     ({"block2.lastconv.0.weight": (12, 24, 4, 4)}, "block2.lastconv.0.weight has 24 channels, not 52"),
     ({"block0.lastconv.0.weight": (24, 4, 4, 4)}, "another number of features"),
-    ({"block5.lastconv.0.weight": (8, 52, 4, 4)}, "has 6 blocks"), ({"other": (3,)}, "not known there: other")], ids=str)
+    ({"block5.lastconv.0.weight": (8, 52, 4, 4)}, "has 6 blocks"),
+    ({"other": (3,)}, "not known there: other")], ids=str)
 def test_an_interpolator_that_is_none_of_the_known(fault, words, engine, tmp_path):
     case = ALL["rife-4.25"]
     weights = randomise(case.make()).state_dict() | {name: torch.ones(shape) for name, shape in fault.items()}

@@ -162,7 +162,8 @@ def test_all_kinds_of_models_are_found(save, frames, module):
 
 
 @pytest.mark.parametrize("options,rate", [
-    ({}, 50), ({"fps": 25}, 25), ({"fps": "source"}, 25), ({"fps": "source*3"}, 75), ({"factor": 2.5}, Fraction(125, 2)),
+    ({}, 50), ({"fps": 25}, 25), ({"fps": "source"}, 25), ({"fps": "source*3"}, 75),
+    ({"factor": 2.5}, Fraction(125, 2)),
     ({"fps": "30000/1001"}, Fraction(30000, 1001)), ({"fps": "ntsc"}, Fraction(30000, 1001)), ({"fps": 144}, 144),
     ({"fps": 10}, 10), ({"factor": 0.5}, Fraction(25, 2)), ({"fps": 24}, 24)], ids=str)
 def test_any_rate(save, frames, options, rate):
@@ -291,21 +292,50 @@ def test_duplicates_may_be_bridged(save, noise):
 
 SOURCE = "testsrc=s=32x24:r=25:d=1,format=rgb24"
 CHAINS = {
-    "twice": ("null", 50), "24": ("null", 24), "60": ("null", 60), "half": ("null", "25/2"), "ntsc": ("null", "30000/1001"),
-    "1": ("null", 1), "120": ("null", 120), "144": ("null", 144), "same": ("null", 25), "odd": ("null", "7/3"),
-    "one frame": ("trim=end_frame=1", 50), "two frames": ("trim=end_frame=2", 60), "none": ("trim=end_frame=0", 50),
-    "slower": ("setpts=2*PTS", 50), "faster": ("setpts=PTS/3", 60), "later": ("setpts=PTS+10.3/TB", 50),
-    "before zero": ("setpts=PTS-0.33/TB", 50), "uneven": ("setpts=N*N", 50), "uneven fine": ("settb=1/90000,setpts=N*N*700", 30),
-    "fine": ("settb=1/90000", 60), "coarse": ("settb=1/5", 50), "milliseconds": ("settb=1/1000", 24),
-    "offset": ("settb=1/1000,setpts=PTS+13", 60), "offset by half": ("settb=1/1000,setpts=PTS+10", 50),
-    "thinned": ("select=not(mod(n\\,5))", 25), "some": ("select=not(mod(n*n\\,3))", 60), "first alone": ("select=eq(n\\,0)", 50),
-    "from 10": ("fps=10", 60), "from 30": ("fps=30", 24), "from ntsc": ("fps=30000/1001", 60), "from a time": ("fps=25:start_time=0.5", 50),
-    "padded": ("tpad=stop_mode=clone:stop_duration=0.5", 50), "padded before": ("tpad=start=3", 60),
-    "cut out": ("trim=start=0.2:end=0.6", 50), "rebased": ("trim=start_frame=5,setpts=PTS-STARTPTS", 60),
-    "looped": ("loop=loop=2:size=5", 50), "reversed": ("reverse", 60), "telecined": ("telecine", 60),
-    "decimated": ("fps=50,mpdecimate", 60), "blended": ("framerate=fps=40", 60), "fields": ("separatefields,scale=32:24,setsar=1", 60),
+    "twice": ("null", 50),
+    "24": ("null", 24),
+    "60": ("null", 60),
+    "half": ("null", "25/2"),
+    "ntsc": ("null", "30000/1001"),
+    "1": ("null", 1),
+    "120": ("null", 120),
+    "144": ("null", 144),
+    "same": ("null", 25),
+    "odd": ("null", "7/3"),
+    "one frame": ("trim=end_frame=1", 50),
+    "two frames": ("trim=end_frame=2", 60),
+    "none": ("trim=end_frame=0", 50),
+    "slower": ("setpts=2*PTS", 50),
+    "faster": ("setpts=PTS/3", 60),
+    "later": ("setpts=PTS+10.3/TB", 50),
+    "before zero": ("setpts=PTS-0.33/TB", 50),
+    "uneven": ("setpts=N*N", 50),
+    "uneven fine": ("settb=1/90000,setpts=N*N*700", 30),
+    "fine": ("settb=1/90000", 60),
+    "coarse": ("settb=1/5", 50),
+    "milliseconds": ("settb=1/1000", 24),
+    "offset": ("settb=1/1000,setpts=PTS+13", 60),
+    "offset by half": ("settb=1/1000,setpts=PTS+10", 50),
+    "thinned": ("select=not(mod(n\\,5))", 25),
+    "some": ("select=not(mod(n*n\\,3))", 60),
+    "first alone": ("select=eq(n\\,0)", 50),
+    "from 10": ("fps=10", 60),
+    "from 30": ("fps=30", 24),
+    "from ntsc": ("fps=30000/1001", 60),
+    "from a time": ("fps=25:start_time=0.5", 50),
+    "padded": ("tpad=stop_mode=clone:stop_duration=0.5", 50),
+    "padded before": ("tpad=start=3", 60),
+    "cut out": ("trim=start=0.2:end=0.6", 50),
+    "rebased": ("trim=start_frame=5,setpts=PTS-STARTPTS", 60),
+    "looped": ("loop=loop=2:size=5", 50),
+    "reversed": ("reverse", 60),
+    "telecined": ("telecine", 60),
+    "decimated": ("fps=50,mpdecimate", 60),
+    "blended": ("framerate=fps=40", 60),
+    "fields": ("separatefields,scale=32:24,setsar=1", 60),
     "joined": ("null[a];testsrc=s=32x24:r=10:d=1,format=rgb24[b];[a][b]concat", 50),
-    "back": ("setpts='if(eq(mod(N,7),6),PTS-5,PTS)'", 60), "same times": ("setpts='floor(N/2)*2'", 50),
+    "back": ("setpts='if(eq(mod(N,7),6),PTS-5,PTS)'", 60),
+    "same times": ("setpts='floor(N/2)*2'", 50),
     "no times": ("setpts='if(eq(mod(N,5),3),NAN,PTS)'", 60),
 }
 BEHIND = {"": "", "tpad": ",tpad=stop_mode=clone:stop_duration=0.3", "fps": ",fps=90",
@@ -358,7 +388,8 @@ def test_the_rate_of_the_output_is_known_behind(save):
     ({"fps": 50, "factor": 2}, ["contradict"]), ({"fps": 1000000}, ["more than 1000 frames a second"]),
     ({"factor": 1000}, ["factor=1000", "more than 1000"])], ids=str)
 def test_rates_that_make_no_sense(save, options, phrases):
-    result = support.ffmpeg("-f", "lavfi", "-i", SOURCE, "-vf", filter_of(save(Arguments()), **options), "-f", "null", "-")
+    graph = filter_of(save(Arguments()), **options)
+    result = support.ffmpeg("-f", "lavfi", "-i", SOURCE, "-vf", graph, "-f", "null", "-")
     support.assert_fails_clearly(result, *phrases)
 
 

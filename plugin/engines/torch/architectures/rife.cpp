@@ -140,7 +140,9 @@ public:
             net_.let(concat("int(", version_.multiple(), " / min(scale, 1.0))"));
         const Expression border = net_.let(concat("self.border_of(", x, ", ", multiple, ")"));
         const Expression all = net_.let(concat("torch.constant_pad_nd(", x, ", ", border, ")"));
-        time_ = net_.let(concat("torch.replication_pad2d(", t, ", ", border, ")"));
+        // LibTorch 1.13 does not pad so in bf16.
+        time_ = net_.let(
+            concat("torch.replication_pad2d(", t, ".float(), ", border, ").to(", x, ".dtype)"));
         for (size_t i = 0; i < 2; i++) {
             const auto first = static_cast<int64_t>(i) * colours;
             frames_[i] = moved_[i] = net_.channels(all, first, first + colours);
@@ -227,8 +229,7 @@ private:
         const Expression small = through(concat("block", block, "."), x);
         const Expression made = net_.let(concat("torch.upsample_bilinear2d(", small, ", [", time_,
                                                 ".size(2), ", time_, ".size(3)], False)"));
-        const Expression change =
-            net_.let(concat(made, "[:, :", flows, "].float() * ", scale));
+        const Expression change = net_.let(concat(made, "[:, :", flows, "].float() * ", scale));
         const Expression mask = net_.channels(made, flows, flows + 1);
         flow_ = block == 0 ? change : net_.add(flow_, change);
         // Up to 4.6 it is refined, too.
