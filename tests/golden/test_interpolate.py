@@ -81,6 +81,31 @@ class JoinedMiddle(nn.Module):
         return x[:, :3] * 0.5 + x[:, 3:] * 0.5
 
 
+class SlicedMiddle(nn.Module):
+    """Would take a plane of time as well, and make nothing of it."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x[:, :3] * 0.5 + x[:, 3:6] * 0.5
+
+
+class Viewed(nn.Module):
+    """A plane would be a batch of as many times as it has samples."""
+
+    def forward(self, x0: Tensor, x1: Tensor, batch_dt: Tensor) -> Tensor:
+        t = batch_dt.reshape(-1, 1, 1, 1)
+        return x0 * (1 - t) + x1 * t
+
+
+class Backward(nn.Module):
+    def forward(self, img1: Tensor, img0: Tensor, t: Tensor) -> Tensor:
+        return img0 * (1 - t) + img1 * t
+
+
+class Timeless(nn.Module):
+    def forward(self, a: Tensor, b: Tensor, t: Tensor) -> Tensor:
+        return a * 0.5 + b * 0.5
+
+
 class Twice(nn.Module):
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
         return nn.functional.interpolate(a + b, scale_factor=2.0)
@@ -93,7 +118,7 @@ class Single(nn.Module):
         return a
 
 
-ANY_TIME = [Arguments, Number, Film, Joined, JoinedFrames, OnAxis]
+ANY_TIME = [Arguments, Number, Film, Viewed, Joined, JoinedFrames, OnAxis]
 
 
 @pytest.fixture(name="save")
@@ -182,7 +207,7 @@ def test_results_do_not_depend_on_how_they_are_made(save, frames, module, option
 
 
 def test_a_model_may_know_the_middle_alone(save, frames):
-    for module in (Middle, JoinedMiddle):
+    for module in (Middle, JoinedMiddle, SlicedMiddle):
         result = run(frames, filter_of(save(module()), fps=200))
         assert_same(result, expected(as_floats(frames), 25, Fraction(200), mix=halved))
         assert "nearest eighth" not in result.stderr
@@ -403,7 +428,8 @@ def test_a_multiple_of_an_unknown_rate(save, options):
 
 
 @pytest.mark.parametrize("module,phrases", [
-    (Twice, ["makes 64x48 of 32x24"]), (Single, ["makes no frame between two others"]),
+    (Twice, ["makes 64x48 of 32x24"]), (Backward, ["the second frame for the first one", "inputs=NAME=frame=1"]),
+    (Timeless, ["the same frame at all times", "inputs=t=0.5"]), (Single, ["makes no frame between two others"]),
     (test_time.Fades, ["makes no frame between two others"])], ids=lambda each: getattr(each, "__name__", ""))
 def test_models_that_make_no_frames_between_others(save, module, phrases):
     result = support.ffmpeg("-f", "lavfi", "-i", SOURCE, "-vf", filter_of(save(module())), "-f", "null", "-")
@@ -424,6 +450,23 @@ def test_options_may_say_how_it_takes_them(save, frames):
     assert_same(run(frames, filter_of(save(Number()), fps=60, inputs="img1=frame=1|timestep=between")), wanted)
     assert_same(run(frames, filter_of(save(Arguments()), fps=60, input="b", inputs="a=frame=1|t=between")),
                 expected(as_floats(frames), 25, Fraction(60), mix=lambda a, b, t: mixed(b, a, t)))
+
+
+def test_a_time_that_is_a_number_stays_one(save, frames):
+    for module in (Arguments, Timeless):
+        result = run(frames, filter_of(save(module()), fps=50, inputs="t=0.5"))
+        assert_same(result, expected(as_floats(frames), 25, Fraction(50), mix=halved))
+
+
+def test_random_numbers_are_those_of_the_frames(save, frames):
+    class Random(nn.Module):
+        def forward(self, a: Tensor, b: Tensor, t: Tensor) -> Tensor:
+            return a * (1 - t) + b * t + 0.1 * torch.rand_like(a)
+
+    path = save(Random())
+    first, other, same = (run(frames, filter_of(path, fps=50, **options)).stdout
+                          for options in ({}, {"start_number": 5}, {"workers": 1}))
+    assert first == same != other
 
 
 def test_interlaced_frames_are_told_of(save):

@@ -4,6 +4,7 @@
 
 #include "base/compose.h"
 #include "host/model/contract_inputs.h"
+#include "model_trial.h"
 
 extern "C" {
 #include <libavutil/error.h>
@@ -154,6 +155,34 @@ void take_numbers(Contract &contract)
     std::erase_if(contract.pictures, [](const PictureInput &each) { return each.between; });
 }
 
+} // namespace
+
+bool takes_time(const Contract &contract)
+{
+    return !contract.time.between.empty() ||
+           std::any_of(contract.pictures.begin(), contract.pictures.end(),
+                       [](const PictureInput &each) { return each.between; });
+}
+
+namespace
+{
+
+// Throws Error if a model that gets the time makes the same of all times, or if the first frame is
+// not what it takes for that.
+void expect_time(const ModelWithContract &opened)
+{
+    if (!takes_time(opened.contract))
+        return;
+    const PairTrial trial = try_pair_on(*opened.model, opened.contract);
+    if (!trial.sees_time)
+        throw Error(AVERROR_INVALIDDATA, "it makes the same frame at all times; if it makes the "
+                                         "middle alone, give the time a number: inputs=t=0.5");
+    if (trial.is_backward)
+        throw Error(AVERROR_INVALIDDATA,
+                    "it takes the second frame for the first one; say which argument gets the next "
+                    "frame: inputs=NAME=frame=1|NAME=between");
+}
+
 // Throws Error if the model takes no such frames.
 void try_small(const ModelWithContract &opened)
 {
@@ -189,13 +218,6 @@ void expect_pair(const Contract &contract)
 
 } // namespace
 
-bool takes_time(const Contract &contract)
-{
-    return !contract.time.between.empty() ||
-           std::any_of(contract.pictures.begin(), contract.pictures.end(),
-                       [](const PictureInput &each) { return each.between; });
-}
-
 ModelWithContract open_interpolator(const ContractOptions &given, const std::string &contract_path,
                                     const ModelOptions &options, const OpenFile &open)
 {
@@ -217,7 +239,10 @@ ModelWithContract open_interpolator(const ContractOptions &given, const std::str
                 take_numbers(contract);
             });
     } else {
-        for (const Way &way : ways_for(arguments_of(*inspected), options.input_name))
+        std::vector<Argument> arguments = arguments_of(*inspected);
+        std::erase_if(arguments,
+                      [&](const Argument &each) { return said.inputs.contains(each.name); });
+        for (const Way &way : ways_for(arguments, options.input_name))
             ways.emplace_back(way.first, [way](Contract &contract) { apply(way, contract); });
     }
     std::optional<Error> failure;
@@ -229,9 +254,12 @@ ModelWithContract open_interpolator(const ContractOptions &given, const std::str
                 open_with_contract(given, contract_path, with_input, open, complete);
             expect_pair(opened.contract);
             try_small(opened);
+            if (!looks_at_time(said))
+                expect_time(opened);
             return opened;
         } catch (const Error &error) {
-            if (error.code() == AVERROR(ETIMEDOUT) || error.code() == AVERROR(ENOMEM))
+            // A number that is taken for a picture of them may want any memory.
+            if (error.code() == AVERROR(ETIMEDOUT))
                 throw;
             if (!failure)
                 failure = error;

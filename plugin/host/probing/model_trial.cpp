@@ -2,8 +2,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "model_trial.h"
 
+#include "extra_pictures.h"
 #include "host/error.h"
 #include "host/frames/images.h"
+#include "host/frames/picture_numbers.h"
+#include "host/frames/shared_frame.h"
+#include "host/model/contract.h"
+#include "host/model/contract_inputs.h"
 #include "host/model/picture_tensors.h"
 #include "host/workers/core_budget.h"
 
@@ -11,9 +16,12 @@ extern "C" {
 #include <libavutil/error.h>
 }
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <string>
 
 namespace dnn_torch
@@ -77,6 +85,57 @@ bool is_about_the_picture(const Error &error)
 
 } // namespace
 
+constexpr double detail_step = 0.03;
+
+// Samples of a frame of that brightness, with some detail.
+void fill_with_detail(double brightness, const Images &images, const PictureNumbers &numbers)
+{
+    const NumberMap map = map_of(numbers);
+    for (int c = 0; c < images.channels; c++)
+        for (int y = 0; y < images.height; y++)
+            for (int x = 0; x < images.width; x++) {
+                const double detail = ((x / 3 + y / 5 + c) % 4) * detail_step;
+                const size_t number = number_of(c);
+                *reinterpret_cast<float *>(static_cast<std::byte *>(images.data) +
+                                           c * images.channel_stride + y * images.row_stride +
+                                           x * images.column_stride) =
+                    static_cast<float>(brightness + detail) * map.factor[number] +
+                    map.offset[number];
+            }
+}
+
+constexpr double dark = 0.15, bright = 0.7;
+
+TrialPicture run_pair(Session &session, const Contract &contract, Size size, float t)
+{
+    const int channels = contract.input.channels, all = input_channels(contract, channels);
+    std::vector<float> memory(static_cast<size_t>(all) * static_cast<size_t>(size.width) *
+                              static_cast<size_t>(size.height));
+    const Images input = float_planes(memory.data(), 1, all, size);
+    fill_with_detail(dark, channels_of(input, 0, channels), contract.input);
+    for (const ExtraPicture &extra : extra_pictures(contract, channels)) {
+        const Images part = channels_of(input, extra.first, extra.channels);
+        if (extra.between)
+            fill_planes(t, part, 0);
+        else
+            fill_with_detail(extra.frame ? bright : dark, part, extra.numbers);
+    }
+    std::vector<InputNumbers> numbers;
+    if (!contract.time.between.empty())
+        numbers.push_back(
+            {.name = contract.time.between, .numbers = std::vector{t}, .is_for_all = true});
+    return copy_of(run_pictures(session, input, numbers));
+}
+
+// Returns the mean, without the detail.
+double brightness_of(const TrialPicture &picture, const Contract &contract)
+{
+    const double sum = std::accumulate(picture.samples.begin(), picture.samples.end(), 0.0);
+    const double mean = sum / static_cast<double>(std::max<size_t>(picture.samples.size(), 1));
+    const NumberMap map = map_of(contract.output);
+    return (mean - map.offset[0]) / map.factor[0] - 1.5 * detail_step;
+}
+
 // The work owns its result, because it may outlive this call if it exceeds the time limit.
 Locality measure_on(Model &model, const TrialParameters &parameters)
 {
@@ -85,6 +144,30 @@ Locality measure_on(Model &model, const TrialParameters &parameters)
              [found](const TrialParameters &all, const RunTrial &run) {
                  *found = measure_locality(all, run);
              });
+    return *found;
+}
+
+PairTrial try_pair_on(Model &model, const Contract &contract)
+{
+    const TrialParameters parameters = {.channels =
+                                            input_channels(contract, contract.input.channels),
+                                        .made = contract.input.channels,
+                                        .multiple = contract.sizes.multiple.value_or(1),
+                                        .only = contract.sizes.only,
+                                        .numbers = map_of(contract.input)};
+    auto found = std::make_shared<PairTrial>();
+    const Size size = taken_size(parameters, small_extent, small_extent);
+    std::shared_ptr<const ModelPlan> plan =
+        model.plan(std::array{picture_shape(1, parameters.channels, size)}, {.as_saved = true});
+    model.try_out("it was tried how it takes two frames", [plan, contract, size, found] {
+        Session session(plan, 1);
+        const TrialPicture early = run_pair(session, contract, size, 1.0F / 32),
+                           late = run_pair(session, contract, size, 31.0F / 32);
+        const double start = brightness_of(early, contract), end = brightness_of(late, contract);
+        constexpr double near = 0.1 * (bright - dark);
+        *found = {.sees_time = early.samples != late.samples,
+                  .is_backward = start > bright - near && end < dark + near};
+    });
     return *found;
 }
 

@@ -25,4 +25,15 @@ bool is_seamless_on(Model &model, const TrialParameters &parameters, const std::
 RangeWarning range_warning_on(Model &model, const TrialParameters &parameters,
                               const Contract &contract);
 
+// What a model makes of a dark frame and a bright one.
+struct PairTrial {
+    bool sees_time = true; // the frame shortly after the first one differs from a late one
+    // The early one is as bright as the second frame, and the late one as dark as the first.
+    bool is_backward = false;
+};
+
+// Runs an interpolator that takes a time shortly after the first frame and shortly before the
+// second one.  Throws Error also if the model cannot run such frames.
+PairTrial try_pair_on(Model &model, const Contract &contract);
+
 } // namespace dnn_torch

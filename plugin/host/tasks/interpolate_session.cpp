@@ -119,6 +119,7 @@ void InterpolateSession::run_once(FrameJob &job, std::span<const Wish> wishes)
                                .bypass = false,
                                .arrival = wish.item->arrival,
                                .number = wish.item->number,
+                               .seed = wish.item->seed,
                                .shared = wish.first,
                                .after = {wish.second},
                                .between = wish.t});
