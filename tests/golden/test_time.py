@@ -517,7 +517,7 @@ def test_what_is_no_number_of_a_frame_is_refused(save, module, value, words):
 
 
 def test_a_frame_without_a_time_is_an_error(save):
-    graph = f"setpts=NOPTS,{dnn(save(Real()), inputs='n=time')}"
+    graph = f"setpts=NAN,{dnn(save(Real()), inputs='n=time')}"
     result = support.ffmpeg("-f", "lavfi", "-i", "testsrc=s=64x48:d=0.1", "-vf", graph, "-f", "null", "-")
     support.assert_fails_clearly(result, "inputs=n=time: frame 0 has no time; number counts frames instead")
 
