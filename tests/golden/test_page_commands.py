@@ -46,7 +46,7 @@ NOT_RUN = [
     ("docs/i-have.md", 'python3 -c "from net import Net; Net.load', "it needs lightning"),
     ("docs/i-have.md", 'python3 -c "import torch, onnx2torch', "it needs onnx2torch"),
     ("models/README.md", "models/train_", "it trains for minutes to hours"),
-    ("models/README.md", "models/make_stylise.py", "it writes the model into the source tree"),
+    ("models/README.md", "models/make_", "it writes the model into the source tree"),
     ("models/README.md", "models/draw_clip.py", "it draws for minutes"),
     ("packaging/README.md", "apt", "it installs packages"),
     ("packaging/README.md", "dpkg-buildpackage", "CI builds the packages as a part"),
