@@ -178,6 +178,14 @@ best_of()
     show_score "$best" "$best_score"
 }
 
+# show_model MODEL INPUT WANTED: runs it, and shows its score, which is then in $net.
+show_model()
+{
+    run_model "$1" "$2" "$work/$1.mkv"
+    net=$(score "$work/$1.mkv" null "$3")
+    show_score "$1" "$net" "$milliseconds"
+}
+
 compare_scalers()
 {
     show_head "half the size, doubled by"
@@ -186,9 +194,7 @@ compare_scalers()
         show_score "$scaler" "$scaled"
     done
     for model in compact2x.pth upscale2x.pt; do
-        run_model "$model" "$work/small.mkv" "$work/$model.mkv"
-        net=$(score "$work/$model.mkv" null "$work/wanted.mkv")
-        show_score "$model" "$net" "$milliseconds"
+        show_model "$model" "$work/small.mkv" "$work/wanted.mkv"
         is_closer "$net" "$scaled" || fail "$model is not closer than lanczos"
     done
 }
@@ -201,9 +207,7 @@ compare_denoisers()
     best_of hqdn3d 4 10 20 40
     best_of nlmeans s=4 s=8 s=12
     for model in denoise.pt denoise_video.pt; do
-        run_model "$model" "$work/noise.mkv" "$work/$model.mkv"
-        net=$(score "$work/$model.mkv" null "$work/quiet.mkv")
-        show_score "$model" "$net" "$milliseconds"
+        show_model "$model" "$work/noise.mkv" "$work/quiet.mkv"
         is_closer "$net" "$noisy" || fail "$model is not closer than the noise"
     done
 }

@@ -155,18 +155,6 @@ void take_numbers(Contract &contract)
     std::erase_if(contract.pictures, [](const PictureInput &each) { return each.between; });
 }
 
-} // namespace
-
-bool takes_time(const Contract &contract)
-{
-    return !contract.time.between.empty() ||
-           std::any_of(contract.pictures.begin(), contract.pictures.end(),
-                       [](const PictureInput &each) { return each.between; });
-}
-
-namespace
-{
-
 // Throws Error if a model that gets the time makes the same of all times, or if the first frame is
 // not what it takes for that.
 void expect_time(const ModelWithContract &opened)
@@ -217,6 +205,13 @@ void expect_pair(const Contract &contract)
 }
 
 } // namespace
+
+bool takes_time(const Contract &contract)
+{
+    return !contract.time.between.empty() ||
+           std::any_of(contract.pictures.begin(), contract.pictures.end(),
+                       [](const PictureInput &each) { return each.between; });
+}
 
 ModelWithContract open_interpolator(const ContractOptions &given, const std::string &contract_path,
                                     const ModelOptions &options, const OpenFile &open)

@@ -9,7 +9,6 @@
 #include "host/frames/picture.h"
 #include "host/frames/recoder.h"
 #include "host/model/contract.h"
-#include "host/model/picture_tensors.h"
 #include "host/probing/extra_pictures.h"
 #include "host/probing/model_probe.h"
 #include "host/tiling/picture_fit.h"
