@@ -82,9 +82,9 @@ def in_and_out(case, network, count):
 FLOATS = {3: ("gbrpf32le", [1, 2, 0]), 1: ("grayf32le", [0]), 4: ("gbrapf32le", [1, 2, 0, 3])}
 
 
-def through_the_filter(path, images, further="", name="dnn_torch"):
-    """Floats in, floats out: no rounding to bytes hides a difference.  Returns rows of samples, one
-    for each channel of each frame."""
+def through_the_filter(path, images, further="", name="dnn_torch", more=1):
+    """Floats in, floats out: no rounding to bytes hides a difference.  The filter makes `more` frames
+    of each.  Returns rows of samples, one for each channel of each frame."""
     count, channels, height, width = images.shape
     pixels, planes = FLOATS[channels]
     result = support.succeed(
@@ -92,7 +92,7 @@ def through_the_filter(path, images, further="", name="dnn_torch"):
         *("-vf", support.dnn(path, tune=0, isolate=0).replace("dnn_torch", name, 1) + further, "-f", "rawvideo", "-pix_fmt", pixels, "-"),
         stdin=images[:, planes].numpy().astype("<f4").tobytes(),
     )
-    samples = numpy.frombuffer(result.stdout, "<f4").reshape(-1, len(planes), height * width)
+    samples = numpy.frombuffer(result.stdout, "<f4").reshape(more * count, len(planes), -1)
     made = numpy.empty_like(samples)
     made[:, planes] = samples
     return made.reshape(len(made) * len(planes), -1)

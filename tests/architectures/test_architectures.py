@@ -113,7 +113,7 @@ def test_frames_between_two(name, scale, tmp_path):
             wanted += [first] + [network(torch.cat((first, second))[None], t, scale)[0] for t in (0.25, 0.5, 0.75)]
     wanted = torch.stack(wanted + 4 * [frames[2]])
     said = ":factor=4:cuts=off" + (f":inputs=scale={scale}" if scale != 1 else "")
-    made = through_the_filter(path, frames, said, "dnn_torch_interpolate").reshape(wanted.shape)
+    made = through_the_filter(path, frames, said, "dnn_torch_interpolate", 4).reshape(wanted.shape)
     assert numpy.abs(made - wanted.numpy()).max() <= 2 * case.tolerance * float(wanted.abs().max())
     assert (made[::4] == wanted[::4].numpy()).all()
 
